@@ -13,10 +13,13 @@ import { ALL_ACTIONS, fieldsOf } from '../../src/operations/actions/index.ts'
 import { STATES } from '../../src/operations/console/texts.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { settings } from '../../src/platform/config/schema.ts'
+import { ACTOR_KINDS } from '../../src/platform/deps.ts'
 import { MEMBER_ROLES } from '../../src/platform/lib/member.ts'
 import { ROLES } from '../../src/platform/lib/web/admin-auth.ts'
 import { keyOf, translator } from '../../src/platform/lib/web/locale.ts'
+import { OUTCOMES } from '../../src/sandbox/certification/event.ts'
 import { REFUSAL_REASONS } from '../../src/sandbox/certification/run-errors.ts'
+import type { RunState } from '../../src/sandbox/certification/run-progress.ts'
 import { STEPS } from '../../src/sandbox/certification/steps/index.ts'
 import { CHECK_IDS } from '../../src/sandbox/checks/checks.ts'
 import type { FieldKind } from '../../src/sandbox/portal/docs/field.ts'
@@ -24,6 +27,7 @@ import { type Direction, NOTICES } from '../../src/sandbox/portal/docs/notices.t
 import type { NotReplayable } from '../../src/sandbox/portal/errors.ts'
 import { SECRET_REFUSALS } from '../../src/sandbox/portal/members/secret.ts'
 import type { Channel } from '../../src/sandbox/portal/notify/store.ts'
+import { NUMBERS } from '../../src/sandbox/portal/pages/form-parts.ts'
 import { PRODUCT_ROLES } from '../../src/sandbox/portal/pages/functions-form.ts'
 import type { BodyProblem } from '../../src/sandbox/portal/play/body.ts'
 import { EXPECTED_OUTCOMES, PLAY_ORDER_FIELDS, playActionParams, SIGNINGS } from '../../src/sandbox/portal/play/wire.ts'
@@ -35,6 +39,7 @@ import { FAULTS } from '../../src/sandbox/test-plan/conditions.ts'
 import { FUNCTION_IDS } from '../../src/sandbox/test-plan/functions.ts'
 import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { MEMBER_REFUSALS } from '../../src/ticketing/members/errors.ts'
+import { LINK_PURPOSES } from '../../src/ticketing/members/wire.ts'
 import { ORDER_STATES, REFUND_STATES, VOUCHER_STATES } from '../../src/ticketing/orders/states.ts'
 import { CALL_CAUSES, FORGERIES } from '../../src/ticketing/partner-calls/index.ts'
 import { CONTACT_ROLES } from '../../src/ticketing/partners/index.ts'
@@ -147,6 +152,8 @@ function keysOfField(id: string, name: string): string[] {
 /** Every id of a type, where the sources have no list of them: one too few or too many does not compile. */
 const idsOf = <Id extends string>(ids: Readonly<Record<Id, 1>>): string[] => Object.keys(ids)
 
+const STEP_STATES = [...OUTCOMES, 'running', 'open']
+
 /** Keys of the sandbox's playground, traffic and reference, and of the demo partner's back office (`keyOf`). */
 const bySuffix: Readonly<Record<string, readonly string[]>> = {
   'sandbox.play.sign_': SIGNINGS,
@@ -177,9 +184,15 @@ const bySuffix: Readonly<Record<string, readonly string[]>> = {
   }),
   'sandbox.docs.': idsOf<Direction>({ request: 1, answer: 1, notice: 1 }),
   'sandbox.docs.notice_': NOTICES.map(({ name }) => name),
-  'sandbox.conditions.': FAULTS,
+  'sandbox.conditions.': [...FAULTS, ...NUMBERS],
   'sandbox.product.': PRODUCT_ROLES,
-  'sandbox.told.': [...CONTACT_ROLES, ...idsOf<Channel>({ mail: 1, webhook: 1 })],
+  'sandbox.run.': STEP_STATES,
+  'console.runs.': [...STEP_STATES, ...idsOf<RunState>({ under_way: 1, all_passed: 1, accepted: 1, replaced: 1 })],
+  'console.orders.': ['order_moved', 'refund_moved'],
+  'sandbox.mail.next_': CONTACT_ROLES,
+  'sandbox.mail.why_': CONTACT_ROLES,
+  'sandbox.mail.': LINK_PURPOSES.flatMap((purpose) => [`${purpose}_subject`, `${purpose}_text`]),
+  'sandbox.told.': [...CONTACT_ROLES, ...idsOf<Channel>({ mail: 1, webhook: 1 }), 'sent', 'written'],
   'account.data.': ROWS_OF_PERSON.map(({ what }) => what).filter((what) => `account.data.${what}` in en),
   'office.state.': idsOf<Order['state'] | Refund['state']>({
     ...{ created: 1, paying: 1, issued: 1, 'create failed': 1, 'pay failed': 1 },
@@ -215,6 +228,7 @@ const derived = [
   ...ALL_ACTIONS.flatMap(ofAction),
   ...SHOWN.map((name) => `field.${name}`),
   ...['kind.live', 'kind.change', 'runs_on.server', 'runs_on.page', 'runs_on.native'].map((name) => `choice.${name}`),
+  ...ACTOR_KINDS.map((kind) => `choice.actor.${kind}`),
   ...Object.entries(bySuffix).flatMap(([prefix, ids]) => ids.map((id) => keyOf(prefix, id))),
 ].map((key) => key.replaceAll('-', '_'))
 

@@ -103,7 +103,7 @@ const UUID = '8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'
 /** What required fields are given, by name; else the first choice, a number or a text. */
 const GIVEN: Readonly<Record<string, string>> = {
   ...{ partner_id: '1', order_id: '1', job_id: '1' },
-  ...{ request_id: UUID, event_id: UUID, grant_id: UUID, token_id: UUID, team_id: UUID, id: UUID },
+  ...{ request_id: UUID, event_id: UUID, grant_id: UUID, token_id: UUID, team_id: UUID, run_id: UUID, id: UUID },
   ...{ mail: 'x@a.example', big_avatar_url: 'https://a.example/', session_id: 'x'.repeat(43) },
 }
 /** What is typed besides what is required, so that the command gets as far as the service. */

@@ -10,7 +10,7 @@ import { SETTING_ACTIONS } from '../../platform/config/operator.ts'
 import { type Action, action, partsOf, routesOf } from '../../platform/lib/action.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
 import { JSON_TYPE } from '../../platform/lib/web/envelope.ts'
-import { TRAFFIC_ACTIONS } from '../../sandbox/portal/index.ts'
+import { ORDER_TIMELINE, RUN_ACTIONS, TRAFFIC_ACTIONS } from '../../sandbox/portal/index.ts'
 import { PRODUCT_ACTIONS } from '../../ticketing/catalogue/index.ts'
 import { MEMBER_ACTIONS } from '../../ticketing/members/index.ts'
 import { NOTICE_ACTIONS } from '../../ticketing/mtp/index.ts'
@@ -39,8 +39,9 @@ export const ACTIONS = {
     ...MEMBER_ACTIONS,
     ...NOTICE_ACTIONS,
     ...REACH_ACTIONS,
+    ...RUN_ACTIONS,
   ],
-  orders: ORDER_ACTIONS,
+  orders: [...ORDER_ACTIONS, ORDER_TIMELINE],
   traffic: TRAFFIC_ACTIONS,
   jobs: JOB_ACTIONS,
   audit: AUDIT_ACTIONS,

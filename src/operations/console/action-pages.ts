@@ -1,7 +1,7 @@
 import { ACTIONS, exportOf, isPaged, recordIn, rowsIn, type Values } from '../actions/index.ts'
 import { formField, formPage } from './action-form.ts'
 import { given, tableOf } from './action-values.ts'
-import type { ActionLink, DetailPage, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
+import type { ActionLink, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
   aboutOf,
@@ -23,17 +23,10 @@ import {
   titleOf,
 } from './placed.ts'
 import { partsWithChanges, withChanges } from './record-parts.ts'
-import { hrefOf, link, text, titled } from './texts.ts'
-
-/** What a section shows that follows from no action. */
-interface Own {
-  /** Below the record of the page that has this path. */
-  readonly tables?: Readonly<Record<string, (context: PageContext, record: Values) => Promise<readonly Table[]>>>
-  readonly details?: readonly DetailPage[]
-}
+import { count, hrefOf, link, text, titled } from './texts.ts'
 
 /** The pages of a section: its lists, the page of each record, and a form for each change. */
-export function sectionOf(id: keyof typeof ACTIONS, own: Own = {}): Section {
+export function sectionOf(id: keyof typeof ACTIONS): Section {
   const places = placesOf(ACTIONS[id])
   const [first] = places.lists
   if (!first) throw new Error(`${id} has no list`)
@@ -42,14 +35,11 @@ export function sectionOf(id: keyof typeof ACTIONS, own: Own = {}): Section {
     title: titleOf(first),
     operation: first.route,
     lists: places.lists.map((list) => listPage(places, list)),
-    details: [
-      ...places.details.map((detail) => ({
-        path: detail.path,
-        operation: detail.route,
-        read: (context: PageContext) => readRecord(places, detail, context, own.tables?.[detail.path]),
-      })),
-      ...(own.details ?? []),
-    ],
+    details: places.details.map((detail) => ({
+      path: detail.path,
+      operation: detail.route,
+      read: (context) => readRecord(places, detail, context),
+    })),
     forms: places.changes.map((change) => formPage(places, change)),
   }
 }
@@ -162,18 +152,23 @@ function listTable(places: Places, page: Placed, output: Values, context: PageCo
   return details.some((detail) => detail) ? table : withChanges(places, page, records, table, context)
 }
 
-async function readRecord(
-  places: Places,
-  detail: Placed,
-  context: PageContext,
-  moreTables: NonNullable<Own['tables']>[string] = async () => [],
-) {
+/** A list about the record, whole. */
+async function wholeList(places: Places, list: Placed, keys: Values, context: PageContext): Promise<Table> {
+  const { t } = context
+  const output = await perform(list, context, keys)
+  const table = { ...listTable(places, list, output, context), title: t(titleOf(list)), none: t('console.home.none') }
+  return output.is_cut ? { ...table, note: t('console.cut', { most: count(table.rows.length) }) } : table
+}
+
+async function readRecord(places: Places, detail: Placed, context: PageContext) {
   const { t, deps, role } = context
   const keys = keysIn(detail, context)
   const [record, rest] = recordIn(detail.record, await perform(detail, context, keys))
   const beside = { ...rest, ...(await detail.showBeside?.(deps, keys)) }
+  const about = below(places, detail).filter(({ operation }) => mayDo(role, operation))
+  const [shown, linked] = [about.filter(({ list }) => list?.onRecord), about.filter(({ list }) => !list?.onRecord)]
   const seeAlso = [
-    ...below(places, detail).map((page) => pageLink(page, record, context)),
+    ...linked.map((page) => pageLink(page, record, context)),
     ...(detail.related?.(record) ?? []).map(({ operation, text: key, page }) => ({
       operation,
       text: t(key),
@@ -187,7 +182,7 @@ async function readRecord(
     title: titled(t(titleOf(detail)), String(nameIn(record) ?? Object.values(keys).join('/')), t),
     ...(detail.elevated?.page ? { notice: t('console.masked') } : {}),
     facts: [...facts, ...(seeAlso.length > 0 ? [{ name: t('console.field.more'), cells: seeAlso }] : [])],
-    tables: [...tables, ...(await moreTables(context, record))],
+    tables: [...tables, ...(await Promise.all(shown.map((list) => wholeList(places, list, keys, context))))],
     texts,
     actions: offeredFor(places, detail, record).map((change) => linkTo(places, change, record, context)),
   }

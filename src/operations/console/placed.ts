@@ -78,7 +78,7 @@ export const titleOf = ({ id, fixed }: Placed): string => ['action', id, ...Obje
 export const aboutOf = ({ id }: Action): string => `action.${id}.about`
 
 /** What a page calls the record. */
-export const nameIn = ({ name, title }: Values): unknown => name ?? title
+export const nameIn = ({ name, title, number }: Values): unknown => name ?? title ?? number
 
 /** `/apps` of `/apps/:app_key`. */
 const withoutNames = (path: string): string => path.replace(/(?:\/:\w+)+$/, '')

@@ -16,7 +16,7 @@ import {
   keepAlive,
 } from './attempt-store.ts'
 import type { Outcome } from './event.ts'
-import { noSuchRun, notTheCurrentStep, passedAlready, runIsOver } from './run-errors.ts'
+import { noSuchRun, notTheCurrentStep, requireOpen } from './run-errors.ts'
 import { lockRun, type RunRow } from './run-store.ts'
 import type { RunDeps } from './running-attempts.ts'
 import { stepContext } from './step-context.ts'
@@ -26,9 +26,12 @@ import type { Step } from './steps/step.ts'
 const ALIVE_S = 12
 const ALIVE_EVERY_MS = 3_000
 
-export interface StepOfRun {
+export interface OneRun {
   readonly partnerId: bigint
   readonly runId: string
+}
+
+export interface StepOfRun extends OneRun {
   readonly stepId: string
 }
 
@@ -41,8 +44,7 @@ export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, ste
   const begun = await inTransaction(deps, async (inside, db) => {
     const run = await lockRun(db, partnerId, runId)
     if (!run) throw noSuchRun()
-    if (run.superseded_at !== null) throw runIsOver()
-    if (run.passed_at !== null) throw passedAlready()
+    requireOpen(run)
     const step = run.current_step === stepId ? STEPS.find(({ id }) => id === stepId) : undefined
     if (!step) throw notTheCurrentStep()
     await interruptStaleAttempt(inside, runId)

@@ -1,11 +1,10 @@
 export { acceptanceOf, checkAcceptance } from './acceptance.ts'
-export { startStep, stopStep } from './attempt.ts'
+export { type OneRun, startStep, stopStep } from './attempt.ts'
 export { eventsOfAttempt, failedChecksOf, findAttempt, logReferences } from './attempt-store.ts'
 export type { Outcome, RunEvent, Waiting } from './event.ts'
 export { LogFollowers } from './log-followers.ts'
 export { orderInput } from './order-input.ts'
 export {
-  type AttemptWithWarnings,
   changeConditions,
   chosenFunctions,
   currentRun,

@@ -3,24 +3,19 @@ import type { Deps } from '../../platform/deps.ts'
 import type { Log } from '../../platform/lib/log.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { PATH } from '../../ticketing/mws-wire/index.ts'
-import { startStep } from './attempt.ts'
+import { type OneRun, startStep } from './attempt.ts'
 import { eventsOfAttempt, findAttempt } from './attempt-store.ts'
 import { nextStep, showRun } from './run.ts'
-import { passedAlready, runIsOver } from './run-errors.ts'
+import { requireOpen } from './run-errors.ts'
 import type { RunDeps } from './running-attempts.ts'
 import { isDone, STEPS } from './steps/index.ts'
-
-interface OwnRun {
-  readonly partnerId: bigint
-  readonly runId: string
-}
 
 /**
  * Starts the steps that are left, one after the other in the background, beginning with the current one (or the one
  * after it, if that is done), until one is not done or waits for a notice of the partner, or none is left. While
  * it goes on, asking again changes nothing. Throws what `startStep` throws for the first.
  */
-export async function startAll(deps: RunDeps, log: Log, run: OwnRun): Promise<void> {
+export async function startAll(deps: RunDeps, log: Log, run: OneRun): Promise<void> {
   const first = await startNext(deps, log, run)
   if (first === undefined) return
   deps.runningAttempts.runAll(run.runId, () =>
@@ -33,10 +28,9 @@ export async function startAll(deps: RunDeps, log: Log, run: OwnRun): Promise<vo
 }
 
 /** The id of the attempt; undefined once the last step has passed. */
-async function startNext(deps: RunDeps, log: Log, { partnerId, runId }: OwnRun): Promise<string | undefined> {
+async function startNext(deps: RunDeps, log: Log, { partnerId, runId }: OneRun): Promise<string | undefined> {
   const { run, steps, current } = await showRun(deps, partnerId, runId)
-  if (run.superseded_at !== null) throw runIsOver()
-  if (run.passed_at !== null) throw passedAlready()
+  requireOpen(run)
   if (!current) return undefined
   const start = (stepId: string) => startStep(deps, log, { partnerId, runId, stepId })
   if (!current.done || current.running) return start(current.step.id)
@@ -46,7 +40,7 @@ async function startNext(deps: RunDeps, log: Log, { partnerId, runId }: OwnRun):
   return start(next.step.id)
 }
 
-async function startRemaining(deps: RunDeps, log: Log, run: OwnRun, first: string): Promise<void> {
+async function startRemaining(deps: RunDeps, log: Log, run: OneRun, first: string): Promise<void> {
   const { runningAttempts } = deps
   for (let attempt: string | undefined = first; attempt !== undefined; attempt = await startNext(deps, log, run)) {
     deps.logFollowers.lookNow()

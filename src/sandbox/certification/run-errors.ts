@@ -1,6 +1,7 @@
 import { type LocalizedText, listed, localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
 import type { ContactRole } from '../../ticketing/partners/index.ts'
+import type { RunRow } from './run-store.ts'
 
 /** Why a run refuses what it is asked for. Each has a text, `sandbox.refusal.<reason>` in views/locales. */
 export const REFUSAL_REASONS = [
@@ -36,7 +37,11 @@ export const notTheCurrentStep = () => new RunRefusal('not_current', localized('
 
 export const stepNotPassed = () => new RunRefusal('not_passed', localized('step-not-passed'))
 
-export const passedAlready = () => new RunRefusal('passed', localized('run-passed'))
+/** Throws for a run that a newer one has replaced, and for one that was accepted. */
+export function requireOpen({ superseded_at, passed_at }: Pick<RunRow, 'superseded_at' | 'passed_at'>): void {
+  if (superseded_at !== null) throw runIsOver()
+  if (passed_at !== null) throw new RunRefusal('passed', localized('run-passed'))
+}
 
 export const stepRunning = () => new RunRefusal('running', localized('step-running'))
 

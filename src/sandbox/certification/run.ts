@@ -5,15 +5,7 @@ import type { Choice, Conditions } from '../test-plan/index.ts'
 import { interruptOpenAttempt, interruptStaleAttempt } from './attempt.ts'
 import { type AttemptRow, attemptsOf, warningsOf } from './attempt-store.ts'
 import type { Outcome } from './event.ts'
-import {
-  noRunYet,
-  noSuchRun,
-  notTheCurrentStep,
-  passedAlready,
-  runIsOver,
-  stepNotPassed,
-  stepRunning,
-} from './run-errors.ts'
+import { noRunYet, noSuchRun, notTheCurrentStep, requireOpen, stepNotPassed, stepRunning } from './run-errors.ts'
 import * as store from './run-store.ts'
 import { isDone, stepsFor, stepsOf } from './steps/index.ts'
 import type { Step } from './steps/step.ts'
@@ -34,7 +26,7 @@ interface StepProgress {
   readonly attempts: readonly AttemptWithWarnings[]
 }
 
-export type AttemptWithWarnings = AttemptRow & { readonly warnings: number }
+type AttemptWithWarnings = AttemptRow & { readonly warnings: number }
 
 export interface RunView {
   readonly run: Run
@@ -110,8 +102,7 @@ function progressOf(step: Step, run: Run, all: readonly AttemptWithWarnings[]): 
 export async function nextStep(deps: Deps, partnerId: bigint, runId: string, stepId: string): Promise<void> {
   await inTransaction(deps, async (inside, db) => {
     const run = existing(await store.lockRun(db, partnerId, runId))
-    if (run.superseded_at !== null) throw runIsOver()
-    if (run.passed_at !== null) throw passedAlready()
+    requireOpen(run)
     if (run.current_step !== stepId) throw notTheCurrentStep()
     const { steps, current } = await showRun(inside, partnerId, runId)
     if (current?.running) throw stepRunning()
@@ -133,8 +124,7 @@ export async function changeConditions(
 ): Promise<void> {
   await deps.db.tx(async (db) => {
     const run = existing(await store.lockRun(db, partnerId, runId))
-    if (run.superseded_at !== null) throw runIsOver()
-    if (run.passed_at !== null) throw passedAlready()
+    requireOpen(run)
     await store.setChoice(db, runId, { ...run.choice, conditions })
   })
 }

@@ -1,9 +1,13 @@
 import { action, onTerminal } from '../../platform/lib/action.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
+import { maskedReason } from '../../platform/lib/masked-reason.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
+import type { NoticeDeps } from '../../ticketing/mtp/index.ts'
+import { oneOrder, showOrder } from '../../ticketing/orders/index.ts'
 import { type LineOfAll, listAllTraffic } from './traffic/list-all-partners.ts'
 import { showTraffic } from './traffic/show-entry.ts'
 import { trafficTexts } from './traffic/texts.ts'
+import { timelineOf } from './traffic/timeline.ts'
 
 const textsFor = ({ locale }: Translate) => trafficTexts(locale, 'operator')
 
@@ -35,6 +39,8 @@ const messageAs = (name: string) =>
     { name: 'http', of: ({ status }) => status },
     { name, of: messageText },
   ])
+
+const CALL_PAGE = '/traffic/:partner_id/:kind/:id'
 
 const TONES = { good: 'good', bad: 'bad', warning: 'warn' } as const
 
@@ -76,10 +82,69 @@ export const TRAFFIC_ACTIONS = [
     route: 'GET /traffic/:id',
     command: 'traffic show',
     role: 'viewer',
-    page: { path: '/traffic/:partner_id/:kind/:id', about: ['partner_id', 'kind', 'id'] },
+    page: { path: CALL_PAGE, about: ['partner_id', 'kind', 'id'] },
     elevated: { role: 'support', fields: ['reason'], what: 'unmasked personal data' },
     recordsLook: true,
     run: showTraffic,
     parts: { failure: onTerminal<Failure>(['detail']), request: messageAs('sent'), response: messageAs('answered') },
   }),
 ]
+
+type Moment = OutputOf<typeof timelineOf>['moments'][number]
+type Change = Omit<Extract<Moment, { kind: 'state' }>, 'kind' | 'cause'>
+type OneMoment = Change | LineOfAll
+
+const momentOf = (partner_id: bigint, moment: Moment): OneMoment => {
+  if (moment.kind === 'call') return { ...moment.line, partner_id }
+  const { at, record, id, from, to } = moment
+  return { at, record, id, from, to }
+}
+
+const isChange = (moment: OneMoment): moment is Change => 'record' in moment
+
+/** Every call in either direction, every notice and every state that the order or a refund came to. */
+export const ORDER_TIMELINE = action({
+  route: 'GET /orders/:order_id/timeline',
+  command: 'order timeline',
+  role: 'viewer',
+  input: oneOrder,
+  run: async (deps: NoticeDeps, { order_id }) => {
+    const { partner_id } = (await showOrder(deps, order_id)).order
+    const { moments, isCut } = await timelineOf(deps, partner_id, order_id)
+    return { timeline: moments.map((moment) => momentOf(partner_id, moment)), is_cut: isCut }
+  },
+  masked: ({ timeline, ...rest }) => ({
+    timeline: timeline.map((moment) =>
+      isChange(moment) || moment.detail === null ? moment : { ...moment, detail: maskedReason(moment.detail) },
+    ),
+    ...rest,
+  }),
+  list: {
+    rows: 'timeline',
+    onRecord: true,
+    columns: [
+      'at',
+      {
+        name: 'what',
+        of: (moment, t) => (isChange(moment) ? t(`console.orders.${moment.record}_moved`) : whatOf(moment, t)),
+        page: ({ partner_id, kind, id }) => (kind ? [CALL_PAGE, { partner_id, kind, id }] : undefined),
+      },
+      {
+        name: 'outcome',
+        of: (moment, t) => {
+          if (isChange(moment)) return `${moment.from ?? '–'} → ${moment.to}`
+          const outcome = textsFor(t).outcome(moment.outcome)
+          return moment.code === null ? outcome : `${outcome} · code ${moment.code}`
+        },
+        tone: (moment) => (isChange(moment) ? 'plain' : TONES[moment.outcome.tone]),
+      },
+      {
+        name: 'detail',
+        of: (moment, t) => {
+          if (isChange(moment)) return moment.record === 'order' ? null : moment.id
+          return moment.detail === null ? null : textsFor(t).reasonBegins(moment.detail)
+        },
+      },
+    ],
+  },
+})

@@ -3,32 +3,27 @@ import { addSeconds } from '../../platform/lib/clock.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
-import { noSuchRun } from '../certification/index.ts'
+import { noSuchRun, type OneRun } from '../certification/index.ts'
 import { timesWithdrawn, withdrawOnce } from './share-store.ts'
 
 /** Seconds for which a link to a run can be opened. */
 const LASTS_S = 7 * 86_400
 
-interface OwnRun {
-  readonly partnerId: bigint
-  readonly runId: string
-}
-
-const runKey = ({ partnerId, runId }: OwnRun): string => `${partnerId}/${runId}`
+const runKey = ({ partnerId, runId }: OneRun): string => `${partnerId}/${runId}`
 
 /** What a link's token is bound to: its run, and how often links to that run were withdrawn. Another time ends the token. */
-async function holderOf({ db }: Deps, run: OwnRun): Promise<string> {
+async function holderOf({ db }: Deps, run: OneRun): Promise<string> {
   const times = await timesWithdrawn(db, run.runId)
   return times === 0 ? runKey(run) : `${runKey(run)}/${times}`
 }
 
-export const sharedPath = (run: OwnRun): string => `/sandbox/shared/${runKey(run)}`
+export const sharedPath = (run: OneRun): string => `/sandbox/shared/${runKey(run)}`
 
 /**
  * A link with which anybody can read a run's log for seven days, without a sign-in, unless it is withdrawn. It is signed and
  * not stored. `shown` is the step and the attempt that it shows first; from `until` (ISO 8601) on it opens nothing.
  */
-export async function shareLink(deps: Deps, run: OwnRun, shown: Record<string, string> = {}) {
+export async function shareLink(deps: Deps, run: OneRun, shown: Record<string, string> = {}) {
   const { keys, clock, config } = deps
   const expiresAt = addSeconds(clock.now(), LASTS_S)
   const boundTo = await holderOf(deps, run)
@@ -43,7 +38,7 @@ export const withdrawLinks = async ({ db }: Deps, runId: string): Promise<void> 
 }
 
 /** Throws 404 for a key that is not of this run, once it has expired and once it was withdrawn. */
-export async function openShareKey(deps: Deps, run: OwnRun, text: string): Promise<OpaqueToken> {
+export async function openShareKey(deps: Deps, run: OneRun, text: string): Promise<OpaqueToken> {
   const { keys, clock } = deps
   const key = parseToken(keys, PREFIX.sharedRun, text, await holderOf(deps, run))
   if (!key) throw noSuchRun()

@@ -85,8 +85,7 @@ export function decideConsumption(
 ): OrderSave | undefined {
   checkQuantities(report)
   const { order, vouchers: before = [] } = orders.get(report.orderId) ?? {}
-  const own = ownOrder(order, partnerId, report.orderId)
-  checkPartnerOrderId(own, report.partnerOrderId)
+  const own = ownOrder(order, partnerId, report)
   if (report.quantity !== own.quantity) {
     const { order_id: order, quantity } = own
     throw new RefusedRequest(localized('other-quantity', { quantity: report.quantity, order, own: quantity }))
@@ -105,24 +104,17 @@ export function decideConsumption(
   return { ...save, changes: [...save.changes, missingListChange(own, before, codes)] }
 }
 
-/** Another partner's order is reported as not found. */
-export function ownOrder<Order extends Pick<ChangeableOrder, 'partner_id'>>(
+/**
+ * The order that a notice names by two ids. Both must name the same one (exact text); an order without partnerOrderId
+ * accepts any. Another partner's order is reported as not found.
+ */
+export function ownOrder<Order extends Pick<ChangeableOrder, 'partner_id' | 'partner_order_id'>>(
   order: Order | undefined,
   partnerId: bigint,
-  orderId: bigint,
+  { orderId, partnerOrderId: given }: { readonly orderId: bigint; readonly partnerOrderId: string },
 ): Order {
   if (order?.partner_id !== partnerId) throw noSuchOrder(orderId)
-  return order
-}
-
-/**
- * A notice names its order by two ids, and both must name the same one (exact text). An order without partnerOrderId
- * accepts any.
- */
-export function checkPartnerOrderId(
-  { order_id, partner_order_id: own }: Pick<ChangeableOrder, 'order_id' | 'partner_order_id'>,
-  given: string,
-): void {
-  if (own === null || own === given) return
-  throw new RefusedRequest(localized('other-partner-order', { given: echo(given), order: order_id, own: echo(own) }))
+  const { partner_order_id: own } = order
+  if (own === null || own === given) return order
+  throw new RefusedRequest(localized('other-partner-order', { given: echo(given), order: orderId, own: echo(own) }))
 }

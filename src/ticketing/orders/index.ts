@@ -22,3 +22,4 @@ export {
   ORDER_RETENTION,
   trialOrders,
 } from './trial-store.ts'
+export { oneOrder } from './wire.ts'

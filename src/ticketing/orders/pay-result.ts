@@ -5,7 +5,7 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { codesOfFailure, type IssuedTickets } from '../interfaces/index.ts'
 import { changeOrder } from './change-order.ts'
-import { checkPartnerOrderId, ownOrder } from './consumption.ts'
+import { ownOrder } from './consumption.ts'
 import { illegalOrderTransition } from './errors.ts'
 import { issueTickets, storeAdditional } from './issue-tickets.ts'
 import { ASK_AGAIN_IN_S, dropQuery, queueQuery } from './order-jobs.ts'
@@ -42,8 +42,7 @@ const NOT_ISSUED: readonly OrderState[] = ['created', 'pay_failed', 'closing', '
  */
 export async function applyPayResult(deps: Deps, partnerId: bigint, result: PayResult, cause: Cause): Promise<void> {
   await inTransaction(deps, async (inside, db) => {
-    const order = ownOrder(await lockOrder(db, result.orderId), partnerId, result.orderId)
-    checkPartnerOrderId(order, result.partnerOrderId)
+    const order = ownOrder(await lockOrder(db, result.orderId), partnerId, result)
     const before = await vouchersOf(db, order.order_id)
     const apply = result.outcome === 'issued' ? issue : fail
     await apply(inside, order, before, result, cause)

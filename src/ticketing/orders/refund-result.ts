@@ -3,7 +3,7 @@ import type { Cause } from '../../platform/history/index.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { changeRefund } from './change-refund.ts'
-import { checkPartnerOrderId, ownOrder } from './consumption.ts'
+import { ownOrder } from './consumption.ts'
 import { noSuchRefund } from './errors.ts'
 import { lockOrder } from './order-store.ts'
 import { findRefund } from './refund-store.ts'
@@ -26,8 +26,7 @@ export async function applyRefundResult(
   cause: Cause,
 ): Promise<void> {
   await inTransaction(deps, async (inside, db) => {
-    const order = ownOrder(await lockOrder(db, result.orderId), partnerId, result.orderId)
-    checkPartnerOrderId(order, result.partnerOrderId)
+    const order = ownOrder(await lockOrder(db, result.orderId), partnerId, result)
     const refund = await findRefund(db, partnerId, result.refundId)
     if (!refund || refund.order_id !== order.order_id) throw noSuchRefund(result.refundId)
     const state = result.code === 200 ? 'refunded' : 'refused'

@@ -49,6 +49,12 @@ interface WhichPartner {
 const ASKED = (filter: WhichPartner) => sql.part`
   ${filter.partnerId}::bigint as partner_id, ${filter.clientId}::text as client_id, ${filter.now}::timestamptz as now`
 
+const PEOPLE = sql.part`left join lateral (
+      select jsonb_object_agg(role, jsonb_build_object('name', name, 'mail', mail, 'webhook_url', webhook_url)) as contacts
+      from partner_contact
+      where partner_id = p.partner_id
+    ) people on true`
+
 /** The newer secret has no end; while neither has one, the older one signs. */
 const partnersWithSealed: Batched<WhichPartner, PartnerWithSealed> = {
   row: partnerWithSealed,
@@ -70,11 +76,7 @@ const partnersWithSealed: Batched<WhichPartner, PartnerWithSealed> = {
       from partner_secret
       where partner_id = p.partner_id and (ends_at is null or ends_at > asked.now)
     ) live on true
-    left join lateral (
-      select jsonb_object_agg(role, jsonb_build_object('name', name, 'mail', mail, 'webhook_url', webhook_url)) as contacts
-      from partner_contact
-      where partner_id = p.partner_id
-    ) people on true`,
+    ${PEOPLE}`,
 }
 
 /** What the database can be asked for. */
@@ -198,11 +200,7 @@ export async function listPartners(db: Db, { limit, after, ...filter }: PartnerF
     sql`select ${COLUMNS}, coalesce(people.contacts, '{}') as contacts,
           ${cursorOf(sql.part`p.created_at, p.partner_id::text`)}
         from partner p
-        left join lateral (
-          select jsonb_object_agg(role, jsonb_build_object('name', name, 'mail', mail, 'webhook_url', webhook_url)) as contacts
-          from partner_contact
-          where partner_id = p.partner_id
-        ) people on true
+        ${PEOPLE}
         where (${createdAt}::timestamptz is null
             or (p.created_at, p.partner_id) > (${createdAt}::timestamptz, ${partnerId}::bigint))
           and (${filter.name}::text is null or lower(p.name) like lower(${beginsWith(filter.name)}))

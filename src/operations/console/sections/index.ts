@@ -1,8 +1,6 @@
 import { sectionOf } from '../action-pages.ts'
 import type { Section } from '../page-model.ts'
 import { api } from './api.ts'
-import { orderTimeline } from './order-timeline.ts'
-import { runPage, runTable } from './partner-runs.ts'
 import { requests } from './requests.ts'
 import { entryPage, unmask } from './traffic-entry.ts'
 
@@ -11,8 +9,8 @@ export const SECTIONS: readonly Section[] = [
   sectionOf('apps'),
   sectionOf('users'),
   sectionOf('grants'),
-  sectionOf('partners', { tables: { '/partners/:partner_id': runTable }, details: [runPage] }),
-  sectionOf('orders', { tables: { '/orders/:order_id': orderTimeline } }),
+  sectionOf('partners'),
+  sectionOf('orders'),
   // The page of one call tells more than its row: what is wrong with it, in words, and bodies as they came for a reason.
   { ...sectionOf('traffic'), details: [entryPage], forms: [unmask] },
   sectionOf('jobs'),

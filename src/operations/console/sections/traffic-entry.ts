@@ -8,7 +8,7 @@ import {
   type shownText,
   trafficTexts,
 } from '../../../sandbox/portal/index.ts'
-import type { Cell, DetailPage, Fact, FormPage, PageContext, Table, TextBlock, Tone } from '../page-model.ts'
+import type { Cell, DetailPage, Fact, FormPage, PageContext, Table, TextBlock } from '../page-model.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
 import { at, code, hrefOf, link, orDash, text, time } from '../texts.ts'
 
@@ -16,18 +16,13 @@ type TrafficEntry = OutputOf<typeof showEntry>
 
 /** One call or notice of a partner. */
 
-const TONES: Readonly<Record<string, Tone>> = { good: 'good', bad: 'bad', warning: 'warn' }
+const TONES = { good: 'good', bad: 'bad', warning: 'warn' } as const
 
 /** The page of one call or notice. */
-export const trafficLink = (partner_id: bigint, kind: TrafficEntry['kind'], id: string): string =>
+const trafficLink = (partner_id: bigint, kind: TrafficEntry['kind'], id: string): string =>
   hrefOf(['/traffic/:partner_id/:kind/:id', { partner_id, kind, id }])
 
-export const outcomeCell = (outcome: TrafficEntry['outcome'], { locale }: PageContext): Cell => ({
-  text: trafficTexts(locale).outcome(outcome),
-  tone: TONES[outcome.tone] ?? 'plain',
-})
-
-export const wayOf = (direction: 'in' | 'out', { t }: PageContext): string =>
+const wayOf = (direction: 'in' | 'out', { t }: PageContext): string =>
   direction === 'out' ? t('console.orders.we_called') : t('console.orders.they_called')
 
 const idOf = ({ params }: PageContext) => parseInput(oneOfAllTraffic, params)
@@ -86,36 +81,29 @@ function factsOf(entry: TrafficEntry, partnerId: bigint, context: PageContext): 
     ...problems.map(({ path, problem }) => text(`${path} ${texts.reason(problem)}`.trim())),
     ...mistakes.map((name) => text(texts.mistake(name))),
   ]
+  const fact = (name: string, ...cells: readonly Cell[]): Fact => ({ name, cells })
   return [
-    { name: t('console.field.at'), cells: [time(entry.at)] },
-    { name: 'PartnerId', cells: [link(String(partnerId), at('partners', String(partnerId)))] },
-    {
-      name: t('console.field.outcome'),
-      cells: [outcomeCell(entry.outcome, context), ...(entry.verified ? [] : [text(t('console.traffic.unverified'))])],
-    },
-    ...(entry.cause ? [{ name: t('sandbox.traffic.cause'), cells: [text(texts.cause(entry))] }] : []),
-    ...(why.length > 0 ? [{ name: t('console.explain.why'), cells: why }] : []),
-    { name: 'code', cells: [orDash(entry.code)] },
-    { name: 'HTTP', cells: [orDash(entry.response?.status ?? null)] },
-    {
-      name: t('console.traffic.duration'),
-      cells: [entry.durationMs === null ? text('–') : text(`${entry.durationMs} ms`)],
-    },
-    { name: t('console.traffic.address'), cells: [code(`${entry.request.method} ${entry.request.url}`)] },
-    ...(warnings.length > 0
-      ? [{ name: t('console.explain.warnings'), cells: warnings.map((name) => text(texts.mistake(name))) }]
-      : []),
-    {
-      name: t('console.field.more'),
-      cells: [
-        ...(entry.orderId
-          ? [link(t('console.orders.one', { order: entry.orderId }), at('orders', entry.orderId))]
-          : []),
-        ...(entry.direction === 'in' ? [link(t('console.traffic.explain'), at('requests', entry.id))] : []),
-        link(t('console.traffic.of_partner'), hrefOf(['/traffic', { partner_id: partnerId }])),
-      ],
-    },
-  ]
+    fact(t('console.field.at'), time(entry.at)),
+    fact('PartnerId', link(String(partnerId), at('partners', String(partnerId)))),
+    fact(
+      t('console.field.outcome'),
+      { text: texts.outcome(entry.outcome), tone: TONES[entry.outcome.tone] },
+      ...(entry.verified ? [] : [text(t('console.traffic.unverified'))]),
+    ),
+    fact(t('sandbox.traffic.cause'), ...(entry.cause ? [text(texts.cause(entry))] : [])),
+    fact(t('console.explain.why'), ...why),
+    fact('code', orDash(entry.code)),
+    fact('HTTP', orDash(entry.response?.status ?? null)),
+    fact(t('console.traffic.duration'), orDash(entry.durationMs === null ? null : `${entry.durationMs} ms`)),
+    fact(t('console.traffic.address'), code(`${entry.request.method} ${entry.request.url}`)),
+    fact(t('console.explain.warnings'), ...warnings.map((name) => text(texts.mistake(name)))),
+    fact(
+      t('console.field.more'),
+      ...(entry.orderId ? [link(t('console.orders.one', { order: entry.orderId }), at('orders', entry.orderId))] : []),
+      ...(entry.direction === 'in' ? [link(t('console.traffic.explain'), at('requests', entry.id))] : []),
+      link(t('console.traffic.of_partner'), hrefOf(['/traffic', { partner_id: partnerId }])),
+    ),
+  ].filter(({ cells }) => cells.length > 0)
 }
 
 const headersOf = (

@@ -1,5 +1,5 @@
 import { addDays } from '../../../platform/lib/time-zone.ts'
-import { statedNow } from '../../../ticketing/partner-calls/index.ts'
+import { type RequestOf, statedNow } from '../../../ticketing/partner-calls/index.ts'
 import { travelDate } from '../../test-plan/index.ts'
 import type { StepContext } from '../step-context.ts'
 import { defineStep } from './step.ts'
@@ -23,7 +23,7 @@ export const poiPull = defineStep({
   needs: ['poi-pull'],
   expects: { 'not-empty': 'error' },
   async perform(context) {
-    const result = await context.call('poi-pull', { method: 'page', currentPage: 1, pageSize: 20 })
+    const result = await context.call('poi-pull', FIRST_PLACES)
     if (result.outcome === 'success') await checkNotEmpty(context, result.answer.body)
   },
 })
@@ -36,12 +36,12 @@ export const priceCalendar = defineStep({
   expects: { 'not-empty': 'error', 'in-range': 'error', 'product-found': 'error' },
   async perform(context) {
     const { main } = context.choice.products
-    const week = weekOf(context)
-    const result = await context.call('price-calendar', { partnerDealId: main, ...week })
+    const asked = askForPrices(context)
+    const result = await context.call('price-calendar', asked)
     if (result.outcome !== 'success') return
     await checkNotEmpty(context, result.answer.body)
     const days = result.answer.body.map(({ date }) => date)
-    await checkRange(context, 'date', days, week)
+    await checkRange(context, 'date', days, asked)
     // Only the first one is named: there may be thousands.
     const index = result.answer.body.findIndex(({ partnerDealId }) => partnerDealId !== main)
     const actual = result.answer.body[index]?.partnerDealId ?? main
@@ -57,14 +57,12 @@ export const levelPriceCalendar = defineStep({
   needs: ['level-price-calendar'],
   expects: { 'not-empty': 'error', 'in-range': 'error' },
   async perform(context) {
-    const { main, level = main } = context.choice.products
-    const week = weekOf(context)
-    const ask = { partnerDealId: level, ...week, asyncType: 0 }
-    const result = await context.call('level-price-calendar', ask, { codes: [200, 999] })
+    const asked = askForLevels(context)
+    const result = await context.call('level-price-calendar', asked, { codes: [200, 999] })
     if (result.outcome !== 'success') return
     await checkNotEmpty(context, result.answer.body)
     const days = result.answer.body.map(({ priceDate }) => priceDate)
-    await checkRange(context, 'priceDate', days, week)
+    await checkRange(context, 'priceDate', days, asked)
   },
 })
 
@@ -109,9 +107,21 @@ interface Days {
   readonly endTime: string
 }
 
-export function weekOf({ choice, deps }: StepContext): Days {
+function weekOf({ choice, deps }: StepContext): Days {
   const startTime = travelDate(choice, statedNow(deps))
   return { startTime, endTime: addDays(startTime, 6) }
+}
+
+export const FIRST_PLACES: RequestOf<'poi-pull'> = { method: 'page', currentPage: 1, pageSize: 20 }
+
+export const askForPrices = (context: StepContext) => ({
+  partnerDealId: context.choice.products.main,
+  ...weekOf(context),
+})
+
+export const askForLevels = (context: StepContext) => {
+  const { main, level = main } = context.choice.products
+  return { partnerDealId: level, ...weekOf(context), asyncType: 0 }
 }
 
 const checkNotEmpty = (context: StepContext<'not-empty'>, entries: readonly unknown[]): Promise<boolean> =>

@@ -1,11 +1,11 @@
 import { type InterfaceName, interfaceNamed } from '../../../ticketing/interfaces/index.ts'
 import { newOrderId } from '../../../ticketing/orders/index.ts'
-import type { AnswerOf, CallOptions, CallResult, Forgery } from '../../../ticketing/partner-calls/index.ts'
+import type { CallOptions, CallResult, Forgery, RequestOf } from '../../../ticketing/partner-calls/index.ts'
 import { type Codes, type Expectation, hasCode, REFUSAL_OF } from '../../checks/index.ts'
 import { type FunctionId, offers } from '../../test-plan/index.ts'
 import { NothingTested } from '../attempt-log.ts'
 import type { StepContext } from '../step-context.ts'
-import { weekOf } from './catalogue.ts'
+import { askForLevels, askForPrices, FIRST_PLACES } from './catalogue.ts'
 import { defineStep, type Step } from './step.ts'
 
 type Options = Omit<CallOptions, 'cause'> & Expectation
@@ -16,8 +16,21 @@ interface Reading {
   /** The codes of a right answer. */
   readonly codes: Codes
   /** The returned function sends the same body each time. */
-  readonly call: (context: StepContext) => (options: Options) => Promise<CallResult<AnswerOf<InterfaceName>>>
+  readonly call: (context: StepContext) => (options: Options) => Promise<CallResult<unknown>>
 }
+
+const reading = <Name extends FunctionId & InterfaceName>(
+  needs: Name,
+  codes: Codes,
+  bodyOf: (context: StepContext) => RequestOf<Name>,
+): Reading => ({
+  needs,
+  codes,
+  call: (context) => {
+    const body = bodyOf(context)
+    return (options) => context.call(needs, body, options)
+  },
+})
 
 /**
  * The first of these that the partner offers is called. Order query, which every partner offers, comes last: it asks
@@ -25,45 +38,18 @@ interface Reading {
  * Heartbeats are not used, because programs answer them to anybody.
  */
 const READINGS: readonly Reading[] = [
-  {
-    needs: 'product-pull',
-    codes: [200],
-    call: (context) => (options) =>
-      context.call('product-pull', { method: 'multi', partnerDealIds: [context.choice.products.main] }, options),
-  },
-  {
-    needs: 'price-calendar',
-    codes: [200],
-    call: (context) => (options) =>
-      context.call('price-calendar', { partnerDealId: context.choice.products.main, ...weekOf(context) }, options),
-  },
-  {
-    needs: 'level-price-calendar',
-    codes: [200, 999],
-    call: (context) => (options) => {
-      const { main, level = main } = context.choice.products
-      return context.call('level-price-calendar', { partnerDealId: level, ...weekOf(context), asyncType: 0 }, options)
-    },
-  },
-  {
-    needs: 'poi-pull',
-    codes: [200],
-    call: (context) => (options) => context.call('poi-pull', { method: 'page', currentPage: 1, pageSize: 20 }, options),
-  },
-  {
-    needs: 'balance-query',
-    codes: [200],
-    call: (context) => (options) =>
-      context.call('balance-query', { partnerDealIds: [context.choice.products.main] }, options),
-  },
-  {
-    needs: 'order-query',
-    codes: 'failure',
-    call: (context) => {
-      const order = { orderId: newOrderId(context.deps.config.ORDER_ID_BITS), partnerOrderId: '' }
-      return (options) => context.call('order-query', order, options)
-    },
-  },
+  reading('product-pull', [200], ({ choice }) => ({
+    method: 'multi' as const,
+    partnerDealIds: [choice.products.main],
+  })),
+  reading('price-calendar', [200], askForPrices),
+  reading('level-price-calendar', [200, 999], askForLevels),
+  reading('poi-pull', [200], () => FIRST_PLACES),
+  reading('balance-query', [200], ({ choice }) => ({ partnerDealIds: [choice.products.main] })),
+  reading('order-query', 'failure', ({ deps: { config } }) => ({
+    orderId: newOrderId(config.ORDER_ID_BITS),
+    partnerOrderId: '',
+  })),
 ]
 
 /**
@@ -78,13 +64,13 @@ const refuses = (forge: Forgery, id: Step['id']): Step =>
     needs: [],
     expects: REFUSAL_OF[forge].expects,
     async perform(context) {
-      const reading = READINGS.find(({ needs }) => offers(context.choice, needs))
-      if (!reading) throw new Error('no chosen function only reads')
-      const call = reading.call(context)
-      const right = await call({ codes: reading.codes, advisory: true })
+      const chosen = READINGS.find(({ needs }) => offers(context.choice, needs))
+      if (!chosen) throw new Error('no chosen function only reads')
+      const call = chosen.call(context)
+      const right = await call({ codes: chosen.codes, advisory: true })
       const answered = right.outcome === 'pending' ? { code: right.code } : right.json
-      const definition = interfaceNamed(reading.needs)
-      if (!definition || !hasCode(definition, answered, reading.codes)) throw new NothingTested()
+      const definition = interfaceNamed(chosen.needs)
+      if (!definition || !hasCode(definition, answered, chosen.codes)) throw new NothingTested()
       const honest = right.outcome === 'failed' ? { honest: right.json } : {}
       await call({ forge, refusal: { ...REFUSAL_OF[forge].refusal, ...honest } })
     },

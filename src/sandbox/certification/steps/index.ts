@@ -1,71 +1,53 @@
 import { type Choice, offers } from '../../test-plan/index.ts'
 import type { Outcome } from '../event.ts'
 import type { RunRow } from '../run-store.ts'
-import {
-  balanceQuery,
-  heartbeat,
-  levelPriceCalendar,
-  poiPull,
-  priceCalendar,
-  productPull,
-  productStatus,
-} from './catalogue.ts'
-import { staleDate, unknownClient, wrongSignature } from './defence.ts'
-import { consumption, productChange } from './notice.ts'
-import {
-  largeOrderId,
-  orderClose,
-  orderCloseAgain,
-  orderCreate,
-  orderCreateAgain,
-  orderPayLater,
-  orderQuery,
-  orderReschedule,
-  soldOut,
-} from './order.ts'
-import { refundAfterReview, refundAgain, refundAtOnce, refundedMessage, refundNotice } from './refund.ts'
-import { lostAnswer, ordersAtOnce, priceChanged, unknownOrder } from './robustness/orders.ts'
-import { foreignCode, refundAfterUse, refundOfRest } from './robustness/refunds.ts'
+import * as catalogue from './catalogue.ts'
+import * as defence from './defence.ts'
+import * as notice from './notice.ts'
+import * as order from './order.ts'
+import * as refund from './refund.ts'
+import * as orders from './robustness/orders.ts'
+import * as refunds from './robustness/refunds.ts'
 import type { Step } from './step.ts'
-import { orderPay, orderPayAgain } from './vouchers.ts'
+import * as vouchers from './vouchers.ts'
 
 /** Every step of the sandbox, in the order in which a run takes those that its choice needs. */
 export const STEPS: readonly Step[] = [
-  heartbeat,
-  productPull,
-  wrongSignature,
-  staleDate,
-  unknownClient,
-  poiPull,
-  productChange,
-  priceCalendar,
-  levelPriceCalendar,
-  orderCreate,
-  orderCreateAgain,
-  soldOut,
-  orderPay,
-  orderPayLater,
-  orderPayAgain,
-  orderQuery,
-  largeOrderId,
-  consumption,
-  refundAtOnce,
-  refundAfterReview,
-  refundNotice,
-  refundAgain,
-  orderClose,
-  orderCloseAgain,
-  orderReschedule,
-  refundedMessage,
-  balanceQuery,
-  productStatus,
-  unknownOrder,
-  priceChanged,
-  lostAnswer,
-  ordersAtOnce,
-  refundOfRest,
-  refundAfterUse,
-  foreignCode,
+  catalogue.heartbeat,
+  catalogue.productPull,
+  defence.wrongSignature,
+  defence.staleDate,
+  defence.unknownClient,
+  catalogue.poiPull,
+  notice.productChange,
+  catalogue.priceCalendar,
+  catalogue.levelPriceCalendar,
+  order.orderCreate,
+  order.orderCreateAgain,
+  order.soldOut,
+  vouchers.orderPay,
+  order.orderPayLater,
+  vouchers.orderPayAgain,
+  order.orderQuery,
+  order.largeOrderId,
+  notice.consumption,
+  refund.refundAtOnce,
+  refund.refundAfterReview,
+  refund.refundNotice,
+  refund.refundAgain,
+  order.orderClose,
+  order.orderCloseAgain,
+  order.orderReschedule,
+  refund.refundedMessage,
+  catalogue.balanceQuery,
+  catalogue.productStatus,
+  orders.unknownOrder,
+  orders.priceChanged,
+  orders.lostAnswer,
+  orders.ordersAtOnce,
+  refunds.refundOfRest,
+  refunds.refundAfterUse,
+  refunds.foreignCode,
 ]
 
 /** Whether the next step may begin after a step whose last attempt came out like this. */

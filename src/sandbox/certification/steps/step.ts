@@ -21,10 +21,15 @@ export interface Step {
   readonly perform: (context: StepContext<CheckId>) => Promise<void>
 }
 
+type Defined<Expects, Left extends keyof Step = never> = Omit<Step, 'expects' | 'perform' | Left> & {
+  readonly expects: Expects
+  readonly perform: (context: StepContext<Extract<keyof Expects, CheckId>>) => Promise<void>
+}
+
 /** A step whose `perform` can only make the checks that it lists. */
-export const defineStep = <const Expects extends ExpectedChecks>(
-  step: Omit<Step, 'expects' | 'perform'> & {
-    readonly expects: Expects
-    readonly perform: (context: StepContext<Extract<keyof Expects, CheckId>>) => Promise<void>
-  },
-): Step => step
+export const defineStep = <const Expects extends ExpectedChecks>(step: Defined<Expects>): Step => step
+
+/** A step of the function `robustness`: its failures only warn. */
+export const tryRobustness = <const Expects extends ExpectedChecks>(
+  step: Defined<Expects, 'needs' | 'advisory'>,
+): Step => ({ ...step, needs: ['robustness'], advisory: true })

@@ -101,28 +101,17 @@ function caseOfStep({ id, state, done, attempts }: ReportedStep, t: Translate): 
 
 function caseOfAcceptance({ acceptance }: RunReport, t: Translate): Case {
   const { passed, open_steps, consumed, refunded, missing_contacts } = acceptance
-  if (passed) return caseOf('acceptance', 0, 'passed')
-  if (open_steps.length > 0)
-    return caseOf(
-      'acceptance',
-      0,
-      'skipped',
-      t('sandbox.junit.open_steps', { steps: open_steps.join(t('sandbox.list.separator')) }),
-    )
+  const is = (verdict: Verdict, message?: string) => caseOf('acceptance', 0, verdict, message)
+  const listed = (texts: readonly string[]) => texts.join(t('sandbox.list.separator'))
+  if (passed) return is('passed')
+  if (open_steps.length > 0) return is('skipped', t('sandbox.junit.open_steps', { steps: listed(open_steps) }))
   const lacking = [
     ...(consumed.length > 0 ? [] : [t('sandbox.junit.no_consumption')]),
     ...(refunded.length > 0 ? [] : [t('sandbox.junit.no_refund')]),
   ]
-  if (lacking.length > 0) return caseOf('acceptance', 0, 'failure', lacking.join(t('sandbox.list.clauses')))
-  if (missing_contacts.length > 0) {
-    return caseOf(
-      'acceptance',
-      0,
-      'failure',
-      t('sandbox.junit.contacts', { contacts: missing_contacts.join(t('sandbox.list.separator')) }),
-    )
-  }
-  return caseOf('acceptance', 0, 'skipped', t('sandbox.junit.not_accepted'))
+  if (lacking.length > 0) return is('failure', lacking.join(t('sandbox.list.clauses')))
+  if (missing_contacts.length === 0) return is('skipped', t('sandbox.junit.not_accepted'))
+  return is('failure', t('sandbox.junit.contacts', { contacts: listed(missing_contacts) }))
 }
 
 /** `Invalid field: body[0].title is required`; `Not the order: orderId: expected 7, got 8`. */

@@ -17,6 +17,7 @@ import {
   listRuns,
   nextStep,
   noSuchRun,
+  type OneRun,
   type RunDeps,
   showRun,
   startAll,
@@ -78,11 +79,23 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
 
   app.get<RunRoute>('/runs/:run_id', async (request, reply) => sendRun(request, reply, (await runOf(request)).runId))
 
-  app.post<RunRoute>('/runs/:run_id/start-all', async (request, reply) => {
-    const run = await runOf(request)
-    await startAll(deps, request.log as Log, run)
-    return sendRun(request, reply, run.runId)
+  /** Changes a run, or a step of it, and shows the run. */
+  const change = (path: string, work: (run: OneRun, request: FastifyRequest<StepRoute>) => Promise<unknown>) =>
+    app.post<StepRoute>(`/runs/:run_id/${path}`, async (request, reply) => {
+      const run = await runOf(request)
+      await work(run, request)
+      return sendRun(request, reply, run.runId)
+    })
+  change('start-all', (run, { log }) => startAll(deps, log as Log, run))
+  change('share/withdraw', async ({ partnerId, runId }) => {
+    await showRun(deps, partnerId, runId)
+    await withdrawLinks(deps, runId)
   })
+  change('steps/:step_id/stop', async (run, { params }) => {
+    await stopStep(deps, { ...run, stepId: params.step_id })
+    deps.logFollowers.lookNow()
+  })
+  change('steps/:step_id/next', ({ partnerId, runId }, { params }) => nextStep(deps, partnerId, runId, params.step_id))
 
   app.post<RunRoute>('/runs/:run_id/conditions', async (request, reply) => {
     const { body } = bodyOf(request, newConditions)
@@ -97,31 +110,11 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
     return send(request, reply, { share: await shareLink(deps, run) })
   })
 
-  app.post<RunRoute>('/runs/:run_id/share/withdraw', async (request, reply) => {
-    const { partnerId, runId } = await runOf(request)
-    await showRun(deps, partnerId, runId)
-    await withdrawLinks(deps, runId)
-    return sendRun(request, reply, runId)
-  })
-
   app.post<StepRoute>('/runs/:run_id/steps/:step_id/start', async (request, reply) => {
     const run = await runOf(request)
     const { step_id } = request.params
     const attempt_id = await startStep(deps, request.log as Log, { ...run, stepId: step_id })
     return send(request, reply, { run_id: run.runId, step_id, attempt_id })
-  })
-
-  app.post<StepRoute>('/runs/:run_id/steps/:step_id/stop', async (request, reply) => {
-    const run = await runOf(request)
-    await stopStep(deps, { ...run, stepId: request.params.step_id })
-    deps.logFollowers.lookNow()
-    return sendRun(request, reply, run.runId)
-  })
-
-  app.post<StepRoute>('/runs/:run_id/steps/:step_id/next', async (request, reply) => {
-    const { partnerId, runId } = await runOf(request)
-    await nextStep(deps, partnerId, runId, request.params.step_id)
-    return sendRun(request, reply, runId)
   })
 
   app.get<RunRoute>('/runs/:run_id/events', async (request, reply) => {
@@ -161,7 +154,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
   }
 
   /** A malformed id is reported as not found, as an unknown one is. */
-  async function runOf(request: FastifyRequest<RunRoute>) {
+  async function runOf(request: FastifyRequest<RunRoute>): Promise<OneRun> {
     const { run_id } = request.params
     const { partner_id: partnerId } = callerOf(request)
     if (run_id === PRESENT) return { partnerId, runId: (await currentRun(deps, partnerId)).run_id }

@@ -12,7 +12,7 @@ import { BREAKER } from '../../../ticketing/partner-reach/index.ts'
 import { ANSWER_SLOW_MS } from '../../checks/index.ts'
 import { FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
 import { sendSandboxPage } from '../guard.ts'
-import { INTERFACE_OF } from '../pages/functions-form.ts'
+import { interfacesOf } from '../pages/functions-form.ts'
 import { findPartnerSession, sessionCookie } from '../session.ts'
 import { ENCRYPTION_SNIPPETS } from '../snippets.ts'
 import type { NoticeName } from './notices.ts'
@@ -65,7 +65,7 @@ interface DocumentedFunction {
 export const DOCUMENTED_FUNCTIONS: readonly DocumentedFunction[] = FUNCTION_IDS.map((id) => ({
   id,
   isRequired: REQUIRED_FUNCTIONS.includes(id),
-  sections: [INTERFACE_OF[id] ?? [], NOTICES_OF[id] ?? [], TESTED_BY[id] ?? []].flat(),
+  sections: [interfacesOf([id]), NOTICES_OF[id] ?? [], TESTED_BY[id] ?? []].flat(),
 }))
 
 const makeReference = (locale: Locale) => ({

@@ -5,7 +5,7 @@ import type { Config } from '../../../platform/config/index.ts'
 import { parseSmtpUrl } from '../../../platform/config/smtp-url.ts'
 import type { Deps } from '../../../platform/deps.ts'
 import { beijingTime, utcTime } from '../../../platform/lib/time-zone.ts'
-import { translator } from '../../../platform/lib/web/locale.ts'
+import { type Translate, translator } from '../../../platform/lib/web/locale.ts'
 import { isLoopbackHost } from '../../../platform/lib/web/web-url.ts'
 import { NotSent } from '../../../platform/outbound/index.ts'
 import type { Notification } from './store.ts'
@@ -21,43 +21,40 @@ export interface MailMessage {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/**
- * Parts that all mails share. `id` becomes the Message-ID, by which a receiver recognises a mail that arrives twice.
- */
-export const messageFrom = (
-  config: Config,
-  { id, ...message }: Pick<MailMessage, 'to' | 'subject' | 'text' | 'date'> & { readonly id: string },
-): MailMessage => ({
-  ...message,
-  from: config.MAIL_FROM,
-  messageId: `<${id}@${new URL(config.PUBLIC_URL).hostname}>`,
-  headers: { 'Auto-Submitted': 'auto-generated' },
-})
+/** `id` becomes the Message-ID, by which a receiver recognises a mail that arrives twice. */
+interface Bilingual extends Pick<MailMessage, 'to' | 'date'> {
+  readonly id: string
+  /** The moment that the text names. */
+  readonly at: Date
+  subject(t: Translate): string
+  text(t: Translate, time: string): string
+}
 
-/** A text in both languages, one below the other. */
-export const bilingual = (zh: string, en: string): string => `${zh}\n--------\n\n${en}`
-
-/**
- * One mail in both languages, as the reader's is not known. Every attempt sends the same mail, Message-ID and Date too.
- */
-export function messageOf(config: Config, notification: Notification): MailMessage {
-  const { notification_id, role, name, address, facts, created_at } = notification
-  const values = { name, partner: facts.partnerName, run: String(facts.runNumber), url: facts.reportUrl }
+/** One mail in both languages, one below the other, as the reader's is not known. */
+export function bilingualMail(config: Config, { id, to, date, at, subject, text }: Bilingual): MailMessage {
   const [zh, en] = [translator('zh-CN'), translator('en')]
-  const utc = utcTime(facts.passedAt.toISOString()).slice(0, 16)
-  const text = (t: typeof zh, time: string) => {
-    const [next, why] =
-      role === 'product'
-        ? [t('sandbox.mail.next_product', values), t('sandbox.mail.why_product', values)]
-        : [t('sandbox.mail.next_business', values), t('sandbox.mail.why_business', values)]
-    return `${t('sandbox.mail.text', { ...values, time })}\n\n${next}\n\n${why}\n`
+  const [beijing, utc] = [beijingTime(at).slice(0, 16), utcTime(at.toISOString()).slice(0, 16)]
+  return {
+    ...{ to, date, from: config.MAIL_FROM, subject: `${subject(zh)} / ${subject(en)}` },
+    text: `${text(zh, beijing)}\n\n--------\n\n${text(en, utc)}\n`,
+    messageId: `<${id}@${new URL(config.PUBLIC_URL).hostname}>`,
+    headers: { 'Auto-Submitted': 'auto-generated' },
   }
-  return messageFrom(config, {
-    id: notification_id,
-    to: { name, address },
-    subject: `${zh('sandbox.mail.subject', values)} / ${en('sandbox.mail.subject', values)}`,
-    text: bilingual(text(zh, beijingTime(facts.passedAt).slice(0, 16)), text(en, utc)),
-    date: created_at,
+}
+
+/** Every attempt sends the same mail, Message-ID and Date too. */
+export function messageOf(config: Config, notification: Notification): MailMessage {
+  const { notification_id: id, role, name, address, facts, created_at: date } = notification
+  const values = { name, partner: facts.partnerName, run: String(facts.runNumber), url: facts.reportUrl }
+  return bilingualMail(config, {
+    ...{ id, to: { name, address }, date, at: facts.passedAt },
+    subject: (t) => t('sandbox.mail.subject', values),
+    text: (t, time) =>
+      [
+        t('sandbox.mail.text', { ...values, time }),
+        t(`sandbox.mail.next_${role}`, values),
+        t(`sandbox.mail.why_${role}`, values),
+      ].join('\n\n'),
   })
 }
 

@@ -1,13 +1,11 @@
 import type { Deps } from '../../../platform/deps.ts'
 import { addSeconds } from '../../../platform/lib/clock.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
-import { beijingTime, utcTime } from '../../../platform/lib/time-zone.ts'
-import { type Translate, translator } from '../../../platform/lib/web/locale.ts'
 import { type DeliveryResult, deliver, postWebhook } from '../../../platform/outbound/index.ts'
 import { findMemberMail, markMailFailed, markMailSent } from '../../../ticketing/members/index.ts'
 import { showPartner, webhookSecret } from '../../../ticketing/partners/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
-import { bilingual, type MailMessage, messageFrom, messageOf, sendMail } from './mail.ts'
+import { bilingualMail, type MailMessage, messageOf, sendMail } from './mail.ts'
 import type { Channel, Notification } from './store.ts'
 import * as store from './store.ts'
 
@@ -31,22 +29,11 @@ async function memberMessage(
 ): Promise<MailMessage> {
   const { config, clock } = deps
   const { name, client_id } = await showPartner(deps, partnerId)
-  const url = `${config.PUBLIC_URL}/sandbox/join?token=${token}`
-  const values = { partner: name, client: client_id, url }
-  const [zh, en] = [translator('zh-CN'), translator('en')]
-  const utc = utcTime(expiresAt.toISOString()).slice(0, 16)
-  const subject = (t: Translate) =>
-    purpose === 'invitation' ? t('sandbox.mail.invitation_subject', values) : t('sandbox.mail.password_subject', values)
-  const text = (t: Translate, time: string) =>
-    purpose === 'invitation'
-      ? t('sandbox.mail.invitation_text', { ...values, time })
-      : t('sandbox.mail.password_text', { ...values, time })
-  return messageFrom(config, {
-    id: linkId,
-    to: { name: '', address: mail },
-    subject: `${subject(zh)} / ${subject(en)}`,
-    text: bilingual(`${text(zh, beijingTime(expiresAt).slice(0, 16))}\n`, `${text(en, utc)}\n`),
-    date: clock.now(),
+  const values = { partner: name, client: client_id, url: `${config.PUBLIC_URL}/sandbox/join?token=${token}` }
+  return bilingualMail(config, {
+    ...{ id: linkId, to: { name: '', address: mail }, date: clock.now(), at: expiresAt },
+    subject: (t) => t(`sandbox.mail.${purpose}_subject`, values),
+    text: (t, time) => t(`sandbox.mail.${purpose}_text`, { ...values, time }),
   })
 }
 

@@ -1,9 +1,21 @@
+import type { Deps } from '../../../platform/deps.ts'
 import type { InputOf } from '../../../platform/lib/json/input.ts'
 import type { Detail } from '../../../platform/lib/localized-text.ts'
 import { INTERFACES, type InterfaceName } from '../../../ticketing/interfaces/index.ts'
-import { updatePartner } from '../../../ticketing/partners/index.ts'
-import { type Choice, choice, FUNCTION_IDS, type FunctionId } from '../../test-plan/index.ts'
-import { type ConditionTexts, type ContactTexts, conditionsGiven, readConditions, readContacts } from './form-parts.ts'
+import { showPartner, updatePartner } from '../../../ticketing/partners/index.ts'
+import { findCurrentRun } from '../../certification/index.ts'
+import {
+  type Choice,
+  choice,
+  FAULTS,
+  FUNCTION_IDS,
+  type FunctionId,
+  NO_CONDITIONS,
+  OFFERED_FUNCTIONS,
+  REQUIRED_FUNCTIONS,
+} from '../../test-plan/index.ts'
+import { DEMO_PRODUCTS, isDemo } from '../demo-partner.ts'
+import { type ContactTexts, conditionsGiven, type Fault, NUMBERS, readContacts } from './form-parts.ts'
 
 /** The functions as the form lays them out; each is in exactly one group (a test holds that). */
 export const GROUPS: readonly { readonly name: string; readonly functions: readonly FunctionId[] }[] = [
@@ -18,45 +30,36 @@ export const GROUPS: readonly { readonly name: string; readonly functions: reado
   { name: 'sandbox.group.robustness', functions: ['robustness'] },
 ]
 
-/** The interface that a function is offered at; nothing for what the partner sends to us. */
-export const INTERFACE_OF: Readonly<Record<FunctionId, InterfaceName | undefined>> = {
-  'product-pull': 'product-pull',
-  'product-change': undefined,
-  'poi-pull': 'poi-pull',
-  'price-calendar': 'price-calendar',
-  'level-price-calendar': 'level-price-calendar',
-  'order-create': 'order-create',
+/** Functions that call an interface have its name, but for these. */
+const INTERFACE_OF: Readonly<Partial<Record<FunctionId, InterfaceName>>> = {
   'sold-out': 'order-create',
   'pay-at-once': 'order-pay',
   'pay-later': 'order-pay',
-  'order-query': 'order-query',
-  consumption: undefined,
   'refund-at-once': 'order-refund',
   'refund-after-review': 'order-refund',
-  'order-close': 'order-close',
-  'order-reschedule': 'order-reschedule',
   'refunded-message': 'order-refunded',
-  'balance-query': 'balance-query',
-  'product-status': 'product-status',
-  heartbeat: 'heartbeat',
-  robustness: undefined,
 }
+
+/** The interfaces that these functions are offered at; what the partner sends to us has none. */
+export const interfacesOf = (functions: readonly FunctionId[]): InterfaceName[] => [
+  ...new Set(functions.flatMap((id) => INTERFACE_OF[id] ?? INTERFACES.find(({ name }) => name === id)?.name ?? [])),
+]
 
 export const PRODUCT_ROLES = ['main', 'later', 'review', 'level', 'sold_out'] as const
 export type ProductRole = (typeof PRODUCT_ROLES)[number]
 
+/** Fields of the choice that may be left empty. */
+const OPTIONAL = ['travel_date', 'unit_price', 'buy_price'] as const
+const TEXTS = [...PRODUCT_ROLES, ...OPTIONAL, 'quantity', 'base_url', ...NUMBERS] as const
+
 /** The form as it was filled in, so that it can be shown again whatever was typed. */
 export interface FormTexts {
   readonly functions: readonly FunctionId[]
-  readonly products: Readonly<Record<ProductRole, string>>
-  readonly travel_date: string
-  readonly unit_price: string
-  readonly buy_price: string
-  readonly quantity: string
-  readonly base_url: string
+  readonly texts: Readonly<Record<(typeof TEXTS)[number], string>>
   readonly interface_urls: Readonly<Partial<Record<InterfaceName, string>>>
   readonly contacts: ContactTexts
-  readonly conditions: ConditionTexts
+  /** What the run pretends: the boxes that are ticked. */
+  readonly faults: readonly Fault[]
 }
 
 /** A field (`main`, `quantity`, `base_url`, `url.order-create`, `pay`, `refund`) → key of the text that says what is wrong. */
@@ -67,31 +70,62 @@ export interface RunRequest {
   readonly urls: Required<Pick<InputOf<typeof updatePartner>, 'base_url' | 'interface_urls'>>
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
+const text = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
+
+/** Texts of every field; those that are not given are empty. */
+const formTexts = (given: Readonly<Record<string, unknown>>): FormTexts['texts'] =>
+  Object.fromEntries(TEXTS.map((name) => [name, text(given[name])])) as FormTexts['texts']
 
 /** Reads a form; values that our form cannot send count as empty. */
 export function readForm(body: unknown): FormTexts {
   const fields = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>
   const chosen = [fields.functions].flat()
-  const products = PRODUCT_ROLES.map((role) => [role, text(fields[role])])
   const urls = INTERFACES.map(({ name }) => [name, text(fields[`url.${name}`])]).filter(([, url]) => url !== '')
   return {
     functions: FUNCTION_IDS.filter((id) => chosen.includes(id)),
-    products: Object.fromEntries(products),
-    travel_date: text(fields.travel_date),
-    unit_price: text(fields.unit_price),
-    buy_price: text(fields.buy_price),
-    quantity: text(fields.quantity),
-    base_url: text(fields.base_url),
+    texts: formTexts(fields),
     interface_urls: Object.fromEntries(urls),
     contacts: readContacts(fields),
-    conditions: readConditions(fields),
+    faults: FAULTS.filter((fault) => fields[fault] === 'on'), // a box that is not ticked is not sent
   }
 }
 
-/** The interfaces that these functions are offered at. */
-export const interfacesOf = (functions: readonly FunctionId[]): InterfaceName[] => [
-  ...new Set(functions.flatMap((id) => INTERFACE_OF[id] ?? [])),
+const USUAL: readonly FunctionId[] = [...REQUIRED_FUNCTIONS, 'product-pull', 'pay-at-once', 'refund-at-once']
+
+/** The form before it is filled in: as in the present run, else the usual choice; complete for the demo partner. */
+export async function freshForm(deps: Deps, partnerId: bigint): Promise<FormTexts> {
+  const partner = await showPartner(deps, partnerId)
+  const isOfDemo = isDemo(deps, partner)
+  const usual = {
+    functions: isOfDemo ? OFFERED_FUNCTIONS : USUAL,
+    products: isOfDemo ? DEMO_PRODUCTS : {},
+    quantity: 2,
+  }
+  const present = (await findCurrentRun(deps, partnerId))?.choice
+  const { functions, products, conditions = NO_CONDITIONS, ...others } = { ...usual, ...present }
+  return {
+    functions,
+    texts: formTexts({ ...products, ...others, ...conditions, base_url: partner.base_url }),
+    interface_urls: partner.interface_urls,
+    contacts: {},
+    faults: FAULTS.filter((fault) => conditions[fault]),
+  }
+}
+
+/** A live partner's URLs are shown and never taken from the form. */
+export async function settledForm(deps: Deps, partnerId: bigint, form: FormTexts): Promise<FormTexts> {
+  const { stage, base_url, interface_urls } = await showPartner(deps, partnerId)
+  return stage === 'live' ? { ...form, texts: { ...form.texts, base_url: base_url ?? '' }, interface_urls } : form
+}
+
+/** The form's fields, to be sent again. */
+export const formFields = ({ functions, texts, interface_urls, contacts, faults }: FormTexts) => [
+  ...functions.map((id) => ['functions', id]),
+  ...Object.entries(texts),
+  ...faults.map((fault) => [fault, 'on']),
+  ...Object.entries(contacts),
+  ...Object.entries(interface_urls).map(([name, url]) => [`url.${name}`, url]),
 ]
 
 const PROBLEM_OF: Readonly<Record<string, string>> = {
@@ -110,20 +144,21 @@ const PROBLEM_OF: Readonly<Record<string, string>> = {
 
 /** The choice and the URLs that the form stands for, or what is wrong with it. */
 export function parseRunRequest(form: FormTexts): { requested: RunRequest } | { problems: Problems } {
-  const given = Object.entries(form.products).filter(([, product]) => product !== '')
-  const pretended = conditionsGiven(form.conditions)
+  const { texts, interface_urls } = form
+  const filledIn = <Name extends keyof typeof texts>(names: readonly Name[]) =>
+    Object.fromEntries(names.flatMap((name) => (texts[name] === '' ? [] : [[name, texts[name]]])))
+  const pretended = conditionsGiven(form)
   const chosen = choice.safeParse({
     functions: form.functions,
-    products: Object.fromEntries(given),
-    ...filledIn(form, 'travel_date', 'unit_price', 'buy_price'),
-    quantity: form.quantity,
+    products: filledIn(PRODUCT_ROLES),
+    ...filledIn(OPTIONAL),
+    quantity: texts.quantity,
     ...(pretended && { conditions: pretended }),
   })
-  const { base_url, interface_urls } = form
-  const urls = updatePartner.input.required({ base_url: true, interface_urls: true }).safeParse({
-    base_url: base_url === '' ? null : base_url,
-    interface_urls,
-  })
+  const base_url = texts.base_url || null
+  const urls = updatePartner.input
+    .required({ base_url: true, interface_urls: true })
+    .safeParse({ base_url, interface_urls })
   const problems = {
     ...choiceProblems(form, chosen.error?.issues ?? []),
     ...urlProblems(form, urls.error?.issues ?? []),
@@ -133,21 +168,16 @@ export function parseRunRequest(form: FormTexts): { requested: RunRequest } | { 
   return { requested: { choice: chosen.data, urls: { base_url: base, interface_urls: own } } }
 }
 
-type OptionalText = 'travel_date' | 'unit_price' | 'buy_price'
-
-const filledIn = (form: FormTexts, ...names: readonly OptionalText[]): Partial<Record<OptionalText, string>> =>
-  Object.fromEntries(names.flatMap((name) => (form[name] === '' ? [] : [[name, form[name]]])))
-
 type Issues = readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]
 
-function choiceProblems({ functions, products }: FormTexts, issues: Issues): Problems {
+function choiceProblems({ functions, texts }: FormTexts, issues: Issues): Problems {
   const values: Record<string, string> = {}
   for (const { path } of issues) {
     const field = String(path.at(-1) ?? '')
     if (field in PROBLEM_OF) values[field] = PROBLEM_OF[field] ?? ''
   }
   // The schema does not check fields against each other while one of them is wrong.
-  if (functions.includes('sold-out') && products.sold_out === '') values.sold_out = 'sandbox.problem.sold_out'
+  if (functions.includes('sold-out') && texts.sold_out === '') values.sold_out = 'sandbox.problem.sold_out'
   if (!functions.some((id) => id.startsWith('pay-'))) values.pay = 'sandbox.problem.pay'
   if (!functions.some((id) => id === 'refund-at-once' || id === 'refund-after-review')) {
     values.refund = 'sandbox.problem.refund'
@@ -166,6 +196,6 @@ function urlProblems(form: FormTexts, issues: Issues): Problems {
     values[field] = hasMore(message) ? 'sandbox.problem.url_query' : 'sandbox.problem.url'
   }
   const without = interfacesOf(form.functions).filter((name) => !form.interface_urls[name])
-  if (form.base_url === '' && without.length > 0) values.base_url = 'sandbox.problem.base_url'
+  if (form.texts.base_url === '' && without.length > 0) values.base_url = 'sandbox.problem.base_url'
   return values
 }

@@ -26,9 +26,9 @@ interface Field {
 
 /** Tries the URLs of the interfaces that the chosen functions need. */
 export function preflightOf(deps: RunDeps, partnerId: bigint, form: FormTexts, locale: Locale) {
-  const { base_url, interface_urls, functions } = form
+  const { texts, interface_urls, functions } = form
   const needed = interfacesOf([...REQUIRED_FUNCTIONS, ...functions])
-  const base = base_url.replace(/\/+$/, '')
+  const base = texts.base_url.replace(/\/+$/, '')
   const urls = INTERFACES.filter(({ name }) => needed.includes(name)).map(({ name, defaultPath }) => [
     name,
     interface_urls[name] ?? (base === '' ? '' : base + defaultPath),
@@ -63,13 +63,16 @@ async function partsOf(
     ownContacts(deps, partnerId),
   ])
   const tomorrow = addDays(beijingDate(deps.clock.now()), 1)
-  const field = (name: string, label: string, value: string, instead = ''): Field => {
-    const problem = problems[name]
-    return { name, label, value, instead, problem: problem ? t(problem) : '' }
-  }
-  const urls = INTERFACES.map(({ name, defaultPath }) => {
-    const instead = form.base_url.replace(/\/+$/, '') + defaultPath
-    return field(`url.${name}`, interfaceName(name, t), form.interface_urls[name] ?? '', instead)
+  const { texts, interface_urls } = form
+  const problemOf = (name: string): string => (problems[name] ? t(problems[name]) : '')
+  const field = (name: keyof typeof texts, label: string, instead = ''): Field => ({
+    ...{ name, label, value: texts[name], instead, problem: problemOf(name) },
+  })
+  const base = texts.base_url.replace(/\/+$/, '')
+  const urls = INTERFACES.map(({ name, defaultPath }): Field => {
+    const own = `url.${name}`
+    const value = interface_urls[name] ?? ''
+    return { name: own, label: interfaceName(name, t), value, instead: base + defaultPath, problem: problemOf(own) }
   })
   return {
     unlocked: progress.state !== 'locked',
@@ -78,34 +81,26 @@ async function partsOf(
     demo: isDemo(deps, partner),
     groups: groupsOf(form, problems, t),
     products: PRODUCT_ROLES.map((role) =>
-      field(
-        role,
-        productName(role, t),
-        form.products[role],
-        role === 'main' || role === 'sold_out' ? '' : form.products.main,
-      ),
+      field(role, productName(role, t), role === 'main' || role === 'sold_out' ? '' : texts.main),
     ),
     /** Products of this partner that are known already. */
     known: known.map(({ partner_deal_id, title }) => ({ id: partner_deal_id, title: title ?? '' })),
-    travelDate: field('travel_date', t('sandbox.choice.travel_date'), form.travel_date, tomorrow),
+    travelDate: field('travel_date', t('sandbox.choice.travel_date'), tomorrow),
     earliest: tomorrow,
-    prices: [
-      field('unit_price', t('sandbox.choice.unit_price'), form.unit_price),
-      field('buy_price', t('sandbox.choice.buy_price'), form.buy_price),
-    ],
-    quantity: field('quantity', t('sandbox.choice.quantity'), form.quantity),
+    prices: [field('unit_price', t('sandbox.choice.unit_price')), field('buy_price', t('sandbox.choice.buy_price'))],
+    quantity: field('quantity', t('sandbox.choice.quantity')),
     conditions: {
       numbers: NUMBERS.map((name) => ({
-        ...field(name, t(`sandbox.conditions.${name}`), form.conditions[name]),
+        ...field(name, t(`sandbox.conditions.${name}`)),
         most: { days_ahead: MAX_DAYS_AHEAD, wait_minutes: MAX_WAIT_MINUTES }[name],
       })),
       faults: FAULTS.map((name) => ({
-        ...{ name, label: faultText(name, t), chosen: form.conditions.faults.includes(name) },
+        ...{ name, label: faultText(name, t), chosen: form.faults.includes(name) },
       })),
       /** There is a run that they can be changed of. */
       canChange: progress.state === 'under_way' || progress.state === 'all_passed',
     },
-    baseUrl: field('base_url', t('sandbox.functions.base_url'), form.base_url),
+    baseUrl: field('base_url', t('sandbox.functions.base_url')),
     urls,
     /** At least one interface has a URL of its own, or a problem with it. */
     urlsOpen: urls.some(({ value, problem }) => value !== '' || problem !== ''),
@@ -159,13 +154,11 @@ function summaryOf(page: Awaited<ReturnType<typeof partsOf>>, t: Translate) {
  * for `at`. Null where there is nothing to say: no run yet.
  */
 export function progressNotice({ state, present, accepted, isLater }: SellerProgress, t: Translate) {
-  if (state === 'locked') {
-    return {
-      text: t('sandbox.functions.locked'),
-      href: '/sandbox/signature',
-      link: t('sandbox.functions.to_signature'),
-    }
-  }
+  const notice = (text: string, href: string, link: string, at?: Date) => ({
+    ...{ text, href: `/sandbox/${href}`, link },
+    ...(at && { at: at.toISOString() }),
+  })
+  if (state === 'locked') return notice(t('sandbox.functions.locked'), 'signature', t('sandbox.functions.to_signature'))
   if (!present) return null
   const values = { number: String(present.number), passed: String(present.passed), steps: String(present.steps) }
   const before =
@@ -174,23 +167,16 @@ export function progressNotice({ state, present, accepted, isLater }: SellerProg
     case 'no_run':
       return null
     case 'under_way':
-      return {
-        text: before + t('sandbox.functions.present', values),
-        href: '/sandbox/run',
-        link: t('sandbox.functions.to_run'),
-      }
+      return notice(before + t('sandbox.functions.present', values), 'run', t('sandbox.functions.to_run'))
     case 'all_passed':
-      return {
-        text: before + t('sandbox.functions.all_passed', values),
-        href: '/sandbox/run#acceptance',
-        link: t('sandbox.run.to_acceptance'),
-      }
-    case 'accepted':
-      return {
-        text: t('sandbox.functions.accepted', { ...values, at: '\n' }),
-        ...(accepted && { at: accepted.passed_at.toISOString() }),
-        href: '/sandbox/run#acceptance',
-        link: t('sandbox.functions.to_accepted'),
-      }
+      return notice(
+        before + t('sandbox.functions.all_passed', values),
+        'run#acceptance',
+        t('sandbox.run.to_acceptance'),
+      )
+    case 'accepted': {
+      const text = t('sandbox.functions.accepted', { ...values, at: '\n' })
+      return notice(text, 'run#acceptance', t('sandbox.functions.to_accepted'), accepted?.passed_at)
+    }
   }
 }

@@ -18,9 +18,8 @@ import { giveContacts, ownContacts } from '../contacts.ts'
 import { onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { type RunStart, startRunFromForm } from '../start-run.ts'
 import { refusalText } from '../texts.ts'
-import { conditionFields, parseConditions, parseContacts } from './form-parts.ts'
-import { freshForm, settledForm } from './fresh-form.ts'
-import { type FormTexts, parseRunRequest, readForm } from './functions-form.ts'
+import { parseConditions, parseContacts } from './form-parts.ts'
+import { type FormTexts, formFields, freshForm, parseRunRequest, readForm, settledForm } from './functions-form.ts'
 import { functionsPage, preflightOf, type Shown } from './functions-page.ts'
 import { functionsForm } from './wire.ts'
 
@@ -33,19 +32,7 @@ async function overwritePage(deps: Deps, run: Run, form: FormTexts) {
     passed,
     steps,
     isPassed: run.passed_at !== null,
-    /** The form's fields, to be sent again. */
-    fields: [
-      ...form.functions.map((id) => ['functions', id] as const),
-      ...Object.entries(form.products),
-      ['travel_date', form.travel_date],
-      ['unit_price', form.unit_price],
-      ['buy_price', form.buy_price],
-      ['quantity', form.quantity],
-      ['base_url', form.base_url],
-      ...conditionFields(form.conditions),
-      ...Object.entries(form.contacts),
-      ...Object.entries(form.interface_urls).map(([name, url]) => [`url.${name}`, url] as const),
-    ],
+    fields: formFields(form),
   }
 }
 
@@ -98,7 +85,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
   /** Changes what the present run pretends; what else was typed stays in the form. */
   async function saveConditions(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
     const { partnerId } = partnerOf(request)
-    const conditions = parseConditions(form.conditions)
+    const conditions = parseConditions(form)
     if ('wrong' in conditions) {
       const { wrong } = conditions
       return show(request, reply.code(400), { form, problems: { [wrong]: `sandbox.problem.${wrong}` } })

@@ -7,7 +7,7 @@ import { reportOfRun } from '../../reports/index.ts'
 import { type Choice, FAULTS, NO_CONDITIONS, travelDate } from '../../test-plan/index.ts'
 import { type Notifications, notificationsOf } from '../notify/notifications.ts'
 import { contactName, functionName, productName, stepName } from '../texts.ts'
-import { faultText } from './form-parts.ts'
+import { faultText, NUMBERS } from './form-parts.ts'
 import { PRODUCT_ROLES } from './functions-form.ts'
 import type { Tone } from './log-line.ts'
 
@@ -36,39 +36,36 @@ export const lastState = ({ state, warnings }: StepProgress, t: Translate): Show
 export const passedWith = (warnings: number, t: Translate): string =>
   warnings === 1 ? t('sandbox.run.passed_warning') : t('sandbox.run.passed_warnings', { count: String(warnings) })
 
-function stateOf(state: StepProgress['state'] | 'running', warnings: number, t: Translate): Shown {
-  switch (state) {
-    case 'passed':
-      if (warnings > 0) return { tone: 'warning', word: passedWith(warnings, t), mark: '✓' }
-      return { tone: 'good', word: t('sandbox.run.passed'), mark: '✓' }
-    case 'failed':
-      return { tone: 'bad', word: t('sandbox.run.failed'), mark: '✗' }
-    case 'not_tested':
-      return { tone: 'warning', word: t('sandbox.run.not_tested'), mark: '!' }
-    case 'interrupted':
-      return { tone: 'warning', word: t('sandbox.run.interrupted'), mark: '!' }
-    case 'running':
-      return { tone: 'plain', word: t('sandbox.run.running'), mark: '…' }
-    case 'open':
-      return { tone: 'plain', word: t('sandbox.run.open'), mark: '' }
-  }
+const STATES: Readonly<Record<StepProgress['state'] | 'running', readonly [tone: Tone, mark: string]>> = {
+  passed: ['good', '✓'],
+  failed: ['bad', '✗'],
+  not_tested: ['warning', '!'],
+  interrupted: ['warning', '!'],
+  running: ['plain', '…'],
+  open: ['plain', ''],
+}
+
+function stateOf(state: keyof typeof STATES, warnings: number, t: Translate): Shown {
+  const [tone, mark] = STATES[state]
+  if (state === 'passed' && warnings > 0) return { tone: 'warning', word: passedWith(warnings, t), mark }
+  return { tone, word: t(`sandbox.run.${state}`), mark }
 }
 
 /** The choice of a run, for people to read. */
 export function shownChoice(choice: Choice, startedAt: Date, t: Translate) {
   const { functions, products, unit_price, buy_price, quantity, conditions = NO_CONDITIONS } = choice
-  const named: [string, string | undefined][] = [
-    ...PRODUCT_ROLES.map((role): [string, string | undefined] => [productName(role, t), products[role]]),
+  const named: (readonly [label: string, value: string | undefined])[] = [
+    ...PRODUCT_ROLES.map((role) => [productName(role, t), products[role]] as const),
     [t('sandbox.choice.travel_date'), travelDate(choice, startedAt)],
     [t('sandbox.choice.unit_price'), unit_price?.toFixed(2)],
     [t('sandbox.choice.buy_price'), buy_price?.toFixed(2)],
     [t('sandbox.choice.quantity'), String(quantity)],
-    [t('sandbox.conditions.days_ahead'), conditions.days_ahead > 0 ? String(conditions.days_ahead) : undefined],
-    [t('sandbox.conditions.wait_minutes'), conditions.wait_minutes > 0 ? String(conditions.wait_minutes) : undefined],
-    ...FAULTS.filter((fault) => conditions[fault]).map((fault): [string, string] => [
-      t('sandbox.conditions.title'),
-      faultText(fault, t),
-    ]),
+    ...NUMBERS.map(
+      (name) => [t(`sandbox.conditions.${name}`), conditions[name] > 0 ? String(conditions[name]) : undefined] as const,
+    ),
+    ...FAULTS.filter((fault) => conditions[fault]).map(
+      (fault) => [t('sandbox.conditions.title'), faultText(fault, t)] as const,
+    ),
   ]
   return {
     functions: functions.map((id) => functionName(id, t)),
@@ -96,9 +93,8 @@ function standing(
 ): { readonly tone: Tone; readonly word: string; readonly detail: string; readonly at?: string } {
   if (state === 'sent') {
     const when = sent_at ? { detail: '\n', at: sent_at.toISOString() } : { detail: '' }
-    return toFile
-      ? { tone: 'warning', word: t('sandbox.told.written'), ...when }
-      : { tone: 'good', word: t('sandbox.told.sent'), ...when }
+    const [tone, word] = toFile ? (['warning', 'written'] as const) : (['good', 'sent'] as const)
+    return { tone, word: t(`sandbox.told.${word}`), ...when }
   }
   // One line: a line feed has a meaning here.
   const reason = (last_error ?? '').replaceAll('\n', ' ')

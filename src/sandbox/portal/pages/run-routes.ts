@@ -9,6 +9,7 @@ import {
   findCurrentRun,
   nextStep,
   noSuchRun,
+  type OneRun,
   type RunDeps,
   RunRefusal,
   showRun,
@@ -22,6 +23,8 @@ import { openShareKey, sharedPath, shareLink, withdrawLinks } from '../share.ts'
 import { refusalText } from '../texts.ts'
 import { reportPage, runPage } from './run-page.ts'
 import { notificationParams, runParams, runQuery, sharedParams, sharedQuery, stepParams } from './wire.ts'
+
+type StepOfRun = OneRun & { readonly stepId: string }
 
 const RUN = '/run/:run_id'
 
@@ -47,75 +50,47 @@ export const runRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { de
 }
 
 function forms(app: FastifyInstance, deps: RunDeps): void {
-  app.post(`${RUN}/steps/:step_id/start`, async (request, reply) => {
-    const { stepId, ...run } = ownStep(request)
-    return backTo(request, reply, run.runId, async () => {
-      await requireKnownStep(deps, run, stepId, () => startStep(deps, request.log as Log, { ...run, stepId }))
-      deps.logFollowers.lookNow()
+  const stepForm = (name: string, work: (step: StepOfRun, log: Log) => Promise<unknown>) =>
+    app.post(`${RUN}/steps/:step_id/${name}`, (request, reply) => {
+      const step = ownStep(request)
+      return backTo(request, reply, step.runId, async () => {
+        await requireKnownStep(deps, step, () => work(step, request.log as Log))
+        deps.logFollowers.lookNow()
+      })
     })
-  })
+  stepForm('start', (step, log) => startStep(deps, log, step))
+  stepForm('stop', (step) => stopStep(deps, step))
+  stepForm('next', ({ partnerId, runId, stepId }) => nextStep(deps, partnerId, runId, stepId))
 
-  app.post(`${RUN}/start-all`, async (request, reply) => {
-    const run = ownRun(request)
-    return backTo(request, reply, run.runId, () => startAll(deps, request.log as Log, run), 'all=1')
-  })
-
-  app.post(`${RUN}/steps/:step_id/stop`, async (request, reply) => {
-    const { stepId, ...run } = ownStep(request)
-    return backTo(request, reply, run.runId, async () => {
-      await requireKnownStep(deps, run, stepId, () => stopStep(deps, { ...run, stepId }))
-      deps.logFollowers.lookNow()
+  const runForm = (name: string, query: string, work: (run: OneRun, request: FastifyRequest) => Promise<unknown>) =>
+    app.post(`${RUN}/${name}`, async (request, reply) => {
+      const run = ownRun(request)
+      await showRun(deps, run.partnerId, run.runId)
+      return backTo(request, reply, run.runId, () => work(run, request), query)
     })
-  })
-
-  app.post(`${RUN}/steps/:step_id/next`, async (request, reply) => {
-    const { stepId, ...run } = ownStep(request)
-    return backTo(request, reply, run.runId, () =>
-      requireKnownStep(deps, run, stepId, () => nextStep(deps, run.partnerId, run.runId, stepId)),
-    )
-  })
-
-  app.post(`${RUN}/accept`, async (request, reply) => {
-    const run = ownRun(request)
-    await showRun(deps, run.partnerId, run.runId)
-    return backTo(request, reply, run.runId, () => acceptRun(deps, run.partnerId, run.runId), 'checked=1')
-  })
-
-  app.post(`${RUN}/share/withdraw`, async (request, reply) => {
-    const run = ownRun(request)
-    await showRun(deps, run.partnerId, run.runId)
-    return backTo(request, reply, run.runId, () => withdrawLinks(deps, run.runId), 'withdrawn=1#share')
-  })
-
-  app.post(`${RUN}/notifications/:notification_id/retry`, async (request, reply) => {
-    const { notification_id } = paramsOf(request, notificationParams, noSuchRun)
-    const run = ownRun(request)
-    await showRun(deps, run.partnerId, run.runId)
-    // If it was delivered meanwhile, the page shows it as sent.
-    const again = () => retryNotification(deps, run.runId, notification_id)
-    return backTo(request, reply, run.runId, again, 'checked=1')
-  })
+  runForm('start-all', 'all=1', (run, { log }) => startAll(deps, log as Log, run))
+  runForm('accept', 'checked=1', ({ partnerId, runId }) => acceptRun(deps, partnerId, runId))
+  runForm('share/withdraw', 'withdrawn=1#share', ({ runId }) => withdrawLinks(deps, runId))
+  // If it was delivered meanwhile, the page shows it as sent.
+  runForm('notifications/:notification_id/retry', 'checked=1', ({ runId }, request) =>
+    retryNotification(deps, runId, paramsOf(request, notificationParams, noSuchRun).notification_id),
+  )
 }
 
-interface OwnRun {
-  readonly partnerId: bigint
-  readonly runId: string
-}
-
-function ownRun(request: FastifyRequest): OwnRun {
+function ownRun(request: FastifyRequest): OneRun {
   const { run_id: runId } = paramsOf(request, runParams, noSuchRun)
   return { partnerId: partnerOf(request).partnerId, runId }
 }
 
-function ownStep(request: FastifyRequest): OwnRun & { stepId: string } {
-  return { ...ownRun(request), stepId: paramsOf(request, stepParams, noSuchRun).step_id }
-}
+const ownStep = (request: FastifyRequest): StepOfRun => ({
+  ...ownRun(request),
+  stepId: paramsOf(request, stepParams, noSuchRun).step_id,
+})
 
 /** Runs work on a step. Throws 404 for a step that the run does not have, as for an unknown run. */
 async function requireKnownStep<T>(
   deps: Deps,
-  { partnerId, runId }: OwnRun,
-  stepId: string,
+  { partnerId, runId, stepId }: StepOfRun,
   work: () => Promise<T>,
 ): Promise<T> {
   try {

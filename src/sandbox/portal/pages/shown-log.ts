@@ -2,16 +2,17 @@ import type { Deps } from '../../../platform/deps.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import {
-  type AttemptWithWarnings,
   eventsOfAttempt,
   type findAttempt,
   type RunDeps,
   type RunEvent,
+  type showRun,
 } from '../../certification/index.ts'
 import { type LogLine, logLine, outcome } from './log-line.ts'
 import { passedWith } from './run-parts.ts'
 
 type AttemptRow = NonNullable<OutputOf<typeof findAttempt>>
+type AttemptWithWarnings = OutputOf<typeof showRun>['steps'][number]['attempts'][number]
 
 /** The log of one attempt as a page shows it. */
 export type ShownLog = Awaited<ReturnType<typeof shownLog>>

@@ -83,16 +83,11 @@ const OK = {
   dns: { outcome: 'ok', text: 'sandbox.preflight.dns_ok' },
 } as const satisfies Partial<Findings>
 
-const failedWith = (text: string, values: Record<string, string> = {}): PreflightFinding => ({
-  outcome: 'failed',
-  text,
-  values,
-})
-const warning = (text: string, values: Record<string, string> = {}): PreflightFinding => ({
-  outcome: 'warning',
-  text,
-  values,
-})
+const findingOf =
+  (outcome: PreflightFinding['outcome']) =>
+  (text: string, values: Record<string, string> = {}): PreflightFinding => ({ outcome, text, values })
+const failedWith = findingOf('failed')
+const warning = findingOf('warning')
 
 /** A URL that is not even tried. */
 export const badUrl = (text: string): Findings => ({ ...UNTRIED, url: failedWith(text) })

@@ -61,13 +61,11 @@ export type KeptReceived = z.output<typeof received>
 
 const RECEIVED = sql.part`id, at, name as path, headers, body, answer, code, status, order_id, reason, verified, left_out, warnings, method`
 
-/** A notice of this partner that was accepted. */
-export const findKeptNotice = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>
-  db.maybe(received, sql`select ${RECEIVED} from sandbox_accepted where partner_id = ${partnerId} and id = ${id}`)
-
-/** A call that names this partner and was refused. */
-export const findRejected = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>
-  db.maybe(received, sql`select ${RECEIVED} from sandbox_refused where partner_id = ${partnerId} and id = ${id}`)
+/** A notice of this partner that was accepted, or a call that names it and was refused. */
+export const findReceived = (db: Db, kind: 'notice' | 'rejected', partnerId: bigint, id: string) => {
+  const view = sql.identifier(kind === 'notice' ? 'sandbox_accepted' : 'sandbox_refused')
+  return db.maybe(received, sql`select ${RECEIVED} from ${view} where partner_id = ${partnerId} and id = ${id}`)
+}
 
 const entryOwner = z.object({ partner_id: z.coerce.bigint(), kind: z.enum(['call', 'notice', 'rejected']) })
 

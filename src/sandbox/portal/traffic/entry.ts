@@ -11,7 +11,7 @@ import { redactFailure } from '../../checks/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { MISTAKES_ALONE } from '../texts.ts'
 import { curlOf } from './curl.ts'
-import { findCall, findKeptNotice, findRejected, type KeptCall, type KeptReceived } from './entry-store.ts'
+import { findCall, findReceived, type KeptCall, type KeptReceived } from './entry-store.ts'
 import { obstacleToCall, obstacleToNotice, outcomeOf, type ReplayObstacle, type TrafficOutcome } from './outcome.ts'
 import { answerProblems, implausibleInNotice, type LinkedProblem, noticeName, noticeProblems } from './problems.ts'
 import type { TrafficKind, TrafficSummary } from './store.ts'
@@ -82,7 +82,7 @@ export async function showEntry(
     if (!found) throw noSuchEntry()
     return ourCall(deps, partner, found, { mask, textOf })
   }
-  const found = await (kind === 'notice' ? findKeptNotice : findRejected)(deps.db, partnerId, id)
+  const found = await findReceived(deps.db, kind, partnerId, id)
   if (!found) throw noSuchEntry()
   return theirCall(deps, kind, found, { mask, textOf })
 }

@@ -8,7 +8,7 @@ import { findNamedOrder } from '../../../ticketing/orders/index.ts'
 import { type CallOptions, callPartner, type RequestOf } from '../../../ticketing/partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import { NotReplayable, noSuchEntry } from '../errors.ts'
-import { findCall, findKeptNotice, findRejected, type KeptCall } from './entry-store.ts'
+import { findCall, findReceived, type KeptCall } from './entry-store.ts'
 import { obstacleToCall, obstacleToNotice } from './outcome.ts'
 import type { TrafficKind } from './store.ts'
 import type { ReplayedOne, TrafficEntryParams } from './wire.ts'
@@ -34,7 +34,7 @@ export async function replay(deps: NoticeDeps, partnerId: bigint, { kind, id }: 
     if (!found) throw noSuchEntry()
     return repeatCall(deps, partner, found)
   }
-  const found = await (kind === 'notice' ? findKeptNotice : findRejected)(deps.db, partnerId, id)
+  const found = await findReceived(deps.db, kind, partnerId, id)
   if (!found) throw noSuchEntry()
   const obstacle = obstacleToNotice(deps, found)
   if (obstacle) throw new NotReplayable(obstacle)

@@ -1,6 +1,6 @@
 import { clockDifference, parseHttpDate } from '../../../platform/lib/crypto/signing.ts'
 import { zoneOfOffset } from '../../../platform/lib/time-zone.ts'
-import { namedForm } from './date-forms.ts'
+import { namedForm } from './date-recipes.ts'
 import type { SigningMistake } from './recipe.ts'
 
 const FORM = 'The form is "Tue, 05 May 2015 06:11:34 GMT".'

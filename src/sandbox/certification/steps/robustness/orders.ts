@@ -13,17 +13,15 @@ import type { RunDeps } from '../../running-attempts.ts'
 import type { StepContext } from '../../step-context.ts'
 import { askUntil } from '../../step-notices.ts'
 import type { Order } from '../notice-body.ts'
-import { defineStep } from '../step.ts'
+import { tryRobustness } from '../step.ts'
 import { ASK_EVERY_MS, CREATE_CHECKS, createTestOrder } from '../test-order.ts'
 import { checkSameVouchers } from '../vouchers.ts'
 
 /** An order that was never made is a failure, so that the platform knows that it may create it. */
-export const unknownOrder = defineStep({
+export const unknownOrder = tryRobustness({
   id: 'unknown-order',
   kind: 'defence',
-  needs: ['robustness'],
   expects: {},
-  advisory: true,
   async perform(context) {
     const orderId = newOrderId(context.deps.config.ORDER_ID_BITS)
     await context.call('order-query', { orderId, partnerOrderId: '' }, { orderId, codes: 'failure', usual: [301] })
@@ -34,12 +32,10 @@ export const unknownOrder = defineStep({
  * The customer has looked at an old calendar. The same order at the right price is made before: a partner that refuses
  * both has not compared prices.
  */
-export const priceChanged = defineStep({
+export const priceChanged = tryRobustness({
   id: 'price-changed',
   kind: 'defence',
-  needs: ['robustness'],
   expects: CREATE_CHECKS,
-  advisory: true,
   async perform(context) {
     const { main } = context.choice.products
     const right = await createTestOrder(context, 'price', main)
@@ -55,12 +51,10 @@ const otherPrice = (yuan: number): number => (yuan > 0.01 ? Math.floor(yuan * 50
 const AT_ONCE = 10
 
 /** Ten customers at the same moment are ten orders, each with an id of its own. */
-export const ordersAtOnce = defineStep({
+export const ordersAtOnce = tryRobustness({
   id: 'orders-at-once',
   kind: 'defence',
-  needs: ['robustness'],
   expects: { 'order-state': 'error', 'distinct-orders': 'error' },
-  advisory: true,
   async perform(context) {
     const first = await runOrderInput(context, 'parallel', context.choice.products.main, { quantity: 1 })
     const inputs = [first]
@@ -88,12 +82,10 @@ export const ordersAtOnce = defineStep({
  * The platform hangs up before it has read the answers to order create and order pay, as when a network fails, and asks
  * again as it does then. There is one order with one set of tickets.
  */
-export const lostAnswer = defineStep({
+export const lostAnswer = tryRobustness({
   id: 'lost-answer',
   kind: 'defence',
-  needs: ['robustness'],
   expects: { 'order-state': 'error', 'same-order': 'error', 'same-vouchers': 'error' },
-  advisory: true,
   async perform(context) {
     const input = await runOrderInput(context, 'lost', context.choice.products.main)
     const orderId = input.order_id

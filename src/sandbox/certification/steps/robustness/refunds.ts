@@ -10,7 +10,7 @@ import type { StepContext } from '../../step-context.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../../step-notices.ts'
 import { type Order, otherOrder, wantedConsumption } from '../notice-body.ts'
 import { ASKED, checkRefund } from '../refund.ts'
-import { defineStep } from '../step.ts'
+import { tryRobustness } from '../step.ts'
 import { BUY_CHECKS, buyTestOrder, checkQuantities, queryTestOrder } from '../test-order.ts'
 import { checkReportedVouchers } from '../vouchers.ts'
 
@@ -18,12 +18,10 @@ import { checkReportedVouchers } from '../vouchers.ts'
 const REFUSED: Expectation = { codes: 'failure', usual: [604, 606, 607, 699] }
 
 /** One of the tickets is used. The others can be refunded, and no more than these. */
-export const refundOfRest = defineStep({
+export const refundOfRest = tryRobustness({
   id: 'refund-of-rest',
   kind: 'notice',
-  needs: ['robustness'],
   expects: { ...NOTICE_CHECKS, ...BUY_CHECKS, quantities: 'error', 'refund-state': 'error' },
-  advisory: true,
   async perform(context) {
     const { main } = context.choice.products
     const quantity = Math.max(2, context.choice.quantity)
@@ -76,12 +74,10 @@ async function checkCounts(context: StepContext<'quantities'>, orderId: bigint):
 }
 
 /** All tickets of the order of the step `consumption` are used, so nothing of it can be refunded. */
-export const refundAfterUse = defineStep({
+export const refundAfterUse = tryRobustness({
   id: 'refund-after-use',
   kind: 'defence',
-  needs: ['robustness'],
   expects: { quantities: 'error' },
-  advisory: true,
   async perform(context) {
     const orderId = await context.orderOf('consumption')
     const { order } = await showOrder(context.deps, orderId)
@@ -93,12 +89,10 @@ export const refundAfterUse = defineStep({
 })
 
 /** A code that was not issued for the order is not named by the partner, and opens no refund. */
-export const foreignCode = defineStep({
+export const foreignCode = tryRobustness({
   id: 'foreign-code',
   kind: 'defence',
-  needs: ['robustness'],
   expects: { ...BUY_CHECKS, 'voucher-list': 'error', quantities: 'error' },
-  advisory: true,
   async perform(context) {
     const order = await buyTestOrder(context, 'foreign-code', context.choice.products.main)
     context.beginTest()

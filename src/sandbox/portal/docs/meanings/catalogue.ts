@@ -1,3 +1,4 @@
+import { NOTICES } from '../notices.ts'
 import type { Meaning, Meanings } from './values.ts'
 
 const OUR_CODE: Meaning = ['Result', '结果', 200]
@@ -31,12 +32,7 @@ export const CATALOGUE_MEANINGS: Meanings = {
     '这些日期的完整条目，最多 40 条；至少一条库存不为 0',
   ],
   'refund.notice.code': ['Your decision', '处理结果', 200],
-  'deal-change.answer.code': OUR_CODE,
-  'consume.answer.code': OUR_CODE,
-  'refund.answer.code': OUR_CODE,
-  'pay.answer.code': OUR_CODE,
-  'reschedule.answer.code': OUR_CODE,
-  'level-prices.answer.code': OUR_CODE,
+  ...Object.fromEntries(NOTICES.map(({ name }) => [`${name}.answer.code`, OUR_CODE])),
   describe: ['Text for people; success on success', '说明文字；成功时为 success', 'success'],
   'refund.notice.describe': ['Reason when refused', '拒绝时的原因', 'success'],
   method: ['What is asked for', '查询方式', 'page'],

@@ -6,6 +6,12 @@ const IF_KNOWN = [
   'P-20260506-1',
 ] as const
 
+const AS_CREATED = [
+  'Your order id, exactly as in your response to order create',
+  '合作方订单号，与创建订单时返回的完全一致',
+  'P-20260506-1',
+] as const
+
 /** Fields of orders, vouchers, visitors and refunds. */
 export const ORDER_MEANINGS: Meanings = {
   orderId: [
@@ -19,16 +25,8 @@ export const ORDER_MEANINGS: Meanings = {
     9007199254740993n,
   ],
   partnerOrderId: ['Your order id', '合作方订单号', 'P-20260506-1'],
-  'consume.notice.body.partnerOrderId': [
-    'Your order id, exactly as in your response to order create',
-    '合作方订单号，与创建订单时返回的完全一致',
-    'P-20260506-1',
-  ],
-  'refund.notice.body.partnerOrderId': [
-    'Your order id, exactly as in your response to order create',
-    '合作方订单号，与创建订单时返回的完全一致',
-    'P-20260506-1',
-  ],
+  'consume.notice.body.partnerOrderId': AS_CREATED,
+  'refund.notice.body.partnerOrderId': AS_CREATED,
   'order-pay.request.body.partnerOrderId': ['Your order id; may be empty', '合作方订单号；可能为空', 'P-20260506-1'],
   'order-query.request.body.partnerOrderId': IF_KNOWN,
   'order-refund.request.body.partnerOrderId': IF_KNOWN,

@@ -1,4 +1,5 @@
 import type { Locale } from '../../../../platform/lib/web/locale.ts'
+import { NOTICES } from '../notices.ts'
 
 /** What a field means, in English and Chinese, and a value for the example; an object that has fields needs none. */
 export type Meaning = readonly [en: string, zh: string, example?: unknown]
@@ -113,11 +114,7 @@ export const VALUES: Readonly<Record<string, Values>> = {
     606: ['not enough tickets, or refund refused', '票数不足或拒绝退款'],
     699: ['refused, or another failure', '拒绝或其他失败'],
   },
-  'deal-change.answer.code': OUR_CODES,
-  'consume.answer.code': OUR_CODES,
-  'refund.answer.code': OUR_CODES,
-  'reschedule.answer.code': OUR_CODES,
-  'level-prices.answer.code': OUR_CODES,
+  ...Object.fromEntries(NOTICES.map(({ name }) => [`${name}.answer.code`, OUR_CODES])),
   'pay.answer.code': {
     200: ['success', '成功'],
     300: ['wrong signature', '签名错误'],
@@ -159,12 +156,9 @@ const LEVELS = ['level price calendars', '层级价格日历的产品'] as const
  * our requests, every field that is not in all of them.
  */
 export const CONDITIONS: Readonly<Record<string, readonly [en: string, zh: string]>> = {
-  'deal-change.notice.partnerId': ['until you are live', '正式上线前'],
-  'consume.notice.partnerId': ['until you are live', '正式上线前'],
-  'refund.notice.partnerId': ['until you are live', '正式上线前'],
-  'pay.notice.partnerId': ['until you are live', '正式上线前'],
-  'reschedule.notice.partnerId': ['until you are live', '正式上线前'],
-  'level-prices.notice.partnerId': ['until you are live', '正式上线前'],
+  ...Object.fromEntries(
+    NOTICES.map(({ name }) => [`${name}.notice.partnerId`, ['until you are live', '正式上线前'] as const]),
+  ),
   'consume.notice.body.voucherList': ['for orders with one code per ticket', '一票一码的订单'],
   'order-query.answer.body.voucherList': ['for orders with one code per ticket', '一票一码的订单'],
   'pay.notice.body.vouchers': ['issueType = 1, voucherType = 1 or 2', 'issueType = 1，voucherType = 1 或 2'],

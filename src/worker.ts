@@ -1,7 +1,6 @@
 import closeWithGrace from 'close-with-grace'
 import { refuseDemoRows } from './demo/index.ts'
 import { startWorker } from './operations/jobs/index.ts'
-import { openTracing } from './operations/metrics/index.ts'
 import { readConfig } from './platform/config/index.ts'
 import { awaitDatabase } from './platform/db/await-database.ts'
 import { isDistributed } from './platform/db/citus.ts'
@@ -19,7 +18,7 @@ async function start() {
   const { databaseUrl, secretKey, stop: closeDatabase } = await findDatabase(config, log)
   await checkShards(databaseUrl, config.SHARDS)
   const distributed = await isDistributed(databaseUrl, config.SHARDS)
-  const { deps, close } = openDeps(config, log, { databaseUrl, secretKey, distributed }, await openTracing(config, log))
+  const { deps, close } = await openDeps(config, log, { databaseUrl, secretKey, distributed })
   await checkSecretKey(deps)
   if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
   const worker = await startWorker(deps, log, databaseUrl)

@@ -8,7 +8,6 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 const PLACE = fileURLToPath(new URL('../node_modules/.cache', import.meta.url))
 const FLAGS = [
   '--no-sandbox',
-  '--no-zygote',
   '--disable-gpu',
   '--font-render-hinting=none',
   // Tests cannot reach the network: only this machine has a name.

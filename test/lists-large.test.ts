@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { routingKeyOf } from '../src/authorization/account/index.ts'
-import { exportAudit } from '../src/platform/audit/index.ts'
+import { routingKeyOf } from '../src/authorization/account/wire.ts'
+import { exportAudit } from '../src/platform/audit/list.ts'
 import { pagesTouched, rowsTouched, type SeenPlan, watchPlans } from './db/seen-plans.ts'
 import { ADMIN_TOKEN, openWorld, type World } from './harness.ts'
 

@@ -18,7 +18,7 @@ export default defineConfig({
     // Twice the cores of a small machine: tests also wait, for processes and for time to pass. Six took as long, at three
     // times the load.
     maxWorkers: 4,
-    setupFiles: ['test/record-stacks.ts', 'test/english-equals.ts'],
+    setupFiles: ['test/record-stacks.ts', 'test/english-equals.ts', 'test/cheap-hashes.ts'],
     sequence: { sequencer: LongestFirst },
     // These only end what hangs, on the busiest machine.
     testTimeout: 600_000,

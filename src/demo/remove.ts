@@ -7,8 +7,7 @@ import { type Deps, inTransaction } from '../platform/deps.ts'
 import { deleteProductsOf } from '../ticketing/catalogue/index.ts'
 import { partnersWithOrders } from '../ticketing/orders/index.ts'
 import { DEMO_PARTNERS } from '../ticketing/partners/index.ts'
-import { DEMO_NAMES, DEMO_PARTNER } from './seed.ts'
-import { demoSchema } from './store.ts'
+import { hasTables } from './store.ts'
 
 /**
  * Takes the demo out of a database, and counts what is gone: afterwards none of its passwords and secrets opens anything. A
@@ -48,14 +47,13 @@ export async function refuseDemoRows({ db }: Pick<Deps, 'db'>): Promise<void> {
   )
 }
 
-/** What of the demo is neither suspended nor blocked, also in a database whose schema has no mark yet, or no tables. */
+/** What of the demo is neither suspended nor blocked; nothing in a database without tables. */
 async function findActiveDemo(db: Db) {
-  const { filled, marked } = await demoSchema(db)
-  if (!filled) return []
+  if (!(await hasTables(db))) return []
   const rows = {
-    'micro-app': await DEMO_APPS.findActive(db, marked ? undefined : DEMO_NAMES.appKeys),
-    partner: await DEMO_PARTNERS.findActive(db, marked ? undefined : DEMO_PARTNER),
-    user: await DEMO_USERS.findActive(db, marked ? undefined : DEMO_NAMES),
+    'micro-app': await DEMO_APPS.findActive(db),
+    partner: await DEMO_PARTNERS.findActive(db),
+    user: await DEMO_USERS.findActive(db),
   }
   return Object.entries(rows).flatMap(([kind, found]) => found.map((row) => ({ kind, ...row })))
 }

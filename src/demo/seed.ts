@@ -1,4 +1,4 @@
-import { createUser, DEMO_USERS } from '../authorization/account/index.ts'
+import { DEMO_USERS, importUsers } from '../authorization/account/index.ts'
 import { createMicroApp, DEMO_APPS } from '../authorization/registry/index.ts'
 import { type Deps, inTransaction } from '../platform/deps.ts'
 import { createPartner, DEMO_PARTNERS, setAesKey } from '../ticketing/partners/index.ts'
@@ -57,7 +57,7 @@ const USERS = [
     name: '爱丽丝 Alice',
     gender: '2',
     phone_number: '13800000001',
-    hash: '$argon2id$v=19$m=19456,t=2,p=1$U4DGQMadivrjqts0rE48+Q$GWLnYs/Kx8h3yyGAcNf3cgt/l0bFmo0wfdu9wpHoRro',
+    password_hash: '$argon2id$v=19$m=19456,t=2,p=1$U4DGQMadivrjqts0rE48+Q$GWLnYs/Kx8h3yyGAcNf3cgt/l0bFmo0wfdu9wpHoRro',
     status: 'active',
   },
   {
@@ -66,7 +66,7 @@ const USERS = [
     name: '鲍勃 Bob',
     gender: '1',
     phone_number: '13800000002',
-    hash: '$argon2id$v=19$m=19456,t=2,p=1$TXWZuB2MZMkeEmIXE/Gfwg$l5k4OLVNyz6TFBmGUA610c/kwwNBiRjuPCd34aID5S0',
+    password_hash: '$argon2id$v=19$m=19456,t=2,p=1$TXWZuB2MZMkeEmIXE/Gfwg$l5k4OLVNyz6TFBmGUA610c/kwwNBiRjuPCd34aID5S0',
     status: 'active',
   },
   {
@@ -75,17 +75,12 @@ const USERS = [
     name: 'Mallory',
     gender: '0',
     phone_number: '13800000003',
-    hash: '$argon2id$v=19$m=19456,t=2,p=1$mjQL1cdR6eUZD0ko0cXo6w$9pW7wK10EMWZaeD1IDDMN5fm0Nn2t+CtVtSZdMinjOs',
+    password_hash: '$argon2id$v=19$m=19456,t=2,p=1$mjQL1cdR6eUZD0ko0cXo6w$9pW7wK10EMWZaeD1IDDMN5fm0Nn2t+CtVtSZdMinjOs',
     status: 'blocked',
   },
 ] as const
 
-/** What the demo's rows are found by in a schema that cannot mark them yet. */
-export const DEMO_NAMES = {
-  appKeys: [...APPS.map((app) => app.app_key), DEMO_OIDC_APP.appKey],
-  cid: 1,
-  users: USERS,
-}
+const DEMO_CID = 1
 
 /** Where the demo micro-app takes answers of OpenID Connect, and any program of this machine. */
 export const demoOidcUris = (port: number) => ({
@@ -120,11 +115,12 @@ async function seedPeople(deps: Deps): Promise<void> {
   for (const { secret, ...app } of APPS) {
     await createMicroApp(deps, createMicroApp.input.parse({ ...app, hosts }), { secret })
   }
-  for (const { hash, ...user } of USERS) {
-    const big_avatar_url = new URL(avatar(user.passport), deps.config.PUBLIC_URL).href
-    const password = `${user.passport}-password`
-    await createUser(deps, { ...user, cid: DEMO_NAMES.cid, big_avatar_url, password }, hash)
-  }
+  const users = USERS.map((user) => ({
+    ...user,
+    cid: DEMO_CID,
+    big_avatar_url: new URL(avatar(user.passport), deps.config.PUBLIC_URL).href,
+  }))
+  await importUsers(deps, { dry_run: false, users })
   await DEMO_APPS.mark(
     deps.db,
     APPS.map((app) => app.app_key),

@@ -8,9 +8,12 @@ import type { Metrics } from './lib/metrics.ts'
 import type { RateLimiter } from './lib/rate-limiter.ts'
 import type { Tracing } from './lib/tracing.ts'
 
-/** Who did it: an operator, a person on the machine's command line, an app, a user, a partner, a job, or the service itself. */
+/** An operator, a person on the machine's command line, an app, a user, a partner, a job, or the service itself. */
+export const ACTOR_KINDS = ['operator', 'cli', 'app', 'user', 'partner', 'job', 'system'] as const
+
+/** Who did it. */
 export interface Actor {
-  readonly kind: 'operator' | 'cli' | 'app' | 'user' | 'partner' | 'job' | 'system'
+  readonly kind: (typeof ACTOR_KINDS)[number]
   /** Which one: an operator's name, a partner's member by member_id, `ADMIN_TOKEN`. */
   readonly name?: string | undefined
   /** Where the request came from. */

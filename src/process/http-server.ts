@@ -1,6 +1,6 @@
 import { openLongLived } from '../long-lived.ts'
 import type { ServiceDeps } from '../operations/jobs/index.ts'
-import { type GatherMetrics, keepHistory, measureProcess } from '../operations/metrics/index.ts'
+import { type GatherMetrics, keepHistory, measureProcess, openTracing } from '../operations/metrics/index.ts'
 import type { Config } from '../platform/config/index.ts'
 import { isSecretKey, KEY_FOLLOWED_WITHIN_S } from '../platform/db/installation.ts'
 import { openDatabase } from '../platform/db/open-database.ts'
@@ -10,7 +10,6 @@ import { systemClock } from '../platform/lib/clock.ts'
 import { deriveKeys, type Keys } from '../platform/lib/crypto/keys.ts'
 import type { Log } from '../platform/lib/log.ts'
 import { openMetrics } from '../platform/lib/metrics.ts'
-import type { Tracing } from '../platform/lib/tracing.ts'
 import { drain } from '../platform/lib/web/drain.ts'
 import { listenOn } from '../platform/lib/web/listen.ts'
 import { FurtherListener, HEALTH_PATHS, OPERATORS_PATHS, type Where } from './further-listener.ts'
@@ -29,7 +28,8 @@ export interface Opened {
 }
 
 /** What operations are given, on connections of this process's own. */
-export function openDeps(config: Config, log: Log, database: Database, tracing?: Tracing): Opened {
+export async function openDeps(config: Config, log: Log, database: Database): Promise<Opened> {
+  const tracing = await openTracing(config, log)
   const { databaseUrl, secretKey, distributed } = database
   const metrics = openMetrics()
   const limits = {
@@ -47,7 +47,7 @@ export function openDeps(config: Config, log: Log, database: Database, tracing?:
   }
   const { db, ...opened } = openDatabase(settings, log, { shards: config.SHARDS, limits, tracing })
   const { made, close: closeMade } = openLongLived({ config, db, clock: systemClock, keys }, log)
-  measureProcess(metrics.registry, {
+  measureProcess(metrics, {
     pool: opened.connections,
     waiting: opened.waiting,
     breakers: () => made.calls.breakers.counts(),

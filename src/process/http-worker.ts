@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
-import { openTracing } from '../operations/metrics/index.ts'
 import { readConfig, withPorts } from '../platform/config/index.ts'
 import { openLog } from '../platform/lib/log.ts'
 import { checkSecretKey } from '../ticketing/partners/index.ts'
@@ -47,7 +46,7 @@ send('awaiting-handover')
 
 async function start({ port, demoPartnerPort, ...database }: Handover): Promise<void> {
   const config = withPorts(settings, { port, demoPartnerPort })
-  const { deps, close } = openDeps(config, log, database, await openTracing(config, log))
+  const { deps, close } = await openDeps(config, log, database)
   stops.unshift(close)
   await checkSecretKey(deps)
   const { gather, take } = metricsOfAll(() => deps.metrics.registry.getMetricsAsJSON())

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Demo, loadDemo, refuseDemoRows, seedDemo, startDemo } from '../demo/index.ts'
 import { type JobWorker, startWorker } from '../operations/jobs/index.ts'
-import { openTracing } from '../operations/metrics/index.ts'
 import { type Config, withPorts } from '../platform/config/index.ts'
 import { operatorsAddress } from '../platform/config/listeners.ts'
 import { awaitDatabase } from '../platform/db/await-database.ts'
@@ -59,7 +58,7 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
   }
   try {
     const database = await openDatabase(config, log, running, signal)
-    running.opened = openDeps(config, log, database, await openTracing(config, log))
+    running.opened = await openDeps(config, log, database)
     const { deps } = running.opened
     await checkSecretKey(deps)
     if (config.NODE_ENV === 'production') await refuseDemoRows(deps)

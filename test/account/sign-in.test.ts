@@ -5,7 +5,7 @@ import { type SignInInput, signIn } from '../../src/authorization/account/sign-i
 import { blockUser, createUser } from '../../src/authorization/account/user.ts'
 import { addSeconds } from '../../src/platform/lib/clock.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
-import { hashPassword, verifyPassword } from '../../src/platform/lib/crypto/password.ts'
+import { hashing, hashPassword, OWASP, verifyPassword } from '../../src/platform/lib/crypto/password.ts'
 import { rememberDevice } from '../../src/platform/throttle/device.ts'
 import { signInLimits } from '../../src/platform/throttle/sign-in.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
@@ -13,6 +13,7 @@ import { ALICE, BOB } from './people.ts'
 
 let world: World
 beforeAll(async () => {
+  hashing.cost = OWASP // of which it is shown that guesses cannot take much
   world = await openWorld({
     ...MANY_CONNECTIONS,
     SIGN_IN_FAILURES_PER_PASSPORT: '3',

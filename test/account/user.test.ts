@@ -2,12 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signIn } from '../../src/authorization/account/sign-in.ts'
 import { blockUser, createUser, listUsers, unblockUser } from '../../src/authorization/account/user.ts'
 import { newUser, routingKeyOf, userFilter, userKey } from '../../src/authorization/account/wire.ts'
+import { hashing, OWASP } from '../../src/platform/lib/crypto/password.ts'
 import { InvalidInput, parseInput } from '../../src/platform/lib/json/input.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { ALICE, BOB } from './people.ts'
 
 let world: World
 beforeAll(async () => {
+  hashing.cost = OWASP
   world = await openWorld(MANY_CONNECTIONS)
 })
 afterAll(() => world.close())

@@ -254,6 +254,14 @@ it('the audit log is exported as it is filtered, by those who may see people', a
   expect((await viewer.get('/console/audit/export')).status).toBe(403)
 })
 
+it('the audit log says in words who did it; its files have the names of the kinds', async () => {
+  const address = '/console/audit?action=app_created'
+  expect((await support.get(address)).text).toContain('>Operator ADMIN_TOKEN<')
+  expect((await support.get(`${address}&ui_locales=zh-CN`)).text).toContain('>运营人员 ADMIN_TOKEN<')
+  await support.get(`${address}&ui_locales=en`)
+  expect((await support.get(`${address}&export=csv`)).text).toContain(',operator ADMIN_TOKEN,')
+})
+
 it('the audit log says a change in words', async () => {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
   await world.app.inject({

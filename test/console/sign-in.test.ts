@@ -51,6 +51,14 @@ describe('the holder of ADMIN_TOKEN', () => {
     expect(await events('operator:ADMIN_TOKEN')).toContainEqual({ event: 'operator_signed_out', detail: {} })
   })
 
+  it('has another session after each sign-in; the one before is over', async () => {
+    const person = await adminTokenHolder(world)
+    const { cookie } = person
+    expect((await person.post('/console/sign-in', { token: ADMIN_TOKEN })).location).toBe('/console')
+    expect((await person.get('/console')).status).toBe(200)
+    expect((await new Person(world, cookie).get('/console')).location).toContain('/console/sign-in?')
+  })
+
   it('is out when nobody was there for OPERATOR_IDLE_S, and when the token is another one', async () => {
     const person = await adminTokenHolder(world)
     world.clock.advance(1_700)
@@ -152,6 +160,16 @@ describe('an operator', () => {
       const form = { name, password: PASSWORD, code: codeOf(world, secret), return_to }
       expect((await new Person(world).post('/console/sign-in', form)).location).toBe(place)
     }
+  })
+
+  it('has another session after each sign-in; the one before is over', async () => {
+    const { person, name, secret } = await signedIn(world, 'viewer')
+    const { cookie } = person
+    world.clock.advance(60)
+    const form = { name, password: PASSWORD, code: codeOf(world, secret) }
+    expect((await person.post('/console/sign-in', form)).location).toBe('/console')
+    expect((await person.get('/console')).status).toBe(200)
+    expect((await new Person(world, cookie).get('/console')).location).toContain('/console/sign-in?')
   })
 
   it('is out at once when disabled', async () => {

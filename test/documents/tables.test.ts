@@ -66,8 +66,8 @@ describe('REFERENCE', () => {
   })
 
   it('has a row for each rescode', () => {
-    const rows = Object.entries(RESCODES).map(([rescode, { name, status, text }]) =>
-      rowOf(rescode, name, status, TEXTS[text].replace(/\{(\w+)\}/, '*$1*')),
+    const rows = Object.entries(RESCODES).map(([rescode, { name, status, message }]) =>
+      rowOf(rescode, name, status, TEXTS[message].replace(/\{(\w+)\}/, '*$1*')),
     )
     expectRows(REFERENCE, 'rescodes', rows)
   })

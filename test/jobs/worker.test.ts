@@ -287,6 +287,20 @@ describe('the worker', () => {
     await stopForwarded(forwarder)
   })
 
+  it('stops at once while the database is away, and leaves what it could not write to the next one', async () => {
+    await addMany()
+    const forwarder = await startForwarded()
+    await until(async () => (await left()) < 300, left, 1)
+    forwarder.target = null
+    forwarder.cut()
+    await sleep(12_000) // it has tried again several times
+    const askedAt = performance.now()
+    await stopForwarded(forwarder)
+    expect(performance.now() - askedAt).toBeLessThan(10_000)
+    await start()
+    await allDone()
+  })
+
   it.each([
     ['that breaks', 1_000],
     ['that is silent for too long', 12_000],

@@ -13,6 +13,7 @@ import { ALL_ACTIONS, fieldsOf } from '../../src/operations/actions/index.ts'
 import { STATES } from '../../src/operations/console/texts.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { settings } from '../../src/platform/config/schema.ts'
+import { ACTOR_KINDS } from '../../src/platform/deps.ts'
 import { MEMBER_ROLES } from '../../src/platform/lib/member.ts'
 import { ROLES } from '../../src/platform/lib/web/admin-auth.ts'
 import { keyOf, translator } from '../../src/platform/lib/web/locale.ts'
@@ -227,6 +228,7 @@ const derived = [
   ...ALL_ACTIONS.flatMap(ofAction),
   ...SHOWN.map((name) => `field.${name}`),
   ...['kind.live', 'kind.change', 'runs_on.server', 'runs_on.page', 'runs_on.native'].map((name) => `choice.${name}`),
+  ...ACTOR_KINDS.map((kind) => `choice.actor.${kind}`),
   ...Object.entries(bySuffix).flatMap(([prefix, ids]) => ids.map((id) => keyOf(prefix, id))),
 ].map((key) => key.replaceAll('-', '_'))
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { routingKeyOf } from '../../src/authorization/account/index.ts'
+import { routingKeyOf } from '../../src/authorization/account/wire.ts'
 import { rememberConsent, rememberedScopes } from '../../src/authorization/oauth/consent-store.ts'
 import { liveGrantsOf } from '../../src/authorization/oauth/index.ts'
 import type { Browser } from '../acceptance/browser.ts'

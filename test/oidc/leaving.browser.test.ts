@@ -201,11 +201,15 @@ function leavingOf(page: Page, arrives: string): { readonly ended: Promise<strin
 }
 
 const DESTINATIONS = ['the same origin', 'another https origin', 'loopback http', 'a private scheme', 'two hops']
+/** These leave by https, and come to http and to a scheme on their way. */
+const FARTHEST = ['a private scheme', 'two hops']
+/** One form of each page leads to all: what Chromium lets pass depends on the page and where it leads, not on the button. */
+const TO_ALL = ['contract: approve', 'sign in, consent remembered', 'approve', 'form_post', 'sign out']
 
 describe.each(Object.keys(WAYS))('%s', (name) => {
   const { signedIn = false, path, act, tells } = WAYS[name] as Way
 
-  it.each(DESTINATIONS)('leads to %s', async (where) => {
+  it.each(TO_ALL.includes(name) ? DESTINATIONS : FARTHEST)('leads to %s', async (where) => {
     const { uri, arrives } = to[where] as (typeof to)[string]
     const page = await openTab(signedIn ? await sessionFor(name) : undefined)
     const { ended, seen } = leavingOf(page, arrives)

@@ -4,6 +4,7 @@ import {
   confirmTotp,
   createOperator,
   disableOperator,
+  endConsoleSession,
   enrolTotp,
   findOperatorSession,
   OperatorSignInRefused,
@@ -13,7 +14,6 @@ import {
   showOperator,
   signInOperator,
 } from '../../src/operations/operators/index.ts'
-import { endOperatorSession } from '../../src/operations/operators/session.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
 /** Signing in with password and authenticator. */
@@ -187,7 +187,7 @@ describe('a session', () => {
 
   it('ends with a sign-out, a new password and when the operator is disabled', async () => {
     const { session, secret } = await enrolled()
-    await endOperatorSession(world.deps, session)
+    await endConsoleSession(world.deps, session)
     expect(await found(session)).toBeNull()
     const again = await signIn(name, codeOf(secret))
     await setOperatorPassword(world.deps, { name, password: PASSWORD })
@@ -197,13 +197,6 @@ describe('a session', () => {
     await disableOperator(world.deps, { name })
     expect(await found(third.session)).toBeNull()
     await expect(signIn(name, codeOf(secret))).rejects.toThrow(OperatorSignInRefused)
-  })
-
-  it('is another one after each sign-in; the one before is over', async () => {
-    const { session, secret } = await enrolled()
-    const next = await signIn(name, codeOf(secret), { formerSession: session })
-    expect(next.session).not.toBe(session)
-    expect(await found(session)).toBeNull()
   })
 })
 

@@ -1,7 +1,4 @@
-import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { actionRoutes } from '../../src/operations/actions/routes.ts'
-import { observeRequests } from '../../src/platform/lib/web/observe.ts'
 import { partnerActions } from '../../src/ticketing/partners/operator.ts'
 import { createPartner } from '../../src/ticketing/partners/partner.ts'
 import type { TestCall } from '../../src/ticketing/partners/secret.ts'
@@ -167,26 +164,19 @@ describe('/admin/v1/partners', () => {
 
 it('switch-signing makes the test call that the routes are given', async () => {
   const { partner_id } = await createPartner(world.deps, newPartner.parse({ name: 'X' }))
-  const app = Fastify()
-  observeRequests(app, { ...world.deps, log: world.log })
   const seen: string[] = []
   const testCall: TestCall = async (partner, { secret }) => {
     seen.push(`${partner.partner_id} ${secret}`)
     return { ok: true, detail: '' }
   }
-  actionRoutes(
-    app,
-    () => world.deps,
-    partnerActions(
-      () => testCall,
-      async () => ({}),
-    ),
+  const actions = partnerActions(
+    () => testCall,
+    async () => ({}),
   )
-  const post = async (name: string) =>
-    (await app.inject({ method: 'POST', url: `/partners/${partner_id}/${name}` })).json()
-  const { client_secret } = (await post('rotate-secret')).data
-  expect(await post('switch-signing')).toMatchObject({ rescode: 0, data: { secrets: [{ signs: true }, {}] } })
+  const perform = (name: string) =>
+    actions.find(({ route }) => route === `POST /partners/:partner_id/${name}`)?.perform(world.deps, { partner_id })
+  const { client_secret } = { client_secret: '', ...(await perform('rotate-secret')) }
+  expect(await perform('switch-signing')).toMatchObject({ secrets: [{ signs: true }, {}] })
   expect(seen).toEqual([`${partner_id} ${client_secret}`])
-  expect((await post('retire-secret')).data.secrets).toHaveLength(1)
-  await app.close()
+  expect(await perform('retire-secret')).toMatchObject({ secrets: [{ signs: true }] })
 })

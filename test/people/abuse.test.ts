@@ -25,6 +25,7 @@ const FORMS = [
   ...new Set(
     ['account', 'people']
       .flatMap((room) => readdirSync(`views/${room}`).map((name) => `views/${room}/${name}`))
+      .concat('views/signed-in.eta')
       .flatMap((file) => {
         const text = readFileSync(file, 'utf8').replaceAll('<%= kind %>', 'mail')
         return [...text.matchAll(/action: '(\/[^']*)'|action="(\/[^"<]*)"/g)].map(

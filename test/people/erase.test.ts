@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { routingKeyOf } from '../../src/authorization/account/index.ts'
+import { routingKeyOf } from '../../src/authorization/account/wire.ts'
 import { ROWS_OF_PERSON } from '../../src/authorization/people/store.ts'
 import { openRefusalRecorder } from '../../src/authorization/refusals/index.ts'
 import { openAccessLedger } from '../../src/authorization/resource/access-ledger.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { routingKeyOf } from '../../src/authorization/account/index.ts'
+import { routingKeyOf } from '../../src/authorization/account/wire.ts'
 import { eraseDue } from '../../src/authorization/people/index.ts'
 import { purge, purgeTask } from '../../src/operations/jobs/purge.ts'
 import { keepFingerprint, lastPurge } from '../../src/platform/db/installation.ts'

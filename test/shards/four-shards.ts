@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { routingKeyOf } from '../../src/authorization/account/index.ts'
+import { routingKeyOf } from '../../src/authorization/account/wire.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { shardOf } from '../../src/platform/db/shards.ts'
 import type { Client, User } from '../acceptance/client.ts'

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { listUsers, routingKeyOf } from '../../src/authorization/account/index.ts'
+import { listUsers } from '../../src/authorization/account/index.ts'
+import { routingKeyOf } from '../../src/authorization/account/wire.ts'
 import { shardOf } from '../../src/platform/db/shards.ts'
 import type { World } from '../harness.ts'
 import { openShards, SHARDS } from './four-shards.ts'

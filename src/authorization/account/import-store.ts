@@ -1,51 +1,28 @@
 import { z } from 'zod'
 import { byShard, keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { SHOWN_PASSPORT, storedPassport } from './store.ts'
-import { type UserKey, user } from './wire.ts'
-
-interface Keyed extends UserKey {
-  readonly routing_key: number
-}
-
-const keys = (users: readonly Keyed[]) =>
-  sql.part`unnest(${users.map((one) => one.routing_key)}::int[], ${users.map((one) => one.cid)}::int[],
-             ${users.map((one) => one.user_id)}::text[])`
+import { credentialsOf, type KeyRow, keyRow, keysOf, withPassports } from './many-store.ts'
+import { storedPassport } from './store.ts'
+import { user } from './wire.ts'
 
 const existing = user.omit({ created_at: true })
-const passportRow = z.object({ cid: z.number(), user_id: z.string(), passport: z.string() })
+const profileRow = existing.omit({ passport: true }).extend(keyRow.shape)
 
-const profileRow = existing.omit({ passport: true })
-
-const profilesOf = (shard: Db, users: readonly Keyed[]): Promise<z.output<typeof profileRow>[]> =>
+const profilesOf = (shard: Db, users: readonly KeyRow[]): Promise<z.output<typeof profileRow>[]> =>
   shard.many(
     profileRow,
-    sql`select u.cid, u.user_id, u.name, u.gender, u.big_avatar_url, u.phone_number, u.status
-        from ${keys(users)} as k (routing_key, cid, user_id)
+    sql`select k.routing_key, u.cid, u.user_id, u.name, u.gender, u.big_avatar_url, u.phone_number, u.status
+        from ${keysOf(users)}
         cross join lateral (
           select cid, user_id, name, gender, big_avatar_url, phone_number, status from user_profile
           where routing_key = k.routing_key and cid = k.cid and user_id = k.user_id offset 0
         ) u`,
   )
 
-/** Users with these keys. Two statements: credentials may lie on another shard. */
-export async function existingUsers(db: Db, users: readonly Keyed[]): Promise<z.output<typeof existing>[]> {
+/** Users with these keys. */
+export async function existingUsers(db: Db, users: readonly KeyRow[]): Promise<z.output<typeof existing>[]> {
   const profiles = await readByShard(db, users, keyOfRow, profilesOf)
-  const credentials = await db.many(
-    passportRow,
-    sql`select c.cid, c.user_id, ${SHOWN_PASSPORT} as passport
-        from ${keys(users)} as k (routing_key, cid, user_id)
-        cross join lateral (
-          select cid, user_id, passport, passport_shown from user_credential
-          where routing_key = k.routing_key and cid = k.cid and user_id = k.user_id offset 0
-        ) c`,
-  )
-  const textOf = ({ cid, user_id }: { cid: number; user_id: string }) => `${cid} ${user_id}`
-  const passports = new Map(credentials.map((one) => [textOf(one), one.passport]))
-  return profiles.flatMap((profile) => {
-    const passport = passports.get(textOf(profile))
-    return passport === undefined ? [] : [{ ...profile, passport }]
-  })
+  return withPassports(profiles, await credentialsOf(db, profiles))
 }
 
 /** Spellings that somebody has. */
@@ -56,7 +33,7 @@ export const takenPassports = (db: Db, passports: readonly string[]): Promise<st
         cross join lateral (select passport from user_credential where passport = asked.passport offset 0) c`,
   )
 
-type NewRow = Keyed & Omit<z.output<typeof existing>, 'cid' | 'user_id'> & { readonly password_hash: string }
+type NewRow = KeyRow & Omit<z.output<typeof existing>, 'cid' | 'user_id'> & { readonly password_hash: string }
 
 const insertProfiles = (shard: Db, users: readonly NewRow[], now: Date): Promise<number> =>
   shard.exec(

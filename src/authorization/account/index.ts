@@ -1,15 +1,17 @@
+import { contactCode } from './contact-change.ts'
+import { forgottenLink } from './forgotten.ts'
+import { personMessage, tellPerson } from './person-mail.ts'
+
 export { DEMO_USERS } from './demo-store.ts'
 export { ACCOUNT_SEALED } from './factors.ts'
 export { importUsers } from './import.ts'
 export { USERS_FILE } from './import-file.ts'
 export { ACCOUNT_OF_PERSON, ACCOUNT_RETENTION } from './kept-store.ts'
-export { ACCOUNT_MESSAGES } from './messages.ts'
-export { OWN_SESSIONS } from './own-sessions.ts'
 export { resetPassword } from './password.ts'
-export { PERSON_SESSIONS } from './person-sessions.ts'
 export { OWN_PROFILE } from './profile.ts'
 export { FACTORS } from './remove-factors.ts'
 export { findSession, type SignedIn, sessionCookie } from './session.ts'
+export { OWN_SESSIONS, PERSON_SESSIONS } from './sessions.ts'
 export { signInFor } from './sign-in-asker.ts'
 export { STEP_UP } from './step-up-guard.ts'
 export {
@@ -31,4 +33,12 @@ export {
   unblockUser,
   updateUser,
 } from './user.ts'
-export { maskedUser, routingKeyOf, type UserKey, userKey } from './wire.ts'
+export { maskedUser, rowKeyOf, type UserKey, userKey } from './wire.ts'
+
+/** What people are told about their account: `tell` queues it, jobs send it. */
+export const ACCOUNT_MESSAGES = {
+  tell: tellPerson,
+  told: personMessage,
+  forgotten: forgottenLink,
+  contactCode,
+}

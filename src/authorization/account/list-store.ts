@@ -1,41 +1,35 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { beginsWith, cursorOf, type Page, pageOf, pageOfShards, withCursor } from '../../platform/db/page.ts'
 import { keyOfRow, ofAllShards, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { normalName } from '../../platform/lib/precis.ts'
+import {
+  type CredentialRow,
+  credentialRow,
+  credentialsOf,
+  keyRow,
+  keysOf,
+  textOfKey,
+  withPassports,
+} from './many-store.ts'
 import { SHOWN_PASSPORT } from './store.ts'
 import { type User, type UserFilter, user } from './wire.ts'
 
-const keyShape = { routing_key: z.number(), cid: z.number(), user_id: z.string() }
-const profileRow = user.omit({ passport: true }).extend(keyShape)
-const credentialRow = z.object({ ...keyShape, passport: z.string() }) // as it is shown
+const profileRow = user.omit({ passport: true }).extend(keyRow.shape)
 type Profile = z.output<typeof profileRow>
-type Credential = z.output<typeof credentialRow>
-
-const textOfKey = ({ routing_key, cid, user_id }: Omit<Credential, 'passport'>): string =>
-  `${routing_key} ${cid} ${user_id}`
 
 /**
- * A page of users, oldest first; by passport where a passport is asked for. Two statements: credentials are found by
- * passport, and may lie on another shard. A user whose other half is just being written is left out.
+ * A page of users, oldest first; by passport where a passport is asked for.
  */
 export async function listUsers(db: Db, filter: UserFilter): Promise<Page<User>> {
   if (filter.passport === undefined) {
     const { rows, next } = await profilePage(db, filter)
-    return { rows: joined(rows, await credentialsOf(db, rows)), next }
+    return { rows: withPassports(rows, await credentialsOf(db, rows)), next }
   }
   const { rows, next } = await credentialPage(db, filter.passport, filter)
   const found = new Map((await profilesOf(db, rows)).map((profile) => [textOfKey(profile), profile]))
   const inOrder = rows.flatMap((credential) => found.get(textOfKey(credential)) ?? [])
-  return { rows: joined(inOrder, rows), next }
-}
-
-function joined(profiles: readonly Profile[], credentials: readonly Credential[]): User[] {
-  const passports = new Map(credentials.map((credential) => [textOfKey(credential), credential.passport]))
-  return profiles.flatMap(({ routing_key, ...profile }) => {
-    const passport = passports.get(textOfKey({ routing_key, ...profile }))
-    return passport === undefined ? [] : [{ ...profile, passport }]
-  })
+  return { rows: withPassports(inOrder, rows), next }
 }
 
 const PROFILE = sql.part`routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at`
@@ -61,7 +55,7 @@ async function credentialPage(
   db: Db,
   passport: string,
   { limit, after }: Pick<UserFilter, 'limit' | 'after'>,
-): Promise<Page<Credential>> {
+): Promise<Page<CredentialRow>> {
   const last = after?.[3]
   const found = await db.listWithCustomPlan(
     withCursor(credentialRow),
@@ -74,18 +68,7 @@ async function credentialPage(
   return pageOf(found, limit)
 }
 
-export const keysOf = (rows: readonly Omit<Credential, 'passport'>[]) =>
-  sql.part`unnest(${rows.map((row) => row.routing_key)}::int[], ${rows.map((row) => row.cid)}::int[],
-             ${rows.map((row) => row.user_id)}::text[]) as k (routing_key, cid, user_id)`
-
-export const credentialsOf = (db: Db, rows: readonly Omit<Credential, 'passport'>[]): Promise<Credential[]> =>
-  db.listWithCustomPlan(
-    credentialRow,
-    sql`select c.routing_key, c.cid, c.user_id, ${SHOWN_PASSPORT} as passport from ${keysOf(rows)}
-        join user_credential c using (routing_key, cid, user_id)`,
-  )
-
-const profilesOf = (db: Db, rows: readonly Credential[]): Promise<Profile[]> =>
+const profilesOf = (db: Db, rows: readonly CredentialRow[]): Promise<Profile[]> =>
   readByShard(db, rows, keyOfRow, (shard, own) =>
     shard.listWithCustomPlan(
       profileRow,
@@ -96,12 +79,10 @@ const profilesOf = (db: Db, rows: readonly Credential[]): Promise<Profile[]> =>
 const foundUserRow = user.pick({ cid: true, user_id: true, phone_number: true, status: true, created_at: true })
 export type FoundUserRow = z.output<typeof foundUserRow>
 
-const credentialKey = z.object({ routing_key: z.number(), cid: z.number(), user_id: z.string() })
-
 /** One at most. Two statements: credentials are found by passport, and may lie on another shard. */
 export async function findByPassport(db: Db, typed: string): Promise<FoundUserRow[]> {
   const key = await db.maybe(
-    credentialKey,
+    keyRow,
     sql`select routing_key, cid, user_id from user_credential where passport = ${normalName(typed)}`,
   )
   if (!key) return []

@@ -7,13 +7,12 @@ import { hasWrongCharacters } from '../../platform/lib/json/input.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
-import { countOwnChange } from '../../platform/throttle/index.ts'
+import { countOwnChange, preparePages } from '../../platform/throttle/index.ts'
 import { PasswordRefused, SignInRefused } from './errors.ts'
 import { askForPassword } from './forgotten.ts'
-import { preparePages } from './forms-guard.ts'
 import { changePassword, openPasswordLink, PASSWORD_PATH, setPasswordByLink } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
-import { deviceCookieOf, FORGOTTEN } from './sign-in-cookies.ts'
+import { deviceCookieOf, FORGOTTEN } from './sign-in-guard.ts'
 import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
 import { forgottenForm, newPasswordForm, ownPasswordForm, passwordQuery, signInQuery } from './wire.ts'
 
@@ -26,7 +25,7 @@ const REFUSALS = {
 } as const
 
 interface Shown {
-  readonly token?: string
+  readonly token?: string | undefined
   readonly passport?: string
   readonly alert?: string
   readonly done?: boolean
@@ -37,92 +36,81 @@ interface Shown {
 
 /** The page that sets a password: by a link that an operator has made, or by whoever is signed in and knows the present one. */
 export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const { config } = deps
+  const { config, clock } = deps
   const cookie = sessionCookie(config)
   await preparePages(app, config)
 
-  const show = (request: FastifyRequest, reply: FastifyReply, shown: Shown) => {
-    const forgotten = deps.config.PASSWORD_RESET !== 'off'
-    const data = {
-      token: '',
-      passport: '',
-      alert: '',
-      done: false,
-      passkeys: [],
-      refused: false,
-      referrer: REFERRER,
-      forgotten,
-      ...shown,
-    }
+  const send = (request: FastifyRequest, reply: FastifyReply, shown: Shown) => {
+    const forgotten = config.PASSWORD_RESET !== 'off'
+    const data = { token: '', passport: '', passkeys: [], referrer: REFERRER, forgotten, ...shown }
     return sendPage(request, reply, 'account/password', data, { query: shown.token ? `token=${shown.token}` : '' })
   }
-  const refusing = async (request: FastifyRequest, reply: FastifyReply, work: () => Promise<FastifyReply>) => {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof PasswordRefused)) throw error
-      noteForLog(request, { detail: error.reason })
-      const [key, status] = REFUSALS[error.reason]
-      return show(request, reply.code(status), { refused: true, alert: textsFor(request)(key) })
-    }
+
+  /** The form, with whose password the link sets where there is one. */
+  const sendForm = async (request: FastifyRequest, reply: FastifyReply, token: string | undefined, alert = '') => {
+    const { passport } = token === undefined ? { passport: '' } : await openPasswordLink(deps, token)
+    return send(request, reply, { token, passport, alert })
   }
 
+  const refusing =
+    (work: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
+    (request: FastifyRequest, reply: FastifyReply) =>
+      work(request, reply).catch((error: unknown) => {
+        if (!(error instanceof PasswordRefused)) throw error
+        noteForLog(request, { detail: error.reason })
+        const [key, status] = REFUSALS[error.reason]
+        return send(request, reply.code(status), { refused: true, alert: textsFor(request)(key) })
+      })
+
   // Only shows: programs that examine mails open every link.
-  app.get(PASSWORD_PATH, (request, reply) =>
-    refusing(request, reply, async () => {
+  app.get(
+    PASSWORD_PATH,
+    refusing(async (request, reply) => {
       const { token } = passwordQuery.parse(request.query)
-      if (token !== undefined) {
-        const { passport } = await openPasswordLink(deps, token)
-        return show(request, reply, { token, passport })
-      }
-      if (!(await freshSession(deps, request, reply, PASSWORD_PATH))) return reply
-      return show(request, reply, {})
+      if (token === undefined && !(await freshSession(deps, request, reply, PASSWORD_PATH))) return reply
+      return sendForm(request, reply, token)
     }),
   )
 
-  app.post(PASSWORD_PATH, (request, reply) =>
-    refusing(request, reply, async () => {
+  app.post(
+    PASSWORD_PATH,
+    refusing(async (request, reply) => {
       const { token } = passwordQuery.parse(request.body)
       const acting = { ...deps, actor: actorOf(request, 'user') }
       const t = textsFor(request)
-      if (token === undefined) return change(request, reply, acting, t)
-      const form = newPasswordForm.safeParse(request.body)
-      const alert = problemOf(form, t)
-      if (!form.success || alert) {
-        const { passport } = await openPasswordLink(deps, token)
-        return show(request, reply.code(400), { token, passport, alert })
-      }
       try {
+        if (token === undefined) return await change(request, reply, acting, t)
+        const form = newPasswordForm.safeParse(request.body)
+        const alert = problemOf(form, t)
+        if (!form.success || alert) return await sendForm(request, reply.code(400), token, alert)
         const passkeys = await setPasswordByLink(acting, token, form.data.password)
         cookie.clear(reply)
-        return await show(request, reply, { done: true, passkeys: hasPasskeys(config) ? passkeys : [] })
+        return await send(request, reply, { done: true, passkeys: hasPasskeys(config) ? passkeys : [] })
       } catch (error) {
         if (!(error instanceof WeakPassword)) throw error
-        const { passport } = await openPasswordLink(deps, token)
-        return show(request, reply.code(400), { token, passport, alert: t(error.text) })
+        return sendForm(request, reply.code(400), token, t(error.text))
       }
     }),
   )
 
   async function change(request: FastifyRequest, reply: FastifyReply, acting: Deps, t: Translate) {
     const session = await findSession(deps, cookie.read(request))
-    if (!session) return show(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
+    if (!session) return send(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
     if (!(await isFresh(deps, session))) return askToSignIn(reply, PASSWORD_PATH, true)
     await countOwnChange(deps, session)
     const form = ownPasswordForm.safeParse(request.body)
     const alert = problemOf(form, t)
-    if (!form.success || alert) return show(request, reply.code(400), { alert })
+    if (!form.success || alert) return send(request, reply.code(400), { alert })
     const { current_password: current, password } = form.data
     try {
       await changePassword(acting, session, { current, password, address: request.ip })
-      return show(request, reply, { done: true })
+      return send(request, reply, { done: true })
     } catch (error) {
-      if (error instanceof WeakPassword) return show(request, reply.code(400), { alert: t(error.text) })
       if (!(error instanceof SignInRefused)) throw error
       noteForLog(request, { detail: error.message })
-      if (!error.retryAt) return show(request, reply.code(403), { alert: t('password.wrong') })
-      const when = retryAfter(request, reply, error.retryAt, deps.clock.now())
-      return show(request, reply, { alert: t('sign_in.limited', { when }) })
+      if (!error.retryAt) return send(request, reply.code(403), { alert: t('password.wrong') })
+      const when = retryAfter(request, reply, error.retryAt, clock.now())
+      return send(request, reply, { alert: t('sign_in.limited', { when }) })
     }
   }
 }

@@ -15,7 +15,7 @@ import { recordChange } from './person-mail.ts'
 import { forgetSessionCount, lockSignedIn, type SignedIn } from './session.ts'
 import { personLimits } from './sign-in.ts'
 import { lockUser } from './store.ts'
-import { routingKeyOf, type UserKey } from './wire.ts'
+import { rowKeyOf, type UserKey } from './wire.ts'
 
 /** Path of the page; a link adds `?token=…`. */
 export const PASSWORD_PATH = '/password'
@@ -28,7 +28,7 @@ const LINK_LIFETIME_S = 86_400
 export const resetPassword = (deps: Deps, user: UserKey) =>
   inTransaction(deps, async (inside, db) => {
     const { cid, user_id } = user
-    const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
+    const key = rowKeyOf(user)
     if (!(await lockUser(db, key))) throw noSuchUser()
     if (deps.config.UPSTREAM_ISSUER) throw invalidRequest(localized('no-passwords-here'))
     const now = deps.clock.now()

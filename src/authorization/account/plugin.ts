@@ -5,8 +5,7 @@ import { forgottenPages, passwordPages } from './password-routes.ts'
 import { accountPages } from './routes.ts'
 import { secondStepPages } from './second-step-routes.ts'
 import { securityPages } from './security-routes.ts'
-import { upstreamLogout } from './upstream-logout-routes.ts'
-import { upstreamPages } from './upstream-routes.ts'
+import { upstreamLogout, upstreamPages } from './upstream-routes.ts'
 
 const ownPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   await app.register(secondStepPages, { deps })

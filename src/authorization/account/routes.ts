@@ -6,35 +6,21 @@ import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
-import { rememberDevice } from '../../platform/throttle/index.ts'
+import { preparePages } from '../../platform/throttle/index.ts'
 import type { UpstreamDeps } from '../upstream/index.ts'
 import { SecondStepNeeded, SignInRefused } from './errors.ts'
-import { preparePages } from './forms-guard.ts'
 import { signInOptions, signInWithPasskey } from './passkeys.ts'
 import { ownPassport, PASSWORD_PATH } from './password.ts'
 import { beginSecondStep } from './second-step.ts'
 import { findSession, sessionCookie } from './session.ts'
-import { accountOf, signIn } from './sign-in.ts'
+import { signIn } from './sign-in.ts'
 import { readAsker } from './sign-in-asker.ts'
-import { deviceCookieOf, SECOND_STEP, secondStepCookie } from './sign-in-cookies.ts'
-import { originOf } from './step-up-guard.ts'
+import { SECOND_STEP, secondStepCookie, signInBrowser } from './sign-in-guard.ts'
 import { signOut } from './upstream-guard.ts'
 import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 
 /** A page of the room people. */
 const ACCOUNT_PATH = '/account'
-
-interface SignInPage {
-  readonly returnTo: string
-  /** Which app has asked, as it came; empty where none has. */
-  readonly app: string
-  readonly passport?: string | undefined
-  readonly alert?: string
-  /** Somebody who is signed in is asked again. */
-  readonly confirm?: boolean
-  /** Whoever comes was signed in, perhaps in the middle of a form. */
-  readonly ended?: boolean
-}
 
 /** The pages of this room: home, sign-in, sign-out. Their failures are pages too, with their native status. */
 export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (app, { deps }) => {
@@ -42,34 +28,32 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
   const demoUrl = homeOfDemo(deps)
   const acting = (request: FastifyRequest): Deps => ({ ...deps, actor: actorOf(request, 'user') })
   const cookie = sessionCookie(config)
-  const deviceCookie = deviceCookieOf(config)
+  const browser = signInBrowser(deps)
   const cookies = cookieCheck(config.PUBLIC_URL)
+  const withPasskeys = hasPasskeys(config)
 
   await preparePages(app, config)
 
-  const withPasskeys = hasPasskeys(config)
-  async function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
-    const appName = readAsker(deps.keys, page.app, page.returnTo)
+  /** What the page was asked for, by a query or a form. */
+  function askedOf(given: unknown) {
+    const { return_to, app: asker = '', login_hint = '', confirm, ended } = signInQuery.parse(given)
+    const returnTo = localPath(return_to, config.PUBLIC_URL)
+    return { returnTo, app: asker, passport: login_hint, confirm: confirm === '1', ended: ended === '1' }
+  }
+
+  type Asked = ReturnType<typeof askedOf>
+  async function sendSignIn(request: FastifyRequest, reply: FastifyReply, asked: Asked, alert = '') {
+    const { returnTo, confirm, ended } = asked
+    const appName = readAsker(deps.keys, asked.app, returnTo)
     const query = new URLSearchParams({
-      return_to: page.returnTo,
-      ...(appName === undefined ? {} : { app: page.app }),
-      ...(page.confirm ? { confirm: '1' } : {}),
-      ...(page.ended ? { ended: '1' } : {}),
+      return_to: returnTo,
+      ...(appName === undefined ? {} : { app: asked.app }),
+      ...(confirm ? { confirm: '1' } : {}),
+      ...(ended ? { ended: '1' } : {}),
     })
-    const forgotten = config.PASSWORD_RESET !== 'off'
     const passkey = withPasskeys ? await signInOptions(deps) : ''
     const cookieSet = cookies.offer(request, reply)
-    const data = {
-      passport: '',
-      alert: '',
-      confirm: false,
-      ended: false,
-      ...page,
-      appName,
-      passkey,
-      forgotten,
-      cookieSet,
-    }
+    const data = { ...asked, alert, appName, passkey, forgotten: config.PASSWORD_RESET !== 'off', cookieSet }
     const options = { query: String(query), formsEndOutside: true, scripts: withPasskeys }
     return sendPage(request, reply, 'account/sign-in', data, options)
   }
@@ -94,78 +78,55 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
   if (deps.upstream) return
 
   app.get('/sign-in', async (request, reply) => {
-    const { return_to, login_hint = '', app: asker = '', confirm, ended } = signInQuery.parse(request.query)
-    const shown = { returnTo: localPath(return_to, config.PUBLIC_URL), app: asker, ended: ended === '1' }
-    const session = confirm ? await findSession(deps, cookie.read(request)) : null
-    if (!session) return sendSignIn(request, reply, { ...shown, passport: login_hint })
-    return sendSignIn(request, reply, { ...shown, passport: await ownPassport(deps, session), confirm: true })
+    const asked = askedOf(request.query)
+    const session = asked.confirm ? await findSession(deps, cookie.read(request)) : null
+    const passport = session ? await ownPassport(deps, session) : asked.passport
+    return sendSignIn(request, reply, { ...asked, passport, confirm: session !== null })
   })
 
   app.post('/sign-in', async (request, reply) => {
-    const { return_to, app: asker = '', confirm } = signInQuery.parse(request.body)
-    const returnTo = localPath(return_to, config.PUBLIC_URL)
-    const again = { returnTo, app: asker, confirm: confirm === '1' }
+    const asked = askedOf(request.body)
     const t = textsFor(request)
     const form = signInForm.safeParse(request.body)
-    if (!form.success) return sendSignIn(request, reply.code(400), { ...again, alert: t('sign_in.incomplete') })
+    if (!form.success) return sendSignIn(request, reply.code(400), asked, t('sign_in.incomplete'))
     const { passport, password } = form.data
+    const again = { ...asked, passport }
     if (cookies.isRefused(request)) {
       noteForLog(request, { detail: 'cookies refused' })
-      return sendSignIn(request, reply.code(400), { ...again, passport, alert: t('sign_in.cookies') })
+      return sendSignIn(request, reply.code(400), again, t('sign_in.cookies'))
     }
     try {
-      const device = deviceCookie.read(request)
-      const formerSession = cookie.read(request)
-      cookie.set(
-        reply,
-        await signIn(acting(request), {
-          passport,
-          password,
-          address: request.ip,
-          userAgent: request.headers['user-agent'],
-          device,
-          formerSession,
-        }),
-      )
-      deviceCookie.set(reply, rememberDevice(deps, accountOf(passport), device))
-      return seeOther(reply, returnTo)
+      const { from, ...rest } = browser.read(request)
+      const session = await signIn(acting(request), { passport, password, ...from, ...rest })
+      browser.keep(request, reply, { session, passport })
+      return seeOther(reply, asked.returnTo)
     } catch (error) {
       if (error instanceof SecondStepNeeded) {
         secondStepCookie(config).set(reply, beginSecondStep(deps, passport, error.credential))
-        const query = new URLSearchParams({ return_to: returnTo })
+        const query = new URLSearchParams({ return_to: asked.returnTo })
         return seeOther(reply, `${SECOND_STEP}?${query}`)
       }
       if (!(error instanceof SignInRefused)) throw error
       noteForLog(request, { detail: error.message })
-      if (!error.retryAt) return sendSignIn(request, reply.code(403), { ...again, passport, alert: t('sign_in.wrong') })
-      const alert = t('sign_in.limited', { when: retryAfter(request, reply, error.retryAt, clock.now()) })
-      return sendSignIn(request, reply, { ...again, passport, alert })
+      if (!error.retryAt) return sendSignIn(request, reply.code(403), again, t('sign_in.wrong'))
+      const when = retryAfter(request, reply, error.retryAt, clock.now())
+      return sendSignIn(request, reply, again, t('sign_in.limited', { when }))
     }
   })
 
   if (withPasskeys) {
     app.post('/sign-in/passkey', async (request, reply) => {
-      const asked = signInQuery.parse(request.body)
-      const returnTo = localPath(asked.return_to, config.PUBLIC_URL)
+      const asked = askedOf(request.body)
       const form = passkeyAnswer.safeParse(request.body)
       try {
         if (!form.success) throw new SignInRefused()
-        const device = deviceCookie.read(request)
-        const rest = { formerSession: cookie.read(request), from: originOf(request), device }
-        const opened = await signInWithPasskey(acting(request), { response: form.data.credential, ...rest })
-        cookie.set(reply, opened.session)
-        deviceCookie.set(reply, rememberDevice(deps, accountOf(opened.passport), device))
-        return seeOther(reply, returnTo)
+        const given = { response: form.data.credential, ...browser.read(request) }
+        browser.keep(request, reply, await signInWithPasskey(acting(request), given))
+        return seeOther(reply, asked.returnTo)
       } catch (error) {
         if (!(error instanceof SignInRefused)) throw error
         noteForLog(request, { detail: 'passkey refused' })
-        const alert = textsFor(request)('passkey.refused')
-        return sendSignIn(request, reply.code(403), {
-          returnTo,
-          app: asked.app ?? '',
-          confirm: asked.confirm === '1',
-          alert,
-        })
+        return sendSignIn(request, reply.code(403), asked, textsFor(request)('passkey.refused'))
       }
     })
     app.get('/sign-in/passkey', (_request, reply) => seeOther(reply, '/sign-in'))

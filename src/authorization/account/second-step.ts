@@ -3,18 +3,11 @@ import { asPerson } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
+import { openSealedText, sealedText } from '../../platform/lib/crypto/carried-text.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
-import {
-  type DerivedKeys,
-  decryptSecret,
-  encryptSecret,
-  equalSecrets,
-  everyKey,
-  type Keys,
-} from '../../platform/lib/crypto/keys.ts'
+import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
 import type { TotpEnrolment } from '../../platform/lib/crypto/totp.ts'
-import { readOr } from '../../platform/lib/read-or.ts'
 import type { SignInBrowser } from '../../platform/throttle/index.ts'
 import { codeGuesses } from './code-guesses.ts'
 import { SignInRefused } from './errors.ts'
@@ -52,7 +45,7 @@ const markOf = (key: DerivedKeys, passwordHash: string): string =>
 export function beginSecondStep({ keys, clock }: Deps, passport: string, credential: Credential): string {
   const { cid, userId, passwordHash } = credential
   const content = { cid, userId, passport, at: clock.now().getTime(), password: markOf(keys, passwordHash) }
-  return encryptSecret(keys, JSON.stringify(content), SEALED_AS).toString('base64url')
+  return sealedText(keys, SEALED_AS, content)
 }
 
 export interface SecondStep extends UserRowKey {
@@ -62,12 +55,9 @@ export interface SecondStep extends UserRowKey {
   readonly isPassword: (passwordHash: string | undefined) => boolean
 }
 
-const opened = (keys: Keys, text: string) =>
-  readOr(() => kept.parse(JSON.parse(decryptSecret(keys, Buffer.from(text, 'base64url'), SEALED_AS))), undefined)
-
 /** Undefined for what is forged or too old; costs no statement. */
 export function openSecondStep({ keys, clock }: Deps, text: string | undefined): SecondStep | undefined {
-  const found = opened(keys, text ?? '')
+  const found = openSealedText(keys, SEALED_AS, kept, text ?? '')
   if (!found) return undefined
   const { cid, userId, passport, at, password } = found
   const began = fromEpochMilliseconds(at)
@@ -126,20 +116,21 @@ export const enrolInSignIn = (deps: Deps, step: SecondStep): Promise<TotpEnrolme
   })
 
 /**
- * A first code of that authenticator: a session and the recovery codes; undefined for a wrong code. Both or neither: it
- * throws as `open` does, and the authenticator is not in force then.
+ * A first code of that authenticator: a session and the recovery codes. Both or neither: it throws SignInRefused for a wrong
+ * code, and as `open` does, and the authenticator is not in force then.
  */
 export async function confirmInSignIn(
   deps: Deps,
   input: SecondStepInput,
-): Promise<{ readonly session: string; readonly codes: readonly string[] } | undefined> {
+): Promise<{ readonly session: string; readonly codes: readonly string[] }> {
   const { step, code } = input
   const confirmed = await inPersonTransaction(deps, step.routingKey, async (inside, db) => {
     if (!(await lockUser(db, step))) throw new SignInRefused()
     const codes = await confirmTotp({ ...inside, actor: asPerson(deps.actor, step) }, step, code, null)
-    return codes && { session: await open(inside, input, AMR.totp), codes }
+    if (!codes) throw new SignInRefused()
+    return { session: await open(inside, input, AMR.totp), codes }
   })
-  if (confirmed) await (await limitsOf(deps, input)).forget()
+  await (await limitsOf(deps, input)).forget()
   return confirmed
 }
 

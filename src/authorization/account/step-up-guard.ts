@@ -6,13 +6,6 @@ import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { countOwnChange } from '../../platform/throttle/index.ts'
 import { findFactors } from './factor-store.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
-import type { SignInOrigin } from './wire.ts'
-
-/** From where somebody signs in. */
-export const originOf = ({ ip, headers }: FastifyRequest): SignInOrigin => ({
-  address: ip,
-  userAgent: headers['user-agent'],
-})
 
 /** How long after a sign-in a person may change what protects the account. */
 const FRESH_S = 900

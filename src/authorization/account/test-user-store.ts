@@ -2,23 +2,16 @@ import { z } from 'zod'
 import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { ofAllShards } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { credentialsOf, keysOf } from './list-store.ts'
+import { credentialsOf, keyRow, keysOf, withPassports } from './many-store.ts'
 
-const testUser = z.object({
-  cid: z.number(),
-  user_id: z.string(),
-  passport: z.string(),
-  name: z.string(),
-  phone_number: z.string().nullable(),
-})
-export type TestUser = z.output<typeof testUser>
+const profile = keyRow.extend({ name: z.string(), phone_number: z.string().nullable() })
+type Profile = z.output<typeof profile>
+export type TestUser = Omit<Profile, 'routing_key'> & { readonly passport: string }
 
 export const setTestOf = (db: Db, person: UserRowKey, appKey: string): Promise<number> =>
   db.of(person.routingKey).exec(sql`update user_profile set test_of = ${appKey} where ${ofPerson(person)}`)
 
-const profile = testUser.omit({ passport: true }).extend({ routing_key: z.number() })
-
-const profilesOf = (db: Db, appKey: string): Promise<z.output<typeof profile>[]> =>
+const profilesOf = (db: Db, appKey: string): Promise<Profile[]> =>
   ofAllShards(db, (shard) =>
     shard.listWithCustomPlan(
       profile,
@@ -26,16 +19,10 @@ const profilesOf = (db: Db, appKey: string): Promise<z.output<typeof profile>[]>
     ),
   )
 
-/** Two statements: credentials may lie on another shard. */
 export async function listTestUsers(db: Db, appKey: string): Promise<TestUser[]> {
   const profiles = await profilesOf(db, appKey)
-  const credentials = await credentialsOf(db, profiles)
-  return profiles
-    .flatMap(({ routing_key: _, ...person }) => {
-      const own = credentials.find(({ cid, user_id }) => cid === person.cid && user_id === person.user_id)
-      return own ? [{ ...person, passport: own.passport }] : []
-    })
-    .sort((one, other) => (one.user_id < other.user_id ? -1 : 1))
+  const users = withPassports(profiles, await credentialsOf(db, profiles))
+  return users.sort((one, other) => (one.user_id < other.user_id ? -1 : 1))
 }
 
 export const setPasswords = async (db: Db, appKey: string, passwordHash: string): Promise<number> =>

@@ -1,23 +1,33 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { secondsUntil } from '../../platform/lib/clock.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
+import { acceptForms } from '../../platform/lib/web/forms.ts'
+import { answerStandard, sendStandardFailure, standardFailureOf } from '../../platform/lib/web/oauth-response.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
 import { invalidRequest, tooManyRequests } from '../../platform/lib/web/rescode.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
-import { limitRate } from '../../platform/throttle/index.ts'
-import { beginFlow, CALLBACK, openFlow, type Provider, SIGNED_OUT, UpstreamFailure } from '../upstream/index.ts'
+import { limitRate, networkOf, preparePages } from '../../platform/throttle/index.ts'
+import {
+  beginFlow,
+  CALLBACK,
+  LONGEST_LOGOUT_TOKEN,
+  openFlow,
+  type Provider,
+  SIGNED_OUT,
+  UpstreamFailure,
+} from '../upstream/index.ts'
 import { SignInRefused } from './errors.ts'
-import { preparePages } from './forms-guard.ts'
 import { PASSWORD_PATH } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
 import { readAsker } from './sign-in-asker.ts'
-import { originOf } from './step-up-guard.ts'
+import { originOf } from './sign-in-guard.ts'
 import { browserMark } from './upstream-guard.ts'
-import { signInFromUpstream } from './upstream-sign-in.ts'
+import { endFromUpstream, signInFromUpstream } from './upstream-sign-in.ts'
 import { callbackQuery, signInQuery, upstreamQuery } from './wire.ts'
 
 const SIGN_IN = '/sign-in'
@@ -97,17 +107,8 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
     if (isOver && thrown.retryAt) throw tooManyRequests(secondsUntil(thrown.retryAt, deps.clock.now()))
     const error = isOver ? new UpstreamFailure('not_begun', 'the person was erased meanwhile') : thrown
     if (!(error instanceof UpstreamFailure)) throw error
-    const { reason, message } = error
-    noteForLog(request, { detail: `OpenID provider: ${message}` })
-    app.sampledLog.write(
-      {
-        level: 'warn',
-        kind: `provider ${reason}`,
-        message: 'a sign-in at the OpenID provider has failed',
-        fields: () => ({ reason, detail: message }),
-      },
-      request.log,
-    )
+    const { reason } = error
+    note(request, error, { kind: 'provider', what: 'a sign-in at the OpenID provider has failed' })
     if (reason === 'away') reply.header('Retry-After', String(RETRY_S))
     const shown = { reason, again, appName, host: upstream.host, requestId: request.id }
     const query = again.split('?')[1] ?? ''
@@ -122,4 +123,52 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
     app.get(path, (request, reply) => elsewhere(request, reply))
     app.post(path, (request, reply) => elsewhere(request, reply.code(403)))
   }
+}
+
+/** Registered at the provider as backchannel_logout_uri. */
+const LOGOUT = '/sign-out/backchannel-logout'
+const FORM_LIMIT = 16 * 1024
+/** Tokens that were refused, of one network. Those of the provider always count: many may end at once, and strangers may share its network. */
+const REFUSED = { kind: 'logout token refused', most: 60, windowS: 60 }
+
+const form = z.object({ logout_token: z.string().min(1).max(LONGEST_LOGOUT_TOKEN) })
+
+/** What the provider calls when a session there is over (OpenID Connect Back-Channel Logout 1.0). */
+export const upstreamLogout: FastifyPluginAsync<{ deps: ProviderDeps }> = async (app, { deps }) => {
+  await acceptForms(app, FORM_LIMIT)
+  app.setErrorHandler((error, request, reply) => sendStandardFailure(reply, standardFailureOf(error, request)))
+
+  app.post(LOGOUT, async (request, reply) => {
+    try {
+      const read = form.safeParse(request.body)
+      if (!read.success) throw new UpstreamFailure('untrusted', 'there is none')
+      await endFromUpstream(deps, await deps.upstream.endedThere(read.data.logout_token))
+      return answerStandard(reply, 200, {})
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error
+      const isAway = error.reason === 'away'
+      if (isAway) reply.header('Retry-After', String(RETRY_S))
+      else refuseTooMany(request)
+      note(request, error, { kind: 'logout token', what: 'a logout token was refused' })
+      const description = isAway ? 'the keys of the provider cannot be read' : 'the logout token is not accepted'
+      const problem = { error: isAway ? 'temporarily_unavailable' : 'invalid_request', error_description: description }
+      return answerStandard(reply, isAway ? 503 : 400, problem)
+    }
+  })
+
+  function refuseTooMany(request: FastifyRequest): void {
+    const { uses, endsInMs } = app.rateLimiter.count(REFUSED, networkOf(request.ip))
+    if (uses > REFUSED.most) throw tooManyRequests(Math.ceil(endsInMs / 1000))
+  }
+}
+
+/** What went wrong with the provider: in the log, as often as is good for it. */
+function note(
+  request: FastifyRequest,
+  { reason, message }: UpstreamFailure,
+  { kind, what }: { readonly kind: string; readonly what: string },
+): void {
+  noteForLog(request, { detail: `${kind === 'provider' ? 'OpenID provider' : kind}: ${message}` })
+  const line = { level: 'warn', kind: `${kind} ${reason}`, message: what } as const
+  request.server.sampledLog.write({ ...line, fields: () => ({ reason, detail: message }) }, request.log)
 }

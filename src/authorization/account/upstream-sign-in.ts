@@ -16,7 +16,7 @@ import { endOwnSession, endSession, startSession } from './session.ts'
 import { recordSignIn } from './sign-in.ts'
 import { insertCredential, insertProfile, storedPassport } from './store.ts'
 import { deleteUpstreamSessions, updateProfile } from './upstream-store.ts'
-import { newUser, routingKeyOf, type SignInOrigin } from './wire.ts'
+import { newUser, rowKeyOf, type SignInOrigin } from './wire.ts'
 
 /** Sessions of people whom the platform's OpenID provider has recognized (UPSTREAM_ISSUER). */
 
@@ -37,7 +37,7 @@ interface Arrival {
 export async function signInFromUpstream(deps: Deps, proven: Proven, arrival: Arrival) {
   const { from, formerSession, hash, expiresAt } = arrival
   const { person, amr, acr } = proven
-  const key = { routingKey: routingKeyOf(person.cid, person.user_id), cid: person.cid, userId: person.user_id }
+  const key = rowKeyOf(person)
   const session = await inPersonTransaction(deps, key.routingKey, async (inside, db) => {
     if ((await spendChallenge(db, hash, expiresAt)) === 0) {
       throw new UpstreamFailure('not_begun', 'this sign-in was answered before')

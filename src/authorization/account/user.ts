@@ -24,28 +24,22 @@ import {
   userFilter,
 } from './wire.ts'
 
-/**
- * Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field.
- * `knownHash`: the password's hash, for the demo's people; the password is then neither checked nor hashed.
- */
-export const createUser = operation(
-  newUser,
-  async (deps: Deps, { password, ...input }, knownHash?: string): Promise<User> => {
-    const user = { ...input, created_at: deps.clock.now() }
-    const key = rowKeyOf(user)
-    if (knownHash === undefined) await refuseWeakInput(password, user.passport)
-    const passwordHash = knownHash ?? (await hashPassword(password))
-    await inPersonTransaction(deps, key.routingKey, async (inside, db) => {
-      const taken = await isPassportTaken(db, user.passport)
-      const isNew = (await store.insertProfile(db, key, user)) > 0
-      if (taken || !isNew) throw alreadyTaken({ passport: taken, user_id: !isNew })
-      const inserted = await insertCredential(db, key, storedPassport(user.passport), passwordHash)
-      if (inserted === 0) throw alreadyTaken({ passport: true, user_id: false })
-      await recordChange(inside, key, 'user_created')
-    })
-    return user
-  },
-)
+/** Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. */
+export const createUser = operation(newUser, async (deps: Deps, { password, ...input }): Promise<User> => {
+  const user = { ...input, created_at: deps.clock.now() }
+  const key = rowKeyOf(user)
+  await refuseWeakInput(password, user.passport)
+  const passwordHash = await hashPassword(password)
+  await inPersonTransaction(deps, key.routingKey, async (inside, db) => {
+    const taken = await isPassportTaken(db, user.passport)
+    const isNew = (await store.insertProfile(db, key, user)) > 0
+    if (taken || !isNew) throw alreadyTaken({ passport: taken, user_id: !isNew })
+    const inserted = await insertCredential(db, key, storedPassport(user.passport), passwordHash)
+    if (inserted === 0) throw alreadyTaken({ passport: true, user_id: false })
+    await recordChange(inside, key, 'user_created')
+  })
+  return user
+})
 
 /**
  * Changes what is given of a user, and returns the user, masked. A passport in use is bad input (20007). Whoever signed in with

@@ -1,101 +1,93 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import { InvalidInput } from '../../platform/lib/json/input.ts'
-import { doneQueryOf } from '../../platform/lib/web/done-query.ts'
+import type { InvalidInput } from '../../platform/lib/json/input.ts'
+import type { MemberRole } from '../../platform/lib/member.ts'
+import { doneText } from '../../platform/lib/web/done-query.ts'
 import { TEST_USERS } from '../account/index.ts'
+import type { PersonRequest } from '../people/index.ts'
 import { hasSecret, showMicroApp } from '../registry/index.ts'
 import { APP_REQUESTS, changeInDevelopment, makeTestUsers, registerApp, TeamRefusal } from '../teams/index.ts'
 import { fieldsOf, formOfApp, problemsOf, type TypedApp, typedApp } from './app-form.ts'
-import { type AppRequest, developerGuard, HOME, orRefused, type TeamRequest, translatorOf } from './guard.ts'
+import { APP, type AppRequest, developerPages, HOME, orRefused, TEAM, type TeamRequest } from './guard.ts'
 import { LOCAL_CALLBACK } from './quickstart.ts'
 
-const NEW = `${HOME}/teams/:team_id/apps`
-const APP = `${HOME}/apps/:app_key`
-
-const DONE = {
+const NEW = `${TEAM}/apps`
+const done = doneText({
   registered: 'developer.app.done_registered',
   saved: 'developer.app.done_saved',
   asked: 'developer.request.done_asked',
   withdrawn: 'developer.request.done_withdrawn',
-} as const
-const pageQuery = doneQueryOf(DONE)
+})
+
+interface Form {
+  readonly typed: TypedApp
+  readonly action: string
+  readonly appName?: string
+  readonly isLive?: boolean
+}
 
 /** Apps: registered, shown, changed, and their test users. */
 export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const { forTeam, forApp } = await developerGuard(app, deps)
+  const { forTeam, forApp } = await developerPages(app, deps)
 
-  interface Form {
-    readonly given: TeamRequest | AppRequest
-    readonly typed: TypedApp
-    readonly action: string
-    readonly appName?: string
-    readonly isLive?: boolean
-    readonly alert?: string
-    readonly error?: InvalidInput
-  }
-  const form = ({ given, typed, action, appName, isLive = false, alert = '', error }: Form) => {
-    const t = translatorOf(given)
-    return given.page('home', 'developer/app-form', {
-      typed,
-      action,
-      appName: appName ?? null,
-      isLive,
-      alert: error ? t('developer.app.unfit') : alert,
-      problems: error ? problemsOf(error, t) : [],
-    })
+  const show = ({ page, t }: PersonRequest, { appName, ...shown }: Form, alert = '', error?: InvalidInput) => {
+    const problems = error ? problemsOf(error, t) : []
+    return page('home', 'developer/app-form', { ...shown, appName: appName ?? null, alert, problems })
   }
 
   /** Takes the form, or shows it again with what is wrong. */
-  const take = async (shown: Omit<Form, 'typed'>, work: (typed: TypedApp) => Promise<FastifyReply>) => {
-    const typed = typedApp(shown.given.request.body)
-    try {
-      return await orRefused(
-        shown.given,
-        () => work(typed),
-        (alert) => form({ ...shown, typed, alert }),
-      )
-    } catch (error) {
-      if (!(error instanceof InvalidInput)) throw error
-      shown.given.reply.code(400)
-      return form({ ...shown, typed, error })
-    }
+  const take = (given: PersonRequest, shown: Omit<Form, 'typed'>, work: (typed: TypedApp) => Promise<string>) => {
+    const typed = typedApp(given.request.body)
+    return orRefused(given, {
+      work: () => work(typed),
+      show: (alert, error) => show(given, { ...shown, typed }, alert, error),
+      unfit: 'developer.app.unfit',
+    })
   }
 
-  app.get(
-    NEW,
-    forTeam('developer', async ({ team, goTo }) => goTo(`${HOME}/teams/${team.team_id}`)),
-  )
+  const registration = ({ team }: TeamRequest) => ({ action: `${HOME}/teams/${team.team_id}/apps` })
 
-  app.get(
-    `${NEW}/new`,
-    forTeam('developer', (given) => {
-      const usual = { redirect_uris: [LOCAL_CALLBACK], scopes: ['USER_INFO' as const], reasons: {}, kind: 'server' }
-      const typed = formOfApp(usual)
-      return form({ given, typed, action: `${HOME}/teams/${given.team.team_id}/apps` })
+  forTeam.developer.get(`${NEW}/new`, (given) => {
+    const usual = { redirect_uris: [LOCAL_CALLBACK], scopes: ['USER_INFO' as const], reasons: {}, kind: 'server' }
+    return show(given, { ...registration(given), typed: formOfApp(usual) })
+  })
+
+  forTeam.developer.form(NEW, TEAM, (given) =>
+    take(given, registration(given), async (typed) => {
+      const appKey = await registerApp(given.deps, given.team.team_id, fieldsOf(typed), given.person)
+      return `${HOME}/apps/${appKey}?done=registered`
     }),
   )
 
-  app.post(
-    NEW,
-    forTeam('developer', (given) => {
-      const { team_id } = given.team
-      return take({ given, action: `${HOME}/teams/${team_id}/apps` }, async (typed) => {
-        const appKey = await registerApp(given.deps, team_id, fieldsOf(typed), given.person)
-        return given.goTo(`${HOME}/apps/${appKey}?done=registered`)
-      })
-    }),
-  )
+  async function edited({ app: { app_key } }: AppRequest) {
+    const found = await showMicroApp(deps, app_key)
+    const isLive = found.stage === 'live'
+    return { found, shown: { action: `${HOME}/apps/${app_key}/edit`, appName: found.name, isLive } }
+  }
 
-  async function show(given: AppRequest, shown: { alert?: string; password?: string } = {}): Promise<FastifyReply> {
+  forApp.developer.get(`${APP}/edit`, async (given) => {
+    const { kind, reasons } = given.app
+    const { found, shown } = await edited(given)
+    return show(given, { ...shown, typed: formOfApp({ ...found, kind, reasons }) })
+  })
+
+  forApp.developer.form(`${APP}/edit`, `${APP}/edit`, async (given) => {
+    const { app_key, kind } = given.app
+    const { shown } = await edited(given)
+    return take(given, shown, async (typed) => {
+      const change = shown.isLive ? APP_REQUESTS.change : changeInDevelopment
+      await change(given.deps, app_key, fieldsOf({ ...typed, kind }), given.person)
+      return `${HOME}/apps/${app_key}?done=${shown.isLive ? 'asked' : 'saved'}`
+    })
+  })
+
+  async function showApp(given: AppRequest, shown: { alert?: string; password?: string } = {}): Promise<FastifyReply> {
     const { app: access, request, page } = given
     const found = await showMicroApp(deps, access.app_key)
-    const { done } = pageQuery.parse(request.query)
     const asked = await APP_REQUESTS.latest(deps, access.app_key)
     return page('home', 'developer/app', {
-      alert: '',
-      password: '',
       ...shown,
-      done: done ? translatorOf(given)(DONE[done]) : null,
+      done: done(request),
       app: {
         ...found,
         kind: access.kind,
@@ -115,83 +107,29 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     })
   }
 
-  app.get(
-    APP,
-    forApp('developer', (given) => show(given)),
-  )
+  forApp.developer.get(APP, (given) => showApp(given))
 
-  app.get(
-    `${APP}/edit`,
-    forApp('developer', async (given) => {
-      const { app_key, kind, reasons } = given.app
-      const found = await showMicroApp(deps, app_key)
-      const action = `${HOME}/apps/${app_key}/edit`
-      const isLive = found.stage === 'live'
-      return form({ given, typed: formOfApp({ ...found, kind, reasons }), action, appName: found.name, isLive })
-    }),
-  )
-
-  app.post(
-    `${APP}/edit`,
-    forApp('developer', async (given) => {
-      const { app_key, kind } = given.app
-      const { name, stage } = await showMicroApp(deps, app_key)
-      const isLive = stage === 'live'
-      return take({ given, action: `${HOME}/apps/${app_key}/edit`, appName: name, isLive }, async (typed) => {
-        if (isLive) {
-          await APP_REQUESTS.change(given.deps, app_key, fieldsOf({ ...typed, kind }), given.person)
-          return given.goTo(`${HOME}/apps/${app_key}?done=asked`)
-        }
-        await changeInDevelopment(given.deps, app_key, fieldsOf({ ...typed, kind }), given.person)
-        return given.goTo(`${HOME}/apps/${app_key}?done=saved`)
-      })
-    }),
-  )
-
-  const requests = [
-    ['request', 'asked', APP_REQUESTS.ask],
-    ['request/withdraw', 'withdrawn', APP_REQUESTS.withdraw],
-  ] as const
-  for (const [path, done, work] of requests) {
-    app.get(
-      `${APP}/${path}`,
-      forApp('owner', async (given) => given.goTo(`${HOME}/apps/${given.app.app_key}`)),
+  /** A form of the app's own page. */
+  const change = (role: MemberRole, path: string, work: (given: AppRequest) => Promise<FastifyReply | string>) =>
+    forApp[role].form(`${APP}/${path}`, APP, (given) =>
+      orRefused(given, { work: () => work(given), show: (alert) => showApp(given, { alert }) }),
     )
-    app.post(
-      `${APP}/${path}`,
-      forApp('owner', (given) =>
-        orRefused(
-          given,
-          async () => {
-            await work(given.deps, given.app.app_key, given.person)
-            return given.goTo(`${HOME}/apps/${given.app.app_key}?done=${done}`)
-          },
-          (alert) => show(given, { alert }),
-        ),
-      ),
-    )
-  }
 
-  // Opened directly, as by a language link of the page that answers the form.
-  app.get(
-    `${APP}/test-users`,
-    forApp('developer', async (given) => given.goTo(`${HOME}/apps/${given.app.app_key}`)),
-  )
+  change('owner', 'request', async (given) => {
+    await APP_REQUESTS.ask(given.deps, given.app.app_key, given.person)
+    return '?done=asked'
+  })
 
-  app.post(
-    `${APP}/test-users`,
-    forApp('developer', (given) =>
-      orRefused(
-        given,
-        async () => {
-          const { app_key } = given.app
-          const { stage } = await showMicroApp(deps, app_key)
-          if (stage !== 'development') throw new TeamRefusal('live')
-          const { password } = await makeTestUsers(given.deps, app_key, given.person)
-          return show(given, { password })
-        },
-        (alert) => show(given, { alert }),
-      ),
-    ),
-  )
+  change('owner', 'request/withdraw', async (given) => {
+    await APP_REQUESTS.withdraw(given.deps, given.app.app_key, given.person)
+    return '?done=withdrawn'
+  })
+
+  change('developer', 'test-users', async (given) => {
+    const { app_key } = given.app
+    const { stage } = await showMicroApp(deps, app_key)
+    if (stage !== 'development') throw new TeamRefusal('live')
+    const { password } = await makeTestUsers(given.deps, app_key, given.person)
+    return showApp(given, { password })
+  })
 }

@@ -2,12 +2,13 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
+import { isUuid } from '../../platform/lib/uuid.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { findRefused, refusedOfApp } from '../refusals/index.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { findAppAccess } from '../teams/index.ts'
 import { reasonOf } from './failure-texts.ts'
-import { developerGuard, HOME, translatorOf } from './guard.ts'
+import { APP, developerPages, HOME } from './guard.ts'
 
 /** The newest ones of an app that its developers see. */
 const KEPT = 1_000
@@ -31,41 +32,32 @@ type App = OutputOf<typeof showMicroApp>
 
 /** What an app was refused: which check, what it sent beside what is registered, how to fix it. Nothing about people. */
 export const failureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const { forDeveloper, forApp } = await developerGuard(app, deps)
+  const { forDeveloper, forApp } = await developerPages(app, deps)
 
   // By the number on an error page: it leads to the app, if that is one of theirs.
-  app.get(
-    `${HOME}/failures`,
-    forDeveloper(async (given) => {
-      const { request_id } = pageQuery.parse(given.request.query)
-      const found = z.uuid().safeParse(request_id).success ? await findRefused(deps.db, request_id) : undefined
-      const own = found?.app_key ? await findAppAccess(deps, given.person, found.app_key) : undefined
-      if (own) return given.goTo(`${HOME}/apps/${own.app_key}/failures?request_id=${request_id}`)
-      return given.page('home', 'developer/find-failure', { alert: '', done: null, requestId: request_id })
-    }),
-  )
+  forDeveloper.get(`${HOME}/failures`, async (given) => {
+    const { request_id } = pageQuery.parse(given.request.query)
+    const found = isUuid(request_id) ? await findRefused(deps.db, request_id) : undefined
+    const own = found?.app_key ? await findAppAccess(deps, given.person, found.app_key) : undefined
+    if (own) return given.goTo(`${HOME}/apps/${own.app_key}/failures?request_id=${request_id}`)
+    return given.page('home', 'developer/find-failure', { requestId: request_id })
+  })
 
-  app.get(
-    `${HOME}/apps/:app_key/failures`,
-    forApp('developer', async (given) => {
-      const { app_key } = given.app
-      const found = await showMicroApp(deps, app_key)
-      const { request_id, page } = pageQuery.parse(given.request.query)
-      const all = await refusedOfApp(deps.db, app_key, KEPT)
-      const asked = request_id === '' ? all : all.filter((one) => one.request_id === request_id)
-      const from = request_id === '' ? (page - 1) * ON_A_PAGE : 0
-      const t = translatorOf(given)
-      return given.page('home', 'developer/failures', {
-        alert: '',
-        done: null,
-        app: { app_key, name: found.name },
-        requestId: request_id,
-        failures: asked.slice(from, from + ON_A_PAGE).map((one) => shown(one, found, t)),
-        newer: request_id === '' && page > 1 ? page - 1 : null,
-        older: asked.length > from + ON_A_PAGE ? page + 1 : null,
-      })
-    }),
-  )
+  forApp.developer.get(`${APP}/failures`, async ({ app: { app_key }, request, page, t }) => {
+    const found = await showMicroApp(deps, app_key)
+    const asked = pageQuery.parse(request.query)
+    const all = await refusedOfApp(deps.db, app_key, KEPT)
+    const isOne = asked.request_id !== ''
+    const matching = isOne ? all.filter((one) => one.request_id === asked.request_id) : all
+    const from = isOne ? 0 : (asked.page - 1) * ON_A_PAGE
+    return page('home', 'developer/failures', {
+      app: { app_key, name: found.name },
+      requestId: asked.request_id,
+      failures: matching.slice(from, from + ON_A_PAGE).map((one) => shown(one, found, t)),
+      newer: !isOne && asked.page > 1 ? asked.page - 1 : null,
+      older: matching.length > from + ON_A_PAGE ? asked.page + 1 : null,
+    })
+  })
 }
 
 const shown = (refused: Refused, app: App, t: Translate) => ({

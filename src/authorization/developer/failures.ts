@@ -2,7 +2,7 @@ import { contractAnswer, type FailureRow, NamedFailure, oauthErrorOf } from '../
 import type { LocalizedText } from '../../platform/lib/localized-text.ts'
 import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
 import { failureEnvelope } from '../../platform/lib/web/envelope.ts'
-import { RESCODES } from '../../platform/lib/web/rescode.ts'
+import { nameOfRescode } from '../../platform/lib/web/rescode.ts'
 
 /** How one or more failures of an operation are reported: rows of the tables of failures that look alike to the caller. */
 export interface ReportedFailure {
@@ -41,7 +41,7 @@ function inContract(failure: NamedFailure, native: boolean): ReportedFailure {
   return {
     status: answer.status(native),
     code: String(rescode),
-    name: RESCODES[rescode].name,
+    name: nameOfRescode(rescode),
     message,
     text,
     body: failureEnvelope(answer),

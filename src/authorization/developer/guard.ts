@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
+import { InvalidInput } from '../../platform/lib/json/input.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
-import type { Translate } from '../../platform/lib/web/locale.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
-import { textsFor } from '../../platform/lib/web/page.ts'
 import { noSuchPath, RescodeError } from '../../platform/lib/web/rescode.ts'
 import { STEP_UP } from '../account/index.ts'
-import { accountGuard, type PersonRequest } from '../people/index.ts'
+import { accountPages, type PersonRequest, pagesOf } from '../people/index.ts'
 import {
   type AppAccess,
   findAppAccess,
@@ -16,10 +15,12 @@ import {
   TeamRefusal,
 } from '../teams/index.ts'
 
+/** Where developers begin, and the pages of a team and of an app. */
 export const HOME = '/developer'
+export const TEAM = `${HOME}/teams/:team_id`
+export const APP = `${HOME}/apps/:app_key`
 
 type Handler<Given> = (given: Given) => Promise<FastifyReply>
-type Route = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** A request of a member of the team that the path names. */
 export interface TeamRequest extends PersonRequest {
@@ -37,35 +38,41 @@ const ownersOnly = (): RescodeError => new RescodeError(20003, { detail: 'not an
 const param = (request: FastifyRequest, name: string): string =>
   (request.params as Readonly<Record<string, string>>)[name] ?? ''
 
+/** What was typed into a field of the form, to be shown again. */
+export const typedText = ({ request }: PersonRequest, field: string): string => {
+  const typed: unknown = Object(request.body)[field]
+  return typeof typed === 'string' ? typed : ''
+}
+
 /**
  * Who may open the pages of developers. Whoever has not accepted the terms is asked to first; a team that the person is no
  * member of does not exist for them.
  */
-export async function developerGuard(app: FastifyInstance, deps: Deps, limits: { readonly limit?: number } = {}) {
-  const forPerson = await accountGuard(app, deps, limits)
-  const forDeveloper = (handler: Handler<PersonRequest>): Route =>
-    forPerson(HOME, async (given) => {
-      if (!(await isDeveloper(deps, given.person))) return given.goTo(HOME)
-      return handler(given)
-    })
-  const forTeam = (role: MemberRole, handler: Handler<TeamRequest>): Route =>
+export async function developerPages(app: FastifyInstance, deps: Deps, limits: { readonly limit?: number } = {}) {
+  const { forPerson } = await accountPages(app, deps, limits)
+  const forDeveloper = (handler: Handler<PersonRequest>) =>
+    forPerson(async (given) => ((await isDeveloper(deps, given.person)) ? handler(given) : given.goTo(HOME)), HOME)
+  const forTeam = (role: MemberRole) => (handler: Handler<TeamRequest>) =>
     forDeveloper(async (given) => {
       const team = await findMembership(deps, given.person, param(given.request, 'team_id'))
       if (!team) throw noSuchPath()
       if (role === 'owner' && team.role !== 'owner') throw ownersOnly()
       return handler({ ...given, team })
     })
-  const forApp = (role: MemberRole, handler: Handler<AppRequest>): Route =>
+  const forApp = (role: MemberRole) => (handler: Handler<AppRequest>) =>
     forDeveloper(async (given) => {
       const found = await findAppAccess(deps, given.person, param(given.request, 'app_key'))
       if (!found) throw noSuchPath()
       if (role === 'owner' && found.role !== 'owner') throw ownersOnly()
       return handler({ ...given, app: found })
     })
-  return { forPerson, forDeveloper, forTeam, forApp }
+  return {
+    forPerson: pagesOf<PersonRequest>(app, (handler) => forPerson(handler, HOME)),
+    forDeveloper: pagesOf<PersonRequest>(app, forDeveloper),
+    forTeam: { developer: pagesOf<TeamRequest>(app, forTeam('developer')), owner: pagesOf(app, forTeam('owner')) },
+    forApp: { developer: pagesOf<AppRequest>(app, forApp('developer')), owner: pagesOf(app, forApp('owner')) },
+  }
 }
-
-export const translatorOf = ({ request }: Pick<PersonRequest, 'request'>): Translate => textsFor(request)
 
 const STATUS: Partial<Readonly<Record<TeamRefusal['reason'], number>>> = {
   not_owner: 403,
@@ -74,38 +81,43 @@ const STATUS: Partial<Readonly<Record<TeamRefusal['reason'], number>>> = {
   link_expired: 410,
 }
 
+interface Attempt {
+  readonly work: () => Promise<FastifyReply | string>
+  /** The page of the form, with why it was not done; `error`: what was unfit. */
+  readonly show: (alert: string, error?: InvalidInput) => Promise<FastifyReply>
+  /** Id of the text for what was typed and cannot be taken. */
+  readonly unfit?: string
+}
+
 /** Does something, or shows the page with why it was not done. */
-export async function orRefused(
-  given: PersonRequest,
-  work: () => Promise<FastifyReply>,
-  show: (alert: string) => Promise<FastifyReply>,
-): Promise<FastifyReply> {
+export async function orRefused(given: PersonRequest, { work, show, unfit }: Attempt): Promise<FastifyReply | string> {
   try {
     return await work()
   } catch (error) {
+    if (unfit !== undefined && error instanceof InvalidInput) {
+      given.reply.code(400)
+      return show(given.t(unfit), error)
+    }
     if (!(error instanceof TeamRefusal)) throw error
     noteForLog(given.request, { detail: error.reason })
     given.reply.code(STATUS[error.reason] ?? 409)
-    return show(translatorOf(given)(`developer.refusal.${error.reason}`))
+    return show(given.t(`developer.refusal.${error.reason}`))
   }
 }
 
-interface Sensitive {
-  /** The page of the form, to which others come back once they have shown who they are. */
-  readonly path: string
-  readonly show: (alert: string) => Promise<FastifyReply>
-  readonly work: () => Promise<FastifyReply>
-}
-
-/** Does it for somebody who has shown just now who they are, with a second factor; others do so first. */
-export async function sensitive(deps: Deps, given: AppRequest, { path, show, work }: Sensitive): Promise<FastifyReply> {
+/** Does it for somebody who has shown just now who they are, with a second factor; others do so first, and come back to `path`. */
+export async function sensitive(
+  deps: Deps,
+  given: AppRequest,
+  { path, ...attempt }: Attempt & { readonly path: string },
+): Promise<FastifyReply | string> {
   const factor = await STEP_UP.secondFactor(deps, given.person)
   if (factor === 'none') {
     given.reply.code(403)
-    return show(translatorOf(given)('developer.secret.needs_factor'))
+    return attempt.show(given.t('developer.secret.needs_factor'))
   }
   if (factor === 'not-used' || !(await STEP_UP.isFresh(deps, given.person))) {
     return STEP_UP.ask(given.reply, path, true)
   }
-  return orRefused(given, work, show)
+  return orRefused(given, attempt)
 }

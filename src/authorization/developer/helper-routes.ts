@@ -5,7 +5,7 @@ import type { OutboundDeps } from '../../platform/outbound/index.ts'
 import { openStandardRequests } from '../oidc/index.ts'
 import type { PersonRequest } from '../people/index.ts'
 import { appsOfPerson } from '../teams/index.ts'
-import { developerGuard, HOME, translatorOf } from './guard.ts'
+import { developerPages, HOME } from './guard.ts'
 import { idTokenView } from './id-token-view.ts'
 import { checkTicket } from './js-ticket.ts'
 import { ENDPOINTS, judge } from './judge.ts'
@@ -32,21 +32,14 @@ const ticketForm = z
 
 /** Helpers for developers: what is wrong with a request, what an id_token says, a jsTicket, both dialects side by side. */
 export const helperRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (app, { deps }) => {
-  const { forDeveloper } = await developerGuard(app, deps, { limit: FORM_LIMIT })
+  const { forDeveloper } = await developerPages(app, deps, { limit: FORM_LIMIT })
   const requests = openStandardRequests(deps)
   const described = perLocale((locale) => describeOperations(deps.config, translator(locale)))
 
-  async function show(given: PersonRequest, shown: object = {}) {
-    const t = translatorOf(given)
-    const apps = await appsOfPerson(deps, given.person)
-    const chosen = chosenApp(apps, given.request.query)
-    return given.page('helpers', 'developer/helpers', {
-      alert: '',
-      done: null,
-      judged: null,
-      idToken: null,
-      ticket: null,
-      asked: '',
+  async function show({ person, request, page, t }: PersonRequest, shown: object = {}) {
+    const apps = await appsOfPerson(deps, person)
+    const chosen = chosenApp(apps, request.query)
+    return page('helpers', 'developer/helpers', {
       ...shown,
       longest: LONGEST_PASTED,
       endpoints: [...new Set(ENDPOINTS.map(({ path }) => path))],
@@ -56,38 +49,25 @@ export const helperRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (a
     })
   }
 
-  app.get(
-    HELPERS,
-    forDeveloper((given) => show(given)),
-  )
+  forDeveloper.get(HELPERS, (given) => show(given))
 
-  const helper = (name: string, work: (given: PersonRequest) => Promise<object>) => {
-    // Opened directly, as by a language link of the page that answers the form.
-    app.get(
-      `${HELPERS}/${name}`,
-      forDeveloper(async ({ goTo }) => goTo(HELPERS)),
-    )
-    app.post(
-      `${HELPERS}/${name}`,
-      forDeveloper(async (given) => show(given, { asked: name, ...(await work(given)) })),
-    )
-  }
+  const helper = (name: string, work: (given: PersonRequest) => Promise<object>) =>
+    forDeveloper.form(`${HELPERS}/${name}`, HELPERS, async (given) => show(given, await work(given)))
 
   helper('request', async (given) => ({
-    judged: await judge(given, requests, requestForm.parse(given.request.body), translatorOf(given)),
+    judged: await judge(given, requests, requestForm.parse(given.request.body)),
   }))
 
-  helper('id-token', async (given) => {
-    const token = await requests.examineIdToken(idTokenForm.parse(given.request.body))
-    const own = (await appsOfPerson(deps, given.person)).map(({ app_key }) => app_key)
-    return { idToken: token ? idTokenView(deps, token, own, translatorOf(given)) : 'none' }
+  helper('id-token', async ({ request, person, t }) => {
+    const token = await requests.examineIdToken(idTokenForm.parse(request.body))
+    const own = (await appsOfPerson(deps, person)).map(({ app_key }) => app_key)
+    return { idToken: token ? idTokenView(deps, token, own, t) : 'none' }
   })
 
   helper('js-ticket', async ({ request }) => {
     const { access_token, own } = ticketForm.parse(request.body)
     const token = access_token.trim()
-    return {
-      ticket: token === '' ? 'none' : { ...checkTicket(token, own.trim()), isAccessToken: /^ghat_/.test(token) },
-    }
+    if (token === '') return { ticket: 'none' }
+    return { ticket: { ...checkTicket(token, own.trim()), isAccessToken: /^ghat_/.test(token) } }
   })
 }

@@ -1,7 +1,6 @@
 import { contractAnswer, NamedFailure } from '../../platform/lib/failure.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
-import type { Translate } from '../../platform/lib/web/locale.ts'
 import { foundInBody, foundInQuery } from '../../platform/lib/web/misplaced.ts'
 import { parseQuery, pathAsSent, type Query, queryOf } from '../../platform/lib/web/request-target.ts'
 import { type FailureAnswer, invalidRequest, methodNotAllowed, RescodeError } from '../../platform/lib/web/rescode.ts'
@@ -45,7 +44,7 @@ interface SentParameter {
   readonly isRead: boolean
 }
 
-export async function judge(given: PersonRequest, requests: StandardRequests, text: string, t: Translate) {
+export async function judge(given: PersonRequest, requests: StandardRequests, text: string) {
   const pasted = parsePasted(text)
   if (!pasted) return { verdict: 'unreadable' } as const
   const path = pathAsSent(pasted.url)
@@ -55,7 +54,7 @@ export async function judge(given: PersonRequest, requests: StandardRequests, te
   const operation = there.find(({ method }) => method.toUpperCase() === pasted.method) ?? first
   const sent = sentIn(pasted)
   const request = {
-    title: t(`api.${operation.id}.title`),
+    title: given.t(`api.${operation.id}.title`),
     method: pasted.method,
     path,
     hosts: otherHost(given, operation, pasted),
@@ -65,7 +64,7 @@ export async function judge(given: PersonRequest, requests: StandardRequests, te
   if (owned === 'not-yours' || owned === 'token-not-yours') return { verdict: owned, request } as const
   const refusal = await refusalOfPasted(given, requests, { operation, pasted, sent, there })
   if (!refusal) return { verdict: 'accepted', request } as const
-  return { verdict: 'refused', request, reason: reasonOf(refusal, owned, t) } as const
+  return { verdict: 'refused', request, reason: reasonOf(refusal, owned, given.t) } as const
 }
 
 interface Sent {

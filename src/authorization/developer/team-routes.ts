@@ -1,7 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import type { OutputOf } from '../../platform/lib/json/input.ts'
-import { doneQueryOf } from '../../platform/lib/web/done-query.ts'
+import { type OutputOf, parseInput } from '../../platform/lib/json/input.ts'
+import type { MemberRole } from '../../platform/lib/member.ts'
+import { doneText } from '../../platform/lib/web/done-query.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import {
   appsOfTeam,
@@ -14,36 +15,30 @@ import {
   setMemberRole,
   withdrawInvitation,
 } from '../teams/index.ts'
-import { developerGuard, HOME, orRefused, type TeamRequest, translatorOf } from './guard.ts'
+import { developerPages, HOME, orRefused, TEAM, type TeamRequest, typedText } from './guard.ts'
 
-const TEAM = `${HOME}/teams/:team_id`
-
-const DONE = {
+const done = doneText({
   renamed: 'developer.team.done_renamed',
   invited: 'developer.team.done_invited',
   role: 'developer.team.done_role',
   removed: 'developer.team.done_removed',
   withdrawn: 'developer.team.done_withdrawn',
-} as const
-const pageQuery = doneQueryOf(DONE)
+})
 
-type Params = Readonly<Record<'team_id' | 'member_id' | 'invitation_id', string>>
-const paramsOf = ({ request }: TeamRequest): Params => request.params as Params
+/** Ids in the path. */
+type Ids = Readonly<Record<'member_id' | 'invitation_id', string>>
 
 /** A team: who is in it, who is invited, its name. */
 export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const { forTeam } = await developerGuard(app, deps)
+  const { forTeam } = await developerPages(app, deps)
 
-  async function show(given: TeamRequest, shown: { alert?: string; mail?: string } = {}): Promise<FastifyReply> {
-    const { team, request, page } = given
-    const t = translatorOf(given)
+  async function show(given: TeamRequest, alert = ''): Promise<FastifyReply> {
+    const { team, request, page, t } = given
     const { members, invitations } = await peopleOfTeam(deps, team.team_id)
-    const { done } = pageQuery.parse(request.query)
     return page('home', 'developer/team', {
-      alert: '',
-      mail: '',
-      ...shown,
-      done: done ? t(DONE[done]) : null,
+      alert,
+      mail: typedText(given, 'mail'),
+      done: done(request),
       team: { id: team.team_id, name: team.name, isOwner: team.role === 'owner' },
       apps: await appsOfTeam(deps, team.team_id),
       members: members.map((member) => shownMember(member, team.member_id)),
@@ -51,99 +46,60 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     })
   }
 
-  /** A change of the team, and then its page with what was done. */
+  forTeam.developer.get(TEAM, (given) => show(given))
+
+  /** A change of the team; `work` returns what follows the path of its page then. */
   const change = (
-    given: TeamRequest,
-    done: keyof typeof DONE,
-    work: () => Promise<unknown>,
-    mail = '',
-  ): Promise<FastifyReply> =>
-    orRefused(
-      given,
-      async () => {
-        await work()
-        return given.goTo(`${HOME}/teams/${given.team.team_id}?done=${done}`)
-      },
-      (alert) => show(given, { alert, mail }),
+    role: MemberRole,
+    path: string,
+    work: (given: TeamRequest, ids: Ids) => Promise<string>,
+    unfit?: string,
+  ) =>
+    forTeam[role].form(`${TEAM}/${path}`, TEAM, (given) =>
+      orRefused(given, {
+        work: () => work(given, given.request.params as Ids),
+        show: (alert) => show(given, alert),
+        ...(unfit === undefined ? {} : { unfit }),
+      }),
     )
 
-  app.get(
-    TEAM,
-    forTeam('developer', (given) => show(given)),
-  )
+  const rename = async ({ deps: acting, team, person, request }: TeamRequest) => {
+    await renameTeam(acting, team.team_id, parseInput(renameTeam.input, request.body), person)
+    return '?done=renamed'
+  }
+  change('owner', 'name', rename, 'developer.team.name_unfit')
 
-  app.post(
-    `${TEAM}/name`,
-    forTeam('owner', (given) => {
-      const form = renameTeam.input.safeParse(given.request.body)
-      if (form.success) {
-        return change(given, 'renamed', () => renameTeam(given.deps, given.team.team_id, form.data, given.person))
-      }
-      given.reply.code(400)
-      return show(given, { alert: translatorOf(given)('developer.team.name_unfit') })
-    }),
-  )
+  const inviteTyped = async ({ deps: acting, team, person, request }: TeamRequest) => {
+    await invite(acting, team.team_id, parseInput(invite.input, request.body), person)
+    return '?done=invited'
+  }
+  change('owner', 'invite', inviteTyped, 'sandbox.members.bad_mail')
 
-  app.post(
-    `${TEAM}/invite`,
-    forTeam('owner', (given) => {
-      const form = invite.input.safeParse(given.request.body)
-      if (form.success) {
-        const { mail } = form.data
-        return change(given, 'invited', () => invite(given.deps, given.team.team_id, form.data, given.person), mail)
-      }
-      given.reply.code(400)
-      return show(given, { alert: translatorOf(given)('sandbox.members.bad_mail') })
-    }),
-  )
+  change('owner', 'invitations/:invitation_id/again', async ({ deps: acting, team, person }, { invitation_id }) => {
+    await inviteAgain(acting, team.team_id, invitation_id, person)
+    return '?done=invited'
+  })
 
-  app.post(
-    `${TEAM}/invitations/:invitation_id/again`,
-    forTeam('owner', (given) => {
-      const { team_id, invitation_id } = paramsOf(given)
-      return change(given, 'invited', () => inviteAgain(given.deps, team_id, invitation_id, given.person))
-    }),
-  )
+  change('owner', 'invitations/:invitation_id/withdraw', async ({ deps: acting, team, person }, { invitation_id }) => {
+    await withdrawInvitation(acting, team.team_id, invitation_id, person)
+    return '?done=withdrawn'
+  })
 
-  app.post(
-    `${TEAM}/invitations/:invitation_id/withdraw`,
-    forTeam('owner', (given) => {
-      const { team_id, invitation_id } = paramsOf(given)
-      return change(given, 'withdrawn', () => withdrawInvitation(given.deps, team_id, invitation_id, given.person))
-    }),
-  )
+  change('owner', 'members/:member_id/role', async ({ deps: acting, team, person, request }, { member_id }) => {
+    const { role = 'developer' } = setMemberRole.input.safeParse(request.body).data ?? {}
+    await setMemberRole(acting, team.team_id, { role }, member_id, person)
+    return '?done=role'
+  })
 
-  app.post(
-    `${TEAM}/members/:member_id/role`,
-    forTeam('owner', (given) => {
-      const { team_id, member_id } = paramsOf(given)
-      const form = setMemberRole.input.safeParse(given.request.body)
-      const role = form.data?.role ?? 'developer'
-      return change(given, 'role', () => setMemberRole(given.deps, team_id, { role }, member_id, given.person))
-    }),
-  )
+  change('owner', 'members/:member_id/remove', async ({ deps: acting, team, person }, { member_id }) => {
+    await removeMember(acting, team.team_id, member_id, person)
+    return '?done=removed'
+  })
 
-  app.post(
-    `${TEAM}/members/:member_id/remove`,
-    forTeam('owner', (given) => {
-      const { team_id, member_id } = paramsOf(given)
-      return change(given, 'removed', () => removeMember(given.deps, team_id, member_id, given.person))
-    }),
-  )
-
-  app.post(
-    `${TEAM}/leave`,
-    forTeam('developer', (given) =>
-      orRefused(
-        given,
-        async () => {
-          await leaveTeam(given.deps, given.team.team_id, given.person)
-          return given.goTo(HOME)
-        },
-        (alert) => show(given, { alert }),
-      ),
-    ),
-  )
+  change('developer', 'leave', async ({ deps: acting, team, person }) => {
+    await leaveTeam(acting, team.team_id, person)
+    return HOME
+  })
 }
 
 type People = OutputOf<typeof peopleOfTeam>

@@ -6,13 +6,13 @@ import type { UsageKind } from '../../platform/lib/usage.ts'
 import { chartOf } from '../../platform/lib/web/chart.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
-import { RESCODES } from '../../platform/lib/web/rescode.ts'
+import { nameOfRescode } from '../../platform/lib/web/rescode.ts'
 import { APP_RATES } from '../../platform/throttle/index.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { type DayOfUsage, KEPT_DAYS, recentUsage } from '../usage/index.ts'
-import { developerGuard, HOME, translatorOf } from './guard.ts'
+import { APP, developerPages } from './guard.ts'
 
-const USAGE = `${HOME}/apps/:app_key/usage`
+const USAGE = `${APP}/usage`
 const DAY_S = 86_400
 /** Days on the page; the file has all that is kept. */
 const DAYS = 30
@@ -31,53 +31,36 @@ const isOf = ({ kinds }: Series, { kind }: DayOfUsage): boolean => kinds.some((o
 
 /** What an app has done by day, and which limits it has: charts, numbers and a file. */
 export const usageRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const { forApp } = await developerGuard(app, deps)
+  const { developer } = (await developerPages(app, deps)).forApp
 
-  app.get(
-    USAGE,
-    forApp('developer', async (given) => {
-      const { app_key } = given.app
-      const { name } = await showMicroApp(deps, app_key)
-      const { since, usage } = await recentUsage(deps, app_key, DAYS)
-      const t = translatorOf(given)
-      const days = byDay(since, usage)
-      return given.page('home', 'developer/usage', {
-        alert: '',
-        done: null,
-        app: { app_key, name },
-        days: DAYS,
-        kept: KEPT_DAYS,
-        charts: SERIES.map((series, place) =>
-          chart(
-            series,
-            since,
-            days.map(({ sums }) => sums[place] ?? 0),
-            t,
-          ),
-        ),
-        // The newest first; a chart has the oldest at the left.
-        table: days
-          .toReversed()
-          .filter(({ sums }) => sums.some((sum) => sum > 0))
-          .map(({ day, sums }) => ({ day, sums: sums.map(shown) })),
-        errors: errorsIn(usage),
-        limits: limitsOf(deps, app_key),
-      })
-    }),
-  )
+  developer.get(USAGE, async ({ app: { app_key }, page, t }) => {
+    const { name } = await showMicroApp(deps, app_key)
+    const { since, usage } = await recentUsage(deps, app_key, DAYS)
+    const days = byDay(since, usage)
+    const sumsOf = (place: number) => days.map(({ sums }) => sums[place] ?? 0)
+    return page('home', 'developer/usage', {
+      app: { app_key, name },
+      days: DAYS,
+      kept: KEPT_DAYS,
+      charts: SERIES.map((series, place) => chart(series, since, sumsOf(place), t)),
+      // The newest first; a chart has the oldest at the left.
+      table: days
+        .toReversed()
+        .filter(({ sums }) => sums.some((sum) => sum > 0))
+        .map(({ day, sums }) => ({ day, sums: sums.map(shown) })),
+      errors: errorsIn(usage),
+      limits: limitsOf(deps, app_key),
+    })
+  })
 
-  app.get(
-    `${USAGE}.csv`,
-    forApp('developer', async (given) => {
-      const { app_key } = given.app
-      const { usage } = await recentUsage(deps, app_key, KEPT_DAYS)
-      const lines = usage.map(({ day, kind, code, times }) =>
-        csvLine([day.toISOString().slice(0, 10), kind, code === 0 ? '' : String(code), String(times)]),
-      )
-      const parts = [csvLine(['day', 'kind', 'rescode', 'times']), ...lines]
-      return sendDownload(given.reply, { name: `usage-${app_key}.csv`, type: EXPORT_TYPES.csv, parts })
-    }),
-  )
+  developer.get(`${USAGE}.csv`, async ({ app: { app_key }, reply }) => {
+    const { usage } = await recentUsage(deps, app_key, KEPT_DAYS)
+    const lines = usage.map(({ day, kind, code, times }) =>
+      csvLine([day.toISOString().slice(0, 10), kind, code === 0 ? '' : String(code), String(times)]),
+    )
+    const parts = [csvLine(['day', 'kind', 'rescode', 'times']), ...lines]
+    return sendDownload(reply, { name: `usage-${app_key}.csv`, type: EXPORT_TYPES.csv, parts })
+  })
 }
 
 /** The sum of each series in each day. */
@@ -118,7 +101,7 @@ function errorsIn(usage: readonly DayOfUsage[]) {
     codes.set(code, known)
   }
   return [...codes]
-    .map(([code, counts]) => ({ code, name: RESCODES[code as keyof typeof RESCODES]?.name ?? '', ...counts }))
+    .map(([code, counts]) => ({ code, name: nameOfRescode(code), ...counts }))
     .sort((one, other) => other.times - one.times || one.code - other.code)
     .map(({ times, claimed, ...one }) => ({
       ...one,

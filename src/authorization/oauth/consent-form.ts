@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { openSignedText, signedText } from '../../platform/lib/crypto/carried-text.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
-import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
+import { type DerivedKeys, equalSecrets } from '../../platform/lib/crypto/keys.ts'
 import type { SignedIn } from '../account/index.ts'
 import type { AuthorizationRequest } from './authorize.ts'
 import { oauthFailure } from './failures.ts'
@@ -18,11 +19,10 @@ const Signed = z.object({
 })
 type Signed = z.infer<typeof Signed>
 
+const PURPOSE = 'consent'
+
 const markOf = (keys: DerivedKeys, sessionHash: Buffer): string =>
   hmacSha256(keys.form, 'session\n', sessionHash).toString('base64url')
-
-const macOf = (keys: DerivedKeys, text: string): string =>
-  hmacSha256(keys.form, `consent\n${text}`).toString('base64url')
 
 /**
  * The hidden field of the consent form (A1 row 13): the whole request as a query, bound to the session that saw it.
@@ -35,8 +35,7 @@ function signConsentForm({ keys, clock }: Deps, query: string, sessionHash: Buff
     shownAt: epochSeconds(clock.now()),
     query,
   }
-  const text = Buffer.from(JSON.stringify(signed)).toString('base64url')
-  return `${text}.${macOf(keys, text)}`
+  return signedText(keys, PURPOSE, JSON.stringify(signed))
 }
 
 interface Asked {
@@ -77,14 +76,13 @@ export interface VerifiedForm {
 
 /** Refuses a form that is forged or altered. It has no age: it is good for as long as its session. */
 export function verifyConsentForm({ keys }: Deps, field: string, session: SignedIn | null): VerifiedForm {
-  const [text = '', mac = ''] = field.split('.', 2)
-  const madeWith = everyKey(keys).find((key) => equalSecrets(mac, macOf(key, text)))
-  if (!madeWith) throw oauthFailure('form_forged')
-  const signed = Signed.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')))
+  const opened = openSignedText(keys, PURPOSE, field)
+  if (!opened) throw oauthFailure('form_forged')
+  const signed = Signed.parse(JSON.parse(opened.text))
   return {
     formId: signed.grantId,
     shownAt: fromEpochSeconds(signed.shownAt),
-    isOfSession: session !== null && equalSecrets(signed.session, markOf(madeWith, session.sessionHash)),
+    isOfSession: session !== null && equalSecrets(signed.session, markOf(opened.key, session.sessionHash)),
     parameters: new Map(new URLSearchParams(signed.query)),
   }
 }

@@ -2,7 +2,7 @@ import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { withShareOf } from '../../platform/db/sql.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
-import { countSessionsOfUser, lockUser, routingKeyOf, type UserKey } from '../account/index.ts'
+import { countSessionsOfUser, lockUser, rowKeyOf, type UserKey } from '../account/index.ts'
 import { type EndReason, tellOfEndedAccess } from '../app-events/index.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { revokeGrant } from './consent-store.ts'
@@ -61,8 +61,8 @@ const COUNTED_WITHIN_S = 60
 /** Access and refresh tokens, the apps that hold them, browser sessions. Throws 20007 (404) when there is no such user. */
 async function ofUser(deps: Deps, { cid, user_id }: UserKey) {
   const sessions = await countSessionsOfUser(deps, { cid, user_id })
-  const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
-  return { cid, user_id, ...(await countTokensOfUser(deps.db, key, deps.clock.now())), sessions }
+  const tokens = await countTokensOfUser(deps.db, rowKeyOf({ cid, user_id }), deps.clock.now())
+  return { cid, user_id, ...tokens, sessions }
 }
 
 /**

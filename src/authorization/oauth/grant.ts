@@ -3,7 +3,7 @@ import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { operation } from '../../platform/lib/json/input.ts'
-import { routingKeyOf, type UserKey } from '../account/index.ts'
+import { rowKeyOf, type UserKey } from '../account/index.ts'
 import { endGrants } from './end-grants.ts'
 import {
   type AllowedApp,
@@ -19,22 +19,21 @@ import { grantFilter, grantReference, withdrawal } from './wire.ts'
 
 /** A page of the grants of one user or to one micro-app, newest first, revoked ones too. */
 export const listGrants = operation(grantFilter, ({ db }: Deps, { app_key, cid = 0, user_id = '', ...page }) => {
-  const person = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
-  return pageNamed('grants', app_key === undefined ? grantsOfUser(db, person, page) : grantsOfApp(db, app_key, page))
+  if (app_key !== undefined) return pageNamed('grants', grantsOfApp(db, app_key, page))
+  return pageNamed('grants', grantsOfUser(db, rowKeyOf({ cid, user_id }), page))
 })
 
 /** Live grants of one user or one micro-app: what a change of it touches. A hundred thousand are counted at most. */
 export const liveGrantsOf = ({ db }: Deps, whose: { readonly app_key: string } | UserKey): Promise<LiveGrants> => {
   if ('app_key' in whose) return countGrantsOfApp(db, whose.app_key)
-  const { cid, user_id: userId } = whose
-  return countGrantsOfUser(db, { routingKey: routingKeyOf(cid, userId), cid, userId })
+  return countGrantsOfUser(db, rowKeyOf(whose))
 }
 
 /** Revokes a grant: its code, access tokens and refresh tokens stop working at once. Doing it again changes nothing. */
 export const revokeGrantByOperator = operation(
   grantReference,
-  (deps: Deps, { cid, user_id: userId, grant_id: grantId }): Promise<void> =>
-    endGrants(deps, { routingKey: routingKeyOf(cid, userId), cid, userId }, { grantId }, 'operator'),
+  (deps: Deps, { grant_id: grantId, ...user }): Promise<void> =>
+    endGrants(deps, rowKeyOf(user), { grantId }, 'operator'),
 )
 
 /** What the person has allowed, by app; those that lost access in the last year too, without scopes then. */

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
-import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
-import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
+import { openSignedText, signedText } from '../../platform/lib/crypto/carried-text.ts'
 import { oidcFailure } from './failures.ts'
 
 /**
@@ -34,23 +33,21 @@ export interface Continuation {
 
 type Purpose = 'authorize' | 'logout'
 
-const macOf = (keys: DerivedKeys, text: string): string =>
-  hmacSha256(keys.form, `continue\n${text}`).toString('base64url')
+const CARRIED_AS = 'continue'
 
 export function signContinuation({ keys }: Deps, purpose: Purpose, continuation: Continuation): string {
   const { query, signedInSince, pushed } = continuation
   const content = { purpose, query, signedInSince: signedInSince?.getTime() ?? null, pushed }
-  const text = Buffer.from(JSON.stringify(content)).toString('base64url')
-  const whole = `${text}.${macOf(keys, text)}`
+  const whole = signedText(keys, CARRIED_AS, JSON.stringify(content))
   if (whole.length > LONGEST) throw oidcFailure('request_too_long')
   return whole
 }
 
 /** Refuses one that is forged or made for something else. */
 export function verifyContinuation({ keys, clock }: Deps, purpose: Purpose, whole: string): Continuation {
-  const [text = '', mac = ''] = whole.split('.', 2)
-  if (!everyKey(keys).some((key) => equalSecrets(mac, macOf(key, text)))) throw oidcFailure('continuation_unusable')
-  const content = signed.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')))
+  const opened = openSignedText(keys, CARRIED_AS, whole)
+  if (!opened) throw oidcFailure('continuation_unusable')
+  const content = signed.parse(JSON.parse(opened.text))
   if (content.purpose !== purpose) throw oidcFailure('continuation_unusable')
   const { query, signedInSince, pushed } = content
   const earliest = addSeconds(clock.now(), -SIGN_IN_COUNTS_S).getTime()

@@ -3,9 +3,8 @@ import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { parseInput } from '../../platform/lib/json/input.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
-import { textsFor } from '../../platform/lib/web/page.ts'
 import { ownGrants } from '../oauth/index.ts'
-import { accountGuard } from './account-guard.ts'
+import { accountPages } from './account-guard.ts'
 import { readInWords, scopesInWords } from './account-texts.ts'
 import { type KnownApp, knownApps } from './known-apps.ts'
 
@@ -15,37 +14,27 @@ const pageQuery = z.object({ withdrawn: z.string().optional() }).catch({})
 
 /** What the person has allowed which app, and its withdrawal. */
 export const appsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const forPerson = await accountGuard(app, deps)
+  const pages = await accountPages(app, deps)
 
-  app.get(
-    PATH,
-    forPerson(PATH, async ({ request, person, page }) => {
-      await app.accessLedger.flushOf(person)
-      const t = textsFor(request)
-      const known = await knownApps(deps, person)
-      const { withdrawn } = pageQuery.parse(request.query)
-      const done = known.find(({ appKey, withdrawnAt }) => appKey === withdrawn && withdrawnAt !== null)
-      return page('apps', 'people/apps', {
-        done: done?.name ?? null,
-        apps: known.filter(({ since }) => since !== null).map((one) => shownApp(one, t)),
-        former: known.filter(({ since }) => since === null).map((one) => shownApp(one, t)),
-      })
-    }),
-  )
+  pages.get(PATH, async ({ request, person, page, t }) => {
+    await app.accessLedger.flushOf(person)
+    const known = await knownApps(deps, person)
+    const { withdrawn } = pageQuery.parse(request.query)
+    const done = known.find(({ appKey, withdrawnAt }) => appKey === withdrawn && withdrawnAt !== null)
+    return page('apps', 'people/apps', {
+      done: done && t('account.withdrawn_now', { app: done.name }),
+      apps: known.filter(({ since }) => since !== null).map((one) => shownApp(one, t)),
+      former: known.filter(({ since }) => since === null).map((one) => shownApp(one, t)),
+    })
+  })
 
   // Any number of times, and in several tabs: the app has no access afterwards, and the page says so.
-  app.post(
-    '/account/apps/withdraw',
-    forPerson(PATH, async ({ request, person, deps: acting, goTo }) => {
-      const withdrawal = parseInput(ownGrants.withdraw.input, request.body)
-      await ownGrants.withdraw(acting, withdrawal, {
-        routingKey: person.routingKey,
-        cid: person.cid,
-        userId: person.userId,
-      })
-      return goTo(`${PATH}?${new URLSearchParams({ withdrawn: withdrawal.app_key })}`)
-    }),
-  )
+  pages.form('/account/apps/withdraw', PATH, async ({ request, person, deps: acting }) => {
+    const withdrawal = parseInput(ownGrants.withdraw.input, request.body)
+    const { routingKey, cid, userId } = person
+    await ownGrants.withdraw(acting, withdrawal, { routingKey, cid, userId })
+    return `?${new URLSearchParams({ withdrawn: withdrawal.app_key })}`
+  })
 }
 
 function shownApp({ scopes, since, withdrawnAt, reads, ...app }: KnownApp, t: Translate) {

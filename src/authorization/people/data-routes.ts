@@ -6,10 +6,9 @@ import type { Deps } from '../../platform/deps.ts'
 import { addDays, isTimeZone, localDate, startOfDay } from '../../platform/lib/time-zone.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
 import { JSON_TYPE } from '../../platform/lib/web/envelope.ts'
-import { textsFor } from '../../platform/lib/web/page.ts'
 import { STEP_UP } from '../account/index.ts'
 import { readsByDay } from '../resource/index.ts'
-import { accountGuard } from './account-guard.ts'
+import { accountPages, type PersonRequest } from './account-guard.ts'
 import { kindsInWords, readInWords } from './account-texts.ts'
 import { cancelDeletion, deletionOf, requestDeletion } from './deletion.ts'
 import { countErasable } from './erase.ts'
@@ -38,85 +37,68 @@ function timeZoneOf({ cookies }: FastifyRequest): string | undefined {
 
 /** What there is about the person: who has read it, and all of it. */
 export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const forPerson = await accountGuard(app, deps)
+  const pages = await accountPages(app, deps)
 
-  app.get(
-    READS,
-    forPerson(READS, async ({ request, person, page }) => {
-      await app.accessLedger.flushOf(person)
-      const t = textsFor(request)
-      const zone = timeZoneOf(request)
-      const { before = addDays(localDate(deps.clock.now(), zone ?? 'UTC'), 1) } = readsQuery.parse(request.query)
-      const first = addDays(before, -DAYS_A_PAGE)
-      const dates = Array.from({ length: DAYS_A_PAGE }, (_, at) => addDays(first, at))
-      const starts = [...dates, before].map((date) => startOfDay(date, zone ?? 'UTC')) as [Date, ...Date[]]
-      const { days, more } = await readsByDay(deps.db, person, starts)
-      const apps = await appsByKey(deps, [...new Set(days.map(({ app_key }) => app_key))])
-      const listed = days.map(({ place, app_key, kind, reads, last_at }) => ({
-        day: dates[place] ?? '',
-        app: apps.get(app_key)?.name ?? app_key,
-        logoUrl: apps.get(app_key)?.logo_url ?? null,
-        text: readInWords(kind, reads, t),
-        at: last_at.toISOString(),
-      }))
-      const byDay = [...new Set(listed.map(({ day }) => day))].map((day) => ({
-        day,
-        title: zone ? day : t('account.reads.utc_day', { day }),
-        reads: listed.filter((one) => one.day === day),
-      }))
-      const older = more ? first : null
-      return page('reads', 'people/reads', {
-        byDay,
-        older,
-        isNewest: readsQuery.parse(request.query).before === undefined,
-        zone: zone ?? '',
-        days: String(deps.config.ACCESS_LEDGER_DAYS),
-      })
-    }),
-  )
+  pages.get(READS, async ({ request, person, page, t }) => {
+    await app.accessLedger.flushOf(person)
+    const zone = timeZoneOf(request)
+    const asked = readsQuery.parse(request.query).before
+    const before = asked ?? addDays(localDate(deps.clock.now(), zone ?? 'UTC'), 1)
+    const first = addDays(before, -DAYS_A_PAGE)
+    const dates = Array.from({ length: DAYS_A_PAGE }, (_, at) => addDays(first, at))
+    const starts = [...dates, before].map((date) => startOfDay(date, zone ?? 'UTC')) as [Date, ...Date[]]
+    const { days, more } = await readsByDay(deps.db, person, starts)
+    const apps = await appsByKey(deps, [...new Set(days.map(({ app_key }) => app_key))])
+    const listed = days.map(({ place, app_key, kind, reads, last_at }) => ({
+      day: dates[place] ?? '',
+      app: apps.get(app_key)?.name ?? app_key,
+      logoUrl: apps.get(app_key)?.logo_url ?? null,
+      text: readInWords(kind, reads, t),
+      at: last_at.toISOString(),
+    }))
+    const byDay = [...new Set(listed.map(({ day }) => day))].map((day) => ({
+      day,
+      title: zone ? day : t('account.reads.utc_day', { day }),
+      reads: listed.filter((one) => one.day === day),
+    }))
+    return page('reads', 'people/reads', {
+      byDay,
+      older: more ? first : null,
+      isNewest: asked === undefined,
+      zone: zone ?? '',
+      days: String(deps.config.ACCESS_LEDGER_DAYS),
+    })
+  })
 
-  app.get(
-    DATA,
-    forPerson(DATA, async ({ request, person, page }) => {
-      const user = { cid: person.cid, user_id: person.userId }
-      const { rows } = await countErasable(deps, user)
-      const asked = await deletionOf(deps, person)
-      return page('data', 'people/data', {
-        rows: kindsInWords(rows, textsFor(request)),
-        asks: !(await STEP_UP.isFresh(deps, person)),
-        mode: deps.config.ACCOUNT_DELETION,
-        askedAt: asked?.requested_at.toISOString() ?? null,
-        dueAt: asked?.due_at?.toISOString() ?? null,
-      })
-    }),
-  )
+  pages.get(DATA, async ({ person, page, t }) => {
+    const { rows } = await countErasable(deps, { cid: person.cid, user_id: person.userId })
+    const asked = await deletionOf(deps, person)
+    return page('data', 'people/data', {
+      rows: kindsInWords(rows, t),
+      asks: !(await STEP_UP.isFresh(deps, person)),
+      mode: deps.config.ACCOUNT_DELETION,
+      askedAt: asked?.requested_at.toISOString() ?? null,
+      dueAt: asked?.due_at?.toISOString() ?? null,
+    })
+  })
 
-  app.post(
-    '/account/deletion',
-    forPerson(DATA, async ({ reply, person, deps: acting, goTo }) => {
-      if (!(await STEP_UP.isFresh(deps, person))) return STEP_UP.ask(reply, DATA, true)
-      await requestDeletion(acting, person)
-      return goTo(`${DATA}#deletion`)
-    }),
-  )
+  pages.form('/account/deletion', DATA, async ({ reply, person, deps: acting }) => {
+    if (!(await STEP_UP.isFresh(deps, person))) return STEP_UP.ask(reply, DATA, true)
+    await requestDeletion(acting, person)
+    return '#deletion'
+  })
 
-  app.post(
-    '/account/deletion/cancel',
-    forPerson(DATA, async ({ person, deps: acting, goTo }) => {
-      await cancelDeletion(acting, person)
-      return goTo(`${DATA}#deletion`)
-    }),
-  )
+  pages.form('/account/deletion/cancel', DATA, async ({ person, deps: acting }) => {
+    await cancelDeletion(acting, person)
+    return '#deletion'
+  })
 
-  app.get(
-    `${DATA}/person.json`,
-    { config: { answersHead: false } }, // the audit log records each copy
-    forPerson(DATA, async ({ reply, person, deps: acting }) => {
-      if (!(await STEP_UP.isFresh(deps, person))) return STEP_UP.ask(reply, DATA, true)
-      const actor = asPerson(acting.actor, person)
-      const wanted = { cid: person.cid, user_id: person.userId, reason: 'asked for by the person' }
-      const parts = await exportUser({ ...acting, actor }, wanted)
-      return sendDownload(reply, { name: 'person.json', type: JSON_TYPE, parts })
-    }),
-  )
+  const download = async ({ reply, person, deps: acting }: PersonRequest) => {
+    if (!(await STEP_UP.isFresh(deps, person))) return STEP_UP.ask(reply, DATA, true)
+    const actor = asPerson(acting.actor, person)
+    const wanted = { cid: person.cid, user_id: person.userId, reason: 'asked for by the person' }
+    const parts = await exportUser({ ...acting, actor }, wanted)
+    return sendDownload(reply, { name: 'person.json', type: JSON_TYPE, parts })
+  }
+  pages.get(`${DATA}/person.json`, download, { config: { answersHead: false } }) // the audit log records each copy
 }

@@ -9,7 +9,7 @@ import { keepsConnection } from '../../platform/lib/database-errors.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
-import { ACCOUNT_MESSAGES, lockUser, routingKeyOf, type SignedIn } from '../account/index.ts'
+import { ACCOUNT_MESSAGES, lockUser, rowKeyOf, type SignedIn } from '../account/index.ts'
 import * as store from './deletion-store.ts'
 import { eraseUser } from './erase.ts'
 
@@ -69,7 +69,7 @@ async function eraseDueOf(deps: Deps, keys: ReturnType<typeof keysOfShard>, sign
   })
   for (const { cid, user_id } of due) {
     if (signal.aborted) break
-    const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
+    const key = rowKeyOf({ cid, user_id })
     try {
       await deps.db.of(key.routingKey).slowTx(ERASED_WITHIN_S, async (db) => {
         // The person may have changed their mind a moment ago.

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { ACCOUNT_MESSAGES, lockExistingUser, routingKeyOf, showUser, type UserKey } from '../account/index.ts'
+import { ACCOUNT_MESSAGES, lockExistingUser, rowKeyOf, showUser, type UserKey } from '../account/index.ts'
 import { appsToTell, tellOfEndedAccess } from '../app-events/index.ts'
 import { ownGrants } from '../oauth/index.ts'
 import { handOverTeams } from '../teams/index.ts'
@@ -22,13 +22,11 @@ export interface Receipt extends Erasable {
   readonly stays: readonly { readonly what: string; readonly why: string }[]
 }
 
-const personOf = ({ cid, user_id }: UserKey) => ({ routingKey: routingKeyOf(cid, user_id), cid, userId: user_id })
-
 /** What an erasure would delete. Throws 20007 (404) when there is no such user. */
 export async function countErasable(deps: Deps, user: UserKey): Promise<Erasable> {
   await showUser(deps, user)
   const rows: Record<string, number> = {}
-  for (const each of ROWS_OF_PERSON) rows[each.what] = await countRows(deps.db, each, personOf(user))
+  for (const each of ROWS_OF_PERSON) rows[each.what] = await countRows(deps.db, each, rowKeyOf(user))
   return { ...user, rows }
 }
 
@@ -63,8 +61,8 @@ const staysFor = ({ AUDIT_DAYS }: Deps['config']): Receipt['stays'] => [
  * Throws 20007 (404) when there is no such user.
  */
 export const eraseUser = (deps: Deps, user: UserKey): Promise<Receipt> =>
-  deps.db.of(personOf(user).routingKey).slowTx(STATEMENT_S, async (db) => {
-    const person = personOf(user)
+  deps.db.of(rowKeyOf(user).routingKey).slowTx(STATEMENT_S, async (db) => {
+    const person = rowKeyOf(user)
     await lockExistingUser(db, person)
     const inside = { ...deps, db }
     const allowed = (await ownGrants.allowed(inside, person)).filter(({ since }) => since !== null)

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { listAudit, recordAudit } from '../../platform/audit/index.ts'
+import { auditPages, recordAudit } from '../../platform/audit/index.ts'
 import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { readingReason } from '../../platform/lib/json/input.ts'
-import { routingKeyOf, showUser, type UserKey, userKey } from '../account/index.ts'
+import { rowKeyOf, showUser, type UserKey, userKey } from '../account/index.ts'
 import { ROWS_OF_PERSON, readRows } from './store.ts'
 
 /** Personal data is read with a reason only. */
@@ -18,8 +18,7 @@ const AT_ONCE = 500
  * when there is no such user.
  */
 export async function exportUser(deps: Deps, { reason, ...user }: ExportedUser): Promise<AsyncGenerator<string>> {
-  const { cid, user_id: userId } = user
-  const person = { routingKey: routingKeyOf(cid, userId), cid, userId }
+  const person = rowKeyOf(user)
   await inPersonTransaction(deps, person.routingKey, async (inside) => {
     await showUser(inside, user)
     await recordAudit(inside, { event: 'user_exported', ...person, detail: { reason } })
@@ -55,14 +54,8 @@ async function* rowsOf({ db }: Deps, rows: PersonalRows, person: UserRowKey): As
 
 /** What the audit log has about the person; of others who did something only what kind they are. */
 async function* eventsOf(deps: Deps, { cid, user_id }: UserKey): AsyncGenerator<string[]> {
-  const target = `user:${cid}/${user_id}`
-  for (let after: { readonly at: Date; readonly id: string } | undefined; ; ) {
-    const { events } = await listAudit(deps, { target, limit: AT_ONCE, ...(after ? { after } : {}) })
+  for await (const events of auditPages(deps, { target: `user:${cid}/${user_id}` }))
     yield events.map(({ at, actor, action, outcome, app_key, address }) =>
       JSON.stringify({ at, by: actor.kind, action, outcome, app_key, address: actor.kind === 'user' ? address : null }),
     )
-    const last = events.at(-1)
-    if (!last || events.length < AT_ONCE) return
-    after = { at: last.at, id: last.id }
-  }
 }

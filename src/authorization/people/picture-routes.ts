@@ -8,11 +8,10 @@ import { invalidRequest, noSuchPath } from '../../platform/lib/web/rescode.ts'
 import { announcedBytes, isFileTooLarge } from '../../platform/lib/web/upload.ts'
 import { limitPages } from '../../platform/throttle/index.ts'
 import { OWN_PROFILE } from '../account/index.ts'
-import { accountGuard } from './account-guard.ts'
+import { accountPages } from './account-guard.ts'
 
 const { path: PICTURES, largest } = OWN_PROFILE.picture
 const PROFILE = '/account/profile'
-const UPLOAD = `${PROFILE}/picture`
 /** A form with a file that is a little too large is read and answered by our page; a far larger one is not read. */
 const FORM_LIMIT = 4 * largest
 
@@ -51,7 +50,7 @@ export const pictureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 }
 
 const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const forPerson = await accountGuard(app, deps, { limit: FORM_LIMIT, holder: 'uploads' }) // a few fill the share of the others
+  const pages = await accountPages(app, deps, { limit: FORM_LIMIT, holder: 'uploads' }) // a few fill the share of the others
   await app.register(multipart, { limits: { fileSize: largest, files: 1, fields: 0, parts: 1, headerPairs: 20 } })
   app.addHook('onRequest', async (request: FastifyRequest) => {
     if (!hasBody(request)) return
@@ -60,23 +59,14 @@ const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) =>
     announcedBytes(request, FORM_LIMIT)
   })
 
-  // A language link of the page that answers the form.
-  app.get(
-    UPLOAD,
-    forPerson(PROFILE, async ({ goTo }) => goTo(PROFILE)),
-  )
-
-  app.post(
-    UPLOAD,
-    forPerson(PROFILE, async ({ request, person, deps: acting, goTo }) => {
-      if (!OWN_PROFILE.editable(deps).includes('avatar'))
-        throw invalidRequest(localized('not-changed-here'), { status: 404 })
-      const file = await uploadedFile(request)
-      if (file === 'too large') return goTo(`${PROFILE}?refused=large`)
-      const saved = file !== undefined && (await OWN_PROFILE.picture.set(acting, person, file))
-      return goTo(`${PROFILE}?${saved ? 'done=saved' : 'refused=unfit'}`)
-    }),
-  )
+  pages.form(`${PROFILE}/picture`, PROFILE, async ({ request, person, deps: acting }) => {
+    if (!OWN_PROFILE.editable(deps).includes('avatar'))
+      throw invalidRequest(localized('not-changed-here'), { status: 404 })
+    const file = await uploadedFile(request)
+    if (file === 'too large') return '?refused=large'
+    const saved = file !== undefined && (await OWN_PROFILE.picture.set(acting, person, file))
+    return saved ? '?done=saved' : '?refused=unfit'
+  })
 }
 
 /** Undefined where the form has none, or cannot be read. */

@@ -45,8 +45,6 @@ export const countRows = (db: Db, rows: PersonalRows, person: UserRowKey): Promi
 export const deleteRows = (db: Db, rows: PersonalRows, person: UserRowKey): Promise<number> =>
   db.of(person.routingKey).exec(sql`delete from ${sql.identifier(rows.table)} where ${whose(rows, person)}`)
 
-const joined = (parts: readonly Fragment[]): Fragment => parts.reduce((list, part) => sql.part`${list}, ${part}`)
-
 const shownRow = z.object({ row: z.string() })
 
 /** A page of the rows, each as the text of a JSON object with what the person is given. */
@@ -57,12 +55,12 @@ export async function readRows(
   { limit, after }: { readonly limit: number; readonly after: string | null },
 ): Promise<Page<{ row: string }>> {
   const keys = Object.entries(rows.key)
-  const ordered = joined([sql.part`routing_key`, ...keys.map(([column]) => sql.identifier(column))])
+  const ordered = sql.join([sql.part`routing_key`, ...keys.map(([column]) => sql.identifier(column))])
   const last = after === null ? null : Buffer.from(after, 'base64url').toString()
   const place = (at: number, type: string) => sql.part`(${last}::jsonb ->> ${at}::int)::${sql.identifier(type)}`
-  const reached = joined([sql.part`${person.routingKey}::int`, ...keys.map(([, type], at) => place(at + 1, type))])
+  const reached = sql.join([sql.part`${person.routingKey}::int`, ...keys.map(([, type], at) => place(at + 1, type))])
   const next = last === null ? sql.part`` : sql.part` and (${ordered}) > (${reached})`
-  const shown = joined(rows.shown.map((column) => sql.part`${sql.identifier(column)} as ${sql.identifier(column)}`))
+  const shown = sql.join(rows.shown.map((column) => sql.part`${sql.identifier(column)} as ${sql.identifier(column)}`))
   const found = await db.of(person.routingKey).listWithCustomPlan(
     withCursor(shownRow),
     sql`select (select to_jsonb(r)::text from (select ${shown}) r) as row, ${cursorOf(ordered)}

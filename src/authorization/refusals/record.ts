@@ -7,7 +7,7 @@ import { readBasic } from '../../platform/lib/web/basic-credentials.ts'
 import type { ReportedRefusal } from '../../platform/lib/web/observe.ts'
 import { parseQuery, queryOf } from '../../platform/lib/web/request-target.ts'
 import { networkOf } from '../../platform/throttle/index.ts'
-import { routingKeyOf } from '../account/index.ts'
+import { rowKeyOf } from '../account/index.ts'
 import { ACCESS_TOKENS } from '../oauth/index.ts'
 import { existingAppKeys } from '../registry/index.ts'
 import { insertRefused, type NewRefused } from './store.ts'
@@ -167,7 +167,7 @@ export function refusalOf(refused: ReportedRefusal, at: Date): NewRefused {
     app_key: appKey ?? (claimed !== undefined && APP_KEY.test(claimed) ? claimed : null),
     proved: appKey !== undefined && !note.isAppUnauthenticated,
     token: tokenPrefixOf(accessTokensOf(refused)[0] ?? values.get('refresh_token') ?? values.get('code')),
-    routing_key: user ? routingKeyOf(user.cid, user.userId) : 0,
+    routing_key: user ? rowKeyOf({ cid: user.cid, user_id: user.userId }).routingKey : 0,
     cid: user?.cid ?? null,
     user_id: user?.userId ?? null,
     received: receivedOf(failure, values),

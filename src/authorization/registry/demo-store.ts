@@ -19,14 +19,11 @@ const hasMicroApp = async (db: Db, appKey?: string): Promise<boolean> => {
 
 const demoApp = z.object({ name: z.string(), status: z.string() })
 
-/** Micro-apps of the demo that are not suspended. Where the schema has no mark yet: those of these app_keys. */
-const findActive = (db: Db, appKeys?: readonly string[]): Promise<z.output<typeof demoApp>[]> =>
+/** Micro-apps of the demo that are not suspended. */
+const findActive = (db: Db): Promise<z.output<typeof demoApp>[]> =>
   db.many(
     demoApp,
-    appKeys === undefined
-      ? sql`select app_key as name, status from micro_app where demo and status <> 'suspended' order by app_key`
-      : sql`select app_key as name, status from micro_app
-            where app_key = any(${appKeys}) and status <> 'suspended' order by app_key`,
+    sql`select app_key as name, status from micro_app where demo and status <> 'suspended' order by app_key`,
   )
 
 const demoAppKeys = (db: Db): Promise<string[]> => db.values(z.string(), sql`select app_key from micro_app where demo`)

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { pageNamed } from '../../platform/db/page.ts'
-import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret, type SecretDates, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
@@ -93,7 +92,8 @@ export const updateMicroApp = operation(
     { unchanged_since, ...changes }: MicroAppChanges & UnchangedSince,
   ): Promise<MicroApp & { webhook_secret?: string }> => {
     let webhook_secret: string | undefined
-    const app = await changeMicroApp(deps, appKey, 'app_updated', async (db, now) => {
+    const app = await changeMicroApp(deps, appKey, 'app_updated', async (inside, now) => {
+      const { db } = inside
       const before = await store.findMicroApp(db, appKey, now)
       refuseIfChanged(before?.updated_at, unchanged_since)
       const changed = await store.updateMicroApp(db, appKey, withPkceInA1(changes), now)
@@ -104,7 +104,7 @@ export const updateMicroApp = operation(
       const recorded = (app: MicroApp) => ({ ...app, webhook_url: maskedWebhook(app.webhook_url) })
       const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, recorded(app)[field]]))
       const urls = { before: before?.webhook_url ?? null, after: changed?.webhook_url ?? null }
-      webhook_secret = await renewWebhookSecret({ ...deps, db }, appKey, urls)
+      webhook_secret = await renewWebhookSecret(inside, appKey, urls)
       return { changed, detail: before && changed && { before: valuesOf(before), after: valuesOf(changed) } }
     })
     return webhook_secret === undefined ? app : { ...app, webhook_secret }
@@ -118,7 +118,7 @@ export const putLive = (
   { unchanged_since: _, ...changes }: MicroAppChanges & UnchangedSince,
   { requestId, admit }: { readonly requestId: string; readonly admit: (before: MicroApp) => void },
 ): Promise<MicroApp> =>
-  changeMicroApp(deps, appKey, 'app_request_approved', async (db, now) => {
+  changeMicroApp(deps, appKey, 'app_request_approved', async ({ db }, now) => {
     const before = await store.findMicroApp(db, appKey, now)
     if (before) admit(before)
     const changed = await store.updateMicroApp(db, appKey, { ...changes, stage: 'live' }, now)
@@ -128,21 +128,22 @@ export const putLive = (
     return { changed, detail: { request_id: requestId, ...detail } }
   })
 
+const withStatus =
+  (status: 'approved' | 'suspended') =>
+  (deps: Deps, appKey: string): Promise<MicroApp> =>
+    changeMicroApp(deps, appKey, `app_${status}`, async ({ db }, now) => ({
+      changed: await store.updateMicroApp(db, appKey, { status }, now),
+    }))
+
 /** Lets the app ask users for consent; also takes a suspension back. */
-export const approveMicroApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
-  changeMicroApp(deps, appKey, 'app_approved', async (db, now) => ({
-    changed: await store.updateMicroApp(db, appKey, { status: 'approved' }, now),
-  }))
+export const approveMicroApp = withStatus('approved')
 
 /** Bars the app: no consent, no tokens, no data, until it is approved again. */
-export const suspendMicroApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
-  changeMicroApp(deps, appKey, 'app_suspended', async (db, now) => ({
-    changed: await store.updateMicroApp(db, appKey, { status: 'suspended' }, now),
-  }))
+export const suspendMicroApp = withStatus('suspended')
 
 /** Ends all grants that the app has now, with their codes and tokens, and what people have allowed it without being asked. */
 export const endTokensOfApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
-  changeMicroApp(deps, appKey, 'app_tokens_ended', async (db, now) => ({
+  changeMicroApp(deps, appKey, 'app_tokens_ended', async ({ db }, now) => ({
     changed: await store.setValidFrom(db, appKey, now),
   }))
 
@@ -155,10 +156,10 @@ export async function rotateAppWebhookSecret(
   { overlap_s }: SecretRotation,
 ): Promise<MicroApp & { webhook_secret: string }> {
   let webhook_secret = ''
-  const app = await changeMicroApp(deps, appKey, 'app_webhook_secret_rotated', async (db, now) => {
-    const { secrets: _, ...changed } = await existing(appKey, () => store.findMicroApp(db, appKey, now))
+  const app = await changeMicroApp(deps, appKey, 'app_webhook_secret_rotated', async (inside, now) => {
+    const { secrets: _, ...changed } = await existing(appKey, () => store.findMicroApp(inside.db, appKey, now))
     if (changed.webhook_url === null) throw noWebhook()
-    webhook_secret = await makeWebhookSecret({ ...deps, db }, appKey, addSeconds(now, overlap_s))
+    webhook_secret = await makeWebhookSecret(inside, appKey, addSeconds(now, overlap_s))
     return { changed, detail: { overlap_s } }
   })
   return { ...app, webhook_secret }
@@ -175,11 +176,11 @@ const changeMicroApp = (
   deps: Deps,
   appKey: string,
   event: `app_${string}`,
-  work: (db: Db, now: Date) => Promise<Change>,
+  work: (inside: Deps, now: Date) => Promise<Change>,
 ): Promise<MicroApp> =>
   inTransaction(deps, async (inside, db) => {
     if (!APP_KEY.test(appKey) || !(await store.lockMicroApp(db, appKey))) throw noSuchMicroApp()
-    const { changed, detail = {} } = await work(db, deps.clock.now())
+    const { changed, detail = {} } = await work(inside, deps.clock.now())
     if (!changed) throw noSuchMicroApp()
     await recordChange(inside, appKey, event, detail)
     return changed

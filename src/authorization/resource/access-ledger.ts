@@ -3,7 +3,7 @@ import { byShard } from '../../platform/db/shards.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { fromEpochMilliseconds } from '../../platform/lib/clock.ts'
-import { routingKeyOf, type UserKey } from '../account/index.ts'
+import { rowKeyOf, type UserKey } from '../account/index.ts'
 import { type AccessKind, addReads, type CountedReads } from './access-store.ts'
 
 export type { AccessKind }
@@ -85,8 +85,7 @@ export function openAccessLedger(
     }
   }
   const write = async (entries: readonly Entry[]): Promise<void> => {
-    const routingKey = ({ cid, user_id }: Entry) => routingKeyOf(cid, user_id)
-    for (const [shard, own] of byShard(db, entries, routingKey)) await writeTo(shard, own)
+    for (const [shard, own] of byShard(db, entries, (entry) => rowKeyOf(entry).routingKey)) await writeTo(shard, own)
   }
   const writeTo = async (shard: Db, entries: Entry[]): Promise<void> => {
     let reachable = true // after a failure the rest waits for the next time; the requests log that the database is away
@@ -158,9 +157,7 @@ const readsOf = (entry: Entry): ({ readonly kind: AccessKind } & Reads)[] =>
 
 const rowsOf = (entry: Entry): CountedReads[] =>
   readsOf(entry).map(({ kind, reads, lastAt }) => ({
-    routingKey: routingKeyOf(entry.cid, entry.user_id),
-    cid: entry.cid,
-    userId: entry.user_id,
+    ...rowKeyOf(entry),
     hour: fromEpochMilliseconds(entry.hour * HOUR_MS),
     appKey: entry.app_key,
     kind,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { momentKey, pageInput } from '../../platform/db/page.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
-import { routingKeyOf, showUser, userKey } from '../account/index.ts'
+import { rowKeyOf, showUser, userKey } from '../account/index.ts'
 import { type Access, accessesOfUser } from './access-store.ts'
 
 /** Whose, and which page of them. */
@@ -21,7 +21,7 @@ export const listAccesses = (
 ): Promise<{ accesses: Access[]; next: string | null }> =>
   inTransaction(deps, async (inside, db) => {
     await showUser(inside, { cid, user_id })
-    const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
+    const key = rowKeyOf({ cid, user_id })
     const { rows, next } = await accessesOfUser(db, key, page)
     await recordAudit(inside, { event: 'user_accesses_read', ...key })
     return { accesses: rows, next }

@@ -60,11 +60,16 @@ export const invite = operation(
     }),
 )
 
+async function invitationOf(db: Db, teamId: string, invitationId: string): Promise<Invitation> {
+  const found = isUuid(invitationId) && (await invitations.findInvitation(db, teamId, invitationId))
+  if (!found) throw notFound()
+  return found
+}
+
 /** Sends a new invitation; the former one can no longer be used. */
 export const inviteAgain = (deps: Deps, teamId: string, invitationId: string, person: UserRowKey): Promise<void> =>
   changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, deps: inside, now, record }) => {
-    const found = isUuid(invitationId) && (await invitations.findInvitation(db, teamId, invitationId))
-    if (!found) throw notFound()
+    const found = await invitationOf(db, teamId, invitationId)
     if (!(await mayInvite(inside, `team ${teamId}`, found.mail))) throw new TeamRefusal('mails')
     const link = newLink(inside)
     await invitations.replaceLink(db, found.invitation_id, link, now)
@@ -79,8 +84,7 @@ export const withdrawInvitation = (
   person: UserRowKey,
 ): Promise<void> =>
   changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, record }) => {
-    const found = isUuid(invitationId) && (await invitations.findInvitation(db, teamId, invitationId))
-    if (!found) throw notFound()
+    const found = await invitationOf(db, teamId, invitationId)
     await invitations.deleteInvitation(db, found.invitation_id)
     await record('team_invitation_withdrawn', { invitation_id: found.invitation_id })
   })

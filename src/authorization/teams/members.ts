@@ -14,6 +14,12 @@ async function requireAnotherOwner(db: Db, teamId: string): Promise<void> {
   if ((await store.countMembers(db, teamId)).owners <= 1) throw new TeamRefusal('last_owner')
 }
 
+async function memberOf(db: Db, teamId: string, memberId: string) {
+  const found = isUuid(memberId) && (await store.findMember(db, teamId, memberId))
+  if (!found) throw notFound()
+  return found
+}
+
 const chosenRole = z.object({ role: memberRole })
 
 /** An owner makes a member owner or developer. */
@@ -27,8 +33,7 @@ export const setMemberRole = operation(
     person: UserRowKey,
   ): Promise<void> =>
     changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, record }) => {
-      const found = isUuid(memberId) && (await store.findMember(db, teamId, memberId))
-      if (!found) throw notFound()
+      const found = await memberOf(db, teamId, memberId)
       if (found.role === role) return
       if (found.role === 'owner') await requireAnotherOwner(db, teamId)
       await store.setRole(db, found.member_id, role)
@@ -39,8 +44,7 @@ export const setMemberRole = operation(
 /** An owner removes a member, who finds nothing of the team from the next request on. */
 export const removeMember = (deps: Deps, teamId: string, memberId: string, person: UserRowKey): Promise<void> =>
   changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, record }) => {
-    const found = isUuid(memberId) && (await store.findMember(db, teamId, memberId))
-    if (!found) throw notFound()
+    const found = await memberOf(db, teamId, memberId)
     if (found.role === 'owner') await requireAnotherOwner(db, teamId)
     await store.deleteMember(db, found.member_id)
     await record('team_member_removed', { member_id: found.member_id, role: found.role })

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
+import { openSealedText, sealedText } from '../../platform/lib/crypto/carried-text.ts'
 import { hmacSha256, sha256 } from '../../platform/lib/crypto/digest.ts'
-import { decryptSecret, encryptSecret, type Keys } from '../../platform/lib/crypto/keys.ts'
-import { readOr } from '../../platform/lib/read-or.ts'
 
 /**
  * The way of one browser to the provider and back. What the browser takes along is `state`: the way itself, encrypted for
@@ -60,7 +59,7 @@ export function beginFlow(
   flow: Omit<Flow, 'beganAt'>,
 ): FlowProof | undefined {
   const content: z.output<typeof carried> = { ...flow, at: clock.now().getTime() }
-  const state = encryptSecret(keys, JSON.stringify(content), sealedFor(purpose, mark)).toString('base64url')
+  const state = sealedText(keys, sealedFor(purpose, mark), content)
   return state.length > LONGEST_STATE ? undefined : proofOf(mark, state)
 }
 
@@ -80,7 +79,7 @@ export function openFlow(
   state: string | undefined,
 ): OpenedFlow | undefined {
   if (!mark || !state) return undefined
-  const found = opened(keys, state, sealedFor(purpose, mark))
+  const found = openSealedText(keys, sealedFor(purpose, mark), carried, state)
   if (!found) return undefined
   const { at, ...flow } = found
   const beganAt = fromEpochMilliseconds(at)
@@ -88,6 +87,3 @@ export function openFlow(
   if (expiresAt <= clock.now()) return undefined
   return { flow: { ...flow, beganAt }, proof: proofOf(mark, state), hash: sha256(state), expiresAt }
 }
-
-const opened = (keys: Keys, state: string, sealedAs: string): z.output<typeof carried> | undefined =>
-  readOr(() => carried.parse(JSON.parse(decryptSecret(keys, Buffer.from(state, 'base64url'), sealedAs))), undefined)

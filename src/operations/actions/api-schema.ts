@@ -1,12 +1,4 @@
-/** A JSON Schema, as `z.toJSONSchema` makes it. */
-export type JsonSchema = Readonly<{
-  type?: string | readonly string[]
-  anyOf?: readonly JsonSchema[]
-  oneOf?: readonly JsonSchema[]
-  properties?: Readonly<Record<string, JsonSchema>>
-  items?: JsonSchema
-  [more: string]: unknown
-}>
+import type { JsonSchema } from './fields.ts'
 
 const INT64: JsonSchema = { type: 'integer', format: 'int64' }
 const DIGITS: JsonSchema = { type: 'string', pattern: '^\\d+$' }

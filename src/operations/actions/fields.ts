@@ -23,14 +23,15 @@ export interface Field {
   readonly off: string | undefined
 }
 
-type Schema = Readonly<{
+/** A JSON Schema, as `z.toJSONSchema` makes it. */
+export type JsonSchema = Readonly<{
   type?: string | readonly string[]
-  anyOf?: readonly Schema[]
-  oneOf?: readonly Schema[]
+  anyOf?: readonly JsonSchema[]
+  oneOf?: readonly JsonSchema[]
   enum?: readonly unknown[]
-  items?: Schema
+  items?: JsonSchema
   const?: unknown
-  properties?: Readonly<Record<string, Schema>>
+  properties?: Readonly<Record<string, JsonSchema>>
   required?: readonly string[]
   additionalProperties?: unknown
   default?: unknown
@@ -43,24 +44,25 @@ type Schema = Readonly<{
   secret?: boolean
   /** No form and no option has it. */
   apiOnly?: boolean
+  [more: string]: unknown
 }>
 
 /** Cache: reading a schema takes milliseconds, and it never changes. */
-const known = new WeakMap<z.ZodType, Schema>()
+const known = new WeakMap<z.ZodType, JsonSchema>()
 
 /** The JSON Schema of what may be sent. 64-bit ids have no type there: they are numbers or texts. */
-export function inputSchema(input: z.ZodType): Schema {
-  const schema = known.get(input) ?? (z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as Schema)
+export function inputSchema(input: z.ZodType): JsonSchema {
+  const schema = known.get(input) ?? (z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as JsonSchema)
   known.set(input, schema)
   return schema
 }
 
-const typesOf = ({ type, anyOf = [] }: Schema): string[] => [
+const typesOf = ({ type, anyOf = [] }: JsonSchema): string[] => [
   ...(type === undefined ? [] : [type].flat()),
   ...anyOf.flatMap(typesOf),
 ]
 
-function kindOf(schema: Schema, types: readonly string[]): Field['kind'] {
+function kindOf(schema: JsonSchema, types: readonly string[]): Field['kind'] {
   if (types.includes('boolean')) return 'switch'
   if (types.includes('array')) return schema.items?.type === 'object' ? 'json' : 'list'
   if (schema.wire === 'date') return 'date'
@@ -68,7 +70,7 @@ function kindOf(schema: Schema, types: readonly string[]): Field['kind'] {
   return types.every((type) => ['number', 'integer', 'null'].includes(type)) && types.length > 0 ? 'number' : 'text'
 }
 
-function fieldOf(name: string, schema: Schema, required: boolean): Field {
+function fieldOf(name: string, schema: JsonSchema, required: boolean): Field {
   const types = typesOf(schema)
   const values = schema.enum ?? schema.items?.enum ?? (schema.const === undefined ? [] : [schema.const])
   return {

@@ -102,7 +102,11 @@ export function shownOf({ parts }: Pick<Action, 'parts'>, values: Values, surfac
 }
 
 /** What a page calls a fact: of an entry with what it is of, where no text has its name there. */
-export function nameOfFact(action: Pick<Action, 'id' | 'parts'>, { name, in: group }: ShownFact, t: Translate): string {
+export function nameOfFact(
+  action: Pick<Action, 'id' | 'parts'>,
+  { name, in: group }: Pick<ShownFact, 'name' | 'in'>,
+  t: Translate,
+): string {
   if (group === undefined) return labelOf(t, action, name)
   const own = `field.${group}.${name}`
   if (t.has(own)) return t(own)

@@ -8,7 +8,7 @@ import { checkSecret, type SecretCheck } from '../../platform/lib/crypto/generat
 import { type Purged, purge, purgeOptions } from '../jobs/index.ts'
 import { type Resealed, resealEverything } from '../reseal/index.ts'
 import type { CliContext } from './context.ts'
-import { defineCustomCommand, defineMachineCommand } from './operation.ts'
+import { defineCustomCommand } from './operation.ts'
 import { readSecret } from './read-secret.ts'
 import { print, progressBar } from './report.ts'
 import { aligned, readable } from './text.ts'
@@ -25,7 +25,10 @@ export function machineCommands(program: Command, context: CliContext, removeDem
     input: z.ZodType<Input>,
     run: (deps: Deps, input: Input) => Promise<Output>,
     text: (output: Output) => string,
-  ) => defineMachineCommand(command, context, { input, inputFrom: (options) => options, run, text })
+  ) =>
+    defineCustomCommand(command, { input, inputFrom: (options) => options }, async (given, json) =>
+      print(terminal, json, await context.withDeps((deps) => run(deps, given)), text),
+    )
   const nothing = z.strictObject({})
   const asJson = (command: Command) => command.option('--json', 'print JSON')
 

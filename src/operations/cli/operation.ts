@@ -1,11 +1,8 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
-import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { echo, type Problem } from '../../platform/lib/web/rescode.ts'
-import type { CliContext } from './context.ts'
-import { print } from './report.ts'
 
 type Options = Readonly<Record<string, unknown>>
 
@@ -17,26 +14,7 @@ interface Custom<Input> {
   readonly flags?: Readonly<Record<string, string>>
 }
 
-/** A command on the database of the service. */
-interface OnMachine<Input, Output> extends Custom<Input> {
-  readonly run: (deps: Deps, input: Input) => Promise<Output>
-  /** The output for a person; with --json it goes out as it is. */
-  readonly text: (output: Output) => string
-}
-
-/** Makes a command of the machine check its input, run and print its output. Adds `--json`. */
-export function defineMachineCommand<Input, Output>(
-  command: Command,
-  context: CliContext,
-  operation: OnMachine<Input, Output>,
-): Command {
-  return defineCustomCommand(command, operation, async (input, json) => {
-    const output = await context.withDeps((deps) => operation.run(deps, input))
-    print(context.terminal, json, output, operation.text)
-  })
-}
-
-/** Makes a command check its input and passes it on. */
+/** Makes a command check its input and passes it on. Adds `--json`. */
 export function defineCustomCommand<Input>(
   command: Command,
   { input: schema, inputFrom: read, flags = {} }: Custom<Input>,

@@ -1,9 +1,11 @@
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { systemClock } from '../../platform/lib/clock.ts'
 import { authorizationHeader, formatHttpDate } from '../../platform/lib/crypto/signing.ts'
 import { jsonIn, stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { pathAsSent } from '../../platform/lib/web/request-target.ts'
+import { exchange } from './request.ts'
 
 /** Who calls the headless API, and where it is. */
 export interface SandboxCaller {
@@ -38,7 +40,7 @@ export class SandboxClient {
 
   /** `leaving` aborts it early, with its reason. */
   async get<T>(shape: z.ZodType<T>, path: string, leaving?: AbortSignal): Promise<T> {
-    return shape.parse(this.#read(await this.#text('GET', path, null, leaving)))
+    return shape.parse(this.#read(await this.#text('GET', path, '', leaving)))
   }
 
   async post<T>(shape: z.ZodType<T>, path: string, body: object = {}): Promise<T> {
@@ -52,12 +54,7 @@ export class SandboxClient {
   }
 
   /** The body of an answer, JSON or not. */
-  async #text(
-    method: 'GET' | 'POST',
-    path: string,
-    body: string | null = null,
-    leaving?: AbortSignal,
-  ): Promise<string> {
+  async #text(method: 'GET' | 'POST', path: string, body = '', leaving?: AbortSignal): Promise<string> {
     const signal = leaving ? AbortSignal.any([this.#signal, leaving]) : this.#signal
     for (let tried = 1; ; tried++) {
       const last = tried === TRIES
@@ -73,17 +70,12 @@ export class SandboxClient {
     }
   }
 
-  async #send(method: 'GET' | 'POST', path: string, body: string | null, signal: AbortSignal) {
-    const { request } = await import('undici') // other commands send no HTTP requests
+  async #send(method: 'GET' | 'POST', path: string, body: string, signal: AbortSignal) {
     const { url, clientId, clientSecret, partnerId } = this.#caller
     const target = `${url.replace(/\/+$/, '')}/sandbox/api${path}`
     const date = formatHttpDate(systemClock.now())
     const signed = { method, path: pathAsSent(target), date }
-    const {
-      statusCode,
-      headers,
-      body: answer,
-    } = await request(target, {
+    const answer = await exchange(new URL(target), {
       method,
       headers: {
         ...(partnerId === undefined ? {} : { PartnerId: partnerId }),
@@ -93,11 +85,10 @@ export class SandboxClient {
       },
       body,
       signal,
-      headersTimeout: 60_000,
+      timeoutMs: 60_000,
     })
-    const text = await answer.text()
-    const retryS = Math.min(60, Math.max(RETRY_S, Number(headers['retry-after'] ?? 0) || 0))
-    return { status: statusCode, text, retryS }
+    const retryS = Math.min(60, Math.max(RETRY_S, Number(answer.headers['retry-after'] ?? 0) || 0))
+    return { status: answer.statusCode ?? 0, text: await text(answer), retryS }
   }
 
   #read(text: string): unknown {

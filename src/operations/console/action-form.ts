@@ -7,11 +7,12 @@ import {
   hintOf,
   type Field as InputField,
   labelOf,
+  nameOfFact,
   recordIn,
   type Values,
   withCounts,
 } from '../actions/index.ts'
-import { labelIn, resultOf } from './action-result.ts'
+import { resultOf } from './action-result.ts'
 import { cellFor, changesOf, given, shownText } from './action-values.ts'
 import type { Fact, Field, FormPage, Made, PageContext } from './page-model.ts'
 import {
@@ -190,9 +191,9 @@ const factOf = (change: Placed, name: string, record: Values, context: PageConte
 const numbersOf = (change: Placed, foreseen: Values, context: PageContext): Fact[] =>
   withCounts(Object.entries(foreseen).filter(([name]) => !change.about.includes(name)))
     .filter(({ value, in: group }) => group === undefined || value !== 0)
-    .map(({ name, value, in: group }) => ({
-      name: labelIn(change, name, group, context),
-      cells: [typeof value === 'number' ? text(count(value)) : cellFor(name, value, context.t)],
+    .map((fact) => ({
+      name: nameOfFact({ id: change.id }, fact, context.t),
+      cells: [typeof fact.value === 'number' ? text(count(fact.value)) : cellFor(fact.name, fact.value, context.t)],
     }))
 
 const KINDS = {

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../platform/lib/action.ts'
 import { shownProblems } from '../../platform/lib/web/worded.ts'
-import { labelOf, shownOnce, tableOf, type Values, withCounts } from '../actions/index.ts'
+import { labelOf, nameOfFact, shownOnce, tableOf, type Values, withCounts } from '../actions/index.ts'
 import { cellFor } from './action-values.ts'
 import type { Cell, OneTimeResult, PageContext } from './page-model.ts'
 import type { Placed, Places } from './placed.ts'
@@ -29,10 +29,12 @@ export function resultOf(
         name: label,
         cells: [text(problem)],
       })),
-      ...withCounts(once.map((name) => [name, output[name]])).flatMap(({ name, value, in: group }) => {
-        if (value === 0) return []
-        return [{ name: labelIn(change, name, group, context), cells: cellsOf(name, value, change, context) }]
-      }),
+      ...withCounts(once.map((name) => [name, output[name]]))
+        .filter(({ value }) => value !== 0)
+        .map((fact) => ({
+          name: nameOfFact({ id: change.id }, fact, t),
+          cells: cellsOf(fact.name, fact.value, change, context),
+        })),
     ],
   }
 }
@@ -47,12 +49,6 @@ function verdictOf(
 ): OneTimeResult {
   const { facts, tables } = partsWithChanges(places, change, { ...(change.told?.(output) ?? output) }, context)
   return { tone, note: context.t(key), values: facts, tables }
-}
-
-/** The label of a field, or of one of the counts that it holds. */
-export const labelIn = (change: Placed, name: string, group: string | undefined, { t }: PageContext): string => {
-  const key = `field.${group}.${name}`
-  return group && t.has(key) ? t(key) : labelOf(t, change, name)
 }
 
 function cellsOf(name: string, value: unknown, change: Placed, { t }: PageContext): Cell[] {

@@ -2,7 +2,7 @@ import { showMicroApp } from '../../authorization/registry/index.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
 import { addSeconds, beginningOf, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { type Chart, type ChartInput, chartOf } from '../../platform/lib/web/chart.ts'
-import { RescodeError } from '../../platform/lib/web/rescode.ts'
+import { ifFound } from '../../platform/lib/web/rescode.ts'
 import { callsBySpan } from '../../ticketing/partner-calls/index.ts'
 import { showPartner } from '../../ticketing/partners/index.ts'
 import {
@@ -129,13 +129,8 @@ export async function chartsOf(context: PageContext, gather: GatherMetrics, span
 }
 
 /** The name of a record; its id where it is gone. */
-const nameOf = (id: string, reading: Promise<{ readonly name: string }>): Promise<string> =>
-  reading
-    .then(({ name }) => name)
-    .catch((error: unknown) => {
-      if (error instanceof RescodeError) return id
-      throw error
-    })
+const nameOf = async (id: string, reading: Promise<{ readonly name: string }>): Promise<string> =>
+  (await ifFound(reading))?.name ?? id
 
 /** Partners and apps of which most has failed or was refused. */
 export async function worstOf(context: PageContext, span: Span): Promise<Table[]> {

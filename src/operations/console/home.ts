@@ -1,9 +1,8 @@
 import { listAudit } from '../../platform/audit/index.ts'
 import { partsOf } from '../../platform/lib/action.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
-import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
-import { RescodeError } from '../../platform/lib/web/rescode.ts'
+import { ifFound } from '../../platform/lib/web/rescode.ts'
 import { certificatesEndingSoon, listBreakers } from '../../ticketing/partner-reach/index.ts'
 import { showPartner } from '../../ticketing/partners/index.ts'
 import { actionOf, rowsIn } from '../actions/index.ts'
@@ -121,17 +120,11 @@ const oldest = (since: Date, isBehind: boolean, t: PageContext['t']): Cell => ({
   ...(isBehind ? { tone: 'bad' } : {}),
 })
 
-const partnerIfAny = ({ deps }: PageContext, id: bigint): Promise<OutputOf<typeof showPartner> | undefined> =>
-  showPartner(deps, id).catch((error: unknown) => {
-    if (error instanceof RescodeError) return undefined
-    throw error
-  })
-
 async function openBreakers(context: PageContext): Promise<Cell[]> {
   const { breakers } = await listBreakers(context.deps, { limit: MAX_NAMED })
   return Promise.all(
     breakers.map(async ({ partner_id: id }): Promise<Cell> => {
-      const partner = await partnerIfAny(context, id)
+      const partner = await ifFound(showPartner(context.deps, id))
       return { ...link(partner?.name ?? String(id), at('partners', String(id))), tone: 'bad' }
     }),
   )
@@ -145,7 +138,7 @@ async function endingCertificates(context: PageContext): Promise<Cell[]> {
   const now = deps.clock.now()
   const certificates = await certificatesEndingSoon(deps, MAX_NAMED)
   const cells = certificates.map(async ({ partner_id, origin, ends_at }): Promise<Cell[]> => {
-    const partner = await partnerIfAny(context, partner_id)
+    const partner = await ifFound(showPartner(deps, partner_id))
     if (!partner) return []
     const origins = [partner.base_url, ...Object.values(partner.interface_urls)].map(originOf)
     if (!origins.includes(origin)) return []

@@ -1,4 +1,4 @@
-import type { Upload } from '../../platform/lib/action.ts'
+import type { Tone, Upload } from '../../platform/lib/action.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
 import type { Download } from '../../platform/lib/web/download.ts'
 import type { Locale, Translate } from '../../platform/lib/web/locale.ts'
@@ -6,8 +6,6 @@ import type { ExportFormat } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 
 /** What pages are made of. A section says what it shows and does; routes.ts and the views make pages of it. */
-
-export type Tone = 'good' | 'bad' | 'warn' | 'plain'
 
 /** One value; `text` is shown as text, never as markup. */
 export interface Cell {

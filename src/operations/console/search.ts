@@ -145,7 +145,7 @@ export async function searchFor(context: PageContext): Promise<Found> {
   if (query === '') return { query, found: [], tables: [] }
   const [explained, ...byKind] = await Promise.all([
     explainedFor(context, query),
-    ...ALL.map((find) => quiet(find(context, query))),
+    ...ALL.map((find) => quiet(find(context, query), [])),
   ])
   const found = [
     ...new Map([...byKind.flat(), ...people(explained, context)].map((one) => [one.link.href, one])).values(),
@@ -159,10 +159,7 @@ export async function searchFor(context: PageContext): Promise<Found> {
 /** Not for a request or an order: their own pages show the same. */
 async function explainedFor({ deps, role }: PageContext, query: string): Promise<Explained> {
   if (isUuid(query) || !mayDo(role, 'GET /explain')) return {}
-  return explain(deps, query).catch((error: unknown) => {
-    if (error instanceof RescodeError) return {}
-    throw error
-  })
+  return quiet(explain(deps, query), {})
 }
 
 const people = ({ people = [] }: Explained, { t }: PageContext) =>
@@ -218,8 +215,8 @@ const TOKEN_KINDS: Readonly<Record<string, string>> = {
 }
 
 /** A text that is refused as input of one kind finds nothing of that kind. */
-const quiet = async <T>(finding: Promise<readonly T[]>): Promise<readonly T[]> =>
+const quiet = <Found>(finding: Promise<Found>, nothing: Found): Promise<Found> =>
   finding.catch((error: unknown) => {
-    if (error instanceof RescodeError) return []
+    if (error instanceof RescodeError) return nothing
     throw error
   })

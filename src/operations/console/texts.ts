@@ -1,7 +1,7 @@
-import { namesIn, type PageAddress } from '../../platform/lib/action.ts'
+import { namesIn, type PageAddress, type Tone } from '../../platform/lib/action.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
-import type { Cell, Tone } from './page-model.ts'
+import type { Cell } from './page-model.ts'
 
 export const roleText = (role: Role, t: Translate): string => t(`console.role.${role}`)
 

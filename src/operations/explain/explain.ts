@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findUsers, routingKeyOf } from '../../authorization/account/index.ts'
+import { findUsers, rowKeyOf } from '../../authorization/account/index.ts'
 import { ACCESS_TOKENS, listGrants } from '../../authorization/oauth/index.ts'
 import {
   findRefused,
@@ -22,7 +22,7 @@ import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { maskedAnswer, maskedReason } from '../../platform/lib/masked-reason.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
-import { invalidRequest, RESCODES, Refusal } from '../../platform/lib/web/rescode.ts'
+import { ifFound, invalidRequest, nameOfRescode } from '../../platform/lib/web/rescode.ts'
 import { findNotice } from '../../ticketing/mtp/index.ts'
 import { findRejectedCall, type RejectedCallSummary, rejectedCallsOf } from '../../ticketing/mws/index.ts'
 import { showOrder } from '../../ticketing/orders/index.ts'
@@ -59,44 +59,19 @@ export interface ExplainedRequest {
 }
 
 /** What is known of whatever was asked about; only what there is. */
-export interface Explained extends ExplainedRequest {
-  readonly order?: OutputOf<typeof showOrder>
-  readonly token?: {
-    readonly begins: string
-    readonly kind: string
-    readonly expires_at: Date
-    /** Tokens that end in the same second, mostly one. */
-    readonly issued: Readonly<OutputOf<typeof ACCESS_TOKENS.withPrefix>>
-    readonly refusals: readonly ExplainedRefusal[]
-  }
-  readonly app?: {
-    readonly app_key: string
-    readonly name: string
-    readonly status: string
-    readonly refusals: readonly ExplainedRefusal[]
-  }
-  readonly partner?: {
-    readonly partner_id: bigint
-    readonly client_id: string
-    readonly status: string
-    readonly stage: string
-    readonly rejected_calls: readonly RejectedCallSummary[]
-  }
-  readonly people?: readonly (OutputOf<typeof findUsers>[number] & {
-    readonly grants: Readonly<OutputOf<typeof listGrants>['grants']>
-    readonly refusals: readonly ExplainedRefusal[]
-  })[]
+export interface Explained extends ExplainedRequest, Found {
+  readonly token?: OutputOf<typeof tokenOf>
 }
 
-const nothingKnown = (about: string) => {
-  return invalidRequest(localized('no-record', { about }), { status: 404 })
-}
+type Found = { readonly [Name in keyof typeof FINDERS]?: NonNullable<OutputOf<(typeof FINDERS)[Name]>> }
+
+const nothingKnown = (about: string) => invalidRequest(localized('no-record', { about }), { status: 404 })
 
 const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: localized('larger-than-ids') }])
 
 const explained = (row: RefusedRow): ExplainedRefusal => ({
   ...row,
-  answer: Object.entries(RESCODES).find(([rescode]) => Number(rescode) === row.rescode)?.[1].name ?? '',
+  answer: nameOfRescode(row.rescode),
   step: refusingCheckOf(row),
 })
 
@@ -148,12 +123,13 @@ export async function explain(deps: Deps, about: string): Promise<Explained> {
     ? await requestOf(deps, about)
     : token
       ? { token: await tokenOf(deps, token) }
-      : Object.assign({}, ...(await Promise.all([orderOf, appOf, partnerOf, usersOf].map((look) => look(deps, about)))))
+      : await findAll(deps, about)
   if (Object.keys(parts).length > 0) return parts
   if (/^\d{19}$/.test(about) && !isBigint(about)) throw tooLargeForId()
   throw nothingKnown('it')
 }
 
+/** `issued`: tokens that end in the same second, mostly one. */
 async function tokenOf(
   { db }: Deps,
   { begins, kind, routingKey, expiresAt }: NonNullable<ReturnType<typeof parseTokenPrefix>>,
@@ -165,48 +141,40 @@ async function tokenOf(
   return { begins, kind, expires_at: expiresAt, issued, refusals: refusals.map(explained) }
 }
 
-async function orderOf(deps: Deps, about: string): Promise<Explained> {
-  if (!/^\d{10,19}$/.test(about) || !isBigint(about)) return {}
-  const order = await showOrder(deps, BigInt(about)).catch((error: unknown) => {
-    if (error instanceof Refusal) return undefined
-    throw error
-  })
-  return order ? { order } : {}
-}
+const orderOf = async (deps: Deps, about: string) =>
+  /^\d{10,19}$/.test(about) && isBigint(about) ? ifFound(showOrder(deps, BigInt(about))) : undefined
 
-async function appOf(deps: Deps, about: string): Promise<Explained> {
-  if ((await existingAppKeys(deps.db, [about])).length === 0) return {}
+async function appOf(deps: Deps, about: string) {
+  if ((await existingAppKeys(deps.db, [about])).length === 0) return undefined
   const { app_key, name, status } = await showMicroApp(deps, about)
-  return { app: { app_key, name, status, refusals: (await refusedOfApp(deps.db, app_key, MAX_ROWS)).map(explained) } }
+  return { app_key, name, status, refusals: (await refusedOfApp(deps.db, app_key, MAX_ROWS)).map(explained) }
 }
 
-async function partnerOf(deps: Deps, about: string): Promise<Explained> {
+async function partnerOf(deps: Deps, about: string) {
   const partner = await findPartnerByClientId(deps, about)
-  if (!partner) return {}
+  if (!partner) return undefined
   const { partner_id, client_id, status, stage } = partner
-  return {
-    partner: {
-      partner_id,
-      client_id,
-      status,
-      stage,
-      rejected_calls: await rejectedCallsOf(deps.db, partner_id, MAX_ROWS),
-    },
-  }
+  return { partner_id, client_id, status, stage, rejected_calls: await rejectedCallsOf(deps.db, partner_id, MAX_ROWS) }
 }
 
-async function usersOf(deps: Deps, about: string): Promise<Explained> {
+async function peopleOf(deps: Deps, about: string) {
   const users = await findUsers(deps, about, MAX_ROWS)
   const people = users.map(async (person) => {
     const { cid, user_id } = person
-    const user = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
-    const [grants, refusals] = await Promise.all([
+    const [{ grants }, refusals] = await Promise.all([
       listGrants(deps, { cid, user_id, limit: MAX_ROWS }),
-      refusedOfUser(deps.db, user, MAX_ROWS),
+      refusedOfUser(deps.db, rowKeyOf(person), MAX_ROWS),
     ])
-    return { ...person, grants: grants.grants, refusals: refusals.map(explained) }
+    return { ...person, grants, refusals: refusals.map(explained) }
   })
-  return users.length > 0 ? { people: await Promise.all(people) } : {}
+  return users.length > 0 ? Promise.all(people) : undefined
+}
+
+const FINDERS = { order: orderOf, app: appOf, partner: partnerOf, people: peopleOf }
+
+async function findAll(deps: Deps, about: string): Promise<Found> {
+  const finding = Object.entries(FINDERS).map(async ([name, find]) => [name, await find(deps, about)] as const)
+  return Object.fromEntries((await Promise.all(finding)).filter(([, found]) => found !== undefined))
 }
 
 /** What is known of a request without what the partner wrote, for operators who may not see people. */

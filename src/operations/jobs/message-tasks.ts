@@ -3,28 +3,23 @@ import { ACCOUNT_MESSAGES } from '../../authorization/account/index.ts'
 import { APP_REQUESTS, findTeamMail, markTeamMail } from '../../authorization/teams/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
-import { deliver, NotSent, postWebhook } from '../../platform/outbound/index.ts'
+import { type DeliveryResult, deliver, NotSent, postWebhook } from '../../platform/outbound/index.ts'
 import { bilingualMail, sendMail } from '../../sandbox/portal/index.ts'
-import { GiveUp, type ServiceDeps, type Task } from './task.ts'
+import { type ServiceDeps, task } from './task.ts'
 
 type PersonMessage = NonNullable<OutputOf<typeof ACCOUNT_MESSAGES.told>>
 
 /** One mail; the queue tries it again. */
-async function mailPerson(deps: Deps, told: PersonMessage): Promise<void> {
+async function mailPerson(deps: Deps, told: PersonMessage): Promise<DeliveryResult> {
   deps.assertLeaseHeld?.()
   const { id, address, told: at } = told
   try {
     await sendMail(deps, id, bilingualMail(deps.config, { ...told, to: { name: '', address }, at }))
+    return {}
   } catch (error) {
     if (!(error instanceof NotSent)) throw error
-    if (error.permanent) throw new GiveUp(error.detail)
-    throw new Error(error.detail)
+    return error.permanent ? { givenUp: error.detail } : { failure: error.detail }
   }
-}
-
-export const sendPersonMailTask: Task = async (deps, payload) => {
-  const message = await ACCOUNT_MESSAGES.told(deps, ACCOUNT_MESSAGES.told.input.parse(payload))
-  if (message) await mailPerson(deps, message)
 }
 
 interface HookMessage {
@@ -35,101 +30,99 @@ interface HookMessage {
 }
 
 /** Hands the platform what it sends to a person: a signed webhook, as those to contacts and apps. */
-async function callPeopleHook(deps: ServiceDeps, { id, type, at, data }: HookMessage): Promise<void> {
+async function callPeopleHook(deps: ServiceDeps, { id, type, at, data }: HookMessage): Promise<DeliveryResult> {
   const { PASSWORD_RESET_HOOK: hook, PASSWORD_RESET_HOOK_SECRET: secret } = deps.config
-  if (hook === undefined || secret === undefined) throw new Error('PASSWORD_RESET_HOOK is not set')
+  if (hook === undefined || secret === undefined) return { failure: 'PASSWORD_RESET_HOOK is not set' }
   const body = JSON.stringify({ type, timestamp: at, data })
   deps.assertLeaseHeld?.()
   try {
     await postWebhook(deps, { url: hook, id, body, secrets: [secret] })
+    return {}
   } catch (error) {
     if (!(error instanceof NotSent)) throw error
-    throw new Error(`PASSWORD_RESET_HOOK: ${error.message}`)
+    return { failure: `PASSWORD_RESET_HOOK: ${error.message}` }
   }
-}
-
-/** A code goes to the new address or number of a person, while nothing newer was asked for. */
-export const sendContactCodeTask: Task = async (deps, payload) => {
-  const change = await ACCOUNT_MESSAGES.contactCode(deps, ACCOUNT_MESSAGES.contactCode.input.parse(payload))
-  if (!change) return
-  const { id, kind, way, value, code, at, expiresAt, cid, userId } = change
-  if (way === 'hook') {
-    const to = kind === 'phone' ? { phone_number: value } : { mail: value }
-    const data = { cid, user_id: userId, ...to, code, expires_at: expiresAt }
-    return callPeopleHook(deps, { id, type: 'user.contact_code', at, data })
-  }
-  await mailPerson(deps, {
-    id,
-    address: value,
-    date: at,
-    told: expiresAt,
-    subject: (t) => t('mail.contact_code_subject'),
-    text: (t, time) => t('mail.contact_code_text', { time, code }),
-  })
-}
-
-/** Somebody has forgotten a password: the link goes out by mail, or to the platform's own messages. */
-export const forgottenPasswordTask: Task = async (deps, payload) => {
-  const link = await ACCOUNT_MESSAGES.forgotten(deps, ACCOUNT_MESSAGES.forgotten.input.parse(payload))
-  if (!link) return
-  if (deps.config.PASSWORD_RESET === 'hook') {
-    const { id, at, cid, userId, url, expiresAt } = link
-    const data = { cid, user_id: userId, url, expires_at: expiresAt }
-    return callPeopleHook(deps, { id, type: 'user.password_forgotten', at, data })
-  }
-  if (deps.config.PASSWORD_RESET !== 'mail' || link.address === undefined) return
-  await mailPerson(deps, {
-    id: link.id,
-    address: link.address,
-    date: link.at,
-    told: link.expiresAt,
-    subject: (t) => t('mail.forgotten_subject'),
-    text: (t, time) => t('mail.forgotten_text', { time, url: link.url }),
-  })
 }
 
 const REQUEST_TEXTS = { live: 'mail.app_request_live', change: 'mail.app_request_change' }
-const ofRequest = z.object({ requestId: z.string() })
 
-/** Operators are told that a team has asked for something; nothing where it is decided by now. */
-export const sendRequestMailTask: Task = async (deps, payload) => {
-  const { requestId } = ofRequest.parse(payload)
-  const { OPERATORS_MAIL: address, ADMIN_PORT, PUBLIC_URL } = deps.config
-  const request = address === undefined ? undefined : await APP_REQUESTS.open(deps, requestId)
-  if (!address || !request) return
-  const { name, kind, at } = request
-  // With ADMIN_PORT the console is at an address that is not known here.
-  const url = `${ADMIN_PORT === undefined ? PUBLIC_URL : ''}/console/app-requests/${requestId}`
-  await mailPerson(deps, {
-    id: requestId,
-    address,
-    date: deps.clock.now(),
-    told: at,
-    subject: (t) => t('mail.app_request_subject', { name }),
-    text: (t, time) => t(REQUEST_TEXTS[kind], { name, time, url }),
-  })
-}
-
-const ofLink = z.object({ linkId: z.string() })
-
-/** Somebody is invited to a team of developers; nothing when the mail is sent, or its link can no longer be used. */
-export const sendTeamMailTask: Task = async (deps, payload) => {
-  const { linkId } = ofLink.parse(payload)
-  const invitation = await findTeamMail(deps, linkId)
-  if (!invitation) return
-  const { mail, team, expiresAt, token } = invitation
-  const url = `${deps.config.PUBLIC_URL}/developer/join?token=${token}`
-  const message = bilingualMail(deps.config, {
-    ...{ id: linkId, to: { name: '', address: mail }, date: deps.clock.now(), at: expiresAt },
-    subject: (t) => t('mail.team_invitation_subject', { team }),
-    text: (t, time) => t('mail.team_invitation_text', { team, url, time }),
-  })
-  const { failure, givenUp } = await deliver(deps, {
-    send: () => sendMail(deps, linkId, message),
-    markSent: () => markTeamMail(deps, linkId, 'sent'),
-    markFailed: (problem, final) => markTeamMail(deps, linkId, final ? 'failed' : 'waiting', problem),
-    givenUpAt: expiresAt,
-  })
-  if (givenUp) throw new GiveUp(givenUp)
-  if (failure) throw new Error(failure)
-}
+/** What people, developers and operators are sent. Nothing where there is nothing to say any more. */
+export const MESSAGE_TASKS = {
+  'send-person-mail': task(ACCOUNT_MESSAGES.told.input, async (deps, about) => {
+    const message = await ACCOUNT_MESSAGES.told(deps, about)
+    return message ? mailPerson(deps, message) : {}
+  }),
+  // A code goes to the new address or number of a person, while nothing newer was asked for.
+  'send-contact-code': task(ACCOUNT_MESSAGES.contactCode.input, async (deps, asked) => {
+    const change = await ACCOUNT_MESSAGES.contactCode(deps, asked)
+    if (!change) return {}
+    const { id, kind, way, value, code, at, expiresAt, cid, userId } = change
+    if (way === 'hook') {
+      const to = kind === 'phone' ? { phone_number: value } : { mail: value }
+      const data = { cid, user_id: userId, ...to, code, expires_at: expiresAt }
+      return callPeopleHook(deps, { id, type: 'user.contact_code', at, data })
+    }
+    return mailPerson(deps, {
+      id,
+      address: value,
+      date: at,
+      told: expiresAt,
+      subject: (t) => t('mail.contact_code_subject'),
+      text: (t, time) => t('mail.contact_code_text', { time, code }),
+    })
+  }),
+  // Somebody has forgotten a password: the link goes out by mail, or to the platform's own messages.
+  'forgotten-password': task(ACCOUNT_MESSAGES.forgotten.input, async (deps, forgotten) => {
+    const link = await ACCOUNT_MESSAGES.forgotten(deps, forgotten)
+    if (!link) return {}
+    const { id, at, address, cid, userId, url, expiresAt } = link
+    if (deps.config.PASSWORD_RESET === 'hook') {
+      const data = { cid, user_id: userId, url, expires_at: expiresAt }
+      return callPeopleHook(deps, { id, type: 'user.password_forgotten', at, data })
+    }
+    if (deps.config.PASSWORD_RESET !== 'mail' || address === undefined) return {}
+    return mailPerson(deps, {
+      id,
+      address,
+      date: at,
+      told: expiresAt,
+      subject: (t) => t('mail.forgotten_subject'),
+      text: (t, time) => t('mail.forgotten_text', { time, url }),
+    })
+  }),
+  // Operators are told that a team has asked for something; not once it is decided.
+  'send-request-mail': task(z.object({ requestId: z.string() }), async (deps, { requestId }) => {
+    const { OPERATORS_MAIL: address, ADMIN_PORT, PUBLIC_URL } = deps.config
+    const request = address === undefined ? undefined : await APP_REQUESTS.open(deps, requestId)
+    if (!address || !request) return {}
+    const { name, kind, at } = request
+    // With ADMIN_PORT the console is at an address that is not known here.
+    const url = `${ADMIN_PORT === undefined ? PUBLIC_URL : ''}/console/app-requests/${requestId}`
+    return mailPerson(deps, {
+      id: requestId,
+      address,
+      date: deps.clock.now(),
+      told: at,
+      subject: (t) => t('mail.app_request_subject', { name }),
+      text: (t, time) => t(REQUEST_TEXTS[kind], { name, time, url }),
+    })
+  }),
+  // Somebody is invited to a team of developers.
+  'send-team-mail': task(z.object({ linkId: z.string() }), async (deps, { linkId }) => {
+    const invitation = await findTeamMail(deps, linkId)
+    if (!invitation) return {}
+    const { mail, team, expiresAt, token } = invitation
+    const url = `${deps.config.PUBLIC_URL}/developer/join?token=${token}`
+    const message = bilingualMail(deps.config, {
+      ...{ id: linkId, to: { name: '', address: mail }, date: deps.clock.now(), at: expiresAt },
+      subject: (t) => t('mail.team_invitation_subject', { team }),
+      text: (t, time) => t('mail.team_invitation_text', { team, url, time }),
+    })
+    return deliver(deps, {
+      send: () => sendMail(deps, linkId, message),
+      markSent: () => markTeamMail(deps, linkId, 'sent'),
+      markFailed: (problem, final) => markTeamMail(deps, linkId, final ? 'failed' : 'waiting', problem),
+      givenUpAt: expiresAt,
+    })
+  }),
+} as const

@@ -1,5 +1,5 @@
 import { action } from '../../platform/lib/action.ts'
-import { givenUpJob, giveUpJob, jobFilter, listJobs, oneJob, retryJob } from './job.ts'
+import { giveUpJob, listJobs, retryJob } from './job.ts'
 
 const mayChange = ({ state }: Readonly<Record<string, unknown>>): boolean => state !== 'running'
 
@@ -9,7 +9,6 @@ export const JOB_ACTIONS = [
     route: 'GET /jobs',
     command: 'job list',
     role: 'viewer',
-    input: jobFilter,
     run: listJobs,
     list: {
       rows: 'jobs',
@@ -27,7 +26,6 @@ export const JOB_ACTIONS = [
     route: 'POST /jobs/:job_id/retry',
     command: 'job retry',
     role: 'support',
-    input: oneJob,
     run: retryJob,
     offered: mayChange,
   }),
@@ -35,7 +33,6 @@ export const JOB_ACTIONS = [
     route: 'POST /jobs/:job_id/give-up',
     command: 'job give-up',
     role: 'support',
-    input: givenUpJob,
     run: giveUpJob,
     offered: mayChange,
   }),

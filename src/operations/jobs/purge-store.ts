@@ -1,12 +1,9 @@
 import { z } from 'zod'
 import type { Retention, RetentionBatch } from '../../platform/db/retention.ts'
-import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
 
 /** How many rows a batch has deleted, and the date of the last one. */
 const deleted = z.object({ rows: z.number(), last: z.date().nullable() })
-
-const list = (parts: readonly Fragment[]): Fragment => parts.reduce((all, part) => sql.part`${all}, ${part}`)
-const every = (parts: readonly Fragment[]): Fragment => parts.reduce((all, part) => sql.part`${all} and ${part}`)
 
 /**
  * Deletes the oldest rows by the index on their date. Rows are found and locked first and then deleted by their primary
@@ -30,12 +27,15 @@ export async function deleteBatch(
   const [batch] = await db.listWithCustomPlan(
     deleted,
     sql`with due as (
-          select ${list(keys)} from ${rows} where ${date} >= ${from} and ${date} < ${before}${without}
+          select ${sql.join(keys)} from ${rows} where ${date} >= ${from} and ${date} < ${before}${without}
           order by ${date} limit ${limit} for update skip locked
         ), gone as (
           delete from ${rows} t
-          using unnest(${list(keys.map((name) => sql.part`array(select ${name} from due)`))}) as due_key (${list(keys)})
-          where ${every(keys.map((name) => sql.part`t.${name} = due_key.${name}`))}
+          using unnest(${sql.join(keys.map((name) => sql.part`array(select ${name} from due)`))}) as due_key (${sql.join(keys)})
+          where ${sql.join(
+            keys.map((name) => sql.part`t.${name} = due_key.${name}`),
+            ' and ',
+          )}
           returning t.${date} as at, t.${shared} as shared
         )${withThem}
         select count(*)::int as rows, max(at) as last from gone`,

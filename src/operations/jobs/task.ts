@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { TokenDeps } from '../../authorization/oauth/index.ts'
 import type { UpstreamDeps } from '../../authorization/upstream/index.ts'
 import type { Log } from '../../platform/lib/log.ts'
@@ -24,3 +25,21 @@ export type Task = (deps: ServiceDeps, payload: unknown, job: RunningJob) => Pro
 export class GiveUp extends Error {
   override readonly name = 'GiveUp'
 }
+
+interface Outcome {
+  /** It is worth another attempt. */
+  readonly failure?: string | null | undefined
+  readonly givenUp?: string | null | undefined
+}
+
+/** A task with a payload of this shape, which says what has failed, or throws. */
+export const task =
+  <Payload>(
+    payload: z.ZodType<Payload>,
+    work: (deps: ServiceDeps, payload: Payload, job: RunningJob) => Promise<Outcome>,
+  ): Task =>
+  async (deps, given, job) => {
+    const { failure, givenUp } = await work(deps, payload.parse(given), job)
+    if (givenUp) throw new GiveUp(givenUp)
+    if (failure) throw new Error(failure)
+  }

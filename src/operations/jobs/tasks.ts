@@ -10,42 +10,21 @@ import { sendMemberMail, sendNotification } from '../../sandbox/portal/index.ts'
 import { pullDue, queuePulls } from '../../ticketing/catalogue/index.ts'
 import { sendPasswordLink } from '../../ticketing/members/index.ts'
 import { pollOrder, sendRefundedMessage } from '../../ticketing/orders/index.ts'
-import {
-  forgottenPasswordTask,
-  sendContactCodeTask,
-  sendPersonMailTask,
-  sendRequestMailTask,
-  sendTeamMailTask,
-} from './message-tasks.ts'
+import { MESSAGE_TASKS } from './message-tasks.ts'
 import { purgeOftenTask, purgeTask } from './purge.ts'
-import { GiveUp, type Task } from './task.ts'
+import { type Task, task } from './task.ts'
 
 /** How long a partner is not called after some calls have failed. */
 const PAUSE_S = 10
 
-const ofPartner = z.object({ partnerId: int64() })
-
-/** A partner has said that products or price calendars have changed: some of them are pulled, the rest by the next run. */
-const pullDueTask: Task = async (deps, payload, { signal }) => {
-  const { partnerId } = ofPartner.parse(payload)
-  const { settled, left, failure, problems } = await pullDue(deps, partnerId, {
-    signal,
-    chosen: await chosenFunctions(deps, partnerId),
-  })
-  if (problems) throw new GiveUp(problems)
-  if (!left) return
-  if (failure && settled === 0) throw new Error(failure)
+const pullDueTask = task(z.object({ partnerId: int64() }), async (deps, { partnerId }, { signal }) => {
+  const chosen = await chosenFunctions(deps, partnerId)
+  const { settled, left, failure, problems } = await pullDue(deps, partnerId, { signal, chosen })
+  if (problems || !left) return { givenUp: problems }
+  if (failure && settled === 0) return { failure }
   await queuePulls(deps.db, partnerId, failure ? addSeconds(deps.clock.now(), PAUSE_S) : undefined)
-}
-
-const ofOrder = z.object({ orderId: int64(), asked: z.number() })
-
-/** An answer to create or pay was lost or is still to come: the partner is asked until the order is decided. */
-const queryOrderTask: Task = async (deps, payload, { id }) => {
-  const { orderId, asked } = ofOrder.parse(payload)
-  const { givenUp } = await pollOrder(deps, orderId, asked, { kind: 'schedule', ref: id })
-  if (givenUp) throw new GiveUp(givenUp)
-}
+  return {}
+})
 
 const ofRefund = z.object({
   orderId: int64(),
@@ -53,43 +32,6 @@ const ofRefund = z.object({
   type: z.literal([1, 2, 3]),
   reason: z.string().optional(),
 })
-
-/** The platform has refunded by itself, and its message has not arrived yet. */
-const sendRefundedMessageTask: Task = async (deps, payload, { id }) => {
-  const failure = await sendRefundedMessage(deps, ofRefund.parse(payload), { kind: 'schedule', ref: id })
-  if (failure) throw new Error(`${failure.kind}: ${maskedReason(failure.detail)}`)
-}
-
-const ofNotification = z.object({ notificationId: z.string() })
-
-/** Notifies a contact of a partner over one channel that an integration has passed. */
-const sendNotificationTask: Task = async (deps, payload) => {
-  const { failure, givenUp } = await sendNotification(deps, ofNotification.parse(payload).notificationId)
-  if (givenUp) throw new GiveUp(givenUp)
-  if (failure) throw new Error(failure)
-}
-
-const ofApp = z.object({ appKey: z.string() })
-
-/** An app is told what has happened to its grants. */
-const sendAppEventsTask: Task = async (deps, payload, { signal }) => {
-  const { failure } = await sendAppEvents(deps, ofApp.parse(payload).appKey, signal)
-  if (failure) throw new Error(failure)
-}
-
-const ofLink = z.object({ linkId: z.string() })
-
-/** Somebody is invited to a partner, or has forgotten the password. */
-const sendMemberMailTask: Task = async (deps, payload) => {
-  const { failure, givenUp } = await sendMemberMail(deps, ofLink.parse(payload).linkId)
-  if (givenUp) throw new GiveUp(givenUp)
-  if (failure) throw new Error(failure)
-}
-
-const ofForgotten = z.object({ clientId: z.string(), mail: z.string() })
-
-/** Whether there is such a member is found out here, so that the answer to whoever asked does not tell. */
-const memberPasswordTask: Task = (deps, payload) => sendPasswordLink(deps, ofForgotten.parse(payload))
 
 /** People whose time to think is over are erased. */
 const eraseDueTask: Task = async (deps, _payload, { log, signal }) => {
@@ -100,22 +42,37 @@ const eraseDueTask: Task = async (deps, _payload, { log, signal }) => {
 
 /** Every task by the name under which it is queued. */
 export const TASKS: Readonly<Record<TaskName, Task>> = {
+  // A partner has said that products or price calendars have changed: some of them are pulled, the rest by the next run.
   'pull-due': pullDueTask,
-  'query-order': queryOrderTask,
-  'send-refunded-message': sendRefundedMessageTask,
+  // An answer to create or pay was lost or is still to come: the partner is asked until the order is decided.
+  'query-order': task(z.object({ orderId: int64(), asked: z.number() }), (deps, { orderId, asked }, { id }) =>
+    pollOrder(deps, orderId, asked, { kind: 'schedule', ref: id }),
+  ),
+  // The platform has refunded by itself, and its message has not arrived yet.
+  'send-refunded-message': task(ofRefund, async (deps, refund, { id }) => {
+    const failure = await sendRefundedMessage(deps, refund, { kind: 'schedule', ref: id })
+    return { failure: failure && `${failure.kind}: ${maskedReason(failure.detail)}` }
+  }),
   purge: purgeTask,
   'purge-often': purgeOftenTask,
-  'send-notification': sendNotificationTask,
-  'send-member-mail': sendMemberMailTask,
-  'send-team-mail': sendTeamMailTask,
-  'send-request-mail': sendRequestMailTask,
-  'member-password': memberPasswordTask,
-  'send-person-mail': sendPersonMailTask,
-  'forgotten-password': forgottenPasswordTask,
-  'send-contact-code': sendContactCodeTask,
-  'send-app-events': sendAppEventsTask,
+  // A contact of a partner is told over one channel that an integration has passed.
+  'send-notification': task(z.object({ notificationId: z.string() }), (deps, { notificationId }) =>
+    sendNotification(deps, notificationId),
+  ),
+  // Somebody is invited to a partner, or has forgotten the password.
+  'send-member-mail': task(z.object({ linkId: z.string() }), (deps, { linkId }) => sendMemberMail(deps, linkId)),
+  // Whether there is such a member is found out here, so that the answer to whoever asked does not tell.
+  'member-password': task(z.object({ clientId: z.string(), mail: z.string() }), async (deps, forgotten) => {
+    await sendPasswordLink(deps, forgotten)
+    return {}
+  }),
+  // An app is told what has happened to its grants.
+  'send-app-events': task(z.object({ appKey: z.string() }), (deps, { appKey }, { signal }) =>
+    sendAppEvents(deps, appKey, signal),
+  ),
   'erase-due': eraseDueTask,
   'tell-ending-secrets': (deps, _payload, { signal }) => tellOfEndingSecrets(deps, signal),
+  ...MESSAGE_TASKS,
 }
 
 /** What is queued by the clock, in UTC. */

@@ -1,10 +1,11 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Job, Logger, Runner, RunnerOptions, TaskList, WorkerEvents } from 'graphile-worker'
+import type { Job, Logger, Runner, TaskList, WorkerEvents } from 'graphile-worker'
 import { SEAL_EVERY_MS, sealAudit } from '../../platform/audit/index.ts'
-import { connectionSettings, openPool, openQueuePool } from '../../platform/db/pool.ts'
+import { connectionSettings, openPool } from '../../platform/db/pool.ts'
+import { QueuePool } from '../../platform/db/queue-pool.ts'
 import { type Db, dbOf, withShareOf } from '../../platform/db/sql.ts'
-import { isAway, isUnanswered } from '../../platform/lib/database-errors.ts'
+import { isAway, isUnanswered, isUnavailable } from '../../platform/lib/database-errors.ts'
 import type { Log } from '../../platform/lib/log.ts'
 import { afterFailure } from './after-failure.ts'
 import type { ServiceDeps } from './task.ts'
@@ -39,7 +40,7 @@ interface ActiveWorker {
 export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: string): Promise<JobWorker> {
   const deps = withShareOf(given, 'jobs')
   const connection = { ...connectionSettings(deps.config, databaseUrl), genericPlan: false }
-  const pool = openQueuePool(connection, CONCURRENCY + 1, log)
+  const queue = new QueuePool(connection, CONCURRENCY + 1, log)
   // The lease has a connection of its own: it is renewed however busy the others are.
   const leasePool = openPool({ ...connection, size: 1 }, log)
   const stopping = new AbortController()
@@ -49,11 +50,11 @@ export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: str
     )
   const seal = () =>
     sealAudit(deps).catch((error: Error) => log.warn({ err: error }, 'the audit log could not be sealed'))
-  const begin = () => beginRunner(deps, log, { pool, leaseDb: dbOf(leasePool), stopping: stopping.signal })
+  const begin = () => beginRunner(deps, log, { queue, leaseDb: dbOf(leasePool), stopping: stopping.signal })
 
   await unlockDead()
   let current = await begin().catch(async (error: Error) => {
-    await Promise.all([pool.end(), leasePool.end()])
+    await Promise.all([queue.pool.end(), leasePool.end()])
     throw error
   })
   const unlocking = setInterval(unlockDead, UNLOCK_EVERY_MS).unref()
@@ -91,13 +92,13 @@ export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: str
       await ended.catch(() => {})
       await current.end() // one that has begun meanwhile
       await seal()
-      await Promise.all([pool.end(), leasePool.end()])
+      await Promise.all([queue.pool.end(), leasePool.end()])
     },
   }
 }
 
 interface RunnerParts {
-  readonly pool: NonNullable<RunnerOptions['pgPool']>
+  readonly queue: QueuePool
   readonly leaseDb: Db
   readonly stopping: AbortSignal
 }
@@ -105,17 +106,18 @@ interface RunnerParts {
 async function beginRunner(
   deps: ServiceDeps,
   log: Log,
-  { pool, leaseDb, stopping }: RunnerParts,
+  { queue, leaseDb, stopping }: RunnerParts,
 ): Promise<ActiveWorker> {
   const events: WorkerEvents = new EventEmitter()
   const over = new AbortController()
   const signal = AbortSignal.any([stopping, over.signal])
   const settling = settleFailures(deps, log, events)
+  const endsWritten = queue.writeEnds(events, over.signal)
   let holdsJobs = false
   const lostJob = new Promise<void>((resolve) => {
     events.on('worker:getJob:error', ({ error }) => {
-      if (!isAway(error) && !isUnanswered(error)) return
-      holdsJobs = true
+      if (!isUnavailable(error)) return
+      holdsJobs ||= isAway(error) || isUnanswered(error)
       resolve()
     })
   })
@@ -132,7 +134,7 @@ async function beginRunner(
   // Only where jobs run: it loads much that processes without jobs, and the command line, do not need.
   const { Logger, parseCronItems, run } = await import('graphile-worker')
   const runner = await run({
-    pgPool: pool,
+    pgPool: queue.pool,
     taskList: taskList({ ...deps, assertLeaseHeld: () => lease?.assertSafe() }, log, signal),
     parsedCronItems: parseCronItems(
       CRON_TASKS.map(({ task, match }) => ({ task, match, options: { backfillPeriod: 86_400_000, jobKey: task } })),
@@ -150,7 +152,8 @@ async function beginRunner(
     over.abort()
     await runner.stop().catch(() => {})
     await settling()
-    await held.stop(holdsJobs)
+    const allWritten = await endsWritten()
+    await held.stop(holdsJobs || !allWritten)
   }
   return {
     runner,

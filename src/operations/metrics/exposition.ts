@@ -66,46 +66,35 @@ const DATABASE: readonly (readonly [name: string, help: string, read: (stats: Da
 async function databaseMetrics({ db }: Deps): Promise<Registry> {
   const registry = new Registry()
   const registers = [registry]
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name, help, labelNames, registers })
   const asked = Promise.all([readDatabaseStats(db), queueState(db), lastPurge(db), statesOfShards(db.reserved())])
   const answer = await Promise.race([asked, sleep(DATABASE_MS, undefined, { ref: false })]).catch(() => undefined)
   asked.catch(() => {}) // nobody waits for one that fails later
-  new Gauge({ name: 'gatehouse_database_up', help: '1 while the database answers', registers }).set(answer ? 1 : 0)
+  gauge('gatehouse_database_up', '1 while the database answers').set(answer ? 1 : 0)
   if (!answer) return registry
   const [stats, queue, purgedAt, shards] = answer
   for (const [name, help, read] of DATABASE) {
     if (name.endsWith('_total')) new Counter({ name, help, registers }).inc(read(stats))
-    else new Gauge({ name, help, registers }).set(read(stats))
+    else gauge(name, help).set(read(stats))
   }
-  const up = new Gauge({
-    name: 'gatehouse_shard_up',
-    help: '1 while the shard can be used, where people are spread over shards',
-    labelNames: ['shard'],
-    registers,
-  })
+  const up = gauge('gatehouse_shard_up', '1 while the shard can be used, where people are spread over shards', [
+    'shard',
+  ])
   for (const { schema, pending } of shards) up.set({ shard: schema }, pending === undefined ? 0 : 1)
-  const jobs = new Gauge({
-    name: 'gatehouse_jobs',
-    help: 'Durable jobs that are not done, by task and state: waiting, running, failed (for good)',
-    labelNames: ['task', 'state'],
-    registers,
-  })
-  const oldest = new Gauge({
-    name: 'gatehouse_jobs_oldest_waiting_seconds',
-    help: 'Time since the oldest runnable job became due',
-    labelNames: ['task'],
-    registers,
-  })
-  for (const { task, waiting, running, failed, oldest_s } of queue) {
-    jobs.set({ task, state: 'waiting' }, waiting)
-    jobs.set({ task, state: 'running' }, running)
-    jobs.set({ task, state: 'failed' }, failed)
+  const jobs = gauge(
+    'gatehouse_jobs',
+    'Durable jobs that are not done, by task and state: waiting, running, failed (for good)',
+    ['task', 'state'],
+  )
+  const oldest = gauge('gatehouse_jobs_oldest_waiting_seconds', 'Time since the oldest runnable job became due', [
+    'task',
+  ])
+  for (const { task, oldest_s, ...states } of queue) {
+    for (const [state, count] of Object.entries(states)) jobs.set({ task, state }, count)
     oldest.set({ task }, oldest_s)
   }
-  const purged = new Gauge({
-    name: 'gatehouse_purge_finished_timestamp_seconds',
-    help: 'When a purge last completed',
-    registers,
-  })
+  const purged = gauge('gatehouse_purge_finished_timestamp_seconds', 'When a purge last completed')
   if (purgedAt) purged.set(epochSeconds(purgedAt))
   return registry
 }

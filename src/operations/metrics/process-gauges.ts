@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
+import { collectDefaultMetrics } from 'prom-client'
+import type { Metrics } from '../../platform/lib/metrics.ts'
 
 /** Gauges of a process, read at each scrape. */
 export interface ProcessGauges {
@@ -12,51 +13,29 @@ export interface ProcessGauges {
 }
 
 /** Adds to a process's metrics what is read at each scrape: the process itself, its pool, circuit breakers. */
-export function measureProcess(registry: Registry, { pool, waiting, breakers, certificates }: ProcessGauges): void {
-  const registers = [registry]
+export function measureProcess({ registry, watch }: Metrics, gauges: ProcessGauges): void {
   collectDefaultMetrics({ register: registry })
-  new Gauge({
-    name: 'gatehouse_processes',
-    help: 'Number of processes summed here',
-    registers,
-  }).set(1)
-  new Gauge({
-    name: 'gatehouse_database_connections',
-    help: 'Connections of the pool by state: used, idle',
-    labelNames: ['state'],
-    registers,
-    collect() {
-      const { total, idle } = pool()
-      this.set({ state: 'used' }, total - idle)
-      this.set({ state: 'idle' }, idle)
-    },
+  watch('gatehouse_processes', 'Number of processes summed here', () => 1)
+  const connections = () => {
+    const { total, idle } = gauges.pool()
+    return { used: total - idle, idle }
+  }
+  watch('gatehouse_database_connections', 'Connections of the pool by state: used, idle', connections, {
+    label: 'state',
   })
-  new Gauge({
-    name: 'gatehouse_database_waiting',
-    help: 'Statements that wait for a connection, by room',
-    labelNames: ['room'],
-    registers,
-    collect() {
-      for (const [room, count] of Object.entries(waiting())) this.set({ room }, count)
-    },
+  watch('gatehouse_database_waiting', 'Statements that wait for a connection, by room', gauges.waiting, {
+    label: 'room',
   })
-  new Gauge({
-    name: 'gatehouse_partner_breakers',
-    help: 'Partners whose circuit breaker is open (calls failed) or slow (no background calls); the maximum over all processes',
-    labelNames: ['state'],
-    aggregator: 'max',
-    registers,
-    collect() {
-      for (const [state, count] of Object.entries(breakers())) this.set({ state }, count)
-    },
-  })
-  new Gauge({
-    name: 'gatehouse_partner_certificates_ending',
-    help: 'Hosts of partners whose TLS certificate ends within 14 days; the maximum over all processes',
-    aggregator: 'max',
-    registers,
-    collect() {
-      this.set(certificates())
-    },
-  })
+  watch(
+    'gatehouse_partner_breakers',
+    'Partners whose circuit breaker is open (calls failed) or slow (no background calls); the maximum over all processes',
+    () => ({ ...gauges.breakers() }),
+    { label: 'state', aggregator: 'max' },
+  )
+  watch(
+    'gatehouse_partner_certificates_ending',
+    'Hosts of partners whose TLS certificate ends within 14 days; the maximum over all processes',
+    gauges.certificates,
+    { aggregator: 'max' },
+  )
 }

@@ -4,26 +4,14 @@ import { addSeconds } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { equalSecrets, type Keys } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
-import type { Operator } from '../../platform/lib/web/admin-auth.ts'
 import type { SignInSource } from '../../platform/throttle/index.ts'
-import { endOperatorSession, findOperatorSession } from './session.ts'
+import { type ConsoleOperator, findOperatorSession, TOUCH_EVERY_S } from './session.ts'
 import * as store from './session-store.ts'
 import { recordFailure } from './sign-in.ts'
 import { operatorLimits } from './totp.ts'
 import { ADMIN_TOKEN_NAME } from './wire.ts'
 
 /** Sessions of the console for whoever holds ADMIN_TOKEN, so that a new installation can be entered. */
-
-/** The last use of a session is written at most this often. */
-const TOUCH_EVERY_S = 60
-
-/** Who uses the console. */
-export interface ConsoleOperator extends Operator {
-  /** The password was right, but there is no authenticator yet: nothing but adding one is allowed. */
-  readonly pending: boolean
-  /** Hash of the session id, 32 bytes; forms are bound to it. */
-  readonly sessionHash: Buffer
-}
 
 const markOf = ({ storage }: Keys, token: string): Buffer => hmacSha256(storage, `ADMIN_TOKEN\n${token}`)
 
@@ -64,15 +52,17 @@ async function findAdminTokenSession(deps: Deps, cookie: string | undefined): Pr
   const wanted = { hash: read.hash, mark: markOf(keys, config.ADMIN_TOKEN) }
   const known = await store.findAdminTokenSession(db, wanted, now, addSeconds(now, -config.OPERATOR_IDLE_S))
   if (!known) return null
-  if (known.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchAdminTokenSession(db, read.hash, now)
+  if (known.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, 'adminToken', read.hash, now)
   return { name: ADMIN_TOKEN_NAME, role: 'admin', pending: false, sessionHash: read.hash }
 }
 
 export async function endConsoleSession(deps: Deps, cookie: string | undefined): Promise<void> {
-  const session = await findAdminTokenSession(deps, cookie)
-  if (!session) return endOperatorSession(deps, cookie)
+  const session = await findConsoleSession(deps, cookie)
+  if (!session) return
+  const { name, sessionHash } = session
   await inTransaction(deps, async (inside, db) => {
-    if ((await store.deleteAdminTokenSession(db, session.sessionHash)) === 0) return
-    await recordAudit(inside, { event: 'operator_signed_out', target: `operator:${ADMIN_TOKEN_NAME}` })
+    const of = name === ADMIN_TOKEN_NAME ? 'adminToken' : 'operator'
+    if ((await store.deleteSession(db, of, sessionHash)) === 0) return
+    await recordAudit(inside, { event: 'operator_signed_out', target: `operator:${name}` })
   })
 }

@@ -1,17 +1,12 @@
 /** Operators of the service: roles, tokens, sign-in, and which operation needs which role. */
 
-export {
-  type ConsoleOperator,
-  endConsoleSession,
-  findConsoleSession,
-  signInWithAdminToken,
-} from './admin-token-session.ts'
+export { endConsoleSession, findConsoleSession, signInWithAdminToken } from './admin-token-session.ts'
 export { issueCommandToken } from './command-token.ts'
 export { OperatorSignInRefused } from './errors.ts'
 export { type IsForOperators, registerOperators } from './guard.ts'
 export { createFirstOperator, createOperator, disableOperator, setOperatorRole, showOperator } from './manage.ts'
 export { OPERATOR_ACTIONS } from './operator.ts'
-export { findOperatorSession, type SignedInOperator } from './session.ts'
+export { type ConsoleOperator, findOperatorSession, type SignedInOperator } from './session.ts'
 export { setOperatorPassword, signInOperator } from './sign-in.ts'
 export { hasAdminToken, newOperatorToken, revokeOperatorToken } from './token.ts'
 export { OPERATOR_RETENTION } from './token-store.ts'

@@ -3,8 +3,8 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
+import { lockExisting, refuseWithoutAdmin } from './change.ts'
 import { nameTaken, noSuchOperator } from './errors.ts'
-import { refuseWithoutAdmin } from './last-admin.ts'
 import * as store from './store.ts'
 import { issueOperatorToken } from './token.ts'
 import { liveTokens } from './token-store.ts'
@@ -36,7 +36,7 @@ export const createOperator = operation(
       const operator_id = randomUUID()
       if ((await store.insertOperator(db, { operator_id, name, role }, deps.clock.now())) === 0) throw nameTaken()
       await recordAudit(inside, { event: 'operator_created', target: `operator:${name}`, detail: { role } })
-      const made = await issueOperatorToken(inside, await existing(db, name), { token_name: 'first', role, days })
+      const made = await issueOperatorToken(inside, await lockExisting(db, name), { token_name: 'first', role, days })
       return { ...(await shown(inside, name)), ...made }
     }),
 )
@@ -45,12 +45,6 @@ export const createOperator = operation(
 export const createFirstOperator = operation(newOperator, async (deps: Deps, input) =>
   (await store.findOperators(deps.db)).length === 0 ? createOperator(deps, input) : undefined,
 )
-
-const existing = async (db: Db, name: string): Promise<OperatorRow> => {
-  const operator = await store.lockOperator(db, name)
-  if (!operator) throw noSuchOperator()
-  return operator
-}
 
 async function shown(deps: Pick<Deps, 'db' | 'clock'>, name: string): Promise<ShownOperator> {
   const operator = (await listOperators(deps)).find((candidate) => candidate.name.toLowerCase() === name.toLowerCase())
@@ -70,7 +64,7 @@ const changeOperator = (
 ): Promise<ShownOperator> =>
   inTransaction(deps, (inside, db) =>
     refuseWithoutAdmin(deps, db, async () => {
-      const operator = await existing(db, name)
+      const operator = await lockExisting(db, name)
       const detail = await change(db, operator)
       if (detail) await recordAudit(inside, { event, target: `operator:${operator.name}`, detail })
       return shown(inside, operator.name)

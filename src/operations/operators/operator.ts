@@ -12,7 +12,6 @@ import {
 import { setOperatorPassword } from './sign-in.ts'
 import { newOperatorToken, revokeOperatorToken } from './token.ts'
 import { resetTotp } from './totp.ts'
-import { oneOperator } from './wire.ts'
 
 /** What admins do with those who operate the service. */
 export const OPERATOR_ACTIONS = [
@@ -38,7 +37,6 @@ export const OPERATOR_ACTIONS = [
     route: 'GET /operators/:name',
     command: 'operator show',
     role: 'admin',
-    input: oneOperator,
     run: showOperator,
     related: ({ name }) => [
       { operation: 'GET /audit', text: 'action.operator_show.did', page: ['/audit', { actor: name }] },
@@ -83,7 +81,6 @@ export const OPERATOR_ACTIONS = [
     command: 'operator reset-totp',
     role: 'admin',
     dangerous: true,
-    input: oneOperator,
     run: resetTotp,
     offered: ({ has_totp }) => has_totp === true,
   }),
@@ -92,7 +89,6 @@ export const OPERATOR_ACTIONS = [
     command: 'operator disable',
     role: 'admin',
     dangerous: true,
-    input: oneOperator,
     run: disableOperator,
     offered: ({ status }) => status === 'active',
   }),
@@ -100,7 +96,6 @@ export const OPERATOR_ACTIONS = [
     route: 'POST /operators/:name/enable',
     command: 'operator enable',
     role: 'admin',
-    input: oneOperator,
     run: enableOperator,
     offered: ({ status }) => status !== 'active',
   }),

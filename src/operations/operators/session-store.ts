@@ -43,11 +43,13 @@ export const findSession = (db: Db, hash: Buffer, now: Date, seenSince: Date): P
           and (not s.pending or o.totp_confirmed_at is null)`,
   )
 
-export const touchSession = (db: Db, hash: Buffer, now: Date): Promise<number> =>
-  db.exec(sql`update operator_session set last_seen_at = ${now} where session_hash = ${hash}`)
+const TABLES = { operator: sql.part`operator_session`, adminToken: sql.part`first_operator_session` } as const
 
-export const deleteSession = (db: Db, hash: Buffer): Promise<number> =>
-  db.exec(sql`delete from operator_session where session_hash = ${hash}`)
+export const touchSession = (db: Db, of: keyof typeof TABLES, hash: Buffer, now: Date): Promise<number> =>
+  db.exec(sql`update ${TABLES[of]} set last_seen_at = ${now} where session_hash = ${hash}`)
+
+export const deleteSession = (db: Db, of: keyof typeof TABLES, hash: Buffer): Promise<number> =>
+  db.exec(sql`delete from ${TABLES[of]} where session_hash = ${hash}`)
 
 /** `mark`: of the ADMIN_TOKEN that opened it. */
 interface AdminTokenSession {
@@ -68,9 +70,3 @@ export const findAdminTokenSession = (db: Db, { hash, mark }: AdminTokenSession,
     sql`select created_at, last_seen_at from first_operator_session
         where session_hash = ${hash} and token_mark = ${mark} and expires_at > ${now} and last_seen_at > ${seenSince}`,
   )
-
-export const touchAdminTokenSession = (db: Db, hash: Buffer, now: Date): Promise<number> =>
-  db.exec(sql`update first_operator_session set last_seen_at = ${now} where session_hash = ${hash}`)
-
-export const deleteAdminTokenSession = (db: Db, hash: Buffer): Promise<number> =>
-  db.exec(sql`delete from first_operator_session where session_hash = ${hash}`)

@@ -1,20 +1,23 @@
-import { recordAudit } from '../../platform/audit/index.ts'
-import { type Deps, inTransaction } from '../../platform/deps.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Operator } from '../../platform/lib/web/admin-auth.ts'
 import * as store from './session-store.ts'
 
-/** The last use of a session is written at most this often. */
-const TOUCH_EVERY_S = 60
+/** The last use of a session or token is written at most this often. */
+export const TOUCH_EVERY_S = 60
 
-export interface SignedInOperator extends Operator {
-  readonly operatorId: string
+/** Who uses the console. */
+export interface ConsoleOperator extends Operator {
   /** The password was right, but there is no authenticator yet: nothing but adding one is allowed. */
   readonly pending: boolean
-  readonly signedInAt: Date
   /** Hash of the session id, 32 bytes; forms are bound to it. */
   readonly sessionHash: Buffer
+}
+
+export interface SignedInOperator extends ConsoleOperator {
+  readonly operatorId: string
+  readonly signedInAt: Date
 }
 
 interface SessionOwner {
@@ -47,17 +50,7 @@ export async function findOperatorSession(deps: Deps, cookie: string | undefined
   if (!read || read.expiresAt <= now) return null
   const known = await store.findSession(db, read.hash, now, addSeconds(now, -config.OPERATOR_IDLE_S))
   if (!known) return null
-  if (known.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, read.hash, now)
+  if (known.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, 'operator', read.hash, now)
   const { operator_id: operatorId, name, role, pending, created_at: signedInAt } = known
   return { operatorId, name, role, pending, signedInAt, sessionHash: read.hash }
-}
-
-export async function endOperatorSession(deps: Deps, cookie: string | undefined): Promise<void> {
-  const session = await findOperatorSession(deps, cookie)
-  if (!session) return
-  await inTransaction(deps, async (inside, db) => {
-    if ((await store.deleteSession(db, session.sessionHash)) === 0) return
-    const target = `operator:${session.name}`
-    await recordAudit(inside, { event: 'operator_signed_out', target })
-  })
 }

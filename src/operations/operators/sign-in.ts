@@ -4,14 +4,14 @@ import { hashPassword, verifyPassword } from '../../platform/lib/crypto/password
 import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
 import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
 import { operation } from '../../platform/lib/json/input.ts'
-import type { SignInBrowser } from '../../platform/throttle/index.ts'
-import { noSuchOperator } from './errors.ts'
-import { endOperatorSession, startOperatorSession } from './session.ts'
+import type { SignInSource } from '../../platform/throttle/index.ts'
+import { lockExisting } from './change.ts'
+import { startOperatorSession } from './session.ts'
 import * as store from './store.ts'
 import { operatorLimits, spendCode } from './totp.ts'
 import { newPassword } from './wire.ts'
 
-export interface OperatorSignIn extends SignInBrowser {
+interface OperatorSignIn extends SignInSource {
   readonly name: string
   readonly password: string
   /** Code of the authenticator, or a recovery code; empty for an operator who has no authenticator yet. */
@@ -46,7 +46,6 @@ async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<Operato
   }
   await limits.refuseExhausted()
   await limits.forget()
-  await endOperatorSession(deps, input.formerSession)
   return inTransaction(deps, async (inside) => {
     const actor = { ...deps.actor, kind: 'operator', name: credential.name } as const
     const target = `operator:${credential.name}`
@@ -80,8 +79,7 @@ export const setOperatorPassword = operation(
     await refuseWeakInput(password, name)
     const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
     return inTransaction(deps, async (inside, db) => {
-      const operator = await store.lockOperator(db, name)
-      if (!operator) throw noSuchOperator()
+      const operator = await lockExisting(db, name)
       await store.setPassword(db, operator.operator_id, passwordHash)
       await recordAudit(inside, { event: 'operator_password_set', target: `operator:${operator.name}` })
       return { name: operator.name }

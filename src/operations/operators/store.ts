@@ -16,25 +16,17 @@ export const insertOperator = (
         values (${made.operator_id}, ${made.name}, ${made.role}, 'active', ${now}) on conflict do nothing`,
   )
 
-const CODES_LEFT = sql.part`(select count(*)::int from operator_recovery_code c
-                             where c.operator_id = operator.operator_id and c.used_at is null)`
+const OPERATOR = sql.part`operator_id, name, role, status, created_at, password_hash is not null as has_password,
+  totp_confirmed_at is not null as has_totp,
+  (select count(*)::int from operator_recovery_code c
+   where c.operator_id = operator.operator_id and c.used_at is null) as recovery_codes`
 
 export const findOperators = (db: Db): Promise<OperatorRow[]> =>
-  db.many(
-    operatorRow,
-    sql`select operator_id, name, role, status, created_at, password_hash is not null as has_password,
-          totp_confirmed_at is not null as has_totp, ${CODES_LEFT} as recovery_codes
-        from operator order by created_at, name limit 1000`,
-  )
+  db.many(operatorRow, sql`select ${OPERATOR} from operator order by created_at, name limit 1000`)
 
 /** Locked until the end of the transaction. */
 export const lockOperator = (db: Db, name: string): Promise<OperatorRow | undefined> =>
-  db.maybe(
-    operatorRow,
-    sql`select operator_id, name, role, status, created_at, password_hash is not null as has_password,
-          totp_confirmed_at is not null as has_totp, ${CODES_LEFT} as recovery_codes
-        from operator where lower(name) = lower(${name}) for update`,
-  )
+  db.maybe(operatorRow, sql`select ${OPERATOR} from operator where lower(name) = lower(${name}) for update`)
 
 /** Locks the active admins until the end of the transaction. */
 export const lockAdmins = (db: Db): Promise<number> =>

@@ -8,14 +8,11 @@ import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { allows, type Operator, type Role } from '../../platform/lib/web/admin-auth.ts'
-import { noSuchOperator, noSuchToken, roleAboveOperator } from './errors.ts'
-import { refuseWithoutAdmin } from './last-admin.ts'
-import { lockOperator } from './store.ts'
+import { lockExisting, refuseWithoutAdmin } from './change.ts'
+import { noSuchToken, roleAboveOperator } from './errors.ts'
+import { TOUCH_EVERY_S } from './session.ts'
 import { findToken, insertToken, revokeToken, touchToken } from './token-store.ts'
 import { ADMIN_TOKEN_NAME, type IssuedOperatorToken, newToken, type OperatorRow, oneToken } from './wire.ts'
-
-/** The last use of a token is written at most this often. */
-const TOUCH_EVERY_S = 60
 
 const BEARER = /^Bearer +(\S+) *$/i
 
@@ -75,8 +72,7 @@ export const newOperatorToken = operation(
   newToken,
   (deps: Deps, { name, role, ...wanted }): Promise<IssuedOperatorToken> =>
     inTransaction(deps, async (inside, db) => {
-      const operator = await lockOperator(db, name)
-      if (!operator) throw noSuchOperator()
+      const operator = await lockExisting(db, name)
       if (role && !allows(operator.role, role)) throw roleAboveOperator(operator.role)
       return issueOperatorToken(inside, operator, { ...wanted, role: role ?? operator.role })
     }),
@@ -88,8 +84,7 @@ export const revokeOperatorToken = operation(
   (deps: Deps, { name, token_id }): Promise<{ token_id: string }> =>
     inTransaction(deps, (inside, db) =>
       refuseWithoutAdmin(deps, db, async () => {
-        const operator = await lockOperator(db, name)
-        if (!operator) throw noSuchOperator()
+        const operator = await lockExisting(db, name)
         if ((await revokeToken(db, operator.operator_id, token_id, deps.clock.now())) === 0) throw noSuchToken()
         const target = `operator:${operator.name}`
         await recordAudit(inside, { event: 'operator_token_revoked', target, detail: { token_id } })

@@ -6,7 +6,8 @@ import { hashOfRecoveryCode, isRecoveryCode, newRecoveryCodes } from '../../plat
 import { newTotp, type TotpEnrolment, totpStep } from '../../platform/lib/crypto/totp.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { type SignInSource, signInLimits } from '../../platform/throttle/index.ts'
-import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
+import { lockExisting } from './change.ts'
+import { OperatorSignInRefused } from './errors.ts'
 import { type SignedInOperator, startOperatorSession } from './session.ts'
 import { deleteSession } from './session-store.ts'
 import * as store from './store.ts'
@@ -51,7 +52,7 @@ export async function confirmTotp(deps: Deps, session: SignedInOperator, typed: 
   if (!session.pending) throw new OperatorSignInRefused()
   const operator = await checkCode(deps, session, typed)
   return inTransaction(deps, async (inside, db) => {
-    await deleteSession(db, session.sessionHash)
+    await deleteSession(db, 'operator', session.sessionHash)
     await recordAudit(inside, { event: 'operator_totp_added', target: `operator:${operator.name}` })
     const codes = await setRecoveryCodes(inside, operator)
     return { session: await startOperatorSession(inside, operator, false), codes }
@@ -117,8 +118,7 @@ export const resetTotp = operation(
   oneOperator,
   (deps: Deps, { name }): Promise<{ name: string }> =>
     inTransaction(deps, async (inside, db) => {
-      const operator = await store.lockOperator(db, name)
-      if (!operator) throw noSuchOperator()
+      const operator = await lockExisting(db, name)
       await store.removeTotp(db, operator.operator_id)
       await store.removeRecoveryCodes(db, operator.operator_id)
       await store.setStatus(db, operator.operator_id, operator.status) // ends their sessions

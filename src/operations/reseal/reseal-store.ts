@@ -5,9 +5,8 @@ import { type Db, type Fragment, placesOf, sql } from '../../platform/db/sql.ts'
 const sealedRow = z.object({ key: z.array(z.string()), sealed: z.instanceof(Buffer) })
 export type SealedRow = z.output<typeof sealedRow>
 
-const joined = (parts: readonly Fragment[]): Fragment => parts.reduce((all, part) => sql.part`${all}, ${part}`)
-const keyOf = ({ key }: SealedColumn): Fragment => joined(key.map((name) => sql.identifier(name)))
-const valuesOf = (values: readonly string[]): Fragment => joined(values.map((value) => sql.part`${value}`))
+const keyOf = ({ key }: SealedColumn): Fragment => sql.join(key.map(sql.identifier))
+const valuesOf = (values: readonly string[]): Fragment => sql.join(values.map((value) => sql.part`${value}`))
 
 /** The next rows after a key, locked until the end of the transaction; undefined: from the first one. */
 export function lockSealed(
@@ -17,7 +16,7 @@ export function lockSealed(
   limit: number,
 ): Promise<SealedRow[]> {
   const [table, sealed] = [sql.identifier(column.table), sql.identifier(column.column)]
-  const texts = joined(column.key.map((name) => sql.part`${sql.identifier(name)}::text`))
+  const texts = sql.join(column.key.map((name) => sql.part`${sql.identifier(name)}::text`))
   const rest = after ? sql.part`and (${keyOf(column)}) > (${valuesOf(after)})` : sql.part``
   return db.many(
     sealedRow,

@@ -1,6 +1,6 @@
 /** Who did what. */
 
-export { exportAudit, listAudit } from './list.ts'
+export { auditPages, listAudit } from './list.ts'
 export { AUDIT_ACTIONS } from './operator.ts'
 export { asPerson, recordAudit, recordByPerson, recordIfOperator } from './record.ts'
 export { SEAL_EVERY_MS, sealAudit } from './seal.ts'

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import type { Deps } from '../deps.ts'
 import { action, type PageAddress } from '../lib/action.ts'
 import { EXPORT_TYPES } from '../lib/csv.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import { ROOT } from '../lib/root.ts'
-import type { Locale } from '../lib/web/locale.ts'
-import { type AuditAnswer, exportAudit, listAudit } from './list.ts'
+import type { Locale, Translate } from '../lib/web/locale.ts'
+import { exportAudit, listAudit } from './list.ts'
 import { verifyAuditInTime } from './verify.ts'
 import { auditExport, verification } from './wire.ts'
 
@@ -25,8 +26,12 @@ export function eventInWords(event: string, locale: Locale): string {
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 
+/** The kind of an actor; that of a newer process as it is. */
+const inWords = (kind: string, t: Translate): string =>
+  t.has(`choice.actor.${kind}`) ? t(`choice.actor.${kind}`) : kind
+
 /** Addresses are personal data. */
-const withoutAddresses = ({ events, next }: AuditAnswer): AuditAnswer => ({
+const withoutAddresses = ({ events, next }: OutputOf<typeof listAudit>) => ({
   events: events.map((event) => ({ ...event, address: null })),
   next,
 })
@@ -62,7 +67,12 @@ export const AUDIT_ACTIONS = [
       exportRole: 'support',
       columns: [
         'at',
-        { name: 'actor', of: ({ actor: { kind, name } }) => (name === null ? kind : `${kind} ${name}`) },
+        { name: 'actor', of: ({ actor: { kind, name } }) => [kind, name ?? []].flat().join(' '), onTerminalOnly: true },
+        {
+          name: 'actor',
+          of: ({ actor: { kind, name } }, t) => [inWords(kind, t), name ?? []].flat().join(' '),
+          onPagesOnly: true,
+        },
         { name: 'address', onPagesOnly: true },
         { name: 'action', onTerminalOnly: true },
         {

@@ -38,17 +38,14 @@ const seal = z.object({
 })
 export type Seal = z.output<typeof seal>
 
+const SEAL = sql.part`seal_no, before_at, before_chain, first_at, last_at, routing_keys, audit_ids, row_digests, key_id, chain`
+
 export const lastSeal = (db: Db): Promise<Seal | undefined> =>
-  db.maybe(
-    seal,
-    sql`select seal_no, before_at, before_chain, first_at, last_at, routing_keys, audit_ids, row_digests, key_id, chain
-        from audit_seal order by seal_no desc limit 1`,
-  )
+  db.maybe(seal, sql`select ${SEAL} from audit_seal order by seal_no desc limit 1`)
 
 export const insertSeal = (db: Db, made: Seal): Promise<number> =>
   db.exec(
-    sql`insert into audit_seal (seal_no, before_at, before_chain, first_at, last_at, routing_keys, audit_ids, row_digests, key_id,
-                                chain)
+    sql`insert into audit_seal (${SEAL})
         values (${made.seal_no}, ${made.before_at}, ${made.before_chain}, ${made.first_at}, ${made.last_at},
                 ${made.routing_keys}, ${made.audit_ids}, ${made.row_digests}, ${made.key_id}, ${made.chain})`,
   )
@@ -57,6 +54,5 @@ export const insertSeal = (db: Db, made: Seal): Promise<number> =>
 export const sealsAfter = (db: Db, sealNo: bigint, limit: number): Promise<Seal[]> =>
   db.listWithCustomPlan(
     seal,
-    sql`select seal_no, before_at, before_chain, first_at, last_at, routing_keys, audit_ids, row_digests, key_id, chain
-        from audit_seal where seal_no > ${sealNo} order by seal_no limit ${limit}`,
+    sql`select ${SEAL} from audit_seal where seal_no > ${sealNo} order by seal_no limit ${limit}`,
   )

@@ -1,10 +1,10 @@
-import canonicalize from 'canonicalize'
 import type { Deps } from '../deps.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
-import type { EventRow } from './event.ts'
+import { canonicalJson } from '../lib/json/canonical-json.ts'
 import { hasUnsealed, insertSeal, lastSeal, lockChain, type Seal, takeUnsealed } from './seal-store.ts'
 import { findEventsById } from './store.ts'
+import type { EventRow } from './wire.ts'
 
 /**
  * The chain of the audit log. Writing an event waits for no lock: a row is noted as unsealed, and every
@@ -18,9 +18,6 @@ const ROWS_PER_SEAL = 500
 export const ROW_DIGEST_BYTES = 16
 /** The digest of a row that was deleted before it was sealed. */
 const GONE = Buffer.alloc(ROW_DIGEST_BYTES)
-
-/** The canonical text of an object (RFC 8785). */
-const canonicalJson = (value: object): string => canonicalize(value) ?? ''
 
 /** Identifies the SECRET_KEY of a seal, and reveals nothing of it. */
 export const keyIdOf = ({ audit }: Pick<Keys, 'audit'>): string => hmacSha256(audit, 'id').toString('hex', 0, 4)

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
-import type { Actor } from '../deps.ts'
+import { ACTOR_KINDS } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { type EventRow, eventRow } from './event.ts'
-import type { AuditCursor, AuditFilter } from './wire.ts'
+import { type AuditPage, type EventRow, eventRow } from './wire.ts'
 
 /** How long the audit log and its chain are kept: AUDIT_DAYS; 0 keeps them forever. */
 const AUDIT_KEPT: Retention['keptS'] = ({ AUDIT_DAYS }) =>
@@ -15,16 +15,6 @@ export const AUDIT_RETENTION: readonly Retention[] = [
   { table: 'audit_event', key: ['routing_key', 'audit_id'], column: 'at', keptS: AUDIT_KEPT, mayBeForbidden: true },
   { table: 'audit_seal', key: ['seal_no'], column: 'last_at', keptS: AUDIT_KEPT, mayBeForbidden: true },
 ]
-
-const ACTOR_KINDS: readonly string[] = [
-  'operator',
-  'cli',
-  'app',
-  'user',
-  'partner',
-  'job',
-  'system',
-] satisfies Actor['kind'][]
 
 /** Writes the row, and notes it as unsealed. */
 export const insertEvent = (db: Db, row: Omit<EventRow, 'audit_id'>): Promise<number> =>
@@ -44,30 +34,30 @@ const COLUMNS = sql.part`e.routing_key, e.audit_id, e.at, e.event, e.actor, e.ac
   e.cid, e.user_id, e.address, e.request_id, e.outcome, e.detail`
 
 /** A list of conditions, so that each search is planned for what it asks for. */
-function conditions(filter: AuditFilter, after: AuditCursor | undefined): Fragment {
-  const { actor, action, target, request_id, from, to } = filter
+function conditions({ actor, action, target, request_id, from, to, after }: AuditPage): Fragment {
   const none = sql.part``
   // One condition, which has an index of its own: with both, the log would be scanned until enough rows match.
-  const isKind = actor !== undefined && ACTOR_KINDS.includes(actor)
+  const isKind = ACTOR_KINDS.some((kind) => kind === actor)
   const whose = isKind ? sql.part` and e.actor = ${actor}` : sql.part` and e.actor_name = ${actor}`
   const byActor = actor ? whose : none
-  // A prefix without wildcards of its own.
-  const byAction = action ? sql.part` and e.event like ${`${action.replaceAll(/[\\%_]/g, '\\$&')}%`}` : none
+  const byAction = action ? sql.part` and e.event like ${beginsWith(action)}` : none
   const byTarget = target ? sql.part` and e.target = ${target}` : none
   const byRequest = request_id ? sql.part` and e.request_id = ${request_id}` : none
   const since = from ? sql.part` and e.at >= ${from}` : none
   const until = to ? sql.part` and e.at < ${to}` : none
-  const next = after ? sql.part` and (e.at, e.audit_id) < (${after.at}, ${after.id}::uuid)` : none
+  const next = after ? sql.part` and (e.at, e.audit_id) < (${after[0]}::timestamptz, ${after[1]}::uuid)` : none
   return sql.part`true${byActor}${byAction}${byTarget}${byRequest}${since}${until}${next}`
 }
 
 /** Newest first. */
-export const findEvents = (db: Db, filter: AuditFilter, after: AuditCursor | undefined, limit: number) =>
-  db.listWithCustomPlan(
-    eventRow,
-    sql`select ${COLUMNS} from audit_event e where ${conditions(filter, after)}
-        order by e.at desc, e.audit_id desc limit ${limit}`,
+export async function findEvents(db: Db, page: AuditPage): Promise<Page<EventRow>> {
+  const rows = await db.listWithCustomPlan(
+    withCursor(eventRow),
+    sql`select ${COLUMNS}, ${cursorOf(sql.part`e.at, e.audit_id`)} from audit_event e where ${conditions(page)}
+        order by e.at desc, e.audit_id desc limit ${page.limit + 1}`,
   )
+  return pageOf(rows, page.limit)
+}
 
 /** These rows, in the order in which they are named; those that are not there are left out. */
 export const findEventsById = (db: Db, routingKeys: readonly number[], ids: readonly string[]): Promise<EventRow[]> =>

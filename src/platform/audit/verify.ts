@@ -50,7 +50,6 @@ interface Tally {
   seals: number
   purged: number
   other_key: number
-  sealed: number
   missing: number
 }
 
@@ -72,10 +71,9 @@ const tookTooLong = (): RescodeError => {
 async function verify(deps: Deps, { head }: Verification, until?: Date): Promise<Verified> {
   const { db, keys, clock, config } = deps
   const purgedBefore = keptSince(clock.now(), config.AUDIT_DAYS)
-  const tally: Tally = { rows: 0, seals: 0, purged: 0, other_key: 0, sealed: 0, missing: 0 }
+  const tally: Tally = { rows: 0, seals: 0, purged: 0, other_key: 0, missing: 0 }
   const problems: AuditProblem[] = []
   const unknownKeys = new Set<string>()
-  let unverified = 0
   const [headNo, headMac] = head?.split(':') ?? []
   let before: Seal | undefined
   let headSeen = head === undefined
@@ -91,19 +89,14 @@ async function verify(deps: Deps, { head }: Verification, until?: Date): Promise
       if (isMissingBefore(seal, before, purgedBefore)) report('a seal before this one is missing')
       if (String(seal.seal_no) === headNo && seal.chain.toString('hex') === headMac) headSeen = true
       tally.seals++
-      tally.sealed += seal.audit_ids.length
       const key = everyKey(keys).find((candidate) => keyIdOf(candidate) === seal.key_id)
-      const unverifiedBecause = (why: string) => {
-        unverified++
-        report(`cannot be verified: ${why}`)
-      }
       const mac = previousMac(before, seal)
       if (!mac || (key && !sealMac(key, mac, seal).equals(seal.chain))) report('the seal was altered')
       if (key) await checkRows(db, key, seal, tally, purgedBefore, report)
       else {
         tally.other_key++
         if (!unknownKeys.has(seal.key_id))
-          unverifiedBecause(`key ${seal.key_id} is not among SECRET_KEY and SECRET_KEYS_OLD`)
+          report(`cannot be verified: key ${seal.key_id} is not among SECRET_KEY and SECRET_KEYS_OLD`)
         unknownKeys.add(seal.key_id)
       }
       before = seal
@@ -114,10 +107,10 @@ async function verify(deps: Deps, { head }: Verification, until?: Date): Promise
     const nowhere = { seal_no: BigInt(headNo ?? 0), first_at: clock.now(), last_at: clock.now(), audit_id: null }
     problems.push({ ...nowhere, problem: 'the given head is not in the chain' })
   }
-  const { sealed: _, missing, ...counts } = tally
+  const { missing, ...counts } = tally
   return {
     intact: problems.length === 0,
-    unverifiable: unverified > 0 && unverified === problems.length,
+    unverifiable: unknownKeys.size > 0 && unknownKeys.size === problems.length,
     ...counts,
     unsealed: waiting,
     outside: Math.max(0, events - (sealed - missing - tally.purged) - waiting),

@@ -1,14 +1,12 @@
 import { z } from 'zod'
-import { filterText, periodInput } from '../db/page.ts'
-import { fromEpochMilliseconds } from '../lib/clock.ts'
-import { issue, problem } from '../lib/json/field-problem.ts'
-import type { EventRow } from './event.ts'
+import { filterText, momentKey, pageInput, periodInput } from '../db/page.ts'
+import { problem } from '../lib/json/field-problem.ts'
 
 /** The inputs and answers of the audit log's operations. */
 
 const text = (longest: number) => filterText(longest).optional()
 
-const filterFields = {
+const auditFilter = z.strictObject({
   /** A kind of actors, or a name. */
   actor: text(128),
   /** The beginning of an action: `app_` finds all about micro-apps. */
@@ -16,35 +14,11 @@ const filterFields = {
   target: text(256),
   request_id: text(64),
   ...periodInput,
-}
-const auditFilter = z.strictObject(filterFields)
+})
 export type AuditFilter = z.output<typeof auditFilter>
 
-/** Where a page ends. */
-export interface AuditCursor {
-  readonly at: Date
-  readonly id: string
-}
-
-const CURSOR = /^(\d{1,14})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
-
-export const cursorOf = ({ at, audit_id }: Pick<EventRow, 'at' | 'audit_id'>): string =>
-  Buffer.from(`${at.getTime()}.${audit_id}`).toString('base64url')
-
-const cursor = z
-  .string()
-  .max(100)
-  .transform((given, context): AuditCursor => {
-    const [, at, id] = CURSOR.exec(Buffer.from(given, 'base64url').toString('latin1')) ?? []
-    if (at !== undefined && id !== undefined) return { at: fromEpochMilliseconds(Number(at)), id }
-    context.addIssue(issue('must-be-next'))
-    return z.NEVER
-  })
-
-export const auditPage = auditFilter.extend({
-  limit: z.coerce.number().int().min(1).max(1_000).default(100),
-  after: cursor.optional(),
-})
+export const auditPage = auditFilter.extend(pageInput(z.tuple([momentKey, z.guid()])))
+export type AuditPage = z.output<typeof auditPage>
 
 export const auditExport = auditFilter.extend({ format: z.enum(['csv', 'ndjson']).default('ndjson') })
 export type AuditExport = z.output<typeof auditExport>
@@ -58,45 +32,30 @@ export const verification = z.strictObject({
 })
 export type Verification = z.output<typeof verification>
 
-/** An event as operators see it. */
-export interface ShownEvent {
-  readonly id: string
-  readonly at: Date
-  readonly actor: { readonly kind: string; readonly name: string | null }
-  readonly action: string
-  readonly target: string | null
-  readonly outcome: string
-  readonly app_key: string | null
-  readonly partner_id: string | null
-  readonly cid: number | null
-  readonly user_id: string | null
-  readonly address: string | null
-  readonly request_id: string | null
-  /** Ids, codes and, of a change, `before` and `after`. */
-  readonly detail: object
-}
-
-export const shownEvent = ({
-  audit_id,
-  at,
-  actor,
-  actor_name,
-  event,
-  target,
-  outcome,
-  ...row
-}: EventRow): ShownEvent => ({
-  id: audit_id,
-  at,
-  actor: { kind: actor, name: actor_name },
-  action: event,
-  target,
-  outcome,
-  app_key: row.app_key,
-  partner_id: row.partner_id,
-  cid: row.cid,
-  user_id: row.user_id,
-  address: row.address,
-  request_id: row.request_id,
-  detail: row.detail,
+/** An event as the database keeps it. */
+export const eventRow = z.object({
+  routing_key: z.number(),
+  audit_id: z.string(),
+  at: z.date(),
+  event: z.string(),
+  actor: z.string(),
+  actor_name: z.string().nullable(),
+  target: z.string().nullable(),
+  app_key: z.string().nullable(),
+  partner_id: z.string().nullable(),
+  cid: z.number().nullable(),
+  user_id: z.string().nullable(),
+  address: z.string().nullable(),
+  request_id: z.string().nullable(),
+  outcome: z.string(),
+  detail: z.record(z.string(), z.unknown()),
 })
+export type EventRow = z.output<typeof eventRow>
+
+export type ShownEvent = ReturnType<typeof shownEvent>
+
+/** An event as operators see it. `detail`: ids, codes and, of a change, `before` and `after`. */
+export function shownEvent({ routing_key: _, audit_id: id, actor: kind, actor_name: name, ...row }: EventRow) {
+  const { at, event: action, target, outcome, ...more } = row
+  return { id, at, actor: { kind, name }, action, target, outcome, ...more }
+}

@@ -7,21 +7,10 @@ import { upstreamProblems, withUpstream } from './upstream.ts'
 
 type Settings = z.infer<typeof settings>
 
-/** All settings of the service, checked and frozen. */
-export type Config = Readonly<
-  Omit<
-    Settings,
-    | 'SHUTDOWN_DELAY_S'
-    | 'DEMO'
-    | 'DEMO_PORT'
-    | 'DEMO_PARTNER_PORT'
-    | 'PARTNER_ADDRESS_ALLOW'
-    | 'PUBLIC_URL'
-    | 'API_URL'
-    | 'PARTNER_URL'
-    | 'MAIL_FROM'
-  >
-> & {
+/** All settings of the service, checked and frozen: those that the schema may leave open are decided. */
+export type Config = Readonly<Omit<Settings, keyof Decided>> & Decided
+
+type Decided = {
   readonly SHUTDOWN_DELAY_S: number
   readonly DEMO: boolean
   /** Why the demo is not started although DEMO is not set; a sentence that says how to change that. */

@@ -4,7 +4,7 @@ import type { Tracing } from '../lib/tracing.ts'
 import { BATCH_LIMITS, type BatchLimits } from './batch.ts'
 import { openPool, type PoolSettings } from './pool.ts'
 import { schemasOf } from './shards.ts'
-import { type ConnectionGroup, connectionShares, type Shares } from './shares.ts'
+import { byGroup, type ConnectionGroup, connectionShares } from './shares.ts'
 import { type Db, dbOf, type ShardSet } from './sql.ts'
 
 export interface OpenDatabase {
@@ -47,20 +47,12 @@ export function openDatabase(
       total: all.reduce((sum, { pool }) => sum + pool.totalCount, 0),
       idle: all.reduce((sum, { pool }) => sum + pool.idleCount, 0),
     }),
-    waiting: () => all.map(({ shares }) => shares.waiting()).reduce(added),
+    waiting: () => {
+      const parts = all.map(({ shares }) => shares.waiting())
+      return byGroup((group) => parts.reduce((sum, part) => sum + part[group], 0))
+    },
     close: async () => {
       await Promise.all(all.map(({ pool }) => pool.end()))
     },
   }
 }
-
-type Waiting = ReturnType<Shares['waiting']>
-
-const added = (one: Waiting, other: Waiting): Waiting => ({
-  resource: one.resource + other.resource,
-  oauth: one.oauth + other.oauth,
-  notices: one.notices + other.notices,
-  sandbox: one.sandbox + other.sandbox,
-  operators: one.operators + other.operators,
-  jobs: one.jobs + other.jobs,
-})

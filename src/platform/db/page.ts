@@ -103,7 +103,7 @@ export async function pageOfShards<Row extends { readonly cursor: string }>(
   const sorted = await db.many(
     z.object({ place: z.coerce.number() }),
     sql`select place from unnest(${rows.map(({ cursor }) => cursor)}::jsonb[]) with ordinality as read (key, place)
-        order by ${keys.reduce((all, key) => sql.part`${all}, ${key}`)} limit ${limit + 1}`,
+        order by ${sql.join(keys)} limit ${limit + 1}`,
   )
   return pageOf(
     sorted.flatMap(({ place }) => rows[place - 1] ?? []),

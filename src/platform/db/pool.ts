@@ -1,6 +1,5 @@
-import { type Client, type ClientBase, type ClientConfig, Pool, types } from 'pg'
+import { type ClientBase, type ClientConfig, Pool, types } from 'pg'
 import { type Config, environment } from '../config/index.ts'
-import { isUnavailable } from '../lib/database-errors.ts'
 import type { Log } from '../lib/log.ts'
 import { GENERIC_PLAN_SETTINGS, type ServerSettings } from './planning.ts'
 import { makeSettings, NEEDED_SETTINGS, startupOptions } from './session-settings.ts'
@@ -114,36 +113,5 @@ export function openPool({ size, ...connection }: PoolSettings, log: Log): Pool 
   })
   // So would one that breaks between two statements of a transaction; there the next statement reports it.
   pool.on('connect', (client) => client.on('error', () => {}))
-  return pool
-}
-
-/** One of the codes after which the queue tries again, a hundred times. */
-const TRIED_AGAIN = { code: 'ETIMEDOUT' }
-
-/** Tried again it would take another job, and the one that was taken would stay locked. */
-const takesJob = (statement: unknown): boolean =>
-  String((statement as { name?: unknown } | undefined)?.name).startsWith('get_job')
-
-/** Connections of graphile-worker. */
-export function openQueuePool(connection: ConnectionSettings, size: number, log: Log): Pool {
-  const pool = openPool({ ...connection, size }, log)
-  /** The end of a job that could not be written would end the process: of most outages the queue knows no code. */
-  const withKnownCode = (error: unknown): never => {
-    throw !pool.ending && isUnavailable(error) ? Object.assign(error as Error, TRIED_AGAIN) : error
-  }
-  const connect = pool.connect.bind(pool) as (...given: unknown[]) => unknown
-  pool.connect = ((...given: unknown[]) => {
-    // Nobody waits for what is tried again after the worker has stopped; rejected, it would end the process.
-    if (pool.ending) return new Promise(() => {})
-    const connecting = connect(...given)
-    return connecting instanceof Promise ? connecting.catch(withKnownCode) : connecting
-  }) as Pool['connect']
-  pool.on('connect', (client) => {
-    const query = client.query.bind(client) as (...given: unknown[]) => unknown
-    client.query = ((...given: unknown[]) => {
-      const answered = query(...given)
-      return answered instanceof Promise && !takesJob(given[0]) ? answered.catch(withKnownCode) : answered
-    }) as Client['query']
-  })
   return pool
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { Fragment } from './statement.ts'
+import { Fragment, sql } from './statement.ts'
 
 /**
  * All that is known of a field of a micro-app or partner. From it follow the columns that are read and written, and with the
@@ -45,23 +45,19 @@ export const marked = <Described extends Fields, Mark extends 'everyCall' | 'ofT
 ): Marked<Described, Mark> =>
   Object.fromEntries(Object.entries(fields).filter(([, field]) => field[mark])) as Marked<Described, Mark>
 
-/** Between commas, each with what `write` makes of it. */
-function listed(names: readonly string[], write: (name: string) => Fragment): Fragment {
-  const parts = names.map(write)
-  return new Fragment(['', ...parts.map((_, index) => (index < parts.length - 1 ? ', ' : ''))], parts)
-}
-
 /** `a, b`, or of a table's alias `t.a, t.b`. */
 export const columnsOf = (names: readonly string[], alias?: string): Fragment =>
   new Fragment([names.map((name) => (alias ? `${alias}.${name}` : name)).join(', ')])
 
 /** The values of these columns, as parameters. */
 export const valuesOf = (row: Readonly<Record<string, unknown>>, names: readonly string[]): Fragment =>
-  listed(names, (name) => new Fragment(['', ''], [row[name]]))
+  sql.join(names.map((name) => sql.part`${row[name]}`))
 
 /** For `update … set`: the columns that `changes` has get its values, the others of `names` stay. One text for all changes. */
 export const assignmentsOf = (changes: Readonly<Record<string, unknown>>, names: readonly string[]): Fragment =>
-  listed(names, (name) => {
-    const parts = [`${name} = case when `, ' then ', ` else ${name} end`]
-    return new Fragment(parts, [changes[name] !== undefined, changes[name]])
-  })
+  sql.join(
+    names.map((name) => {
+      const parts = [`${name} = case when `, ' then ', ` else ${name} end`]
+      return new Fragment(parts, [changes[name] !== undefined, changes[name]])
+    }),
+  )

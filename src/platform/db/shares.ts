@@ -8,7 +8,11 @@ import { ConcurrencyLimit, type QueueLimits } from '../lib/concurrency-limit.ts'
  * Of nine connections (ten, less the one that /readyz has): partners' rooms together hold six, notices four of them;
  * sign-in and tokens hold eight; so A4 and A5 always find one, and tokens two more.
  */
-export type ConnectionGroup = 'resource' | 'oauth' | 'notices' | 'sandbox' | 'operators' | 'jobs'
+const GROUPS = ['resource', 'oauth', 'notices', 'sandbox', 'operators', 'jobs'] as const
+export type ConnectionGroup = (typeof GROUPS)[number]
+
+export const byGroup = <Value>(of: (group: ConnectionGroup) => Value): Readonly<Record<ConnectionGroup, Value>> =>
+  Object.fromEntries(GROUPS.map((group) => [group, of(group)])) as Record<ConnectionGroup, Value>
 
 export interface Shares {
   readonly all: ConcurrencyLimit
@@ -39,13 +43,6 @@ export function connectionShares(poolSize: number, limits: QueueLimits): Shares 
     operators: part('operators', connections / 3, partners),
     jobs: part('jobs', connections / 3, partners),
   }
-  const waiting = () => ({
-    resource: all.waiting,
-    oauth: exceptReads.waiting,
-    notices: groups.notices.waiting,
-    sandbox: groups.sandbox.waiting,
-    operators: groups.operators.waiting,
-    jobs: groups.jobs.waiting,
-  })
+  const waiting = () => byGroup((group) => groups[group].waiting)
   return { all, of: (group) => groups[group], reserved: part('/readyz', 1), waiting }
 }

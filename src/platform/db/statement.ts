@@ -129,5 +129,9 @@ sql.rows = <Item>(name: string, items: readonly Item[], columns: (item: Item) =>
 /** A part that rooms share, such as the look-up of a row by its key. */
 sql.part = (strings: TemplateStringsArray, ...given: unknown[]): Fragment => new Fragment(strings, given)
 
+/** Parts with `between` between them: names of columns, their values, conditions. */
+sql.join = (parts: readonly Fragment[], between = ', '): Fragment =>
+  new Fragment(['', ...parts.map((_, place) => (place < parts.length - 1 ? between : ''))], parts)
+
 /** The name of a table or column, quoted. */
 sql.identifier = (name: string): Fragment => new Fragment([`"${name.replaceAll('"', '""')}"`])

@@ -21,20 +21,19 @@ const historyRow = z.object({
 })
 export type HistoryRow = z.output<typeof historyRow>
 
+const CHANGE = sql.part`at, record, record_id, cause, cause_id, change`
+
 export const historyOfOrder = (db: Db, orderId: bigint): Promise<HistoryRow[]> =>
-  db.many(
-    historyRow,
-    sql`select at, record, record_id, cause, cause_id, change
-        from record_change where order_id = ${orderId} order by change_id`,
-  )
+  db.many(historyRow, sql`select ${CHANGE} from record_change where order_id = ${orderId} order by change_id`)
 
 /** The newest changes of a product, oldest first. */
 export const historyOfProduct = (db: Db, partnerId: bigint, partnerDealId: string, limit: number) =>
   db.many(
     historyRow,
-    sql`select at, record, record_id, cause, cause_id, change
-        from (select change_id, at, record, record_id, cause, cause_id, change from record_change where partner_id = ${partnerId} and record = 'product'
-                and record_id = ${partnerDealId} order by change_id desc limit ${limit}) newest
+    sql`select ${CHANGE}
+        from (select change_id, ${CHANGE} from record_change
+              where partner_id = ${partnerId} and record = 'product' and record_id = ${partnerDealId}
+              order by change_id desc limit ${limit}) newest
         order by change_id`,
   )
 

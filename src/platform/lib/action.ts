@@ -26,10 +26,12 @@ export interface Column<Row> {
   /** Pages say it by another column, or not at all. */
   readonly onTerminalOnly?: true
   /** Its colour on a page. */
-  tone?(row: Row): 'good' | 'bad' | 'warn' | 'plain'
+  tone?(row: Row): Tone
   /** The page that it leads to, of the row and what the address of the list says. */
   page?(row: Readonly<Record<string, unknown>>): PageAddress | undefined
 }
+
+export type Tone = 'good' | 'bad' | 'warn' | 'plain'
 
 /** A page below /console. What its path does not name stands in its query. */
 export type PageAddress = readonly [path: string, about?: Readonly<Record<string, unknown>>]
@@ -99,26 +101,12 @@ interface Run<Input, Deps, Output> {
   readonly input?: z.ZodType<Input>
 }
 
-/** `input`: fields of the path, query and body together; refuses others. */
-export interface Row<Input extends object, Deps, Output extends object> extends Facts {
-  readonly input?: z.ZodType<Input>
-  readonly run: Run<Input, Deps, Output>
-  readonly list?: List<Output>
+/** What is done with an output, a record or a form. */
+interface Behaviour<Output, Deps> {
   /** The field of the output that has the record; the rest is known about it. */
   readonly record?: string
-  /**
-   * How values of the output are shown, by their names: an object by its facts, a list as a table. Without columns each of
-   * its entries is a fact. Where nothing is declared, lists of objects are tables of all that they have; elsewhere, JSON.
-   */
-  readonly parts?: Readonly<Record<string, readonly Shown<never>[]>>
   /** What an operator below `support` is shown in place of the output. */
   masked?(output: Output): object
-  /** What it would do, in numbers, which its page shows above the button. */
-  readonly preview?: Preview<Input, Deps>
-  /** What its page shows besides. */
-  readonly beside?: (deps: Deps, input: Input) => Promise<object>
-  /** Fields of the output that no later call shows again. */
-  readonly once?: readonly (keyof Output & string)[]
   /** What the output means, by its text; after a bad one the command exits with 1. */
   verdict?(output: Output): Verdict | undefined
   /** What is told of the output beside its record and the verdict. */
@@ -129,8 +117,6 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   suggested?(deps: Deps): Readonly<Record<string, unknown>>
   /** What was done all the same, and what the log calls that. */
   readonly warnings?: { of(output: NoInfer<Output>): readonly Problem[]; readonly log: string }
-  /** What is thrown where the path cannot name anything; without it, the problem of its field. */
-  noSuch?(): Error
   /** Whether the page of this record offers it. */
   offered?(record: Readonly<Record<string, unknown>>): boolean
   /** Fields of its form that follow from the record: PUT begins with them, POST does not let them be changed. */
@@ -141,6 +127,26 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   readonly upload?: Upload<Deps>
   /** Its answer is a file or another text, not the envelope; the console has a form that asks for it. */
   readonly respond?: Respond<Output>
+}
+
+/** `input`: fields of the path, query and body together; refuses others. */
+export interface Row<Input extends object, Deps, Output extends object> extends Facts, Behaviour<Output, Deps> {
+  readonly input?: z.ZodType<Input>
+  readonly run: Run<Input, Deps, Output>
+  readonly list?: List<Output>
+  /**
+   * How values of the output are shown, by their names: an object by its facts, a list as a table. Without columns each of
+   * its entries is a fact. Where nothing is declared, lists of objects are tables of all that they have; elsewhere, JSON.
+   */
+  readonly parts?: Readonly<Record<string, readonly Shown<never>[]>>
+  /** What it would do, in numbers, which its page shows above the button. */
+  readonly preview?: Preview<Input, Deps>
+  /** What its page shows besides. */
+  readonly beside?: (deps: Deps, input: Input) => Promise<object>
+  /** Fields of the output that no later call shows again. */
+  readonly once?: readonly (keyof Output & string)[]
+  /** What is thrown where the path cannot name anything; without it, the problem of its field. */
+  noSuch?(): Error
 }
 
 /** A file of many records. */
@@ -187,7 +193,7 @@ interface Preview<Input, Deps> {
 }
 
 /** A row of any input and output. */
-export interface Action<Deps = never> extends Facts {
+export interface Action<Deps = never> extends Facts, Behaviour<object, Deps> {
   readonly id: string
   readonly input: z.ZodType<object>
   /** Parses what came from outside, and carries it out; throws InvalidInput. */
@@ -196,20 +202,8 @@ export interface Action<Deps = never> extends Facts {
   showBeside?(deps: Deps, given: unknown): Promise<object>
   readonly previewRole?: Role
   readonly list?: ListOf<string, object, readonly Column<object>[]>
-  readonly record?: string
   readonly parts?: Readonly<Record<string, readonly Column<object>[]>>
   readonly once?: readonly string[]
-  verdict?(output: object): Verdict | undefined
-  told?(output: object): object
-  next?(output: object): string | undefined
-  suggested?(deps: Deps): Readonly<Record<string, unknown>>
-  masked?(output: object): object
-  readonly warnings?: { of(output: object): readonly Problem[]; readonly log: string }
-  offered?(record: Readonly<Record<string, unknown>>): boolean
-  form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
-  related?(record: Readonly<Record<string, unknown>>): readonly Related[]
-  readonly respond?: Respond<object>
-  readonly upload?: Upload<Deps>
 }
 
 /** `job_give_up` of the command `job give-up`, or of the route where there is none. */

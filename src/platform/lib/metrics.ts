@@ -28,6 +28,8 @@ function countedByGrant(registers: Registry[]) {
 export function openMetrics() {
   const registry = new Registry()
   const registers = [registry]
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Counter({ name, help, labelNames, registers })
   return {
     registry,
     requests: new RequestMeter(registry),
@@ -49,51 +51,50 @@ export function openMetrics() {
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
       registers,
     }),
-    signInFailures: new Counter({
-      name: 'gatehouse_sign_in_failures_total',
-      help: 'Failed sign-ins of people (passport), partners, their members, and failed authentications of apps (client)',
-      labelNames: ['kind'],
-      registers,
-    }),
+    signInFailures: counter(
+      'gatehouse_sign_in_failures_total',
+      'Failed sign-ins of people (passport), partners, their members, and failed authentications of apps (client)',
+      ['kind'],
+    ),
     tokensIssued: countedByGrant(registers),
-    jobsFinished: new Counter({
-      name: 'gatehouse_jobs_finished_total',
-      help: 'Durable jobs that this service has run, by task and outcome: done, again (it will be retried), failed (for good), superseded',
-      labelNames: ['task', 'outcome'],
-      registers,
-    }),
-    purgedRows: new Counter({
-      name: 'gatehouse_purged_rows_total',
-      help: 'Rows that the purge has deleted, by table',
-      labelNames: ['table'],
-      registers,
-    }),
-    /** A gauge that is read at each scrape; replaces an earlier one of that name. */
-    watch: (name: string, help: string, read: () => number): void => {
+    jobsFinished: counter(
+      'gatehouse_jobs_finished_total',
+      'Durable jobs that this service has run, by task and outcome: done, again (it will be retried), failed (for good), superseded',
+      ['task', 'outcome'],
+    ),
+    purgedRows: counter('gatehouse_purged_rows_total', 'Rows that the purge has deleted, by table', ['table']),
+    /** A gauge that is read at each scrape, with a label for each of its values; replaces an earlier one of that name. */
+    watch: (
+      name: string,
+      help: string,
+      read: () => number | Readonly<Record<string, number>>,
+      { label, aggregator = 'sum' }: { readonly label?: string; readonly aggregator?: 'sum' | 'max' } = {},
+    ): void => {
       registry.removeSingleMetric(name)
       new Gauge({
         name,
         help,
         registers,
+        labelNames: label === undefined ? [] : [label],
+        aggregator,
         collect() {
-          this.set(read())
+          const values = read()
+          if (typeof values === 'number') this.set(values)
+          else for (const [of, value] of Object.entries(values)) this.set({ [String(label)]: of }, value)
         },
       })
     },
-    linesLeftOut: new Counter({
-      name: 'gatehouse_log_lines_left_out_total',
-      help: 'Lines of the request log that were only counted, because there were too many in a second',
-      registers,
-    }),
-    accessesLeftOut: new Counter({
-      name: 'gatehouse_accesses_left_out_total',
-      help: 'Reads of profiles and phone numbers that are missing from the access ledger, because there were too many',
-      registers,
-    }),
-    refusalsLeftOut: new Counter({
-      name: 'gatehouse_refusals_left_out_total',
-      help: 'Refused requests that were not kept for gatehouse explain, because there were too many',
-      registers,
-    }),
+    linesLeftOut: counter(
+      'gatehouse_log_lines_left_out_total',
+      'Lines of the request log that were only counted, because there were too many in a second',
+    ),
+    accessesLeftOut: counter(
+      'gatehouse_accesses_left_out_total',
+      'Reads of profiles and phone numbers that are missing from the access ledger, because there were too many',
+    ),
+    refusalsLeftOut: counter(
+      'gatehouse_refusals_left_out_total',
+      'Refused requests that were not kept for gatehouse explain, because there were too many',
+    ),
   }
 }

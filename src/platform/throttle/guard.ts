@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import type { Config } from '../config/index.ts'
 import type { RateLimiter } from '../lib/rate-limiter.ts'
+import { failureAnswerOf } from '../lib/web/envelope.ts'
+import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
+import { sendErrorPage } from '../lib/web/page.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
 import { networkOf, siteOf } from './network.ts'
 
@@ -56,3 +59,17 @@ export function limitRate(app: FastifyInstance, limit: RequestLimit): onRequestA
 /** Limits requests for pages, also for those that do not exist, to more than a person opens in a minute. */
 export const limitPages = (app: FastifyInstance, { PAGES_PER_MINUTE }: Config): onRequestAsyncHookHandler =>
   limitRate(app, { kind: 'page', perMinute: PAGES_PER_MINUTE, refuse: tooManyRequests })
+
+const FORM_LIMIT = 16 * 1024
+
+/** What pages of people have in common: forms of our own pages alone, of `limit` bytes, a limit of requests, and failures as pages. */
+export async function preparePages(
+  app: FastifyInstance,
+  config: Config,
+  { limit = FORM_LIMIT, ...holder }: { readonly limit?: number; readonly holder?: string } = {},
+): Promise<void> {
+  await acceptForms(app, limit, holder)
+  app.addHook('onRequest', limitPages(app, config))
+  app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
+  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
+}

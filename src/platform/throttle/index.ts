@@ -11,7 +11,7 @@ export {
   readFailures as currentFailures,
 } from './attempts-store.ts'
 export { DEVICE_LIFETIME_S, knownDevice, rememberDevice } from './device.ts'
-export { limitPages, limitRate, registerRateLimiter } from './guard.ts'
+export { limitPages, limitRate, preparePages, registerRateLimiter } from './guard.ts'
 export { networkOf, siteOf, subnetOf } from './network.ts'
 export { countOwnChange, mayInvite } from './quotas.ts'
 export { APP_RATES, openRateLimiter } from './rate-limiter.ts'

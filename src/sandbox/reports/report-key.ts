@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
-import canonicalize from 'canonicalize'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import type { DerivedKeys } from '../../platform/lib/crypto/keys.ts'
+import { canonicalJson } from '../../platform/lib/json/canonical-json.ts'
 
 /** PKCS #8 of an Ed25519 key up to its 32 bytes (RFC 8410, section 7). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
@@ -41,10 +41,3 @@ export function reportKey(keys: DerivedKeys): ReportKey {
 
 export const publicReportKey = (x: string): KeyObject =>
   createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
-
-/** The one text that this object has (RFC 8785). Throws for what JSON cannot say, such as NaN. */
-export function canonicalJson(value: object): string {
-  const text = canonicalize(value)
-  if (text === undefined) throw new TypeError('not JSON')
-  return text
-}

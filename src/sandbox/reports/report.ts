@@ -2,10 +2,11 @@ import { type KeyObject, randomBytes, sign, verify } from 'node:crypto'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { everyKey } from '../../platform/lib/crypto/keys.ts'
+import { canonicalJson } from '../../platform/lib/json/canonical-json.ts'
 import { jsonIn } from '../../platform/lib/json/lossless.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { VERSION } from '../../platform/lib/version.ts'
-import { canonicalJson, publicReportKey, reportKey } from './report-key.ts'
+import { publicReportKey, reportKey } from './report-key.ts'
 import * as store from './store.ts'
 
 const when = z.iso.datetime()

@@ -40,6 +40,8 @@ const isOwner = (member: store.KnownMember | undefined): boolean =>
   member !== undefined && member.role === 'owner' && member.joined_at !== null
 
 interface Work {
+  /** In the transaction of the change. */
+  readonly inside: Deps
   readonly db: Db
   readonly now: Date
   /** Writes to the audit log. `detail` holds ids and roles, no addresses. */
@@ -50,13 +52,13 @@ interface Work {
  * Changes members of a partner in one transaction; changes of one partner wait for each other. Throws 20007 (404) for an
  * unknown PartnerId, MemberRefusal as requireOwner.
  */
-const changeMembers = <T>(deps: Deps, partnerId: bigint, work: (inside: Work) => Promise<T>): Promise<T> =>
+const changeMembers = <T>(deps: Deps, partnerId: bigint, change: (work: Work) => Promise<T>): Promise<T> =>
   inTransaction(deps, async (inside, db) => {
     await showPartner(inside, partnerId)
     await lockPartner(inside, partnerId)
     await requireOwner(inside, partnerId)
     const now = deps.clock.now()
-    return work({ db, now, record: (event, detail) => recordMemberEvent(inside, event, partnerId, detail) })
+    return change({ inside, db, now, record: (event, detail) => recordMemberEvent(inside, event, partnerId, detail) })
   })
 
 export const recordMemberEvent = (deps: Deps, event: `member_${string}`, partnerId: bigint, detail: object) =>
@@ -70,12 +72,11 @@ export async function listMembers(deps: Deps, partnerId: bigint): Promise<Member
 
 /** The partner keeps an owner: members cannot take the last one away, operators can. */
 async function requireAnotherOwner(
-  { db, now }: Work,
-  deps: Deps,
+  { inside, db, now }: Work,
   partnerId: bigint,
   member: store.KnownMember,
 ): Promise<void> {
-  if (deps.actor?.kind !== 'partner' || member.role !== 'owner') return
+  if (inside.actor?.kind !== 'partner' || member.role !== 'owner') return
   const { owners } = await store.countMembers(db, partnerId, now)
   if (owners === (isOwner(member) ? 1 : 0)) throw new MemberRefusal(owners === 0 ? 'owner_first' : 'last_owner')
 }
@@ -86,7 +87,7 @@ export const setMemberRole = (deps: Deps, partnerId: bigint, memberId: string, r
     const member = isUuid(memberId) && (await store.findMember(work.db, partnerId, memberId))
     if (!member) throw noSuchMember()
     if (member.role === role) return
-    await requireAnotherOwner(work, deps, partnerId, member)
+    await requireAnotherOwner(work, partnerId, member)
     await store.setRole(work.db, memberId, role)
     await work.record('member_role_set', { member_id: memberId, role })
   })
@@ -96,7 +97,7 @@ export const removeMember = (deps: Deps, partnerId: bigint, memberId: string): P
   changeMembers(deps, partnerId, async (work) => {
     const member = isUuid(memberId) && (await store.findMember(work.db, partnerId, memberId))
     if (!member) throw noSuchMember()
-    if (member.joined_at !== null) await requireAnotherOwner(work, deps, partnerId, member)
+    if (member.joined_at !== null) await requireAnotherOwner(work, partnerId, member)
     await remove(work, member)
   })
 
@@ -121,17 +122,17 @@ async function remove({ db, now, record }: Work, { member_id, role, joined_at }:
 export const inviteMember = operation(
   newMember,
   (deps: Deps, partnerId: bigint, { mail, role }: NewMember): Promise<string> =>
-    changeMembers(deps, partnerId, async ({ db, now, record }) => {
+    changeMembers(deps, partnerId, async ({ inside, db, now, record }) => {
       const mail_key = mailKeyOf(mail)
       if (await store.findMemberByMail(db, partnerId, mail_key)) throw new MemberRefusal('taken')
       const { all, owners, open } = await store.countMembers(db, partnerId, now)
       if (role !== 'owner' && owners === 0) throw new MemberRefusal('owner_first')
       if (all >= MAX_MEMBERS) throw new MemberRefusal('full')
       if (open >= MAX_INVITATIONS) throw new MemberRefusal('invitations')
-      if (!(await mayInvite({ ...deps, db }, String(partnerId), mail))) throw new MemberRefusal('mails')
+      if (!(await mayInvite(inside, String(partnerId), mail))) throw new MemberRefusal('mails')
       const member_id = randomUUID()
       await store.insertMember(db, partnerId, { member_id, mail, mail_key, role }, now)
-      await sendLink({ ...deps, db }, member_id, 'invitation')
+      await sendLink(inside, member_id, 'invitation')
       await record('member_invited', { member_id, role })
       return member_id
     }),
@@ -139,13 +140,13 @@ export const inviteMember = operation(
 
 /** Sends a new invitation to somebody who has not joined; the former one can no longer be used. */
 export const inviteAgain = (deps: Deps, partnerId: bigint, memberId: string): Promise<void> =>
-  changeMembers(deps, partnerId, async ({ db, now, record }) => {
+  changeMembers(deps, partnerId, async ({ inside, db, now, record }) => {
     const member = isUuid(memberId) && (await store.findMember(db, partnerId, memberId))
     if (!member) throw noSuchMember()
     if (member.joined_at !== null) throw new MemberRefusal('joined')
     await deleteOtherLinks(db, memberId, null)
     if ((await store.countMembers(db, partnerId, now)).open >= MAX_INVITATIONS) throw new MemberRefusal('invitations')
-    if (!(await mayInvite({ ...deps, db }, String(partnerId), member.mail))) throw new MemberRefusal('mails')
-    await sendLink({ ...deps, db }, memberId, 'invitation')
+    if (!(await mayInvite(inside, String(partnerId), member.mail))) throw new MemberRefusal('mails')
+    await sendLink(inside, memberId, 'invitation')
     await record('member_invited', { member_id: memberId, role: member.role, again: true })
   })

@@ -11,7 +11,7 @@ import { type AesKeyInput, aesKeyInput, type ShownPartner } from './wire.ts'
 const MADE_CHARACTERS = 16
 
 const storeAesKey = (deps: Deps, partnerId: bigint, key: string, made: boolean): Promise<ShownPartner> =>
-  changePartner(deps, partnerId, 'partner_aes_key_set', async (db, now) => {
+  changePartner(deps, partnerId, 'partner_aes_key_set', async ({ db }, now) => {
     await store.setAesKey(db, partnerId, sealAesKey(deps.keys, partnerId, key), now)
     return { made }
   })
@@ -31,9 +31,9 @@ export async function makeAesKey(deps: Deps, partnerId: bigint): Promise<ShownPa
 
 /** Without a key calls go out readable, and what the partner encrypts is refused. */
 export const removeAesKey = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
-  changePartner(deps, partnerId, 'partner_aes_key_removed', async (db, now) => {
-    const { aes_key_set_at } = await requirePartner({ ...deps, db }, partnerId)
+  changePartner(deps, partnerId, 'partner_aes_key_removed', async (inside, now) => {
+    const { aes_key_set_at } = await requirePartner(inside, partnerId)
     if (aes_key_set_at === null) throw noAesKey()
-    await store.setAesKey(db, partnerId, null, now)
+    await store.setAesKey(inside.db, partnerId, null, now)
     return {}
   })

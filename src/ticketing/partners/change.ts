@@ -1,6 +1,5 @@
 import { recordAudit } from '../../platform/audit/index.ts'
-import type { Db } from '../../platform/db/sql.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { refuseIfChanged } from '../../platform/lib/json/input.ts'
 import { noSuchPartner } from './errors.ts'
 import * as store from './store.ts'
@@ -27,18 +26,18 @@ export async function requirePartner(
  * returns what the log adds: ids and names, never a secret. `since`: nothing is done if it was changed after that.
  */
 export const changePartner = (
-  { db, clock, actor }: Deps,
+  deps: Deps,
   partnerId: bigint,
   event: `partner_${string}`,
-  work: (db: Db, now: Date) => Promise<object>,
+  work: (inside: Deps, now: Date) => Promise<object>,
   since?: number,
 ): Promise<ShownPartner> =>
-  db.tx(async (inside) => {
-    const now = clock.now()
-    const changedAt = await store.touchPartner(inside, partnerId, now)
+  inTransaction(deps, async (inside, db) => {
+    const now = deps.clock.now()
+    const changedAt = await store.touchPartner(db, partnerId, now)
     if (!changedAt) throw noSuchPartner()
     refuseIfChanged(changedAt, since)
     const detail = await work(inside, now)
-    await recordAudit({ db: inside, clock, ...(actor ? { actor } : {}) }, { event, partnerId, detail })
-    return shownPartner(await requirePartner({ db: inside, clock }, partnerId))
+    await recordAudit(inside, { event, partnerId, detail })
+    return shownPartner(await requirePartner(inside, partnerId))
   })

@@ -48,7 +48,7 @@ export async function rotateWebhookSecret(
   role: ContactRole,
 ): Promise<ShownPartner & { webhook_secret: string }> {
   const webhook_secret = newWebhookSecret()
-  const partner = await changePartner(deps, partnerId, 'partner_webhook_secret_rotated', async (db) => {
+  const partner = await changePartner(deps, partnerId, 'partner_webhook_secret_rotated', async ({ db }) => {
     const sealed = sealWebhookSecret(deps.keys, partnerId, role, webhook_secret)
     if (!(await store.setWebhookSecret(db, partnerId, role, sealed))) throw noWebhook()
     return { role }
@@ -65,8 +65,8 @@ export const setContact = operation(
     { role, unchanged_since, ...contact }: ContactOfRole & UnchangedSince,
   ): Promise<ShownPartner & { webhook_secret?: string }> => {
     let webhook_secret: string | undefined
-    const work = async (db: Deps['db']): Promise<object> => {
-      webhook_secret = await storeContact({ ...deps, db }, partnerId, role, contact)
+    const work = async (inside: Deps): Promise<object> => {
+      webhook_secret = await storeContact(inside, partnerId, role, contact)
       return { role, new_webhook_secret: webhook_secret !== undefined }
     }
     const partner = await changePartner(deps, partnerId, 'partner_contact_set', work, unchanged_since)

@@ -10,14 +10,11 @@ const hasPartners = (db: Db): Promise<boolean> => db.value(z.boolean(), sql`sele
 
 const demoPartner = z.object({ name: z.string(), status: z.string() })
 
-/** Partners of the demo that are not suspended. Where the schema has no mark yet: the one of these ids. */
-const findActive = (db: Db, ids?: { readonly partnerId: bigint; readonly clientId: string }) =>
+/** Partners of the demo that are not suspended. */
+const findActive = (db: Db): Promise<z.output<typeof demoPartner>[]> =>
   db.many(
     demoPartner,
-    ids === undefined
-      ? sql`select partner_id::text as name, status from partner where demo and status <> 'suspended' order by partner_id`
-      : sql`select partner_id::text as name, status from partner
-            where partner_id = ${ids.partnerId} and client_id = ${ids.clientId} and status <> 'suspended'`,
+    sql`select partner_id::text as name, status from partner where demo and status <> 'suspended' order by partner_id`,
   )
 
 const demoPartnerIds = (db: Db): Promise<bigint[]> =>

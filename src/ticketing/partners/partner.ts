@@ -93,11 +93,11 @@ export const updatePartner = operation(
     partnerId: bigint,
     { unchanged_since, ...changes }: PartnerChanges & UnchangedSince,
   ): Promise<ShownPartner> => {
-    const work = async (db: Deps['db']): Promise<object> => {
-      const before = await requirePartner({ ...deps, db }, partnerId)
+    const work = async (inside: Deps): Promise<object> => {
+      const before = await requirePartner(inside, partnerId)
       if (changes.encrypts_calls && before.aes_key_set_at === null) throw nothingToEncryptWith()
-      await store.updatePartner(db, partnerId, changes)
-      const after = await requirePartner({ ...deps, db }, partnerId)
+      await store.updatePartner(inside.db, partnerId, changes)
+      const after = await requirePartner(inside, partnerId)
       const valuesOf = (partner: object) =>
         Object.fromEntries(Object.entries(partner).filter(([field]) => field in changes))
       return { before: valuesOf(before), after: valuesOf(after) }
@@ -113,7 +113,7 @@ export const lockPartner = ({ db }: Deps, partnerId: bigint): Promise<Partner['s
 const changeStatus =
   (event: `partner_${string}`, status: Partner['status']) =>
   (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
-    changePartner(deps, partnerId, event, async (db) => {
+    changePartner(deps, partnerId, event, async ({ db }) => {
       await store.setStatus(db, partnerId, status)
       return {}
     })
@@ -126,7 +126,7 @@ export const activatePartner = changeStatus('partner_activated', 'active')
 export const setStage = operation(
   stageChange,
   (deps: Deps, partnerId: bigint, { stage }: StageChange): Promise<ShownPartner> =>
-    changePartner(deps, partnerId, 'partner_stage_set', async (db) => {
+    changePartner(deps, partnerId, 'partner_stage_set', async ({ db }) => {
       await store.setStage(db, partnerId, stage)
       return { stage }
     }),

@@ -24,7 +24,7 @@ export async function rotatePartnerSecret(
 ): Promise<ShownPartner & { client_secret: string }> {
   const client_secret = generateSecret('ghcs')
   const next = { ...sealSecret(deps.keys, partnerId, client_secret), signs: false, overlap_s }
-  const partner = await changePartner(deps, partnerId, 'partner_secret_rotated', async (db, now) => {
+  const partner = await changePartner(deps, partnerId, 'partner_secret_rotated', async ({ db }, now) => {
     await store.deleteOthers(db, partnerId)
     await store.insertSecret(db, partnerId, next, now)
     return { secret_id: next.secret_id, overlap_s }
@@ -43,7 +43,7 @@ export async function switchSigning(deps: Deps, partnerId: bigint, testCall: Tes
   // Outside of the transaction: a partner may take its time.
   const { ok, detail } = await testCall(partner, openSecret(deps.keys, partnerId, newest))
   if (!ok) throw testCallFailed(detail)
-  return changePartner(deps, partnerId, 'partner_signing_switched', async (db, now) => {
+  return changePartner(deps, partnerId, 'partner_signing_switched', async ({ db }, now) => {
     const overlap_s = await store.findOverlap(db, partnerId, newest.secret_id)
     if (overlap_s === undefined) throw rotatedMeanwhile()
     await store.moveSigning(db, partnerId, newest.secret_id, addSeconds(now, overlap_s))
@@ -53,10 +53,10 @@ export async function switchSigning(deps: Deps, partnerId: bigint, testCall: Tes
 
 /** Ends the old secret now instead of after its overlap. The one that signs our calls cannot be ended. */
 export const retireSecret = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
-  changePartner(deps, partnerId, 'partner_secret_retired', async (db, now) => {
-    const [, old] = (await requirePartner({ ...deps, db }, partnerId)).secrets
+  changePartner(deps, partnerId, 'partner_secret_retired', async (inside, now) => {
+    const [, old] = (await requirePartner(inside, partnerId)).secrets
     if (old === undefined) throw noOldSecret()
     if (old.signs) throw oldSecretSigns()
-    await store.endSecret(db, partnerId, old.secret_id, now)
+    await store.endSecret(inside.db, partnerId, old.secret_id, now)
     return { secret_id: old.secret_id }
   })

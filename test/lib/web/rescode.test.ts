@@ -69,7 +69,7 @@ describe('the lists of error codes say the same', () => {
     for (const [code, [status, message]] of Object.entries(DOCUMENTED)) {
       const row = RESCODES[Number(code) as keyof typeof RESCODES]
       expect(String(row.status)).toBe(status.slice(0, 3))
-      const said = TEXTS[row.text].replace(/\{(\w+)\}/, '*$1*')
+      const said = TEXTS[row.message].replace(/\{(\w+)\}/, '*$1*')
       expect(message.startsWith(said), `${code}: ${said}`).toBe(true)
     }
   })

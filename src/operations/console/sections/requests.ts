@@ -1,7 +1,7 @@
 import { parseInput } from '../../../platform/lib/json/input.ts'
-import { noSuchPath, RescodeError } from '../../../platform/lib/web/rescode.ts'
+import { ifFound, noSuchPath } from '../../../platform/lib/web/rescode.ts'
 import { actionOf, rowsIn } from '../../actions/index.ts'
-import { type ExplainedRequest, explainRequest, oneRequest, withoutOthersWords } from '../../explain/index.ts'
+import { explainRequest, oneRequest, withoutOthersWords } from '../../explain/index.ts'
 import { tableOf } from '../action-values.ts'
 import type { PageContext, Section } from '../page-model.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
@@ -14,11 +14,8 @@ export const EXPLAIN = actionOf('GET /explain')
 
 /** What is kept of a request by its id; undefined where nothing is. */
 export async function knownRequest(context: PageContext, id: string) {
-  const [found, audit] = await Promise.all([
-    explainRequest(context.deps, id).catch((error: unknown): ExplainedRequest => {
-      if (error instanceof RescodeError && error.failure.status === 404) return {}
-      throw error
-    }),
+  const [found = {}, audit] = await Promise.all([
+    ifFound(explainRequest(context.deps, id)),
     perform(AUDIT, context, { request_id: id, limit: MAX_EVENTS }),
   ])
   const events = rowsIn(audit, 'events')

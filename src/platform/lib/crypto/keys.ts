@@ -1,29 +1,31 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { hmacSha256, sha256 } from './digest.ts'
 
-/** Keys for separate purposes, all derived from one SECRET_KEY, so that no value made for one purpose passes for another. */
-export interface DerivedKeys {
+const PURPOSES = [
   /** Authenticates tokens, codes and session ids that we issue, and hashes them for storage. */
-  readonly token: Buffer
+  'token',
   /** Hashes app_secrets, and the subjects of counted attempts, for storage. */
-  readonly storage: Buffer
+  'storage',
   /** Authenticates forms that come back from a browser. */
-  readonly form: Buffer
+  'form',
   /** Derives a repeatable random part (the answer to a repeated refresh, the code of one consent). */
-  readonly derive: Buffer
+  'derive',
   /** Encrypts secrets that must be readable again (a partner's clientSecret), AES-256. */
-  readonly seal: Buffer
+  'seal',
   /** Authenticates the marks of browsers from which somebody has signed in before. */
-  readonly device: Buffer
+  'device',
   /** Seed of the Ed25519 key that signs the sandbox's reports. */
-  readonly report: Buffer
+  'report',
   /** Recognizes SECRET_KEY itself. */
-  readonly fingerprint: Buffer
+  'fingerprint',
   /** Authenticates the chain of the audit log. */
-  readonly audit: Buffer
+  'audit',
   /** Signs the requests of commands on the machine of the service. */
-  readonly command: Buffer
-}
+  'command',
+] as const
+
+/** Keys for separate purposes, all derived from one SECRET_KEY, so that no value made for one purpose passes for another. */
+export type DerivedKeys = Readonly<Record<(typeof PURPOSES)[number], Buffer>>
 
 /**
  * The current key, and during a rotation of SECRET_KEY the former or coming ones. The database says to all processes alike
@@ -36,19 +38,6 @@ export interface Keys extends DerivedKeys {
   /** Derived from SECRET_KEY; the rest from SECRET_KEYS_OLD. */
   readonly newest: DerivedKeys
 }
-
-const PURPOSES = [
-  'token',
-  'storage',
-  'form',
-  'derive',
-  'seal',
-  'device',
-  'report',
-  'fingerprint',
-  'audit',
-  'command',
-] as const
 
 function derive(secretKey: string): DerivedKeys {
   const derived = PURPOSES.map((purpose) => [

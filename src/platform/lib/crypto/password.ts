@@ -4,15 +4,18 @@ import { normalPassword } from '../precis.ts'
 
 /** Passwords of users, of partners' members and of operators: hashed in one way, and counted in one queue. */
 
-// OWASP's parameters for argon2id (the library's default algorithm): 19 MiB, two passes, one lane.
-const PARAMETERS = { memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 }
+/** OWASP's parameters for argon2id (the library's default algorithm): 19 MiB, two passes, one lane. */
+export const OWASP = { memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 }
+
+/** Tests hash thousands of passwords, so for them a hash costs next to nothing (test/cheap-hashes.ts). */
+export const hashing = { cost: OWASP }
 
 /** No password fits it: for whoever has none, and checked where the passport is unknown, so that this takes as long. */
 export const NO_PASSWORD =
   '$argon2id$v=19$m=19456,t=2,p=1$HLtutxAG/JpSq6wxbj8oyQ$VneNEKkrNc0aCJHiTSe+LaqlerA/XLmya2n6KKUAYJU'
 
 /** In its normal form: it may be typed on another system the next time. */
-export const hashPassword = (password: string): Promise<string> => hash(normalPassword(password), PARAMETERS)
+export const hashPassword = (password: string): Promise<string> => hash(normalPassword(password), hashing.cost)
 
 /**
  * False also without a hash (the passport is unknown), after the same work. Hashes of other systems are of what was

@@ -86,7 +86,6 @@ export const FIELD_PROBLEMS = {
   'one-password': 'or password_hash is required, one of the two',
   'password-common': 'is among those that attackers try first: choose another one',
   'password-is-name': 'is what one signs in with: choose another one',
-  'must-be-next': 'must be the `next` of an earlier answer',
   'must-be-next-of-list': 'must be the `next` of a page of this list',
   'must-be-head': 'must be a head as an earlier verification has printed it',
   'must-be-moment': 'must be a day (UTC), as 2026-11-23, or a moment, as 2026-11-23T08:00:00Z',

@@ -1,15 +1,8 @@
-import type {
-  FastifyInstance,
-  FastifyPluginAsync,
-  FastifyRequest,
-  onRequestAsyncHookHandler,
-  preValidationAsyncHookHandler,
-} from 'fastify'
+import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler, preValidationAsyncHookHandler } from 'fastify'
 import { z } from 'zod'
 import { parseInput } from '../json/input.ts'
 import { envelopeErrorHandler } from './envelope.ts'
-import { readJsonBodies } from './exact-body.ts'
-import { actorOf } from './observe.ts'
+import { readBodiesExactly } from './exact-body.ts'
 import { refuseUnreadableQuery } from './request-target.ts'
 import { checkSignedBodies } from './signed-body.ts'
 
@@ -60,16 +53,6 @@ export const seesPeople = (request: FastifyRequest): boolean => allows(operatorO
 /** `l***@example.com` */
 export const maskedMail = (mail: string): string => mail.replace(/^(.).*(@[^@]*)$/u, '$1***$2')
 
-/** Deps with the operator of the request as actor, for the audit log. */
-export type DepsFor<Deps> = (request: FastifyRequest) => Deps
-
-const operatorDepsFor =
-  <Deps extends object>(deps: Deps): DepsFor<Deps> =>
-  (request) => {
-    const { kind, name } = operatorOf(request)
-    return { ...deps, actor: { ...actorOf(request, kind ?? 'operator', name), by: kind ? 'command' : 'api' } as const }
-  }
-
 const NO_QUERY = z.strictObject({})
 
 /** An unknown filter that is ignored would look as if it had matched: `?status=pending` would show all. */
@@ -85,22 +68,7 @@ export function forOperatorsOnly(app: FastifyInstance): void {
   app.addHook('onRequest', app.operatorGate)
   checkSignedBodies(app)
   app.setErrorHandler(envelopeErrorHandler(true))
-  readJsonBodies(app)
+  readBodiesExactly(app)
   app.addHook('preValidation', refuseUnreadableQuery)
   app.addHook('preValidation', refuseStrayQuery)
 }
-
-/** The plugin that has these routes below /admin/v1, for operators only. */
-export const operatorRoutes =
-  <Deps extends object>(
-    routes: (app: FastifyInstance, depsFor: DepsFor<Deps>) => void,
-  ): FastifyPluginAsync<{ deps: Deps }> =>
-  async (app, { deps }) => {
-    await app.register(
-      async (admin) => {
-        forOperatorsOnly(admin)
-        routes(admin, operatorDepsFor(deps))
-      },
-      { prefix: '/admin/v1' },
-    )
-  }

@@ -8,8 +8,8 @@ import { echo, invalidRequest, type Problem } from './rescode.ts'
 const TYPE = 'application/json'
 
 /**
- * Makes this plugin's routes read JSON bodies with their 64-bit ids exact. An empty one counts as none, whatever its
- * type.
+ * Makes this plugin's routes read JSON bodies with their 64-bit ids exact. An empty one counts as none: some clients send
+ * `Content-Type` with every POST, also without a body.
  */
 export function readBodiesExactly(app: FastifyInstance): void {
   app.removeContentTypeParser(TYPE)
@@ -32,20 +32,4 @@ function fieldsWith(problem: LocalizedText, body: Buffer): Problem[] {
   } catch {
     return []
   }
-}
-
-/**
- * As Fastify reads JSON, but an empty body is none: some clients send `Content-Type` with every POST, also without a
- * body.
- */
-export function readJsonBodies(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error')
-  app.removeContentTypeParser(TYPE)
-  app.addContentTypeParser(TYPE, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
-    const text = bodyText(request, body)
-    if (text === '') return undefined
-    return new Promise((resolve, reject) => {
-      parse(request, text, (error, value) => (error ? reject(error) : resolve(value)))
-    })
-  })
 }

@@ -1,31 +1,34 @@
 import { type Detail, LocalizedText, localized } from '../localized-text.ts'
 
-/** Area A's error table (REFERENCE "Errors of area A"); `text` is the id of its message. */
+/** Area A's error table (REFERENCE "Errors of area A"); `message` is the id of its text. */
 export const RESCODES = {
-  20001: { name: 'BadClientCredentialsException', status: 401, text: 'bad-client-credentials' },
-  20002: { name: 'ClientAuthenticationException', status: 401, text: 'client-authentication-failed' },
-  20003: { name: 'ForbiddenException', status: 403, text: 'request-forbidden' },
-  20004: { name: 'InsufficientScopeException', status: 403, text: 'insufficient-scope' },
-  20005: { name: 'InvalidClientException', status: 401, text: 'invalid-client' },
-  20006: { name: 'InvalidGrantException', status: 400, text: 'invalid-grant' },
-  20007: { name: 'InvalidRequestException', status: 400, text: 'invalid-request' },
-  20008: { name: 'InvalidScopeException', status: 400, text: 'invalid-scope' },
-  20009: { name: 'InvalidTokenException', status: 401, text: 'invalid-access-token' },
-  20010: { name: 'MethodNotAllowed', status: 405, text: 'method-refused' },
-  20011: { name: 'OAuth2AccessDeniedException', status: 403, text: 'access-denied' },
-  20012: { name: 'RedirectMismatchException', status: 400, text: 'redirect-uri-mismatch' },
-  20013: { name: 'ServerErrorException', status: 500, text: 'server-error' },
-  20014: { name: 'UnauthorizedClientException', status: 401, text: 'app-not-trusted' },
-  20015: { name: 'UnauthorizedException', status: 401, text: 'unauthorized' },
-  20016: { name: 'UnauthorizedUserException', status: 401, text: 'user-not-trusted' },
-  20017: { name: 'UnsupportedGrantTypeException', status: 400, text: 'unsupported-grant-type' },
-  20018: { name: 'UnsupportedResponseTypeException', status: 400, text: 'unsupported-response-type' },
-  20019: { name: 'UserDeniedAuthorizationException', status: 400, text: 'user-denied' },
-  20020: { name: 'ExpiredAccessTokenException', status: 401, text: 'access-token-expired' },
-  20021: { name: 'ExpiredRefreshTokenException', status: 400, text: 'refresh-token-expired' },
+  20001: { name: 'BadClientCredentialsException', status: 401, message: 'bad-client-credentials' },
+  20002: { name: 'ClientAuthenticationException', status: 401, message: 'client-authentication-failed' },
+  20003: { name: 'ForbiddenException', status: 403, message: 'request-forbidden' },
+  20004: { name: 'InsufficientScopeException', status: 403, message: 'insufficient-scope' },
+  20005: { name: 'InvalidClientException', status: 401, message: 'invalid-client' },
+  20006: { name: 'InvalidGrantException', status: 400, message: 'invalid-grant' },
+  20007: { name: 'InvalidRequestException', status: 400, message: 'invalid-request' },
+  20008: { name: 'InvalidScopeException', status: 400, message: 'invalid-scope' },
+  20009: { name: 'InvalidTokenException', status: 401, message: 'invalid-access-token' },
+  20010: { name: 'MethodNotAllowed', status: 405, message: 'method-refused' },
+  20011: { name: 'OAuth2AccessDeniedException', status: 403, message: 'access-denied' },
+  20012: { name: 'RedirectMismatchException', status: 400, message: 'redirect-uri-mismatch' },
+  20013: { name: 'ServerErrorException', status: 500, message: 'server-error' },
+  20014: { name: 'UnauthorizedClientException', status: 401, message: 'app-not-trusted' },
+  20015: { name: 'UnauthorizedException', status: 401, message: 'unauthorized' },
+  20016: { name: 'UnauthorizedUserException', status: 401, message: 'user-not-trusted' },
+  20017: { name: 'UnsupportedGrantTypeException', status: 400, message: 'unsupported-grant-type' },
+  20018: { name: 'UnsupportedResponseTypeException', status: 400, message: 'unsupported-response-type' },
+  20019: { name: 'UserDeniedAuthorizationException', status: 400, message: 'user-denied' },
+  20020: { name: 'ExpiredAccessTokenException', status: 401, message: 'access-token-expired' },
+  20021: { name: 'ExpiredRefreshTokenException', status: 400, message: 'refresh-token-expired' },
 } as const
 
 export type Rescode = keyof typeof RESCODES
+
+/** Empty for a code of area B. */
+export const nameOfRescode = (code: number): string => RESCODES[code as Rescode]?.name ?? ''
 
 /** One thing wrong with one field of the input. */
 export interface Problem {
@@ -83,7 +86,7 @@ export class Refusal extends Error {
 
 /** What is said of a failure: the rescode's text, unless it has one of its own. */
 export const textOf = (rescode: Rescode, message: LocalizedText | undefined, what: Detail = ''): LocalizedText =>
-  message ?? new LocalizedText(RESCODES[rescode].text, { what })
+  message ?? new LocalizedText(RESCODES[rescode].message, { what })
 
 /** An answer of area A that reports a failure; thrown by operations, rendered in one place. */
 export class RescodeError extends Refusal implements FailureAnswer {

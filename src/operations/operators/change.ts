@@ -1,7 +1,15 @@
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { lastAdmin } from './errors.ts'
+import { lastAdmin, noSuchOperator } from './errors.ts'
 import * as store from './store.ts'
+import type { OperatorRow } from './wire.ts'
+
+/** The operator, locked until the end of the transaction. Throws 20007 (404) for an unknown name. */
+export async function lockExisting(db: Db, name: string): Promise<OperatorRow> {
+  const operator = await store.lockOperator(db, name)
+  if (!operator) throw noSuchOperator()
+  return operator
+}
 
 /**
  * Makes a change that could lock out the last admin, and throws 20007, which undoes it, if nobody is left who can sign in

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalJson } from '../../src/sandbox/reports/report-key.ts'
+import { canonicalJson } from '../../../src/platform/lib/json/canonical-json.ts'
 
 describe('canonical JSON', () => {
   it('is that of RFC 8785, section 3.2.2', () => {

@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { recordAudit, recordByPerson } from '../../platform/audit/index.ts'
+import { momentKey, pageInput, pageNamed } from '../../platform/db/page.ts'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { type Deps, inPersonTransaction, inTransaction } from '../../platform/deps.ts'
+import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
+import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { noSuchSession, noSuchUser } from './errors.ts'
+import { deleteOtherSessions } from './password-store.ts'
+import type { SignedIn } from './session.ts'
+import { deleteSession, sessionsOfUser, signInsOfUser } from './session-store.ts'
+import { findUser } from './store.ts'
+import { endSessionsOfUser } from './user.ts'
+import { rowKeyOf, type UserKey, userKey } from './wire.ts'
+
+/** Browser sessions and sign-ins as their person sees and ends them, and as operators do, each of whose looks is in the audit log. */
+
+/** Names a session in a list; nobody can make a cookie of it. */
+const sessionIdOf = (keys: DerivedKeys, sessionHash: Buffer): string =>
+  hmacSha256(keys.form, 'session in a list\n', sessionHash).toString('base64url')
+
+/** Ends the live session of a person that a list has called so, and returns its hash. Throws 20007 (404) for any other id, another person's too. */
+async function endNamedSession({ db, keys, clock }: Deps, person: UserRowKey, id: string): Promise<Buffer> {
+  const known = everyKey(keys)
+  const found = (await sessionsOfUser(db, person, clock.now())).find(({ sessionHash }) =>
+    known.some((key) => equalSecrets(id, sessionIdOf(key, sessionHash))),
+  )
+  if (!found || (await deleteSession(db, person.routingKey, found.sessionHash)) === 0) throw noSuchSession()
+  return found.sessionHash
+}
+
+// ---- the person
+
+/** The person's sessions that work, this one first. */
+async function ownSessions({ db, keys, clock }: Deps, person: SignedIn) {
+  const found = await sessionsOfUser(db, person, clock.now())
+  const shown = found.map(({ sessionHash, ...session }) => ({
+    ...session,
+    id: sessionIdOf(keys, sessionHash),
+    isThis: sessionHash.equals(person.sessionHash),
+  }))
+  return [...shown.filter(({ isThis }) => isThis), ...shown.filter(({ isThis }) => !isThis)]
+}
+
+/** The person ends one of their sessions. */
+const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ readonly isThis: boolean }> =>
+  inPersonTransaction(deps, person.routingKey, async (inside) => {
+    const ended = await endNamedSession(inside, person, id)
+    await recordEnd(inside, person, 1)
+    return { isThis: ended.equals(person.sessionHash) }
+  })
+
+/** The person ends all sessions but this one; says how many there were. */
+const endOtherSessions = (deps: Deps, person: SignedIn): Promise<number> =>
+  inPersonTransaction(deps, person.routingKey, async (inside, db) => {
+    const ended = await deleteOtherSessions(db, person, person.sessionHash)
+    if (ended > 0) await recordEnd(inside, person, ended)
+    return ended
+  })
+
+const recordEnd = (deps: Deps, person: SignedIn, sessions: number): Promise<number> =>
+  recordByPerson(deps, person, 'user_sessions_ended', { sessions })
+
+const signInOrder = z.tuple([momentKey, z.uuid()])
+const ownSignIns = z.strictObject(pageInput(signInOrder, { usual: 20, most: 100 }))
+
+/** A page of the person's sign-ins and of what was tried, newest first. */
+const signInsOf = operation(ownSignIns, ({ db }: Deps, page, person: SignedIn) =>
+  pageNamed('signIns', signInsOfUser(db, person, page)),
+)
+
+export const OWN_SESSIONS = { list: ownSessions, end: endOwnSession, endOthers: endOtherSessions, signIns: signInsOf }
+
+// ---- operators
+
+/** Throws 20007 (404) when there is no such user, as does what follows. */
+const look = <Seen>(deps: Deps, user: UserKey, event: string, see: (inside: Deps, key: UserRowKey) => Promise<Seen>) =>
+  inTransaction(deps, async (inside, db) => {
+    const key = rowKeyOf(user)
+    if (!(await findUser(db, key))) throw noSuchUser()
+    await recordAudit(inside, { event, ...key })
+    return see(inside, key)
+  })
+
+/** Sessions that work, newest first, 200 at most. */
+const listSessions = operation(userKey, (deps: Deps, user) =>
+  look(deps, user, 'user_sessions_read', async ({ db, keys, clock }, key) => ({
+    sessions: (await sessionsOfUser(db, key, clock.now())).map(({ sessionHash, ...session }) => ({
+      session_id: sessionIdOf(keys, sessionHash),
+      created_at: session.createdAt,
+      expires_at: session.expiresAt,
+      address: session.address,
+      user_agent: session.userAgent,
+    })),
+  })),
+)
+
+const oneSession = userKey.extend({ session_id: z.string().regex(/^[\w-]{43}$/, problem('must-be-session-id')) })
+
+/** Ends one session at once. */
+const endSession = operation(oneSession, (deps: Deps, { session_id, ...user }) =>
+  inTransaction(deps, async (inside) => {
+    const key = rowKeyOf(user)
+    await endNamedSession(inside, key, session_id)
+    await recordAudit(inside, { event: 'user_sessions_ended', ...key, detail: { sessions: 1 } })
+    return { ...user, session_id }
+  }),
+)
+
+/** Sign-ins and what was tried, newest first. */
+const listSignIns = operation(userKey.extend(pageInput(signInOrder)), (deps: Deps, { cid, user_id, ...page }) =>
+  look(deps, { cid, user_id }, 'user_sign_ins_read', async ({ db }, key) => {
+    const { rows, next } = await signInsOfUser(db, key, page)
+    return { sign_ins: rows.map(({ userAgent, ...signIn }) => ({ ...signIn, user_agent: userAgent })), next }
+  }),
+)
+
+export const PERSON_SESSIONS = {
+  list: listSessions,
+  end: endSession,
+  endAll: endSessionsOfUser,
+  signIns: listSignIns,
+}

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SignInRefused } from '../../src/authorization/account/errors.ts'
 import { findSession } from '../../src/authorization/account/session.ts'
@@ -9,6 +10,7 @@ import { hashing, hashPassword, OWASP, verifyPassword } from '../../src/platform
 import { rememberDevice } from '../../src/platform/throttle/device.ts'
 import { signInLimits } from '../../src/platform/throttle/sign-in.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
+import { until } from '../until.ts'
 import { ALICE, BOB } from './people.ts'
 
 let world: World
@@ -82,6 +84,22 @@ describe('signing in', () => {
     const ratio = (await work(undefined)) / (await work(passwordHash))
     expect(ratio).toBeGreaterThan(0.3)
     expect(ratio).toBeLessThan(3)
+  })
+
+  it('keeps a failure of somebody in their history while the audit log is written, and so takes no longer than one of nobody', async () => {
+    const kept = async () => {
+      const { rows } = await world.pool.query("select count(*)::int as n from sign_in where outcome = 'failed'")
+      return rows[0].n as number
+    }
+    const before = await kept()
+    const holder = await world.pool.connect()
+    await holder.query('begin')
+    await holder.query('lock table audit_event in exclusive mode')
+    const refused = outcome(WRONG)
+    const found = await Promise.race([until(async () => (await kept()) > before), sleep(5_000, false)])
+    await holder.query('rollback')
+    holder.release()
+    expect([await refused, found]).toEqual(['wrong', true])
   })
 
   it('hashes no more guesses than the limit allows, however many come at once', async () => {

@@ -5,7 +5,9 @@ import { type Client, envelopeOf, pkcePair } from '../acceptance/client.ts'
 import { consentForm, visibleText } from '../acceptance/form.ts'
 import { type Answer, header } from '../acceptance/http.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 import { APP_FORM, clientOf, type Developer, founder, person, registered, tester } from '../teams/people.ts'
+import { until } from '../until.ts'
 
 /** An app in development: on its developers' machines, with its own test users, and for nobody else. */
 
@@ -152,6 +154,49 @@ describe('test users', () => {
     const again = await tester(world, owner, made)
     expect((await browser.send('GET', '/account')).status).toBe(303)
     expect((await again.open('/account')).text).toContain('Test Alice')
+  })
+
+  it('are not signed in by the password of before while the new one is made', async () => {
+    const made = await registered(owner)
+    const path = `/developer/apps/${made}/test-users`
+    const { text } = await owner.browser.send('POST', path, {})
+    const password = /<pre[^>]*>([^<]+)<\/pre>/.exec(text)?.[1] ?? ''
+    const [first = '', second = ''] = [...text.matchAll(/<code>(test-[0-9a-f]{8}-\d)<\/code>/g)].map(([, one]) => one)
+    await client.newBrowser().send('POST', '/sign-in', { passport: second, password })
+    // The renewal has dealt with the first, and waits at the second.
+    const holder = await world.pool.connect()
+    await holder.query('begin')
+    await holder.query('select from browser_session where user_id = $1 for update', [second])
+    const renewed = owner.browser.send('POST', path, {})
+    await untilLocked(world.pool)
+    const browser = client.newBrowser()
+    const signedIn = browser.send('POST', '/sign-in', { passport: first, password })
+    await Promise.race([signedIn, untilLocked(world.pool, 2)])
+    await holder.query('rollback')
+    holder.release()
+    expect((await renewed).status).toBe(200)
+    await signedIn
+    expect((await browser.send('GET', '/account')).status).toBe(303)
+  })
+
+  it('are made for a busy service without keeping others from its database', async () => {
+    const made = await registered(owner)
+    const someone = await person(world)
+    let finish = () => {}
+    const turn = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const busy = [1, 2].map(() => world.deps.passwordSlots.run(() => turn))
+    let answered = 0
+    const path = `/developer/apps/${made}/test-users`
+    const posts = [...Array(20)].map(() => owner.browser.send('POST', path, {}).then(() => answered++))
+    await until(() => world.deps.passwordSlots.waiting > 0)
+    const { status } = await someone.browser.open('/account')
+    const before = answered
+    finish()
+    await Promise.all([...busy, ...posts])
+    expect(before).toBe(0)
+    expect(status).toBe(200)
   })
 
   it('cannot be developers', async () => {

@@ -4,8 +4,8 @@ import type { Deps } from '../../platform/deps.ts'
 import { hashPassword } from '../../platform/lib/crypto/password.ts'
 import { deletePasskeys } from './factor-store.ts'
 import { deleteFactor } from './factors.ts'
-import { deleteOtherSessions } from './password-store.ts'
-import { insertCredential, insertProfile, storedPassport } from './store.ts'
+import { deleteOtherSessions, endLinks } from './password-store.ts'
+import { insertCredential, insertProfile, lockUser, storedPassport } from './store.ts'
 import * as store from './test-user-store.ts'
 import { routingKeyOf } from './wire.ts'
 
@@ -23,14 +23,21 @@ const PEOPLE = [
   { name: 'Test Without Phone', gender: '0', avatar: 'avatar-mallory.svg', phone: false },
 ] as const
 
-const newPassword = (): string => randomBytes(12).toString('base64url')
+interface NewPassword {
+  readonly password: string
+  readonly passwordHash: string
+}
 
-/** Makes the test users of an app, all with one password, which no later call shows. In the caller's transaction. */
-async function make(deps: Deps, appKey: string): Promise<{ password: string }> {
+/** Made before the transaction: hashing waits for its turn, and would keep a connection from everybody meanwhile. */
+async function newPassword({ passwordSlots }: Deps): Promise<NewPassword> {
+  const password = randomBytes(12).toString('base64url')
+  return { password, passwordHash: await passwordSlots.run(() => hashPassword(password)) }
+}
+
+/** Makes the test users of an app, all with this password. In the caller's transaction. */
+async function make(deps: Deps, appKey: string, { passwordHash }: NewPassword): Promise<void> {
   const { db, clock, config } = deps
   const now = clock.now()
-  const password = newPassword()
-  const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
   const name = randomBytes(4).toString('hex')
   for (const [index, person] of PEOPLE.entries()) {
     const userId = `test-${name}-${index + 1}`
@@ -48,25 +55,31 @@ async function make(deps: Deps, appKey: string): Promise<{ password: string }> {
     await insertCredential(db, key, storedPassport(userId), passwordHash)
   }
   await recordAudit(deps, { event: 'app_test_users_made', appKey, detail: { test_users: PEOPLE.length } })
-  return { password }
 }
 
 /** Test users of an app, in the order in which they were made. */
 const list = ({ db }: Pick<Deps, 'db'>, appKey: string): Promise<store.TestUser[]> => store.listTestUsers(db, appKey)
 
-/** A new password for all of an app's, who are signed out everywhere and have nothing else to sign in with. In the caller's transaction. */
-async function renewPassword(deps: Deps, appKey: string): Promise<{ password: string }> {
-  const password = newPassword()
-  const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
-  await store.setPasswords(deps.db, appKey, passwordHash)
-  for (const { cid, user_id: userId } of await store.listTestUsers(deps.db, appKey)) {
-    const key = { routingKey: routingKeyOf(cid, userId), cid, userId }
-    await deleteFactor(deps.db, key)
-    await deletePasskeys(deps.db, key)
-    await deleteOtherSessions(deps.db, key, null)
+/**
+ * This password for all of an app's, who are signed out everywhere and have nothing else to sign in with. In the caller's
+ * transaction. Each is locked first: whoever signs in with the password of before is signed out too, or finds out.
+ */
+async function renewPassword(deps: Deps, appKey: string, { passwordHash }: NewPassword): Promise<void> {
+  const { db, clock } = deps
+  const people = (await store.listTestUsers(db, appKey)).map(({ cid, user_id: userId }) => ({
+    routingKey: routingKeyOf(cid, userId),
+    cid,
+    userId,
+  }))
+  for (const key of people) await lockUser(db, key)
+  await store.setPasswords(db, appKey, passwordHash)
+  for (const key of people) {
+    await deleteFactor(db, key)
+    await deletePasskeys(db, key)
+    await endLinks(db, key, clock.now())
+    await deleteOtherSessions(db, key, null)
   }
   await recordAudit(deps, { event: 'app_test_password_renewed', appKey })
-  return { password }
 }
 
-export const TEST_USERS = { make, list, renewPassword }
+export const TEST_USERS = { newPassword, make, list, renewPassword }

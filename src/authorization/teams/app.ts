@@ -76,24 +76,31 @@ export const changeApp = <Done>(
     return work(inside, app)
   })
 
+/** The app is locked, or it goes live meanwhile, with what nobody has looked at. */
+async function requireDevelopment(deps: Deps, appKey: string): Promise<void> {
+  await lockMicroApp(deps.db, appKey)
+  if ((await showMicroApp(deps, appKey)).stage !== 'development') throw new TeamRefusal('live')
+}
+
 /** Changes an app in development at once. What people have been shown of a live one is asked for (request.ts). */
 export const changeInDevelopment = operation(
   appFields,
   (deps: Deps, appKey: string, fields: AppFields, person: UserRowKey): Promise<void> =>
     changeApp(deps, appKey, { person, role: 'developer' }, async (inside, { kind }) => {
-      await lockMicroApp(inside.db, appKey) // or it goes live meanwhile, with what nobody has looked at
-      const { stage } = await showMicroApp(inside, appKey)
-      if (stage !== 'development') throw new TeamRefusal('live')
+      await requireDevelopment(inside, appKey)
       if (kind !== fields.kind) throw new InvalidInput([{ field: 'kind', problem: localized('cannot-be-changed') }])
       await updateMicroApp(inside, appKey, parseInput(updateMicroApp.input, madeOf(fields)))
       await store.setReasons(inside.db, appKey, fields.reasons)
     }),
 )
 
-/** Makes the app's test users, or gives those that there are a new password; it is shown this once. */
-export const makeTestUsers = (deps: Deps, appKey: string, person: UserRowKey): Promise<{ password: string }> =>
-  changeApp(deps, appKey, { person, role: 'developer' }, async (inside) =>
-    (await TEST_USERS.list(inside, appKey)).length > 0
-      ? TEST_USERS.renewPassword(inside, appKey)
-      : TEST_USERS.make(inside, appKey),
-  )
+/** Makes the test users of an app in development, or gives those that there are a new password; it is shown this once. */
+export async function makeTestUsers(deps: Deps, appKey: string, person: UserRowKey): Promise<{ password: string }> {
+  const made = await TEST_USERS.newPassword(deps)
+  return changeApp(deps, appKey, { person, role: 'developer' }, async (inside) => {
+    await requireDevelopment(inside, appKey)
+    const there = (await TEST_USERS.list(inside, appKey)).length > 0
+    await (there ? TEST_USERS.renewPassword : TEST_USERS.make)(inside, appKey, made)
+    return { password: made.password }
+  })
+}

@@ -114,7 +114,10 @@ export const MESSAGE_TASKS = {
     const { mail, team, expiresAt, token } = invitation
     const url = `${deps.config.PUBLIC_URL}/developer/join?token=${token}`
     const message = bilingualMail(deps.config, {
-      ...{ id: linkId, to: { name: '', address: mail }, date: deps.clock.now(), at: expiresAt },
+      id: linkId,
+      to: { name: '', address: mail },
+      date: deps.clock.now(),
+      at: expiresAt,
       subject: (t) => t('mail.team_invitation_subject', { team }),
       text: (t, time) => t('mail.team_invitation_text', { team, url, time }),
     })

@@ -32,7 +32,7 @@ describe('gatehouse user create', () => {
 
   it('asks nobody where nobody is: the password is then missing', async () => {
     const { code, stderr } = await gatehouse(settings(), ...user('nobody'))
-    expect({ code, stderr }).toEqual({ code: 2, stderr: '--password  is required\n' })
+    expect({ code, stderr }).toEqual({ code: 2, stderr: '--password-stdin  is required\n' })
   })
 
   it('warns of --password', async () => {
@@ -97,9 +97,9 @@ describe('gatehouse partner set-aes-key', () => {
     const short = await set('too short a key', '7001', '--key-stdin')
     expect(short).toMatchObject({
       code: 2,
-      stderr: '--aes-key  must be 16 printable ASCII characters, or 32 hex digits\n',
+      stderr: '--key-stdin  must be 16 printable ASCII characters, or 32 hex digits\n',
     })
-    expect(await run('set-aes-key', '7001')).toMatchObject({ code: 2, stderr: '--aes-key  is required\n' })
+    expect(await run('set-aes-key', '7001')).toMatchObject({ code: 2, stderr: '--key-stdin  is required\n' })
     expect(await set(KEY, '7002', '--key-stdin')).toMatchObject({ stderr: expect.stringContaining('no such partner') })
     expect(await keyNow()).toBeNull()
   })

@@ -125,7 +125,8 @@ const WORKS: Readonly<Record<string, Work>> = {
   A5: { one: (db, { n }) => findToken(db, { routingKey: routingKey(n), hash: hash(`a${n}`), scope: 'USER_INFO' }) },
   introspection: { one: (db, { n }) => findDescribedToken(db, { routingKey: routingKey(n), hash: hash(`a${n}`) }) },
   'who calls': {
-    one: (db, { n }) => findAppWithFailures(db, { appKey: appKeyOf(n), subject: hash(`${n}`) }, NOW),
+    one: (db, { n }) =>
+      findAppWithFailures(db, { appKey: appKeyOf(n), counted: `${n}`, subject: () => hash(`${n}`) }, NOW),
   },
   A2: {
     fresh: `insert into authorization_code

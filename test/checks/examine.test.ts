@@ -66,6 +66,7 @@ describe('a forged call', () => {
     [404, '{"code":300}', 'http-status'],
     [302, '', 'http-status'],
     [200, 'no', 'json'],
+    [200, '"{\\"code\\":300}"', 'json'],
   ])('is not refused by HTTP %i with %j, which is no answer', (status, body, check) => {
     expect(failed(answered(status, body), { refusal })).toMatchObject([[check, expect.anything()]])
   })
@@ -124,6 +125,19 @@ describe('an answer that cannot be used', () => {
   ])('because it is no JSON names line and column: %s', (body, place) => {
     expect(failed(answered(200, body))).toMatchObject([['json', expect.stringContaining(`(${place}); it begins: `)]])
     expect(failed(answered(200, body))[0]?.[1]).not.toContain('at position')
+  })
+
+  it.each([
+    [JSON.stringify('{"code":200}'), 'a string with JSON in it: it was encoded twice; it begins: "{\\"code\\":200}"'],
+    ['"ok"', '"ok"'],
+    ['[{"code":200}]', '[{"code":200}]'],
+    ['null', 'null'],
+  ])('because it is no object fails as such, not for what is missing: %s', (body, actual) => {
+    expect(
+      examine(answered(200, body))
+        .filter(({ passed }) => !passed)
+        .map(inEnglish),
+    ).toEqual([{ id: 'json', passed: false, expected: 'a JSON object', actual }])
   })
 
   it.each([

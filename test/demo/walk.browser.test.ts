@@ -179,8 +179,45 @@ describe('the demo micro-app', () => {
     await context.close()
   })
 
-  it('does not take an answer that another browser asked for', async () => {
-    const answer = await fetch(`${demoUrl()}/callback?code=x&state=0123456789abcdef0123456789abcdef`)
-    expect(answer.status).toBe(400)
+  it('does not take an answer that another browser asked for, and says so where one can sign in', async () => {
+    const { page, context } = await visitor('phone', 'en')
+    await page.goto(`${demoUrl()}/callback?code=x&state=0123456789abcdef0123456789abcdef`)
+    expect(page.url()).toBe(`${demoUrl()}/`)
+    expect(await page.textContent('#stray')).toContain('was not used')
+    expect(await page.isVisible('a[href="/sign-in"]')).toBe(true)
+    await page.reload()
+    expect(await page.isVisible('#stray')).toBe(false)
+    await context.close()
   })
+
+  it('leads on from a consent page that was left by the back button and allowed again', async () => {
+    const { page, context } = await visitor('phone', 'en')
+    await signIn(page)
+    await toNextPage(page, () => page.click('button[type=submit]'))
+    await toNextPage(page, () => page.click('button[value=approve]'))
+    await page.goBack()
+    await toNextPage(page, () => page.click('button[value=approve]'))
+    expect(page.url()).toBe(`${demoUrl()}/`)
+    expect(await page.isVisible('#stray')).toBe(true)
+    expect(await page.textContent('#name')).toBe('爱丽丝 Alice')
+    await context.close()
+  })
+
+  it.each(['/sign-in', '/oidc/sign-in'])(
+    'takes the answers of two tabs that began at %s, in any order',
+    async (begin) => {
+      const { page: first, context } = await visitor('desktop', 'en')
+      await first.goto(`${system.origin}/sign-in`)
+      await first.fill('input[name=passport]', 'alice')
+      await first.fill('input[name=password]', 'alice-password')
+      await toNextPage(first, () => first.click('button[type=submit]'))
+      const second = await context.newPage()
+      for (const page of [first, second]) await page.goto(`${demoUrl()}${begin}`)
+      for (const page of [first, second]) {
+        await toNextPage(page, () => page.click('button[value=approve]'))
+        expect(await page.textContent(begin === '/sign-in' ? '#name' : '#claims')).toContain('爱丽丝 Alice')
+      }
+      await context.close()
+    },
+  )
 })

@@ -63,6 +63,14 @@ describe('/connect', () => {
 })
 
 describe('/docs', () => {
+  it.each(['en', 'zh-CN'])('gives each part a name of its own, in %s', async (locale) => {
+    const html = await read(`/docs?ui_locales=${locale}`, await person(world)) // who keeps the language
+    const titles = [...html.matchAll(/<h2 id="[^"]*">([^<]*)/g)].map(([, title]) => title)
+    expect(new Set(titles).size).toBe(titles.length)
+    const labels = [...html.matchAll(/aria-label="([^"]*)"/g)].map(([, label = '']) => label)
+    expect(labels.filter((label) => /[:：]\s*$/.test(label))).toEqual([])
+  })
+
   it('tries requests with the own app', async () => {
     const html = await read(`/docs?app=${apps[0]}`)
     expect(html).toContain(`name="client_id" value="${apps[0]}"`)

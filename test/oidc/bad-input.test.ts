@@ -372,6 +372,22 @@ describe('userinfo', () => {
     expect(header(await userInfo({}), 'www-authenticate')).toBe('Bearer realm="gatehouse"')
   })
 
+  it.each(['token', 'revoke', 'introspect', 'par', 'userinfo'])(
+    '%s names the Content-Type that it reads',
+    async (path) => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await client.call('POST', `/oauth2/${path}`, headers, '{"grant_type":"authorization_code"}')
+      const said = 'Content-Type must be application/x-www-form-urlencoded'
+      expect(bodyOf(answer, 400)).toEqual({ error: 'invalid_request', error_description: said })
+    },
+  )
+
+  it.each(['token', 'revoke', 'introspect', 'par'])('%s says that another method is refused', async (path) => {
+    const answer = await client.call('GET', `/oauth2/${path}`)
+    expect(bodyOf(answer, 405)).toEqual({ error: 'invalid_request', error_description: 'Method not allowed' })
+    expect(header(answer, 'allow')).toBe('POST')
+  })
+
   it('takes it in the header of a POST without a body, whatever Content-Type comes along', async () => {
     const authorization = `Bearer ${tokens.access_token}`
     for (const type of ['application/json', 'text/plain', 'json', '']) {

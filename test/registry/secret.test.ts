@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createMicroApp } from '../../src/authorization/registry/micro-app.ts'
 import {
   findAppWithFailures,
@@ -96,7 +96,10 @@ describe('findAppWithFailures', () => {
     for (let time = 0; time < times; time++) await countFailure(world.deps.db, subject, world.clock.now(), WINDOW_S)
     return { failures: times, windowEndsAt: addSeconds(world.clock.now(), WINDOW_S) }
   }
-  const find = (appKey: string, subject: Buffer) => findAppWithFailures(world.deps, appKey, subject)
+  const find = (appKey: string, subject: Buffer) => {
+    const counted = `${appKey}\n${subject.toString('hex')}`
+    return findAppWithFailures(world.deps, { appKey, counted, subject: () => subject })
+  }
 
   it('gives app and failures, each whether or not there is the other', async () => {
     const { app_key } = await create()
@@ -117,6 +120,15 @@ describe('findAppWithFailures', () => {
       'token_auth_methods',
       'valid_from',
     ])
+  })
+
+  it('makes the key of the failures once for all who ask together', async () => {
+    const { app_key } = await create()
+    const subject = vi.fn(() => subjectOf('together'))
+    const caller = { appKey: app_key, counted: 'together', subject }
+    const found = await Promise.all(Array.from({ length: 20 }, () => findAppWithFailures(world.deps, caller)))
+    expect(found.map(({ app }) => app?.app_key)).toEqual(Array(20).fill(app_key))
+    expect(subject).toHaveBeenCalledOnce()
   })
 
   it('counts no failure whose window is over', async () => {

@@ -1,7 +1,8 @@
 import { contractAnswer, NamedFailure } from '../../platform/lib/failure.ts'
-import { localized } from '../../platform/lib/localized-text.ts'
 import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
+import { ANOTHER_TYPE } from '../../platform/lib/web/envelope.ts'
 import { foundInBody, foundInQuery } from '../../platform/lib/web/misplaced.ts'
+import { FORM_WANTED } from '../../platform/lib/web/oauth-response.ts'
 import { parseQuery, pathAsSent, type Query, queryOf } from '../../platform/lib/web/request-target.ts'
 import { type FailureAnswer, invalidRequest, methodNotAllowed, RescodeError } from '../../platform/lib/web/rescode.ts'
 import { CONTRACT_REQUESTS } from '../oauth/index.ts'
@@ -26,7 +27,6 @@ type Judged = (typeof JUDGED)[number]
 /** Endpoints whose requests are judged. */
 export const ENDPOINTS = OPERATIONS.filter(({ id }) => JUDGED.some((one) => one === id))
 
-const ANOTHER_TYPE = 'body_of_another_type'
 const NOTHING = parseQuery('')
 
 /** Parameters whose values are shown again: registered, or known to all. Whatever else is hidden may be a secret. */
@@ -174,7 +174,7 @@ function send({ deps, request }: PersonRequest, requests: StandardRequests, { op
   if (method !== null && !methods.includes(method)) throw methodNotAllowed(methods)
   const call = { authorization: headers.authorization, address: request.ip }
   if (operation.form && body !== null && !isForm(pasted)) {
-    throw invalidRequest(localized('request-unreadable'), { name: ANOTHER_TYPE })
+    throw invalidRequest(FORM_WANTED, { name: ANOTHER_TYPE })
   }
   const ways: Readonly<Record<Judged, () => Promise<unknown>>> = {
     contract_authorize: () => CONTRACT_REQUESTS.checkAuthorization(deps, url),

@@ -70,15 +70,16 @@ export async function verifyCredentials(
 ): Promise<CallingApp> {
   const { config, db, clock, keys } = deps
   const now = clock.now()
-  const subject = throttleKey(keys, 'client', `${appKey}\n${networkOf(address)}`)
-  const { app, secrets, failures } = await findAppWithFailures(deps, appKey, subject)
+  const counted = `${appKey}\n${networkOf(address)}`
+  const subject = () => throttleKey(keys, 'client', counted)
+  const { app, secrets, failures } = await findAppWithFailures(deps, { appKey, counted, subject })
   if (failures && failures.failures >= config.CLIENT_FAILURES) {
     throw oauthFailure('too_many_requests', { retryAfterS: secondsUntil(failures.windowEndsAt, now) })
   }
   const match = findSecret(keys, secrets, appSecrets) ?? findBefore(keys, secrets, appSecrets)
   if (!app || !match || !hasSecret(app)) {
     deps.metrics.signInFailures.inc({ kind: 'client' })
-    const counted = await countFailure(db, subject, now, CLIENT_WINDOW_S)
+    const counted = await countFailure(db, subject(), now, CLIENT_WINDOW_S)
     // Guesses that passed the check above at the same time are refused alike.
     if (counted.failures > config.CLIENT_FAILURES) {
       throw oauthFailure('too_many_requests', { retryAfterS: secondsUntil(counted.windowEndsAt, now) })

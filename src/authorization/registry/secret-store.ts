@@ -48,10 +48,12 @@ export const liveSecrets = (
     .filter((secret): secret is LiveSecret => secret !== undefined && (secret.ends_at === null || secret.ends_at > now))
 
 /** The app that a caller claims to be. */
-interface Caller {
+export interface Caller {
   readonly appKey: string
-  /** The key of its failed attempts. */
-  readonly subject: Buffer
+  /** Whose failed attempts are counted. */
+  readonly counted: string
+  /** The key that they have in the database: it follows from `counted`, and is made once for all who ask together. */
+  readonly subject: () => Buffer
 }
 
 const attempts = z.object({ failures: z.number().nullable(), window_ends_at: z.date().nullable() })
@@ -66,12 +68,12 @@ const callerRow = z.looseObject({ app_key: z.string().nullable() }).transform((r
 const COLUMNS_OF_CALLER = columnsOf(Object.keys(callingApp.shape), 'app')
 const CALLER_FAILURES = failedAttemptByKey(sql.part`asked.subject`)
 
-const ASKED = (one: Caller) => sql.part`${one.appKey}::text as app_key, ${one.subject}::bytea as subject`
+const ASKED = (one: Caller) => sql.part`${one.appKey}::text as app_key, ${one.subject()}::bytea as subject`
 
 /** One row per secret, the current one first; one row if there is none. Every token request needs it. */
 const callers: Batched<Caller, z.output<typeof callerRow>> = {
   row: callerRow,
-  key: ({ appKey, subject }) => `${appKey}\n${subject.toString('latin1')}`,
+  key: ({ counted }) => counted,
   duplicates: 'share',
   statement: (asked) =>
     sql`select asked.ordinal, ${COLUMNS_OF_CALLER}, ${SECRET_COLUMNS}, attempt.failures, attempt.window_ends_at

@@ -9,6 +9,7 @@ import { APP_KEY } from './micro-app-fields.ts'
 import { hasSecret } from './oidc-fields.ts'
 import {
   type AppWithFailures,
+  type Caller,
   findAppWithFailures as findCaller,
   type LiveSecret,
   newSecret,
@@ -55,9 +56,12 @@ export async function findMicroAppForAuthentication(
  * What a token request needs of the app, and in the same read the failures counted by `subject` (32 bytes). Text that cannot
  * be an app_key costs the same.
  */
-export const findAppWithFailures = ({ db, clock }: Deps, appKey: string, subject: Buffer): Promise<AppWithFailures> =>
+export const findAppWithFailures = (
+  { db, clock }: Deps,
+  { appKey, counted, subject }: Caller,
+): Promise<AppWithFailures> =>
   // No app has the empty app_key.
-  findCaller(db, { appKey: APP_KEY.test(appKey) ? appKey : '', subject }, clock.now())
+  findCaller(db, { appKey: APP_KEY.test(appKey) ? appKey : '', counted, subject }, clock.now())
 
 /** A secret that an app has presented. */
 export interface UsedSecret extends LiveSecret {

@@ -9,6 +9,9 @@ export interface Client {
   readonly redirectUri: string
 }
 
+/** How many sign-ins of one browser may be under way: who begins another one forgets the oldest. */
+export const MAX_PENDING = 10
+
 /** The envelope of every answer: rescode 0 and the payload, or another rescode and data.message. */
 export interface Envelope {
   readonly rescode: number

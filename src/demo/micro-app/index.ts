@@ -37,7 +37,8 @@ export async function buildMicroApp(client: Client, oidc: OidcClient, log: Log):
 
   app.get('/', (request, reply) => {
     const visit = visits.get(request.cookies[COOKIE] ?? '')
-    const data = { ...describe(visit ?? { calls: [], oidc: {} }), gatehouse: client.authUrl }
+    const data = { ...describe(visit ?? newVisit()), gatehouse: client.authUrl }
+    if (visit) visit.stray = false // said once
     return sendPage(request, reply, 'demo/home', data, { formsEndOutside: true })
   })
 
@@ -46,15 +47,10 @@ export async function buildMicroApp(client: Client, oidc: OidcClient, log: Log):
   app.get('/callback', async (request, reply) => {
     const { values } = parseQuery(queryOf(request.raw.url ?? ''))
     const [code, state] = [values.get('code'), values.get('state')]
-    const known = await arrive(visitOf(visits, request, reply), client, {
+    await arrive(visitOf(visits, request, reply), client, {
       ...(code === undefined ? {} : { code }),
       ...(state === undefined ? {} : { state }),
     })
-    if (!known)
-      return reply
-        .code(400)
-        .type('text/plain; charset=utf-8')
-        .send('This response does not belong to this browser: the state differs.')
     return reply.redirect('/', 303)
   })
 
@@ -84,6 +80,8 @@ export async function buildMicroApp(client: Client, oidc: OidcClient, log: Log):
   return app
 }
 
+const newVisit = (): Visit => ({ states: new Set(), calls: [], oidc: { pending: [] } })
+
 /** This browser's visit; a new one pushes out the oldest when there are too many. */
 function visitOf(visits: Map<string, Visit>, request: FastifyRequest, reply: FastifyReply): Visit {
   const known = visits.get(request.cookies[COOKIE] ?? '')
@@ -91,7 +89,7 @@ function visitOf(visits: Map<string, Visit>, request: FastifyRequest, reply: Fas
   const [oldest] = visits.keys()
   if (oldest !== undefined && visits.size >= MAX_VISITS) visits.delete(oldest)
   const id = randomBytes(16).toString('hex')
-  const visit: Visit = { calls: [], oidc: {} }
+  const visit = newVisit()
   visits.set(id, visit)
   reply.setCookie(COOKIE, id, { path: '/', httpOnly: true, sameSite: 'lax' })
   return visit

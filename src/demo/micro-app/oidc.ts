@@ -1,4 +1,5 @@
 import * as oidc from 'openid-client'
+import { MAX_PENDING } from './gatehouse.ts'
 
 /** The second micro-app of the demo: OpenID Connect with a library as it comes, which is told the issuer, an id and a secret. */
 
@@ -18,7 +19,8 @@ interface Pending {
 
 /** What it knows of one browser. */
 export interface OidcVisit {
-  pending?: Pending
+  /** The sign-ins that are under way: each tab may have one. */
+  pending: Pending[]
   idToken?: string
   /** Claims of the id_token and of userinfo. */
   claims?: object
@@ -33,25 +35,27 @@ const discover = ({ issuer, clientId, clientSecret }: OidcClient): Promise<oidc.
 /** Where to send the browser to sign in. */
 export async function beginOidc(visit: OidcVisit, client: OidcClient): Promise<string> {
   const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
-  visit.pending = { pkceCodeVerifier, expectedState: oidc.randomState(), expectedNonce: oidc.randomNonce() }
+  const pending = { pkceCodeVerifier, expectedState: oidc.randomState(), expectedNonce: oidc.randomNonce() }
+  visit.pending = [pending, ...visit.pending].slice(0, MAX_PENDING)
   const url = oidc.buildAuthorizationUrl(await discover(client), {
     redirect_uri: client.redirectUri,
     scope: 'openid profile phone offline_access',
     code_challenge: await oidc.calculatePKCECodeChallenge(pkceCodeVerifier),
     code_challenge_method: 'S256',
-    state: visit.pending.expectedState,
-    nonce: visit.pending.expectedNonce,
+    state: pending.expectedState,
+    nonce: pending.expectedNonce,
   })
   return url.href
 }
 
 /** The browser is back, with a code or an error in the query. */
 export async function arriveOidc(visit: OidcVisit, client: OidcClient, query: string): Promise<void> {
-  const { pending } = visit
-  for (const field of ['pending', 'claims', 'idToken', 'failed'] as const) delete visit[field]
+  const location = new URL(`${client.redirectUri}?${query}`)
+  const pending = visit.pending.find(({ expectedState }) => expectedState === location.searchParams.get('state'))
+  visit.pending = visit.pending.filter((other) => other !== pending)
+  for (const field of ['claims', 'idToken', 'failed'] as const) delete visit[field]
   try {
     const config = await discover(client)
-    const location = new URL(`${client.redirectUri}?${query}`)
     // Without a sign-in that began in this browser, no state is expected, and the library refuses one.
     const tokens = await oidc.authorizationCodeGrant(config, location, { idTokenExpected: true, ...pending })
     const claims = tokens.claims()

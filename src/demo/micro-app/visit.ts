@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { jsTicket } from '../../authorization/resource/index.ts'
 import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
-import { authorizeUrl, type Client, type Envelope, exchangeCode, phoneNumber, refresh, userInfo } from './gatehouse.ts'
+import {
+  authorizeUrl,
+  type Client,
+  type Envelope,
+  exchangeCode,
+  MAX_PENDING,
+  phoneNumber,
+  refresh,
+  userInfo,
+} from './gatehouse.ts'
 import type { OidcVisit } from './oidc.ts'
 
 /** One call of the micro-app's server, as the demo page shows it. */
@@ -12,7 +21,10 @@ interface Call {
 
 /** What the micro-app knows about one browser. A real one keeps this in its database. */
 export interface Visit {
-  state?: string
+  /** States of the sign-ins that are under way: each tab may have one. */
+  readonly states: Set<string>
+  /** An answer has come that no sign-in of this browser asked for. */
+  stray?: boolean
   refused?: boolean
   tokens?: Tokens
   calls: Call[]
@@ -27,23 +39,26 @@ interface Tokens {
 
 /** Begins the flow: the state ties the answer to this browser. */
 export function begin(visit: Visit, client: Client): string {
-  visit.state = randomBytes(16).toString('hex')
+  const state = randomBytes(16).toString('hex')
+  const [oldest] = visit.states
+  if (oldest !== undefined && visit.states.size >= MAX_PENDING) visit.states.delete(oldest)
+  visit.states.add(state)
   visit.refused = false
-  return authorizeUrl(client, visit.state)
+  return authorizeUrl(client, state)
 }
 
-/** The user has returned. Without a code the user has refused. False when the state is not the one that was sent. */
-export async function arrive(visit: Visit, client: Client, query: { code?: string; state?: string }): Promise<boolean> {
-  const { state } = visit
-  if (!state || !equalSecrets(state, query.state ?? '')) return false
-  delete visit.state
+/** The user has returned. Without a code the user has refused. An answer with a state that was not sent is not used. */
+export async function arrive(visit: Visit, client: Client, query: { code?: string; state?: string }): Promise<void> {
+  const state = [...visit.states].find((sent) => equalSecrets(sent, query.state ?? ''))
+  visit.stray = state === undefined
+  if (state === undefined) return
+  visit.states.delete(state)
   visit.calls = []
   delete visit.tokens
   visit.refused = query.code === undefined
   if (query.code !== undefined)
     await takeTokens(visit, 'A2 code exchange', await exchangeCode(client, query.code, state))
   await readUser(visit, client)
-  return true
 }
 
 export async function renew(visit: Visit, client: Client): Promise<void> {
@@ -83,6 +98,7 @@ export function describe(visit: Visit): object {
   const answerOf = (name: string) => visit.calls.find((call) => call.name.startsWith(name))?.answer.data
   return {
     refused: visit.refused ?? false,
+    stray: visit.stray ?? false,
     user: answerOf('A5')?.uinfo,
     phone: answerOf('A4')?.phone_number,
     oidc: {

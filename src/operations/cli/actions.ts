@@ -139,9 +139,9 @@ async function printFile(context: CliContext, { route }: Action<ServiceDeps>, fi
     if (!stdout.write(part)) await once(stdout, 'drain')
 }
 
-/** What a message calls a field. A secret has an option that reads it, but none of its own. */
+/** What a message calls a field: a secret by the option that reads it. */
 const toldAs = ({ name, flag, secret }: Field, named: readonly string[]): string =>
-  named.includes(name) ? name : `--${secret ? name.replaceAll('_', '-') : flag}`
+  named.includes(name) ? name : `--${flag}${secret ? '-stdin' : ''}`
 
 const onlyOne = (names: readonly string[]): readonly string[] => (names.length === 1 ? names : [])
 

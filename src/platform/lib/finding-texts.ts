@@ -24,6 +24,8 @@ export const FINDINGS = {
   'json-begins': '{problem}; it begins: {begin}',
   none: 'none',
   'empty-body': 'an empty body',
+  'a-json-object': 'a JSON object',
+  'encoded-twice': 'a string with JSON in it: it was encoded twice; it begins: {begin}',
   'any-refusal': 'a code other than 200, or HTTP 401 or 403',
   'other-than-200': 'a code other than 200',
   'code-and-text': '{code}: {describe}',

@@ -2,7 +2,7 @@ import { PARTNER_LIMITS } from '../../platform/config/call-limits.ts'
 import type { Config } from '../../platform/config/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { MASK } from '../../platform/lib/crypto/masking.ts'
-import { parseLossless, placed } from '../../platform/lib/json/lossless.ts'
+import { jsonIn, parseLossless, placed } from '../../platform/lib/json/lossless.ts'
 import { type Detail, localized } from '../../platform/lib/localized-text.ts'
 import { compressedText } from '../../platform/lib/web/body-text.ts'
 import { interfaceNamed, type PartnerInterface } from '../../ticketing/interfaces/index.ts'
@@ -75,6 +75,7 @@ export function examine(call: ExaminedCall, expectation: Expectation = {}, stage
     const actual = begin ? localized('json-begins', { problem: placed(parsed), begin }) : localized('empty-body')
     return [...about, failed('json', 'JSON', actual)]
   }
+  if (!isObject(parsed.value)) return [...about, noObject(parsed.value, call.response_body)]
   const json: Finding = { id: 'json', passed: true }
   if (!definition) return [...about, json]
   if (refusal) return [...about, json, ...refusalFindings(definition, parsed.value, refusal, stage)]
@@ -124,6 +125,15 @@ const isCompressed = ({ response_headers }: ExaminedCall): boolean =>
 
 /** The answer was no text: what is stored has U+FFFD in place of its bytes, and the failure says what they were. */
 const notText = ({ failure_detail }: ExaminedCall): Finding => failed('json', 'JSON', problemOf(failure_detail ?? ''))
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** JSON, but no envelope: nothing that it might have inside can be looked at. */
+function noObject(value: unknown, body: string): Finding {
+  const begin = startOf(body)
+  const actual = typeof value === 'string' && isObject(jsonIn(value)) ? localized('encoded-twice', { begin }) : begin
+  return failed('json', localized('a-json-object'), actual)
+}
 
 const problemOf = (reason: Detail): Detail =>
   typeof reason === 'object' && reason.id === 'response-is' ? (reason.values.problem ?? '') : reason

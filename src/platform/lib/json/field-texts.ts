@@ -12,6 +12,7 @@ export const FIELD_PROBLEMS = {
   'must-be-boolean': 'must be true or false',
   'must-be-a-type': 'must be a {type}',
   'must-be-an-type': 'must be an {type}',
+  'must-be-encoded-once': 'must be an {type}, not a string with JSON in it',
   'must-be-one-of': 'must be one of {values}',
   'must-have-entries': 'must have at most {most} entries',
   'must-have-entry': 'must have at least one entry',

@@ -41,11 +41,20 @@ const TYPES: Readonly<Record<string, LocalizedText>> = {
   object: localized('must-be-an-type', { type: 'object' }),
 }
 
+const HOLDING_JSON = /^\s*[[{]/
+
+/** A list or object that came as a string was encoded twice: programs that put one JSON into another do so. */
+function typeProblem(type: string, input: unknown): LocalizedText {
+  const isInString = (type === 'object' || type === 'array') && typeof input === 'string' && HOLDING_JSON.test(input)
+  if (isInString) return localized('must-be-encoded-once', { type })
+  return TYPES[type] ?? localized('must-be-a-type', { type })
+}
+
 /** Plain words for the issues to which the schema gave no message of its own. */
 function describeIssue(issue: z.core.$ZodRawIssue): { message: string } | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return { message: asMessage(TYPES[issue.expected] ?? localized('must-be-a-type', { type: issue.expected })) }
+      return { message: asMessage(typeProblem(issue.expected, issue.input)) }
     case 'invalid_value': {
       const values = issue.values.map((allowed) => JSON.stringify(allowed)).join(', ')
       return { message: asMessage(localized('must-be-one-of', { values })) }

@@ -30,6 +30,9 @@ export const seeOther = (reply: FastifyReply, path: string): FastifyReply =>
 
 const JSON_HEADERS = { ...NO_STORE_HEADERS, 'Content-Type': JSON_TYPE } as const
 
+/** Of a body whose Content-Type is none that the endpoint reads. */
+export const ANOTHER_TYPE = 'body_of_another_type'
+
 /** Translates whatever a handler threw into the failure that is sent; our own faults are logged. */
 export function failureAnswerOf(error: unknown, request: FastifyRequest): FailureAnswer {
   if (error instanceof NamedFailure) return contractAnswer(error)
@@ -43,7 +46,7 @@ export function failureAnswerOf(error: unknown, request: FastifyRequest): Failur
   }
   const { statusCode: status = 500, code } = (error ?? {}) as Partial<FastifyError>
   if (status >= 400 && status < 500) {
-    const name = code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? { name: 'body_of_another_type' } : {}
+    const name = code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? { name: ANOTHER_TYPE } : {}
     return invalidRequest(localized('request-unreadable'), { ...name, detail: String((error as Error).message) })
   }
   logFailure(request, error, 'unexpected failure')

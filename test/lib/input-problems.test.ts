@@ -22,6 +22,7 @@ const WRONG: readonly unknown[] = [
     'x',
     'a b',
     'ab\u202ec',
+    'a\u200bc',
     'a\0b',
     'a\x01b',
     '\ud800',

@@ -40,6 +40,8 @@ export interface Deps {
   readonly passwordSlots: ConcurrencyLimit
   /** Pictures that people upload are decoded here. */
   readonly pictureSlots: ConcurrencyLimit
+  /** Test users of apps are made here. */
+  readonly testUserSlots: ConcurrencyLimit
   readonly longReads: LongReads
   /** On whose behalf, for the audit log; the service's own if nobody is named. */
   readonly actor?: Actor

@@ -32,43 +32,34 @@ export const OPERATORS_PATHS =
 export const HEALTH_PATHS = /^\/(?:healthz|readyz)(?:\?|$)/
 
 /** A further listener of the same app, which serves a part of it: ADMIN_PORT, HEALTH_PORT. */
-export class FurtherListener {
-  readonly #where: Where
-  readonly #sockets = new WeakSet<Socket>()
-  #close = async (): Promise<void> => {}
-
-  constructor(where: Where) {
-    this.#where = where
-  }
-
-  /** Whether a request came in here. */
-  readonly received = ({ raw }: { readonly raw: IncomingMessage }): boolean => this.#sockets.has(raw.socket)
-
-  /** Throws, naming the setting, if it cannot listen there. */
-  async open(app: Routing, readiness: Readiness): Promise<void> {
-    const { setting, host, port, paths, maxConnections, graceS } = this.#where
-    const server = app.limitRequests(httpServer(readiness), maxConnections, (request, response) =>
-      paths.test(request.url ?? '') ? app.routing(request, response) : notHere(response),
-    )
-    server.on('connection', (socket) => this.#sockets.add(socket))
-    server.on('clientError', rawRequestError)
-    const listening = once(server, 'listening')
-    server.listen({ host, port })
-    await listening.catch((error: NodeJS.ErrnoException) => {
-      throw new Error(unusablePort(setting, host, port, error))
-    })
-    this.#close = async () => {
+export function furtherListener({ setting, host, port, paths, maxConnections, graceS }: Where) {
+  const sockets = new WeakSet<Socket>()
+  let server: Server | undefined
+  return {
+    /** Whether a request came in here. */
+    received: ({ raw }: { readonly raw: IncomingMessage }): boolean => sockets.has(raw.socket),
+    /** Throws, naming the setting, if it cannot listen there. */
+    open: async (app: Routing, readiness: Readiness): Promise<void> => {
+      const opened = app.limitRequests(httpServer(readiness), maxConnections, (request, response) =>
+        paths.test(request.url ?? '') ? app.routing(request, response) : notHere(response),
+      )
+      opened.on('connection', (socket) => sockets.add(socket)).on('clientError', rawRequestError)
+      const listening = once(opened, 'listening')
+      opened.listen({ host, port })
+      await listening.catch((error: NodeJS.ErrnoException) => {
+        throw new Error(unusablePort(setting, host, port, error))
+      })
+      server = opened
+    },
+    close: async (): Promise<void> => {
+      if (!server) return
       const closed = once(server, 'close')
       server.close()
       server.closeIdleConnections()
-      const timer = setTimeout(() => server.closeAllConnections(), graceS * 1000)
+      const timer = setTimeout(() => server?.closeAllConnections(), graceS * 1000)
       await closed
       clearTimeout(timer)
-    }
-  }
-
-  close(): Promise<void> {
-    return this.#close()
+    },
   }
 }
 

@@ -12,7 +12,7 @@ import type { Log } from '../platform/lib/log.ts'
 import { openMetrics } from '../platform/lib/metrics.ts'
 import { drain } from '../platform/lib/web/drain.ts'
 import { listenOn } from '../platform/lib/web/listen.ts'
-import { FurtherListener, HEALTH_PATHS, OPERATORS_PATHS, type Where } from './further-listener.ts'
+import { furtherListener, HEALTH_PATHS, OPERATORS_PATHS, type Where } from './further-listener.ts'
 
 /** Where the data is, and the key from which all others are derived. */
 export interface Database {
@@ -119,7 +119,7 @@ const MAX_HEALTH_CONNECTIONS = 100
 
 function furtherListeners({ HOST, ADMIN_HOST, ADMIN_PORT, HEALTH_PORT, MAX_CONNECTIONS, SHUTDOWN_GRACE_S }: Config) {
   const open = (port: number | undefined, where: Omit<Where, 'port' | 'graceS'>) =>
-    port === undefined ? undefined : new FurtherListener({ ...where, port, graceS: SHUTDOWN_GRACE_S })
+    port === undefined ? undefined : furtherListener({ ...where, port, graceS: SHUTDOWN_GRACE_S })
   return {
     operators: open(ADMIN_PORT, {
       setting: 'ADMIN_PORT',

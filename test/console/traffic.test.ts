@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createOperator } from '../../src/operations/operators/index.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
-import { addressOf, type Filled, fill, VISITOR } from './filled.ts'
+import { addressOf, type Filled, fill, HOSTILE, VISITOR } from './filled.ts'
 import { type Person, signedIn } from './person.ts'
 
 /** Calls and notices of all partners, and certification runs, as operators see them. */
@@ -178,12 +178,33 @@ it('a partner shows its certification runs, and a run its steps', async () => {
   expect((await viewer.get(`/console/partners/${filled.partner_id}/runs/${randomUUID()}`)).status).toBe(404)
 })
 
+const askApi = async (role: 'viewer' | 'support', path: string) => {
+  const { token } = await createOperator(world.deps, { name: `api-${randomUUID()}`, role, days: 1 })
+  return world.app.inject({ url: `/admin/v1${path}`, headers: { authorization: `Bearer ${token}` } })
+}
+
+it('runs, their steps and the timeline of an order are told by the API as on the pages', async () => {
+  const { partner_id, run_id, order_id } = filled
+  const { runs } = (await askApi('viewer', `/partners/${partner_id}/runs`)).json().data
+  expect(runs).toMatchObject([{ run_id, number: 1, state: 'under_way', passed: 0, steps: 1 }])
+  const { run, steps } = (await askApi('viewer', `/partners/${partner_id}/runs/${run_id}`)).json().data
+  expect([run.state, steps]).toEqual([
+    'under_way',
+    [{ step_id: 'heartbeat', state: 'open', attempts: 0, last_attempt: null }],
+  ])
+  expect((await askApi('viewer', '/partners/1/runs')).statusCode).toBe(404)
+  const timelineFor = async (role: 'viewer' | 'support') =>
+    (await askApi(role, `/orders/${order_id}/timeline`)).json().data.timeline
+  expect(await timelineFor('support')).toMatchObject([
+    { kind: 'call', name: 'order-query', partner_id: Number(partner_id), detail: HOSTILE },
+    { record: 'order', id: order_id, from: 'paying', to: 'paid' },
+  ])
+  expect(JSON.stringify(await timelineFor('viewer'))).not.toContain('onerror')
+  expect((await askApi('viewer', '/orders/1/timeline')).statusCode).toBe(404)
+})
+
 describe('one call over the API and on the command line', () => {
-  const ask = async (role: 'viewer' | 'support', path: string) => {
-    const { token } = await createOperator(world.deps, { name: `api-${randomUUID()}`, role, days: 1 })
-    const headers = { authorization: `Bearer ${token}` }
-    return world.app.inject({ url: `/admin/v1/traffic/${path}`, headers })
-  }
+  const ask = (role: 'viewer' | 'support', path: string) => askApi(role, `/traffic/${path}`)
 
   it('has its bodies masked', async () => {
     for (const role of ['viewer', 'support'] as const) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { blockUser } from '../../src/authorization/account/index.ts'
 import { ROLES } from '../../src/platform/lib/web/admin-auth.ts'
 import { routesOf } from '../admin-routes.ts'
 import { adminTokenHolder, COOKIE, signedInAs } from '../console/person.ts'
@@ -108,6 +109,8 @@ beforeAll(async () => {
     member_id: await memberIdOf(world, owner, owner.team),
     invitation_id: rows[0].invitation_id,
   }
+  const blocked = await joined(world, owner)
+  await blockUser(world.deps, { cid: blocked.cid, user_id: blocked.userId })
   const operator = await adminTokenHolder(world)
   const roleHolder = await signedInAs(world, ROLES)
   Object.assign(askers, {
@@ -115,6 +118,7 @@ beforeAll(async () => {
     developer: developer.browser,
     stranger: stranger.browser,
     removed: removed.browser,
+    blocked: blocked.browser,
     outsider: (await person(world)).browser,
     ...Object.fromEntries(ROLES.map((role) => [`operator, ${role}`, cookieOf(roleHolder(role).person)])),
     'operator, token': cookieOf(operator),
@@ -129,8 +133,9 @@ const OPERATORS_ASKING = [...ROLES.map((role) => `operator, ${role}`), 'operator
 /** What comes of it: let in, or how not. */
 const expected = (
   who: (typeof ROUTES)[string]['who'],
-): Readonly<Record<string, 'in' | 'home' | 'sign-in' | 403 | 404>> => {
-  const outside = Object.fromEntries([...OPERATORS_ASKING, 'nobody'].map((asker) => [asker, 'sign-in' as const]))
+): Readonly<Record<string, 'in' | 'home' | 'sign-in' | 401 | 403 | 404>> => {
+  const turnedAway = [...OPERATORS_ASKING, 'nobody'].map((asker) => [asker, 'sign-in' as const])
+  const outside = { ...Object.fromEntries(turnedAway), blocked: 401 } as const
   if (who === 'person')
     return { owner: 'in', developer: 'in', stranger: 'in', removed: 'in', outsider: 'in', ...outside }
   const member = { owner: 'in', developer: who === 'owner' ? 403 : 'in', outsider: 'home', ...outside } as const
@@ -168,7 +173,7 @@ it.each(Object.keys(ROUTES).filter((route) => route.startsWith('POST ')))(
 
 describe('the pages of developers', () => {
   // Refusals first: they must change nothing for those who may.
-  const order = ['nobody', ...OPERATORS_ASKING, 'outsider', 'removed', 'stranger', 'developer', 'owner']
+  const order = ['nobody', ...OPERATORS_ASKING, 'blocked', 'outsider', 'removed', 'stranger', 'developer', 'owner']
   it.each(order)('let %s do what it may, and nothing else', async (asker) => {
     const client = clientOf(world)
     const all = Object.entries(ROUTES).filter(([route]) => asker !== 'outsider' || !route.endsWith('/terms'))
@@ -193,7 +198,7 @@ describe('the pages of developers', () => {
               !['GET', 'person'].includes(who) &&
               asker === 'outsider'
             ? 'home'
-            : [403, 404].includes(answer.status) && !pattern.endsWith('/join')
+            : answer.status === 401 || ([403, 404].includes(answer.status) && !pattern.endsWith('/join'))
               ? answer.status
               : 'in'
       expect(`${route} ${asker}: ${come}`).toBe(`${route} ${asker}: ${expected(who)[asker]}`)

@@ -229,6 +229,13 @@ describe('the worker', () => {
     expect((await jobs()).every(({ state }) => state === 'waiting')).toBe(true)
   })
 
+  it('frees a job that was taken by a statement which arrived after the lease of its worker had ended', async () => {
+    await tell('d-6', 1)
+    await world.pool.query("update graphile_worker._private_jobs set locked_at = now(), locked_by = 'ended before'")
+    await unlockDeadWorkers(world.deps.db)
+    expect((await jobs()).map(({ state }) => state)).toEqual(['waiting'])
+  })
+
   it('leaves nothing of a job that was queued anew while its worker died', async () => {
     await tell('d-6', 1)
     await world.pool.query("update graphile_worker._private_jobs set locked_at = now(), locked_by = 'dead'")
@@ -285,6 +292,17 @@ describe('the worker', () => {
     forwarder.release()
     await allDone()
     await stopForwarded(forwarder)
+  })
+
+  it('begins anew when the queue could not look up its tasks', async () => {
+    await enqueue(world.deps.db, 'member-password', MEMBER_PASSWORD)
+    const locker = await world.pool.connect()
+    await locker.query('begin; lock table graphile_worker._private_tasks in exclusive mode')
+    await start()
+    await sleep(4_000) // longer than lock_timeout
+    await locker.query('rollback')
+    locker.release()
+    await allDone()
   })
 
   it('stops at once while the database is away, and leaves what it could not write to the next one', async () => {

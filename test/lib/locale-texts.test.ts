@@ -186,6 +186,7 @@ const bySuffix: Readonly<Record<string, readonly string[]>> = {
   'sandbox.docs.notice_': NOTICES.map(({ name }) => name),
   'sandbox.conditions.': [...FAULTS, ...NUMBERS],
   'sandbox.product.': PRODUCT_ROLES,
+  'developer.claim.': 'iss sub aud exp iat auth_time nonce at_hash sid acr amr'.split(' '),
   'sandbox.run.': STEP_STATES,
   'console.runs.': [...STEP_STATES, ...idsOf<RunState>({ under_way: 1, all_passed: 1, accepted: 1, replaced: 1 })],
   'console.orders.': ['order_moved', 'refund_moved'],

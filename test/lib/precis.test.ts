@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hashPassword, verifyPassword } from '../../src/platform/lib/crypto/password.ts'
 import { newPasswordOf, parseInput } from '../../src/platform/lib/json/input.ts'
-import { hasInvisible, isTypablePassword, normalName, normalPassword } from '../../src/platform/lib/precis.ts'
+import { hasInvisible, isSeen, isTypablePassword, normalName, normalPassword } from '../../src/platform/lib/precis.ts'
 
 describe('a password, by the examples of RFC 8265 §4.3', () => {
   it.each([
@@ -76,5 +76,23 @@ describe('a name', () => {
   it.each(['ali\u200bce', '\u200b\u200b', 'a\u00adb', 'a\ufeffb', '\u3164', 'a\u2060', 'a\u{e0041}'])(
     'holds nothing that nobody sees: %j',
     (typed) => expect(hasInvisible(typed)).toBe(true),
+  )
+})
+
+describe('a name that a stranger has chosen', () => {
+  it.each([
+    'Gate\u200bhouse',
+    'Gate\u200dhouse',
+    '\u200b',
+    '\u3164',
+    '\u2800',
+    '\u0301',
+    'a\ufe0f',
+    'a\u180eb',
+    '🎫\u200d',
+  ])('is refused where people do not see all of it: %j', (typed) => expect(isSeen(typed)).toBe(false))
+
+  it.each(['Sunny Day Trips', '门票 2 号', '❤️ 👩‍👩‍👧 👍🏽', 'می‌خواهم', 'क्‍ष', '!'])('may be: %s', (typed) =>
+    expect(isSeen(typed)).toBe(true),
   )
 })

@@ -152,6 +152,21 @@ describe('codes and tokens in wrong hands', () => {
     expect(await errorAt(rp, plain)).toBe('invalid_request')
   })
 
+  it('2.1: a public client takes answers only where it has registered, word for word, in the contract’s dialect too', async () => {
+    const of = { token_auth_methods: ['none'], redirect_uris: [], hosts: ['app.example.com'] }
+    const { app } = await StandardApp.make(client, of)
+    const asked = {
+      app_key: app.app_key,
+      app_secret: '',
+      redirect_uri: 'https://app.example.com/redirector?to=elsewhere',
+    }
+    const { challenge } = pkcePair()
+    const own = { code_challenge: challenge, code_challenge_method: 'S256' }
+    const answer = await browser.open(`${client.authorizePath(client.request(asked))}&${new URLSearchParams(own)}`)
+    expect(answer.text).toContain('20012')
+    expect(consentForm(answer.text)).toBeUndefined()
+  })
+
   it('4.10: what a token gives away ends at once when it is withdrawn', async () => {
     const { access_token } = await rp.tokens(browser, user)
     await rp.post('revoke', { ...rp.credentials, token: access_token })

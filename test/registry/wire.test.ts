@@ -126,6 +126,7 @@ describe('a new micro-app', () => {
     [{ ...least, id_token_alg: 'none' }, { id_token_alg: 'must be RS256 or ES256' }],
     [{ ...least, hosts: Array(101).fill('a.com') }, { hosts: 'must have at most 100 entries' }],
     [{ ...least, name: 'x'.repeat(101) }, { name: 'must have at most 100 characters' }],
+    [{ ...least, name: 'Tick\u200bets' }, { name: 'must not contain characters that nobody sees' }],
     [{ ...least, name: 'Tick\u202eets' }, { name: 'must not contain control characters or marks of text direction' }],
     [{ ...least, name: 'Tick\u0000ets' }, { name: 'must not contain U+0000' }],
     [undefined, { body: 'is required' }],

@@ -3,7 +3,7 @@ import { buildApp } from '../../src/app.ts'
 import { verifyCredentials } from '../../src/authorization/oauth/index.ts'
 import { listSigningKeys } from '../../src/authorization/oidc/index.ts'
 import { SigningKeys } from '../../src/authorization/oidc/signing-key-cache.ts'
-import { createMicroApp } from '../../src/authorization/registry/index.ts'
+import { createMicroApp, rotateSecret } from '../../src/authorization/registry/index.ts'
 import { resealEverything } from '../../src/operations/reseal/index.ts'
 import type { Deps } from '../../src/platform/deps.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
@@ -80,6 +80,8 @@ describe('a rotation by the book', () => {
       before.deps,
       parseInput(createMicroApp.input, { name: 'Idle', hosts: ['a.example'], scopes: ['USER_INFO'] }),
     )
+    // It has two secrets for a while.
+    const second = await rotateSecret(before.deps, idle.app_key, { overlap_s: 3_600 })
     const browser = await before.client.signedIn(user, app)
     const tokens = await before.client.getTokens(browser, app)
     const consented = await before.client.getCode(browser, app)
@@ -105,7 +107,8 @@ describe('a rotation by the book', () => {
     const first = await resealEverything(both.deps, ({ seen, total }) => progress.push(seen / total))
     expect(first).toMatchObject({ resealed: 8, sealed_before: 0, unreadable: [] })
     expect(progress.at(-1)).toBe(1)
-    expect(first.unused_secrets.app_keys).toEqual([app.app_key, idle.app_key].sort())
+    const app_keys = [app.app_key, idle.app_key].sort()
+    expect(first.unused_secrets).toEqual({ total: 3, apps: 2, app_keys })
     world.clock.advance(10) // which it need not wait for again
     expect(await resealEverything(both.deps)).toMatchObject({ resealed: 0, sealed_before: 8 })
 
@@ -144,13 +147,15 @@ describe('a rotation by the book', () => {
     expect(told.stdout).toContain(
       `app_secrets still hashed with an old key: 1; they are rehashed on next use or rotation:`,
     )
-    expect(told.stdout).toContain(`  ${idle.app_key}\n`)
+    expect(told.stdout).toContain(`rotation:\n  ${idle.app_key}\nthe last token`)
     expect(told.stdout + told.stderr).not.toContain(NEXT)
-    const credentials = { appKey: idle.app_key, appSecrets: [idle.app_secret ?? ''] }
-    await expect(verifyCredentials(alone.deps, credentials, '127.0.0.1')).rejects.toThrow()
-    await verifyCredentials(both.deps, credentials, '127.0.0.1')
-    await verifyCredentials(alone.deps, credentials, '127.0.0.1')
-    expect((await resealEverything(both.deps)).unused_secrets).toEqual({ total: 0, app_keys: [] })
+    for (const { app_secret } of [idle, second]) {
+      const credentials = { appKey: idle.app_key, appSecrets: [app_secret ?? ''] }
+      await expect(verifyCredentials(alone.deps, credentials, '127.0.0.1')).rejects.toThrow()
+      await verifyCredentials(both.deps, credentials, '127.0.0.1')
+      await verifyCredentials(alone.deps, credentials, '127.0.0.1')
+    }
+    expect((await resealEverything(both.deps)).unused_secrets).toEqual({ total: 0, apps: 0, app_keys: [] })
     expect((await listSigningKeys(alone.deps)).length).toBe(2)
   })
 })

@@ -118,3 +118,21 @@ export async function picture(page: Page, name: string, { size, locale }: Look, 
     await page.screenshot({ path, fullPage })
   })
 }
+
+/** Whether the current one of these has a line unlike all others where the system forces its colours (high contrast). */
+export async function onlyCurrentMarked(page: Page, selector: string, line: 'borderBottomColor' | 'borderLeftColor') {
+  await page.emulateMedia({ forcedColors: 'active' })
+  const found = await page.locator(selector).evaluateAll(
+    (elements, side) =>
+      elements.map((element) => ({
+        isCurrent: element.hasAttribute('aria-current'),
+        colour: getComputedStyle(element)[side],
+      })),
+    line,
+  )
+  await page.emulateMedia({ forcedColors: 'none' })
+  const colours = (isCurrent: boolean) =>
+    new Set(found.filter((one) => one.isCurrent === isCurrent).map(({ colour }) => colour))
+  const [current, others] = [colours(true), colours(false)]
+  return current.size === 1 && others.size === 1 && ![...current].some((colour) => others.has(colour))
+}

@@ -43,6 +43,12 @@ describe('a developer', () => {
     expect(rows).toEqual([{ actor: 'user', actor_name: `${someone.cid}/${someone.userId}` }])
   })
 
+  it('has a team of their own name, cut between characters where it is long', async () => {
+    const someone = await founder(world, `${'x'.repeat(59)}🎫 and more`)
+    const { rows } = await world.pool.query('select name from team where team_id = $1', [someone.team])
+    expect(rows).toEqual([{ name: 'x'.repeat(59) }])
+  })
+
   it('is in ten teams at most', async () => {
     const someone = await founder(world)
     const answers = await Promise.all(
@@ -112,9 +118,39 @@ describe('an invitation', () => {
     const answers = await Promise.all([...Array(23)].map((_, n) => invite(`many${n}@example.com`)))
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(20)
   })
+
+  it('that has ended is not sent again beyond those twenty', async () => {
+    const owner = await founder(world)
+    const invite = (mail: string) => send(owner, `/developer/teams/${owner.team}/invite`, { mail, role: 'developer' })
+    await invite('ended@example.com')
+    const { rows } = await world.pool.query(
+      "update team_invitation set expires_at = $1 where mail = 'ended@example.com' returning invitation_id",
+      [world.clock.now()],
+    )
+    for (let n = 0; n < 20; n++) await invite(`open${n}@example.com`)
+    const again = `/developer/teams/${owner.team}/invitations/${rows[0].invitation_id}/again`
+    expect((await send(owner, again)).status).toBe(409)
+  })
 })
 
 describe('a team', () => {
+  it('gets an owner only from one who has just shown who they are: owners make secrets', async () => {
+    const owner = await founder(world)
+    const member = await joined(world, owner)
+    const team = `/developer/teams/${owner.team}`
+    world.clock.advance(900)
+    const asked = `/sign-in?return_to=${encodeURIComponent(team)}&confirm=1`
+    const made = await send(owner, `${team}/members/${member.memberId}/role`, { role: 'owner' })
+    const invited = await send(owner, `${team}/invite`, { mail: 'owner@example.com', role: 'owner' })
+    expect([made, invited].map((answer) => header(answer, 'location'))).toEqual([asked, asked])
+    expect(await rolesOf(owner.team)).toEqual(['developer', 'owner'])
+    const developer = await send(owner, `${team}/invite`, { mail: 'owner@example.com', role: 'developer' })
+    expect(header(developer, 'location')).toBe(`${team}?done=invited`)
+    await owner.browser.send('POST', '/sign-in', { passport: owner.passport, password: 'password-of-a-test-user' })
+    await send(owner, `${team}/members/${member.memberId}/role`, { role: 'owner' })
+    expect(await rolesOf(owner.team)).toEqual(['owner', 'owner'])
+  })
+
   it('keeps an owner, whoever leaves, is removed or made a developer at once', async () => {
     const owner = await founder(world)
     const other = await joined(world, owner, 'owner')

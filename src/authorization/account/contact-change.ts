@@ -5,7 +5,7 @@ import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, HOUR_S } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { operation } from '../../platform/lib/json/input.ts'
@@ -23,7 +23,6 @@ import { newUser, routingKeyOf } from './wire.ts'
  */
 
 const CODE_S = 600
-const HOUR_S = 3_600
 const TRIES = 5
 const PER_TARGET = 3
 const PER_PERSON = 5
@@ -104,11 +103,8 @@ async function changePhone(deps: Deps, session: SignedIn, value: string): Promis
   return 'done'
 }
 
-async function changeMail(deps: Deps, session: SignedIn, value: string): Promise<Confirmed> {
-  const { routingKey, cid, userId } = session
-  const key = { routingKey, cid, userId }
-  return changePassport(deps, key, value, () => recordChange(deps, key, 'mail_changed'))
-}
+const changeMail = (deps: Deps, session: SignedIn, value: string): Promise<Confirmed> =>
+  changePassport(deps, session, value, () => recordChange(deps, session, 'mail_changed'))
 
 /** Links that were sent to the old address end; `tell` tells it. In the caller's transaction, which has locked the person. */
 export async function changePassport(

@@ -1,13 +1,19 @@
+import { recordAudit } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { SealedColumn } from '../../platform/db/sealed.ts'
-import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction, inTransaction } from '../../platform/deps.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { hashOfRecoveryCode, isRecoveryCode, newRecoveryCodes } from '../../platform/lib/crypto/recovery-code.ts'
 import { newTotp, type TotpEnrolment, totpStep } from '../../platform/lib/crypto/totp.ts'
+import { operation, readingReason } from '../../platform/lib/json/input.ts'
+import { noSuchUser } from './errors.ts'
 import * as store from './factor-store.ts'
 import { deleteOtherSessions } from './password-store.ts'
-import { recordChange } from './person-mail.ts'
+import { recordChange, tellPerson } from './person-mail.ts'
 import { AMR, lockSignedIn, type SignedIn } from './session.ts'
+import { findUser } from './store.ts'
+import { lockExistingUser } from './user.ts'
+import { rowKeyOf, type UserKey, userKey } from './wire.ts'
 
 /** The second factor of a person: an authenticator (TOTP), and ten recovery codes for whoever loses it. */
 
@@ -51,11 +57,10 @@ export const confirmOwnTotp = (deps: Deps, session: SignedIn, code: string): Pro
 /** `deps.db` is a transaction that has locked the person. All sessions but `kept` end. */
 export async function confirmTotp(
   deps: Deps,
-  { routingKey, cid, userId }: UserRowKey,
+  key: UserRowKey,
   code: string,
   kept: Buffer | null,
 ): Promise<readonly string[] | undefined> {
-  const key = { routingKey, cid, userId }
   const found = await store.findTotp(deps.db, key)
   const step = found && stepOf(deps, key, found, code)
   if (!found || step === undefined) return undefined
@@ -111,3 +116,49 @@ export async function deleteFactor(db: Deps['db'], key: UserRowKey): Promise<num
 
 /** What a person has besides the password. */
 export const factorsOf = ({ db }: Deps, key: UserRowKey) => store.findFactors(db, key)
+
+// ---- operators, for whoever has lost it
+
+interface ShownFactors extends UserKey {
+  /** Since when codes of an authenticator are needed; null without one. */
+  readonly totp_since: Date | null
+  /** Recovery codes that were not used. */
+  readonly recovery_codes: number
+  readonly passkeys: number
+}
+
+async function shown({ db }: Deps, { cid, user_id }: UserKey): Promise<ShownFactors> {
+  const { totpSince, recoveryCodes, passkeys } = await store.findFactors(db, rowKeyOf({ cid, user_id }))
+  return { cid, user_id, totp_since: totpSince, recovery_codes: recoveryCodes, passkeys }
+}
+
+/** Throws 20007 (404) when there is no such user, as does what follows. */
+const showFactors = operation(userKey, async (deps: Deps, user): Promise<ShownFactors> => {
+  if (!(await findUser(deps.db, rowKeyOf(user)))) throw noSuchUser()
+  return shown(deps, user)
+})
+
+const factorRemoval = userKey.extend({ reason: readingReason })
+
+/**
+ * Removes authenticator, recovery codes and passkeys of a person and ends their browser sessions: the next sign-in needs the
+ * password alone. The person is told by mail, if their passport is an address; the audit log keeps the reason. Returns
+ * what was removed.
+ */
+const removeFactors = operation(
+  factorRemoval,
+  (deps: Deps, { reason, ...user }): Promise<ShownFactors> =>
+    inTransaction(deps, async (inside, db) => {
+      const key = rowKeyOf(user)
+      await lockExistingUser(db, key)
+      const before = await shown(inside, user)
+      const removed = (await deleteFactor(db, key)) + (await store.deletePasskeys(db, key))
+      if (removed === 0) return before
+      await deleteOtherSessions(db, key, null)
+      await recordAudit(inside, { event: 'user_factors_removed', ...key, detail: { reason } })
+      await tellPerson(inside, key, 'factors_removed')
+      return before
+    }),
+)
+
+export const FACTORS = { show: showFactors, remove: removeFactors }

@@ -5,7 +5,7 @@ import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
-import { wholeSecondsAfter } from '../../platform/lib/clock.ts'
+import { HOUR_S, wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX } from '../../platform/lib/crypto/opaque-token.ts'
@@ -31,7 +31,6 @@ import { routingKeyOf } from './wire.ts'
  */
 
 const LINK_S = 3_600
-const HOUR_S = 3_600
 const PER_PERSON_AND_NETWORK = 3
 const PER_PERSON = 6
 const PER_PERSON_AND_DAY = 12

@@ -3,16 +3,16 @@ import { forgottenLink } from './forgotten.ts'
 import { personMessage, tellPerson } from './person-mail.ts'
 
 export { DEMO_USERS } from './demo-store.ts'
-export { ACCOUNT_SEALED } from './factors.ts'
+export { ACCOUNT_SEALED, FACTORS } from './factors.ts'
 export { importUsers } from './import.ts'
 export { USERS_FILE } from './import-file.ts'
 export { ACCOUNT_OF_PERSON, ACCOUNT_RETENTION } from './kept-store.ts'
 export { resetPassword } from './password.ts'
 export { OWN_PROFILE } from './profile.ts'
-export { FACTORS } from './remove-factors.ts'
 export { findSession, type SignedIn, sessionCookie } from './session.ts'
 export { OWN_SESSIONS, PERSON_SESSIONS } from './sessions.ts'
 export { signInFor } from './sign-in-asker.ts'
+export { signOut } from './sign-in-guard.ts'
 export { STEP_UP } from './step-up-guard.ts'
 export {
   lockedUserByKey,
@@ -21,7 +21,6 @@ export {
   userByKey,
 } from './store.ts'
 export { TEST_USERS } from './test-users.ts'
-export { signOut } from './upstream-guard.ts'
 export {
   blockUser,
   countSessionsOfUser,

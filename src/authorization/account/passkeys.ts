@@ -1,10 +1,10 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, HOUR_S } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
-import { countWithin, type SignInBrowser } from '../../platform/throttle/index.ts'
+import { countWithin } from '../../platform/throttle/index.ts'
 import { SignInRefused } from './errors.ts'
 import * as store from './factor-store.ts'
 import { ownPassport } from './password.ts'
@@ -13,7 +13,7 @@ import { recordChange } from './person-mail.ts'
 import { AMR, endSession, lockSignedIn, type SignedIn, startSession } from './session.ts'
 import { recordSignIn, tellOfNewDevice } from './sign-in.ts'
 import { lockUserSignedInSince } from './store.ts'
-import type { SignInOrigin } from './wire.ts'
+import type { SignInArrival } from './wire.ts'
 
 /**
  * Passkeys (WebAuthn): the authenticator proves a key, and itself who uses it (PIN, finger), so a passkey is two factors.
@@ -26,7 +26,6 @@ import type { SignInOrigin } from './wire.ts'
 /** A sign-in page may stay open for so long, seconds. */
 const CHALLENGE_S = 3_600
 const MOST = 20
-const HOUR_S = 3_600
 /** Nobody guesses a key, so failures lock nobody out: those beyond are refused without a row. */
 const FAILURES_KEPT_PER_HOUR = 12
 
@@ -131,9 +130,8 @@ export async function addPasskey(
   })
 }
 
-interface PasskeySignIn extends Omit<SignInBrowser, 'address'> {
+interface PasskeySignIn extends SignInArrival {
   readonly response: AuthenticationResponseJSON
-  readonly from: SignInOrigin
 }
 
 /** Opens a session for a passkey and returns its id, and whose it is; throws SignInRefused. */
@@ -148,17 +146,17 @@ export async function signInWithPasskey(
   const found = await store.findPasskey(deps.db, routingKey, credentialId)
   if (!found) throw new SignInRefused()
   const { cid, userId, publicKey } = found
+  const key = { routingKey, cid, userId }
   const refuse = async (problem: string): Promise<never> => {
     deps.metrics.signInFailures.inc({ kind: 'passport' })
     const bound = { kind: 'passkey-failed', name: `${cid}:${userId}`, most: FAILURES_KEPT_PER_HOUR } as const
     if (!(await countWithin(deps, HOUR_S, [bound]))) {
-      await recordSignIn(deps, found, 'failed', { from, method: 'passkey', detail: { by: 'passkey', problem } })
+      await recordSignIn(deps, key, 'failed', { from, method: 'passkey', detail: { by: 'passkey', problem } })
     }
     throw new SignInRefused()
   }
   const proved = await verify(deps, response, publicKey)
   if (!proved) return refuse('not in order')
-  const key = { routingKey, cid, userId }
   const now = deps.clock.now()
   const opened = await inPersonTransaction(deps, routingKey, async (inside, db) => {
     if (!(await lockUserSignedInSince(db, key, now))) throw new SignInRefused()
@@ -166,7 +164,7 @@ export async function signInWithPasskey(
     if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return undefined
     if ((await store.countUse(db, routingKey, credentialId, counter, now)) === 0) return undefined
     const told = { from, method: 'passkey', detail: { amr: AMR.passkey } } as const
-    const signInId = await recordSignIn(inside, found, 'succeeded', told)
+    const signInId = await recordSignIn(inside, key, 'succeeded', told)
     const session = await startSession(inside, key, from, AMR.passkey)
     const passport = await ownPassport(inside, key)
     await tellOfNewDevice(inside, key, { passport, device, signInId })

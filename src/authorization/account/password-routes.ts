@@ -8,11 +8,11 @@ import type { Translate } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { countOwnChange, preparePages } from '../../platform/throttle/index.ts'
-import { PasswordRefused, SignInRefused } from './errors.ts'
+import { PasswordRefused } from './errors.ts'
 import { askForPassword } from './forgotten.ts'
 import { changePassword, openPasswordLink, PASSWORD_PATH, setPasswordByLink } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
-import { deviceCookieOf, FORGOTTEN } from './sign-in-guard.ts'
+import { alertOf, deviceCookieOf, FORGOTTEN } from './sign-in-guard.ts'
 import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
 import { forgottenForm, newPasswordForm, ownPasswordForm, passwordQuery, signInQuery } from './wire.ts'
 
@@ -36,7 +36,7 @@ interface Shown {
 
 /** The page that sets a password: by a link that an operator has made, or by whoever is signed in and knows the present one. */
 export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const { config, clock } = deps
+  const { config } = deps
   const cookie = sessionCookie(config)
   await preparePages(app, config)
 
@@ -106,11 +106,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       await changePassword(acting, session, { current, password, address: request.ip })
       return send(request, reply, { done: true })
     } catch (error) {
-      if (!(error instanceof SignInRefused)) throw error
-      noteForLog(request, { detail: error.message })
-      if (!error.retryAt) return send(request, reply.code(403), { alert: t('password.wrong') })
-      const when = retryAfter(request, reply, error.retryAt, clock.now())
-      return send(request, reply, { alert: t('sign_in.limited', { when }) })
+      return send(request, reply, { alert: alertOf(deps, request, reply, error, 'password.wrong') })
     }
   }
 }

@@ -116,11 +116,10 @@ export const changePassword = (deps: Deps, session: SignedIn, change: Change): P
 /** `db` is a transaction that has locked the user: a sign-in with the password of before ends there or finds out. */
 async function replacePassword(
   deps: Deps,
-  { routingKey, cid, userId }: UserRowKey,
+  key: UserRowKey,
   passwordHash: string,
   { kept, kind }: { readonly kept: Buffer | null; readonly kind: 'password_changed' | 'password_reset' },
 ): Promise<void> {
-  const key = { routingKey, cid, userId }
   await store.setPassword(deps.db, key, passwordHash)
   await forgetCodeGuesses(deps, key)
   await store.endLinks(deps.db, key, deps.clock.now())

@@ -4,7 +4,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { cookieCheck } from '../../platform/lib/web/cookie-check.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
-import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
+import { sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
 import { preparePages } from '../../platform/throttle/index.ts'
 import type { UpstreamDeps } from '../upstream/index.ts'
@@ -15,8 +15,7 @@ import { beginSecondStep } from './second-step.ts'
 import { findSession, sessionCookie } from './session.ts'
 import { signIn } from './sign-in.ts'
 import { readAsker } from './sign-in-asker.ts'
-import { SECOND_STEP, secondStepCookie, signInBrowser } from './sign-in-guard.ts'
-import { signOut } from './upstream-guard.ts'
+import { alertOf, SECOND_STEP, secondStepCookie, signInBrowser, signOut } from './sign-in-guard.ts'
 import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 
 /** A page of the room people. */
@@ -24,7 +23,7 @@ const ACCOUNT_PATH = '/account'
 
 /** The pages of this room: home, sign-in, sign-out. Their failures are pages too, with their native status. */
 export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (app, { deps }) => {
-  const { config, clock } = deps
+  const { config } = deps
   const demoUrl = homeOfDemo(deps)
   const acting = (request: FastifyRequest): Deps => ({ ...deps, actor: actorOf(request, 'user') })
   const cookie = sessionCookie(config)
@@ -106,11 +105,7 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
         const query = new URLSearchParams({ return_to: asked.returnTo })
         return seeOther(reply, `${SECOND_STEP}?${query}`)
       }
-      if (!(error instanceof SignInRefused)) throw error
-      noteForLog(request, { detail: error.message })
-      if (!error.retryAt) return sendSignIn(request, reply.code(403), again, t('sign_in.wrong'))
-      const when = retryAfter(request, reply, error.retryAt, clock.now())
-      return sendSignIn(request, reply, again, t('sign_in.limited', { when }))
+      return sendSignIn(request, reply, again, alertOf(deps, request, reply, error, 'sign_in.wrong'))
     }
   })
 

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
-import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
-import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
+import { actorOf } from '../../platform/lib/web/observe.ts'
+import { sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
 import { preparePages } from '../../platform/throttle/index.ts'
-import { CodesUsedUp, SignInRefused } from './errors.ts'
+import { SignInRefused } from './errors.ts'
 import {
   confirmInSignIn,
   enrolInSignIn,
@@ -15,14 +15,14 @@ import {
   openSecondStep,
   type SecondStep,
 } from './second-step.ts'
-import { SECOND_STEP, secondStepCookie, signInBrowser } from './sign-in-guard.ts'
+import { alertOf, SECOND_STEP, secondStepCookie, signInBrowser } from './sign-in-guard.ts'
 import { codeForm, signInQuery } from './wire.ts'
 
 const ADD = `${SECOND_STEP}/authenticator`
 
 /** The page after the password: asks for a code, or has the person add an authenticator where everybody needs one. */
 export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const { config, clock } = deps
+  const { config } = deps
   const stepCookie = secondStepCookie(config)
   const browser = signInBrowser(deps)
 
@@ -74,10 +74,12 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   app.post(
     SECOND_STEP,
     forStep(async (request, reply, step, returnTo) => {
-      const t = textsFor(request)
       const adds = !(await hasTotp(deps, step))
       const form = codeForm.safeParse(request.body)
-      if (!form.success) return send(request, reply.code(400), returnTo, { adds, alert: t('second_step.incomplete') })
+      if (!form.success) {
+        const alert = textsFor(request)('second_step.incomplete')
+        return send(request, reply.code(400), returnTo, { adds, alert })
+      }
       const input = { step, code: form.data.code, ...browser.read(request) }
       const acting = { ...deps, actor: actorOf(request, 'user') }
       try {
@@ -90,11 +92,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
         // The recovery codes are shown once, with the way on.
         return sendPage(request, reply, 'account/recovery-codes', { codes, goOn: returnTo }, { scripts: true })
       } catch (error) {
-        if (!(error instanceof SignInRefused)) throw error
-        noteForLog(request, { detail: error.message })
-        if (!error.retryAt) return send(request, reply.code(403), returnTo, { adds, alert: t('second_step.wrong') })
-        const when = retryAfter(request, reply, error.retryAt, clock.now())
-        const alert = t(error instanceof CodesUsedUp ? 'second_step.used_up' : 'sign_in.limited', { when })
+        const alert = alertOf(deps, request, reply, error, 'second_step.wrong')
         return send(request, reply, returnTo, { adds, alert })
       }
     }),

@@ -8,7 +8,6 @@ import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
 import type { TotpEnrolment } from '../../platform/lib/crypto/totp.ts'
-import type { SignInBrowser } from '../../platform/throttle/index.ts'
 import { codeGuesses } from './code-guesses.ts'
 import { SignInRefused } from './errors.ts'
 import { findFactors } from './factor-store.ts'
@@ -16,7 +15,7 @@ import { confirmTotp, enrolTotp, spendFactor } from './factors.ts'
 import { AMR, endSession } from './session.ts'
 import { openSession, personLimits, recordFailure } from './sign-in.ts'
 import { type Credential, findCredential, lockUser, lockUserSignedInSince } from './store.ts'
-import { routingKeyOf, type SignInOrigin } from './wire.ts'
+import { routingKeyOf, type SignInArrival } from './wire.ts'
 
 /**
  * The second step of a sign-in. What stands between the two is no session: an encrypted text that says whose password was
@@ -67,10 +66,9 @@ export function openSecondStep({ keys, clock }: Deps, text: string | undefined):
   return { routingKey: routingKeyOf(cid, userId), cid, userId, passport, at: began, isPassword }
 }
 
-export interface SecondStepInput extends Omit<SignInBrowser, 'address'> {
+export interface SecondStepInput extends SignInArrival {
   readonly step: SecondStep
   readonly code: string
-  readonly from: SignInOrigin
 }
 
 /** Whether the person has an authenticator in force; without one the second step adds one. */

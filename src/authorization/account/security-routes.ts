@@ -9,16 +9,25 @@ import { queryOf } from '../../platform/lib/web/request-target.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
 import { preparePages } from '../../platform/throttle/index.ts'
 import { confirmOwnTotp, enrolTotp, factorsOf, removeOwnTotp, replaceRecoveryCodes } from './factors.ts'
-import { passkeyForms, shownPasskeys } from './passkey-routes.ts'
+import { addPasskey, ownPasskeys, registrationOptions, removeOwnPasskey, renameOwnPasskey } from './passkeys.ts'
 import { ownPassport } from './password.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
 import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
-import { codeForm, type SecurityChange, securityQuery, signInQuery } from './wire.ts'
+import {
+  codeForm,
+  newPasskeyForm,
+  onePasskey,
+  passkeyName,
+  type SecurityChange,
+  securityQuery,
+  signInQuery,
+} from './wire.ts'
 
 /** The page about security is of the room people, and leads to these. */
 const SECURITY = '/account/security'
 /** With which a person signs in. */
 const OVERVIEW = `${SECURITY}/sign-in`
+const PASSKEYS = `${SECURITY}/passkeys`
 
 type Handler = (request: FastifyRequest, reply: FastifyReply, session: SignedIn, acting: Deps) => Promise<unknown>
 
@@ -39,6 +48,8 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     return return_to === '' ? OVERVIEW : `${OVERVIEW}?${new URLSearchParams({ return_to })}`
   }
   const toOverview = (reply: FastifyReply) => seeOther(reply, OVERVIEW)
+  const toDone = (reply: FastifyReply, done: SecurityChange, page = OVERVIEW) =>
+    seeOther(reply, `${page}${page.includes('?') ? '&' : '?'}done=${done}`)
 
   app.get(OVERVIEW, async (request, reply) => {
     const session = await findSession(deps, cookie.read(request))
@@ -65,7 +76,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       done: done ? textsFor(request)(`security.done.${done}`) : null,
       returnTo: returnToOf(request.body ?? request.query),
       signInAgain: `/sign-in?${new URLSearchParams({ return_to: here, confirm: '1' })}`,
-      passkeys: withPasskeys ? await shownPasskeys(deps, session) : null,
+      passkeys: withPasskeys ? await shownPasskeys(session) : null,
     }
     const person = { name: session.name, avatarUrl: session.avatarUrl }
     const page = { ...shown, section: 'security', person }
@@ -74,7 +85,17 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       query: queryOf(here),
     })
   }
-  if (withPasskeys) await app.register(passkeyForms, { deps, overview: OVERVIEW, withReturnTo, show })
+
+  /** The options for another one are for whoever may add it now. */
+  const shownPasskeys = async (session: SignedIn) => ({
+    list: (await ownPasskeys(deps, session)).map(({ passkeyId, name, createdAt, lastUsedAt }) => ({
+      id: passkeyId,
+      name,
+      since: createdAt.toISOString(),
+      lastUsed: lastUsedAt?.toISOString() ?? null,
+    })),
+    options: (await isFresh(deps, session)) ? await registrationOptions(deps, session) : '',
+  })
 
   /** A form that changes something, of somebody who has signed in within the last quarter of an hour. */
   const change = (path: string, work: Handler): void => {
@@ -121,7 +142,32 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 
   change(`${SECURITY}/authenticator/remove`, async (_request, reply, session, acting) => {
     await removeOwnTotp(acting, session)
-    const done: SecurityChange = 'totp_removed'
-    return seeOther(reply, `${OVERVIEW}?done=${done}`)
+    return toDone(reply, 'totp_removed')
+  })
+
+  if (!withPasskeys) return
+
+  change(PASSKEYS, async (request, reply, session, acting) => {
+    const form = newPasskeyForm.safeParse(request.body)
+    if (form.success) {
+      const { name, credential: response } = form.data
+      const isAdded = await addPasskey(acting, session, { response, name })
+      if (isAdded) return toDone(reply, 'passkey_added', withReturnTo(request.body))
+    }
+    return show(request, reply.code(400), session, textsFor(request)('passkey.not_added'))
+  })
+
+  change(`${PASSKEYS}/rename`, async (request, reply, session) => {
+    const form = onePasskey.extend(passkeyName.shape).safeParse(request.body)
+    if (!form.success) return toOverview(reply)
+    await renameOwnPasskey(deps, session, form.data.passkey_id, form.data.name)
+    return toDone(reply, 'passkey_renamed')
+  })
+
+  change(`${PASSKEYS}/remove`, async (request, reply, session, acting) => {
+    const form = onePasskey.safeParse(request.body)
+    if (!form.success) return toOverview(reply)
+    await removeOwnPasskey(acting, session, form.data.passkey_id)
+    return toDone(reply, 'passkey_removed')
   })
 }

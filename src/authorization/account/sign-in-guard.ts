@@ -1,11 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../platform/config/index.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
+import { retryAfter, textsFor } from '../../platform/lib/web/page.ts'
 import { DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
-import { sessionCookie } from './session.ts'
+import { FLOW_S, newBrowserMark, type UpstreamDeps } from '../upstream/index.ts'
+import { CodesUsedUp, SignInRefused } from './errors.ts'
+import { endOwnSession, sessionCookie } from './session.ts'
 import { accountOf } from './sign-in.ts'
-import type { SignInOrigin } from './wire.ts'
+import { endSessionThere } from './upstream-sign-in.ts'
+import type { SignInArrival } from './wire.ts'
 
 /** The path of the page that asks for a code. */
 export const SECOND_STEP = '/sign-in/code'
@@ -20,19 +25,13 @@ export const deviceCookieOf = ({ PUBLIC_URL }: Config): OwnCookie =>
 export const secondStepCookie = ({ PUBLIC_URL }: Config): OwnCookie =>
   ownCookie(PUBLIC_URL, { name: 'gatehouse_second_step', path: '/sign-in' })
 
-/** From where somebody signs in. */
-export const originOf = ({ ip, headers }: FastifyRequest): SignInOrigin => ({
-  address: ip,
-  userAgent: headers['user-agent'],
-})
-
 /** The browser in which somebody signs in: what it brings along, and what it keeps then. */
 export function signInBrowser(deps: Deps) {
   const session = sessionCookie(deps.config)
   const device = deviceCookieOf(deps.config)
   return {
-    read: (request: FastifyRequest) => ({
-      from: originOf(request),
+    read: (request: FastifyRequest): SignInArrival => ({
+      from: { address: request.ip, userAgent: request.headers['user-agent'] },
       device: device.read(request),
       formerSession: session.read(request),
     }),
@@ -45,4 +44,50 @@ export function signInBrowser(deps: Deps) {
       device.set(reply, rememberDevice(deps, accountOf(opened.passport), device.read(request)))
     },
   }
+}
+
+/** Sets the status of the page that is shown again, and returns why: what was typed is wrong, or there were too many failures. */
+export function alertOf({ clock }: Deps, request: FastifyRequest, reply: FastifyReply, thrown: unknown, wrong: string) {
+  if (!(thrown instanceof SignInRefused)) throw thrown
+  noteForLog(request, { detail: thrown.message })
+  const t = textsFor(request)
+  const { retryAt } = thrown
+  if (!retryAt) {
+    reply.code(403)
+    return t(wrong)
+  }
+  const when = retryAfter(request, reply, retryAt, clock.now())
+  return t(thrown instanceof CodesUsedUp ? 'second_step.used_up' : 'sign_in.limited', { when })
+}
+
+/** Tells this browser from others on its way to the platform's OpenID provider and back; one for all its tabs. */
+export const browserMark = ({ config }: Deps) => {
+  const cookie = ownCookie(config.PUBLIC_URL, { name: 'gatehouse_upstream', maxAgeS: FLOW_S })
+  return {
+    read: (request: FastifyRequest): string | undefined => cookie.read(request),
+    /** The browser's own, or a new one; kept for the next half an hour. */
+    keep(request: FastifyRequest, reply: FastifyReply): string {
+      const mark = cookie.read(request) ?? newBrowserMark()
+      cookie.set(reply, mark)
+      return mark
+    },
+  }
+}
+
+/** Ends the session of this browser, and returns where it goes next: to `goOn`, by way of the provider where it began at one. */
+export async function signOut(
+  deps: UpstreamDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  goOn: string,
+): Promise<string> {
+  const acting = { ...deps, actor: actorOf(request, 'user') }
+  const cookie = sessionCookie(deps.config)
+  const session = cookie.read(request)
+  cookie.clear(reply)
+  if (deps.upstream) {
+    return endSessionThere(acting, { session, mark: browserMark(deps).keep(request, reply), goOn })
+  }
+  await endOwnSession(acting, session)
+  return goOn
 }

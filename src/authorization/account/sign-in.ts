@@ -1,6 +1,7 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
+import { HOUR_S } from '../../platform/lib/clock.ts'
 import { verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import {
@@ -16,7 +17,7 @@ import { tellPerson } from './person-mail.ts'
 import { endSession, startSession } from './session.ts'
 import { insertSignIn } from './session-store.ts'
 import { type Credential, findCredential } from './store.ts'
-import { routingKeyOf, type SignInOrigin } from './wire.ts'
+import type { SignInOrigin } from './wire.ts'
 
 export interface SignInInput extends SignInBrowser {
   readonly passport: string
@@ -40,14 +41,13 @@ export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
       throw error
     })
 
-const HOUR_S = 3_600
 const CODES_ASKED_PER_HOUR = 6
 
 /** Whoever knows the password and has no code is seen by it; so often that nobody fills the history. */
-async function recordCodeAsked(deps: Deps, { cid, userId }: Credential, { address, userAgent }: SignInInput) {
-  const bound = { kind: 'code-asked', name: `${cid}:${userId}`, most: CODES_ASKED_PER_HOUR } as const
-  if (await countWithin(deps, HOUR_S, [bound])) return
-  await recordSignIn(deps, { cid, userId }, 'code_asked', { from: { address, userAgent }, method: 'password' })
+async function recordCodeAsked(deps: Deps, credential: Credential, { address, userAgent }: SignInInput) {
+  const name = `${credential.cid}:${credential.userId}`
+  if (await countWithin(deps, HOUR_S, [{ kind: 'code-asked', name, most: CODES_ASKED_PER_HOUR }])) return
+  await recordSignIn(deps, credential, 'code_asked', { from: { address, userAgent }, method: 'password' })
 }
 
 /** What failures and known browsers are counted by: spellings of one passport share it. */
@@ -104,17 +104,17 @@ interface Opening {
 export async function openSession(
   deps: Deps,
   passport: string,
-  { cid, userId }: Omit<UserRowKey, 'routingKey'>,
+  key: UserRowKey,
   { isPassword, amr, method, from, device }: Opening,
 ): Promise<string> {
   const detail = amr ? { detail: { amr } } : {}
-  const signInId = await recordSignIn(deps, { cid, userId }, 'succeeded', { from, method, ...detail })
-  const session = await startSession(deps, { cid, userId }, from, amr)
+  const signInId = await recordSignIn(deps, key, 'succeeded', { from, method, ...detail })
+  const session = await startSession(deps, key, from, amr)
   // Whoever changes the password, or adds an authenticator, locks the person and ends the sessions that there are.
   const now = await findCredential(deps.db, passport)
   if (!now || !isPassword(now.passwordHash)) throw new SignInRefused()
   if (!amr && (await needsSecondStep(deps, now))) throw new SecondStepNeeded(now)
-  await tellOfNewDevice(deps, { routingKey: routingKeyOf(cid, userId), cid, userId }, { passport, device, signInId })
+  await tellOfNewDevice(deps, key, { passport, device, signInId })
   return session
 }
 
@@ -150,7 +150,7 @@ interface Told {
 
 /** For limits, which say whether the account is locked now. */
 export const recordFailure =
-  (deps: Deps, user: Omit<UserRowKey, 'routingKey'> | undefined, told: Told) =>
+  (deps: Deps, user: UserRowKey | undefined, told: Told) =>
   (locked: boolean): Promise<string | undefined> =>
     recordSignIn(deps, user, locked ? 'locked' : 'failed', told)
 
@@ -160,21 +160,19 @@ export const recordFailure =
  */
 export async function recordSignIn(
   deps: Deps,
-  user: Omit<UserRowKey, 'routingKey'> | undefined,
+  user: UserRowKey | undefined,
   outcome: keyof typeof EVENTS,
-  { from: { address, userAgent }, method, detail }: Told,
+  { from, method, detail }: Told,
 ): Promise<string | undefined> {
-  const who = user && { routingKey: routingKeyOf(user.cid, user.userId), cid: user.cid, userId: user.userId }
   const audited = recordAudit(deps, {
     event: EVENTS[outcome],
     actor: { ...deps.actor, kind: 'user', name: user && `${user.cid}/${user.userId}` },
-    ...who,
+    ...(user && { routingKey: user.routingKey, cid: user.cid, userId: user.userId }),
     ...(outcome === 'failed' || outcome === 'locked' ? { outcome: 'refused' } : {}),
     ...(detail ? { detail } : {}),
   })
   // Both at once: a failure of somebody would take longer than one of nobody otherwise, and tell that there is somebody.
-  const kept =
-    who && insertSignIn(deps.db, who, { at: deps.clock.now(), outcome, method, from: { address, userAgent } })
+  const kept = user && insertSignIn(deps.db, user, { at: deps.clock.now(), outcome, method, from })
   const [signInId] = await Promise.all([kept, audited])
   return signInId
 }

@@ -25,8 +25,7 @@ import { SignInRefused } from './errors.ts'
 import { PASSWORD_PATH } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
 import { readAsker } from './sign-in-asker.ts'
-import { originOf } from './sign-in-guard.ts'
-import { browserMark } from './upstream-guard.ts'
+import { browserMark, signInBrowser } from './sign-in-guard.ts'
 import { endFromUpstream, signInFromUpstream } from './upstream-sign-in.ts'
 import { callbackQuery, signInQuery, upstreamQuery } from './wire.ts'
 
@@ -43,6 +42,7 @@ interface ProviderDeps extends Deps {
 export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (app, { deps }) => {
   const { config, upstream } = deps
   const cookie = sessionCookie(config)
+  const browser = signInBrowser(deps)
   const mark = browserMark(deps)
   await preparePages(app, config)
 
@@ -88,7 +88,7 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
     try {
       const proven = await upstream.prove(queryOf(request.raw.url ?? ''), proof, flow)
       const acting = { ...deps, actor: actorOf(request, 'user') }
-      const arrival = { from: originOf(request), formerSession: cookie.read(request), hash, expiresAt }
+      const arrival = { ...browser.read(request), hash, expiresAt }
       cookie.set(reply, await signInFromUpstream(acting, proven, arrival))
       return seeOther(reply, flow.goOn)
     } catch (error) {

@@ -16,14 +16,11 @@ import { endOwnSession, endSession, startSession } from './session.ts'
 import { recordSignIn } from './sign-in.ts'
 import { insertCredential, insertProfile, storedPassport } from './store.ts'
 import { deleteUpstreamSessions, updateProfile } from './upstream-store.ts'
-import { newUser, rowKeyOf, type SignInOrigin } from './wire.ts'
+import { newUser, rowKeyOf, type SignInArrival } from './wire.ts'
 
 /** Sessions of people whom the platform's OpenID provider has recognized (UPSTREAM_ISSUER). */
 
-interface Arrival {
-  readonly from: SignInOrigin
-  /** The id of the session that this sign-in replaces. */
-  readonly formerSession?: string | undefined
+interface Arrival extends SignInArrival {
   /** Hash of the way to the provider and back, whose first answer is noted. */
   readonly hash: Buffer
   readonly expiresAt: Date

@@ -225,6 +225,15 @@ export interface SignInOrigin {
   readonly userAgent: string | undefined
 }
 
+/** The browser in which somebody signs in. */
+export interface SignInArrival {
+  readonly from: SignInOrigin
+  /** Its device cookie. */
+  readonly device?: string | undefined
+  /** The id of the session there that this sign-in replaces. */
+  readonly formerSession?: string | undefined
+}
+
 /** A header may be as long as all headers together; browsers send some hundred characters. */
 const LONGEST_USER_AGENT = 300
 export const keptUserAgent = ({ userAgent }: SignInOrigin): string | null =>

@@ -45,13 +45,18 @@ export const typedText = ({ request }: PersonRequest, field: string): string => 
 }
 
 /**
- * Who may open the pages of developers. Whoever has not accepted the terms is asked to first; a team that the person is no
- * member of does not exist for them.
+ * Who may open the pages of developers. Whoever is blocked may not: they would change apps that others use. Whoever has not
+ * accepted the terms is asked to first; a team that the person is no member of does not exist for them.
  */
 export async function developerPages(app: FastifyInstance, deps: Deps, limits: { readonly limit?: number } = {}) {
-  const { forPerson } = await accountPages(app, deps, limits)
+  const { forPerson: forSignedIn } = await accountPages(app, deps, limits)
+  const forPerson = (handler: Handler<PersonRequest>) =>
+    forSignedIn(async (given) => {
+      if (given.person.status === 'blocked') throw new RescodeError(20016)
+      return handler(given)
+    }, HOME)
   const forDeveloper = (handler: Handler<PersonRequest>) =>
-    forPerson(async (given) => ((await isDeveloper(deps, given.person)) ? handler(given) : given.goTo(HOME)), HOME)
+    forPerson(async (given) => ((await isDeveloper(deps, given.person)) ? handler(given) : given.goTo(HOME)))
   const forTeam = (role: MemberRole) => (handler: Handler<TeamRequest>) =>
     forDeveloper(async (given) => {
       const team = await findMembership(deps, given.person, param(given.request, 'team_id'))
@@ -67,7 +72,7 @@ export async function developerPages(app: FastifyInstance, deps: Deps, limits: {
       return handler({ ...given, app: found })
     })
   return {
-    forPerson: pagesOf<PersonRequest>(app, (handler) => forPerson(handler, HOME)),
+    forPerson: pagesOf<PersonRequest>(app, forPerson),
     forDeveloper: pagesOf<PersonRequest>(app, forDeveloper),
     forTeam: { developer: pagesOf<TeamRequest>(app, forTeam('developer')), owner: pagesOf(app, forTeam('owner')) },
     forApp: { developer: pagesOf<AppRequest>(app, forApp('developer')), owner: pagesOf(app, forApp('owner')) },

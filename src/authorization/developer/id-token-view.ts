@@ -56,24 +56,16 @@ export function idTokenView({ config, clock }: Deps, token: Examined, ownApps: r
           name: name.slice(0, LONGEST),
           value: (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, LONGEST),
           at: seconds === undefined ? null : fromEpochSeconds(seconds).toISOString(),
-          meaning: MEANINGS[name] ? t(MEANINGS[name]) : '',
+          meaning: meaningOf(name, t),
         }
       }),
   }
 }
 
-const MEANINGS: Readonly<Record<string, string>> = {
-  iss: 'developer.claim.iss',
-  sub: 'developer.claim.sub',
-  aud: 'developer.claim.aud',
-  exp: 'developer.claim.exp',
-  iat: 'developer.claim.iat',
-  auth_time: 'developer.claim.auth_time',
-  nonce: 'developer.claim.nonce',
-  at_hash: 'developer.claim.at_hash',
-  sid: 'developer.claim.sid',
-  acr: 'developer.claim.acr',
-  amr: 'developer.claim.amr',
+/** Of claims that every id_token has; others mean what their issuer says. */
+function meaningOf(name: string, t: Translate): string {
+  const key = `developer.claim.${name}`
+  return t.has(key) ? t(key) : ''
 }
 
 const SIGNATURES = {

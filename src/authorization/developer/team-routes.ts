@@ -4,6 +4,7 @@ import { type OutputOf, parseInput } from '../../platform/lib/json/input.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { doneText } from '../../platform/lib/web/done-query.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
+import { STEP_UP } from '../account/index.ts'
 import {
   appsOfTeam,
   invite,
@@ -48,11 +49,19 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
 
   forTeam.developer.get(TEAM, (given) => show(given))
 
+  /**
+   * Owners make secrets of apps, for which they show who they are (secret-routes.ts). So does whoever makes somebody an
+   * owner: a stolen session would get the secrets by way of an account of its thief otherwise.
+   */
+  const mayGive = async ({ person }: TeamRequest, role: MemberRole): Promise<boolean> =>
+    role !== 'owner' || STEP_UP.isFresh(deps, person)
+  const askWho = ({ reply, team }: TeamRequest) => STEP_UP.ask(reply, `${HOME}/teams/${team.team_id}`, true)
+
   /** A change of the team; `work` returns what follows the path of its page then. */
   const change = (
     role: MemberRole,
     path: string,
-    work: (given: TeamRequest, ids: Ids) => Promise<string>,
+    work: (given: TeamRequest, ids: Ids) => Promise<FastifyReply | string>,
     unfit?: string,
   ) =>
     forTeam[role].form(`${TEAM}/${path}`, TEAM, (given) =>
@@ -69,8 +78,11 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   }
   change('owner', 'name', rename, 'developer.team.name_unfit')
 
-  const inviteTyped = async ({ deps: acting, team, person, request }: TeamRequest) => {
-    await invite(acting, team.team_id, parseInput(invite.input, request.body), person)
+  const inviteTyped = async (given: TeamRequest) => {
+    const { deps: acting, team, person, request } = given
+    const who = parseInput(invite.input, request.body)
+    if (!(await mayGive(given, who.role))) return askWho(given)
+    await invite(acting, team.team_id, who, person)
     return '?done=invited'
   }
   change('owner', 'invite', inviteTyped, 'sandbox.members.bad_mail')
@@ -85,8 +97,10 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     return '?done=withdrawn'
   })
 
-  change('owner', 'members/:member_id/role', async ({ deps: acting, team, person, request }, { member_id }) => {
+  change('owner', 'members/:member_id/role', async (given, { member_id }) => {
+    const { deps: acting, team, person, request } = given
     const { role = 'developer' } = setMemberRole.input.safeParse(request.body).data ?? {}
+    if (!(await mayGive(given, role))) return askWho(given)
     await setMemberRole(acting, team.team_id, { role }, member_id, person)
     return '?done=role'
   })

@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import { findMicroAppForAuthentication, hostMatches, type MicroApp } from '../registry/index.ts'
 import type { SignInOfGrant } from './consent-store.ts'
 import { oauthFailure } from './failures.ts'
-import { checkRedirectUri } from './redirect-uri.ts'
+import { checkRedirectUri, type RedirectRules } from './redirect-uri.ts'
 import { type Parameters, required } from './wire.ts'
 
 /** What a micro-app asks for, after the checks of the dialect that it speaks (A1 rows 3–10). */
@@ -51,9 +51,16 @@ async function findRequestingApp(deps: Deps, parameters: Parameters): Promise<Mi
   return app
 }
 
+/**
+ * Of a public client a code is worth a token to whoever sees it and has made the challenge: it goes to no address that is not
+ * registered word for word, whichever dialect an attacker begins in (RFC 9700 §2.1).
+ */
+const rulesOf = (app: MicroApp): RedirectRules =>
+  app.token_auth_methods.includes('none') ? { ...app, hosts: [] } : app
+
 function checkRedirect(parameters: Parameters, app: MicroApp): { redirectUri: string; redirectUrl: URL } {
   const redirectUri = required(parameters, 'redirect_uri')
-  const redirectUrl = checkRedirectUri(redirectUri, app, hostMatches)
+  const redirectUrl = checkRedirectUri(redirectUri, rulesOf(app), hostMatches)
   if (redirectUrl === 'not-a-url') throw oauthFailure('redirect_uri_not_absolute', { value: redirectUri })
   if (redirectUrl === 'mismatch') throw oauthFailure('redirect_uri_not_registered')
   if (redirectUrl === 'has-fragment') throw oauthFailure('redirect_uri_with_fragment')

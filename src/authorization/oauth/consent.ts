@@ -103,7 +103,8 @@ async function approveForm<Request extends AuthorizationRequest>(
     if (first.decision === 'refuse') throw oauthFailure('form_refused_before')
     const code = await issueCode(inside, session, request, form.formId)
     // After the person was locked, as whoever withdraws does: neither waits for one that waits for it.
-    if (request.remembered && first.isNew) await rememberConsent(db, consentOf(session, request), deps.clock.now())
+    const consent = { ...session, appKey: request.app.app_key, scopes: request.scopes }
+    if (request.remembered && first.isNew) await rememberConsent(db, consent, deps.clock.now())
     if (first.isNew) await recordConsent(inside, session, request, form.formId)
     return code
   })
@@ -126,14 +127,6 @@ async function refuseForm<Request extends AuthorizationRequest>(
   // Checked after the decision is kept: nothing is granted, even if the app may not be answered any more.
   return { request: await check(form.parameters), code: undefined, parameters: form.parameters }
 }
-
-const consentOf = ({ routingKey, cid, userId }: SignedIn, { app, scopes }: AuthorizationRequest) => ({
-  routingKey,
-  cid,
-  userId,
-  appKey: app.app_key,
-  scopes,
-})
 
 const told = ({ actor }: Deps, { routingKey, cid, userId }: SignedIn, appKey: string) =>
   ({ actor: asPerson(actor, { cid, userId }), routingKey, cid, userId, appKey }) as const

@@ -30,11 +30,10 @@ export const endGrants = (deps: Deps, person: UserRowKey, which: WhichGrants, re
     const appKey = asked[0]?.app_key
     if (appKey === undefined) throw oauthFailure('grant_unknown')
     const ended = asked.filter(({ is_new }) => is_new).length
-    const { routingKey, cid, userId } = person
     const detail = 'grantId' in which ? { grant_id: which.grantId } : { grants: ended }
-    const by = reason === 'user' ? { actor: asPerson(deps.actor, { cid, userId }) } : {}
+    const by = reason === 'user' ? { actor: asPerson(deps.actor, person) } : {}
     if (ended > 0 || reason === 'operator')
-      await recordAudit(inside, { event: 'grant_withdrawn', ...by, routingKey, cid, userId, appKey, detail })
+      await recordAudit(inside, { ...person, event: 'grant_withdrawn', ...by, appKey, detail })
     if (ended > 0) await tellApp(inside, { ...person, appKey }, reason)
   })
 
@@ -50,9 +49,8 @@ export async function endGrant(deps: Deps, routingKey: number, grantId: string, 
 }
 
 async function tellApp(deps: Deps, of: UserRowKey & { readonly appKey: string }, reason: EndReason): Promise<void> {
-  const { routingKey, cid, userId, appKey } = of
-  const allEnded = !(await hasLiveGrant(deps.db, of, appKey))
-  await tellOfEndedAccess(deps, { routingKey, cid, userId, appKey, reason, allEnded })
+  const allEnded = !(await hasLiveGrant(deps.db, of, of.appKey))
+  await tellOfEndedAccess(deps, { ...of, reason, allEnded })
 }
 
 /** An app may have millions of grants; the operator waits so long at most. */

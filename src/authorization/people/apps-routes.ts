@@ -31,8 +31,7 @@ export const appsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   // Any number of times, and in several tabs: the app has no access afterwards, and the page says so.
   pages.form('/account/apps/withdraw', PATH, async ({ request, person, deps: acting }) => {
     const withdrawal = parseInput(ownGrants.withdraw.input, request.body)
-    const { routingKey, cid, userId } = person
-    await ownGrants.withdraw(acting, withdrawal, { routingKey, cid, userId })
+    await ownGrants.withdraw(acting, withdrawal, person)
     return `?${new URLSearchParams({ withdrawn: withdrawal.app_key })}`
   })
 }

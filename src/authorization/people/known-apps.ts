@@ -23,9 +23,8 @@ export interface KnownApp {
 
 /** The apps that a person has allowed something, and those that lost access in the last year. */
 export async function knownApps(deps: Deps, person: SignedIn): Promise<KnownApp[]> {
-  const key = { routingKey: person.routingKey, cid: person.cid, userId: person.userId }
-  const allowed = await ownGrants.allowed(deps, key)
-  const reads = await totalsOfUser(deps.db, key)
+  const allowed = await ownGrants.allowed(deps, person)
+  const reads = await totalsOfUser(deps.db, person)
   const apps = await appsByKey(
     deps,
     allowed.map(({ app_key }) => app_key),

@@ -2,7 +2,6 @@
 
 export { DEMO_APPS } from './demo-store.ts'
 export { hostMatches } from './host.ts'
-export { mayUse } from './may-use.ts'
 export {
   createMicroApp,
   endTokensOfApp,
@@ -27,4 +26,4 @@ export { type LiveSecret, secretsOfOldKeys, takeEndingSecrets } from './secret-s
 export { existingAppKeys, joinedMicroApp, lockMicroApp } from './store.ts'
 export { findWebhookOfApp, type WebhookOfApp } from './webhook.ts'
 export { REGISTRY_SEALED } from './webhook-store.ts'
-export type { CallingApp, MicroApp } from './wire.ts'
+export { type CallingApp, type MicroApp, mayUse } from './wire.ts'

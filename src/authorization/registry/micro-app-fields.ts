@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Fields, marked } from '../../platform/db/record-fields.ts'
 import { asMessage, problem } from '../../platform/lib/json/field-problem.ts'
-import { visibleLine } from '../../platform/lib/json/input.ts'
+import { shownName } from '../../platform/lib/json/input.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
@@ -36,7 +36,7 @@ const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform(
 const atLeastOne = (entries: readonly unknown[]): boolean => entries.length > 0
 const ONE = problem('must-have-entry')
 
-const name = visibleLine(100)
+const name = shownName(100)
 const logoUrl = webUrl.nullable()
 const webhookUrl = endpointUrl.nullable()
 const hosts = setOf(host).meta({ flag: 'host' })

@@ -100,16 +100,22 @@ export const updateMicroApp = operation(
       const problems = changed ? crossFieldProblems(changed) : []
       if (problems.length > 0) throw new InvalidInput(problems)
       if (changed && !hasSecret(changed)) await deleteSecrets(db, appKey)
-      const fields = Object.keys(withPkceInA1(changes)) as (keyof typeof changes)[]
-      const recorded = (app: MicroApp) => ({ ...app, webhook_url: maskedWebhook(app.webhook_url) })
-      const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, recorded(app)[field]]))
       const urls = { before: before?.webhook_url ?? null, after: changed?.webhook_url ?? null }
       webhook_secret = await renewWebhookSecret(inside, appKey, urls)
-      return { changed, detail: before && changed && { before: valuesOf(before), after: valuesOf(changed) } }
+      return { changed, detail: changeOf(Object.keys(withPkceInA1(changes)), before, changed) }
     })
     return webhook_secret === undefined ? app : { ...app, webhook_secret }
   },
 )
+
+/** For the audit log: these fields as they were, and as they are. */
+function changeOf(fields: readonly string[], before: MicroApp | undefined, after: MicroApp | undefined) {
+  const valuesOf = (app: MicroApp) => {
+    const recorded: Readonly<Record<string, unknown>> = { ...app, webhook_url: maskedWebhook(app.webhook_url) }
+    return Object.fromEntries(fields.map((field) => [field, recorded[field]]))
+  }
+  return before && after && { before: valuesOf(before), after: valuesOf(after) }
+}
 
 /** What its team has asked for becomes what is in force, and the app is live. `admit` throws where it no longer may. */
 export const putLive = (
@@ -122,10 +128,8 @@ export const putLive = (
     const before = await store.findMicroApp(db, appKey, now)
     if (before) admit(before)
     const changed = await store.updateMicroApp(db, appKey, { ...changes, stage: 'live' }, now)
-    const fields = [...Object.keys(changes), 'stage'] as (keyof MicroApp)[]
-    const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, app[field]]))
-    const detail = before && changed && { before: valuesOf(before), after: valuesOf(changed) }
-    return { changed, detail: { request_id: requestId, ...detail } }
+    const change = changeOf([...Object.keys(changes), 'stage'], before, changed)
+    return { changed, detail: { request_id: requestId, ...change } }
   })
 
 const withStatus =

@@ -182,9 +182,9 @@ export const rehashSecret = (db: Db, { appKey, hash, rehashed, hashedWith }: Reh
         where app_key = ${appKey} and secret_hash = ${hash}`,
   )
 
-const unused = z.object({ total: z.number(), app_keys: z.array(z.string()) })
+const unused = z.object({ total: z.number(), apps: z.number(), app_keys: z.array(z.string()) })
 
-/** app_secrets that work and that SECRET_KEY has not hashed; of their apps `named` at most are named. */
+/** app_secrets that work and that SECRET_KEY has not hashed, and their apps, of which `named` at most are named. */
 export const secretsOfOldKeys = (db: Db, { newest }: Keys, now: Date, named: number) =>
   db.one(
     unused,
@@ -192,6 +192,6 @@ export const secretsOfOldKeys = (db: Db, { newest }: Keys, now: Date, named: num
           select app_key from micro_app_secret
           where hashed_with <> ${fingerprintOf(newest)} and (ends_at is null or ends_at > ${now})
         )
-        select (select count(*)::int from old) as total,
+        select (select count(*)::int from old) as total, (select count(distinct app_key)::int from old) as apps,
           array(select distinct app_key from old order by app_key limit ${named}) as app_keys`,
   )

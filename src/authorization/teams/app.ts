@@ -1,11 +1,20 @@
+import { z } from 'zod'
 import { asPerson } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { rotation } from '../../platform/lib/crypto/generated-secret.ts'
 import { InvalidInput, operation, parseInput } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { TEST_USERS } from '../account/index.ts'
-import { createMicroApp, lockMicroApp, showMicroApp, updateMicroApp } from '../registry/index.ts'
+import {
+  createMicroApp,
+  endTokensOfApp,
+  lockMicroApp,
+  rotateSecret,
+  showMicroApp,
+  updateMicroApp,
+} from '../registry/index.ts'
 import * as store from './app-store.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import { lockTeam } from './store.ts'
@@ -95,12 +104,39 @@ export const changeInDevelopment = operation(
 )
 
 /** Makes the test users of an app in development, or gives those that there are a new password; it is shown this once. */
-export async function makeTestUsers(deps: Deps, appKey: string, person: UserRowKey): Promise<{ password: string }> {
-  const made = await TEST_USERS.newPassword(deps)
-  return changeApp(deps, appKey, { person, role: 'developer' }, async (inside) => {
-    await requireDevelopment(inside, appKey)
-    const there = (await TEST_USERS.list(inside, appKey)).length > 0
-    await (there ? TEST_USERS.renewPassword : TEST_USERS.make)(inside, appKey, made)
-    return { password: made.password }
+export const makeTestUsers = (deps: Deps, appKey: string, person: UserRowKey): Promise<{ password: string }> =>
+  deps.testUserSlots.run(async () => {
+    const made = await TEST_USERS.newPassword(deps)
+    return changeApp(deps, appKey, { person, role: 'developer' }, async (inside) => {
+      await requireDevelopment(inside, appKey)
+      const there = (await TEST_USERS.list(inside, appKey)).length > 0
+      await (there ? TEST_USERS.renewPassword : TEST_USERS.make)(inside, appKey, made)
+      return { password: made.password }
+    })
   })
-}
+
+/** When the newest secret was made, as its owner has seen it; empty where there was none. */
+const newestSecret = (secrets: readonly { readonly created_at: Date }[]): string =>
+  secrets[0]?.created_at.toISOString() ?? ''
+
+const secretRotation = rotation.extend({ replaces: z.string().max(40) })
+
+/**
+ * A new secret in place of the one that was shown as the newest: a form that is sent twice makes one. It works at once, the
+ * one before for `overlap_s` seconds more. Returns it to be shown this once.
+ */
+const rotateAppSecret = operation(
+  secretRotation,
+  (deps: Deps, appKey: string, { replaces, overlap_s }: z.output<typeof secretRotation>, person: UserRowKey) =>
+    changeApp(deps, appKey, { person, role: 'owner' }, async (inside): Promise<string> => {
+      if (newestSecret((await showMicroApp(inside, appKey)).secrets) !== replaces) throw new TeamRefusal('changed')
+      return (await rotateSecret(inside, appKey, { overlap_s })).app_secret
+    }),
+)
+
+/** Ends everything that people have allowed the app, with its tokens. They can allow it again. */
+const endTokens = (deps: Deps, appKey: string, person: UserRowKey): Promise<unknown> =>
+  changeApp(deps, appKey, { person, role: 'owner' }, (inside) => endTokensOfApp(inside, appKey))
+
+/** What owners do with the secret of their app. */
+export const APP_SECRET = { newest: newestSecret, rotate: rotateAppSecret, endTokens }

@@ -1,6 +1,14 @@
 /** Developers of micro-apps, and the teams in which they work on them. */
 
-export { appsOfPerson, appsOfTeam, changeInDevelopment, findAppAccess, makeTestUsers, registerApp } from './app.ts'
+export {
+  APP_SECRET,
+  appsOfPerson,
+  appsOfTeam,
+  changeInDevelopment,
+  findAppAccess,
+  makeTestUsers,
+  registerApp,
+} from './app.ts'
 export type { AppAccess } from './app-store.ts'
 export { TeamRefusal } from './errors.ts'
 export {
@@ -15,7 +23,6 @@ export {
 export { handOverTeams, leaveTeam, removeMember, setMemberRole } from './members.ts'
 export { TEAM_ACTIONS } from './operator.ts'
 export { APP_REQUESTS } from './request.ts'
-export { APP_SECRET } from './secret.ts'
 export { TEAM_RETENTION, TEAMS_OF_PERSON } from './store.ts'
 export { acceptTerms, createTeam, findMembership, isDeveloper, peopleOfTeam, renameTeam, teamsOf } from './team.ts'
 export { APP_WEBHOOK } from './webhook.ts'

@@ -27,6 +27,10 @@ export const recordTeamEvent = (
 /** Whether this person has accepted the developer terms. */
 export const isDeveloper = ({ db }: Deps, person: UserRowKey): Promise<boolean> => store.isDeveloper(db, person)
 
+/** A long name is cut, though never in the middle of a character. */
+const teamNameOf = ({ name }: SignedIn): string =>
+  newTeam.shape.name.safeParse(name.slice(0, 60).replace(/[\ud800-\udbff]$/, '')).data ?? 'Team'
+
 /**
  * The person accepts the developer terms, and has a team. Any number of times. Throws TeamRefusal where developers are
  * invited, and nobody has invited this one.
@@ -35,7 +39,7 @@ export async function acceptTerms(deps: Deps, person: SignedIn): Promise<void> {
   if (deps.config.DEVELOPERS !== 'open') throw new TeamRefusal('invited_only')
   await becomeDeveloper(deps, person, async (inside) => {
     if ((await store.teamsOfPerson(inside.db, person)).length > 0) return
-    await makeTeam(inside, person.name.slice(0, 60), person)
+    await makeTeam(inside, teamNameOf(person), person)
   })
 }
 

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
 import { shapeOf } from '../../platform/db/record-fields.ts'
 import { issue } from '../../platform/lib/json/field-problem.ts'
-import { visibleLine } from '../../platform/lib/json/input.ts'
+import { shownName, visibleLine } from '../../platform/lib/json/input.ts'
 import { MAIL_STATES, memberMail, memberRole } from '../../platform/lib/member.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
 import { TEAM_FIELDS } from '../registry/index.ts'
 
 /** What pages and operators take and give about teams. Names are those of the tables' columns. */
 
-const teamName = visibleLine(60)
+const teamName = shownName(60)
 
 export const newTeam = z.strictObject({ name: teamName })
 
@@ -58,9 +58,10 @@ export const appFields = z
     /** What each scope is for. */
     reasons: z.partialRecord(z.enum(SCOPES), visibleLine(300)),
   })
-  .superRefine(({ scopes, reasons, hosts, redirect_uris }, context) => {
-    if (hosts.length + redirect_uris.length === 0) {
-      context.addIssue({ ...issue('required-without-hosts'), path: ['redirect_uris'] })
+  .superRefine(({ kind, scopes, reasons, hosts, redirect_uris }, context) => {
+    if (redirect_uris.length === 0 && (hosts.length === 0 || kind !== 'server')) {
+      const problem = kind === 'server' ? issue('required-without-hosts') : issue('must-have-entry')
+      context.addIssue({ ...problem, path: ['redirect_uris'] })
     }
     for (const scope of scopes.filter((one) => reasons[one] === undefined)) {
       context.addIssue({ ...issue('must-be-required'), path: ['reasons', scope] })

@@ -158,11 +158,11 @@ const resealedText = (done: Resealed): string =>
     `SECRET_KEYS_OLD can be emptied after ${readable(done.droppable_at)} without any effect`,
   ].join('\n')
 
-const unusedText = ({ total, app_keys }: Resealed['unused_secrets']): string[] =>
+const unusedText = ({ total, apps, app_keys }: Resealed['unused_secrets']): string[] =>
   total === 0
     ? []
     : [
         `app_secrets still hashed with an old key: ${total}; they are rehashed on next use or rotation:`,
         ...app_keys.map((appKey) => `  ${appKey}`),
-        ...(total > app_keys.length ? ['  …'] : []),
+        ...(apps > app_keys.length ? ['  …'] : []),
       ]

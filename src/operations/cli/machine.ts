@@ -7,7 +7,7 @@ import { checkShards } from '../../platform/db/shard-count.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { systemClock } from '../../platform/lib/clock.ts'
 import { deriveKeys } from '../../platform/lib/crypto/keys.ts'
-import { passwordSlots } from '../../platform/lib/crypto/password.ts'
+import { passwordSlots, testUserSlots } from '../../platform/lib/crypto/password.ts'
 import { type Log, openLog } from '../../platform/lib/log.ts'
 import { LongReads } from '../../platform/lib/long-read.ts'
 import { openMetrics } from '../../platform/lib/metrics.ts'
@@ -57,6 +57,7 @@ export const withDeps = <T>(terminal: Terminal, work: (deps: Deps) => Promise<T>
       rateLimiter,
       passwordSlots: passwordSlots(config),
       pictureSlots: pictureSlots(),
+      testUserSlots: testUserSlots(),
       longReads: new LongReads(),
       actor: { kind: 'cli', name: userOfMachine(), by: 'command' },
     }

@@ -180,13 +180,10 @@ function editedIn(all: readonly InputField[], record: Values, { fields, t }: Pag
 const backOf = (page: Placed | undefined, record: Values): string =>
   page ? addressOf(page, page.path, record) : '/console'
 
-const fact = (change: Placed, name: string, value: unknown, { t }: PageContext): Fact => ({
-  name: labelOf(t, change, name),
-  cells: [cellFor(name, value, t, change.about.at(-1))],
-})
-
-const factOf = (change: Placed, name: string, record: Values, context: PageContext): Fact =>
-  fact(change, name, decidedIn(change, record).includes(name) ? change.form?.(record)[name] : record[name], context)
+const factOf = (change: Placed, name: string, record: Values, { t }: PageContext): Fact => {
+  const value = decidedIn(change, record).includes(name) ? change.form?.(record)[name] : record[name]
+  return { name: labelOf(t, change, name), cells: [cellFor(name, value, t, change.about.at(-1))] }
+}
 
 const numbersOf = (change: Placed, foreseen: Values, context: PageContext): Fact[] =>
   withCounts(Object.entries(foreseen).filter(([name]) => !change.about.includes(name)))

@@ -38,6 +38,8 @@ export async function homePage(context: PageContext, gather: GatherMetrics) {
   const isBehind = jobs.oldest_due !== null && jobs.oldest_due < addSeconds(now, -BEHIND_S)
   const jobsLink = (query: string, value: number): Cell =>
     mayDo(role, 'GET /jobs') ? link(count(value), `${at('jobs')}${query}`) : text(count(value))
+  const orNone = (cells: Cell[]): Cell[] =>
+    cells.length > 0 ? cells : [{ text: t('console.home.none'), tone: 'good' }]
   const facts: Fact[] = [
     ...decisions.flat(),
     {
@@ -57,11 +59,11 @@ export async function homePage(context: PageContext, gather: GatherMetrics) {
     },
     {
       name: t('console.home.breakers'),
-      cells: waiting.length > 0 ? waiting : [{ text: t('console.home.none'), tone: 'good' }],
+      cells: orNone(waiting),
     },
     {
       name: t('console.home.certificates'),
-      cells: certificates.length > 0 ? certificates : [{ text: t('console.home.none'), tone: 'good' }],
+      cells: orNone(certificates),
     },
     {
       name: t('console.home.sign_ins'),

@@ -45,7 +45,7 @@ export interface ExplainedRefusal extends RefusedRow {
 }
 
 /** What is known of one request: as far as it was refused, or is a notice. */
-export interface ExplainedRequest {
+interface ExplainedRequest {
   readonly refusal?: ExplainedRefusal
   /** What the app has registered of what the refused request had. */
   readonly registered?: Readonly<Record<string, readonly string[]>>

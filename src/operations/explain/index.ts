@@ -1,6 +1,5 @@
 export {
   type Explained,
-  type ExplainedRequest,
   explain,
   explainRequest,
   oneRequest,

@@ -20,11 +20,21 @@ export const renewLease = (db: Db, workerId: string, seconds: number): Promise<n
 export const returnLease = (db: Db, workerId: string): Promise<number> =>
   db.exec(sql`delete from worker_lease where worker_id = ${workerId}`)
 
-/** Unlocks the jobs of workers whose lease has ended. The queue itself would wait four hours. */
+/**
+ * Unlocks the jobs of workers whose lease has ended; also those that such a worker took later, by a statement that was long
+ * on its way. The queue itself would wait four hours.
+ */
 export const unlockDeadWorkers = async (db: Db): Promise<void> => {
   const unlocked = await db.exec(
-    sql`with expired as (delete from worker_lease where ends_at <= now() returning worker_id)
-        select graphile_worker.force_unlock_workers(array_agg(worker_id)) from expired having count(*) > 0`,
+    sql`with dead as (
+          delete from worker_lease where ends_at <= now() returning worker_id
+        ), locking as (
+          select distinct locked_by as worker_id from graphile_worker._private_jobs where locked_by is not null
+        ), without_lease as (
+          select worker_id from locking where worker_id not in (select worker_id from worker_lease)
+        )
+        select graphile_worker.force_unlock_workers(array_agg(worker_id))
+        from (table dead union all table without_lease) as ended having count(*) > 0`,
   )
   if (unlocked > 0) await removeSuperseded(db)
 }

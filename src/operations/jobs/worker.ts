@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job, Logger, Runner, TaskList, WorkerEvents } from 'graphile-worker'
 import { SEAL_EVERY_MS, sealAudit } from '../../platform/audit/index.ts'
 import { connectionSettings, openPool } from '../../platform/db/pool.ts'
-import { QueuePool } from '../../platform/db/queue-pool.ts'
+import { NotConnected, QueuePool } from '../../platform/db/queue-pool.ts'
 import { type Db, dbOf, withShareOf } from '../../platform/db/sql.ts'
-import { isAway, isUnanswered, isUnavailable } from '../../platform/lib/database-errors.ts'
+import { isAway, isUnanswered } from '../../platform/lib/database-errors.ts'
 import type { Log } from '../../platform/lib/log.ts'
 import { afterFailure } from './after-failure.ts'
 import type { ServiceDeps } from './task.ts'
@@ -30,7 +30,7 @@ export interface JobWorker {
 interface ActiveWorker {
   readonly runner: Runner
   readonly lease: WorkerLease
-  /** Resolves when a job may have been taken of which this worker does not know: it stays locked under its name. */
+  /** Resolves when a job may have been taken that this worker does not know of, or when it can take none any more. */
   readonly lostJob: Promise<void>
   /** Takes no more jobs, waits for those that run, and gives the lease back. */
   end(): Promise<void>
@@ -115,10 +115,13 @@ async function beginRunner(
   const endsWritten = queue.writeEnds(events, over.signal)
   let holdsJobs = false
   const lostJob = new Promise<void>((resolve) => {
+    let former: unknown
     events.on('worker:getJob:error', ({ error }) => {
-      if (!isUnavailable(error)) return
-      holdsJobs ||= isAway(error) || isUnanswered(error)
-      resolve()
+      const mayBeTaken = !(error instanceof NotConnected) && (isAway(error) || isUnanswered(error))
+      holdsJobs ||= mayBeTaken
+      // The queue keeps the failure of its first look-up of the tasks, and never looks again.
+      if (mayBeTaken || error === former) resolve()
+      former = error
     })
   })
   let lease: WorkerLease | undefined

@@ -1,32 +1,31 @@
 import { z } from 'zod'
-import { type Db, sql } from '../../platform/db/sql.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 
-const databaseStats = z.object({
-  bytes: z.coerce.number(),
-  connections: z.coerce.number(),
-  max_connections: z.coerce.number(),
-  commits: z.coerce.number(),
-  rollbacks: z.coerce.number(),
-  deadlocks: z.coerce.number(),
-  temporary_bytes: z.coerce.number(),
-  blocks_hit: z.coerce.number(),
-  blocks_read: z.coerce.number(),
-  oldest_transaction_s: z.coerce.number(),
-  transaction_ids: z.coerce.number(),
-  standby: z.boolean(),
-})
-export type DatabaseStats = z.output<typeof databaseStats>
+/** What PostgreSQL says of a database, one gauge or counter each; the names go on after `gatehouse_postgresql_`. */
+export const DATABASE_STATS: readonly (readonly [name: string, help: string, value: Fragment])[] = [
+  ['size_bytes', 'Size of the database', sql.part`pg_database_size(current_database())`],
+  ['connections', 'Connections to the database, of all clients', sql.part`activity.connections`],
+  ['max_connections', 'Connections that the server takes', sql.part`current_setting('max_connections')`],
+  ['commits_total', 'Transactions committed', sql.part`counted.xact_commit`],
+  ['rollbacks_total', 'Transactions rolled back', sql.part`counted.xact_rollback`],
+  ['deadlocks_total', 'Deadlocks', sql.part`counted.deadlocks`],
+  ['temporary_bytes_total', 'Written to temporary files', sql.part`counted.temp_bytes`],
+  ['blocks_hit_total', 'Blocks found in PostgreSQL’s memory', sql.part`counted.blks_hit`],
+  ['blocks_read_total', 'Blocks read from the system', sql.part`counted.blks_read`],
+  ['oldest_transaction_seconds', 'Age of the oldest open transaction', sql.part`coalesce(activity.oldest_s, 0)`],
+  [
+    'transaction_ids_used',
+    'Transaction ids since the last freeze; autovacuum must act long before 2 billion',
+    sql.part`age(this.datfrozenxid)`,
+  ],
+  ['standby', '1 while the database is a standby', sql.part`pg_is_in_recovery()::int`],
+]
 
-/** What PostgreSQL says of this database; what it does not let the service's role see is missing from the counts. */
-export const readDatabaseStats = (db: Db): Promise<DatabaseStats> =>
-  db.one(
-    databaseStats,
-    sql`select pg_database_size(current_database()) as bytes, activity.connections,
-          current_setting('max_connections') as max_connections, counted.xact_commit as commits,
-          counted.xact_rollback as rollbacks, counted.deadlocks, counted.temp_bytes as temporary_bytes,
-          counted.blks_hit as blocks_hit, counted.blks_read as blocks_read,
-          coalesce(activity.oldest_s, 0) as oldest_transaction_s, age(this.datfrozenxid) as transaction_ids,
-          pg_is_in_recovery() as standby
+/** In that order; what PostgreSQL does not let the service's role see is missing from the counts. */
+export const readDatabaseStats = (db: Db): Promise<number[]> =>
+  db.value(
+    z.array(z.number()),
+    sql`select array[${sql.join(DATABASE_STATS.map(([, , value]) => sql.part`${value}::float8`))}] as stats
         from pg_database this
         join pg_stat_database counted on counted.datid = this.oid
         cross join lateral (

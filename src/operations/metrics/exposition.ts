@@ -4,7 +4,7 @@ import { lastPurge, statesOfShards } from '../../platform/db/installation.ts'
 import { queueState } from '../../platform/db/jobs-store.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { epochSeconds } from '../../platform/lib/clock.ts'
-import { type DatabaseStats, readDatabaseStats } from './database-stats-store.ts'
+import { DATABASE_STATS, readDatabaseStats } from './database-stats-store.ts'
 
 /** The metrics of one process, as prom-client hands them on; plain data that a message can hold. */
 export type ProcessMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
@@ -31,38 +31,6 @@ export const sumOf = (processes: readonly ProcessMetrics[]): Registry => Aggrega
 export const lastingOf = (metrics: ProcessMetrics): ProcessMetrics =>
   metrics.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram')
 
-/** One gauge or counter each. */
-const DATABASE: readonly (readonly [name: string, help: string, read: (stats: DatabaseStats) => number])[] = [
-  ['gatehouse_postgresql_size_bytes', 'Size of the database', ({ bytes }) => bytes],
-  ['gatehouse_postgresql_connections', 'Connections to the database, of all clients', ({ connections }) => connections],
-  [
-    'gatehouse_postgresql_max_connections',
-    'Connections that the server takes',
-    ({ max_connections }) => max_connections,
-  ],
-  ['gatehouse_postgresql_commits_total', 'Transactions committed', ({ commits }) => commits],
-  ['gatehouse_postgresql_rollbacks_total', 'Transactions rolled back', ({ rollbacks }) => rollbacks],
-  ['gatehouse_postgresql_deadlocks_total', 'Deadlocks', ({ deadlocks }) => deadlocks],
-  [
-    'gatehouse_postgresql_temporary_bytes_total',
-    'Written to temporary files',
-    ({ temporary_bytes }) => temporary_bytes,
-  ],
-  ['gatehouse_postgresql_blocks_hit_total', 'Blocks found in PostgreSQL’s memory', ({ blocks_hit }) => blocks_hit],
-  ['gatehouse_postgresql_blocks_read_total', 'Blocks read from the system', ({ blocks_read }) => blocks_read],
-  [
-    'gatehouse_postgresql_oldest_transaction_seconds',
-    'Age of the oldest open transaction',
-    ({ oldest_transaction_s }) => oldest_transaction_s,
-  ],
-  [
-    'gatehouse_postgresql_transaction_ids_used',
-    'Transaction ids since the last freeze; autovacuum must act long before 2 billion',
-    ({ transaction_ids }) => transaction_ids,
-  ],
-  ['gatehouse_postgresql_standby', '1 while the database is a standby', ({ standby }) => Number(standby)],
-]
-
 async function databaseMetrics({ db }: Deps): Promise<Registry> {
   const registry = new Registry()
   const registers = [registry]
@@ -74,9 +42,10 @@ async function databaseMetrics({ db }: Deps): Promise<Registry> {
   gauge('gatehouse_database_up', '1 while the database answers').set(answer ? 1 : 0)
   if (!answer) return registry
   const [stats, queue, purgedAt, shards] = answer
-  for (const [name, help, read] of DATABASE) {
-    if (name.endsWith('_total')) new Counter({ name, help, registers }).inc(read(stats))
-    else gauge(name, help).set(read(stats))
+  for (const [place, [ending, help]] of DATABASE_STATS.entries()) {
+    const name = `gatehouse_postgresql_${ending}`
+    if (name.endsWith('_total')) new Counter({ name, help, registers }).inc(stats[place])
+    else gauge(name, help).set(stats[place] ?? 0)
   }
   const up = gauge('gatehouse_shard_up', '1 while the shard can be used, where people are spread over shards', [
     'shard',

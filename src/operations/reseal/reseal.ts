@@ -41,7 +41,7 @@ export interface Resealed {
   /** Rows that no key decrypts, as `table key`, a few of them. */
   readonly unreadable: readonly string[]
   /** app_secrets still hashed with an old key, which are rehashed when they are used. */
-  readonly unused_secrets: { readonly total: number; readonly app_keys: readonly string[] }
+  readonly unused_secrets: { readonly total: number; readonly apps: number; readonly app_keys: readonly string[] }
   /** When the last token and session of an old key ends. */
   readonly tokens_end_at: Date
   /** When everything else of an old key has ended, so that SECRET_KEYS_OLD can be emptied without any effect. */

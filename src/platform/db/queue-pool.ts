@@ -7,6 +7,11 @@ import { type ConnectionSettings, openPool } from './pool.ts'
 
 const WRITE_AGAIN_AFTER_MS = 1_000
 
+/** No statement was sent. */
+export class NotConnected extends Error {
+  override readonly name = 'NotConnected'
+}
+
 /**
  * Connections of graphile-worker. It writes the end of a job without waiting for it: refused, that would be an unhandled
  * rejection, which ends the process. So ends are written here, again and again until the worker is told to end.
@@ -23,7 +28,7 @@ export class QueuePool {
       this.#writeEnd
         ? Promise.resolve({ query: this.#writeEnd, release: () => {} })
         : connect(...given)?.catch((error: Error) => {
-            throw new AggregateError([error], error.message)
+            throw new NotConnected(error.message, { cause: error })
           })) as Pool['connect']
     this.pool = pool
   }

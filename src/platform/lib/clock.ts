@@ -7,6 +7,8 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => new Date() }
 
+export const HOUR_S = 3_600
+
 /** Whole seconds since 1970, rounded down. */
 export const epochSeconds = (at: Date): number => Math.floor(at.getTime() / 1000)
 

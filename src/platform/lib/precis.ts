@@ -42,6 +42,17 @@ export const normalPassword = (text: string): string => text.replace(SPACE, ' ')
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u
 export const hasInvisible = (text: string): boolean => INVISIBLE.test(text)
 
+/** Joiners and the selectors of emoji, where they change what is seen: in Persian and Indic words, and between emoji. */
+const JOINED =
+  /(?<=[\p{M}\p{Script=Arabic}\p{Extended_Pictographic}\p{Emoji_Modifier}])(?:[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}])|[\ufe0e\ufe0f])/gu
+const SEEN = /[\p{L}\p{N}\p{P}\p{S}]/u
+/** Braille without a dot. */
+const EMPTY_SYMBOL = '\u2800'
+
+/** Whether people see all of a name that a stranger has chosen: another one with the same look would pass for it. */
+export const isSeen = (text: string): boolean =>
+  SEEN.test(text) && !text.includes(EMPTY_SYMBOL) && !hasInvisible(text.replace(JOINED, ''))
+
 /**
  * What no password may hold (FreeformClass): control characters, halves of surrogate pairs, noncharacters and what nobody
  * sees. The joiners of Persian and Indic words, and of emoji, are typed on purpose.

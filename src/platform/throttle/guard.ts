@@ -5,11 +5,9 @@ import { failureAnswerOf } from '../lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { sendErrorPage } from '../lib/web/page.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
-import { networkOf, siteOf } from './network.ts'
+import { networkOf, SITE_FACTOR, siteOf } from './network.ts'
 
 const MINUTE_S = 60
-/** How much more than one network (/64) the whole site (/48) of an IPv6 address may do: it can change between 65,536. */
-const SITE_FACTOR = 16
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -30,6 +30,9 @@ export function networkOf(address: string): string {
   return groups ? `${prefixOf(groups, 4)}::/64` : address
 }
 
+/** How much more than one network (/64) the whole site (/48) of an IPv6 address may do: it can change between 65,536. */
+export const SITE_FACTOR = 16
+
 /** The first 48 bits of an IPv6 address, which providers give to one site; undefined for an IPv4 address. */
 export function siteOf(address: string): string | undefined {
   const groups = groupsOf(address)

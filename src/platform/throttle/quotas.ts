@@ -1,6 +1,6 @@
 import { DAY_S } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
-import { secondsUntil } from '../lib/clock.ts'
+import { HOUR_S, secondsUntil } from '../lib/clock.ts'
 import { mailKeyOf } from '../lib/member.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
 import { countWithin } from './attempts.ts'
@@ -18,7 +18,6 @@ export const mayInvite = async (deps: Deps, inviter: string, mail: string): Prom
     { kind: 'mail-partner', name: inviter, most: PER_INVITER },
   ])) === undefined
 
-const HOUR_S = 3_600
 /** More than anybody does by hand; each is a row of the audit log, kept for years. */
 const CHANGES_PER_HOUR = 300
 /** What each session may do once those are used up: whoever has stolen one keeps the person from nothing. */

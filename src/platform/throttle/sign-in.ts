@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { countFailureWithin, exhaustedUntil, type Limit, throttleKey } from './attempts.ts'
 import { clearFailures } from './attempts-store.ts'
 import { type Account, knownDevice } from './device.ts'
-import { networkOf, siteOf, subnetOf } from './network.ts'
+import { networkOf, SITE_FACTOR, siteOf, subnetOf } from './network.ts'
 
 /**
  * How often signing in may fail: for one account from one network, for one account from anywhere (higher, so that a
@@ -12,8 +12,6 @@ import { networkOf, siteOf, subnetOf } from './network.ts'
  */
 
 const WINDOW_S = 15 * 60
-/** How much more the /48 of an IPv6 address may do than one /64 of it. */
-const SITE_FACTOR = 16
 
 /** Where an attempt to sign in comes from. */
 export interface SignInSource {

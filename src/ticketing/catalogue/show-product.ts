@@ -9,16 +9,15 @@ import { pricesFrom } from './price-store.ts'
 import { findProduct, type ProductSummary, listProducts as readProducts } from './product-store.ts'
 import { type OnePartner, oneProduct, type ProductFilter } from './wire.ts'
 
-const noSuchProduct = (partnerDealId: string): RefusedRequest =>
-  new RefusedRequest(localized('no-product', { product: echo(partnerDealId) }), { status: 404 })
-
 const HISTORY = 50
 
 /** Throws for an unknown product. */
 export const showProduct = operation(oneProduct, async (deps: Deps, { partner_id, partner_deal_id }) => {
   const key = { partnerId: partner_id, partnerDealId: partner_deal_id }
   const product = await findProduct(deps.db, key)
-  if (!product) throw noSuchProduct(partner_deal_id)
+  if (!product) {
+    throw new RefusedRequest(localized('no-product', { product: echo(partner_deal_id) }), { status: 404 })
+  }
   return {
     product,
     prices: await pricesFrom(deps.db, key, beijingDate(deps.clock.now())),

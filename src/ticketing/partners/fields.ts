@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Fields } from '../../platform/db/record-fields.ts'
 import { problem } from '../../platform/lib/json/field-problem.ts'
 import { positiveId } from '../../platform/lib/json/fields.ts'
-import { visibleLine } from '../../platform/lib/json/input.ts'
+import { shownName } from '../../platform/lib/json/input.ts'
 import { mapOf } from '../../platform/lib/json/shape.ts'
 import { endpointUrl } from '../../platform/lib/web/web-url.ts'
 
@@ -12,7 +12,7 @@ export const STAGES = ['sandbox', 'live'] as const
 const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]{1,64}$/
 const INTERFACE_NAME = /^[a-z][a-z0-9-]{0,63}$/
 
-const name = visibleLine(100)
+const name = shownName(100)
 const baseUrl = endpointUrl.refine((url) => !url.includes('?'), problem('must-have-no-query')).nullable()
 const interfaceUrls = mapOf(
   'registered',

@@ -19,6 +19,18 @@ it('an HMAC takes parts for one message, and text for its UTF-8', () => {
   expect(hmacSha256(key, 'Prüfung 门票 ', '🎫\n', bytes)).toEqual(asNodeDoes(key, whole))
 })
 
+it('an HMAC is of the whole message, however long its parts are and whatever the one before was', () => {
+  const key = randomBytes(32)
+  for (const unit of ['a', 'ü', '门', '🎫', '\ud800']) {
+    for (const length of [0, 1, 160, 170, 171, 400, 511, 512, 513, 2000]) {
+      const [text, bytes] = [unit.repeat(length), randomBytes(length)]
+      const whole = Buffer.concat([Buffer.from(text), bytes, Buffer.from('end')])
+      expect(hmacSha256(key, text, bytes, 'end'), `${length} of ${unit}`).toEqual(asNodeDoes(key, whole))
+      expect(hmacSha256(key, 'short')).toEqual(asNodeDoes(key, Buffer.from('short')))
+    }
+  }
+})
+
 it('an HMAC is the same again, and another one under another key', () => {
   const [one, other] = [randomBytes(32), randomBytes(32)]
   expect(hmacSha256(one, 'text')).toEqual(hmacSha256(one, 'text'))

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { currentRun, nextStep, showRun } from '../../../src/sandbox/certification/run.ts'
 import { violations } from '../../axe.ts'
 import { lookAt, toNextPage } from '../../browser.ts'
-import { browsing, fits, LOOKS, type Look, picture, signInAs, tabTo } from '../browse.ts'
+import { browsing, fits, LOOKS, type Look, onlyCurrentMarked, picture, signInAs, tabTo } from '../browse.ts'
 import { type Lab, openLab, SIMPLE, walkTo } from '../lab.ts'
 import { EVERYTHING, useTickets } from '../walk.ts'
 import { unlock } from './visitor.ts'
@@ -487,6 +487,7 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     await lab.mistakes()
     await page.goto(origin + runPath(runId))
     await looksRight(page, 'run-failed')
+    expect(await onlyCurrentMarked(page, '#steps li', 'borderLeftColor')).toBe(true)
     await page.click('a[href$="share=1#share"]')
     const link = new URL(String(await page.textContent('#share pre')))
     await looksRight(page, 'run-share')

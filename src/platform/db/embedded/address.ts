@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readOr } from '../../lib/read-or.ts'
 import { holderOf } from './lock.ts'
 
 /** Where the service on a data folder answers operators: kept in it, so that commands need no setting to find it. */
@@ -16,12 +17,8 @@ export function keepAddress(dataDir: string, url: string): () => void {
 
 /** Undefined if nobody has left one, or another process than `pid` did. */
 function addressLeftBy(pid: number, dataDir: string): string | undefined {
-  try {
-    const [left, url] = readFileSync(fileOf(dataDir), 'utf8').split(' ')
-    return Number(left) === pid ? url : undefined
-  } catch {
-    return undefined
-  }
+  const [left, url] = readOr(() => readFileSync(fileOf(dataDir), 'utf8'), '').split(' ')
+  return Number(left) === pid ? url : undefined
 }
 
 const STARTS_WITHIN_MS = 30_000

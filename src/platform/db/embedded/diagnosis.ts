@@ -67,5 +67,8 @@ export function diagnoseFolder(message: string, dataDir: string): string | undef
   if (/ENOSPC|EDQUOT|No space left|quota exceeded/i.test(message))
     return `the disk that holds ${dataDir} is full; free some space on it`
   if (!/EROFS|EACCES|EPERM|Read-only file system|Permission denied/i.test(message)) return undefined
-  return `DATA_DIR ${dataDir} cannot be used: ${message.trim()}\nset it to a folder that this user may write to`
+  return unusableFolder(message, dataDir)
 }
+
+export const unusableFolder = (message: string, dataDir: string): string =>
+  `DATA_DIR ${dataDir} cannot be used: ${message.trim()}\nset it to a folder that this user may write to`

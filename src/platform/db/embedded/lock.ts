@@ -2,16 +2,15 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readOr } from '../../lib/read-or.ts'
-import { diagnoseFolder } from './diagnosis.ts'
+import { diagnoseFolder, unusableFolder } from './diagnosis.ts'
 
 /** When the process began, in clock ticks since boot: tells a reused pid from the one that was meant. Linux only. */
 function startOf(pid: number): string {
-  try {
-    const afterName = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1) ?? ''
-    return afterName.split(' ')[19] ?? ''
-  } catch {
-    return ''
-  }
+  const afterName =
+    readOr(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '')
+      .split(') ')
+      .at(-1) ?? ''
+  return afterName.split(' ')[19] ?? ''
 }
 
 function isAlive(pid: number): boolean {
@@ -41,10 +40,7 @@ export function holderOf(dataDir: string): { pid: number; purpose: Purpose } | u
 
 function unusable(dataDir: string, error: unknown): Error {
   const { message } = error as Error
-  const known = diagnoseFolder(message, dataDir)
-  return new Error(
-    known ?? `DATA_DIR ${dataDir} cannot be used: ${message}\nset it to a folder that this user may write to`,
-  )
+  return new Error(diagnoseFolder(message, dataDir) ?? unusableFolder(message, dataDir))
 }
 
 function makeDataDir(dataDir: string): void {

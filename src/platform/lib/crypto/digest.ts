@@ -7,8 +7,8 @@ import { hash } from 'node:crypto'
  * two parts, the same key each time), 1.7 to 2.0 times for a text of 60 bytes; `createHash` 2.5 to 4.6 times as long as
  * `sha256`. (With another key each time it is the other way round: signatures of area B use `createHmac`.)
  *
- * The price: what is hashed, keys included, passes through Node's pool of small Buffers, so nothing here may hand out one
- * that was not filled.
+ * The price: what is hashed, keys included, passes through Node's pool of small Buffers, or stays behind the pads of its key
+ * until the next message, so nothing here may hand out a Buffer that was not filled.
  */
 
 type Data = string | Buffer
@@ -22,21 +22,39 @@ export const sha256 = (data: Data): Buffer => Buffer.from(hash('sha256', data, '
 /** RFC 2104: 32 bytes. The key's Buffer must not change: what is made of it is kept as long as it. */
 export function hmacSha256(key: Buffer, ...parts: Data[]): Buffer {
   const { inner, outer } = keptPadsOf(key)
-  const message = Buffer.concat([inner, ...parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))])
-  return sha256(Buffer.concat([outer, sha256(message)]))
+  outer.write(hash('sha256', withMessage(inner, parts), 'binary'), BLOCK_BYTES, 'binary')
+  return sha256(outer)
 }
 
 const BLOCK_BYTES = 64
+const ROOM = 512
+/** UTF-8 of one UTF-16 unit. */
+const MOST_BYTES = 3
 
 interface Pads {
-  readonly inner: Uint8Array
-  readonly outer: Uint8Array
+  /** With room for a short message behind it: with a new Buffer for each an HMAC takes 1.3 times as long. */
+  readonly inner: Buffer
+  /** With room for the inner hash behind it. */
+  readonly outer: Buffer
 }
+
+/** The inner pad and the message. */
+function withMessage(inner: Buffer, parts: readonly Data[]): Buffer {
+  let end = BLOCK_BYTES
+  for (const part of parts) {
+    if (end + part.length * MOST_BYTES > inner.length) return joined(inner.subarray(0, BLOCK_BYTES), parts)
+    end += typeof part === 'string' ? inner.write(part, end) : part.copy(inner, end)
+  }
+  return inner.subarray(0, end)
+}
+
+const joined = (pad: Buffer, parts: readonly Data[]): Buffer =>
+  Buffer.concat([pad, ...parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))])
 
 function padsOf(key: Buffer): Pads {
   const block = Buffer.concat([key.length > BLOCK_BYTES ? sha256(key) : key], BLOCK_BYTES)
-  const padded = (pad: number) => block.map((byte) => byte ^ pad)
-  return { inner: padded(0x36), outer: padded(0x5c) }
+  const padded = (pad: number, room: number) => Buffer.concat([block.map((byte) => byte ^ pad)], BLOCK_BYTES + room)
+  return { inner: padded(0x36, ROOM), outer: padded(0x5c, 32) }
 }
 
 /** Cache: the pads follow from the key, and go with it. */

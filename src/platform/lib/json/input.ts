@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type LocalizedText, listed, localized } from '../localized-text.ts'
-import { isTypablePassword, normalPassword } from '../precis.ts'
+import { isSeen, isTypablePassword, normalPassword } from '../precis.ts'
 import { echo, type Problem, RescodeError } from '../web/rescode.ts'
 import { asMessage, problem, REQUIRED } from './field-problem.ts'
 
@@ -83,7 +83,8 @@ const fieldOf = (path: readonly PropertyKey[]): string =>
 
 function problemsOf(issue: z.core.$ZodIssue): Problem[] {
   if (issue.code !== 'unrecognized_keys') return [{ field: fieldOf(issue.path), problem: issue.message }]
-  return issue.keys.map((key) => ({ field: fieldOf([...issue.path, key]), problem: localized('unknown-field') }))
+  const named = issue.keys.slice(0, MAX_PROBLEMS)
+  return named.map((key) => ({ field: fieldOf([...issue.path, key]), problem: localized('unknown-field') }))
 }
 
 /** Further problems are reported after these are fixed. */
@@ -131,7 +132,7 @@ export type InputOf<Operation extends { readonly input: z.ZodType }> = z.output<
 /** What an operation returns: its callers need no further name of it. */
 export type OutputOf<Operation extends (...given: never[]) => unknown> = Awaited<ReturnType<Operation>>
 
-const INVISIBLE = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]/u
+const INVISIBLE = /[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/u
 
 /**
  * One line of text that pages show to people, trimmed: it must not contain characters that hide or reorder it. NUL,
@@ -143,7 +144,11 @@ export const visibleLine = (longest: number) =>
     .trim()
     .min(1)
     .max(longest)
-    .refine((text) => !INVISIBLE.test(text), problem('must-have-no-controls'))
+    .refine((text) => !INVISIBLE.test(text), { ...problem('must-have-no-controls'), abort: true })
+
+/** The name by which people know who asks them for something. */
+export const shownName = (longest: number) =>
+  visibleLine(longest).refine((text) => text === '' || isSeen(text), problem('must-be-visible'))
 
 const LONGEST_PASSWORD = 1024
 

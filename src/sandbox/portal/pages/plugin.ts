@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { Deps } from '../../../platform/deps.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { textsFor } from '../../../platform/lib/web/page.ts'
 import { listRuns, type RunDeps, type RunProgress } from '../../certification/index.ts'
@@ -13,8 +12,6 @@ import { streamRoutes } from './stream-routes.ts'
 const STAGES = ['signature', 'functions', 'steps', 'acceptance'] as const
 /** How many stages are done; the one after them is next. */
 const DONE: Readonly<Record<SellerState, number>> = { locked: 0, no_run: 1, under_way: 2, all_passed: 3, accepted: 4 }
-
-const homePage = async (deps: Deps, partnerId: bigint, t: Translate) => homeOf(await sellerProgress(deps, partnerId), t)
 
 /** The stages of the run that the partner is at, and what it has reached with this or an earlier one. */
 export function homeOf({ state, present, accepted, isLater }: SellerProgress, t: Translate) {
@@ -47,11 +44,6 @@ function reached(accepted: NonNullable<SellerProgress['accepted']>, later: Selle
     ? t('sandbox.home.passed_before', { ...values, later: String(later.number) })
     : t('sandbox.home.all_done', values)
   return { text, at: accepted.passed_at.toISOString() }
-}
-
-/** Every run of the partner, newest first. */
-async function historyPage(deps: Deps, partnerId: bigint, t: Translate) {
-  return (await listRuns(deps, partnerId)).map((standing) => pastRun(standing, t))
 }
 
 function pastRun(standing: RunProgress, t: Translate) {
@@ -92,12 +84,14 @@ export const runPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { dep
 /** The sandbox's home, and the history of its runs. */
 const overviewRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/', async (request, reply) => {
-    const page = await homePage(deps, partnerOf(request).partnerId, textsFor(request))
+    const page = homeOf(await sellerProgress(deps, partnerOf(request).partnerId), textsFor(request))
     return sendSandboxPage(request, reply, 'sandbox/home', { page })
   })
 
   app.get('/history', async (request, reply) => {
-    const runs = await historyPage(deps, partnerOf(request).partnerId, textsFor(request))
-    return sendSandboxPage(request, reply, 'sandbox/history', { runs }, { section: 'history' })
+    const t = textsFor(request)
+    const runs = await listRuns(deps, partnerOf(request).partnerId)
+    const page = { runs: runs.map((standing) => pastRun(standing, t)) }
+    return sendSandboxPage(request, reply, 'sandbox/history', page, { section: 'history' })
   })
 }

@@ -6,12 +6,15 @@ import { CODES_ZH, type Meaning, type Meanings, VALUES } from './values.ts'
 
 export const FIELD_MEANINGS: Meanings = { ...CATALOGUE_MEANINGS, ...ORDER_MEANINGS, ...PRODUCT_MEANINGS }
 
-const isKnown = (name: string): boolean => Object.hasOwn(FIELD_MEANINGS, name)
+/** The most exact name of the field at `anchor` that the table has. */
+function nameIn(table: object, anchor: string): string | undefined {
+  const parts = anchor.split('.')
+  return parts.map((_part, index) => parts.slice(index).join('.')).find((name) => Object.hasOwn(table, name))
+}
 
 /** What each value of an enumeration means; empty for a field without one. */
 export function valuesOf(anchor: string, locale: Locale): { value: string; meaning: string }[] {
-  const parts = anchor.split('.')
-  const key = parts.map((_part, index) => parts.slice(index).join('.')).find((name) => Object.hasOwn(VALUES, name))
+  const key = nameIn(VALUES, anchor)
   return Object.entries(key === undefined ? {} : (VALUES[key] ?? {})).map(([value, [en, zh]]) => ({
     value,
     meaning: locale === 'en' ? en : zh,
@@ -20,9 +23,7 @@ export function valuesOf(anchor: string, locale: Locale): { value: string; meani
 
 /** The key of the most exact entry for an anchor; throws for a field that has none (a test walks all). */
 export function meaningKey(anchor: string): string {
-  const parts = anchor.split('.')
-  const keys = parts.map((_part, index) => parts.slice(index).join('.'))
-  const key = keys.find(isKnown)
+  const key = nameIn(FIELD_MEANINGS, anchor)
   if (key === undefined) throw new Error(`the field ${anchor} has no meaning in src/sandbox/portal/docs/meanings`)
   return key
 }

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { startVisitors } from '../chaos/load/visitors.ts'
+import { until } from '../until.ts'
 
 /**
  * 64 busy keep-alive connections. Such that look at readiness open no new one while the service is not ready, as a
@@ -9,8 +10,14 @@ import { startVisitors } from '../chaos/load/visitors.ts'
 const READ =
   'POST /oauth/v2/api/resource/get_userinfo?access_token=none HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'
 
-/** The function returned ends them, once the service has ended, and sees that no request was lost. */
-export function startBusyVisitors(origin: string, { pauseMs = 100, looks = true } = {}): () => Promise<void> {
+/**
+ * Resolves when all are at work. The function that it resolves with ends them, once the service has ended, and sees that no
+ * request was lost.
+ */
+export async function startBusyVisitors(
+  origin: string,
+  { pauseMs = 100, looks = true } = {},
+): Promise<() => Promise<void>> {
   let ready = true
   const visitors = startVisitors({
     port: Number(new URL(origin).port),
@@ -23,6 +30,7 @@ export function startBusyVisitors(origin: string, { pauseMs = 100, looks = true 
   const looking = setInterval(async () => {
     ready = (await fetch(`${origin}/readyz`).catch(() => undefined))?.status === 200
   }, 200)
+  await until(() => visitors.counts.answered > 5 * 64)
   return async () => {
     clearInterval(looking)
     visitors.stop()

@@ -101,7 +101,7 @@ describe('HTTP_PROCESSES=3, one service from its start to its end', () => {
       socket.write(`POST /sign-in HTTP/1.1\r\nHost: x\r\n${form}\r\n\r\npassport=`)
       return socket
     }
-    const endVisitors = startBusyVisitors(running.origin)
+    const endVisitors = await startBusyVisitors(running.origin)
     const sockets = await Promise.all([open(), open(), open()])
     await sleep(1_000)
     const answers = sockets.map((socket) => once(socket, 'data'))

@@ -54,7 +54,7 @@ const untilDraining = () =>
 describe('a shutdown', () => {
   it('lets a request in flight finish and ends with its answer, not with the grace, whoever else is connected; loses no request of 64 busy connections', async () => {
     system = await startSystem({ DEMO: 'off', SHUTDOWN_DELAY_S: '2', SHUTDOWN_GRACE_S: '30' })
-    const endVisitors = startBusyVisitors(system.origin)
+    const endVisitors = await startBusyVisitors(system.origin)
     const [openedAhead, headersWithoutEnd] = [await connected(''), await connected('GET / HTTP/1.1\r\nHos')]
     const inFlight = await asking(`${FORM}passport=`)
     const answer = once(inFlight, 'data')
@@ -79,8 +79,7 @@ describe('a shutdown', () => {
     'loses no request of 64 connections without a pause that never look at readiness: HTTP_PROCESSES=%s, SHUTDOWN_DELAY_S=%s',
     async (HTTP_PROCESSES, SHUTDOWN_DELAY_S) => {
       system = await startSystem({ DEMO: 'off', JOBS: 'off', LOG_REQUESTS: 'off', HTTP_PROCESSES, SHUTDOWN_DELAY_S })
-      const endVisitors = startBusyVisitors(system.origin, { pauseMs: 0, looks: false })
-      await sleep(700)
+      const endVisitors = await startBusyVisitors(system.origin, { pauseMs: 0, looks: false })
       const { code } = await stopped()
       await endVisitors()
       expect(code).toBe(0)
@@ -119,16 +118,15 @@ describe('a shutdown', () => {
       JOBS: 'off',
       LOG_REQUESTS: 'off',
       HTTP_PROCESSES: '2',
-      SHUTDOWN_DELAY_S: '2',
+      SHUTDOWN_DELAY_S: '1',
     })
     const [running] = system.processes
     if (!running) throw new Error('nothing runs')
     await until(() => serverPids(running).length === 2)
     const slow = serverPids(running)[place] as number
-    const endVisitors = startBusyVisitors(system.origin, { pauseMs: 0, looks: false })
-    await sleep(700)
+    const endVisitors = await startBusyVisitors(system.origin, { pauseMs: 0, looks: false })
     const end = stopped()
-    await sleep(1_700)
+    await sleep(700)
     process.kill(slow, 'SIGSTOP')
     await sleep(700)
     process.kill(slow, 'SIGCONT')

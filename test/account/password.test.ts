@@ -171,6 +171,15 @@ describe('the person’s own change', () => {
     expect([await signsIn(user, user.password), await signsIn(user, NEW)]).toEqual([false, true])
   })
 
+  it('names whose password it is, so that a password manager keeps the new one under that name', async () => {
+    const { user, browser } = await makePerson()
+    const named = new RegExp(`value="${user.passport}" readonly autocomplete="username"`)
+    expect((await browser.open('/password')).text).toMatch(named)
+    expect((await change(browser, 'wrong password')).text).toMatch(named)
+    expect((await change(browser, user.password, '12345678')).text).toMatch(named)
+    expect((await change(browser, user.password, 'short')).text).toMatch(named)
+  })
+
   it('counts wrong ones for its session, and not as failed sign-ins', async () => {
     const { user, browser } = await makePerson()
     for (let n = 0; n < 5; n++) expect((await change(browser, 'wrong password')).status).toBe(403)

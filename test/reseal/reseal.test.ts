@@ -105,7 +105,7 @@ describe('a rotation by the book', () => {
     // Step 2, when all know both keys.
     const progress: number[] = []
     const first = await resealEverything(both.deps, ({ seen, total }) => progress.push(seen / total))
-    expect(first).toMatchObject({ resealed: 8, sealed_before: 0, unreadable: [] })
+    expect(first).toMatchObject({ resealed: 8, sealed_before: 0, unreadable: { total: 0, rows: [] } })
     expect(progress.at(-1)).toBe(1)
     const app_keys = [app.app_key, idle.app_key].sort()
     expect(first.unused_secrets).toEqual({ total: 3, apps: 2, app_keys })
@@ -157,5 +157,18 @@ describe('a rotation by the book', () => {
     }
     expect((await resealEverything(both.deps)).unused_secrets).toEqual({ total: 0, apps: 0, app_keys: [] })
     expect((await listSigningKeys(alone.deps)).length).toBe(2)
+  })
+
+  it('counts the values that no key decrypts, and names some of them', async () => {
+    const { partner_id } = await partnerOf((await processWith(NEXT)).deps)
+    await rowsOf(
+      `insert into partner_secret (secret_id, partner_id, sealed, signs, created_at)
+       select gen_random_uuid(), ${partner_id}, 'not sealed', false, now() from generate_series(1, 21) returning 1`,
+    )
+    const settings = { DATABASE_URL: world.databaseUrl, SECRET_KEY: NEXT, SECRET_KEYS_OLD: SECRET_KEY }
+    const { stdout } = await gatehouse(settings, 'reseal')
+    expect(stdout).toMatch(
+      /^values that no key decrypts: 21; set them again:\n( {2}partner_secret \d+ [-0-9a-f]{36}\n){20} {2}…$/m,
+    )
   })
 })

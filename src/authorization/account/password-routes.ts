@@ -10,7 +10,7 @@ import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { countOwnChange, preparePages } from '../../platform/throttle/index.ts'
 import { PasswordRefused } from './errors.ts'
 import { askForPassword } from './forgotten.ts'
-import { changePassword, openPasswordLink, PASSWORD_PATH, setPasswordByLink } from './password.ts'
+import { changePassword, openPasswordLink, ownPassport, PASSWORD_PATH, setPasswordByLink } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
 import { alertOf, deviceCookieOf, FORGOTTEN } from './sign-in-guard.ts'
 import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
@@ -46,11 +46,15 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     return sendPage(request, reply, 'account/password', data, { query: shown.token ? `token=${shown.token}` : '' })
   }
 
-  /** The form, with whose password the link sets where there is one. */
-  const sendForm = async (request: FastifyRequest, reply: FastifyReply, token: string | undefined, alert = '') => {
-    const { passport } = token === undefined ? { passport: '' } : await openPasswordLink(deps, token)
-    return send(request, reply, { token, passport, alert })
+  const passportOf = async (request: FastifyRequest, token: string | undefined): Promise<string> => {
+    if (token !== undefined) return (await openPasswordLink(deps, token)).passport
+    const session = await findSession(deps, cookie.read(request))
+    return session ? ownPassport(deps, session) : ''
   }
+
+  /** The form, with whose password it sets: a password manager keeps the new one under that name. */
+  const sendForm = async (request: FastifyRequest, reply: FastifyReply, token: string | undefined, alert = '') =>
+    send(request, reply, { token, passport: await passportOf(request, token), alert })
 
   const refusing =
     (work: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
@@ -100,13 +104,13 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     await countOwnChange(deps, session)
     const form = ownPasswordForm.safeParse(request.body)
     const alert = problemOf(form, t)
-    if (!form.success || alert) return send(request, reply.code(400), { alert })
+    if (!form.success || alert) return sendForm(request, reply.code(400), undefined, alert)
     const { current_password: current, password } = form.data
     try {
       await changePassword(acting, session, { current, password, address: request.ip })
       return send(request, reply, { done: true })
     } catch (error) {
-      return send(request, reply, { alert: alertOf(deps, request, reply, error, 'password.wrong') })
+      return sendForm(request, reply, undefined, alertOf(deps, request, reply, error, 'password.wrong'))
     }
   }
 }

@@ -150,13 +150,20 @@ const resealedText = (done: Resealed): string =>
   [
     `values are made with SECRET_KEY since ${readable(done.replaced_at)}`,
     `re-encrypted: ${done.resealed}; already encrypted with it: ${done.sealed_before}`,
-    ...(done.unreadable.length === 0
-      ? []
-      : ['no key decrypts these; set them again:', ...done.unreadable.map((row) => `  ${row}`)]),
+    ...unreadableText(done.unreadable),
     ...unusedText(done.unused_secrets),
     `the last token or session of an old key ends ${readable(done.tokens_end_at)}`,
     `SECRET_KEYS_OLD can be emptied after ${readable(done.droppable_at)} without any effect`,
   ].join('\n')
+
+const unreadableText = ({ total, rows }: Resealed['unreadable']): string[] =>
+  total === 0
+    ? []
+    : [
+        `values that no key decrypts: ${total}; set them again:`,
+        ...rows.map((row) => `  ${row}`),
+        ...(total > rows.length ? ['  …'] : []),
+      ]
 
 const unusedText = ({ total, apps, app_keys }: Resealed['unused_secrets']): string[] =>
   total === 0

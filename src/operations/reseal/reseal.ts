@@ -38,8 +38,8 @@ export interface Resealed {
   readonly resealed: number
   /** Encrypted with SECRET_KEY already. */
   readonly sealed_before: number
-  /** Rows that no key decrypts, as `table key`, a few of them. */
-  readonly unreadable: readonly string[]
+  /** Rows that no key decrypts; a few of them as `table key`. */
+  readonly unreadable: { readonly total: number; readonly rows: readonly string[] }
   /** app_secrets still hashed with an old key, which are rehashed when they are used. */
   readonly unused_secrets: { readonly total: number; readonly apps: number; readonly app_keys: readonly string[] }
   /** When the last token and session of an old key ends. */
@@ -92,7 +92,7 @@ async function resealColumns(deps: Deps, onProgress: (progress: ResealProgress) 
       after = batch.length === BATCH_ROWS ? batch.at(-1)?.key : undefined
     } while (after)
   }
-  return { ...outcomes, unreadable: unreadable.slice(0, NAMED) }
+  return { ...outcomes, unreadable: { total: unreadable.length, rows: unreadable.slice(0, NAMED) } }
 }
 
 async function columnsWithPlaces(db: Db) {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createOperator } from '../../src/operations/operators/index.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
-import { addressOf, type Filled, fill, HOSTILE, VISITOR } from './filled.ts'
+import { addressOf, type Filled, fill, VISITOR } from './filled.ts'
 import { type Person, signedIn } from './person.ts'
 
 /** Calls and notices of all partners, and certification runs, as operators see them. */
@@ -186,20 +186,24 @@ const askApi = async (role: 'viewer' | 'support', path: string) => {
 it('runs, their steps and the timeline of an order are told by the API as on the pages', async () => {
   const { partner_id, run_id, order_id } = filled
   const { runs } = (await askApi('viewer', `/partners/${partner_id}/runs`)).json().data
-  expect(runs).toMatchObject([{ run_id, number: 1, state: 'under_way', passed: 0, steps: 1 }])
-  const { run, steps } = (await askApi('viewer', `/partners/${partner_id}/runs/${run_id}`)).json().data
-  expect([run.state, steps]).toEqual([
-    'under_way',
-    [{ step_id: 'heartbeat', state: 'open', attempts: 0, last_attempt: null }],
-  ])
+  expect(runs).toMatchObject([{ run_id, number: 1, state: 'under_way', passed: 0, steps_total: 1 }])
+  const whole = (await askApi('viewer', `/partners/${partner_id}/runs/${run_id}`)).json().data
+  expect(whole).toEqual({
+    run: {
+      ...{ partner_id: Number(partner_id), run_id, number: 1, state: 'under_way' },
+      ...{ created_at: runs[0].created_at, passed_at: null },
+    },
+    steps: [{ step_id: 'heartbeat', state: 'open', attempts: 0, last_attempt: null }],
+  })
   expect((await askApi('viewer', '/partners/1/runs')).statusCode).toBe(404)
-  const timelineFor = async (role: 'viewer' | 'support') =>
-    (await askApi(role, `/orders/${order_id}/timeline`)).json().data.timeline
-  expect(await timelineFor('support')).toMatchObject([
-    { kind: 'call', name: 'order-query', partner_id: Number(partner_id), detail: HOSTILE },
-    { record: 'order', id: order_id, from: 'paying', to: 'paid' },
-  ])
-  expect(JSON.stringify(await timelineFor('viewer'))).not.toContain('onerror')
+  for (const role of ['viewer', 'support'] as const) {
+    const { timeline, is_cut } = (await askApi(role, `/orders/${order_id}/timeline`)).json().data
+    expect(timeline, role).toMatchObject([
+      { kind: 'call', name: 'order-query', partner_id: Number(partner_id), detail: '***' },
+      { record: 'order', id: order_id, from: 'paying', to: 'paid' },
+    ])
+    expect(is_cut).toBe(false)
+  }
   expect((await askApi('viewer', '/orders/1/timeline')).statusCode).toBe(404)
 })
 
@@ -238,4 +242,21 @@ describe('one call over the API and on the command line', () => {
     expect(masked.stdout).not.toContain(VISITOR)
     expect((await cli('show', filled.id, '--reason', 'a complaint')).stdout).toContain(VISITOR)
   })
+})
+
+it('a timeline that leaves out older calls says so, on the page and on the terminal', async () => {
+  const told = 'Only the newest 200 calls are shown.'
+  const cli = (...words: string[]) => gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, ...words)
+  const both = async () => [
+    (await viewer.get(`/console/orders/${filled.order_id}`)).text,
+    (await cli('order', 'timeline', filled.order_id)).stdout,
+  ]
+  for (const shown of await both()) expect(shown).not.toContain('Only the newest')
+  await world.pool.query(
+    `insert into partner_call (call_id, partner_id, interface, order_id, started_at, duration_ms, url, request_headers,
+       request_body, cause)
+     select gen_random_uuid(), $1, 'order-query', $2, $3, 5, '', '{}', '{}', 'schedule' from generate_series(1, 200)`,
+    [filled.partner_id, filled.order_id, world.clock.now()],
+  )
+  for (const shown of await both()) expect(shown.includes(told)).toBe(true)
 })

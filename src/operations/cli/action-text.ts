@@ -20,7 +20,7 @@ export const textOf =
   (action: Given) =>
   (output: Values): string => {
     const { id, list, record: name, once: onlyOnce = [] } = action
-    if (list) return listText(list.rows, list.columns, output)
+    if (list) return listText(action, list, output)
     const [record, beside] = recordIn(name, output)
     const verdict = action.verdict?.(output)
     const told = action.told && { ...action.told(output) }
@@ -80,9 +80,14 @@ export const foreseenText =
   (output: Values): string =>
     [sharedText(id, 'would'), ...recordText({}, output), t('command.repeat')].join('\n')
 
-function listText(name: string, columns: Columns, output: Values): string {
+function listText({ cut }: Given, { rows: name, columns }: NonNullable<Given['list']>, output: Values): string {
   const rows = rowsIn(output, name)
   if (rows.length === 0) return `no ${name.replaceAll('_', ' ')}`
   const table = tableText(columnsOn('terminal', columns), rows)
-  return typeof output.next === 'string' ? `${table}\nmore: --after ${output.next}` : table
+  const left = cut?.(output)
+  return [
+    table,
+    ...(left === undefined ? [] : [t(left)]),
+    ...(typeof output.next === 'string' ? [`more: --after ${output.next}`] : []),
+  ].join('\n')
 }

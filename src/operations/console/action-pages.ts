@@ -23,7 +23,7 @@ import {
   titleOf,
 } from './placed.ts'
 import { partsWithChanges, withChanges } from './record-parts.ts'
-import { count, hrefOf, link, text, titled } from './texts.ts'
+import { hrefOf, link, text, titled } from './texts.ts'
 
 /** The pages of a section: its lists, the page of each record, and a form for each change. */
 export function sectionOf(id: keyof typeof ACTIONS): Section {
@@ -140,8 +140,10 @@ function listTable(places: Places, page: Placed, output: Values, context: PageCo
   const records = ordered.map((row) => ({ ...context.params, ...keysIn(page, context), ...row }))
   const details = records.map((record) => detailOf(places, page, record))
   const shown = tableOf(page, columns, records, context)
+  const cut = page.cut?.(output)
   const table = {
     ...shown,
+    ...(cut === undefined ? {} : { note: t(cut) }),
     rows: records.map((record, index) => {
       const [first = text(''), ...others] = shown.rows[index] ?? []
       const detail = (opens?.(record) ?? true) ? details[index] : undefined
@@ -156,14 +158,14 @@ function listTable(places: Places, page: Placed, output: Values, context: PageCo
 async function wholeList(places: Places, list: Placed, keys: Values, context: PageContext): Promise<Table> {
   const { t } = context
   const output = await perform(list, context, keys)
-  const table = { ...listTable(places, list, output, context), title: t(titleOf(list)), none: t('console.home.none') }
-  return output.is_cut ? { ...table, note: t('console.cut', { most: count(table.rows.length) }) } : table
+  return { ...listTable(places, list, output, context), title: t(titleOf(list)), none: t('console.home.none') }
 }
 
 async function readRecord(places: Places, detail: Placed, context: PageContext) {
   const { t, deps, role } = context
   const keys = keysIn(detail, context)
-  const [record, rest] = recordIn(detail.record, await perform(detail, context, keys))
+  const output = await perform(detail, context, keys)
+  const [record, rest] = recordIn(detail.record, output)
   const beside = { ...rest, ...(await detail.showBeside?.(deps, keys)) }
   const about = below(places, detail).filter(({ operation }) => mayDo(role, operation))
   const [shown, linked] = [about.filter(({ list }) => list?.onRecord), about.filter(({ list }) => !list?.onRecord)]
@@ -179,7 +181,11 @@ async function readRecord(places: Places, detail: Placed, context: PageContext) 
     .map(({ text: name, href }) => link(name, href))
   const { facts, tables, texts } = partsWithChanges(places, detail, { ...record, ...beside }, context)
   return {
-    title: titled(t(titleOf(detail)), String(nameIn(record) ?? Object.values(keys).join('/')), t),
+    title: titled(
+      t(titleOf(detail)),
+      String(detail.called?.(output) ?? nameIn(record) ?? Object.values(keys).join('/')),
+      t,
+    ),
     ...(detail.elevated?.page ? { notice: t('console.masked') } : {}),
     facts: [...facts, ...(seeAlso.length > 0 ? [{ name: t('console.field.more'), cells: seeAlso }] : [])],
     tables: [...tables, ...(await Promise.all(shown.map((list) => wholeList(places, list, keys, context))))],

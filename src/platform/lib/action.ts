@@ -105,6 +105,10 @@ interface Run<Input, Deps, Output> {
 interface Behaviour<Output, Deps> {
   /** The field of the output that has the record; the rest is known about it. */
   readonly record?: string
+  /** What the title of its page calls it, where that is not its name, title or number. */
+  called?(output: NoInfer<Output>): unknown
+  /** The key of the text that says what the list leaves out, where no further page has it. */
+  cut?(output: NoInfer<Output>): string | undefined
   /** What an operator below `support` is shown in place of the output. */
   masked?(output: Output): object
   /** What the output means, by its text; after a bad one the command exits with 1. */

@@ -7,7 +7,7 @@ import { stepName } from './texts.ts'
 
 const runLine = ({ run, state, passed, steps }: RunProgress) => {
   const { run_id, number, created_at, passed_at } = run
-  return { run_id, number, state, passed, steps, created_at, passed_at }
+  return { run_id, number, state, passed, steps_total: steps, created_at, passed_at }
 }
 
 const RUN_TONES = {
@@ -47,7 +47,7 @@ export const RUN_ACTIONS = [
       columns: [
         { name: 'number', of: ({ number }, t) => t('console.runs.one', { number: String(number) }) },
         STATE,
-        { name: 'steps', of: ({ passed, steps }) => `${passed} / ${steps}` },
+        { name: 'steps', of: ({ passed, steps_total }) => `${passed} / ${steps_total}` },
         'created_at',
         'passed_at',
         ...onTerminal(['run_id']),
@@ -64,17 +64,16 @@ export const RUN_ACTIONS = [
       const view = await showRun(deps, partner_id, run_id)
       const { number, state, created_at, passed_at } = runLine(progressOfRun(view))
       return {
-        number,
-        run: { partner_id, state, created_at, passed_at },
+        run: { partner_id, run_id, number, state, created_at, passed_at },
         steps: view.steps.map(({ step, state, running, attempts }) => ({
           ...{ step_id: step.id, state: running ? 'running' : state, attempts: attempts.length },
           last_attempt: attempts.at(-1)?.started_at ?? null,
         })),
       }
     },
+    called: ({ run }) => run.number,
     parts: {
-      number: onTerminal(['number']), // the title of the page
-      run: ['partner_id', STATE, 'created_at', 'passed_at'],
+      run: ['partner_id', ...onTerminal(['run_id', 'number']), STATE, 'created_at', 'passed_at'],
       steps: [
         { name: 'step', of: ({ step_id }: { step_id: string }, t) => stepName(step_id, t), onPagesOnly: true },
         ...['step_id', STATE, 'attempts', 'last_attempt'],

@@ -1,10 +1,9 @@
 import { action, onTerminal } from '../../platform/lib/action.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
-import { maskedReason } from '../../platform/lib/masked-reason.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import type { NoticeDeps } from '../../ticketing/mtp/index.ts'
 import { oneOrder, showOrder } from '../../ticketing/orders/index.ts'
-import { type LineOfAll, listAllTraffic } from './traffic/list-all-partners.ts'
+import { type LineOfAll, listAllTraffic, maskedLine } from './traffic/list-all-partners.ts'
 import { showTraffic } from './traffic/show-entry.ts'
 import { trafficTexts } from './traffic/texts.ts'
 import { timelineOf } from './traffic/timeline.ts'
@@ -95,7 +94,7 @@ type Change = Omit<Extract<Moment, { kind: 'state' }>, 'kind' | 'cause'>
 type OneMoment = Change | LineOfAll
 
 const momentOf = (partner_id: bigint, moment: Moment): OneMoment => {
-  if (moment.kind === 'call') return { ...moment.line, partner_id }
+  if (moment.kind === 'call') return { ...maskedLine(moment.line), partner_id }
   const { at, record, id, from, to } = moment
   return { at, record, id, from, to }
 }
@@ -113,12 +112,7 @@ export const ORDER_TIMELINE = action({
     const { moments, isCut } = await timelineOf(deps, partner_id, order_id)
     return { timeline: moments.map((moment) => momentOf(partner_id, moment)), is_cut: isCut }
   },
-  masked: ({ timeline, ...rest }) => ({
-    timeline: timeline.map((moment) =>
-      isChange(moment) || moment.detail === null ? moment : { ...moment, detail: maskedReason(moment.detail) },
-    ),
-    ...rest,
-  }),
+  cut: ({ is_cut }) => (is_cut ? 'sandbox.timeline.cut' : undefined),
   list: {
     rows: 'timeline',
     onRecord: true,

@@ -36,6 +36,12 @@ export interface LineOfAll extends TrafficLine {
   readonly partner_id: bigint
 }
 
+/** For operators' lists: what partners say may be about people, as their bodies. */
+export const maskedLine = (line: TrafficLine): TrafficLine => ({
+  ...line,
+  detail: line.detail === null ? null : maskedReason(line.detail),
+})
+
 /**
  * Calls in both directions of all partners, newest first. A search by path, code or outcome looks at a thousand calls at a
  * time, so a page may have few rows, or none, and still a `next`: no index is paid for with every notice. What failed at one
@@ -60,8 +66,7 @@ export const listAllTraffic = operation(
     const masks = await masksOf(deps, [...new Set(rows.map((row) => row.partner_id))])
     const traffic = rows.map((row) => {
       const line = trafficLine(deps, row, masks.get(row.partner_id) ?? ((text) => text))
-      // What partners say may be about people, as their bodies.
-      return { ...line, detail: line.detail === null ? null : maskedReason(line.detail), partner_id: row.partner_id }
+      return { ...maskedLine(line), partner_id: row.partner_id }
     })
     // A search whose window holds more results continues after the last one shown, else at the window's end.
     return { traffic, next: next ?? (window === undefined ? null : Buffer.from(window).toString('base64url')) }

@@ -120,7 +120,10 @@ async function seedPeople(deps: Deps): Promise<void> {
     cid: DEMO_CID,
     big_avatar_url: new URL(avatar(user.passport), deps.config.PUBLIC_URL).href,
   }))
-  await importUsers(deps, { dry_run: false, users })
+  const { outcomes } = await importUsers(deps, { dry_run: false, users })
+  // What is marked, the removal of the demo deletes: a real person must not be.
+  const others = users.filter((_, at) => outcomes[at] !== 'created').map(({ passport }) => passport)
+  if (others.length > 0) throw new Error(`the demo cannot be seeded: there are other people named ${others.join(', ')}`)
   await DEMO_APPS.mark(
     deps.db,
     APPS.map((app) => app.app_key),

@@ -6,6 +6,7 @@ import { DEMO_PARTNER, seedDemo } from '../../src/demo/seed.ts'
 import { verifyPassword } from '../../src/platform/lib/crypto/password.ts'
 import { findPartner, listPartners, updatePartner } from '../../src/ticketing/partners/partner.ts'
 import { openWorld, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 import { signedHeaders } from '../signer.ts'
 
 let world: World
@@ -28,6 +29,27 @@ it('seeds people whose hashes are of their passwords', async () => {
   for (const { passport, password_hash } of rows) {
     expect([passport, await verifyPassword(password_hash, `${passport}-password`)]).toEqual([passport, true])
   }
+})
+
+it('seeds nobody while a passport of the demo is a real person’s', async () => {
+  const person = await world.pool.connect()
+  try {
+    await person.query('begin')
+    await person.query(
+      "insert into user_credential (passport, password_hash, routing_key, cid, user_id) values ('alice', '', 1, 7, 'x')",
+    )
+    const seeded = seedDemo(world.deps).then(
+      () => 'seeded',
+      ({ message }: Error) => message,
+    )
+    await untilLocked(world.pool)
+    await person.query('commit')
+    expect(await seeded).toContain('alice')
+  } finally {
+    person.release(true)
+  }
+  const { rows } = await world.pool.query('select from user_profile')
+  expect(rows).toEqual([])
 })
 
 describe('seeding the demo partner', () => {

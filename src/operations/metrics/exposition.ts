@@ -44,7 +44,7 @@ async function databaseMetrics({ db }: Deps): Promise<Registry> {
   const [stats, queue, purgedAt, shards] = answer
   for (const [place, [ending, help]] of DATABASE_STATS.entries()) {
     const name = `gatehouse_postgresql_${ending}`
-    if (name.endsWith('_total')) new Counter({ name, help, registers }).inc(stats[place])
+    if (name.endsWith('_total')) new Counter({ name, help, registers }).inc(stats[place] ?? 0)
     else gauge(name, help).set(stats[place] ?? 0)
   }
   const up = gauge('gatehouse_shard_up', '1 while the shard can be used, where people are spread over shards', [

@@ -162,7 +162,7 @@ describe('/admin/v1/partners', () => {
   })
 })
 
-it('switch-signing makes the test call that the routes are given', async () => {
+it('switch-signing makes the test call that its actions are given', async () => {
   const { partner_id } = await createPartner(world.deps, newPartner.parse({ name: 'X' }))
   const seen: string[] = []
   const testCall: TestCall = async (partner, { secret }) => {

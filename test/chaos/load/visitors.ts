@@ -16,6 +16,8 @@ export interface Visitors {
 
 interface VisitorCounts {
   answered: number
+  /** Visitors that have had an answer. */
+  atWork: number
   /** Requests that were sent and got no whole answer: the connection was reset or closed before. */
   reset: number
   /** Answers that were not 200. */
@@ -42,9 +44,15 @@ export interface VisitPlan {
 const SILENCE_MS = 15_000
 
 export function startVisitors(plan: VisitPlan): Visitors {
-  const counts: VisitorCounts = { answered: 0, reset: 0, failed: 0, reasons: new Set(), refused: 0 }
+  const counts: VisitorCounts = { answered: 0, atWork: 0, reset: 0, failed: 0, reasons: new Set(), refused: 0 }
   let over = false
   const visit = async (): Promise<void> => {
+    let isAtWork = false
+    const onAnswer = () => {
+      counts.answered++
+      if (!isAtWork) counts.atWork++
+      isAtWork = true
+    }
     while (!over) {
       if (!plan.mayConnect()) {
         await sleep(20)
@@ -55,7 +63,7 @@ export function startVisitors(plan: VisitPlan): Visitors {
         () => true,
         () => false,
       )
-      if (opened) await talk(socket, plan, counts, () => over)
+      if (opened) await talk(socket, plan, { counts, onAnswer, isOver: () => over })
       else {
         counts.refused++
         if (plan.onRefused === 'end') return
@@ -73,8 +81,14 @@ export function startVisitors(plan: VisitPlan): Visitors {
   }
 }
 
+interface Visit {
+  readonly counts: VisitorCounts
+  readonly onAnswer: () => void
+  readonly isOver: () => boolean
+}
+
 /** Requests one after another on one connection, until either side closes it. */
-async function talk(socket: Socket, plan: VisitPlan, counts: VisitorCounts, isOver: () => boolean): Promise<void> {
+async function talk(socket: Socket, plan: VisitPlan, { counts, onAnswer, isOver }: Visit): Promise<void> {
   let closed = false
   socket.on('error', (error: NodeJS.ErrnoException) => counts.reasons.add(error.code ?? error.message))
   for (const event of ['close', 'end']) socket.once(event, () => (closed = true))
@@ -88,7 +102,7 @@ async function talk(socket: Socket, plan: VisitPlan, counts: VisitorCounts, isOv
       return
     }
     const status = answer.slice(9, 12)
-    if (status === '200') counts.answered++
+    if (status === '200') onAnswer()
     else {
       counts.failed++
       counts.reasons.add(answer.slice(0, answer.indexOf('\r\n')))

@@ -105,7 +105,7 @@ interface PersonMessage {
   readonly address: string
   readonly date: Date
   /** The moment that the text tells. */
-  readonly told: Date
+  readonly at: Date
   readonly subject: (t: Translate) => string
   /** `time`: that moment, as the language has it. */
   readonly text: (t: Translate, time: string) => string
@@ -133,5 +133,5 @@ async function messageOf(deps: Deps, mail: PersonMail): Promise<PersonMessage | 
       device: deviceInWords(from?.userAgent ?? null, t),
       address: from?.address ?? t('account.sessions.no_address'),
     })
-  return { id: mailId, address, date: at, told: at, subject, text }
+  return { id: mailId, address, date: at, at, subject, text }
 }

@@ -9,7 +9,7 @@ import type { ServiceDeps } from '../jobs/index.ts'
 import { addOption, addPaging, secretsTyped, typedValue } from './action-options.ts'
 import { foreseenText, textOf, warn } from './action-text.ts'
 import type { CliContext } from './context.ts'
-import { asTyped, defineCustomCommand, isOption } from './operation.ts'
+import { asTyped, defineCommand, isOption } from './operation.ts'
 import { print } from './report.ts'
 import { ask, askForFile } from './request.ts'
 import { findService, isElsewhere, NoService } from './service.ts'
@@ -84,7 +84,7 @@ function defineAction(
       ? { limit: options.limit ?? (options.all || options.csv ? '1000' : undefined), after: options.after }
       : {}),
   })
-  defineCustomCommand(command, { input: action.input, inputFrom, flags }, async (_input, json, typed) => {
+  defineCommand(command, { input: action.input, inputFrom, flags }, async (_input, json, typed) => {
     const isSure = !action.previewRole || command.opts().yes === true
     const { all, csv, url } = command.opts()
     if (action.respond) return printFile(context, action, typed, url)

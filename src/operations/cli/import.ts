@@ -10,7 +10,7 @@ import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { checkedUtf8, NotUtf8 } from '../../platform/lib/utf8.ts'
 import type { CliContext } from './context.ts'
-import { defineCustomCommand } from './operation.ts'
+import { defineCommand } from './operation.ts'
 import { print, progressBar } from './report.ts'
 import { ask } from './request.ts'
 import { findService } from './service.ts'
@@ -26,7 +26,7 @@ export function importCommand(command: Command, context: CliContext): void {
     file,
     dry_run: dryRun,
   })
-  defineCustomCommand(command, { input, inputFrom, flags: { file: 'file' } }, async ({ file, dry_run }, json) => {
+  defineCommand(command, { input, inputFrom, flags: { file: 'file' } }, async ({ file, dry_run }, json) => {
     const { terminal } = context
     const service = await findService(context, command.opts().url)
     const hashing = pLimit(availableParallelism())

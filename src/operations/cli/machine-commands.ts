@@ -8,7 +8,7 @@ import { checkSecret, type SecretCheck } from '../../platform/lib/crypto/generat
 import { type Purged, purge, purgeOptions } from '../jobs/index.ts'
 import { type Resealed, resealEverything } from '../reseal/index.ts'
 import type { CliContext } from './context.ts'
-import { defineCustomCommand } from './operation.ts'
+import { defineCommand } from './operation.ts'
 import { readSecret } from './read-secret.ts'
 import { print, progressBar } from './report.ts'
 import { aligned, readable } from './text.ts'
@@ -26,7 +26,7 @@ export function machineCommands(program: Command, context: CliContext, removeDem
     run: (deps: Deps, input: Input) => Promise<Output>,
     text: (output: Output) => string,
   ) =>
-    defineCustomCommand(command, { input, inputFrom: (options) => options }, async (given, json) =>
+    defineCommand(command, { input, inputFrom: (options) => options }, async (given, json) =>
       print(terminal, json, await context.withDeps((deps) => run(deps, given)), text),
     )
   const nothing = z.strictObject({})
@@ -47,7 +47,7 @@ export function machineCommands(program: Command, context: CliContext, removeDem
 
   const secret = program.command('secret').description('app_secrets and clientSecrets')
   const check = secret.command('check').description('detect a mistyped secret by its checksum; typed or piped in')
-  defineCustomCommand(check, { input: nothing, inputFrom: () => ({}) }, async (_input, json) => {
+  defineCommand(check, { input: nothing, inputFrom: () => ({}) }, async (_input, json) => {
     const asked = { field: 'secret', question: 'Secret', fromInput: !terminal.stdin.isTTY }
     const verdict = checkSecret((await readSecret(terminal, asked)) ?? '')
     print(terminal, json, verdict, checkText)

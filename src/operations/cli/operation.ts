@@ -15,7 +15,7 @@ interface Custom<Input> {
 }
 
 /** Makes a command check its input and passes it on. Adds `--json`. */
-export function defineCustomCommand<Input>(
+export function defineCommand<Input>(
   command: Command,
   { input: schema, inputFrom: read, flags = {} }: Custom<Input>,
   act: (input: Input, json: boolean, typed: Options) => Promise<void>,

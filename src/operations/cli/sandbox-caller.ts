@@ -4,7 +4,7 @@ import { positiveId } from '../../platform/lib/json/fields.ts'
 import { findPartner } from '../../ticketing/partners/index.ts'
 import { addOptions } from './action-options.ts'
 import type { CliContext } from './context.ts'
-import { defineCustomCommand } from './operation.ts'
+import { defineCommand } from './operation.ts'
 import { type SandboxCaller, SandboxClient } from './sandbox-client.ts'
 
 const address = z
@@ -56,7 +56,7 @@ export function callerCommand<Input extends CallerInput>(
     ...typed(options),
     ...(takesRun ? { run_id } : {}),
   })
-  defineCustomCommand(command, { input, inputFrom, flags: { ...flags, run_id: 'run_id' } }, (given, json) =>
+  defineCommand(command, { input, inputFrom, flags: { ...flags, run_id: 'run_id' } }, (given, json) =>
     act(
       given,
       json,

@@ -10,11 +10,11 @@ import { type ServiceDeps, task } from './task.ts'
 type PersonMessage = NonNullable<OutputOf<typeof ACCOUNT_MESSAGES.told>>
 
 /** One mail; the queue tries it again. */
-async function mailPerson(deps: Deps, told: PersonMessage): Promise<DeliveryResult> {
+async function mailPerson(deps: Deps, message: PersonMessage): Promise<DeliveryResult> {
   deps.assertLeaseHeld?.()
-  const { id, address, told: at } = told
+  const { id, address } = message
   try {
-    await sendMail(deps, id, bilingualMail(deps.config, { ...told, to: { name: '', address }, at }))
+    await sendMail(deps, id, bilingualMail(deps.config, { ...message, to: { name: '', address } }))
     return {}
   } catch (error) {
     if (!(error instanceof NotSent)) throw error
@@ -66,7 +66,7 @@ export const MESSAGE_TASKS = {
       id,
       address: value,
       date: at,
-      told: expiresAt,
+      at: expiresAt,
       subject: (t) => t('mail.contact_code_subject'),
       text: (t, time) => t('mail.contact_code_text', { time, code }),
     })
@@ -85,7 +85,7 @@ export const MESSAGE_TASKS = {
       id,
       address,
       date: at,
-      told: expiresAt,
+      at: expiresAt,
       subject: (t) => t('mail.forgotten_subject'),
       text: (t, time) => t('mail.forgotten_text', { time, url }),
     })
@@ -102,7 +102,7 @@ export const MESSAGE_TASKS = {
       id: requestId,
       address,
       date: deps.clock.now(),
-      told: at,
+      at,
       subject: (t) => t('mail.app_request_subject', { name }),
       text: (t, time) => t(REQUEST_TEXTS[kind], { name, time, url }),
     })

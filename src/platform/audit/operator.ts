@@ -30,6 +30,9 @@ export function eventInWords(event: string, locale: Locale): string {
 const inWords = (kind: string, t: Translate): string =>
   t.has(`choice.actor.${kind}`) ? t(`choice.actor.${kind}`) : kind
 
+const actorAs = (kind: string, { name }: { readonly name: string | null }): string =>
+  name === null ? kind : `${kind} ${name}`
+
 /** Addresses are personal data. */
 const withoutAddresses = ({ events, next }: OutputOf<typeof listAudit>) => ({
   events: events.map((event) => ({ ...event, address: null })),
@@ -67,10 +70,10 @@ export const AUDIT_ACTIONS = [
       exportRole: 'support',
       columns: [
         'at',
-        { name: 'actor', of: ({ actor: { kind, name } }) => [kind, name ?? []].flat().join(' '), onTerminalOnly: true },
+        { name: 'actor', of: ({ actor }) => actorAs(actor.kind, actor), onTerminalOnly: true },
         {
           name: 'actor',
-          of: ({ actor: { kind, name } }, t) => [inWords(kind, t), name ?? []].flat().join(' '),
+          of: ({ actor }, t) => actorAs(inWords(actor.kind, t), actor),
           onPagesOnly: true,
         },
         { name: 'address', onPagesOnly: true },

@@ -75,7 +75,7 @@ export function examine(call: ExaminedCall, expectation: Expectation = {}, stage
     const actual = begin ? localized('json-begins', { problem: placed(parsed), begin }) : localized('empty-body')
     return [...about, failed('json', 'JSON', actual)]
   }
-  if (!isObject(parsed.value)) return [...about, noObject(parsed.value, call.response_body)]
+  if (!isObject(parsed.value)) return [...about, notAnObject(parsed.value, call.response_body)]
   const json: Finding = { id: 'json', passed: true }
   if (!definition) return [...about, json]
   if (refusal) return [...about, json, ...refusalFindings(definition, parsed.value, refusal, stage)]
@@ -129,7 +129,7 @@ const notText = ({ failure_detail }: ExaminedCall): Finding => failed('json', 'J
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** JSON, but no envelope: nothing that it might have inside can be looked at. */
-function noObject(value: unknown, body: string): Finding {
+function notAnObject(value: unknown, body: string): Finding {
   const begin = startOf(body)
   const actual = typeof value === 'string' && isObject(jsonIn(value)) ? localized('encoded-twice', { begin }) : begin
   return failed('json', localized('a-json-object'), actual)

@@ -23,7 +23,7 @@ export const poiPull = defineStep({
   needs: ['poi-pull'],
   expects: { 'not-empty': 'error' },
   async perform(context) {
-    const result = await context.call('poi-pull', FIRST_PLACES)
+    const result = await context.call('poi-pull', firstPlacesRequest)
     if (result.outcome === 'success') await checkNotEmpty(context, result.answer.body)
   },
 })
@@ -36,7 +36,7 @@ export const priceCalendar = defineStep({
   expects: { 'not-empty': 'error', 'in-range': 'error', 'product-found': 'error' },
   async perform(context) {
     const { main } = context.choice.products
-    const asked = askForPrices(context)
+    const asked = pricesRequest(context)
     const result = await context.call('price-calendar', asked)
     if (result.outcome !== 'success') return
     await checkNotEmpty(context, result.answer.body)
@@ -57,7 +57,7 @@ export const levelPriceCalendar = defineStep({
   needs: ['level-price-calendar'],
   expects: { 'not-empty': 'error', 'in-range': 'error' },
   async perform(context) {
-    const asked = askForLevels(context)
+    const asked = levelPricesRequest(context)
     const result = await context.call('level-price-calendar', asked, { codes: [200, 999] })
     if (result.outcome !== 'success') return
     await checkNotEmpty(context, result.answer.body)
@@ -112,14 +112,14 @@ function weekOf({ choice, deps }: StepContext): Days {
   return { startTime, endTime: addDays(startTime, 6) }
 }
 
-export const FIRST_PLACES: RequestOf<'poi-pull'> = { method: 'page', currentPage: 1, pageSize: 20 }
+export const firstPlacesRequest: RequestOf<'poi-pull'> = { method: 'page', currentPage: 1, pageSize: 20 }
 
-export const askForPrices = (context: StepContext) => ({
+export const pricesRequest = (context: StepContext) => ({
   partnerDealId: context.choice.products.main,
   ...weekOf(context),
 })
 
-export const askForLevels = (context: StepContext) => {
+export const levelPricesRequest = (context: StepContext) => {
   const { main, level = main } = context.choice.products
   return { partnerDealId: level, ...weekOf(context), asyncType: 0 }
 }

@@ -5,7 +5,7 @@ import { type Codes, type Expectation, hasCode, REFUSAL_OF } from '../../checks/
 import { type FunctionId, offers } from '../../test-plan/index.ts'
 import { NothingTested } from '../attempt-log.ts'
 import type { StepContext } from '../step-context.ts'
-import { askForLevels, askForPrices, FIRST_PLACES } from './catalogue.ts'
+import { firstPlacesRequest, levelPricesRequest, pricesRequest } from './catalogue.ts'
 import { defineStep, type Step } from './step.ts'
 
 type Options = Omit<CallOptions, 'cause'> & Expectation
@@ -42,9 +42,9 @@ const READINGS: readonly Reading[] = [
     method: 'multi' as const,
     partnerDealIds: [choice.products.main],
   })),
-  reading('price-calendar', [200], askForPrices),
-  reading('level-price-calendar', [200, 999], askForLevels),
-  reading('poi-pull', [200], () => FIRST_PLACES),
+  reading('price-calendar', [200], pricesRequest),
+  reading('level-price-calendar', [200, 999], levelPricesRequest),
+  reading('poi-pull', [200], () => firstPlacesRequest),
   reading('balance-query', [200], ({ choice }) => ({ partnerDealIds: [choice.products.main] })),
   reading('order-query', 'failure', ({ deps: { config } }) => ({
     orderId: newOrderId(config.ORDER_ID_BITS),

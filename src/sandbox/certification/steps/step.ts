@@ -21,15 +21,16 @@ export interface Step {
   readonly perform: (context: StepContext<CheckId>) => Promise<void>
 }
 
-type Defined<Expects, Left extends keyof Step = never> = Omit<Step, 'expects' | 'perform' | Left> & {
+/** `Given`: what the kind of step gives itself. */
+type StepDefinition<Expects, Given extends keyof Step = never> = Omit<Step, 'expects' | 'perform' | Given> & {
   readonly expects: Expects
   readonly perform: (context: StepContext<Extract<keyof Expects, CheckId>>) => Promise<void>
 }
 
 /** A step whose `perform` can only make the checks that it lists. */
-export const defineStep = <const Expects extends ExpectedChecks>(step: Defined<Expects>): Step => step
+export const defineStep = <const Expects extends ExpectedChecks>(step: StepDefinition<Expects>): Step => step
 
 /** A step of the function `robustness`: its failures only warn. */
-export const tryRobustness = <const Expects extends ExpectedChecks>(
-  step: Defined<Expects, 'needs' | 'advisory'>,
+export const defineRobustnessStep = <const Expects extends ExpectedChecks>(
+  step: StepDefinition<Expects, 'needs' | 'advisory'>,
 ): Step => ({ ...step, needs: ['robustness'], advisory: true })

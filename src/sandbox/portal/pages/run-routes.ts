@@ -12,6 +12,7 @@ import {
   type OneRun,
   type RunDeps,
   RunRefusal,
+  type StepOfRun,
   showRun,
   startAll,
   startStep,
@@ -23,8 +24,6 @@ import { openShareKey, sharedPath, shareLink, withdrawLinks } from '../share.ts'
 import { refusalText } from '../texts.ts'
 import { reportPage, runPage } from './run-page.ts'
 import { notificationParams, runParams, runQuery, sharedParams, sharedQuery, stepParams } from './wire.ts'
-
-type StepOfRun = OneRun & { readonly stepId: string }
 
 const RUN = '/run/:run_id'
 

@@ -13,12 +13,12 @@ import type { RunDeps } from '../../running-attempts.ts'
 import type { StepContext } from '../../step-context.ts'
 import { askUntil } from '../../step-notices.ts'
 import type { Order } from '../notice-body.ts'
-import { tryRobustness } from '../step.ts'
+import { defineRobustnessStep } from '../step.ts'
 import { ASK_EVERY_MS, CREATE_CHECKS, createTestOrder } from '../test-order.ts'
 import { checkSameVouchers } from '../vouchers.ts'
 
 /** An order that was never made is a failure, so that the platform knows that it may create it. */
-export const unknownOrder = tryRobustness({
+export const unknownOrder = defineRobustnessStep({
   id: 'unknown-order',
   kind: 'defence',
   expects: {},
@@ -32,7 +32,7 @@ export const unknownOrder = tryRobustness({
  * The customer has looked at an old calendar. The same order at the right price is made before: a partner that refuses
  * both has not compared prices.
  */
-export const priceChanged = tryRobustness({
+export const priceChanged = defineRobustnessStep({
   id: 'price-changed',
   kind: 'defence',
   expects: CREATE_CHECKS,
@@ -51,7 +51,7 @@ const otherPrice = (yuan: number): number => (yuan > 0.01 ? Math.floor(yuan * 50
 const AT_ONCE = 10
 
 /** Ten customers at the same moment are ten orders, each with an id of its own. */
-export const ordersAtOnce = tryRobustness({
+export const ordersAtOnce = defineRobustnessStep({
   id: 'orders-at-once',
   kind: 'defence',
   expects: { 'order-state': 'error', 'distinct-orders': 'error' },
@@ -82,7 +82,7 @@ export const ordersAtOnce = tryRobustness({
  * The platform hangs up before it has read the answers to order create and order pay, as when a network fails, and asks
  * again as it does then. There is one order with one set of tickets.
  */
-export const lostAnswer = tryRobustness({
+export const lostAnswer = defineRobustnessStep({
   id: 'lost-answer',
   kind: 'defence',
   expects: { 'order-state': 'error', 'same-order': 'error', 'same-vouchers': 'error' },

@@ -10,7 +10,7 @@ import type { StepContext } from '../../step-context.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../../step-notices.ts'
 import { type Order, otherOrder, wantedConsumption } from '../notice-body.ts'
 import { ASKED, checkRefund } from '../refund.ts'
-import { tryRobustness } from '../step.ts'
+import { defineRobustnessStep } from '../step.ts'
 import { BUY_CHECKS, buyTestOrder, checkQuantities, queryTestOrder } from '../test-order.ts'
 import { checkReportedVouchers } from '../vouchers.ts'
 
@@ -18,7 +18,7 @@ import { checkReportedVouchers } from '../vouchers.ts'
 const REFUSED: Expectation = { codes: 'failure', usual: [604, 606, 607, 699] }
 
 /** One of the tickets is used. The others can be refunded, and no more than these. */
-export const refundOfRest = tryRobustness({
+export const refundOfRest = defineRobustnessStep({
   id: 'refund-of-rest',
   kind: 'notice',
   expects: { ...NOTICE_CHECKS, ...BUY_CHECKS, quantities: 'error', 'refund-state': 'error' },
@@ -74,7 +74,7 @@ async function checkCounts(context: StepContext<'quantities'>, orderId: bigint):
 }
 
 /** All tickets of the order of the step `consumption` are used, so nothing of it can be refunded. */
-export const refundAfterUse = tryRobustness({
+export const refundAfterUse = defineRobustnessStep({
   id: 'refund-after-use',
   kind: 'defence',
   expects: { quantities: 'error' },
@@ -89,7 +89,7 @@ export const refundAfterUse = tryRobustness({
 })
 
 /** A code that was not issued for the order is not named by the partner, and opens no refund. */
-export const foreignCode = tryRobustness({
+export const foreignCode = defineRobustnessStep({
   id: 'foreign-code',
   kind: 'defence',
   expects: { ...BUY_CHECKS, 'voucher-list': 'error', quantities: 'error' },

@@ -12,7 +12,6 @@ import {
   type OneRun,
   type RunDeps,
   RunRefusal,
-  type StepOfRun,
   showRun,
   startAll,
   startStep,
@@ -24,6 +23,8 @@ import { openShareKey, sharedPath, shareLink, withdrawLinks } from '../share.ts'
 import { refusalText } from '../texts.ts'
 import { reportPage, runPage } from './run-page.ts'
 import { notificationParams, runParams, runQuery, sharedParams, sharedQuery, stepParams } from './wire.ts'
+
+type StepOfRun = Parameters<typeof stopStep>[1]
 
 const RUN = '/run/:run_id'
 

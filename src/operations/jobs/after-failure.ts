@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { failJobForGood, findJob, type Job, removeJob, rescheduleJob } from '../../platform/db/jobs-store.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
@@ -9,14 +8,12 @@ import { GiveUp } from './task.ts'
 const LONGEST_REASON = 500
 const FIRST_PAUSE_S = 4
 const LONGEST_PAUSE_S = 600
-const RELEASE_TRIES = 50
-const RELEASE_PAUSE_MS = 100
 
 /** What happened to a failed job. */
 export type FailureVerdict = 'again' | 'failed' | 'superseded'
 
 /**
- * Decides about a job that has thrown. The queue's own delay grows without jitter; it only applies if
+ * Decides about a job that has thrown and is unlocked. The queue's own delay grows without jitter; it only applies if
  * this process dies before it has set a better one. A refusal (no such order, no such partner) would only be repeated.
  */
 export async function afterFailure(
@@ -24,7 +21,7 @@ export async function afterFailure(
   failed: { readonly id: string; readonly key: string | null },
   error: unknown,
 ): Promise<FailureVerdict> {
-  const job = await released(deps, failed.id)
+  const job = await findJob(deps.db, failed.id)
   if (!job) return 'superseded'
   // Its key was taken by a newer job of the same kind, or removed: the newer one counts.
   if (failed.key !== null && job.key === null) {
@@ -57,13 +54,3 @@ const recordGivenUp = (deps: Deps, { job_id, task, key, attempts }: Job, reason:
     outcome: 'failed',
     detail: { task, key, attempts, reason: reason.slice(0, LONGEST_REASON) },
   })
-
-/** The job once the queue has unlocked it, a moment after it has failed. */
-async function released(deps: Deps, jobId: string): Promise<Job | undefined> {
-  for (let attempt = 0; attempt < RELEASE_TRIES; attempt++) {
-    const job = await findJob(deps.db, jobId)
-    if (job?.state !== 'running') return job
-    await sleep(RELEASE_PAUSE_MS)
-  }
-  return undefined
-}

@@ -29,7 +29,7 @@ export const unlockDeadWorkers = async (db: Db): Promise<void> => {
     sql`with dead as (
           delete from worker_lease where ends_at <= now() returning worker_id
         ), locking as (
-          select distinct locked_by as worker_id from graphile_worker._private_jobs where locked_by is not null
+          select distinct locked_by as worker_id from graphile_worker.jobs where locked_by is not null
         ), without_lease as (
           select worker_id from locking where worker_id not in (select worker_id from worker_lease)
         )

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job, Logger, Runner, TaskList, WorkerEvents } from 'graphile-worker'
 import { SEAL_EVERY_MS, sealAudit } from '../../platform/audit/index.ts'
 import { connectionSettings, openPool } from '../../platform/db/pool.ts'
-import { NotConnected, QueuePool } from '../../platform/db/queue-pool.ts'
+import { type JobEnds, NotConnected, QueuePool } from '../../platform/db/queue-pool.ts'
 import { type Db, dbOf, withShareOf } from '../../platform/db/sql.ts'
 import { isAway, isUnanswered } from '../../platform/lib/database-errors.ts'
 import type { Log } from '../../platform/lib/log.ts'
@@ -30,8 +30,8 @@ export interface JobWorker {
 interface ActiveWorker {
   readonly runner: Runner
   readonly lease: WorkerLease
-  /** Resolves when a job may have been taken that this worker does not know of, or when it can take none any more. */
-  readonly lostJob: Promise<void>
+  /** Resolves with why it has to begin anew under another name. */
+  readonly unfit: Promise<string>
   /** Takes no more jobs, waits for those that run, and gives the lease back. */
   end(): Promise<void>
 }
@@ -74,7 +74,7 @@ export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: str
     while (!stopping.signal.aborted) {
       const reason = await Promise.race([
         current.lease.lost.then(() => 'the lease of this worker has expired'),
-        current.lostJob.then(() => 'the database went away or did not answer while this worker took a job'),
+        current.unfit,
         current.runner.promise.then(() => undefined),
       ])
       if (!reason) return
@@ -111,17 +111,21 @@ async function beginRunner(
   const events: WorkerEvents = new EventEmitter()
   const over = new AbortController()
   const signal = AbortSignal.any([stopping, over.signal])
-  const settling = settleFailures(deps, log, events)
-  const endsWritten = queue.writeEnds(events, over.signal)
+  const ends = queue.endsOf(events, over.signal)
+  const settling = settleFailures(deps, log, { events, ends })
   let holdsJobs = false
-  const lostJob = new Promise<void>((resolve) => {
+  const unfit = new Promise<string>((resolve) => {
     let former: unknown
     events.on('worker:getJob:error', ({ error }) => {
       const mayBeTaken = !(error instanceof NotConnected) && (isAway(error) || isUnanswered(error))
       holdsJobs ||= mayBeTaken
+      if (mayBeTaken) resolve('the database went away or did not answer while this worker took a job')
       // The queue keeps the failure of its first look-up of the tasks, and never looks again.
-      if (mayBeTaken || error === former) resolve()
+      if (error === former) resolve('the queue could not look up its tasks')
       former = error
+    })
+    events.on('job:complete', async ({ job }) => {
+      if (!(await ends.written(job.id))) resolve('the end of a job was not written')
     })
   })
   let lease: WorkerLease | undefined
@@ -131,7 +135,10 @@ async function beginRunner(
   })
   /** The queue asks before it takes a job: none is taken without a lease. */
   const onceSafe = async (): Promise<null> => {
-    while (!signal.aborted && !lease?.isSafe()) await sleep(ASK_AGAIN_AFTER_MS)
+    while (!lease?.isSafe()) {
+      if (signal.aborted) throw new Error('this worker ends before it has a lease')
+      await sleep(ASK_AGAIN_AFTER_MS)
+    }
     return null
   }
   // Only where jobs run: it loads much that processes without jobs, and the command line, do not need.
@@ -155,13 +162,13 @@ async function beginRunner(
     over.abort()
     await runner.stop().catch(() => {})
     await settling()
-    const allWritten = await endsWritten()
+    const allWritten = await ends.allWritten()
     await held.stop(holdsJobs || !allWritten)
   }
   return {
     runner,
     lease: held,
-    lostJob,
+    unfit,
     end: () => {
       ending ??= end()
       return ending
@@ -184,12 +191,18 @@ const inTrace = <T>({ tracing }: ServiceDeps, name: string, work: () => Promise<
   tracing ? tracing.job(`job ${name}`, work) : work()
 
 /** Decides about each job that has failed; the function returned waits until all are decided. */
-function settleFailures(deps: ServiceDeps, log: Log, events: WorkerEvents): () => Promise<unknown> {
+function settleFailures(
+  deps: ServiceDeps,
+  log: Log,
+  { events, ends }: { readonly events: WorkerEvents; readonly ends: JobEnds },
+): () => Promise<unknown> {
   const deciding = new Set<Promise<void>>()
   events.on('job:complete', ({ job, error }) => {
     const { id, key, task_identifier: task, attempts } = job
     if (!error) return deps.metrics.jobsFinished.inc({ task, outcome: 'done' })
-    const decided = afterFailure(deps, { id, key }, error)
+    const decided = ends
+      .written(id)
+      .then((written) => (written ? afterFailure(deps, { id, key }, error) : 'again'))
       .then((verdict) => {
         deps.metrics.jobsFinished.inc({ task, outcome: verdict })
         const note = { job: id, task, attempts, reason: String((error as Error).message) }

@@ -1,74 +1,95 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WorkerEvents } from 'graphile-worker'
-import type { Pool } from 'pg'
+import type { ClientBase, Pool, QueryConfig } from 'pg'
 import { isUnavailable } from '../lib/database-errors.ts'
 import type { Log } from '../lib/log.ts'
 import { type ConnectionSettings, openPool } from './pool.ts'
 
 const WRITE_AGAIN_AFTER_MS = 1_000
+/** After these graphile-worker tries a statement again, a hundred times with up to three minutes in between. */
+const TRIED_FOR_HOURS = new Set(['57P03', 'EHOSTUNREACH', 'ETIMEDOUT'])
 
 /** No statement was sent. */
 export class NotConnected extends Error {
   override readonly name = 'NotConnected'
 }
 
+/** The ends of the jobs of one worker. Until its end is written a job is locked under the name of its worker. */
+export interface JobEnds {
+  /** False when it could not be written: the database refused it, or was away until the worker was told to end. */
+  written(jobId: string): Promise<boolean>
+  allWritten(): Promise<boolean>
+}
+
 /**
  * Connections of graphile-worker. It writes the end of a job without waiting for it: refused, that would be an unhandled
- * rejection, which ends the process. So ends are written here, again and again until the worker is told to end.
- * All else fails at once, and with no code after which it would try a hundred times, with minutes in between.
+ * rejection, which ends the process. So ends are written here, again and again while the database is away. Should the first
+ * writing have arrived without an answer, a job that has failed may be unlocked while it runs again. All else fails at once.
  */
 export class QueuePool {
   readonly pool: Pool
-  #writeEnd: ((statement: unknown) => Promise<unknown>) | undefined
+  readonly #log: Log
+  #writeEnd: ((statement: QueryConfig) => Promise<unknown>) | undefined
 
   constructor(connection: ConnectionSettings, size: number, log: Log) {
-    const pool = openPool({ ...connection, size }, log)
-    const connect = pool.connect.bind(pool) as (...given: unknown[]) => Promise<unknown> | undefined
-    pool.connect = ((...given: unknown[]) =>
+    this.#log = log
+    this.pool = openPool({ ...connection, size }, log)
+    this.pool.on('connect', (client) => failAtOnce(client))
+    const connect = this.pool.connect.bind(this.pool) as (...given: unknown[]) => Promise<unknown> | undefined
+    this.pool.connect = ((...given: unknown[]) =>
       this.#writeEnd
         ? Promise.resolve({ query: this.#writeEnd, release: () => {} })
         : connect(...given)?.catch((error: Error) => {
             throw new NotConnected(error.message, { cause: error })
           })) as Pool['connect']
-    this.pool = pool
   }
 
-  /**
-   * Writes the ends of the jobs of one worker. The function returned waits for those that are being written, and says
-   * whether all are: a job of which the end is not written stays locked under the name of its worker.
-   */
-  writeEnds(events: WorkerEvents, over: AbortSignal): () => Promise<boolean> {
-    const writing = new Set<Promise<unknown>>()
-    const write = async (statement: unknown): Promise<unknown> => {
-      const written = this.#untilWritten(statement, over)
-      writing.add(written)
-      const answer = await written
-      if (!answer) return new Promise(() => {}) // the queue has nothing to do with it any more
-      writing.delete(written)
-      return answer
+  endsOf(events: WorkerEvents, over: AbortSignal): JobEnds {
+    const ends = new Map<string, Promise<boolean>>()
+    const begin = ({ job }: { readonly job: { readonly id: string } }) => {
+      const end = new Promise<boolean>((resolve) => {
+        this.#writeEnd = async (statement) => {
+          const answer = await this.#untilWritten(statement, over)
+          resolve(answer !== undefined)
+          if (answer) ends.delete(job.id)
+          return answer ?? new Promise(() => {}) // graphile-worker has nothing to do with it any more
+        }
+      })
+      ends.set(job.id, end)
     }
     // Between these events graphile-worker asks for the connection on which it writes the end of the job.
-    const begin = () => {
-      this.#writeEnd = write
-    }
     events.on('job:success', begin)
     events.on('job:error', begin)
     events.on('job:complete', () => {
       this.#writeEnd = undefined
     })
-    return async () => (await Promise.all(writing)).every(Boolean)
+    return {
+      written: async (jobId) => (await ends.get(jobId)) ?? true,
+      allWritten: async () => (await Promise.all(ends.values())).every(Boolean),
+    }
   }
 
-  /** PostgreSQL's answer; nothing when it was away until the worker was told to end. */
-  async #untilWritten(statement: unknown, over: AbortSignal): Promise<unknown> {
+  /** PostgreSQL's answer, if there is one. */
+  async #untilWritten(statement: QueryConfig, over: AbortSignal): Promise<unknown> {
     for (;;) {
       try {
-        return await this.pool.query(statement as string)
+        return await this.pool.query(statement)
       } catch (error) {
-        if (!isUnavailable(error)) throw error
-        if (over.aborted) return undefined
+        if (!isUnavailable(error)) this.#log.error({ err: error }, 'the end of a job was refused: it will run again')
+        if (!isUnavailable(error) || over.aborted) return undefined
       }
       await sleep(WRITE_AGAIN_AFTER_MS)
     }
   }
+}
+
+function failAtOnce(client: ClientBase): void {
+  const query = client.query.bind(client) as (...given: unknown[]) => unknown
+  client.query = ((...given: unknown[]) => {
+    const answered = query(...given)
+    if (!(answered instanceof Promise)) return answered
+    return answered.catch((error: Error & { code?: string }) => {
+      throw TRIED_FOR_HOURS.has(error.code ?? '') ? new AggregateError([error], error.message) : error
+    })
+  }) as ClientBase['query']
 }

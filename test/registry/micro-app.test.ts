@@ -91,9 +91,9 @@ describe('updateMicroApp', () => {
       problems: [{ field: 'redirect_uris' }],
     })
     const byHost = await createMicroApp(world.deps, input())
-    await expect(
-      updateMicroApp(world.deps, byHost.app_key, { token_auth_methods: ['none'] }),
-    ).rejects.toMatchObject({ problems: [{ field: 'redirect_uris' }] })
+    await expect(updateMicroApp(world.deps, byHost.app_key, { token_auth_methods: ['none'] })).rejects.toMatchObject({
+      problems: [{ field: 'redirect_uris' }],
+    })
   })
 
   it('changes what is given and nothing else', async () => {

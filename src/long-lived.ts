@@ -1,9 +1,10 @@
+import { TEST_USERS } from './authorization/account/index.ts'
 import { TokenCap } from './authorization/oauth/index.ts'
 import { Provider } from './authorization/upstream/index.ts'
 import type { ServiceDeps } from './operations/jobs/index.ts'
 import { withShareOf } from './platform/db/sql.ts'
 import type { Deps } from './platform/deps.ts'
-import { passwordSlots, testUserSlots } from './platform/lib/crypto/password.ts'
+import { passwordSlots } from './platform/lib/crypto/password.ts'
 import type { Log } from './platform/lib/log.ts'
 import { LongReads } from './platform/lib/long-read.ts'
 import { pictureSlots } from './platform/lib/picture.ts'
@@ -32,7 +33,7 @@ export function openLongLived(given: Given, log: Log): { readonly made: LongLive
     rateLimiter: openRateLimiter(db, keys),
     passwordSlots: passwordSlots(config),
     pictureSlots: pictureSlots(),
-    testUserSlots: testUserSlots(),
+    testUserSlots: TEST_USERS.slots(),
     longReads: new LongReads(),
     tokenCap: new TokenCap(withShareOf(given, 'oauth').db, config, sampledLog),
     calls,

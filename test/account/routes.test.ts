@@ -29,6 +29,13 @@ describe('GET /sign-in', () => {
     expect(body).toContain('name="password"')
   })
 
+  it('brings along with the form that the session has ended', async () => {
+    const { body } = await world.app.inject('/sign-in?ended=1')
+    expect(body).toContain('name="ended" value="1"')
+    const wrong = await signIn({ ...RIGHT, password: 'wrong', ended: '1' })
+    expect(wrong.body).toContain('name="ended" value="1"')
+  })
+
   it.each(['return_to=//evil.example', 'return_to=/a&return_to=/b', 'return_to=%ff', ''])(
     'survives %s',
     async (query) => {

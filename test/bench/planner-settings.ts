@@ -126,7 +126,7 @@ const WORKS: Readonly<Record<string, Work>> = {
   introspection: { one: (db, { n }) => findDescribedToken(db, { routingKey: routingKey(n), hash: hash(`a${n}`) }) },
   'who calls': {
     one: (db, { n }) =>
-      findAppWithFailures(db, { appKey: appKeyOf(n), counted: `${n}`, subject: () => hash(`${n}`) }, NOW),
+      findAppWithFailures(db, { appKey: appKeyOf(n), countedBy: `${n}`, subject: () => hash(`${n}`) }, NOW),
   },
   A2: {
     fresh: `insert into authorization_code

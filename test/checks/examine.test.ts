@@ -128,7 +128,7 @@ describe('an answer that cannot be used', () => {
   })
 
   it.each([
-    [JSON.stringify('{"code":200}'), 'a string with JSON in it: it was encoded twice; it begins: "{\\"code\\":200}"'],
+    [JSON.stringify('{"code":200}'), 'a string that contains JSON (encoded twice), beginning: "{\\"code\\":200}"'],
     ['"ok"', '"ok"'],
     ['[{"code":200}]', '[{"code":200}]'],
     ['null', 'null'],

@@ -218,7 +218,7 @@ describe('what is another team’s', () => {
       `${mine}/invitations/%00/again`,
     ]
     for (const path of theirs) {
-      expect([path, (await stranger.browser.send('POST', path, { role: 'owner' })).status]).toEqual([path, 404])
+      expect([path, (await stranger.browser.send('POST', path, { role: 'developer' })).status]).toEqual([path, 404])
     }
     expect(await memberIdOf(world, member, owner.team)).toBe(member.memberId)
     const after = await world.pool.query('select invitation_id as id from team_invitation where mail = $1', [mail])
@@ -240,7 +240,7 @@ describe('what is another team’s', () => {
   it('is nothing that a test user joins, with a link that came by mail', async () => {
     const browser = await tester(world, owner, await registered(owner))
     const mail = 'joining@example.com'
-    await owner.browser.send('POST', `/developer/teams/${owner.team}/invite`, { mail, role: 'owner' })
+    await owner.browser.send('POST', `/developer/teams/${owner.team}/invite`, { mail, role: 'developer' })
     const token = await tokenFor(world, mail)
     expect((await browser.send('POST', '/developer/join', { token })).status).toBe(409)
   })

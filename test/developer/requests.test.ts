@@ -133,7 +133,8 @@ it('an app to which an operator gave what its team says nothing of is not asked 
   await client.admin('PATCH', `/apps/${appKey}`, { scopes: ['USER_INFO', 'PHONE_NUMBER'] })
   const answer = await ask(appKey)
   expect(answer.status).toBe(400)
-  expect(answer.text).toContain('reasons')
+  expect(visibleText(answer.text)).toContain('Change the app, then ask again.')
+  expect(visibleText(answer.text)).toMatch(/phone number is required/)
   expect((await owner.browser.open(`/developer/apps/${appKey}`)).status).toBe(200)
   const scope = { scope_PHONE_NUMBER: '1', reason_PHONE_NUMBER: 'to call them' }
   await owner.browser.send('POST', `/developer/apps/${appKey}/edit`, { ...APP_FORM, ...scope })
@@ -152,6 +153,17 @@ it('a change that was asked for before an operator changed the app is returned, 
   await expect(decide(appKey, 'approve')).rejects.toThrow('changed since')
   expect(await client.admin('GET', `/apps/${appKey}`)).toMatchObject({ name: 'Sunny Day Trips', scopes: ['USER_INFO'] })
   await decide(appKey, 'return', { remark: 'without the number, please' })
+})
+
+it('an app that an older form took leads to what it lacks now', async () => {
+  const appKey = await registered(owner, { kind: 'page' })
+  await world.pool.query("update micro_app set redirect_uris = '{}', hosts = '{app.example.com}' where app_key = $1", [
+    appKey,
+  ])
+  const answer = await ask(appKey)
+  expect(answer.status).toBe(400)
+  expect(visibleText(answer.text)).toMatch(/Redirect URIs must have at least one entry/)
+  await expect(openRequest(appKey)).rejects.toThrow('no request')
 })
 
 it('a request ends when the app is given to another team', async () => {

@@ -40,8 +40,8 @@ describe('the secret of an app', () => {
   it('is made for nobody without a second factor', async () => {
     const answer = await rotate()
     expect(answer.status).toBe(403)
-    expect(seen(answer)).toContain('To make a secret, your account needs')
-    expect(seen(await owner.browser.open(path))).toContain('To make a secret, your account needs a second factor.')
+    expect(seen(answer)).toContain('For this, your account needs')
+    expect(seen(await owner.browser.open(path))).toContain('For this, your account needs a second factor.')
     const { rows } = await world.pool.query('select 1 from micro_app_secret where app_key = $1', [appKey])
     expect(rows).toEqual([])
   })

@@ -77,7 +77,7 @@ describe('the webhook of an app', () => {
     const without = await withWebhook(url, newcomer)
     expect([without.answer.status, seen(without.answer)]).toEqual([
       403,
-      expect.stringContaining('To make a secret, your account needs'),
+      expect.stringContaining('For this, your account needs'),
     ])
     const { path, secret, appKey } = await withWebhook(url)
     expect(secret).toMatch(/^whsec_/)

@@ -90,9 +90,32 @@ describe('a name that a stranger has chosen', () => {
     'a\ufe0f',
     'a\u180eb',
     '🎫\u200d',
+    'A\u0301\ufe0f',
+    'A\u0301\u200cB',
+    '\u062f\u200c\u0645', // after a letter that joins nothing behind it
+    '\u0645\u200d\u0646', // letters that join anyway
+    '\u0628\u200c\u0621',
+    '1\ufe0f',
+    '🎫\u200c🎫',
+    '门\ufe0f',
+    'a\u{e0100}',
+    'a\u180b',
+    '🏴\u{e0061}\u{e007f}',
+    '🎫\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}',
   ])('is refused where people do not see all of it: %j', (typed) => expect(isSeen(typed)).toBe(false))
 
-  it.each(['Sunny Day Trips', '门票 2 号', '❤️ 👩‍👩‍👧 👍🏽', 'می‌خواهم', 'क्‍ष', '!'])('may be: %s', (typed) =>
-    expect(isSeen(typed)).toBe(true),
-  )
+  it.each([
+    'Sunny Day Trips',
+    '门票 2 号',
+    '❤️ 👩‍👩‍👧 👍🏽 ❤️‍🔥 👩🏽‍🚀',
+    'می‌خواهم',
+    'क्‍ष',
+    '\u09b0\u200d\u09cd\u09af\u09be\u09ac', // Bengali: RAB
+    '\u0d28\u0d3f\u0d32\u0d4d\u200d', // Malayalam, with a chillu at its end
+    '1\ufe0f\u20e3 #\ufe0f\u20e3',
+    '葛\u{e0100}城',
+    '\u1820\u180b',
+    '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}',
+    '!',
+  ])('may be: %s', (typed) => expect(isSeen(typed)).toBe(true))
 })

@@ -100,6 +100,8 @@ describe('what is no notice', () => {
     ['{}', /^body /],
     ['{"body":"{}"}', 'body must be an object, not a string with JSON in it'],
     ['{"body":"none"}', 'body must be an object'],
+    ['{"body":"{name}"}', 'body must be an object'],
+    ['{"body":"[1, 2"}', 'body must be an object'],
     ['"{}"', 'the JSON value must be an object, not a string with JSON in it'],
     ['{"body":{},"body":{}}', 'HTTP body: the name "body" appears twice in one object'],
     ['{"partnerId":"shop","body":{}}', /^partnerId must be digits, as a number or string; body\.orderId is required; /],

@@ -153,7 +153,11 @@ describe('codes and tokens in wrong hands', () => {
   })
 
   it('2.1: a public client takes answers only where it has registered, word for word, in the contract’s dialect too', async () => {
-    const of = { token_auth_methods: ['none'], redirect_uris: [], hosts: ['app.example.com'] }
+    const of = {
+      token_auth_methods: ['none'],
+      redirect_uris: ['https://app.example.com/callback'],
+      hosts: ['app.example.com'],
+    }
     const { app } = await StandardApp.make(client, of)
     const asked = {
       app_key: app.app_key,

@@ -84,6 +84,18 @@ describe('updateMicroApp', () => {
     expect(await updateMicroApp(world.deps, app_key, swapped)).toMatchObject(swapped)
   })
 
+  it('leaves a public client a redirect URI, which alone gets its answers', async () => {
+    const { app_key } = await createMicroApp(world.deps, input({ redirect_uris: ['https://example.com/cb'] }))
+    await updateMicroApp(world.deps, app_key, { token_auth_methods: ['none'] })
+    await expect(updateMicroApp(world.deps, app_key, { redirect_uris: [] })).rejects.toMatchObject({
+      problems: [{ field: 'redirect_uris' }],
+    })
+    const byHost = await createMicroApp(world.deps, input())
+    await expect(updateMicroApp(world.deps, byHost.app_key, { token_auth_methods: ['none'] })).rejects.toMatchObject({
+      problems: [{ field: 'redirect_uris' }],
+    })
+  })
+
   it('changes what is given and nothing else', async () => {
     const fields = { logo_url: 'https://example.com/l.png', redirect_uris: ['https://example.com/cb'] }
     const { app_secret: _, ...app } = await createMicroApp(world.deps, input(fields))

@@ -97,8 +97,8 @@ describe('findAppWithFailures', () => {
     return { failures: times, windowEndsAt: addSeconds(world.clock.now(), WINDOW_S) }
   }
   const find = (appKey: string, subject: Buffer) => {
-    const counted = `${appKey}\n${subject.toString('hex')}`
-    return findAppWithFailures(world.deps, { appKey, counted, subject: () => subject })
+    const countedBy = `${appKey}\n${subject.toString('hex')}`
+    return findAppWithFailures(world.deps, { appKey, countedBy, subject: () => subject })
   }
 
   it('gives app and failures, each whether or not there is the other', async () => {
@@ -125,7 +125,7 @@ describe('findAppWithFailures', () => {
   it('makes the key of the failures once for all who ask together', async () => {
     const { app_key } = await create()
     const subject = vi.fn(() => subjectOf('together'))
-    const caller = { appKey: app_key, counted: 'together', subject }
+    const caller = { appKey: app_key, countedBy: 'together', subject }
     const found = await Promise.all(Array.from({ length: 20 }, () => findAppWithFailures(world.deps, caller)))
     expect(found.map(({ app }) => app?.app_key)).toEqual(Array(20).fill(app_key))
     expect(subject).toHaveBeenCalledOnce()

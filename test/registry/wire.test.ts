@@ -16,6 +16,7 @@ const defaultsOf = (fields: Fields): object =>
   )
 
 const NO_TARGET = 'is required where there are no redirect URIs'
+const NO_PUBLIC_TARGET = 'is required where token_auth_methods is none'
 const least = { name: 'Tickets', hosts: ['example.com'], scopes: ['USER_INFO'] }
 
 describe('a new micro-app', () => {
@@ -101,6 +102,8 @@ describe('a new micro-app', () => {
       { ...least, hosts: undefined, redirect_uris: ['ftp://x'] },
       { 'redirect_uris[0]': 'must be an absolute http:// or https:// URL' },
     ],
+    [{ ...least, token_auth_methods: ['none'] }, { redirect_uris: NO_PUBLIC_TARGET }],
+    [{ ...least, hosts: [], token_auth_methods: ['none'] }, { redirect_uris: NO_PUBLIC_TARGET }],
     [{ ...least, hosts: 'example.com' }, { hosts: 'must be a list' }],
     [{ ...least, token_auth_methods: [] }, { token_auth_methods: 'must have at least one entry' }],
     [

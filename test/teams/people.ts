@@ -54,6 +54,7 @@ export async function joined(
 ): Promise<Developer & { readonly memberId: string }> {
   const made = await person(world)
   const mail = made.passport
+  if (role === 'owner') await showFactor(world, owner)
   const invited = await owner.browser.send('POST', `/developer/teams/${owner.team}/invite`, { mail, role })
   if (header(invited, 'location') !== `/developer/teams/${owner.team}?done=invited`) throw new Error(invited.text)
   await made.browser.send('POST', '/developer/join', { token: await tokenFor(world, mail) })
@@ -115,6 +116,14 @@ export async function withAuthenticator(world: World, developer: Developer): Pro
   AUTHENTICATORS.set(passport, /id="secret">([A-Z2-7]+)</.exec(page.text)?.[1] ?? '')
   await browser.send('POST', '/account/security/authenticator/confirm', { code: codeOf(world, developer) })
   await signInAgain(world, developer)
+}
+
+/** Whoever makes somebody an owner has shown just now who they are. */
+async function showFactor(world: World, developer: Developer): Promise<void> {
+  const { browser, passport } = developer
+  if (AUTHENTICATORS.has(passport)) return signInAgain(world, developer)
+  await browser.send('POST', '/sign-in', { passport, password: 'password-of-a-test-user' })
+  await withAuthenticator(world, developer)
 }
 
 /** A minute later, with the authenticator. */

@@ -5,7 +5,16 @@ import { visibleText } from '../acceptance/form.ts'
 import { header } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { type PostOffice, postOffice } from '../sandbox/notify/post-office.ts'
-import { type Developer, founder, joined, memberIdOf, person, tokenFor } from './people.ts'
+import {
+  type Developer,
+  founder,
+  joined,
+  memberIdOf,
+  person,
+  signInAgain,
+  tokenFor,
+  withAuthenticator,
+} from './people.ts'
 
 /** Teams of developers, with real mails. */
 
@@ -96,7 +105,7 @@ describe('an invitation', () => {
       await invite('gone@example.com'),
       await invite('new@example.com'),
     ]
-    expect((await send(owner, `${team}/invite`, { mail: 'LATE@example.com', role: 'owner' })).status).toBe(409)
+    expect((await send(owner, `${team}/invite`, { mail: 'LATE@example.com', role: 'developer' })).status).toBe(409)
     await send(owner, `${team}/invitations/${gone.id}/withdraw`)
     world.clock.advance(1)
     await send(owner, `${team}/invitations/${replaced.id}/again`)
@@ -134,10 +143,14 @@ describe('an invitation', () => {
 })
 
 describe('a team', () => {
-  it('gets an owner only from one who has just shown who they are: owners make secrets', async () => {
+  it('gets an owner only from one who has just shown who they are, with a second factor: owners make secrets', async () => {
     const owner = await founder(world)
     const member = await joined(world, owner)
     const team = `/developer/teams/${owner.team}`
+    const byPassword = await send(owner, `${team}/members/${member.memberId}/role`, { role: 'owner' })
+    expect(byPassword.status).toBe(403)
+    expect(visibleText(byPassword.text)).toContain('your account needs a second factor')
+    await withAuthenticator(world, owner)
     world.clock.advance(900)
     const asked = `/sign-in?return_to=${encodeURIComponent(team)}&confirm=1`
     const made = await send(owner, `${team}/members/${member.memberId}/role`, { role: 'owner' })
@@ -146,7 +159,7 @@ describe('a team', () => {
     expect(await rolesOf(owner.team)).toEqual(['developer', 'owner'])
     const developer = await send(owner, `${team}/invite`, { mail: 'owner@example.com', role: 'developer' })
     expect(header(developer, 'location')).toBe(`${team}?done=invited`)
-    await owner.browser.send('POST', '/sign-in', { passport: owner.passport, password: 'password-of-a-test-user' })
+    await signInAgain(world, owner)
     await send(owner, `${team}/members/${member.memberId}/role`, { role: 'owner' })
     expect(await rolesOf(owner.team)).toEqual(['owner', 'owner'])
   })

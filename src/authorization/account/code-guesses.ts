@@ -1,6 +1,6 @@
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 import {
   clearFailures,
   countFailure,

@@ -1,5 +1,6 @@
 import type { PersonalRows } from '../../platform/db/personal-rows.ts'
-import { DAY_S, MARGIN_S, type Retention } from '../../platform/db/retention.ts'
+import { MARGIN_S, type Retention } from '../../platform/db/retention.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 
 /** What of the rows of this room is kept how long, and what of them is a person's. */
 

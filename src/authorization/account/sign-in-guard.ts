@@ -46,7 +46,10 @@ export function signInBrowser(deps: Deps) {
   }
 }
 
-/** Sets the status of the page that is shown again, and returns why: what was typed is wrong, or there were too many failures. */
+/**
+ * Why somebody was not signed in: what was typed is wrong, or there were too many failures. Sets the status of the page that
+ * is shown again, and notes the reason for the log. Throws again whatever is no SignInRefused.
+ */
 export function alertOf({ clock }: Deps, request: FastifyRequest, reply: FastifyReply, thrown: unknown, wrong: string) {
   if (!(thrown instanceof SignInRefused)) throw thrown
   noteForLog(request, { detail: thrown.message })

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { ConcurrencyLimit } from '../../platform/lib/concurrency-limit.ts'
 import { hashPassword } from '../../platform/lib/crypto/password.ts'
 import { deletePasskeys } from './factor-store.ts'
 import { deleteFactor } from './factors.ts'
@@ -82,4 +83,7 @@ async function renewPassword(deps: Deps, appKey: string, { passwordHash }: NewPa
   await recordAudit(deps, { event: 'app_test_password_renewed', appKey })
 }
 
-export const TEST_USERS = { newPassword, make, list, renewPassword }
+/** They are made by one at a time, so that the turns of passwordSlots, and the database, stay free for people who sign in. */
+const slots = (): ConcurrencyLimit => new ConcurrencyLimit({ name: 'test users', most: 1, length: 20, waitMs: 3_000 })
+
+export const TEST_USERS = { slots, newPassword, make, list, renewPassword }

@@ -162,7 +162,7 @@ export const upstreamLogout: FastifyPluginAsync<{ deps: ProviderDeps }> = async 
   }
 }
 
-/** What went wrong with the provider: in the log, as often as is good for it. */
+/** Logs what went wrong with the provider; repetitions within a minute are only counted. */
 function note(
   request: FastifyRequest,
   { reason, message }: UpstreamFailure,

@@ -1,7 +1,8 @@
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
-import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 import { type AppEvent, type AppNews, appEvent, type EndedAccess } from './wire.ts'
 

@@ -81,12 +81,16 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     })
   })
 
-  async function showApp(given: AppRequest, shown: { alert?: string; password?: string } = {}): Promise<FastifyReply> {
-    const { app: access, request, page } = given
+  async function showApp(
+    given: AppRequest,
+    { error, ...shown }: { alert?: string; error?: InvalidInput | undefined; password?: string } = {},
+  ): Promise<FastifyReply> {
+    const { app: access, request, page, t } = given
     const found = await showMicroApp(deps, access.app_key)
     const asked = await APP_REQUESTS.latest(deps, access.app_key)
     return page('home', 'developer/app', {
       ...shown,
+      problems: error ? problemsOf(error, t) : [],
       done: done(request),
       app: {
         ...found,
@@ -112,7 +116,11 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
   /** A form of the app's own page. */
   const change = (role: MemberRole, path: string, work: (given: AppRequest) => Promise<FastifyReply | string>) =>
     forApp[role].form(`${APP}/${path}`, APP, (given) =>
-      orRefused(given, { work: () => work(given), show: (alert) => showApp(given, { alert }) }),
+      orRefused(given, {
+        work: () => work(given),
+        show: (alert, error) => showApp(given, { alert, error }),
+        unfit: 'developer.request.unfit',
+      }),
     )
 
   change('owner', 'request', async (given) => {

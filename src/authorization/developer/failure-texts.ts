@@ -98,11 +98,14 @@ export function mendIdOf({ failure, rescode, token }: Refused): string {
 const mendOf = (refused: Refused, t: Translate): string =>
   t(mendIdOf(refused), { name: refused.detail ?? 'access_token' })
 
-type App = Pick<OutputOf<typeof showMicroApp>, 'redirect_uris' | 'hosts' | 'scopes'>
+type App = Pick<OutputOf<typeof showMicroApp>, 'redirect_uris' | 'hosts' | 'scopes' | 'token_auth_methods'>
 
 /** Beside what was sent, what is registered for the same parameter. */
-function registered(name: string, { redirect_uris, hosts, scopes }: App): readonly string[] {
-  if (name === 'redirect_uri') return redirect_uris.length > 0 ? redirect_uris : hosts
+function registered(name: string, { redirect_uris, hosts, scopes, token_auth_methods }: App): readonly string[] {
+  if (name === 'redirect_uri') {
+    // Hosts alone are nothing to a public client.
+    return redirect_uris.length > 0 || token_auth_methods.includes('none') ? redirect_uris : hosts
+  }
   return name === 'scope' ? scopes : []
 }
 

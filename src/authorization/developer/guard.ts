@@ -113,7 +113,7 @@ export async function orRefused(given: PersonRequest, { work, show, unfit }: Att
 /** Does it for somebody who has shown just now who they are, with a second factor; others do so first, and come back to `path`. */
 export async function sensitive(
   deps: Deps,
-  given: AppRequest,
+  given: PersonRequest,
   { path, ...attempt }: Attempt & { readonly path: string },
 ): Promise<FastifyReply | string> {
   const factor = await STEP_UP.secondFactor(deps, given.person)

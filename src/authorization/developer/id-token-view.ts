@@ -62,7 +62,7 @@ export function idTokenView({ config, clock }: Deps, token: Examined, ownApps: r
   }
 }
 
-/** Of claims that every id_token has; others mean what their issuer says. */
+/** Claims that every id_token has are explained; others mean what their issuer says. */
 function meaningOf(name: string, t: Translate): string {
   const key = `developer.claim.${name}`
   return t.has(key) ? t(key) : ''

@@ -4,7 +4,6 @@ import { type OutputOf, parseInput } from '../../platform/lib/json/input.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { doneText } from '../../platform/lib/web/done-query.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
-import { STEP_UP } from '../account/index.ts'
 import {
   appsOfTeam,
   invite,
@@ -16,7 +15,7 @@ import {
   setMemberRole,
   withdrawInvitation,
 } from '../teams/index.ts'
-import { developerPages, HOME, orRefused, TEAM, type TeamRequest, typedText } from './guard.ts'
+import { developerPages, HOME, orRefused, sensitive, TEAM, type TeamRequest, typedText } from './guard.ts'
 
 const done = doneText({
   renamed: 'developer.team.done_renamed',
@@ -53,9 +52,14 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
    * Owners make secrets of apps, for which they show who they are (secret-routes.ts). So does whoever makes somebody an
    * owner: a stolen session would get the secrets by way of an account of its thief otherwise.
    */
-  const mayGive = async ({ person }: TeamRequest, role: MemberRole): Promise<boolean> =>
-    role !== 'owner' || STEP_UP.isFresh(deps, person)
-  const askWho = ({ reply, team }: TeamRequest) => STEP_UP.ask(reply, `${HOME}/teams/${team.team_id}`, true)
+  const grantRole = (given: TeamRequest, role: MemberRole, work: () => Promise<string>) =>
+    role === 'owner'
+      ? sensitive(deps, given, {
+          path: `${HOME}/teams/${given.team.team_id}`,
+          show: (alert) => show(given, alert),
+          work,
+        })
+      : work()
 
   /** A change of the team; `work` returns what follows the path of its page then. */
   const change = (
@@ -81,9 +85,10 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   const inviteTyped = async (given: TeamRequest) => {
     const { deps: acting, team, person, request } = given
     const who = parseInput(invite.input, request.body)
-    if (!(await mayGive(given, who.role))) return askWho(given)
-    await invite(acting, team.team_id, who, person)
-    return '?done=invited'
+    return grantRole(given, who.role, async () => {
+      await invite(acting, team.team_id, who, person)
+      return '?done=invited'
+    })
   }
   change('owner', 'invite', inviteTyped, 'sandbox.members.bad_mail')
 
@@ -100,9 +105,10 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   change('owner', 'members/:member_id/role', async (given, { member_id }) => {
     const { deps: acting, team, person, request } = given
     const { role = 'developer' } = setMemberRole.input.safeParse(request.body).data ?? {}
-    if (!(await mayGive(given, role))) return askWho(given)
-    await setMemberRole(acting, team.team_id, { role }, member_id, person)
-    return '?done=role'
+    return grantRole(given, role, async () => {
+      await setMemberRole(acting, team.team_id, { role }, member_id, person)
+      return '?done=role'
+    })
   })
 
   change('owner', 'members/:member_id/remove', async ({ deps: acting, team, person }, { member_id }) => {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, DAY_S } from '../../platform/lib/clock.ts'
 import { csvLine, EXPORT_TYPES } from '../../platform/lib/csv.ts'
 import type { UsageKind } from '../../platform/lib/usage.ts'
 import { chartOf } from '../../platform/lib/web/chart.ts'
@@ -13,7 +13,6 @@ import { type DayOfUsage, KEPT_DAYS, recentUsage } from '../usage/index.ts'
 import { APP, developerPages } from './guard.ts'
 
 const USAGE = `${APP}/usage`
-const DAY_S = 86_400
 /** Days on the page; the file has all that is kept. */
 const DAYS = 30
 

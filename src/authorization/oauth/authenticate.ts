@@ -70,19 +70,19 @@ export async function verifyCredentials(
 ): Promise<CallingApp> {
   const { config, db, clock, keys } = deps
   const now = clock.now()
-  const counted = `${appKey}\n${networkOf(address)}`
-  const subject = () => throttleKey(keys, 'client', counted)
-  const { app, secrets, failures } = await findAppWithFailures(deps, { appKey, counted, subject })
+  const countedBy = `${appKey}\n${networkOf(address)}`
+  const subject = () => throttleKey(keys, 'client', countedBy)
+  const { app, secrets, failures } = await findAppWithFailures(deps, { appKey, countedBy, subject })
   if (failures && failures.failures >= config.CLIENT_FAILURES) {
     throw oauthFailure('too_many_requests', { retryAfterS: secondsUntil(failures.windowEndsAt, now) })
   }
   const match = findSecret(keys, secrets, appSecrets) ?? findBefore(keys, secrets, appSecrets)
   if (!app || !match || !hasSecret(app)) {
     deps.metrics.signInFailures.inc({ kind: 'client' })
-    const counted = await countFailure(db, subject(), now, CLIENT_WINDOW_S)
+    const failed = await countFailure(db, subject(), now, CLIENT_WINDOW_S)
     // Guesses that passed the check above at the same time are refused alike.
-    if (counted.failures > config.CLIENT_FAILURES) {
-      throw oauthFailure('too_many_requests', { retryAfterS: secondsUntil(counted.windowEndsAt, now) })
+    if (failed.failures > config.CLIENT_FAILURES) {
+      throw oauthFailure('too_many_requests', { retryAfterS: secondsUntil(failed.windowEndsAt, now) })
     }
     throw oauthFailure('credentials_wrong')
   }

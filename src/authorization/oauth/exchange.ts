@@ -1,7 +1,6 @@
 import { recordAudit } from '../../platform/audit/index.ts'
-import { DAY_S } from '../../platform/db/retention.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
-import { addSeconds, wholeSecondsAfter } from '../../platform/lib/clock.ts'
+import { addSeconds, DAY_S, wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
-import { DAY_S, MARGIN_S, type Retention } from '../../platform/db/retention.ts'
+import { MARGIN_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, DAY_S } from '../../platform/lib/clock.ts'
 import type { UserKey } from '../account/index.ts'
 import { deleteCodes } from './code-store.ts'
 

@@ -1,6 +1,7 @@
 import { decodeJwt, type JWTPayload } from 'jose'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 import { type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { readOr } from '../../platform/lib/read-or.ts'
 import { readBasic } from '../../platform/lib/web/basic-credentials.ts'
@@ -41,7 +42,6 @@ const EVERY_MS = 1_000
 /** In memory until the next writing: of one caller, and of all. */
 const MAX_OF_CALLER = 50
 const MAX_WAITING = 500
-const DAY_S = 86_400
 /** Rows a day, for all processes: of one app; of callers that are not authenticated, from one network, and altogether. */
 const OF_APP = { kind: 'refusal kept of app', most: 1_000, windowS: DAY_S }
 const OF_NETWORK = { kind: 'refusal kept of network', most: 200, windowS: DAY_S }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
-import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import type { Retention } from '../../platform/db/retention.ts'
 import { keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 import { lockedUserByKey } from '../account/index.ts'
 
 export const REFUSAL_RETENTION: readonly Retention[] = [

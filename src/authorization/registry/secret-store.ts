@@ -51,8 +51,8 @@ export const liveSecrets = (
 export interface Caller {
   readonly appKey: string
   /** Whose failed attempts are counted. */
-  readonly counted: string
-  /** The key that they have in the database: it follows from `counted`, and is made once for all who ask together. */
+  readonly countedBy: string
+  /** The key that they have in the database: it follows from `countedBy`, and is made once for all who ask together. */
   readonly subject: () => Buffer
 }
 
@@ -73,7 +73,7 @@ const ASKED = (one: Caller) => sql.part`${one.appKey}::text as app_key, ${one.su
 /** One row per secret, the current one first; one row if there is none. Every token request needs it. */
 const callers: Batched<Caller, z.output<typeof callerRow>> = {
   row: callerRow,
-  key: ({ counted }) => counted,
+  key: ({ countedBy }) => countedBy,
   duplicates: 'share',
   statement: (asked) =>
     sql`select asked.ordinal, ${COLUMNS_OF_CALLER}, ${SECRET_COLUMNS}, attempt.failures, attempt.window_ends_at

@@ -53,15 +53,15 @@ export async function findMicroAppForAuthentication(
 }
 
 /**
- * What a token request needs of the app, and in the same read the failures counted by `subject` (32 bytes). Text that cannot
+ * What a token request needs of the app, and in the same read the failed attempts of `countedBy`. Text that cannot
  * be an app_key costs the same.
  */
 export const findAppWithFailures = (
   { db, clock }: Deps,
-  { appKey, counted, subject }: Caller,
+  { appKey, countedBy, subject }: Caller,
 ): Promise<AppWithFailures> =>
   // No app has the empty app_key.
-  findCaller(db, { appKey: APP_KEY.test(appKey) ? appKey : '', counted, subject }, clock.now())
+  findCaller(db, { appKey: APP_KEY.test(appKey) ? appKey : '', countedBy, subject }, clock.now())
 
 /** A secret that an app has presented. */
 export interface UsedSecret extends LiveSecret {

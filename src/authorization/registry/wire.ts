@@ -12,17 +12,27 @@ import { MICRO_APP_FIELDS } from './micro-app-fields.ts'
 interface CrossFieldInput {
   readonly hosts?: readonly string[] | undefined
   readonly redirect_uris?: readonly string[] | undefined
+  readonly token_auth_methods?: readonly string[] | undefined
   readonly jwks?: object | null | undefined
   readonly jwks_uri?: string | null | undefined
 }
 
+const isPublic = ({ token_auth_methods = [] }: CrossFieldInput): boolean => token_auth_methods.includes('none')
+
 /** Rules across fields, and the field that each problem is reported on. */
 const RULES = [
   {
-    fields: ['hosts', 'redirect_uris'],
+    fields: ['hosts', 'redirect_uris', 'token_auth_methods'],
     told: 'hosts',
     problem: localized('required-without-redirect-uris'),
-    holds: ({ hosts = [], redirect_uris = [] }: CrossFieldInput) => hosts.length + redirect_uris.length > 0,
+    holds: ({ hosts = [], redirect_uris = [], ...app }: CrossFieldInput) =>
+      isPublic(app) || hosts.length + redirect_uris.length > 0,
+  },
+  {
+    fields: ['redirect_uris', 'token_auth_methods'],
+    told: 'redirect_uris',
+    problem: localized('required-with-none'),
+    holds: ({ redirect_uris = [], ...app }: CrossFieldInput) => !isPublic(app) || redirect_uris.length > 0,
   },
   {
     fields: ['jwks', 'jwks_uri'],

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
-import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 import { lockedUserByKey } from '../account/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 

@@ -85,7 +85,7 @@ export const changeApp = <Done>(
     return work(inside, app)
   })
 
-/** The app is locked, or it goes live meanwhile, with what nobody has looked at. */
+/** Throws TeamRefusal. Locks the app: it could go live meanwhile with what nobody has looked at. */
 async function requireDevelopment(deps: Deps, appKey: string): Promise<void> {
   await lockMicroApp(deps.db, appKey)
   if ((await showMicroApp(deps, appKey)).stage !== 'development') throw new TeamRefusal('live')

@@ -36,7 +36,7 @@ const mailLink = (db: Db, linkId: string): Promise<number> =>
   enqueue(db, 'send-team-mail', { linkId }, { key: `team-mail:${linkId}`, maxAttempts: LINK_MAIL_ATTEMPTS })
 
 /** Throws TeamRefusal. In a transaction that has locked the team. */
-async function requirePlace({ db, clock }: Deps, teamId: string): Promise<void> {
+async function refuseIfFull({ db, clock }: Deps, teamId: string): Promise<void> {
   const open = await invitations.countOpen(db, teamId, clock.now())
   if ((await store.countMembers(db, teamId)).members + open >= MAX_MEMBERS) throw new TeamRefusal('full')
   if (open >= MAX_INVITATIONS) throw new TeamRefusal('invitations')
@@ -45,7 +45,7 @@ async function requirePlace({ db, clock }: Deps, teamId: string): Promise<void> 
 /** Returns the invitation's id. In the caller's transaction, with the team locked, or new. */
 export async function sendInvitation(deps: Deps, teamId: string, { mail, role }: NewMember): Promise<string> {
   const { db, clock } = deps
-  await requirePlace(deps, teamId)
+  await refuseIfFull(deps, teamId)
   const [invitation_id, link] = [randomUUID(), newLink(deps)]
   const made = { invitation_id, mail, mail_key: mailKeyOf(mail), role, ...link }
   if ((await invitations.insertInvitation(db, teamId, made, clock.now())) === 0) throw new TeamRefusal('taken')
@@ -74,7 +74,7 @@ async function invitationOf(db: Db, teamId: string, invitationId: string): Promi
 export const inviteAgain = (deps: Deps, teamId: string, invitationId: string, person: UserRowKey): Promise<void> =>
   changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, deps: inside, now, record }) => {
     const found = await invitationOf(db, teamId, invitationId)
-    if (found.expires_at <= now) await requirePlace(inside, teamId) // it was not counted any more
+    if (found.expires_at <= now) await refuseIfFull(inside, teamId) // it was not counted any more
     if (!(await mayInvite(inside, `team ${teamId}`, found.mail))) throw new TeamRefusal('mails')
     const link = newLink(inside)
     await invitations.replaceLink(db, found.invitation_id, link, now)

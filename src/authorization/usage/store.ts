@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 import { USAGE_KINDS, type Usage } from '../../platform/lib/usage.ts'
 
 export const KEPT_DAYS = 90

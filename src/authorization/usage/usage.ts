@@ -1,6 +1,5 @@
-import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { addSeconds, beginningOf } from '../../platform/lib/clock.ts'
+import { addSeconds, beginningOf, DAY_S } from '../../platform/lib/clock.ts'
 import { addUsage, type DayOfUsage, usageOf } from './store.ts'
 
 const EVERY_MS = 60_000

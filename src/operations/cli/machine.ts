@@ -1,3 +1,4 @@
+import { TEST_USERS } from '../../authorization/account/index.ts'
 import { type Config, readConfig } from '../../platform/config/index.ts'
 import { type FoundDatabase, findDatabase } from '../../platform/db/find-database.ts'
 import { migrate } from '../../platform/db/migrate.ts'
@@ -7,7 +8,7 @@ import { checkShards } from '../../platform/db/shard-count.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { systemClock } from '../../platform/lib/clock.ts'
 import { deriveKeys } from '../../platform/lib/crypto/keys.ts'
-import { passwordSlots, testUserSlots } from '../../platform/lib/crypto/password.ts'
+import { passwordSlots } from '../../platform/lib/crypto/password.ts'
 import { type Log, openLog } from '../../platform/lib/log.ts'
 import { LongReads } from '../../platform/lib/long-read.ts'
 import { openMetrics } from '../../platform/lib/metrics.ts'
@@ -57,7 +58,7 @@ export const withDeps = <T>(terminal: Terminal, work: (deps: Deps) => Promise<T>
       rateLimiter,
       passwordSlots: passwordSlots(config),
       pictureSlots: pictureSlots(),
-      testUserSlots: testUserSlots(),
+      testUserSlots: TEST_USERS.slots(),
       longReads: new LongReads(),
       actor: { kind: 'cli', name: userOfMachine(), by: 'command' },
     }

@@ -1,6 +1,5 @@
 import { showMicroApp } from '../../authorization/registry/index.ts'
-import { DAY_S } from '../../platform/db/retention.ts'
-import { addSeconds, beginningOf, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, beginningOf, DAY_S, fromEpochSeconds, HOUR_S } from '../../platform/lib/clock.ts'
 import { type Chart, type ChartInput, chartOf } from '../../platform/lib/web/chart.ts'
 import { ifFound } from '../../platform/lib/web/rescode.ts'
 import { callsBySpan } from '../../ticketing/partner-calls/index.ts'
@@ -20,7 +19,6 @@ import { at, count, link, text } from './texts.ts'
 /** Charts of requests and of calls to partners, and who fails most, over an hour, a day or a month. */
 
 const MINUTE_S = 60
-const HOUR_S = 3_600
 const WORST = 10
 
 const SPANS = ['hour', 'day', 'month'] as const

@@ -1,6 +1,6 @@
 import { listAudit } from '../../platform/audit/index.ts'
 import { partsOf } from '../../platform/lib/action.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, HOUR_S } from '../../platform/lib/clock.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { ifFound } from '../../platform/lib/web/rescode.ts'
 import { certificatesEndingSoon, listBreakers } from '../../ticketing/partner-reach/index.ts'
@@ -16,7 +16,6 @@ import { at, count, hrefOf, link, text, withTime } from './texts.ts'
 
 /** What needs attention now: decisions, jobs, partners that do not answer, certificates that end, and who fails most. */
 
-const HOUR_S = 3_600
 /** A job that has waited longer is behind. */
 const BEHIND_S = 300
 /** Partners named on the page. */

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import type { Activity, ActivityKind } from '../../platform/lib/activity.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 
 export const HISTORY_RETENTION: readonly Retention[] = [
   { table: 'activity_hour', key: ['hour', 'kind', 'subject'], column: 'hour', keptS: () => 31 * DAY_S },

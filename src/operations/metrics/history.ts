@@ -1,8 +1,7 @@
 import type { Deps } from '../../platform/deps.ts'
-import { beginningOf } from '../../platform/lib/clock.ts'
+import { beginningOf, HOUR_S } from '../../platform/lib/clock.ts'
 import { addActivity } from './history-store.ts'
 
-const HOUR_S = 3_600
 const EVERY_MS = 60_000
 
 export const hourOf = (moment: Date): Date => beginningOf(moment, HOUR_S)

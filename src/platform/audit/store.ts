@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
-import { DAY_S, type Retention } from '../db/retention.ts'
+import type { Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 import { ACTOR_KINDS } from '../deps.ts'
-import { addSeconds } from '../lib/clock.ts'
+import { addSeconds, DAY_S } from '../lib/clock.ts'
 import { type AuditPage, type EventRow, eventRow } from './wire.ts'
 
 /** How long the audit log and its chain are kept: AUDIT_DAYS; 0 keeps them forever. */

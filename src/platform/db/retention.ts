@@ -2,7 +2,6 @@ import type { Config } from '../config/index.ts'
 import type { Db } from './sql.ts'
 import type { Fragment } from './statement.ts'
 
-export const DAY_S = 86_400
 /**
  * Clocks of machines differ, and the answer to a repeated refresh is read from its tokens' rows for up to 300 s
  * (REFRESH_DUPLICATE_WINDOW_S): rows that are over are kept for another hour.

@@ -8,6 +8,7 @@ export interface Clock {
 export const systemClock: Clock = { now: () => new Date() }
 
 export const HOUR_S = 3_600
+export const DAY_S = 24 * HOUR_S
 
 /** Whole seconds since 1970, rounded down. */
 export const epochSeconds = (at: Date): number => Math.floor(at.getTime() / 1000)

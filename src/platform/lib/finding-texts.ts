@@ -25,7 +25,7 @@ export const FINDINGS = {
   none: 'none',
   'empty-body': 'an empty body',
   'a-json-object': 'a JSON object',
-  'encoded-twice': 'a string with JSON in it: it was encoded twice; it begins: {begin}',
+  'encoded-twice': 'a string that contains JSON (encoded twice), beginning: {begin}',
   'any-refusal': 'a code other than 200, or HTTP 401 or 403',
   'other-than-200': 'a code other than 200',
   'code-and-text': '{code}: {describe}',

@@ -42,9 +42,37 @@ export const normalPassword = (text: string): string => text.replace(SPACE, ' ')
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u
 export const hasInvisible = (text: string): boolean => INVISIBLE.test(text)
 
-/** Joiners and the selectors of emoji, where they change what is seen: in Persian and Indic words, and between emoji. */
-const JOINED =
-  /(?<=[\p{M}\p{Script=Arabic}\p{Extended_Pictographic}\p{Emoji_Modifier}])(?:[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}])|[\ufe0e\ufe0f])/gu
+/** Arabic letters that can be joined with the one before. */
+const JOINING = String.raw`[[\p{Script=Arabic}&&\p{L}]--[\u0621\u0674\ufb50-\ufdff\ufe70-\ufefc]]`
+/** Arabic letters that are not joined with the next one anyway (Joining_Type R). */
+const ENDING = [
+  String.raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0`,
+  String.raw`\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773`,
+  String.raw`\u0774\u0778\u0779\u0870-\u0882\u088e\u08aa-\u08ac\u08ae\u08b1\u08b2\u08b9`,
+].join('')
+const VIRAMA = String.raw`[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca]`
+const PICTURE = String.raw`\p{Extended_Pictographic}`
+/** The flags of England, Scotland and Wales, in tag characters: others show nothing. */
+const FLAG =
+  String.raw`(?<=\u{1f3f4})\u{e0067}\u{e0062}` +
+  String.raw`(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}`
+
+/** Joiners and selectors where they change what is seen (RFC 5892 Appendix A, and beyond it what emoji and Han need). */
+const JOINED = new RegExp(
+  [
+    String.raw`(?<=(?![${ENDING}])${JOINING}\p{Mn}*)\u200c(?=${JOINING})`,
+    String.raw`(?<=${VIRAMA})[\u200c\u200d](?=\p{L})`,
+    String.raw`(?<=\p{L})\u200d(?=${VIRAMA})`,
+    String.raw`(?<=\u0d4d)\u200d`, // Malayalam, at the end of a word too
+    String.raw`(?<=[${PICTURE}\p{Emoji_Modifier}]\ufe0f?)\u200d(?=${PICTURE})`,
+    String.raw`(?<=${PICTURE})[\ufe0e\ufe0f]`,
+    String.raw`(?<=[0-9#*])\ufe0f(?=\u20e3)`,
+    String.raw`(?<=\p{Script=Han})[\ufe00-\ufe02\u{e0100}-\u{e01ef}]`,
+    String.raw`(?<=\p{Script=Mongolian})[\u180b-\u180d\u180f]`,
+    FLAG,
+  ].join('|'),
+  'gv',
+)
 const SEEN = /[\p{L}\p{N}\p{P}\p{S}]/u
 /** Braille without a dot. */
 const EMPTY_SYMBOL = '\u2800'

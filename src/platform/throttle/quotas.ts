@@ -1,6 +1,5 @@
-import { DAY_S } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
-import { HOUR_S, secondsUntil } from '../lib/clock.ts'
+import { DAY_S, HOUR_S, secondsUntil } from '../lib/clock.ts'
 import { mailKeyOf } from '../lib/member.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
 import { countWithin } from './attempts.ts'

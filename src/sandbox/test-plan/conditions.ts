@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DAY_S } from '../../platform/lib/clock.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { type CallFaults, SLOW_MS } from '../../ticketing/partner-calls/index.ts'
 
@@ -39,8 +40,6 @@ export const storedConditions = z.looseObject({
 export const FAULTS = ['sends_twice', 'is_slow', 'out_of_order'] as const satisfies (keyof Conditions)[]
 
 export const NO_CONDITIONS: Conditions = conditions.parse({})
-
-const DAY_S = 24 * 60 * 60
 
 /** The faults that calls to the partner are made with. */
 export const callFaultsFor = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): CallFaults => ({

@@ -1,5 +1,6 @@
 import { enqueue } from '../../platform/db/jobs-store.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
+import { DAY_S, HOUR_S } from '../../platform/lib/clock.ts'
 import { verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { mailKeyOf } from '../../platform/lib/member.ts'
 import { countWithin, networkOf, siteOf, subnetOf } from '../../platform/throttle/index.ts'
@@ -8,8 +9,6 @@ import { recordMemberEvent } from './change.ts'
 import { sendLink } from './link.ts'
 import * as store from './store.ts'
 
-const HOUR_S = 3_600
-const DAY_S = 24 * HOUR_S
 const ASKED_PER_MEMBER = 5
 const ASKED_PER_MEMBER_AND_DAY = 10
 /** In a day, beyond what strangers have used up, and one for a network. */

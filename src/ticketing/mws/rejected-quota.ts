@@ -1,4 +1,5 @@
 import type { Deps } from '../../platform/deps.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 import { networkOf } from '../../platform/throttle/index.ts'
 
 /**
@@ -11,7 +12,6 @@ export const LONGEST_ENTRY = {
 } as const
 
 const FIVE_MINUTES_S = 300
-const DAY_S = 86_400
 /** Bytes are counted in blocks. */
 const BLOCK = 4_096
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 import { type Detail, storable, storedDetail } from '../../platform/lib/localized-text.ts'
 
 /** Rejected calls are kept for their partner to look at, and not for ever: they hold visitors' data. */

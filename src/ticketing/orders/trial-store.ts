@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { DAY_S, type Retention, type RetentionBatch } from '../../platform/db/retention.ts'
+import type { Retention, RetentionBatch } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { ORDER_HISTORY } from '../../platform/history/index.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 import { ORDER_STATE_NAMES } from './states.ts'
 
 const removed = z.object({ rows: z.number(), last: z.date().nullable() })

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { columnsOf } from '../../platform/db/record-fields.ts'
-import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 import { storable, storedDetail } from '../../platform/lib/localized-text.ts'
 import { CALL_CAUSES } from './cause.ts'
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { cursorOf, idKey, type Page, pageInput, pageOf, withCursor } from '../../platform/db/page.ts'
-import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 import { positiveId } from '../../platform/lib/json/fields.ts'
 
 /** Breakers of processes that have ended, or call the partner no more; certificates of hosts that are not called any more. */

@@ -1,6 +1,5 @@
-import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { addSeconds, type Clock } from '../../platform/lib/clock.ts'
+import { addSeconds, type Clock, DAY_S } from '../../platform/lib/clock.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import {
   type CertificateFilter,

@@ -1,6 +1,6 @@
-import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { action, type PageAddress } from '../../platform/lib/action.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 import { onePartner } from '../partners/index.ts'
 import { listBreakers, resetBreaker } from './breaker.ts'
 import { ENDING_WITHIN_S, listCertificates } from './certificate.ts'

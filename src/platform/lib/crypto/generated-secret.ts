@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { z } from 'zod'
+import { DAY_S, HOUR_S } from '../clock.ts'
 
 /**
  * Secrets that we issue: `<prefix>_`, 43 characters of base62 (256 random bits) and 6 of a CRC-32, as GitHub's
@@ -56,12 +57,11 @@ export const rotation = z.strictObject({
 })
 export type SecretRotation = z.output<typeof rotation>
 
-const HOUR_S = 3_600
 /** What a page offers for that; anything unusable counts as the usual day. */
 export const offeredOverlap = z.coerce
   .number()
-  .pipe(z.literal([0, HOUR_S, 24 * HOUR_S, 7 * 24 * HOUR_S]))
-  .catch(24 * HOUR_S)
+  .pipe(z.literal([0, HOUR_S, DAY_S, 7 * DAY_S]))
+  .catch(DAY_S)
 
 /** What an operator sees of a live secret; the secret itself is not kept. */
 export interface SecretDates {

@@ -40,7 +40,3 @@ interface PasswordQueue {
  */
 export const passwordSlots = ({ SIGN_IN_QUEUE, QUEUE_WAIT_MS }: PasswordQueue): ConcurrencyLimit =>
   new ConcurrencyLimit({ name: 'sign-in', most: 2, length: SIGN_IN_QUEUE, waitMs: QUEUE_WAIT_MS })
-
-/** Test users are made by one at a time, so that the turns of passwordSlots, and the database, stay free for people who sign in. */
-export const testUserSlots = (): ConcurrencyLimit =>
-  new ConcurrencyLimit({ name: 'test users', most: 1, length: 20, waitMs: 3_000 })

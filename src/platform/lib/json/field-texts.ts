@@ -58,6 +58,7 @@ export const FIELD_PROBLEMS = {
     'with "*." must be more than a public suffix such as co.uk or github.io, below which anybody can register hosts',
   'port-invalid': 'has a port that is not 1 to 65535',
   'required-without-redirect-uris': 'is required where there are no redirect URIs',
+  'required-with-none': 'is required where token_auth_methods is none',
   'required-without-hosts': 'is required where there are no hosts',
   'not-with-jwks': 'cannot be combined with jwks',
   'must-have-no-code': 'must not have code or state in its query',

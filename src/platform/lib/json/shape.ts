@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Detail, type LocalizedText, localized } from '../localized-text.ts'
 import { asMessage, problem, REQUIRED } from './field-problem.ts'
+import { jsonIn } from './lossless.ts'
 
 /** One thing wrong with a JSON value: where (`body.voucherList[2].status`) and what. */
 export interface ShapeProblem {
@@ -41,11 +42,16 @@ const TYPES: Readonly<Record<string, LocalizedText>> = {
   object: localized('must-be-an-type', { type: 'object' }),
 }
 
-const HOLDING_JSON = /^\s*[[{]/
+/** A longer text is not read only to word a problem. */
+const LONGEST_READ = 100_000
+function holdsJson(text: string): boolean {
+  const value = text.length <= LONGEST_READ ? jsonIn(text) : undefined
+  return typeof value === 'object' && value !== null
+}
 
 /** A list or object that came as a string was encoded twice: programs that put one JSON into another do so. */
 function typeProblem(type: string, input: unknown): LocalizedText {
-  const isInString = (type === 'object' || type === 'array') && typeof input === 'string' && HOLDING_JSON.test(input)
+  const isInString = (type === 'object' || type === 'array') && typeof input === 'string' && holdsJson(input)
   if (isInString) return localized('must-be-encoded-once', { type })
   return TYPES[type] ?? localized('must-be-a-type', { type })
 }

@@ -1,4 +1,4 @@
-import { addSeconds } from '../clock.ts'
+import { addSeconds, DAY_S } from '../clock.ts'
 
 /** A chart of bars over time, drawn as SVG on the server. */
 export interface Chart {
@@ -45,7 +45,6 @@ const HEIGHT = 80
 const LEAST = 2
 /** The space between bars, as a part of a bar's share of the width. */
 const GAP = 0.2
-const DAY_S = 86_400
 
 export interface ChartInput {
   readonly id: string

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { DAY_S } from '../../../platform/db/retention.ts'
-import { fromEpochMilliseconds } from '../../../platform/lib/clock.ts'
+import { DAY_S, fromEpochMilliseconds } from '../../../platform/lib/clock.ts'
 import type { InputOf } from '../../../platform/lib/json/input.ts'
 import type { createOrder } from '../../../ticketing/orders/index.ts'
 

@@ -57,6 +57,11 @@ async function signIn(page: Page): Promise<void> {
   await page.fill('input[name=password]', 'alice-password')
 }
 
+async function openConsent(page: Page): Promise<void> {
+  await signIn(page)
+  await toNextPage(page, () => page.click('button[type=submit]'))
+}
+
 /** Pictures are taken of every size and language. */
 const OTHERS: [Size, Language][] = [
   ['phone', 'zh-CN'],
@@ -111,8 +116,7 @@ describe('what the start prints', () => {
 describe('the demo micro-app', () => {
   it('refreshes, and reads again with the new token', async () => {
     const { page, context } = await visitor('desktop', 'en')
-    await signIn(page)
-    await toNextPage(page, () => page.click('button[type=submit]'))
+    await openConsent(page)
     await toNextPage(page, () => page.click('button[value=approve]'))
     const ticket = await page.textContent('#ticket')
     await toNextPage(page, () => page.click('form[action="/refresh"] button'))
@@ -156,8 +160,7 @@ describe('the demo micro-app', () => {
 
   it('never shows its secret or a whole token', async () => {
     const { page, context } = await visitor('desktop', 'en')
-    await signIn(page)
-    await toNextPage(page, () => page.click('button[type=submit]'))
+    await openConsent(page)
     await toNextPage(page, () => page.click('button[value=approve]'))
     const html = await page.content()
     expect(html).not.toContain('demo-secret')
@@ -170,8 +173,7 @@ describe('the demo micro-app', () => {
     const { page, context } = await visitor('desktop', 'en')
     const addresses: string[] = []
     page.on('request', (request) => addresses.push(request.url()))
-    await signIn(page)
-    await toNextPage(page, () => page.click('button[type=submit]'))
+    await openConsent(page)
     await toNextPage(page, () => page.click('button[value=refuse]'))
     expect(await page.isVisible('#refused')).toBe(true)
     const callback = addresses.find((address) => address.includes('/callback'))
@@ -192,8 +194,7 @@ describe('the demo micro-app', () => {
 
   it('leads on from a consent page that was left by the back button and allowed again', async () => {
     const { page, context } = await visitor('phone', 'en')
-    await signIn(page)
-    await toNextPage(page, () => page.click('button[type=submit]'))
+    await openConsent(page)
     await toNextPage(page, () => page.click('button[value=approve]'))
     await page.goBack()
     await toNextPage(page, () => page.click('button[value=approve]'))

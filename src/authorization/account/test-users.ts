@@ -8,7 +8,7 @@ import { deleteFactor } from './factors.ts'
 import { deleteOtherSessions, endLinks } from './password-store.ts'
 import { insertCredential, insertProfile, lockUser, storedPassport } from './store.ts'
 import * as store from './test-user-store.ts'
-import { routingKeyOf } from './wire.ts'
+import { rowKeyOf } from './wire.ts'
 
 /** People who exist to try one app, made by its developers. No other app takes them. */
 
@@ -42,7 +42,7 @@ async function make(deps: Deps, appKey: string, { passwordHash }: NewPassword): 
   const name = randomBytes(4).toString('hex')
   for (const [index, person] of PEOPLE.entries()) {
     const userId = `test-${name}-${index + 1}`
-    const key = { routingKey: routingKeyOf(TEST_CID, userId), cid: TEST_CID, userId }
+    const key = rowKeyOf({ cid: TEST_CID, user_id: userId })
     const profile = {
       name: person.name,
       gender: person.gender,
@@ -67,11 +67,7 @@ const list = ({ db }: Pick<Deps, 'db'>, appKey: string): Promise<store.TestUser[
  */
 async function renewPassword(deps: Deps, appKey: string, { passwordHash }: NewPassword): Promise<void> {
   const { db, clock } = deps
-  const people = (await store.listTestUsers(db, appKey)).map(({ cid, user_id: userId }) => ({
-    routingKey: routingKeyOf(cid, userId),
-    cid,
-    userId,
-  }))
+  const people = (await store.listTestUsers(db, appKey)).map(rowKeyOf)
   for (const key of people) await lockUser(db, key)
   await store.setPasswords(db, appKey, passwordHash)
   for (const key of people) {

@@ -108,7 +108,11 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
     const error = isOver ? new UpstreamFailure('not_begun', 'the person was erased meanwhile') : thrown
     if (!(error instanceof UpstreamFailure)) throw error
     const { reason } = error
-    note(request, error, { kind: 'provider', what: 'a sign-in at the OpenID provider has failed' })
+    note(request, error, {
+      kind: 'provider',
+      subject: 'OpenID provider',
+      what: 'a sign-in at the OpenID provider has failed',
+    })
     if (reason === 'away') reply.header('Retry-After', String(RETRY_S))
     const shown = { reason, again, appName, host: upstream.host, requestId: request.id }
     const query = again.split('?')[1] ?? ''
@@ -149,7 +153,7 @@ export const upstreamLogout: FastifyPluginAsync<{ deps: ProviderDeps }> = async 
       const isAway = error.reason === 'away'
       if (isAway) reply.header('Retry-After', String(RETRY_S))
       else refuseTooMany(request)
-      note(request, error, { kind: 'logout token', what: 'a logout token was refused' })
+      note(request, error, { kind: 'logout token', subject: 'logout token', what: 'a logout token was refused' })
       const description = isAway ? 'the keys of the provider cannot be read' : 'the logout token is not accepted'
       const problem = { error: isAway ? 'temporarily_unavailable' : 'invalid_request', error_description: description }
       return answerStandard(reply, isAway ? 503 : 400, problem)
@@ -166,9 +170,9 @@ export const upstreamLogout: FastifyPluginAsync<{ deps: ProviderDeps }> = async 
 function note(
   request: FastifyRequest,
   { reason, message }: UpstreamFailure,
-  { kind, what }: { readonly kind: string; readonly what: string },
+  { kind, subject, what }: { readonly kind: string; readonly subject: string; readonly what: string },
 ): void {
-  noteForLog(request, { detail: `${kind === 'provider' ? 'OpenID provider' : kind}: ${message}` })
+  noteForLog(request, { detail: `${subject}: ${message}` })
   const line = { level: 'warn', kind: `${kind} ${reason}`, message: what } as const
   request.server.sampledLog.write({ ...line, fields: () => ({ reason, detail: message }) }, request.log)
 }

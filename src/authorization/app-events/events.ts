@@ -6,12 +6,19 @@ import { addSeconds, DAY_S } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
-import { deliver, NotSent, type OutboundDeps, postWebhook, WEBHOOK_PROBLEMS } from '../../platform/outbound/index.ts'
+import {
+  type DeliveryResult,
+  deliver,
+  NotSent,
+  type OutboundDeps,
+  postWebhook,
+  WEBHOOK_PROBLEMS,
+} from '../../platform/outbound/index.ts'
 import { findWebhookOfApp, showMicroApp, takeEndingSecrets, type WebhookOfApp } from '../registry/index.ts'
 import * as store from './store.ts'
 import { type AppEvent, type AppNews, appEventFilter, type EndedAccess } from './wire.ts'
 
-const GIVEN_UP_AFTER_S = 3 * 86_400
+const GIVEN_UP_AFTER_S = 3 * DAY_S
 /** Never reached: attempts are ten minutes apart at most, and after three days an event is given up. */
 const MAX_ATTEMPTS = 10_000
 const AT_ONCE = 50
@@ -76,7 +83,7 @@ async function sendOne(
   deps: OutboundDeps,
   webhook: WebhookOfApp | undefined,
   event: AppEvent,
-): Promise<string | undefined> {
+): Promise<DeliveryResult['failure']> {
   let answered: number | null = null
   const { failure } = await deliver(deps, {
     send: async () => {

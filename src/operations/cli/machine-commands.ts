@@ -146,30 +146,20 @@ const movedText = ({ to, from, rows }: Awaited<ReturnType<typeof movePeople>>): 
     ...Object.entries(rows).map(([table, count]) => `  ${table} ${count}`),
   ].join('\n')
 
-const resealedText = (done: Resealed): string =>
+const resealedText = ({ unreadable, unused_secrets: unused, ...done }: Resealed): string =>
   [
     `values are made with SECRET_KEY since ${readable(done.replaced_at)}`,
     `re-encrypted: ${done.resealed}; already encrypted with it: ${done.sealed_before}`,
-    ...unreadableText(done.unreadable),
-    ...unusedText(done.unused_secrets),
+    ...named(`values that no key decrypts: ${unreadable.total}; set them again:`, unreadable.rows, unreadable.total),
+    ...named(
+      `app_secrets still hashed with an old key: ${unused.total}; they are rehashed on next use or rotation:`,
+      unused.app_keys,
+      unused.apps,
+    ),
     `the last token or session of an old key ends ${readable(done.tokens_end_at)}`,
     `SECRET_KEYS_OLD can be emptied after ${readable(done.droppable_at)} without any effect`,
   ].join('\n')
 
-const unreadableText = ({ total, rows }: Resealed['unreadable']): string[] =>
-  total === 0
-    ? []
-    : [
-        `values that no key decrypts: ${total}; set them again:`,
-        ...rows.map((row) => `  ${row}`),
-        ...(total > rows.length ? ['  …'] : []),
-      ]
-
-const unusedText = ({ total, apps, app_keys }: Resealed['unused_secrets']): string[] =>
-  total === 0
-    ? []
-    : [
-        `app_secrets still hashed with an old key: ${total}; they are rehashed on next use or rotation:`,
-        ...app_keys.map((appKey) => `  ${appKey}`),
-        ...(apps > app_keys.length ? ['  …'] : []),
-      ]
+/** The names of some under a title; nothing where there are none. */
+const named = (title: string, names: readonly string[], total: number): string[] =>
+  total === 0 ? [] : [title, ...names.map((name) => `  ${name}`), ...(names.length < total ? ['  …'] : [])]

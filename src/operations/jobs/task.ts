@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { TokenDeps } from '../../authorization/oauth/index.ts'
 import type { UpstreamDeps } from '../../authorization/upstream/index.ts'
 import type { Log } from '../../platform/lib/log.ts'
+import type { DeliveryResult } from '../../platform/outbound/index.ts'
 import type { RunDeps } from '../../sandbox/certification/index.ts'
 
 /** All that lives as long as the process: for work of every room. */
@@ -26,17 +27,11 @@ export class GiveUp extends Error {
   override readonly name = 'GiveUp'
 }
 
-interface Outcome {
-  /** It is worth another attempt. */
-  readonly failure?: string | null | undefined
-  readonly givenUp?: string | null | undefined
-}
-
 /** A task with a payload of this shape, which says what has failed, or throws. */
 export const task =
   <Payload>(
     payload: z.ZodType<Payload>,
-    work: (deps: ServiceDeps, payload: Payload, job: RunningJob) => Promise<Outcome>,
+    work: (deps: ServiceDeps, payload: Payload, job: RunningJob) => Promise<DeliveryResult>,
   ): Task =>
   async (deps, given, job) => {
     const { failure, givenUp } = await work(deps, payload.parse(given), job)

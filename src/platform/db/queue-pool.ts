@@ -75,8 +75,9 @@ export class QueuePool {
       try {
         return await this.pool.query(statement)
       } catch (error) {
-        if (!isUnavailable(error)) this.#log.error({ err: error }, 'the end of a job was refused: it will run again')
-        if (!isUnavailable(error) || over.aborted) return undefined
+        const isAway = isUnavailable(error)
+        if (!isAway) this.#log.error({ err: error }, 'the end of a job was refused: it will run again')
+        if (!isAway || over.aborted) return undefined
       }
       await sleep(WRITE_AGAIN_AFTER_MS)
     }

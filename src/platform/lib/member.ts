@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DAY_S } from './clock.ts'
 import { problem } from './json/field-problem.ts'
 import { normalName } from './precis.ts'
 
@@ -28,7 +29,7 @@ export type NewMember = z.output<typeof newMember>
 export const MAX_MEMBERS = 50
 /** Invitations of one partner or team that can be used. */
 export const MAX_INVITATIONS = 20
-export const INVITATION_LIFETIME_S = 7 * 86_400
+export const INVITATION_LIFETIME_S = 7 * DAY_S
 
 /** States of the mail with an invitation. */
 export const MAIL_STATES = ['waiting', 'sent', 'failed'] as const

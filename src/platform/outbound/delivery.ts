@@ -32,9 +32,9 @@ export class NotSent extends Error {
 /** Outcome of an attempt, for the operator. Holds no secret. */
 export interface DeliveryResult {
   /** Worth another attempt. */
-  failure?: string
+  readonly failure?: string | null | undefined
   /** Not: it was refused for good, or its time is over. */
-  givenUp?: string
+  readonly givenUp?: string | null | undefined
 }
 
 interface Delivery {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Deps } from '../deps.ts'
-import { addSeconds, epochSeconds } from '../lib/clock.ts'
+import { addSeconds, DAY_S, epochSeconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
 
@@ -10,7 +10,7 @@ import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
  * session, and is valid for one account only.
  */
 
-export const DEVICE_LIFETIME_S = 180 * 86_400
+export const DEVICE_LIFETIME_S = 180 * DAY_S
 /** People who share a browser: the latest few are known. */
 const MAX_MARKS = 3
 const ID_BYTES = 12

@@ -1,5 +1,5 @@
 import type { Deps } from '../../platform/deps.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, DAY_S } from '../../platform/lib/clock.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
@@ -7,7 +7,7 @@ import { noSuchRun, type OneRun } from '../certification/index.ts'
 import { timesWithdrawn, withdrawOnce } from './share-store.ts'
 
 /** Seconds for which a link to a run can be opened. */
-const LASTS_S = 7 * 86_400
+const LASTS_S = 7 * DAY_S
 
 const runKey = ({ partnerId, runId }: OneRun): string => `${partnerId}/${runId}`
 

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { DAY_S } from '../clock.ts'
 import { ownCookie } from './own-cookie.ts'
 
 /** Browsers keep no cookie longer. */
-const LIFETIME_S = 400 * 86_400
+const LIFETIME_S = 400 * DAY_S
 const NAME = 'gatehouse_cookie_set'
 
 /** Sent by forms whose page has set the cookie. Programs that post without opening the page do not send it. */

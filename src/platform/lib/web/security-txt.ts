@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import { addSeconds, type Clock } from '../clock.ts'
+import { addSeconds, type Clock, DAY_S } from '../clock.ts'
 import { NO_STORE_HEADERS } from './envelope.ts'
 
 const PATH = '/.well-known/security.txt'
 /** RFC 9116 recommends less than a year; the date moves on each day. */
-const VALID_S = 180 * 86_400
+const VALID_S = 180 * DAY_S
 
 /** Where to report a vulnerability, if the operator has set it. */
 export function registerSecurityTxt(

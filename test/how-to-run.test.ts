@@ -7,8 +7,8 @@ const moduleId = new URL('./lib/concurrency-limit.test.ts', import.meta.url).pat
 
 const module = { type: 'module', name: 'turns' }
 const suite = { type: 'suite', name: "a caller's turn (1)", parent: module }
-const file = (ok: boolean, failed: object[]) =>
-  ({ moduleId, ok: () => ok, children: { allTests: () => failed } }) as unknown as TestModule
+const file = (ok: boolean, failed: object[], state = ok ? 'passed' : 'failed') =>
+  ({ moduleId, ok: () => ok, state: () => state, children: { allTests: () => failed } }) as unknown as TestModule
 
 it('names the command for each failing test, as a shell reads it', () => {
   const failed = [
@@ -23,4 +23,8 @@ it('names the command for each failing test, as a shell reads it', () => {
 
 it('names the file when none of its tests failed, but something around them', () => {
   expect(commandsFor([file(false, [])])).toEqual([`${RUN} test/lib/concurrency-limit.test.ts`])
+})
+
+it('names the file whose process ended before it had', () => {
+  expect(commandsFor([file(true, [], 'pending')])).toEqual([`${RUN} test/lib/concurrency-limit.test.ts`])
 })

@@ -10,9 +10,12 @@ const ROOT = new URL('..', import.meta.url).pathname
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 const asPattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
+/** Not of a file whose process ended in its midst. */
+const isEnded = (module: TestModule): boolean => !['queued', 'pending'].includes(module.state())
+
 export function commandsFor(modules: readonly TestModule[]): string[] {
   return modules
-    .filter((module) => !module.ok())
+    .filter((module) => !module.ok() || !isEnded(module))
     .flatMap((module) => {
       const run = `npx vitest run --config test/vitest.config.ts ${relative(ROOT, module.moduleId)}`
       const failed = [...module.children.allTests('failed')]

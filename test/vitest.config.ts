@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { HowToRun } from './how-to-run.ts'
 import { LongestFirst } from './longest-first.ts'
+import { testProcesses } from './test-processes.ts'
 import { unitTests } from './tiers.ts'
 
 const unit = unitTests()
@@ -11,6 +12,7 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     reporters: ['default', new HowToRun()],
+    pool: testProcesses,
     // Files of one worker share what they import: the app is loaded once a worker.
     isolate: false,
     // What a run has compiled the next one need not.

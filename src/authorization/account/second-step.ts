@@ -15,7 +15,7 @@ import { confirmTotp, enrolTotp, spendFactor } from './factors.ts'
 import { AMR, endSession } from './session.ts'
 import { openSession, personLimits, recordFailure } from './sign-in.ts'
 import { type Credential, findCredential, lockUser, lockUserSignedInSince } from './store.ts'
-import { routingKeyOf, type SignInArrival } from './wire.ts'
+import { routingKeyOf, type SignInBrowser } from './wire.ts'
 
 /**
  * The second step of a sign-in. What stands between the two is no session: an encrypted text that says whose password was
@@ -66,7 +66,7 @@ export function openSecondStep({ keys, clock }: Deps, text: string | undefined):
   return { routingKey: routingKeyOf(cid, userId), cid, userId, passport, at: began, isPassword }
 }
 
-export interface SecondStepInput extends SignInArrival {
+export interface SecondStepInput extends SignInBrowser {
   readonly step: SecondStep
   readonly code: string
 }
@@ -75,7 +75,7 @@ export interface SecondStepInput extends SignInArrival {
 export const hasTotp = async ({ db }: Deps, step: SecondStep): Promise<boolean> =>
   (await findFactors(db, step)).totpSince !== null
 
-const limitsOf = (deps: Deps, { step, from: { address }, device }: SecondStepInput) =>
+const limitsOf = (deps: Deps, { step, address, device }: SecondStepInput) =>
   personLimits(deps, step.passport, { address, device })
 
 /**
@@ -84,7 +84,7 @@ const limitsOf = (deps: Deps, { step, from: { address }, device }: SecondStepInp
  * authenticator have a bound of a day besides (code-guesses.ts).
  */
 export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<string> {
-  const { step, from, device, code } = input
+  const { step, device, code } = input
   const limits = await limitsOf(deps, input)
   const guesses = isRecoveryCode(code) ? undefined : codeGuesses(deps, step, device)
   const refuseExhausted = async () => {
@@ -94,7 +94,7 @@ export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<
   await refuseExhausted()
   const amr = await spendFactor(deps, step, code)
   if (!amr) {
-    const told = { from, method: 'code', detail: { by: 'code' } } as const
+    const told = { from: input, method: 'code', detail: { by: 'code' } } as const
     const refused = await limits.failed(recordFailure(deps, step, told))
     throw (await guesses?.failed()) ?? refused
   }
@@ -133,11 +133,8 @@ export async function confirmInSignIn(
 }
 
 /** Throws SignInRefused where the password was changed, or everything was ended, since the first step. */
-async function open(
-  deps: Deps,
-  { step, formerSession, from, device }: SecondStepInput,
-  amr: readonly string[],
-): Promise<string> {
+async function open(deps: Deps, from: SecondStepInput, amr: readonly string[]): Promise<string> {
+  const { step, formerSession, device } = from
   const method = amr.includes('otp') ? 'code' : 'recovery code'
   await endSession(deps, formerSession)
   return inPersonTransaction(deps, step.routingKey, async (inside, db) => {

@@ -116,7 +116,7 @@ export const lockSignedIn = async ({ db, clock }: Deps, session: SignedIn): Prom
  * The person ends the session of this cookie. Where it began at the platform's OpenID provider, returns the id_token; empty
  * where it cannot be opened any more (it was sealed with a SECRET_KEY that is gone).
  */
-export async function endOwnSession(deps: Deps, cookieValue: string | undefined): Promise<string | undefined> {
+export async function endThisSession(deps: Deps, cookieValue: string | undefined): Promise<string | undefined> {
   const session = await findSession(deps, cookieValue)
   if (!session) return undefined
   const { routingKey, sessionHash, fromUpstream } = session

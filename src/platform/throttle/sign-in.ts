@@ -20,12 +20,6 @@ export interface SignInSource {
   readonly device?: string | undefined
 }
 
-/** The browser in which somebody signs in. */
-export interface SignInBrowser extends SignInSource {
-  /** The id of the session there that this sign-in replaces. */
-  readonly formerSession?: string | undefined
-}
-
 export interface SignInAttempt extends Account, SignInSource {
   /** Somebody who is signed in shows once more that they know the password: a session has a budget of its own. */
   readonly session?: Buffer | undefined

@@ -8,11 +8,10 @@ import { countWithin } from '../../platform/throttle/index.ts'
 import { SignInRefused } from './errors.ts'
 import * as store from './factor-store.ts'
 import { ownPassport } from './password.ts'
-import { deleteOtherSessions } from './password-store.ts'
 import { recordChange } from './person-mail.ts'
 import { AMR, endSession, lockSignedIn, type SignedIn, startSession } from './session.ts'
 import { recordSignIn, tellOfNewDevice } from './sign-in.ts'
-import { lockUserSignedInSince } from './store.ts'
+import { deleteOtherSessions, lockUserSignedInSince } from './store.ts'
 import type { SignInBrowser } from './wire.ts'
 
 /**

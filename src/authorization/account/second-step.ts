@@ -2,20 +2,62 @@ import { z } from 'zod'
 import { asPerson } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
-import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
+import { addSeconds, DAY_S, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
 import { openSealedText, sealedText } from '../../platform/lib/crypto/carried-text.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
 import type { TotpEnrolment } from '../../platform/lib/crypto/totp.ts'
-import { codeGuesses } from './code-guesses.ts'
-import { SignInRefused } from './errors.ts'
+import {
+  clearFailures,
+  countFailure,
+  currentFailures,
+  knownDevice,
+  throttleKey,
+} from '../../platform/throttle/index.ts'
+import { CodesUsedUp, SignInRefused } from './errors.ts'
 import { findFactors } from './factor-store.ts'
 import { confirmTotp, enrolTotp, spendFactor } from './factors.ts'
+import { tellPerson } from './person-mail.ts'
 import { AMR, endSession } from './session.ts'
-import { openSession, personLimits, recordFailure } from './sign-in.ts'
+import { accountOf, openSession, personLimits, recordFailure } from './sign-in.ts'
 import { type Credential, findCredential, lockUser, lockUserSignedInSince } from './store.ts'
 import { routingKeyOf, type SignInBrowser } from './wire.ts'
+
+/**
+ * How many wrong codes of an authenticator count in a day: whoever knows the password has all day and every network to
+ * guess six digits. Browsers that have signed in before have as many of their own, so that strangers cannot keep the
+ * person out. Recovery codes, which nobody guesses, and passkeys are not bound; another password clears both counts.
+ */
+const MOST_IN_A_DAY = 20
+
+type Browsers = 'known' | 'others'
+
+const subjectOf = ({ keys }: Deps, { cid, userId }: UserRowKey, browsers: Browsers): Buffer =>
+  throttleKey(keys, 'code-day', `${browsers}\n${cid}:${userId}`)
+
+function codeGuesses(deps: Deps, person: UserRowKey & { passport: string }, device: string | undefined) {
+  const browsers = knownDevice(deps, accountOf(person.passport), device) ? 'known' : 'others'
+  const subject = subjectOf(deps, person, browsers)
+  return {
+    async refuseExhausted(): Promise<void> {
+      const counted = await currentFailures(deps.db, subject, deps.clock.now(), DAY_S)
+      if (counted && counted.failures >= MOST_IN_A_DAY) throw new CodesUsedUp(counted.windowEndsAt)
+    },
+    /** Counts a wrong code; what to throw, where it is one too many. The last one is told to the person. */
+    async failed(): Promise<CodesUsedUp | undefined> {
+      const { failures, windowEndsAt } = await countFailure(deps.db, subject, deps.clock.now(), DAY_S)
+      if (failures === MOST_IN_A_DAY) await tellPerson(deps, person, 'codes_guessed')
+      return failures > MOST_IN_A_DAY ? new CodesUsedUp(windowEndsAt) : undefined
+    },
+  }
+}
+
+/** Whoever has guessed does not know the password any more. */
+export async function forgetCodeGuesses(deps: Deps, person: UserRowKey): Promise<void> {
+  await clearFailures(deps.db, subjectOf(deps, person, 'known'))
+  await clearFailures(deps.db, subjectOf(deps, person, 'others'))
+}
 
 /**
  * The second step of a sign-in. What stands between the two is no session: an encrypted text that says whose password was

@@ -12,7 +12,6 @@ import { accountOf } from './sign-in.ts'
 import { endSessionThere } from './upstream-sign-in.ts'
 import type { SignInBrowser } from './wire.ts'
 
-/** The path of the page that asks for a code. */
 export const SECOND_STEP = '/sign-in/code'
 /** The path of the page for a forgotten password; the cookie below is sent there. */
 export const FORGOTTEN = '/sign-in/forgotten'

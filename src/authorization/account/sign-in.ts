@@ -88,10 +88,7 @@ interface Opening {
   readonly device: string | undefined
 }
 
-/**
- * The last part of signing in. `deps.db` is a transaction, which is undone if the password was changed meanwhile, or does not
- * suffice any more.
- */
+/** The last part of signing in, in a transaction: undone if the password has changed, or no longer suffices. */
 export async function openSession(
   deps: Deps,
   passport: string,

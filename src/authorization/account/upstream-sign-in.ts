@@ -13,9 +13,9 @@ import {
 } from '../upstream/index.ts'
 import { spendChallenge } from './factor-store.ts'
 import { endSession, endThisSession, startSession } from './session.ts'
+import { deleteUpstreamSessions, updateProfile } from './session-store.ts'
 import { recordSignIn } from './sign-in.ts'
 import { insertCredential, insertProfile, storedPassport } from './store.ts'
-import { deleteUpstreamSessions, updateProfile } from './upstream-store.ts'
 import { newUser, rowKeyOf, type SignInBrowser } from './wire.ts'
 
 /** Sessions of people whom the platform's OpenID provider has recognized (UPSTREAM_ISSUER). */

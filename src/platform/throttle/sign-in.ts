@@ -28,10 +28,7 @@ export interface SignInAttempt extends Account, SignInSource {
 export interface SignInLimits {
   /** Throws the refusal once a limit is used up. */
   refuseExhausted(): Promise<void>
-  /**
-   * Counts a failure and returns the error to throw, with the end of the window if this failure reached a limit. `record`
-   * is told whether the account is locked now.
-   */
+  /** Returns the error to throw, with the end of the window if a limit is reached; `record`: is it locked now? */
   failed(record?: (locked: boolean) => Promise<unknown>): Promise<Error>
   /** Clears the failures of the account in this network, or of this browser, after a good sign-in. */
   forget(): Promise<void>

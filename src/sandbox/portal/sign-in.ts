@@ -14,10 +14,7 @@ import { findPartner, findPartnerByClientId, type PartnerWithSecrets } from '../
 import { PartnerSignInRefused } from './errors.ts'
 import { endPartnerSession, startPartnerSession } from './session.ts'
 
-/**
- * A partner has at most two live secrets. Missing ones are replaced by this, so that every sign-in makes as many
- * comparisons.
- */
+/** At most two secrets are live; missing ones are replaced, so that every sign-in makes as many comparisons. */
 const MAX_SECRETS = 2
 const DUMMY_SECRET = { secret_id: '', secret: randomBytes(32).toString('base64url') }
 

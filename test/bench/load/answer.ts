@@ -1,4 +1,5 @@
 import type { Expectation } from './ask.ts'
+import type { Prepared } from './list.ts'
 
 export interface Answer {
   readonly status: number
@@ -51,9 +52,11 @@ export function answerChecker() {
 
   return {
     /** Throws, and so fails the whole run, when an answer is not the expected one. */
-    check(answer: Answer, expected: Expectation): void {
-      const problem = problemOf(answer, expected)
-      if (problem) throw new Error(`a wrong answer: ${problem}\nit was: ${answer.body}`)
+    check(answer: Answer, { expect, request }: Prepared): void {
+      const problem = problemOf(answer, expect)
+      if (!problem) return
+      const [, path] = /^\S+ ([^ ?]+)/.exec(request) ?? []
+      throw new Error(`a wrong answer of ${path}: ${problem}\nit was: ${answer.body}`)
     },
     /** Access tokens handed out so far, oldest first. */
     tokens: (): readonly string[] => [...seen],

@@ -136,9 +136,14 @@ describe('answers', () => {
   it.each([
     ['another text', { kind: 'text', text: 'a' }, 200, 'b'],
     ['another status', { kind: 'text', text: 'a' }, 503, 'a'],
+    ['another status beside the work', { kind: 'beside', status: 303 }, 500, ''],
     ['another user', { kind: 'fields', fields: { active: true, sub: '7' } }, 200, '{"active":true,"sub":"8"}'],
   ] as const)('are wrong with %s', (_name, expected, status, body) => {
     expect(() => answerChecker().check({ status, body }, asked(expected))).toThrow('a wrong answer of /sign-in: ')
+  })
+  it('may be 503 beside the work, when more comes than the machine can do', () => {
+    const check = () => answerChecker().check({ status: 503, body: '' }, asked({ kind: 'beside', status: 303 }))
+    expect(check).not.toThrow()
   })
   it('hold each access token once, and the refresh token that was asked with', () => {
     const checker = answerChecker()

@@ -41,7 +41,8 @@ export function answerChecker() {
   }
 
   function problemOf({ status, body }: Answer, expected: Expectation): string | undefined {
-    if (expected.kind === 'beside') return status === expected.status ? undefined : `status ${status}`
+    // 503 too: where a busy machine hashes fewer passwords than come, who has waited for QUEUE_WAIT_MS is rightly refused.
+    if (expected.kind === 'beside') return status === expected.status || status === 503 ? undefined : `status ${status}`
     if (status !== 200) return `status ${status}`
     if (expected.kind === 'text') return body === expected.text ? undefined : `not the expected ${expected.text}`
     if (expected.kind === 'tokens') return problemOfTokens(body, expected)

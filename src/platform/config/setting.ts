@@ -9,7 +9,11 @@ import { prefixProblem } from './mounts.ts'
 /** Kinds of settings, with the message about an invalid value. */
 
 export const whole = (from: number, to: number, otherwise = 'must be a whole number') =>
-  z.coerce.number(otherwise).int(otherwise).min(from, `must be at least ${from}`).max(to, `must be at most ${to}`)
+  z.coerce
+    .number(otherwise)
+    .int(otherwise)
+    .min(from, { error: `must be at least ${from}`, abort: true })
+    .max(to, { error: `must be at most ${to}`, abort: true })
 
 const MOST_PROCESSES = 64
 

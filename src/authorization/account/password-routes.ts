@@ -4,6 +4,8 @@ import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { WeakPassword } from '../../platform/lib/crypto/weak-password.ts'
 import { hasWrongCharacters } from '../../platform/lib/json/input.ts'
+import { subjectOf } from '../../platform/lib/subject.ts'
+import { FORM_OWNER } from '../../platform/lib/web/form-owner.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
@@ -49,7 +51,9 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   const passportOf = async (request: FastifyRequest, token: string | undefined): Promise<string> => {
     if (token !== undefined) return (await openPasswordLink(deps, token)).passport
     const session = await findSession(deps, cookie.read(request))
-    return session ? ownPassport(deps, session) : ''
+    if (!session) return ''
+    FORM_OWNER.own(deps.keys, request, subjectOf(session))
+    return ownPassport(deps, session)
   }
 
   /** The form, with whose password it sets: a password manager keeps the new one under that name. */
@@ -100,6 +104,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   async function change(request: FastifyRequest, reply: FastifyReply, acting: Deps, t: Translate) {
     const session = await findSession(deps, cookie.read(request))
     if (!session) return send(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
+    FORM_OWNER.own(deps.keys, request, subjectOf(session))
     if (!(await isFresh(deps, session))) return askToSignIn(reply, PASSWORD_PATH, true)
     await countOwnChange(deps, session)
     const form = ownPasswordForm.safeParse(request.body)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eraseUser } from '../../src/authorization/people/erase.ts'
+import { formsOf } from '../acceptance/form.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { untilLocked } from '../locks.ts'
 import { APP_FORM, clientOf, type Developer, founder, joined, registered, withAuthenticator } from './people.ts'
@@ -109,5 +110,23 @@ describe('what an operator changes of an app', () => {
     )
     await held.release()
     expect((await made).status).toBe(409)
+  })
+})
+
+describe('a form that makes a secret of a webhook', () => {
+  it('makes one, though it is sent again as by a reload: what signed so far goes on for as long as was said', async () => {
+    const owner = await founder(world)
+    await withAuthenticator(world, owner)
+    const appKey = await registered(owner)
+    const path = `/developer/apps/${appKey}/webhook`
+    await owner.browser.send('POST', path, { webhook_url: 'https://hooks.example.com/' })
+    const former = 'select former_webhook_secret as secret from micro_app where app_key = $1'
+    const action = `${path}/secret`
+    const form = formsOf((await owner.browser.open(path)).text).find((one) => one.action === action)
+    if (!form) throw new Error('no form')
+    expect((await owner.browser.submit(form, { overlap_s: '86400' })).status).toBe(200)
+    const { rows: before } = await world.pool.query(former, [appKey])
+    expect((await owner.browser.submit(form, { overlap_s: '86400' })).status).toBe(409)
+    expect((await world.pool.query(former, [appKey])).rows).toEqual(before)
   })
 })

@@ -13,11 +13,10 @@ import { internationalNumber } from '../../platform/lib/phone-number.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import { countWithin, networkOf } from '../../platform/throttle/index.ts'
 import { alreadyTaken } from './errors.ts'
-import { endLinks, passportOf } from './password-store.ts'
 import { addressOf, recordChange } from './person-mail.ts'
 import * as store from './profile-store.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
-import { findCredential, insertCredential, isPassportTaken, storedPassport } from './store.ts'
+import { endLinks, findCredential, insertCredential, isPassportTaken, passportOf, storedPassport } from './store.ts'
 import { newUser, routingKeyOf } from './wire.ts'
 
 /**

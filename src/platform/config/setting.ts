@@ -59,10 +59,7 @@ export const baseUrl = httpUrl
   })
   .transform((url) => url.replace(/\/+$/, ''))
 
-/**
- * What a character that ends the user name and password in an address has done there: with it in a password, what stands
- * before it would be taken for the host.
- */
+/** A password's character that ends the user part of an address: what stands before it would become the host. */
 function strayInPassword(text: string): string | undefined {
   const [, authority = '', rest = ''] = /^[a-z]+:\/\/([^/?#]*)(.*)$/is.exec(text) ?? []
   if (rest.includes('#')) return '#'

@@ -50,12 +50,12 @@ describe('the notice that is expected', () => {
   })
 })
 
-/** A run that waits at its consumption step. */
-async function waitingRun(): Promise<string> {
-  const runId = await lab.run()
-  await walkTo(lab, runId, 'consumption')
+/** A run that waits at this step. */
+async function waitingRun(step = 'consumption'): Promise<string> {
+  const runId = await lab.run(WISH)
+  await walkTo(lab, runId, step)
   lab.world.clock.advance(1)
-  await me.send(`/sandbox/run/${runId}/steps/consumption/start`)
+  await me.send(`/sandbox/run/${runId}/steps/${step}/start`)
   await lab.awaited(runId)
   return runId
 }
@@ -85,6 +85,15 @@ describe('a wait', () => {
     const { stdout } = await promisify(execFile)('sh', ['-c', script], { env })
     expect(stdout).toContain('"code":200')
     await until(async () => (await last(runId))?.state === 'passed')
+  })
+
+  it('names no status on the page where any will do', async () => {
+    const runId = await waitingRun('product-change')
+    const { body } = await me.open(`/sandbox/run/${runId}`)
+    expect(body).toContain('<dt><code>partnerDealId</code></dt>')
+    expect(body).not.toContain('<dt><code>status</code></dt>')
+    expect((await me.send(`/sandbox/run/${runId}/steps/product-change/stop`)).statusCode).toBe(303)
+    await until(() => lab.world.deps.runningAttempts.size === 0)
   })
 
   it('is stopped by a form, at once and as interrupted; a second click does no harm', async () => {

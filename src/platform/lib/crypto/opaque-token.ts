@@ -66,8 +66,13 @@ const RIGHT_MAC = Buffer.alloc(MAC_BYTES)
 const hashOf = (keys: DerivedKeys, prefix: Prefix, boundTo: string): Buffer =>
   hmacSha256(keys.token, `${prefix}\n${boundTo}\n`, PAYLOAD)
 
+/** `Buffer.copy` makes an object where it copies a part. */
+function copyBytes(from: Buffer, start: number, count: number, to: Buffer, at: number): void {
+  for (let place = 0; place < count; place++) to[at + place] = from[start + place] as number
+}
+
 function hasMacOf(hash: Buffer): boolean {
-  hash.copy(RIGHT_MAC, 0, 0, MAC_BYTES)
+  copyBytes(hash, 0, MAC_BYTES, RIGHT_MAC, 0)
   return timingSafeEqual(MAC, RIGHT_MAC)
 }
 
@@ -78,10 +83,10 @@ export function issueToken(
   PAYLOAD.writeUInt16BE(routingKey, 0)
   const seconds = epochSeconds(expiresAt)
   PAYLOAD.writeUInt32BE(seconds, 2)
-  if (random) random.copy(PAYLOAD, 6, 0, RANDOM_BYTES)
+  if (random) copyBytes(random, 0, RANDOM_BYTES, PAYLOAD, 6)
   else fillRandomly(PAYLOAD, 6, RANDOM_BYTES)
   const hash = hashOf(keys, prefix, boundTo)
-  hash.copy(MAC, 0, 0, MAC_BYTES)
+  copyBytes(hash, 0, MAC_BYTES, MAC, 0)
   return { text: `${prefix}_${BYTES.toString('base64url')}`, hash, routingKey, expiresAt: fromEpochSeconds(seconds) }
 }
 
@@ -109,7 +114,7 @@ function fillRandomly(target: Buffer, at: number, count: number): void {
     randomFillSync(AHEAD)
     used = 0
   }
-  AHEAD.copy(target, at, used, used + count)
+  copyBytes(AHEAD, used, count, target, at)
   AHEAD.fill(0, used, used + count)
   used += count
 }

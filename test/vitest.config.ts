@@ -28,11 +28,11 @@ export default defineConfig({
     hookTimeout: 600_000,
     expect: { poll: { timeout: 300_000 } },
     projects: [
-      // One project for both tiers: files of two never share a process, and each process loads the app anew.
+      // One for both tiers: files of two projects never share a process, and each process loads the app anew.
       {
         extends: true,
         test: {
-          name: 'here',
+          name: 'node',
           include: UNIT_ALONE ? unitTests() : ['test/**/*.test.ts'],
           exclude: [LANGUAGES],
           globalSetup: ['test/global-setup.ts'],

@@ -17,10 +17,7 @@ import type { Clock } from './platform/lib/clock.ts'
 import { parseInput } from './platform/lib/json/input.ts'
 import { DEMO_PRODUCTS } from './sandbox/portal/index.ts'
 
-/**
- * The operator's command line: requests to the admin API of a running service. What needs no service but its database runs
- * where that is.
- */
+/** The operator's command line: requests to a running service, or what needs no service but its database. */
 export function programOf(context: CliContext): Command {
   const { terminal } = context
   const program = new Command('gatehouse')

@@ -127,7 +127,7 @@ describe('gatehouse partner', () => {
       code: 1,
       stdout: '',
       stderr:
-        'the test call with the new secret failed, so the old one still signs our calls: address: no URL is registered for heartbeat\n',
+        'the test call with the new secret failed, so the old one still signs our calls: no URL is registered for heartbeat\n',
     })
     expect(await run('retire-secret', id)).toMatchObject({
       code: 1,

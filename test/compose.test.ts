@@ -169,6 +169,13 @@ describe('npx gatehouse in the image', () => {
 })
 
 describe('the Dockerfile', () => {
+  it('asks for the health where no caller can hold up the answer', () => {
+    const { HEALTH_PORT } = readConfig({ HEALTH_PORT: /\bHEALTH_PORT=(\d+)/.exec(read('Dockerfile'))?.[1] })
+    expect(HEALTH_PORT).toBeDefined()
+    const [, check] = /^HEALTHCHECK .*\n +CMD (\[.+\])$/m.exec(read('Dockerfile')) ?? []
+    expect(JSON.parse(check ?? '[]').at(-1)).toContain("'http://127.0.0.1:' + process.env.HEALTH_PORT + '/readyz'")
+  })
+
   it('copies only what exists, and runs as a user that is not root', () => {
     const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(
       ([, list]) => list?.split(' ') ?? [],

@@ -30,7 +30,7 @@ describe('the configuration', () => {
       'PORT must be a whole number',
       'DATABASE_URL must be a postgres:// address',
       expect.stringMatching(/^SECRET_KEY must have at least 32 characters; generate one with: openssl/),
-      'LOG_LEVEL must be a pino level',
+      'LOG_LEVEL must be trace, debug, info, warn, error, fatal or silent',
     ])
   })
 
@@ -47,6 +47,20 @@ describe('the configuration', () => {
       /^DEMO must not be on in production: its passwords are public/,
     ],
     [{ DATABASE_URL: 'postgres://db/gatehouse' }, /^SECRET_KEY is required with DATABASE_URL: set it/],
+    [
+      { ...PRODUCTION, PUBLIC_URL: 'https://gate.example', ADMIN_TOKEN: 'demo-admin-token-for-local-use-only' },
+      /^ADMIN_TOKEN must not be the one of the demo in production: it is public; generate one with: openssl/,
+    ],
+    ...['a token with spaces between its words', 'ein-Schlüssel-mit-Umlauten-im-Namen'].map(
+      (token): [Record<string, string>, RegExp] => [
+        { ADMIN_TOKEN: token },
+        /^ADMIN_TOKEN must be visible ASCII characters without spaces, .*; generate one with: openssl/,
+      ],
+    ),
+    [{ DATABASE_PLANNING: 'generic' }, /^DATABASE_PLANNING must be forced or server$/],
+    [{ SHARDS: '0' }, /^SHARDS must be at least 1$/],
+    [{ SECRET_KEYS_OLD: 'short,shorter' }, /^SECRET_KEYS_OLD must be keys of at least 32 characters each$/],
+    [{ UPSTREAM_SCOPE: ' ' }, /^UPSTREAM_SCOPE must be scopes, separated by spaces$/],
     [{ PUBLIC_URL: 'javascript:alert(1)' }, /^PUBLIC_URL must be an http/],
     [
       { ...PRODUCTION, PUBLIC_URL: 'https://gate.example', API_URL: 'http://api.gate.example' },

@@ -194,6 +194,21 @@ describe('requests that are sent ahead on one connection', () => {
     expect(wide.logged()).toContain('too many requests that wait for an answer on one connection')
   })
 
+  it.each([
+    ['a read', READ],
+    ['the shortest', 'GET / HTTP/1.1\r\nHost:x\r\n\r\n'],
+  ])('are not even read once the connection is closed, whatever has arrived with them: %s', async (_name, text) => {
+    const { server } = wide.app
+    let read = 0
+    const count = () => void read++
+    server.on('request', count)
+    const { socket } = await send(text.repeat(2_000))
+    await until(() => socket.closed)
+    server.off('request', count)
+    expect(read).toBeLessThan(100)
+    expect(await ofLimit(wide)).toBe(0)
+  })
+
   it('are not looked at beyond that: a thousand of them close the connection at once', async () => {
     const asked = async () => (await wide.deps.metrics.requests.totals()).reduce((sum, one) => sum + one, 0)
     const before = await asked()

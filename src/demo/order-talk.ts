@@ -60,7 +60,6 @@ const lines = (speaker: string, words: string, details: readonly string[]): stri
   ...details.filter((detail) => detail !== '').map((detail) => ' '.repeat(INDENT) + detail),
 ]
 
-/** A call of the platform, and the partner's response. */
 function callLines({ url, request_body, response_body, failure_detail }: CallRecord): string[] {
   const [question, reply] = [read(request_body), read(response_body)]
   return [

@@ -45,10 +45,7 @@ export interface Deps {
   readonly longReads: LongReads
   /** On whose behalf, for the audit log; the service's own if nobody is named. */
   readonly actor?: Actor
-  /**
-   * For work that another worker may take over (a durable job): throws once it has, or may soon. Called right before
-   * something is sent that must not be sent twice.
-   */
+  /** For durable jobs, which another worker may take over: throws once it has. Called before anything is sent. */
   readonly assertLeaseHeld?: () => void
 }
 

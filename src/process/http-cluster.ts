@@ -12,10 +12,7 @@ import type { Database, Serving } from './http-server.ts'
 export interface Handover extends Database, ChosenPorts {}
 export type ToServer = Handover | 'stop' | 'all-listeners-closed' | MetricsToServer
 
-/**
- * `awaiting-handover` at its start, `ready` once it answers requests, `failed` with what is wrong; when it stops,
- * `listener-closed` once it accepts no connections.
- */
+/** `ready` once it answers, `failed` with what is wrong, `listener-closed` once it accepts no connections. */
 export type FromServer =
   | 'awaiting-handover'
   | 'ready'
@@ -29,10 +26,7 @@ const KILL_AFTER_GRACE_S = 7
 const AGAIN_AFTER_MS = 1_000
 const SETTLE_MS = 100
 
-/**
- * Answers requests in HTTP_PROCESSES processes on one port (node:cluster). One that ends is replaced. They end with this
- * process, even if it is killed.
- */
+/** HTTP_PROCESSES processes on one port (node:cluster): replaced when they end, ended with this one, even if killed. */
 export async function serveInProcesses(
   config: Config,
   database: Database,

@@ -28,6 +28,9 @@ export interface Service {
   stop(): Promise<void>
 }
 
+const CONNECTIONS_SHORT =
+  'HTTP_PROCESSES times DATABASE_POOL_SIZE is more than PostgreSQL takes: lower one of them, or raise its max_connections; until then requests are refused under load'
+
 /** How long the database's connections may take to close. */
 const CLOSE_TIMEOUT_MS = 2_000
 
@@ -110,7 +113,11 @@ async function openDatabase(config: Config, log: Log, running: Running, signal?:
   const databaseUrl = config.DATABASE_URL ?? running.embedded?.databaseUrl ?? ''
   const secretKey = config.SECRET_KEY ?? running.embedded?.secretKey ?? ''
   try {
-    if (config.DATABASE_URL) await checkSessions(connectionSettings(config, databaseUrl))
+    if (config.DATABASE_URL) {
+      const max_connections = await checkSessions(connectionSettings(config, databaseUrl))
+      const wanted = config.HTTP_PROCESSES * config.DATABASE_POOL_SIZE
+      if (wanted >= max_connections) log.warn({ wanted, max_connections }, CONNECTIONS_SHORT)
+    }
     await (config.MIGRATE ? migrate(databaseUrl, config.SHARDS) : checkShards(databaseUrl, config.SHARDS))
     const nodes = await nodesOfShards(databaseUrl, config.SHARDS)
     if (nodes)

@@ -141,6 +141,13 @@ describe('a database that', () => {
   })
 })
 
+it('a database that takes fewer connections than the processes may open is told', async () => {
+  const settings = on(databaseUrl, { PORT: '0', DATABASE_POOL_SIZE: '500', HTTP_PROCESSES: '2' })
+  const warning = 'HTTP_PROCESSES times DATABASE_POOL_SIZE is more than PostgreSQL takes: lower one of them'
+  const { output } = await endOnce(warning, start(settings))
+  expect(output).toContain(warning)
+})
+
 it('ports are all looked at before anything is started, and each that cannot be used is named', async () => {
   const taken = [await listening(createServer()), await listening(createServer())] as const
   const port = String(await freePort())

@@ -116,15 +116,15 @@ describe('twenty wrong codes in a day', () => {
       const kept = [...browser.cookies].find(([name]) => name.includes('second_step'))?.[1]
       const step = openSecondStep(world.deps, kept)
       if (!step) throw new Error('no step')
-      const from = (n: number) => ({ address: `203.0.${n}.7`, userAgent: undefined })
+      const from = (n: number) => `203.0.${n}.7`
       const code = wrong(show)
       const tries = Array.from({ length: 30 }, (_, n) =>
-        finishSignIn(n % 2 ? elsewhere : world.deps, { step, code, from: from(n) }).catch(({ retryAt }) => retryAt),
+        finishSignIn(n % 2 ? elsewhere : world.deps, { step, code, address: from(n) }).catch(({ retryAt }) => retryAt),
       )
       const ends = await Promise.all(tries)
       expect(ends.filter((retryAt) => retryAt === undefined)).toHaveLength(IN_A_DAY)
       expect(await mailsTo(user)).toEqual(['codes_guessed'])
-      await expect(finishSignIn(elsewhere, { step, code: show(), from: from(99) })).rejects.toThrow('too many')
+      await expect(finishSignIn(elsewhere, { step, code: show(), address: from(99) })).rejects.toThrow('too many')
     } finally {
       await close()
     }

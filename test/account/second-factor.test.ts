@@ -48,7 +48,6 @@ beforeAll(async () => {
 afterAll(() => world.close())
 beforeEach(() => world.pool.query('delete from failed_attempt'))
 
-const from = (address: string) => ({ address, userAgent: undefined })
 const showsNow = (secret: string): string =>
   new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
 const secretOn = ({ text }: Answer): string => /id="secret">([A-Z2-7]+)</.exec(text)?.[1] ?? ''
@@ -405,11 +404,11 @@ describe('a code', () => {
       for (const code of many) {
         // With the one of the code before, fewer fail than may: else the right one would be refused if it came last, see below.
         const tries = Array.from({ length: FAILURES_ANYWHERE - 1 }, (_, index) =>
-          finishSignIn(index % 2 ? elsewhere : world.deps, { step: opened, code, from: from(`203.0.${index}.7`) }),
+          finishSignIn(index % 2 ? elsewhere : world.deps, { step: opened, code, address: `203.0.${index}.7` }),
         )
         expect(await settled(tries), code).toBe(1)
         await world.pool.query('delete from failed_attempt')
-        expect(await settled([finishSignIn(elsewhere, { step: opened, code, from: from('203.0.113.9') })])).toBe(0)
+        expect(await settled([finishSignIn(elsewhere, { step: opened, code, address: '203.0.113.9' })])).toBe(0)
       }
       expect((await person.browser.send('GET', '/account/security/sign-in')).text).toContain('not used: 9')
     } finally {
@@ -421,8 +420,7 @@ describe('a code', () => {
     const person = await protectedPerson()
     const opened = await step(person)
     const code = person.show()
-    const guess = (deps: World['deps'], address: string) =>
-      finishSignIn(deps, { step: opened, code, from: from(address) })
+    const guess = (deps: World['deps'], address: string) => finishSignIn(deps, { step: opened, code, address })
     const own = world.deps.db.of(opened.routingKey)
     const exec: Db['exec'] = async (statement) => {
       const spent = await own.exec(statement)
@@ -469,7 +467,7 @@ describe('a code', () => {
     expect([locked.status, locked.text.includes('too many')]).toEqual([429, true])
     expect(
       await settled([
-        finishSignIn(world.deps, { step: await step({ user } as Protected), code: show(), from: from('127.0.0.1') }),
+        finishSignIn(world.deps, { step: await step({ user } as Protected), code: show(), address: '127.0.0.1' }),
       ]),
     ).toBe(0)
     const { rows } = await world.pool.query(

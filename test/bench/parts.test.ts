@@ -4,6 +4,7 @@ import { freshDatabase } from '../harness.ts'
 import { CONTESTANTS } from './contestants/contestant.ts'
 import { judge, type Results, verdicts } from './goals.ts'
 import { answerChecker, readAnswer } from './load/answer.ts'
+import type { Expectation } from './load/ask.ts'
 import { BadOption, readOptions } from './options.ts'
 import { growthOf } from './phases/soak.ts'
 import { percentile, ratios, spreadOf } from './statistics.ts'
@@ -121,6 +122,7 @@ describe('goals', () => {
 })
 
 describe('answers', () => {
+  const asked = (expect: Expectation) => ({ request: 'POST /sign-in?a=b HTTP/1.1\r\n\r\n', expect })
   const bytes = (text: string) => Buffer.from(text, 'utf8')
 
   it('are read when they are complete, and only one at a time', () => {
@@ -134,9 +136,14 @@ describe('answers', () => {
   it.each([
     ['another text', { kind: 'text', text: 'a' }, 200, 'b'],
     ['another status', { kind: 'text', text: 'a' }, 503, 'a'],
+    ['another status beside the work', { kind: 'beside', status: 303 }, 500, ''],
     ['another user', { kind: 'fields', fields: { active: true, sub: '7' } }, 200, '{"active":true,"sub":"8"}'],
   ] as const)('are wrong with %s', (_name, expected, status, body) => {
-    expect(() => answerChecker().check({ status, body }, expected)).toThrow('a wrong answer')
+    expect(() => answerChecker().check({ status, body }, asked(expected))).toThrow('a wrong answer of /sign-in: ')
+  })
+  it('may be 503 beside the work, when more comes than the machine can do', () => {
+    const check = () => answerChecker().check({ status: 503, body: '' }, asked({ kind: 'beside', status: 303 }))
+    expect(check).not.toThrow()
   })
   it('hold each access token once, and the refresh token that was asked with', () => {
     const checker = answerChecker()
@@ -146,11 +153,13 @@ describe('answers', () => {
       status: 200,
       body: JSON.stringify({ rescode, data: { ...set, ...change } }),
     })
-    checker.check(answer({}), expected)
-    expect(() => checker.check(answer({}), expected)).toThrow('handed out before')
+    checker.check(answer({}), asked(expected))
+    expect(() => checker.check(answer({}), asked(expected))).toThrow('handed out before')
     const fresh = { access_token: 'b'.repeat(50) }
-    expect(() => checker.check(answer(fresh, 20013), expected)).toThrow('no access token')
-    expect(() => checker.check(answer({ ...fresh, refresh_token: 's'.repeat(50) }), expected)).toThrow('refresh token')
+    expect(() => checker.check(answer(fresh, 20013), asked(expected))).toThrow('no access token')
+    expect(() => checker.check(answer({ ...fresh, refresh_token: 's'.repeat(50) }), asked(expected))).toThrow(
+      'refresh token',
+    )
   })
   it('must have left their rows', async () => {
     const database = await freshDatabase()

@@ -1,8 +1,7 @@
 import type { MemberRole } from '../../src/platform/lib/member.ts'
 import { inviteMember } from '../../src/ticketing/members/change.ts'
-import { useLink } from '../../src/ticketing/members/join.ts'
 import { findMemberMail } from '../../src/ticketing/members/link.ts'
-import { sendPasswordLink } from '../../src/ticketing/members/password.ts'
+import { sendPasswordLink, useLink } from '../../src/ticketing/members/password.ts'
 import type { World } from '../harness.ts'
 import { cookieOf, post, type SandboxPartner } from '../sandbox/partners.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inviteAgain, inviteMember } from '../../src/ticketing/members/change.ts'
-import { useLink } from '../../src/ticketing/members/join.ts'
+import { useLink } from '../../src/ticketing/members/password.ts'
 import { showPartner, suspendPartner } from '../../src/ticketing/partners/partner.ts'
 import { openWorld, type World } from '../harness.ts'
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { firstDifference, segmentsOf } from '../../src/sandbox/portal/signature-text.ts'
+import { firstDifference, segmentsOf } from '../../src/sandbox/portal/signature-tool.ts'
 
 const shown = (text: string, at?: number) => segmentsOf(text, at).map((segment) => segment.text)
 

@@ -9,11 +9,10 @@ import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { countWithin, networkOf } from '../../platform/throttle/index.ts'
-import { endLinks, passportOf } from './password-store.ts'
 import { addressOf, recordChange } from './person-mail.ts'
 import * as store from './profile-store.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
-import { findCredential, insertCredential, isPassportTaken, storedPassport } from './store.ts'
+import { endLinks, findCredential, insertCredential, isPassportTaken, passportOf, storedPassport } from './store.ts'
 import { newUser, routingKeyOf } from './wire.ts'
 
 /**

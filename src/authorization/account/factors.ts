@@ -8,10 +8,9 @@ import { newTotp, type TotpEnrolment, totpStep } from '../../platform/lib/crypto
 import { operation, readingReason } from '../../platform/lib/json/input.ts'
 import { noSuchUser } from './errors.ts'
 import * as store from './factor-store.ts'
-import { deleteOtherSessions } from './password-store.ts'
 import { recordChange, tellPerson } from './person-mail.ts'
 import { AMR, lockSignedIn, type SignedIn } from './session.ts'
-import { findUser } from './store.ts'
+import { deleteOtherSessions, findUser } from './store.ts'
 import { lockExistingUser } from './user.ts'
 import { rowKeyOf, type UserKey, userKey } from './wire.ts'
 
@@ -140,11 +139,7 @@ const showFactors = operation(userKey, async (deps: Deps, user): Promise<ShownFa
 
 const factorRemoval = userKey.extend({ reason: readingReason })
 
-/**
- * Removes authenticator, recovery codes and passkeys of a person and ends their browser sessions: the next sign-in needs the
- * password alone. The person is told by mail, if their passport is an address; the audit log keeps the reason. Returns
- * what was removed.
- */
+/** Removes all factors and ends the browser sessions; the person is told by mail, the reason is audited. */
 const removeFactors = operation(
   factorRemoval,
   (deps: Deps, { reason, ...user }): Promise<ShownFactors> =>

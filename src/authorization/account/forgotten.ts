@@ -18,16 +18,12 @@ import {
   subnetOf,
 } from '../../platform/throttle/index.ts'
 import { PASSWORD_PATH } from './password.ts'
-import { findLink, insertLink, passportOf } from './password-store.ts'
 import { addressOf } from './person-mail.ts'
 import { accountOf } from './sign-in.ts'
-import { findCredential, lockUser } from './store.ts'
+import { findCredential, findLink, insertLink, lockUser, passportOf } from './store.ts'
 import { routingKeyOf } from './wire.ts'
 
-/**
- * Forgotten passwords. What is done when somebody asks, and how long it takes, does not depend on whether there is such a
- * person: a job looks for that.
- */
+/** Forgotten passwords. A job looks whether there is such a person: who asks can tell by nothing. */
 
 const LINK_S = 3_600
 const PER_PERSON_AND_NETWORK = 3

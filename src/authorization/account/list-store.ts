@@ -18,9 +18,7 @@ import { type User, type UserFilter, user } from './wire.ts'
 const profileRow = user.omit({ passport: true }).extend(keyRow.shape)
 type Profile = z.output<typeof profileRow>
 
-/**
- * A page of users, oldest first; by passport where a passport is asked for.
- */
+/** A page of users, oldest first; by passport where one is asked for. */
 export async function listUsers(db: Db, filter: UserFilter): Promise<Page<User>> {
   if (filter.passport === undefined) {
     const { rows, next } = await profilePage(db, filter)

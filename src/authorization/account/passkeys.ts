@@ -8,12 +8,11 @@ import { countWithin } from '../../platform/throttle/index.ts'
 import { SignInRefused } from './errors.ts'
 import * as store from './factor-store.ts'
 import { ownPassport } from './password.ts'
-import { deleteOtherSessions } from './password-store.ts'
 import { recordChange } from './person-mail.ts'
 import { AMR, endSession, lockSignedIn, type SignedIn, startSession } from './session.ts'
 import { recordSignIn, tellOfNewDevice } from './sign-in.ts'
-import { lockUserSignedInSince } from './store.ts'
-import type { SignInArrival } from './wire.ts'
+import { deleteOtherSessions, lockUserSignedInSince } from './store.ts'
+import type { SignInBrowser } from './wire.ts'
 
 /**
  * Passkeys (WebAuthn): the authenticator proves a key, and itself who uses it (PIN, finger), so a passkey is two factors.
@@ -130,14 +129,14 @@ export async function addPasskey(
   })
 }
 
-interface PasskeySignIn extends SignInArrival {
+interface PasskeySignIn extends SignInBrowser {
   readonly response: AuthenticationResponseJSON
 }
 
 /** Opens a session for a passkey and returns its id, and whose it is; throws SignInRefused. */
 export async function signInWithPasskey(
   deps: Deps,
-  { response, from, device, formerSession }: PasskeySignIn,
+  { response, device, formerSession, ...from }: PasskeySignIn,
 ): Promise<{ readonly session: string; readonly passport: string }> {
   const credentialId = Buffer.from(response.id, 'base64url')
   const handle = Buffer.from(response.response.userHandle ?? '', 'base64url')

@@ -11,7 +11,7 @@ import { countOwnChange, preparePages } from '../../platform/throttle/index.ts'
 import { PasswordRefused } from './errors.ts'
 import { askForPassword } from './forgotten.ts'
 import { changePassword, openPasswordLink, ownPassport, PASSWORD_PATH, setPasswordByLink } from './password.ts'
-import { findSession, sessionCookie } from './session.ts'
+import { findSession, type SignedIn, sessionCookie } from './session.ts'
 import { alertOf, deviceCookieOf, FORGOTTEN } from './sign-in-guard.ts'
 import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
 import { forgottenForm, newPasswordForm, ownPasswordForm, passwordQuery, signInQuery } from './wire.ts'
@@ -46,15 +46,11 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     return sendPage(request, reply, 'account/password', data, { query: shown.token ? `token=${shown.token}` : '' })
   }
 
-  const passportOf = async (request: FastifyRequest, token: string | undefined): Promise<string> => {
-    if (token !== undefined) return (await openPasswordLink(deps, token)).passport
-    const session = await findSession(deps, cookie.read(request))
-    return session ? ownPassport(deps, session) : ''
+  /** The form, with whose password it sets: a password manager keeps the new one under that name. `of`: a link's token, or who is signed in. */
+  const sendForm = async (request: FastifyRequest, reply: FastifyReply, of: string | SignedIn, alert = '') => {
+    if (typeof of !== 'string') return send(request, reply, { passport: await ownPassport(deps, of), alert })
+    return send(request, reply, { token: of, passport: (await openPasswordLink(deps, of)).passport, alert })
   }
-
-  /** The form, with whose password it sets: a password manager keeps the new one under that name. */
-  const sendForm = async (request: FastifyRequest, reply: FastifyReply, token: string | undefined, alert = '') =>
-    send(request, reply, { token, passport: await passportOf(request, token), alert })
 
   const refusing =
     (work: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
@@ -70,49 +66,41 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   app.get(
     PASSWORD_PATH,
     refusing(async (request, reply) => {
-      const { token } = passwordQuery.parse(request.query)
-      if (token === undefined && !(await freshSession(deps, request, reply, PASSWORD_PATH))) return reply
-      return sendForm(request, reply, token)
+      const of = passwordQuery.parse(request.query).token ?? (await freshSession(deps, request, reply, PASSWORD_PATH))
+      return of === undefined ? reply : sendForm(request, reply, of)
     }),
   )
 
   app.post(
     PASSWORD_PATH,
     refusing(async (request, reply) => {
-      const { token } = passwordQuery.parse(request.body)
+      const of = passwordQuery.parse(request.body).token ?? (await findSession(deps, cookie.read(request)))
       const acting = { ...deps, actor: actorOf(request, 'user') }
       const t = textsFor(request)
+      if (of === null) return send(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
       try {
-        if (token === undefined) return await change(request, reply, acting, t)
-        const form = newPasswordForm.safeParse(request.body)
-        const alert = problemOf(form, t)
-        if (!form.success || alert) return await sendForm(request, reply.code(400), token, alert)
-        const passkeys = await setPasswordByLink(acting, token, form.data.password)
-        cookie.clear(reply)
-        return await send(request, reply, { done: true, passkeys: hasPasskeys(config) ? passkeys : [] })
+        if (typeof of === 'string') {
+          const form = newPasswordForm.safeParse(request.body)
+          const problem = problemOf(form, t)
+          if (!form.success || problem) return await sendForm(request, reply.code(400), of, problem)
+          const passkeys = await setPasswordByLink(acting, of, form.data.password)
+          cookie.clear(reply)
+          return await send(request, reply, { done: true, passkeys: hasPasskeys(config) ? passkeys : [] })
+        }
+        if (!(await isFresh(deps, of))) return askToSignIn(reply, PASSWORD_PATH, true)
+        await countOwnChange(deps, of)
+        const form = ownPasswordForm.safeParse(request.body)
+        const problem = problemOf(form, t)
+        if (!form.success || problem) return await sendForm(request, reply.code(400), of, problem)
+        const { current_password: current, password } = form.data
+        await changePassword(acting, of, { current, password, address: request.ip })
+        return await send(request, reply, { done: true })
       } catch (error) {
-        if (!(error instanceof WeakPassword)) throw error
-        return sendForm(request, reply.code(400), token, t(error.text))
+        if (error instanceof WeakPassword) return sendForm(request, reply.code(400), of, t(error.text))
+        return sendForm(request, reply, of, alertOf(deps, request, reply, error, 'password.wrong'))
       }
     }),
   )
-
-  async function change(request: FastifyRequest, reply: FastifyReply, acting: Deps, t: Translate) {
-    const session = await findSession(deps, cookie.read(request))
-    if (!session) return send(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
-    if (!(await isFresh(deps, session))) return askToSignIn(reply, PASSWORD_PATH, true)
-    await countOwnChange(deps, session)
-    const form = ownPasswordForm.safeParse(request.body)
-    const alert = problemOf(form, t)
-    if (!form.success || alert) return sendForm(request, reply.code(400), undefined, alert)
-    const { current_password: current, password } = form.data
-    try {
-      await changePassword(acting, session, { current, password, address: request.ip })
-      return send(request, reply, { done: true })
-    } catch (error) {
-      return sendForm(request, reply, undefined, alertOf(deps, request, reply, error, 'password.wrong'))
-    }
-  }
 }
 
 interface Read {

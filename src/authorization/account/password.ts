@@ -7,13 +7,13 @@ import { hashPassword, verifyPassword } from '../../platform/lib/crypto/password
 import { refuseWeakPassword } from '../../platform/lib/crypto/weak-password.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
-import { forgetCodeGuesses } from './code-guesses.ts'
 import { noSuchUser, PasswordRefused, SignInRefused } from './errors.ts'
 import { passkeysOf } from './factor-store.ts'
-import * as store from './password-store.ts'
 import { recordChange } from './person-mail.ts'
+import { forgetCodeGuesses } from './second-step.ts'
 import { forgetSessionCount, lockSignedIn, type SignedIn } from './session.ts'
 import { personLimits } from './sign-in.ts'
+import * as store from './store.ts'
 import { lockUser } from './store.ts'
 import { rowKeyOf, type UserKey } from './wire.ts'
 
@@ -21,10 +21,7 @@ import { rowKeyOf, type UserKey } from './wire.ts'
 export const PASSWORD_PATH = '/password'
 const LINK_LIFETIME_S = 86_400
 
-/**
- * Makes a link that sets a new password once, within a day; earlier ones end. It is a secret: whoever has it takes over the
- * account. Throws 20007 (404).
- */
+/** Makes a link that sets a password once, within a day; earlier ones end. It is a secret. Throws 20007 (404). */
 export const resetPassword = (deps: Deps, user: UserKey) =>
   inTransaction(deps, async (inside, db) => {
     const { cid, user_id } = user

@@ -10,8 +10,8 @@ import { operation } from '../../platform/lib/json/input.ts'
 import { deviceInWords } from '../../platform/lib/web/device.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { countWithin } from '../../platform/throttle/index.ts'
-import { passportOf } from './password-store.ts'
 import { originOfSignIn } from './session-store.ts'
+import { passportOf } from './store.ts'
 import { routingKeyOf } from './wire.ts'
 
 /** Mails to people about their account. A person's address is the passport, where that is one. */

@@ -15,19 +15,19 @@ import { beginSecondStep } from './second-step.ts'
 import { findSession, sessionCookie } from './session.ts'
 import { signIn } from './sign-in.ts'
 import { readAsker } from './sign-in-asker.ts'
-import { alertOf, SECOND_STEP, secondStepCookie, signInBrowser, signOut } from './sign-in-guard.ts'
+import { alertOf, browserOf, SECOND_STEP, secondStepCookie, signOut } from './sign-in-guard.ts'
 import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 
 /** A page of the room people. */
 const ACCOUNT_PATH = '/account'
 
-/** The pages of this room: home, sign-in, sign-out. Their failures are pages too, with their native status. */
-export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (app, { deps }) => {
+/** Home, sign-in, sign-out. Their failures are pages too, with their native status. */
+export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (app, { deps }) => {
   const { config } = deps
   const demoUrl = homeOfDemo(deps)
   const acting = (request: FastifyRequest): Deps => ({ ...deps, actor: actorOf(request, 'user') })
   const cookie = sessionCookie(config)
-  const browser = signInBrowser(deps)
+  const browser = browserOf(deps)
   const cookies = cookieCheck(config.PUBLIC_URL)
   const withPasskeys = hasPasskeys(config)
 
@@ -95,8 +95,7 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
       return sendSignIn(request, reply.code(400), again, t('sign_in.cookies'))
     }
     try {
-      const { from, ...rest } = browser.read(request)
-      const session = await signIn(acting(request), { passport, password, ...from, ...rest })
+      const session = await signIn(acting(request), { passport, password, ...browser.read(request) })
       browser.keep(request, reply, { session, passport })
       return seeOther(reply, asked.returnTo)
     } catch (error) {

@@ -2,20 +2,62 @@ import { z } from 'zod'
 import { asPerson } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
-import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
+import { addSeconds, DAY_S, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
 import { openSealedText, sealedText } from '../../platform/lib/crypto/carried-text.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
 import type { TotpEnrolment } from '../../platform/lib/crypto/totp.ts'
-import { codeGuesses } from './code-guesses.ts'
-import { SignInRefused } from './errors.ts'
+import {
+  clearFailures,
+  countFailure,
+  currentFailures,
+  knownDevice,
+  throttleKey,
+} from '../../platform/throttle/index.ts'
+import { CodesUsedUp, SignInRefused } from './errors.ts'
 import { findFactors } from './factor-store.ts'
 import { confirmTotp, enrolTotp, spendFactor } from './factors.ts'
+import { tellPerson } from './person-mail.ts'
 import { AMR, endSession } from './session.ts'
-import { openSession, personLimits, recordFailure } from './sign-in.ts'
+import { accountOf, openSession, personLimits, recordFailure } from './sign-in.ts'
 import { type Credential, findCredential, lockUser, lockUserSignedInSince } from './store.ts'
-import { routingKeyOf, type SignInArrival } from './wire.ts'
+import { routingKeyOf, type SignInBrowser } from './wire.ts'
+
+/**
+ * How many wrong codes of an authenticator count in a day: whoever knows the password has all day and every network to
+ * guess six digits. Browsers that have signed in before have as many of their own, so that strangers cannot keep the
+ * person out. Recovery codes, which nobody guesses, and passkeys are not bound; another password clears both counts.
+ */
+const MOST_IN_A_DAY = 20
+
+type Browsers = 'known' | 'others'
+
+const subjectOf = ({ keys }: Deps, { cid, userId }: UserRowKey, browsers: Browsers): Buffer =>
+  throttleKey(keys, 'code-day', `${browsers}\n${cid}:${userId}`)
+
+function codeGuesses(deps: Deps, person: UserRowKey & { passport: string }, device: string | undefined) {
+  const browsers = knownDevice(deps, accountOf(person.passport), device) ? 'known' : 'others'
+  const subject = subjectOf(deps, person, browsers)
+  return {
+    async refuseExhausted(): Promise<void> {
+      const counted = await currentFailures(deps.db, subject, deps.clock.now(), DAY_S)
+      if (counted && counted.failures >= MOST_IN_A_DAY) throw new CodesUsedUp(counted.windowEndsAt)
+    },
+    /** Counts a wrong code; what to throw, where it is one too many. The last one is told to the person. */
+    async failed(): Promise<CodesUsedUp | undefined> {
+      const { failures, windowEndsAt } = await countFailure(deps.db, subject, deps.clock.now(), DAY_S)
+      if (failures === MOST_IN_A_DAY) await tellPerson(deps, person, 'codes_guessed')
+      return failures > MOST_IN_A_DAY ? new CodesUsedUp(windowEndsAt) : undefined
+    },
+  }
+}
+
+/** Whoever has guessed does not know the password any more. */
+export async function forgetCodeGuesses(deps: Deps, person: UserRowKey): Promise<void> {
+  await clearFailures(deps.db, subjectOf(deps, person, 'known'))
+  await clearFailures(deps.db, subjectOf(deps, person, 'others'))
+}
 
 /**
  * The second step of a sign-in. What stands between the two is no session: an encrypted text that says whose password was
@@ -66,7 +108,7 @@ export function openSecondStep({ keys, clock }: Deps, text: string | undefined):
   return { routingKey: routingKeyOf(cid, userId), cid, userId, passport, at: began, isPassword }
 }
 
-export interface SecondStepInput extends SignInArrival {
+export interface SecondStepInput extends SignInBrowser {
   readonly step: SecondStep
   readonly code: string
 }
@@ -75,7 +117,7 @@ export interface SecondStepInput extends SignInArrival {
 export const hasTotp = async ({ db }: Deps, step: SecondStep): Promise<boolean> =>
   (await findFactors(db, step)).totpSince !== null
 
-const limitsOf = (deps: Deps, { step, from: { address }, device }: SecondStepInput) =>
+const limitsOf = (deps: Deps, { step, address, device }: SecondStepInput) =>
   personLimits(deps, step.passport, { address, device })
 
 /**
@@ -84,7 +126,7 @@ const limitsOf = (deps: Deps, { step, from: { address }, device }: SecondStepInp
  * authenticator have a bound of a day besides (code-guesses.ts).
  */
 export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<string> {
-  const { step, from, device, code } = input
+  const { step, device, code } = input
   const limits = await limitsOf(deps, input)
   const guesses = isRecoveryCode(code) ? undefined : codeGuesses(deps, step, device)
   const refuseExhausted = async () => {
@@ -94,7 +136,7 @@ export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<
   await refuseExhausted()
   const amr = await spendFactor(deps, step, code)
   if (!amr) {
-    const told = { from, method: 'code', detail: { by: 'code' } } as const
+    const told = { from: input, method: 'code', detail: { by: 'code' } } as const
     const refused = await limits.failed(recordFailure(deps, step, told))
     throw (await guesses?.failed()) ?? refused
   }
@@ -133,11 +175,8 @@ export async function confirmInSignIn(
 }
 
 /** Throws SignInRefused where the password was changed, or everything was ended, since the first step. */
-async function open(
-  deps: Deps,
-  { step, formerSession, from, device }: SecondStepInput,
-  amr: readonly string[],
-): Promise<string> {
+async function open(deps: Deps, from: SecondStepInput, amr: readonly string[]): Promise<string> {
+  const { step, formerSession, device } = from
   const method = amr.includes('otp') ? 'code' : 'recovery code'
   await endSession(deps, formerSession)
   return inPersonTransaction(deps, step.routingKey, async (inside, db) => {

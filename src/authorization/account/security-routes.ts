@@ -25,7 +25,6 @@ import {
 
 /** The page about security is of the room people, and leads to these. */
 const SECURITY = '/account/security'
-/** With which a person signs in. */
 const OVERVIEW = `${SECURITY}/sign-in`
 const PASSKEYS = `${SECURITY}/passkeys`
 

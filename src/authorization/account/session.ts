@@ -30,10 +30,7 @@ export interface SignedIn extends UserRowKey {
   readonly signedInAt: Date
   /** How, as `amr` has it (RFC 8176). */
   readonly amr: readonly string[]
-  /**
-   * When the person proved who they are; null where their provider does not say. In sessions that began here it is
-   * `signedInAt`.
-   */
+  /** Null where the provider does not say when; `signedInAt` in sessions that began here. */
   readonly authenticatedAt: Date | null
   /** They signed in at the platform's OpenID provider, and this is what it says about how; null elsewhere, or where it says nothing. */
   readonly fromUpstream: boolean
@@ -49,10 +46,7 @@ export type UpstreamSignIn = Pick<SignedIn, 'authenticatedAt' | 'acr'> & {
   readonly sid: string | undefined
 }
 
-/**
- * Binds a sealed id_token to the row of its session. It is not sealed anew with a new SECRET_KEY: the session ends
- * before the old one goes.
- */
+/** Binds a sealed id_token to its session, which ends before an old SECRET_KEY goes: it is not resealed. */
 const idTokenContext = (sessionHash: Buffer): string => `id_token of a session\n${sessionHash.toString('hex')}`
 
 /** Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. SignInRefused where the user was erased meanwhile, or has signed in too often. */
@@ -116,7 +110,7 @@ export const lockSignedIn = async ({ db, clock }: Deps, session: SignedIn): Prom
  * The person ends the session of this cookie. Where it began at the platform's OpenID provider, returns the id_token; empty
  * where it cannot be opened any more (it was sealed with a SECRET_KEY that is gone).
  */
-export async function endOwnSession(deps: Deps, cookieValue: string | undefined): Promise<string | undefined> {
+export async function endThisSession(deps: Deps, cookieValue: string | undefined): Promise<string | undefined> {
   const session = await findSession(deps, cookieValue)
   if (!session) return undefined
   const { routingKey, sessionHash, fromUpstream } = session

@@ -5,13 +5,12 @@ import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inPersonTransaction, inTransaction } from '../../platform/deps.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
-import { problem } from '../../platform/lib/json/field-problem.ts'
+import { problem } from '../../platform/lib/json/fields.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { noSuchSession, noSuchUser } from './errors.ts'
-import { deleteOtherSessions } from './password-store.ts'
 import type { SignedIn } from './session.ts'
 import { deleteSession, sessionsOfUser, signInsOfUser } from './session-store.ts'
-import { findUser } from './store.ts'
+import { deleteOtherSessions, findUser } from './store.ts'
 import { endSessionsOfUser } from './user.ts'
 import { rowKeyOf, type UserKey, userKey } from './wire.ts'
 
@@ -44,7 +43,6 @@ async function ownSessions({ db, keys, clock }: Deps, person: SignedIn) {
   return [...shown.filter(({ isThis }) => isThis), ...shown.filter(({ isThis }) => !isThis)]
 }
 
-/** The person ends one of their sessions. */
 const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ readonly isThis: boolean }> =>
   inPersonTransaction(deps, person.routingKey, async (inside) => {
     const ended = await endNamedSession(inside, person, id)

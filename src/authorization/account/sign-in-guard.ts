@@ -7,12 +7,11 @@ import { retryAfter, textsFor } from '../../platform/lib/web/page.ts'
 import { DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
 import { FLOW_S, newBrowserMark, type UpstreamDeps } from '../upstream/index.ts'
 import { CodesUsedUp, SignInRefused } from './errors.ts'
-import { endOwnSession, sessionCookie } from './session.ts'
+import { endThisSession, sessionCookie } from './session.ts'
 import { accountOf } from './sign-in.ts'
 import { endSessionThere } from './upstream-sign-in.ts'
-import type { SignInArrival } from './wire.ts'
+import type { SignInBrowser } from './wire.ts'
 
-/** The path of the page that asks for a code. */
 export const SECOND_STEP = '/sign-in/code'
 /** The path of the page for a forgotten password; the cookie below is sent there. */
 export const FORGOTTEN = '/sign-in/forgotten'
@@ -26,12 +25,13 @@ export const secondStepCookie = ({ PUBLIC_URL }: Config): OwnCookie =>
   ownCookie(PUBLIC_URL, { name: 'gatehouse_second_step', path: '/sign-in' })
 
 /** The browser in which somebody signs in: what it brings along, and what it keeps then. */
-export function signInBrowser(deps: Deps) {
+export function browserOf(deps: Deps) {
   const session = sessionCookie(deps.config)
   const device = deviceCookieOf(deps.config)
   return {
-    read: (request: FastifyRequest): SignInArrival => ({
-      from: { address: request.ip, userAgent: request.headers['user-agent'] },
+    read: (request: FastifyRequest): SignInBrowser => ({
+      address: request.ip,
+      userAgent: request.headers['user-agent'],
       device: device.read(request),
       formerSession: session.read(request),
     }),
@@ -91,6 +91,6 @@ export async function signOut(
   if (deps.upstream) {
     return endSessionThere(acting, { session, mark: browserMark(deps).keep(request, reply), goOn })
   }
-  await endOwnSession(acting, session)
+  await endThisSession(acting, session)
   return goOn
 }

@@ -4,26 +4,18 @@ import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { HOUR_S } from '../../platform/lib/clock.ts'
 import { verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { normalName } from '../../platform/lib/precis.ts'
-import {
-  countWithin,
-  knownDevice,
-  type SignInAttempt,
-  type SignInBrowser,
-  signInLimits,
-} from '../../platform/throttle/index.ts'
+import { countWithin, knownDevice, type SignInAttempt, signInLimits } from '../../platform/throttle/index.ts'
 import { SecondStepNeeded, SignInRefused } from './errors.ts'
 import { findTotp } from './factor-store.ts'
 import { tellPerson } from './person-mail.ts'
 import { endSession, startSession } from './session.ts'
 import { insertSignIn } from './session-store.ts'
 import { type Credential, findCredential } from './store.ts'
-import type { SignInOrigin } from './wire.ts'
+import type { SignInBrowser, SignInOrigin } from './wire.ts'
 
 export interface SignInInput extends SignInBrowser {
   readonly passport: string
   readonly password: string
-  /** What the browser says that it is. */
-  readonly userAgent?: string | undefined
 }
 
 /**
@@ -44,10 +36,10 @@ export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
 const CODES_ASKED_PER_HOUR = 6
 
 /** Whoever knows the password and has no code is seen by it; so often that nobody fills the history. */
-async function recordCodeAsked(deps: Deps, credential: Credential, { address, userAgent }: SignInInput) {
+async function recordCodeAsked(deps: Deps, credential: Credential, from: SignInInput) {
   const name = `${credential.cid}:${credential.userId}`
   if (await countWithin(deps, HOUR_S, [{ kind: 'code-asked', name, most: CODES_ASKED_PER_HOUR }])) return
-  await recordSignIn(deps, credential, 'code_asked', { from: { address, userAgent }, method: 'password' })
+  await recordSignIn(deps, credential, 'code_asked', { from, method: 'password' })
 }
 
 /** What failures and known browsers are counted by: spellings of one passport share it. */
@@ -58,21 +50,20 @@ export const personLimits = (deps: Deps, passport: string, browser: Omit<SignInA
   signInLimits(deps, { ...accountOf(passport), ...browser }, (until) => new SignInRefused(until))
 
 async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
-  const { passport, address, device, userAgent } = input
-  const from = { address, userAgent }
+  const { passport, address, device } = input
   const limits = await personLimits(deps, passport, { address, device })
   await limits.refuseExhausted()
   const credential = await findCredential(deps.db, passport)
   const right = await verifyPassword(credential?.passwordHash, input.password)
   if (!credential || !right) {
-    const told = { from, method: 'password' } as const
+    const told = { from: input, method: 'password' } as const
     throw await limits.failed(recordFailure(deps, credential, told))
   }
   await limits.refuseExhausted()
   // Not forgotten yet what failed: whoever knows a password could guess codes for ever.
   if (await needsSecondStep(deps, credential)) throw new SecondStepNeeded(credential)
   const isPassword = (now: string | undefined) => now === credential.passwordHash
-  const opening = { isPassword, amr: undefined, method: 'password', from, device } as const
+  const opening = { isPassword, amr: undefined, method: 'password', from: input, device } as const
   const session = await inPersonTransaction(deps, credential.routingKey, (inside) =>
     openSession(inside, passport, credential, opening),
   )
@@ -97,10 +88,7 @@ interface Opening {
   readonly device: string | undefined
 }
 
-/**
- * The last part of signing in. `deps.db` is a transaction, which is undone if the password was changed meanwhile, or does not
- * suffice any more.
- */
+/** The last part of signing in, in a transaction: undone if the password has changed, or no longer suffices. */
 export async function openSession(
   deps: Deps,
   passport: string,

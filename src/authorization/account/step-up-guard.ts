@@ -43,10 +43,7 @@ export async function freshSession(
   return undefined
 }
 
-/**
- * Whether the person has signed in with a second factor, could do so, or has none. A provider decides that itself; where no
- * factor is offered nobody can be asked for one.
- */
+/** By a second factor, or could they? A provider decides that itself; none is asked for where none is offered. */
 async function secondFactor({ config, db }: Deps, session: SignedIn): Promise<'used' | 'not-used' | 'none'> {
   if (session.amr.includes('mfa') || session.fromUpstream) return 'used'
   if (config.SECOND_FACTOR === 'off' && !hasPasskeys(config)) return 'used'

@@ -4,6 +4,56 @@ import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import { type User, user } from './wire.ts'
 
+/** Ends the person's links. Their rows stay, so the job that made one does not make it again. */
+export const endLinks = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
+  db.of(key.routingKey).exec(sql`update password_link set used_at = ${now} where ${ofPerson(key)} and used_at is null`)
+
+/** Keeps earlier links: whoever asks for another one does not take them away. 0 for a link that was made before. */
+export const insertLink = (db: Db, key: UserRowKey, link: { hash: Buffer; expiresAt: Date }, now: Date) =>
+  db.of(key.routingKey).exec(
+    sql`insert into password_link (routing_key, link_hash, cid, user_id, created_at, expires_at)
+        values (${key.routingKey}, ${link.hash}, ${key.cid}, ${key.userId}, ${now}, ${link.expiresAt})
+        on conflict do nothing`,
+  )
+
+const linkRow = z.object({ cid: z.number(), userId: z.string(), usedAt: z.date().nullable(), passport: z.string() })
+export type PasswordLink = z.output<typeof linkRow>
+
+/** Undefined too where its person is gone. Two statements: the credential may lie on another shard. */
+export async function findLink(db: Db, routingKey: number, hash: Buffer): Promise<PasswordLink | undefined> {
+  const link = await db.of(routingKey).maybe(
+    linkRow.omit({ passport: true }),
+    sql`select cid, user_id as "userId", used_at as "usedAt" from password_link
+        where routing_key = ${routingKey} and link_hash = ${hash}`,
+  )
+  if (!link) return undefined
+  const passport = await passportOf(db, { routingKey, ...link })
+  return passport === undefined ? undefined : { ...link, passport }
+}
+
+/** True for exactly one of any number of simultaneous callers. */
+export const spendLink = async (db: Db, routingKey: number, hash: Buffer, now: Date): Promise<boolean> =>
+  (await db.of(routingKey).exec(
+    sql`update password_link set used_at = ${now}
+        where routing_key = ${routingKey} and link_hash = ${hash} and used_at is null`,
+  )) === 1
+
+export const setPassword = (db: Db, key: UserRowKey, passwordHash: string): Promise<number> =>
+  db.exec(sql`update user_credential set password_hash = ${passwordHash} where ${ofPerson(key)}`)
+
+export const passwordHashOf = (db: Db, key: UserRowKey): Promise<string | undefined> =>
+  db.maybeValue(z.string(), sql`select password_hash from user_credential where ${ofPerson(key)}`)
+
+export const passportOf = (db: Db, key: UserRowKey): Promise<string | undefined> =>
+  db.maybeValue(z.string(), sql`select ${SHOWN_PASSPORT} as passport from user_credential where ${ofPerson(key)}`)
+
+/** All of the person's but this one. */
+export const deleteOtherSessions = (db: Db, key: UserRowKey, kept: Buffer | null): Promise<number> =>
+  db.of(key.routingKey).exec(
+    sql`delete from browser_session where ${ofPerson(key)}
+          and session_hash is distinct from ${kept}::bytea`,
+  )
+
 /** One user by the primary key, for a statement of any room; `offset 0` keeps the look-up separate, as in grantByKey. */
 export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
   sql.part`lateral (select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at, updated_at,
@@ -24,10 +74,7 @@ export const insertProfile = (db: Db, key: UserRowKey, profile: Omit<User, 'cid'
             ${profile.big_avatar_url}, ${profile.phone_number}, ${profile.status}, ${profile.created_at})
     on conflict do nothing`)
 
-/**
- * Locks the user until the end of the transaction, unless everything of before has ended since the sign-in: false then.
- * Whoever ends everything waits for it.
- */
+/** Locks the user, unless everything has ended since the sign-in: false then. Whoever ends everything waits for it. */
 export const lockUserSignedInSince = async (db: Db, key: UserRowKey, signedInAt: Date): Promise<boolean> =>
   (await db.of(key.routingKey).exec(
     sql`select from user_profile where ${ofPerson(key)}
@@ -103,7 +150,6 @@ export function storedPassport(typed: string): StoredPassport {
   return { passport, shown: passport === typed ? null : typed }
 }
 
-/** The shown passport in a row of user_credential. */
 export const SHOWN_PASSPORT = sql.part`coalesce(passport_shown, passport)`
 
 export const findCredential = (db: Db, typed: string): Promise<Credential | undefined> =>

@@ -12,15 +12,15 @@ import {
   type UpstreamPerson,
 } from '../upstream/index.ts'
 import { spendChallenge } from './factor-store.ts'
-import { endOwnSession, endSession, startSession } from './session.ts'
+import { endSession, endThisSession, startSession } from './session.ts'
+import { deleteUpstreamSessions, updateProfile } from './session-store.ts'
 import { recordSignIn } from './sign-in.ts'
 import { insertCredential, insertProfile, storedPassport } from './store.ts'
-import { deleteUpstreamSessions, updateProfile } from './upstream-store.ts'
-import { newUser, rowKeyOf, type SignInArrival } from './wire.ts'
+import { newUser, rowKeyOf, type SignInBrowser } from './wire.ts'
 
 /** Sessions of people whom the platform's OpenID provider has recognized (UPSTREAM_ISSUER). */
 
-interface Arrival extends SignInArrival {
+interface Arrival extends SignInBrowser {
   /** Hash of the way to the provider and back, whose first answer is noted. */
   readonly hash: Buffer
   readonly expiresAt: Date
@@ -32,7 +32,7 @@ interface Arrival extends SignInArrival {
  * UpstreamFailure for the second answer to one sign-in.
  */
 export async function signInFromUpstream(deps: Deps, proven: Proven, arrival: Arrival) {
-  const { from, formerSession, hash, expiresAt } = arrival
+  const { formerSession, hash, expiresAt, ...from } = arrival
   const { person, amr, acr } = proven
   const key = rowKeyOf(person)
   const session = await inPersonTransaction(deps, key.routingKey, async (inside, db) => {
@@ -75,7 +75,7 @@ export async function endSessionThere(
   deps: UpstreamDeps,
   { session, mark, goOn }: { readonly session: string | undefined; readonly mark: string; readonly goOn: string },
 ): Promise<string> {
-  const idToken = await endOwnSession(deps, session)
+  const idToken = await endThisSession(deps, session)
   if (idToken === undefined || !deps.upstream) return goOn
   const proof = beginFlow(deps, 'sign-out', mark, { goOn, app: '', maxAge: null })
   const there = proof && (await deps.upstream.signOutUrl(proof.state, idToken))

@@ -41,10 +41,7 @@ export const createUser = operation(newUser, async (deps: Deps, { password, ...i
   return user
 })
 
-/**
- * Changes what is given of a user, and returns the user, masked. A passport in use is bad input (20007). Whoever signed in with
- * an address that was replaced is told there. Throws 20007 (404).
- */
+/** Changes what is given; returns the user, masked. A replaced address is told. Throws 20007, 404 for no such user. */
 export const updateUser = operation(
   userChanges,
   (deps: Deps, { cid, user_id, passport, phone_number, ...profile }): Promise<User> =>
@@ -94,10 +91,7 @@ export const blockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(
 
 export const unblockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(deps, key, 'active')
 
-/**
- * Ends everything of the user that there is now: browser sessions, grants and their codes and tokens, remembered consents.
- * Whoever reads one of them compares; nothing is gone through. Throws 20007 (404).
- */
+/** Ends what the user has now: sessions, grants with their tokens, remembered consents. Throws 20007 (404). */
 export const endSessionsOfUser = (deps: Deps, user: UserKey): Promise<UserKey & { valid_from: Date }> =>
   inTransaction(deps, async (inside, db) => {
     const key = rowKeyOf(user)
@@ -137,10 +131,7 @@ const LAST_DIGITS = 4
 const masked = (phone: string | null): string | null =>
   phone === null ? null : `${'*'.repeat(Math.max(0, phone.length - LAST_DIGITS))}${phone.slice(-LAST_DIGITS)}`
 
-/**
- * Users with this passport or phone number (typed with or without its leading +); of the number, the last four digits are
- * shown.
- */
+/** Users with this passport or phone number (with or without +); of the number, the last four digits are shown. */
 export async function findUsers({ db }: Deps, text: string, limit: number) {
   if (text.includes('\0')) return []
   const digits = text.replace(/^\+/, '')

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
-import { issue, problem } from '../../platform/lib/json/field-problem.ts'
+import { issue, problem } from '../../platform/lib/json/fields.ts'
 import {
   newPasswordOf,
   readingReason,
@@ -13,6 +13,7 @@ import {
 import { hasInvisible } from '../../platform/lib/precis.ts'
 import { doneQuery } from '../../platform/lib/web/done-query.ts'
 import { webUrl } from '../../platform/lib/web/web-url.ts'
+import type { SignInSource } from '../../platform/throttle/index.ts'
 
 /** As it is typed to sign in, to search. */
 const passport = visibleLine(128)
@@ -219,17 +220,13 @@ export const userFilter = z
   })
 export type UserFilter = z.output<typeof userFilter>
 
-/** From where somebody signed in. */
 export interface SignInOrigin {
   readonly address: string
-  readonly userAgent: string | undefined
+  readonly userAgent?: string | undefined
 }
 
 /** The browser in which somebody signs in. */
-export interface SignInArrival {
-  readonly from: SignInOrigin
-  /** Its device cookie. */
-  readonly device?: string | undefined
+export interface SignInBrowser extends SignInSource, SignInOrigin {
   /** The id of the session there that this sign-in replaces. */
   readonly formerSession?: string | undefined
 }

@@ -106,10 +106,7 @@ function parametersOf({ query = [], form = [] }: ApiOperation, sent: Sent): Sent
 
 const withoutQuery = (uri: string): string => uri.replace(/[?#].*$/s, '…').slice(0, LONGEST_SHOWN)
 
-/**
- * The app that the request names, or has a token of, if it is of the person's teams. Nothing is said of what others have
- * registered, nor of their tokens.
- */
+/** The app that the request names, or has a token of, if a team of the person has it: of others nothing is said. */
 async function ownAppOf({ deps, person }: PersonRequest, { headers, url }: PastedRequest, { query, form }: Sent) {
   const isOwn = async (appKey: string) => (await findAppAccess(deps, person, appKey)) !== undefined
   const values = new Map([...query.values, ...form.values])

@@ -3,7 +3,6 @@ import type { Translate } from '../../platform/lib/web/locale.ts'
 import type { ReportedFailure } from './failures.ts'
 import { type DescribedOperation, type DescribedResponse, describeOperations, type RequestKind } from './reference.ts'
 
-/** A part of the document. */
 type Part = Readonly<Record<string, unknown>>
 
 /** The OpenAPI 3.1 document of both dialects, in one language. */

@@ -30,7 +30,6 @@ export interface CodeExchange {
   readonly appKey: string
   /** What the app may ask for now; the tokens get no more than that. */
   readonly appScopes: readonly string[]
-  /** `valid_from` of the app. */
   readonly appValidFrom: Date | null
   readonly redirectUri: string
   /** Null where it is not compared. */

@@ -46,10 +46,7 @@ const consentsRevokedAt = ({ routingKey, cid, userId, appKey }: ConsentKey) => s
   from ${userByKey(sql.part`${routingKey}::int`, sql.part`${cid}::int`, sql.part`${userId}::text`)} p
   left join ${joinedMicroApp(sql.part`${appKey}::text`)})`
 
-/**
- * Adds the scopes that the user allows now to those that are remembered; what was revoked goes first. Two statements, since
- * Citus takes no subquery in an insert.
- */
+/** Adds scopes to those remembered; what was revoked goes first, apart: Citus takes no subquery in an insert. */
 export async function rememberConsent(
   db: Db,
   consent: ConsentKey & { readonly scopes: readonly string[] },

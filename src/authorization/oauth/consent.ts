@@ -18,8 +18,8 @@ import {
   forgetConsent,
   rememberConsent,
 } from './consent-store.ts'
-import { endGrant } from './end-grants.ts'
 import { OAUTH_FAILURES, oauthFailure } from './failures.ts'
+import { endGrant } from './grant.ts'
 import { CODE_LIFETIME_S, type Parameters } from './wire.ts'
 
 export interface ConsentSubmission<Request extends AuthorizationRequest> {

@@ -15,8 +15,8 @@ import {
   spendAuthorizationCode,
   type UsedCode,
 } from './code-store.ts'
-import { endGrant } from './end-grants.ts'
 import { oauthFailure } from './failures.ts'
+import { endGrant } from './grant.ts'
 import { refreshTokens } from './refresh.ts'
 import type { TokenDeps } from './token-cap.ts'
 import { type IssuedTokens, type Parameters, required, type TokenCaller, type TokenSet, tokenSet } from './wire.ts'

@@ -1,8 +1,7 @@
 import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
 import { endTokensOfApp, oneApp } from '../registry/index.ts'
-import { previewRevocation } from './end-grants.ts'
-import { listGrants, revokeGrantByOperator } from './grant.ts'
+import { listGrants, previewRevocation, revokeGrantByOperator } from './grant.ts'
 
 /** Everything of an app ends at once. */
 const ofApps = [

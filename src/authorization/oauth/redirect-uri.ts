@@ -39,10 +39,7 @@ const isOfPinnedHost = (pinned: readonly string[], { protocol, host }: URL): boo
     return scheme === protocol && known === host
   })
 
-/**
- * The parsed URI; `not-a-url` for what no parser accepts as absolute, `mismatch` for one that the app may not use, and for
- * one of a registered host what is wrong with its form.
- */
+/** The parsed URI; or why the app may not use it: `not-a-url`, `mismatch`, or what is wrong with its form. */
 export function checkRedirectUri(
   text: string,
   app: RedirectRules,

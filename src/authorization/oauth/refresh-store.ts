@@ -27,7 +27,6 @@ export interface Refresh {
   readonly appScopes: readonly string[]
   readonly accessHash: Buffer
   readonly accessExpiresAt: Date
-  /** `valid_from` of the app. */
   readonly appValidFrom: Date | null
 }
 

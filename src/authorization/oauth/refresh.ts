@@ -8,8 +8,8 @@ import type { NamedFailure } from '../../platform/lib/failure.ts'
 import { grantableScopes } from '../../platform/lib/scope.ts'
 import { APP_RATES } from '../../platform/throttle/index.ts'
 import type { CallingApp } from '../registry/index.ts'
-import { endGrant } from './end-grants.ts'
 import { oauthFailure } from './failures.ts'
+import { endGrant } from './grant.ts'
 import { accessTokenScopes, type FoundRefresh, findRefresh, refreshFixed, rotateRefresh } from './refresh-store.ts'
 import type { TokenDeps } from './token-cap.ts'
 import type { IssuedTokens, TokenCaller } from './wire.ts'
@@ -21,10 +21,7 @@ export interface RefreshInput {
   readonly scopes?: readonly string[]
 }
 
-/**
- * A3: a new access token for a refresh token. Ownership is checked before expiry: the app_key is part of the token's MAC.
- * The input is read once the app may refresh at all.
- */
+/** A3. Ownership is checked before expiry: the app_key is part of the token's MAC. */
 export async function refreshTokens(
   deps: TokenDeps,
   { app, actor }: TokenCaller,
@@ -120,10 +117,7 @@ async function rotate(deps: TokenDeps, refresh: CheckedRefresh): Promise<IssuedT
   return { accessToken, refreshToken, scopes: found.scopes, grantId: found.grant_id, issuedAt: now }
 }
 
-/**
- * Both successors are derived from the token that was presented and from the moment of the rotation, which is stored:
- * so the same answer can be given again although only hashes of tokens are kept.
- */
+/** Derived from the presented token and the stored moment, so that hashes suffice to give the same answer again. */
 function successorsOf({ config }: Deps, keys: DerivedKeys, app: CallingApp, presented: OpaqueToken, rotatedAt: Date) {
   const { routingKey, expiresAt, text } = presented
   const derived = (purpose: string) => hmacSha256(keys.derive, `${purpose}\n${text}`)

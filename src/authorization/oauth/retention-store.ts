@@ -6,7 +6,6 @@ import { addSeconds, DAY_S } from '../../platform/lib/clock.ts'
 import type { UserKey } from '../account/index.ts'
 import { deleteCodes } from './code-store.ts'
 
-/** The longest that a refresh token lives, seconds. */
 export const LONGEST_REFRESH_S = 90 * DAY_S
 /** The longest ACCESS_TOKEN_LIFETIME_S that can be set. */
 const LONGEST_ACCESS_S = 365 * DAY_S

@@ -109,7 +109,6 @@ const tokenKey = z.object({ routing_key: z.number(), token_hash: z.instanceof(Bu
 const KEY = ({ routing_key, token_hash }: z.output<typeof tokenKey>) => sql.part`
   ${routing_key}::int as routing_key, ${token_hash}::bytea as token_hash`
 
-/** Those of each grant beyond the newest. */
 const beyondNewest = (table: Fragment, routingKeys: readonly number[], most: number): Fragment => sql.part`(
   select routing_key, token_hash from (
     select routing_key, token_hash, rank() over (partition by routing_key, grant_id order by expires_at desc) as ordinal

@@ -172,9 +172,7 @@ interface ShownForm {
   readonly parameters: Parameters
 }
 
-/**
- * Whether the request of a form that was left open wants a more recent sign-in than the one that came before the form.
- */
+/** Whether a form that was left open wants a more recent sign-in than the one before it. */
 function isSignInTooOld({ clock }: OidcDeps, { shownAt, parameters }: ShownForm): boolean {
   const prompt = parameters.get('prompt') ?? ''
   const wantsRecent = parameters.has('max_age') || /\b(login|select_account)\b/.test(prompt)

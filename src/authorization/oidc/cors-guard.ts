@@ -41,10 +41,7 @@ export class RegisteredOrigins {
   }
 }
 
-/**
- * Lets pages of registered origins call the routes of this plugin. Cookies play no part in them, so an origin that belongs
- * to another app learns nothing with it.
- */
+/** Lets pages of registered origins call these routes. No cookies: another app's origin learns nothing with them. */
 export function allowRegisteredOrigins(app: FastifyInstance, origins: RegisteredOrigins): void {
   // Not async: servers send no Origin, and should not wait for a promise.
   app.addHook(

@@ -1,9 +1,6 @@
 import { z } from 'zod'
 
-/**
- * What each endpoint of the standard dialect takes and answers. The endpoints read the parameters that stand here and ignore
- * all others (`namesOf`); documents are made of the same (api.ts).
- */
+/** What each standard endpoint takes and answers; all else is ignored (`namesOf`), and documents are made of it. */
 
 const scopes = z.string().max(1_024)
 const hint = z.string().max(4_096)

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { MARGIN_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
-/** Requests that were pushed and assertions that were used. */
 export const USED_ONCE_RETENTION: readonly Retention[] = [
   { table: 'pushed_request', key: ['request_hash'], column: 'expires_at', often: true, keptS: () => 60 },
   { table: 'client_assertion', key: ['assertion_hash'], column: 'expires_at', keptS: () => MARGIN_S },

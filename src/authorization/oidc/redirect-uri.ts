@@ -10,10 +10,7 @@ const withoutPort = (uri: string): string | undefined => {
   return host === undefined ? undefined : `${host}${rest}`
 }
 
-/**
- * Whether the URI is registered word for word. Of a native app on the loopback interface the port may be any: it is known
- * only once the app listens.
- */
+/** Word for word; of a native app on loopback with any port, which is known only once it listens. */
 export function isRegistered(registered: readonly string[], uri: string): boolean {
   if (!parsedUrl(uri)) return false
   const native = withoutPort(uri)

@@ -51,10 +51,7 @@ export class SigningKeys {
     return known
   }
 
-  /**
-   * Every key that a client may need to verify an id_token; the first ones are made here. Read each time: a key that
-   * another process signs with from now on has to be among them.
-   */
+  /** Every key that clients may need; the first are made here. Read each time: another process may sign anew. */
   async publicJwks(): Promise<JWK[]> {
     await this.#read()
     for (const alg of ALGS) await this.signer(alg)

@@ -1,7 +1,6 @@
 import { parseQuery, type Query } from '../../platform/lib/web/request-target.ts'
 import { oauthFailure, type Parameters } from '../oauth/index.ts'
 
-/** Life of an id_token, seconds. */
 export const ID_TOKEN_LIFETIME_S = 3_600
 /** Life of a pushed request, seconds. */
 export const REQUEST_URI_LIFETIME_S = 60
@@ -15,10 +14,7 @@ const EMPTY = parseQuery('')
 export const formOf = (body: unknown): Query =>
   typeof body === 'object' && body !== null && 'form' in body ? (body as ReturnType<typeof parseForm>).form : EMPTY
 
-/**
- * The parameters of these names. An unknown one is ignored, an empty one counts as not sent (RFC 6749 §3.1); one that came
- * twice or cannot be decoded is refused.
- */
+/** The parameters of these names. Empty counts as not sent (RFC 6749 §3.1); repeated or undecodable is refused. */
 export function readKnown({ values, repeated, undecodable }: Query, names: readonly string[]): Parameters {
   for (const name of undecodable) if (names.includes(name)) throw oauthFailure('parameter_undecodable', { value: name })
   for (const name of repeated) if (names.includes(name)) throw oauthFailure('parameter_repeated', { value: name })

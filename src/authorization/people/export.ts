@@ -12,11 +12,7 @@ export type ExportedUser = z.output<typeof exportedUser>
 
 const AT_ONCE = 500
 
-/**
- * Everything that rooms keep about a person, as the text of one JSON object with a list for each kind of rows. In memory is
- * as much as the reader has not taken. The audit log keeps who asked and why, before anything is read. Throws 20007 (404)
- * when there is no such user.
- */
+/** All that rooms keep about a person, streamed as one JSON object; audited before anything is read. 20007 (404). */
 export async function exportUser(deps: Deps, { reason, ...user }: ExportedUser): Promise<AsyncGenerator<string>> {
   const person = rowKeyOf(user)
   await inPersonTransaction(deps, person.routingKey, async (inside) => {

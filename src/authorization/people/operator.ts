@@ -14,8 +14,7 @@ import {
   userKey,
 } from '../account/index.ts'
 import { liveGrantsOf } from '../oauth/index.ts'
-import { ACCESS_ACTIONS } from './operator-access.ts'
-import { DATA_ACTIONS, page, person } from './operator-data.ts'
+import { ACCESS_ACTIONS, DATA_ACTIONS, page, person } from './operator-data.ts'
 import { USERS_UPLOAD } from './upload.ts'
 
 /** Bytes: as many users as one import may have, each of the longest. */

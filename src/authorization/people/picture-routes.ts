@@ -37,7 +37,6 @@ const HEADERS = {
   'Cache-Control': 'public, max-age=3600, immutable',
 } as const
 
-/** The form that uploads a picture, and the pictures. */
 export const pictureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   await app.register(uploadRoute, { deps })
 

@@ -18,7 +18,6 @@ const sessionForm = z.object({ session: z.string().max(100).catch('') }).catch({
 const pageQuery = z.object({ after: z.string().optional() }).catch({})
 const done = doneText({ session: 'account.sessions.ended', others: 'account.sessions.others_ended' })
 
-/** Where the person is signed in, and who has signed in. */
 export const securityRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const pages = await accountPages(app, deps)
 

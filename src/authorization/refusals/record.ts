@@ -201,7 +201,6 @@ export async function appsOfTokens(
   return tokens.length > 0 ? (await ACCESS_TOKENS.appsOf(db, tokens)).map(({ app_key }) => app_key) : []
 }
 
-/** Of a form, of the query, of the header. */
 function accessTokensOf({ url, body, authorization }: Presenting): string[] {
   const [, inHeader] = /^bearer +(.*)$/i.exec(authorization ?? '') ?? []
   const inForm: unknown = readForm.safeParse(body).data?.form.values.get('access_token')
@@ -222,7 +221,6 @@ function receivedOf(failure: string | null, values: ReadonlyMap<string, string>)
   return { [name]: shown.slice(0, LONGEST_VALUE) }
 }
 
-/** Names of the parameters in the query, and in the form where there is one. */
 function parametersOf(url: string, body: unknown) {
   const query = parseQuery(queryOf(url))
   const { data } = readForm.safeParse(body)

@@ -19,7 +19,6 @@ const hasMicroApp = async (db: Db, appKey?: string): Promise<boolean> => {
 
 const demoApp = z.object({ name: z.string(), status: z.string() })
 
-/** Micro-apps of the demo that are not suspended. */
 const findActive = (db: Db): Promise<z.output<typeof demoApp>[]> =>
   db.many(
     demoApp,
@@ -31,7 +30,6 @@ const demoAppKeys = (db: Db): Promise<string[]> => db.values(z.string(), sql`sel
 /** With their secrets. */
 const deleteDemoApps = (db: Db): Promise<number> => db.exec(sql`delete from micro_app where demo`)
 
-/** What the demo does with its micro-apps. */
 export const DEMO_APPS = {
   hasRows: hasMicroApp,
   mark: markDemoApps,

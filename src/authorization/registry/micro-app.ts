@@ -42,10 +42,7 @@ interface Origin {
   readonly stage?: MicroApp['stage']
 }
 
-/**
- * Creates the app with its first app_secret, which no later call can show again; null for an app that authenticates without
- * one.
- */
+/** Creates the app; its app_secret is shown only now, and null where the app authenticates without one. */
 export const createMicroApp = operation(
   givenMicroApp,
   async (

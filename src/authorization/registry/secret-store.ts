@@ -50,7 +50,6 @@ export const liveSecrets = (
 /** The app that a caller claims to be. */
 export interface Caller {
   readonly appKey: string
-  /** Whose failed attempts are counted. */
   readonly countedBy: string
   /** The key that they have in the database: it follows from `countedBy`, and is made once for all who ask together. */
   readonly subject: () => Buffer

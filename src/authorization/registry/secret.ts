@@ -52,10 +52,7 @@ export async function findMicroAppForAuthentication(
   return APP_KEY.test(appKey) ? findMicroApp(deps.db, appKey, deps.clock.now()) : undefined
 }
 
-/**
- * What a token request needs of the app, and in the same read the failed attempts of `countedBy`. Text that cannot
- * be an app_key costs the same.
- */
+/** The app and the failed attempts of `countedBy`, in one read. Text that cannot be an app_key costs the same. */
 export const findAppWithFailures = (
   { db, clock }: Deps,
   { appKey, countedBy, subject }: Caller,
@@ -69,10 +66,7 @@ export interface UsedSecret extends LiveSecret {
   readonly rehashed?: Buffer
 }
 
-/**
- * Records that a secret was used, at most once a minute, so a busy app does not write a row with each request. What an old
- * key has hashed is kept from now on as SECRET_KEY hashes it.
- */
+/** At most once a minute, so a busy app writes few rows. What an old key has hashed is hashed anew by SECRET_KEY. */
 export async function noteSecretUse(
   { db, clock, keys }: Deps,
   { app_key: appKey }: Pick<CallingApp, 'app_key'>,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
 import { marked, shapeOf } from '../../platform/db/record-fields.ts'
-import { asMessage } from '../../platform/lib/json/field-problem.ts'
+import { asMessage } from '../../platform/lib/json/fields.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import type { Problem } from '../../platform/lib/web/rescode.ts'
 import { MICRO_APP_FIELDS } from './micro-app-fields.ts'
@@ -109,20 +109,14 @@ export const microAppFilter = z.strictObject({
 })
 export type MicroAppFilter = z.output<typeof microAppFilter>
 
-/**
- * What a micro-app's own calls need of it: read with every token request, so not what only pages and operators ask for,
- * such as URIs and keys.
- */
+/** Read with every token request: only what a micro-app's own calls need. */
 export const callingApp = z.object({
   ...shapeOf(marked(MICRO_APP_FIELDS, 'everyCall'), 'kept'),
   valid_from: microApp.shape.valid_from,
 })
 export type CallingApp = z.output<typeof callingApp>
 
-/**
- * Whether an app may ask this person: one in development asks only its own test users, and those use no other app. `testOf`:
- * whose test user the person is.
- */
+/** An app in development asks only its own test users, who use no other app. `testOf`: of which app this one is. */
 export const mayUse = (
   { app_key, stage }: Pick<MicroApp, 'app_key' | 'stage'>,
   { testOf }: { readonly testOf: string | null },

@@ -17,7 +17,6 @@ interface TokenOf extends UserKey {
 export interface AccessLedger {
   /** Quick: one look-up for all that a request reads. No request waits for a write. */
   count(token: TokenOf, ...kinds: readonly AccessKind[]): void
-  /** Writes what waits. */
   flush(): Promise<void>
   /** Writes what waits about one person, who is looking. What other processes have counted is up to a minute late. */
   flushOf(person: Pick<UserRowKey, 'cid' | 'userId'>): Promise<void>

@@ -11,10 +11,7 @@ export const accessFilter = userKey.extend(
 )
 export type AccessFilter = z.output<typeof accessFilter>
 
-/**
- * Which apps have read the user's profile or phone number, by the hour, newest first; up to a minute late. Looking at it
- * is in the audit log. Throws 20007 (404) when there is no such user.
- */
+/** Which apps have read the user's data, by the hour, newest first; audited. Throws 20007 (404). */
 export const listAccesses = (
   deps: Deps,
   { cid, user_id, ...page }: AccessFilter,

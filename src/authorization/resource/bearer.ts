@@ -2,12 +2,48 @@ import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../../platform/lib/failure.ts'
-import type { Scope } from '../../platform/lib/scope.ts'
+import { grantableScopes, isScope, type Scope } from '../../platform/lib/scope.ts'
 import { ACCESS_TOKENS, type Parameters, readParameters, required } from '../oauth/index.ts'
 import type { AccessKind } from './access-ledger.ts'
 import { resourceFailure } from './failures.ts'
-import { type FoundAccessToken, findToken } from './store.ts'
+import { type DescribedToken, type FoundAccessToken, findDescribedToken, findToken } from './store.ts'
 import { type PhoneResult, userInfoResult } from './wire.ts'
+
+/** An access token that works, whose it is and what it may be used for now. */
+export interface LiveToken extends Omit<DescribedToken, 'scopes'> {
+  /** Names of both dialects; without what the app has lost since. */
+  readonly scopes: readonly string[]
+  readonly expiresAt: Date
+}
+
+/** For callers that need all that a token allows, not one scope of it. Returns why the token does not work, if it does not. */
+export async function describeToken({ db, keys, clock }: Deps, text: string): Promise<LiveToken | NamedFailure> {
+  const token = parseToken(keys, PREFIX.accessToken, text)
+  if (!token) return resourceFailure('token_forged')
+  if (token.expiresAt <= clock.now()) return resourceFailure('token_expired')
+  const found = await findDescribedToken(db, token)
+  if (!found) return unknownToken(db, token)
+  if (found.revoked) return resourceFailure('token_revoked', aboutTokenOf(found))
+  if (found.app_status !== 'approved') return resourceFailure('app_not_approved', aboutTokenOf(found))
+  if (found.user_status !== 'active') return resourceFailure('user_blocked', aboutTokenOf(found))
+  return { ...found, scopes: scopesInForce(found), expiresAt: token.expiresAt }
+}
+
+/** Cache: by the scopes of token and app, of which there are few combinations: this is asked for every request. */
+const known = new Map<string, readonly string[]>()
+const MAX_KNOWN = 1_000
+
+/** The scopes of a token, without what its app has lost since. */
+function scopesInForce({ scopes, app_scopes: ofApp }: DescribedToken): readonly string[] {
+  const key = `${scopes}\n${ofApp}`
+  const cached = known.get(key)
+  if (cached) return cached
+  const grantable = grantableScopes((ofApp ?? '').split(' ').filter(isScope))
+  const inForce = scopes.split(' ').filter((scope) => grantable.includes(scope))
+  if (known.size >= MAX_KNOWN) known.clear()
+  known.set(key, inForce)
+  return inForce
+}
 
 /** A4 and A5 rows 2–4: an access token of ours that has not expired. Without the database, so a guessed token costs one hash. */
 function verifyAccessToken({ keys, clock }: Deps, parameters: Parameters): OpaqueToken {
@@ -32,11 +68,11 @@ async function readWithToken({ db }: Deps, { routingKey, hash }: OpaqueToken, sc
 }
 
 /** Why a token of ours is refused that is kept nowhere as one that works. */
-export const unknownToken = async (db: Db, token: Pick<OpaqueToken, 'routingKey' | 'hash'>): Promise<NamedFailure> =>
+const unknownToken = async (db: Db, token: Pick<OpaqueToken, 'routingKey' | 'hash'>): Promise<NamedFailure> =>
   resourceFailure((await ACCESS_TOKENS.wasEndedEarly(db, token)) ? 'token_ended_early' : 'token_unknown')
 
 /** Whose token it is, for whoever asks why it was refused. */
-export const aboutTokenOf = ({
+const aboutTokenOf = ({
   app_key: appKey,
   cid,
   user_id: userId,

@@ -8,7 +8,6 @@ export {
 } from './access-store.ts'
 export { accessFilter, listAccesses } from './accesses.ts'
 export { RESOURCE_API } from './api.ts'
-export { checkRead } from './bearer.ts'
-export { describeToken, type LiveToken } from './describe-token.ts'
+export { checkRead, describeToken, type LiveToken } from './bearer.ts'
 export { RESOURCE_FAILURES, resourceFailure } from './failures.ts'
 export { jsTicket } from './wire.ts'

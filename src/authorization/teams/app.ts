@@ -121,10 +121,7 @@ const newestSecret = (secrets: readonly { readonly created_at: Date }[]): string
 
 const secretRotation = rotation.extend({ replaces: z.string().max(40) })
 
-/**
- * A new secret in place of the one that was shown as the newest: a form that is sent twice makes one. It works at once, the
- * one before for `overlap_s` seconds more. Returns it to be shown this once.
- */
+/** A new secret, shown once, in place of the newest: a form sent twice makes one. The former works `overlap_s` on. */
 const rotateAppSecret = operation(
   secretRotation,
   (deps: Deps, appKey: string, { replaces, overlap_s }: z.output<typeof secretRotation>, person: UserRowKey) =>

@@ -104,10 +104,7 @@ export async function openInvitation({ db, clock, keys }: Deps, token: string): 
   return found
 }
 
-/**
- * Whoever has the link joins, and accepts the developer terms by it. Of simultaneous calls with one token exactly one
- * succeeds. Returns the team_id; throws TeamRefusal.
- */
+/** Whoever has the link joins, and accepts the terms; of calls at once one succeeds. Throws TeamRefusal. */
 export async function joinTeam(deps: Deps, token: string, person: SignedIn): Promise<string> {
   await openInvitation(deps, token)
   return becomeDeveloper(deps, person, async (inside) => {

@@ -196,6 +196,5 @@ export const giveApp = (db: Db, appKey: string, teamId: string, now: Date): Prom
         on conflict (app_key) do update set team_id = excluded.team_id, given_at = excluded.given_at`,
   )
 
-/** The name of the team that has the app. */
 export const teamOfApp = (db: Db, appKey: string): Promise<string | undefined> =>
   db.maybeValue(z.string(), sql`select t.name from team_app a join team t using (team_id) where a.app_key = ${appKey}`)

@@ -31,10 +31,7 @@ export const isDeveloper = ({ db }: Deps, person: UserRowKey): Promise<boolean> 
 const teamNameOf = ({ name }: SignedIn): string =>
   newTeam.shape.name.safeParse(name.slice(0, 60).replace(/[\ud800-\udbff]$/, '')).data ?? 'Team'
 
-/**
- * The person accepts the developer terms, and has a team. Any number of times. Throws TeamRefusal where developers are
- * invited, and nobody has invited this one.
- */
+/** Accepts the terms and gives the person a team. TeamRefusal where developers are invited, and this one was not. */
 export async function acceptTerms(deps: Deps, person: SignedIn): Promise<void> {
   if (deps.config.DEVELOPERS !== 'open') throw new TeamRefusal('invited_only')
   await becomeDeveloper(deps, person, async (inside) => {

@@ -12,10 +12,7 @@ import { rebaseRequest } from './request-store.ts'
 
 const webhook = z.strictObject({ webhook_url: MICRO_APP_FIELDS.webhook_url.changed })
 
-/**
- * An owner sets, changes or, with null, takes away the address. Returns the secret of a new address to be shown this once;
- * undefined where the address stays. Throws InvalidInput.
- */
+/** Sets, changes or (null) removes the address. Returns a new address's secret, shown once. Throws InvalidInput. */
 const setWebhook = operation(
   webhook,
   (

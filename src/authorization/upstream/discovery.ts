@@ -1,6 +1,40 @@
 import type { Configuration, CustomFetch } from 'openid-client'
+import { UPSTREAM_LIMITS } from '../../platform/config/call-limits.ts'
 import type { Config } from '../../platform/config/index.ts'
+import { ConcurrencyLimit } from '../../platform/lib/concurrency-limit.ts'
+import { get, type HttpAnswer, type OutboundDeps, post } from '../../platform/outbound/index.ts'
 import { UpstreamFailure } from './failures.ts'
+
+const WITHOUT_BODY = [204, 205, 304]
+/** What the library reads of an answer's headers. */
+const HEADERS = ['content-type', 'www-authenticate'] as const
+
+function responseOf({ status, headers, body }: HttpAnswer): Response {
+  const known = HEADERS.flatMap((name) => {
+    const value = headers[name]
+    return typeof value === 'string' ? [[name, value] as [string, string]] : []
+  })
+  return new Response(WITHOUT_BODY.includes(status) ? null : new Uint8Array(body), { status, headers: known })
+}
+
+/** Calls to the provider, bounded in time, size and number, without redirects; its address may be a private one. */
+export function boundedFetch({ calls }: Pick<OutboundDeps, 'calls'>): CustomFetch {
+  const guard: OutboundDeps['calls']['guard'] = {
+    refuses: () => false,
+    trusts: () => true,
+    refusesPort: () => false,
+    resolve: calls.guard.resolve,
+  }
+  const turns = new ConcurrencyLimit({ name: 'the OpenID provider', most: 32, length: 200, waitMs: 3_000 })
+  return async (url, { method, headers, body }) => {
+    const request = { url, headers: { ...headers } }
+    const ask = () =>
+      method === 'POST'
+        ? post({ ...request, body: String(body ?? '') }, guard, UPSTREAM_LIMITS)
+        : get(request, guard, UPSTREAM_LIMITS)
+    return responseOf(await turns.run(ask))
+  }
+}
 
 type Library = typeof import('openid-client')
 

@@ -132,9 +132,7 @@ async function issueByNotice(shop: Shop, order: Order): Promise<void> {
 /** There is no number for used or refunded: the quantities tell. */
 const ORDER_STATUS = { created: 2, 'create failed': 3, issued: 4, paying: 5, 'pay failed': 6 } as const
 
-/**
- * Order query. After a time-out the platform asks this before it does anything again, so the response must be correct.
- */
+/** After a time-out the platform asks this before it does anything again: the response must be correct. */
 export function queryOrder(shop: Shop, body: Fields): Answer {
   const order = orderOf(shop, body, 301)
   return {

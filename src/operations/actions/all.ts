@@ -74,7 +74,6 @@ export function actionOf(route: string): Action<ServiceDeps> {
   return match
 }
 
-/** Which role an operation needs: as a route below /admin/v1 and as a command. */
 interface Permission {
   readonly role: Role
   /** Method and pattern of the path below /admin/v1. */
@@ -96,10 +95,7 @@ const permissionsOf = (action: Action): Permission[] => [
   ...(action.previewRole ? [{ route: `GET ${partsOf(action.route).path}`, role: action.previewRole }] : []),
 ]
 
-/**
- * Which role every operation needs. A test walks every route and every command with every role. An operation that is not
- * listed is refused to everybody.
- */
+/** Which role every operation needs; one that is not listed is refused to everybody. */
 export const PERMISSIONS: readonly Permission[] = [...ALL_ACTIONS.flatMap(permissionsOf), ...ON_THE_MACHINE]
 
 /** Method and pattern of a route, as `GET /admin/v1/apps`, to the role that it needs. */

@@ -103,7 +103,6 @@ function withNumbers(action: Action, texts: unknown): object {
   )
 }
 
-/** Which app or partner a request is about, for the log. */
 function noteSubject(request: FastifyRequest): void {
   const { app_key, partner_id } = request.params as Readonly<Record<string, string | undefined>>
   if (app_key) noteForLog(request, { appKey: echo(app_key) })

@@ -16,10 +16,7 @@ export function labelOf(t: Translate, action: Pick<Action, 'id'>, name: string):
   return t.has(key) ? t(key) : name
 }
 
-/**
- * What is to be known of a field, beyond its label: in this action, else in its group, else wherever it is. A filter of a
- * list means something else than the field of a record.
- */
+/** A field's hint: in this action, else in its group, else anywhere; a filter means something else than a field. */
 export function hintOf(t: Translate, action: Pick<Action, 'id' | 'list'>, name: string): string | undefined {
   const own = [action.id, groupOf(action)].map((of) => `field.${of}.${name}.hint`)
   const keys = [`action.${action.id}.${name}`, ...own]

@@ -5,10 +5,7 @@ export type Values = Readonly<Record<string, unknown>>
 export const isRecord = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value))
 
-/**
- * The rows of a value that is a table of its own: a list of objects, or texts or objects by name, whose name is the
- * column `key`. Undefined of any other.
- */
+/** The rows of a list of objects, or of texts or objects by name (column `key`); undefined of anything else. */
 export function tableOf(value: unknown): readonly Values[] | undefined {
   if (Array.isArray(value)) return isRecord(value[0]) ? value : undefined
   if (!isRecord(value)) return undefined
@@ -56,9 +53,7 @@ export const rowsIn = (output: Values, name: string): Values[] => {
 export const shownOnce = (once: readonly string[] | undefined, output: Values): string[] =>
   (once ?? []).filter((name) => output[name] !== null && output[name] !== undefined)
 
-/**
- * Reads texts like `order-create=https://…`; what has no "=" becomes a name without a value, which the schema refuses.
- */
+/** Reads texts like `order-create=https://…`; without "=" it is a name without a value, which the schema refuses. */
 export const pairsOf = (texts: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     texts.map((text) => {

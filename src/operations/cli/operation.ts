@@ -69,10 +69,7 @@ function countOptions(command: Command): Map<string, number> {
   return times
 }
 
-/**
- * What commander accepts silently: an option that has swallowed the next one as its value (`--junit --json`), and one
- * that is typed twice, of which the last would count.
- */
+/** What commander accepts silently: an option that swallowed the next as its value, and one typed twice. */
 function misread(command: Command, times: ReadonlyMap<string, number>): Problem[] {
   const known = new Set(command.options.map(({ long }) => long))
   return command.options.flatMap((option) => {
@@ -97,10 +94,7 @@ function strays(command: Command): Problem[] {
   return extra.map((text) => ({ field: echo(text), problem: 'is not expected' }))
 }
 
-/**
- * Problems of `hosts[1]` or `interface_urls.poi` as problems of `--host` or `--interface-url`, with the entry they are
- * about.
- */
+/** Problems of `hosts[1]` or `interface_urls.poi` as those of `--host` or `--interface-url`, with the entry. */
 export const asTyped = (
   problems: readonly Problem[],
   typed: Options,

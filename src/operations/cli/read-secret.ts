@@ -6,10 +6,7 @@ import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { readUtf8 } from '../../platform/lib/utf8.ts'
 import type { Terminal } from './terminal.ts'
 
-/**
- * Secrets are typed at a prompt without echo or come over standard input: arguments are visible to everybody who can
- * list processes.
- */
+/** Secrets come from a prompt without echo or standard input: everybody who lists processes sees arguments. */
 
 const LONGEST = 4_096
 
@@ -40,7 +37,6 @@ interface Asked {
   /** The field that it fills, such as `password`. */
   readonly field: string
   readonly question: string
-  /** Whether the option that reads standard input was given. */
   readonly fromInput: boolean
   /** Whether a person has to type it twice. */
   readonly twice?: boolean

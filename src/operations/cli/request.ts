@@ -99,10 +99,7 @@ function withDates(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withDates(inner)]))
 }
 
-/**
- * The output of an operation as its route answers it. The service is expected to be of the same release, so the shape is
- * not checked again: operations have no schema of their output.
- */
+/** The output of an operation, unchecked: the service is expected to be of the same release. */
 export async function ask<Output>(service: FoundService, call: Call): Promise<Output> {
   const data = await dataOf(service, await send(service, call))
   return z.custom<Output>((given) => typeof given === 'object').parse(data)

@@ -1,27 +1,95 @@
+import { z } from 'zod'
 import { translator } from '../../platform/lib/web/locale.ts'
 import { junitCheckLine } from '../../sandbox/portal/index.ts'
 import { SandboxAnswer, type SandboxClient } from './sandbox-client.ts'
-import {
-  type Accepted,
-  type Awaited,
-  acceptAnswer,
-  checkData,
-  endedData,
-  eventsAnswer,
-  faultData,
-  noticeData,
-  rejectedData,
-  runAnswer,
-  type ShownRun,
-  type ShownRunEvent,
-  startAnswer,
-  waitingData,
-} from './sandbox-wire.ts'
 
-/**
- * Does what the partner's people or systems do while a step waits for their notice; `signal` aborts once it is over.
- * When it rejects, waiting ends.
- */
+/** What the commands read of the answers of /sandbox/api; see src/sandbox/portal/api/answer.ts. */
+
+const step = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  state: z.string(),
+  done: z.boolean(),
+  running: z.boolean(),
+  current: z.boolean(),
+  attempts: z.array(z.looseObject({ number: z.number() })),
+})
+
+const summary = z.looseObject({
+  run_id: z.string(),
+  state: z.enum(['under_way', 'all_passed', 'accepted', 'replaced']),
+  number: z.number(),
+  current_step: z.string().nullable(),
+  last_seq: z.number(),
+  created_at: z.string(),
+  superseded_at: z.string().nullable(),
+  passed_at: z.string().nullable(),
+})
+export type ShownSummary = z.output<typeof summary>
+
+const run = summary.extend({ steps: z.array(step) })
+export type ShownRun = z.output<typeof run>
+
+export const runAnswer = z.looseObject({ run })
+export const runsAnswer = z.looseObject({ runs: z.array(summary) })
+const startAnswer = z.looseObject({ attempt_id: z.string() })
+export const reportAnswer = z.looseObject({ report: z.looseObject({}) })
+
+const person = z.looseObject({ name: z.string(), mail: z.string() })
+export const contactsAnswer = z.looseObject({
+  contacts: z.record(z.string(), person),
+  missing_contacts: z.array(z.string()),
+})
+export type ShownContacts = Pick<z.output<typeof contactsAnswer>, 'contacts' | 'missing_contacts'>
+
+const acceptAnswer = z.looseObject({
+  passed: z.boolean(),
+  open_steps: z.array(z.string()),
+  consumed: z.array(z.union([z.number(), z.bigint()])),
+  refunded: z.array(z.union([z.number(), z.bigint()])),
+  missing_contacts: z.array(z.string()),
+})
+type Accepted = z.output<typeof acceptAnswer>
+
+const event = z.looseObject({
+  seq: z.number(),
+  attempt_id: z.string(),
+  step_id: z.string(),
+  kind: z.string(),
+  data: z.looseObject({}),
+})
+type ShownRunEvent = z.output<typeof event>
+const eventsAnswer = z.looseObject({ events: z.array(event), last_seq: z.number() })
+
+const said = z.string().optional()
+
+const checkData = z.looseObject({
+  passed: z.boolean(),
+  text: z.string(),
+  level: z.enum(['error', 'warning']),
+  path: said,
+  expected: said,
+  actual: said,
+  problem: z.boolean().optional(),
+})
+
+/** What a step waits for: a notice on a path (below any prefix), and what it has to be about. */
+const waitingData = z.looseObject({
+  path: z.string(),
+  until: z.string(),
+  about: z.record(z.string(), z.string()),
+  /** The whole notice as JSON. */
+  notice: z.string().optional(),
+})
+export type Awaited = Pick<z.output<typeof waitingData>, 'path' | 'about' | 'notice'>
+
+const endedData = z.looseObject({ outcome: z.string() })
+const faultData = z.looseObject({ fault: z.string() })
+/** `remark`: why the step still waits. */
+const noticeData = z.looseObject({ path: z.string(), remark: said })
+const rejectedData = z.looseObject({ path: z.string(), reason: z.string(), remark: said })
+
+/** Does the partner's part while a step waits; `signal` aborts once that is over. If it rejects, waiting ends. */
 export type Help = (awaited: Awaited, stepId: string, signal: AbortSignal) => Promise<void>
 
 export interface Drive {
@@ -71,10 +139,7 @@ async function goOn(client: SandboxClient, path: string, stepId: string): Promis
   }
 }
 
-/**
- * The outcome of an attempt, and where its log ends. Throws when the helper has failed while the attempt is still
- * waiting.
- */
+/** The outcome of an attempt, and where its log ends. Throws when the helper fails while the attempt still waits. */
 async function followAttempt(drive: Drive, path: string, attemptId: string, after: number) {
   const over = new AbortController()
   let seq = after

@@ -1,17 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Help } from './sandbox-drive.ts'
-import type { Awaited } from './sandbox-wire.ts'
+import type { Awaited, Help } from './sandbox-drive.ts'
 import type { Terminal } from './terminal.ts'
 
 /** `orderId` → `ORDER_ID`. */
 const variable = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
-/**
- * The fields that notices can be about. Any other name sent by a server could be one that the shell interprets, such as
- * PATH.
- */
+/** The fields of notices. Another name sent by a server could be one that the shell interprets, such as PATH. */
 const PASSED_ON = [
   'orderId',
   'partnerOrderId',

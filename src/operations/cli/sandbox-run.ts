@@ -13,9 +13,8 @@ import {
 import type { CliContext } from './context.ts'
 import { callerFields, credentialsOf, type FoundCredentials, oneCaller } from './sandbox-caller.ts'
 import { SandboxClient } from './sandbox-client.ts'
-import { driveRun, type Help } from './sandbox-drive.ts'
+import { type Awaited, contactsAnswer, driveRun, type Help, reportAnswer, runAnswer } from './sandbox-drive.ts'
 import { commandHelp, noHelp } from './sandbox-help.ts'
-import { type Awaited, contactsAnswer, reportAnswer, runAnswer } from './sandbox-wire.ts'
 import type { Terminal } from './terminal.ts'
 import { printable, printableJson } from './text.ts'
 

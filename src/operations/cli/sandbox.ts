@@ -4,7 +4,6 @@ import { setContact } from '../../ticketing/partners/index.ts'
 import type { CliContext } from './context.ts'
 import { print } from './report.ts'
 import { callerCommand, callerFields, oneCaller } from './sandbox-caller.ts'
-import { type DemoPartner, runSandbox, sandboxRun } from './sandbox-run.ts'
 import {
   contactsAnswer,
   runAnswer,
@@ -12,7 +11,8 @@ import {
   type ShownContacts,
   type ShownRun,
   type ShownSummary,
-} from './sandbox-wire.ts'
+} from './sandbox-drive.ts'
+import { type DemoPartner, runSandbox, sandboxRun } from './sandbox-run.ts'
 import { aligned, readable } from './text.ts'
 
 function stateOf({ state, current_step }: ShownSummary): string {

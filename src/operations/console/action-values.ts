@@ -76,7 +76,6 @@ export const cellIn = (column: Column<object>, row: Values, t: Translate, now: D
   return { ...cell, ...(tone ? { tone } : {}), ...(page ? { href: hrefOf(page) } : {}) }
 }
 
-/** Rows by the columns that a page shows. */
 export const tableOf = (
   action: Pick<Action, 'id'>,
   columns: readonly Column<object>[],

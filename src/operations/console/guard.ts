@@ -14,9 +14,8 @@ import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { localPath, refererPath } from '../../platform/lib/web/return-to.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
 import { ADMIN_TOKEN_NAME, type ConsoleOperator, findConsoleSession } from '../operators/index.ts'
-import { mayDo, roleFor } from './permissions.ts'
 import { SECTIONS } from './sections/index.ts'
-import { roleText } from './texts.ts'
+import { mayDo, roleFor, roleText } from './texts.ts'
 import { markedForm } from './wire.ts'
 
 declare module 'fastify' {
@@ -51,10 +50,7 @@ export const onBehalfOf = <Given extends Deps>(deps: Given, request: FastifyRequ
   actor: { ...actorOf(request, 'operator', whoIs(request).name), by: 'console' },
 })
 
-/**
- * An onRequest hook: an operator who is not signed in is redirected to the sign-in page, and from there back; one without an
- * authenticator (`pending`) only to the page that adds one.
- */
+/** Redirects whoever is not signed in, and back; one without authenticator (`pending`) to the page that adds one. */
 export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolean }): onRequestAsyncHookHandler => {
   const cookie = consoleCookie(deps.config)
   return async (request, reply) => {

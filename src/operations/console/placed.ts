@@ -126,7 +126,6 @@ const deepest = (pages: readonly Placed[], path: string): Placed | undefined =>
 export const homeOf = ({ details, lists }: Places, page: Placed): Placed | undefined =>
   details.find((detail) => isBeside(detail, page)) ?? deepest([...details, ...lists], page.path)
 
-/** Whether it adds a record to a list. */
 export const adds = (change: Placed, list: Placed | undefined): boolean =>
   change.method === 'POST' && change.path === list?.path
 

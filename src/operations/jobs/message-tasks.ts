@@ -107,7 +107,6 @@ export const MESSAGE_TASKS = {
       text: (t, time) => t(REQUEST_TEXTS[kind], { name, time, url }),
     })
   }),
-  // Somebody is invited to a team of developers.
   'send-team-mail': task(z.object({ linkId: z.string() }), async (deps, { linkId }) => {
     const invitation = await findTeamMail(deps, linkId)
     if (!invitation) return {}

@@ -26,7 +26,7 @@ import { CALL_RETENTION } from '../../ticketing/partner-calls/index.ts'
 import { REACH_RETENTION } from '../../ticketing/partner-reach/index.ts'
 import { HISTORY_RETENTION } from '../metrics/index.ts'
 import { OPERATOR_RETENTION } from '../operators/index.ts'
-import { deleteBatch, mayDelete } from './purge-store.ts'
+import { deleteBatch, mayDelete } from './store.ts'
 import type { Task } from './task.ts'
 
 /** What the purge deletes and when, as the owner of each table declares it. */
@@ -54,10 +54,7 @@ export const RETENTION: readonly Retention[] = [
 const BATCH_ROWS = 1_000
 /** On a busy database one batch may take longer than requests may. */
 const BATCH_S = 120
-/**
- * After each batch the purge rests three times as long as the batch took: at most a quarter of one connection's time,
- * and less by itself when the database is busy and a batch takes longer.
- */
+/** Rests three times as long as a batch took: a quarter of one connection, and less when the database is busy. */
 const REST_FACTOR = 3
 const JOB_BUDGET_S = 1_800
 const OFTEN_BUDGET_S = 60

@@ -16,10 +16,7 @@ interface RunningJob {
   readonly signal: AbortSignal
 }
 
-/**
- * What a job does. It may be run again whenever it throws, and once more after it has succeeded when the process dies at
- * the wrong moment: so every task is safe to repeat.
- */
+/** What a job does. Safe to repeat: it runs again when it throws, and when the process dies right after it. */
 export type Task = (deps: ServiceDeps, payload: unknown, job: RunningJob) => Promise<void>
 
 /** Trying again would not help: the job is left for an operator to look at. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CALL_TIMES } from '../../platform/config/call-limits.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Log } from '../../platform/lib/log.ts'
-import { renewLease, returnLease, takeLease } from './worker-lease-store.ts'
+import { renewLease, returnLease, takeLease } from './store.ts'
 
 const RENEW_EVERY_MS = 3_000
 /** A mail may take longer than a call to a partner; should it be sent twice, both have one Message-ID. */

@@ -8,10 +8,10 @@ import { type Db, dbOf, withShareOf } from '../../platform/db/sql.ts'
 import { isAway, isUnanswered } from '../../platform/lib/database-errors.ts'
 import type { Log } from '../../platform/lib/log.ts'
 import { afterFailure } from './after-failure.ts'
+import { unlockDeadWorkers } from './store.ts'
 import type { ServiceDeps } from './task.ts'
 import { CRON_TASKS, TASKS } from './tasks.ts'
 import { WorkerLease } from './worker-lease.ts'
-import { unlockDeadWorkers } from './worker-lease-store.ts'
 
 /** Jobs that run at once; they mostly wait for partners. */
 const CONCURRENCY = 5

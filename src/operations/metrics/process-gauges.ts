@@ -3,7 +3,6 @@ import type { Metrics } from '../../platform/lib/metrics.ts'
 
 /** Gauges of a process, read at each scrape. */
 export interface ProcessGauges {
-  /** Connections of its pool. */
   readonly pool: () => { readonly total: number; readonly idle: number }
   /** Work that waits for a connection, by room. */
   readonly waiting: () => Readonly<Record<string, number>>

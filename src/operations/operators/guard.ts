@@ -11,7 +11,7 @@ import { isLoopbackHost, namesThisMachine } from '../../platform/lib/web/web-url
 import { limitPages, networkOf } from '../../platform/throttle/index.ts'
 import { readCommandToken } from './command-token.ts'
 import { foreignHost, roleNeeded, wrongBearer } from './errors.ts'
-import { bearerOf, findOperator } from './token.ts'
+import { bearerOf, findOperator } from './manage.ts'
 
 const MINUTE_S = 60
 /** Wrong tokens of one network in a minute before it has to wait; a right token is accepted even then. */
@@ -23,9 +23,7 @@ const ROWS_OF_ALL = { kind: 'operator sign-ins recorded', most: 100, windowS: MI
 
 export type IsForOperators = FastifyInstance['isForOperators']
 
-/**
- * Gives the app its gate for operators; called once, before the rooms. `roles`: by method and pattern of a route.
- */
+/** Gives the app its gate for operators; called once, before the rooms. `roles`: by method and pattern. */
 export function registerOperators(
   app: FastifyInstance,
   given: Deps,

@@ -4,11 +4,19 @@ export { endConsoleSession, findConsoleSession, signInWithAdminToken } from './a
 export { issueCommandToken } from './command-token.ts'
 export { OperatorSignInRefused } from './errors.ts'
 export { type IsForOperators, registerOperators } from './guard.ts'
-export { createFirstOperator, createOperator, disableOperator, setOperatorRole, showOperator } from './manage.ts'
+export {
+  createFirstOperator,
+  createOperator,
+  disableOperator,
+  hasAdminToken,
+  newOperatorToken,
+  revokeOperatorToken,
+  setOperatorRole,
+  showOperator,
+} from './manage.ts'
 export { OPERATOR_ACTIONS } from './operator.ts'
 export { type ConsoleOperator, findOperatorSession, type SignedInOperator } from './session.ts'
 export { setOperatorPassword, signInOperator } from './sign-in.ts'
-export { hasAdminToken, newOperatorToken, revokeOperatorToken } from './token.ts'
 export { OPERATOR_RETENTION } from './token-store.ts'
 export { confirmTotp, enrolTotp, OPERATORS_SEALED, renewRecoveryCodes, resetTotp } from './totp.ts'
 /** The operator who signs in with ADMIN_TOKEN. */

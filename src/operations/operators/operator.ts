@@ -6,11 +6,12 @@ import {
   disableOperator,
   enableOperator,
   listOperators,
+  newOperatorToken,
+  revokeOperatorToken,
   setOperatorRole,
   showOperator,
 } from './manage.ts'
 import { setOperatorPassword } from './sign-in.ts'
-import { newOperatorToken, revokeOperatorToken } from './token.ts'
 import { resetTotp } from './totp.ts'
 
 /** What admins do with those who operate the service. */

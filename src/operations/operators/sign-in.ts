@@ -25,11 +25,7 @@ export interface OperatorSignedIn {
   readonly pending: boolean
 }
 
-/**
- * Opens a session for name, password and a code of the authenticator; throws OperatorSignInRefused, which does not say
- * which of them was wrong. Failures are counted as in src/platform/throttle/sign-in.ts, codes and passwords together:
- * simultaneous guesses get no more answers than the limits allow.
- */
+/** Throws OperatorSignInRefused, which does not say what was wrong. Codes and passwords count together (throttle). */
 export const signInOperator = (deps: Deps, input: OperatorSignIn): Promise<OperatorSignedIn> =>
   deps.passwordSlots.run(() => attemptSignIn(deps, input))
 

@@ -24,7 +24,6 @@ const OPERATOR = sql.part`operator_id, name, role, status, created_at, password_
 export const findOperators = (db: Db): Promise<OperatorRow[]> =>
   db.many(operatorRow, sql`select ${OPERATOR} from operator order by created_at, name limit 1000`)
 
-/** Locked until the end of the transaction. */
 export const lockOperator = (db: Db, name: string): Promise<OperatorRow | undefined> =>
   db.maybe(operatorRow, sql`select ${OPERATOR} from operator where lower(name) = lower(${name}) for update`)
 

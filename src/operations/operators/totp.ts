@@ -44,10 +44,7 @@ export interface ConfirmedTotp {
   readonly codes: readonly string[]
 }
 
-/**
- * A first code of the authenticator: from now on signing in needs one. Throws OperatorSignInRefused; wrong codes count as
- * failed sign-ins.
- */
+/** A first code: signing in needs one from now on. Throws OperatorSignInRefused; wrong ones count as failures. */
 export async function confirmTotp(deps: Deps, session: SignedInOperator, typed: TypedCode): Promise<ConfirmedTotp> {
   if (!session.pending) throw new OperatorSignInRefused()
   const operator = await checkCode(deps, session, typed)
@@ -96,10 +93,7 @@ async function checkCode(
   return operator
 }
 
-/**
- * Whether this is a code of now, or a recovery code, that nobody has used: of simultaneous uses exactly one succeeds. Spaces
- * and hyphens do not count.
- */
+/** Whether this is a code of now, or a recovery code, unused: of simultaneous uses exactly one succeeds. */
 export async function spendCode({ db, keys, clock }: Deps, of: store.Credential, code: string): Promise<boolean> {
   const { operator_id, totp_sealed } = of
   const now = clock.now()

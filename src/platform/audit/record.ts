@@ -60,10 +60,7 @@ export function recordByPerson(deps: Recording, person: UserRowKey, event: strin
   return recordAudit(deps, { event, actor: asPerson(deps.actor, person), routingKey, cid, userId, detail })
 }
 
-/**
- * Records an event of an operator alone, over the admin API or on the command line. What jobs and test runs do is in
- * the history of the record and in the calls.
- */
+/** Records an event of an operator alone. What jobs and test runs do is in the record's history and in the calls. */
 export async function recordIfOperator(deps: Recording, event: AuditEvent): Promise<void> {
   if (deps.actor?.kind === 'operator' || deps.actor?.kind === 'cli') await recordAudit(deps, event)
 }

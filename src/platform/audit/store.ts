@@ -97,7 +97,6 @@ type AuditRow = z.output<typeof auditRow>
 interface About {
   readonly from: Date
   readonly until: Date
-  /** Events of this app, or of this user. */
   readonly appKey: string | null
   readonly cid: number | null
   readonly userId: string | null

@@ -70,6 +70,11 @@ function mandatoryInProduction(config: Settings): string[] {
     )
   }
   if (config.DEMO) problems.push('DEMO must not be on in production: its passwords are public in the README')
+  if (config.ADMIN_TOKEN === DEMO_ADMIN_TOKEN) {
+    problems.push(
+      'ADMIN_TOKEN must not be the one of the demo in production: it is public; generate one with: openssl rand -base64 32',
+    )
+  }
   return problems
 }
 
@@ -107,7 +112,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const parsed = settings.safeParse(given)
   if (!parsed.success) {
     throw new ConfigError(
-      parsed.error.issues.map((issue) => `${issue.path[0]?.toString()} ${issue.message}`).join('\n'),
+      [...new Set(parsed.error.issues.map((issue) => `${issue.path[0]?.toString()} ${issue.message}`))].join('\n'),
     )
   }
   const config = parsed.data

@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { whole } from './setting.ts'
 
+const GENERATE = 'generate one with: openssl rand -base64 32'
+
 /** Settings about operators, and how long the audit log is kept. */
 export const operatorSettings = {
   ADMIN_TOKEN: z
     .string()
-    .min(24, 'must have at least 24 characters; generate one with: openssl rand -base64 32')
+    .min(24, `must have at least 24 characters; ${GENERATE}`)
+    .regex(/^[!-~]*$/, `must be visible ASCII characters without spaces, which every program can send; ${GENERATE}`)
     .optional()
     .describe(
       'bearer token of the first operator, an `admin` called `ADMIN_TOKEN` in the audit log (default: none; with the demo on this machine alone, the one in the README)',

@@ -8,7 +8,6 @@ import { list, onOff, whole } from './setting.ts'
 export const PROFILE_FIELDS = ['name', 'avatar', 'gender', 'phone', 'mail'] as const
 export type ProfileField = (typeof PROFILE_FIELDS)[number]
 
-/** Settings about how people sign in. */
 export const peopleSettings = {
   SESSION_LIFETIME_S: whole(300, 31_536_000).default(43_200).describe('life of a browser session, seconds'),
   SIGN_IN_FAILURES_PER_PASSPORT: whole(1, 10_000)

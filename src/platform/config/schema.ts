@@ -66,7 +66,7 @@ export const settings = z.object({
       'schemas that people are spread over (OPERATIONS "Database"), a power of two; each process has `DATABASE_POOL_SIZE` connections for each of them, too',
     ),
   DATABASE_PLANNING: z
-    .enum(['forced', 'server'])
+    .enum(['forced', 'server'], 'must be forced or server')
     .default('forced')
     .describe(
       '`forced` gives each statement one generic plan; `server` plans as the server is set, for poolers that refuse startup options (PgBouncer, RDS Proxy)',
@@ -138,7 +138,10 @@ export const settings = z.object({
       'pages (home, sign-in, sandbox, paths that do not exist) of one address per minute before 20003; people behind one NAT count as one',
     ),
   LOG_LEVEL: z
-    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a pino level')
+    .enum(
+      ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      'must be trace, debug, info, warn, error, fatal or silent',
+    )
     .default('info')
     .describe('lowest level that is logged'),
   ...logSettings,

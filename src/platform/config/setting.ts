@@ -9,7 +9,11 @@ import { prefixProblem } from './mounts.ts'
 /** Kinds of settings, with the message about an invalid value. */
 
 export const whole = (from: number, to: number, otherwise = 'must be a whole number') =>
-  z.coerce.number(otherwise).int(otherwise).min(from, `must be at least ${from}`).max(to, `must be at most ${to}`)
+  z.coerce
+    .number(otherwise)
+    .int(otherwise)
+    .min(from, { error: `must be at least ${from}`, abort: true })
+    .max(to, { error: `must be at most ${to}`, abort: true })
 
 const MOST_PROCESSES = 64
 
@@ -55,10 +59,7 @@ export const baseUrl = httpUrl
   })
   .transform((url) => url.replace(/\/+$/, ''))
 
-/**
- * What a character that ends the user name and password in an address has done there: with it in a password, what stands
- * before it would be taken for the host.
- */
+/** A password's character that ends the user part of an address: what stands before it would become the host. */
 function strayInPassword(text: string): string | undefined {
   const [, authority = '', rest = ''] = /^[a-z]+:\/\/([^/?#]*)(.*)$/is.exec(text) ?? []
   if (rest.includes('#')) return '#'

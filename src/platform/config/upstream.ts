@@ -23,7 +23,7 @@ export const upstreamSettings = {
     .describe('secret with which this service asks the provider for tokens'),
   UPSTREAM_SCOPE: z
     .string()
-    .regex(/^[!-~]+( [!-~]+)*$/, 'must be scopes, separated by spaces')
+    .regex(/^[!-~]+( [!-~]+)*$/, { error: 'must be scopes, separated by spaces', abort: true })
     .refine((text) => text.split(' ').includes('openid'), 'must contain openid')
     .default('openid profile phone')
     .describe('scopes that the provider is asked for, separated by spaces'),

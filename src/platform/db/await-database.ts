@@ -79,6 +79,7 @@ const PERMANENT: Readonly<Record<string, string>> = {
   '3D000': 'it does not exist on that server; create it, or correct DATABASE_URL',
   '42501': 'the user in DATABASE_URL may not connect to it; grant it CONNECT',
 }
+const NO_TLS = 'it does not speak TLS, which sslmode in DATABASE_URL asks for; set up TLS there, or leave sslmode out'
 
 function diagnosisOf(error: Error & { code?: string }): Diagnosis {
   if (error instanceof AggregateError) return diagnosisOf(error.errors[0] ?? new Error(error.message))
@@ -87,6 +88,7 @@ function diagnosisOf(error: Error & { code?: string }): Diagnosis {
   if (/timeout|timed out/i.test(error.message))
     return { message: 'it accepts the connection but does not respond', isTransient: true }
   if (/Connection terminated/i.test(error.message)) return { message: 'it closes the connection', isTransient: true }
+  if (/does not support SSL/i.test(error.message)) return { message: NO_TLS, isTransient: false }
   return { message: PERMANENT[error.code ?? ''] ?? error.message, isTransient: false }
 }
 

@@ -23,8 +23,11 @@ const session = z.object({ pid: z.number() })
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code
 
-/** Throws with one sentence that says what to change when these connections cannot be used as they have to be. */
-export async function checkSessions(settings: ConnectionSettings): Promise<void> {
+/**
+ * Throws with one sentence that says what to change when these connections cannot be used as they have to be. Returns how
+ * many connections the server takes.
+ */
+export async function checkSessions(settings: ConnectionSettings): Promise<number> {
   const [first, second] = [0, 1].map(() => new Client(connectionConfig(settings))) as [Client, Client]
   for (const client of [first, second]) client.on('error', () => {})
   try {
@@ -35,9 +38,15 @@ export async function checkSessions(settings: ConnectionSettings): Promise<void>
     await keepsSession(first, second)
     await Promise.all([first, second].map(keepsPrepared))
     await leadsToTables(first)
+    return await mostConnections(first)
   } finally {
     await Promise.all([first, second].map((client) => client.end().catch(() => {})))
   }
+}
+
+async function mostConnections(client: Client): Promise<number> {
+  const { rows } = await client.query(`select current_setting('max_connections')::int as most`)
+  return z.tuple([z.object({ most: z.number() })]).parse(rows)[0].most
 }
 
 /** PgBouncer and RDS Proxy refuse a connection that has the startup parameter `options`. */

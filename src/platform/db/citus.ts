@@ -67,10 +67,7 @@ async function answers(connectionString: string): Promise<boolean> {
   }
 }
 
-/**
- * Has Citus take over what it does not know of yet: schemas, with what is in them, and what they need of `public`, whose
- * migrations have been applied.
- */
+/** Has Citus take over new schemas, with what they need of `public`, whose migrations have been applied. */
 export async function distribute(client: pg.ClientBase, schemas: readonly string[]): Promise<void> {
   if (schemas.length === 0 || !(await hasCitus(client))) return
   if ((await client.query('select from pg_dist_node where groupid = 0')).rowCount === 0)

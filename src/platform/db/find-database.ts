@@ -13,10 +13,7 @@ export interface FoundDatabase {
   stop(): Promise<void>
 }
 
-/**
- * The database that the service uses with the same settings: that of DATABASE_URL, otherwise the embedded one of
- * DATA_DIR.
- */
+/** The service's database by its settings: that of DATABASE_URL, else the embedded one of DATA_DIR. */
 export async function findDatabase(config: Config, log: Log): Promise<FoundDatabase> {
   const { DATABASE_URL, SECRET_KEY, DATA_DIR } = config
   if (DATABASE_URL) {

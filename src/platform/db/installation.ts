@@ -8,10 +8,7 @@ import { type Db, sql } from './sql.ts'
 
 /** The state of the database as a whole: its SECRET_KEY, and whether it can be used. */
 
-/**
- * Whether one of the keys is the one that the database calls current, which `keys` takes as the current one from then on;
- * undefined while it does not say.
- */
+/** Whether a key is the database's current one, which `keys` then adopts; undefined while it does not say. */
 export async function isSecretKey(db: Db, keys: Keys): Promise<boolean | undefined> {
   const fingerprint = await db.maybeValue(z.instanceof(Buffer), sql`select secret_key_fingerprint from installation`)
   return fingerprint && adoptKey(keys, fingerprint)

@@ -1,14 +1,9 @@
 import { z } from 'zod'
 import { type Db, sql } from './sql.ts'
 
-/**
- * The durable queue (graphile-worker), through its SQL functions. Every room may queue jobs; src/operations/jobs runs them.
- */
+/** The durable queue (graphile-worker) through its SQL functions; src/operations/jobs runs what rooms queue. */
 
-/**
- * Priorities of durable jobs; lower numbers run first. Work that people wait for comes before pulls, which partners can
- * cause in any number.
- */
+/** Lower numbers first. What people wait for comes before pulls, which partners can cause in any number. */
 const PRIORITIES = {
   purge: 0,
   'purge-often': 0,

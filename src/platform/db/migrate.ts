@@ -13,10 +13,7 @@ import { type Db, sql } from './sql.ts'
 const DIRECTORY = fileURLToPath(new URL('migrations', ROOT))
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-/**
- * The statements of a migration. Each ends with a semicolon at the end of a line; a function body with such lines would be
- * cut in two.
- */
+/** The statements of a migration, each ended by a semicolon at the end of a line; function bodies must have none. */
 export const statementsOf = (source: string): string[] =>
   source
     .replace(/--.*$/gm, '')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { addSeconds, DAY_S, fromEpochMilliseconds } from '../lib/clock.ts'
-import { issue, problem } from '../lib/json/field-problem.ts'
+import { issue, problem } from '../lib/json/fields.ts'
 import { jsonOf } from '../lib/read-or.ts'
 import { ofAllShards } from './shards.ts'
 import type { Db } from './sql.ts'
@@ -46,7 +46,6 @@ export const momentKey = z.iso
   .datetime({ offset: true })
   .regex(/^[1-9]\d{3}-[^.]{14}(\.\d{1,6})?(Z|[+-](0\d|1[0-5]):[0-5]\d)$/)
 
-/** The largest number of PostgreSQL's `bigint`. */
 const MAX_BIGINT = 2n ** 63n - 1n
 
 /** Whether a text is a number that PostgreSQL's `bigint` holds. */

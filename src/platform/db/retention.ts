@@ -2,10 +2,7 @@ import type { Config } from '../config/index.ts'
 import type { Db } from './sql.ts'
 import type { Fragment } from './statement.ts'
 
-/**
- * Clocks of machines differ, and the answer to a repeated refresh is read from its tokens' rows for up to 300 s
- * (REFRESH_DUPLICATE_WINDOW_S): rows that are over are kept for another hour.
- */
+/** Rows that are over stay an hour: clocks differ, and repeated refreshes read them (REFRESH_DUPLICATE_WINDOW_S). */
 export const MARGIN_S = 3_600
 
 /** Rows that the purge deletes. Each room declares its own in the store that owns the table. */

@@ -1,7 +1,4 @@
-/**
- * A column of secrets that are encrypted with SECRET_KEY (lib/crypto/keys.ts), as the owner of its table declares it:
- * `gatehouse reseal` re-encrypts those of an old key.
- */
+/** A column encrypted with SECRET_KEY, declared by its table's owner; `gatehouse reseal` re-encrypts it. */
 export interface SealedColumn {
   readonly table: string
   readonly column: string

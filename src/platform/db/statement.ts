@@ -15,10 +15,7 @@ export class Fragment {
   }
 }
 
-/**
- * A prepared statement is named by a hash of its text: a pooler may hand a session of PostgreSQL from one process to
- * another, where the same name must mean the same statement.
- */
+/** Named by a hash: a pooler may hand a session to another process, where a name must mean the same statement. */
 const nameOf = (text: string): string => `s_${sha256(text).toString('base64url', 0, 18)}`
 
 /** Cache: a name follows from the text. */

@@ -121,7 +121,6 @@ interface Behaviour<Output, Deps> {
   suggested?(deps: Deps): Readonly<Record<string, unknown>>
   /** What was done all the same, and what the log calls that. */
   readonly warnings?: { of(output: NoInfer<Output>): readonly Problem[]; readonly log: string }
-  /** Whether the page of this record offers it. */
   offered?(record: Readonly<Record<string, unknown>>): boolean
   /** Fields of its form that follow from the record: PUT begins with them, POST does not let them be changed. */
   form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
@@ -157,7 +156,6 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
 export interface Upload<Deps> {
   /** The key of the text that says what the file holds. */
   readonly hint: string
-  /** Bytes of the file. */
   readonly bytes: number
   /** Throws InvalidInput for what is no such file. */
   run(deps: Deps, file: Buffer, how: { readonly dryRun: boolean }): Promise<Uploaded>

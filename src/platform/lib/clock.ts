@@ -1,6 +1,4 @@
-/**
- * The only place that asks the machine for the time; everything else is given a Clock, so that tests can fix the time.
- */
+/** The only place that asks the machine for the time; everything else is given a Clock, which tests can fix. */
 export interface Clock {
   now(): Date
 }

@@ -22,10 +22,7 @@ export class DatabaseUnavailable extends Error {
 // 57P01–57P05, 25P03 and 25P04 are shutdown, start-up and sessions that are ended; a read-only database is a standby, or
 // became one.
 const SQLSTATES = /^(08...|53...|57P0[1-5]|25P0[34]|25006)$/
-/**
- * statement_timeout (or a cancel), lock_timeout, and a deadlock that was broken: the statement has done nothing, and the
- * connection is as before.
- */
+/** Time-outs of statement and lock, and broken deadlocks: nothing was done, and the connection is as before. */
 const TOOK_TOO_LONG = new Set(['57014', '55P03', '40P01'])
 /**
  * The server reports the others before it has done anything. A crash of another session (57P02) may come at any moment, and

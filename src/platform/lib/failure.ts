@@ -10,9 +10,7 @@ export interface OAuthError {
   readonly description: LocalizedText | ((value: string) => LocalizedText)
 }
 
-/**
- * One row of a room's table of failures: how each dialect reports the failure. The first columns are the contract's.
- */
+/** A row of a room's table of failures: how each dialect reports it. The first columns are the contract's. */
 export interface FailureRow {
   readonly rescode: Rescode
   /** Fills the *what* of the rescode's message; as a function it is given `value`, shortened for an answer. */
@@ -105,7 +103,6 @@ const SERVER_ERROR: OAuthError = { error: 'server_error', status: 500, descripti
 /** RFC 6749 §5.2 allows these characters in a description. */
 const NOT_IN_DESCRIPTIONS = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g
 
-/** A named failure in the standard dialect. */
 export function oauthErrorOf({ row, facts }: NamedFailure) {
   const { error, status, description } = row.standard ?? SERVER_ERROR
   const text = typeof description === 'function' ? description(echo(facts.value ?? '')) : description

@@ -96,10 +96,7 @@ export const storedDetail: z.ZodType<Detail> = z.union([z.string(), storedText])
 /** A detail for a column of jsonb. */
 export const storable = (detail: Detail | null): string | null => (detail === null ? null : storedJson(detail))
 
-/**
- * JSON for a column of jsonb, with the ids and values of texts. It has no U+0000 and no half of a surrogate pair, which a
- * text that was cut may end with.
- */
+/** JSON for a column of jsonb, with ids and values of texts; without U+0000 and halves of surrogate pairs. */
 export const storedJson = (value: unknown): string =>
   JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, name, given) {
     const held = this[name]

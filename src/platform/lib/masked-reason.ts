@@ -16,10 +16,7 @@ const OURS = new Set([
 const IDS = new Set(['order', 'partner', 'named', 'own', 'refund', 'product'])
 const NUMBER = /^\d{1,20}$/
 
-/**
- * Why the platform has refused a call, or why a call failed, without what others wrote: the words of a partner, codes of
- * tickets, ids that are no numbers. A text without an id is hidden.
- */
+/** A reason without what others wrote: words of a partner, codes, ids that are no numbers, texts without an id. */
 export const maskedReason = (reason: Detail): Detail =>
   withValues(reason, (value, name) =>
     value === '' || OURS.has(name) || (IDS.has(name) && NUMBER.test(value)) ? value : HIDDEN,

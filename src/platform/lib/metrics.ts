@@ -21,10 +21,7 @@ function countedByGrant(registers: Registry[]) {
   return counted
 }
 
-/**
- * What a process counts of its own work, for `/metrics` (src/operations/metrics). Labels have values from lists in the code, never
- * from a caller.
- */
+/** What a process counts, for `/metrics`. Labels have values from lists in the code, never from a caller. */
 export function openMetrics() {
   const registry = new Registry()
   const registers = [registry]

@@ -44,7 +44,7 @@ export const hasInvisible = (text: string): boolean => INVISIBLE.test(text)
 
 /** Arabic letters that can be joined with the one before. */
 const JOINING = String.raw`[[\p{Script=Arabic}&&\p{L}]--[\u0621\u0674\ufb50-\ufdff\ufe70-\ufefc]]`
-/** Arabic letters that are not joined with the next one anyway (Joining_Type R). */
+/** Arabic letters that are not joined with the next one anyway: Joining_Type R, which JavaScript's expressions lack. */
 const ENDING = [
   String.raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0`,
   String.raw`\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773`,

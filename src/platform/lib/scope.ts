@@ -1,7 +1,4 @@
-/**
- * Scopes of both dialects. A grant holds them side by side: who allows `profile` also allows USER_INFO, which is what A5
- * looks for. Each dialect answers with the names of its own.
- */
+/** A grant holds both dialects' scopes: `profile` also allows USER_INFO, for A5. Each answers with its own names. */
 
 export const SCOPES = ['USER_INFO', 'PHONE_NUMBER'] as const
 

@@ -20,10 +20,7 @@ const within = (ms: number) => ({ seconds: ms / 1_000 })
 
 const CONNECTING = { dns: 'not-resolved-within', connect: 'not-connected-within', tls: 'no-tls-within' } as const
 
-/**
- * A clause that names the limit which a call exceeded, by the library's code of the failure; undefined where it was not
- * a limit that ended the call.
- */
+/** Which limit a call exceeded, by the library's code; undefined where it was not a limit that ended it. */
 export function exceededLimit(
   failure: CallFailure,
   code: string | undefined,

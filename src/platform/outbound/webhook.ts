@@ -31,10 +31,7 @@ export interface WebhookMessage {
   readonly secrets: readonly string[]
 }
 
-/**
- * Posts a message to a webhook, signed as Standard Webhooks (standardwebhooks.com) has it. Delivered when the answer is 2xx.
- * Returns its status. Throws NotSent.
- */
+/** Posts a message, signed as Standard Webhooks has it; delivered by a 2xx. Returns its status. Throws NotSent. */
 export async function postWebhook(
   { clock, calls }: Pick<OutboundDeps, 'clock' | 'calls'>,
   { url, id, body, secrets }: WebhookMessage,

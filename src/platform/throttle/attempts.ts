@@ -67,10 +67,7 @@ export async function exhaustedUntil(
   return failures.find((counted, index) => counted && counted.failures >= (limits[index]?.most ?? 0))?.windowEndsAt
 }
 
-/**
- * Counts one failure under each limit, the narrowest first. Where a limit is exceeded, returns the end of its window and
- * does not count under the wider ones, which others share.
- */
+/** Counts a failure, the narrowest limit first. Returns the end of one exceeded, and spares the wider, shared ones. */
 export async function countFailureWithin(
   db: Db,
   limits: readonly Limit[],

@@ -15,4 +15,4 @@ export { limitPages, limitRate, preparePages, registerRateLimiter } from './guar
 export { networkOf, siteOf, subnetOf } from './network.ts'
 export { countOwnChange, mayInvite } from './quotas.ts'
 export { APP_RATES, openRateLimiter } from './rate-limiter.ts'
-export { type SignInAttempt, type SignInBrowser, type SignInSource, signInLimits } from './sign-in.ts'
+export { type SignInAttempt, type SignInSource, signInLimits } from './sign-in.ts'

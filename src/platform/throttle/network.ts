@@ -21,10 +21,7 @@ const prefixOf = (groups: readonly number[], count: number): string =>
     .map((group) => group.toString(16))
     .join(':')
 
-/**
- * The network that one household or machine guesses from: an IPv4 address, or the first 64 bits of an IPv6 address,
- * because every customer is given that many addresses to change between.
- */
+/** What one household or machine guesses from: an IPv4 address, or 64 bits of IPv6, given to every customer. */
 export function networkOf(address: string): string {
   const groups = groupsOf(address)
   return groups ? `${prefixOf(groups, 4)}::/64` : address

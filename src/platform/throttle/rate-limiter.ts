@@ -3,7 +3,7 @@ import type { Db } from '../db/sql.ts'
 import { hmacSha256, sha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
 import type { Rate, RateLimiter } from '../lib/rate-limiter.ts'
-import { addUses, deleteExpiredCounts } from './rate-limiter-store.ts'
+import { addUses, deleteExpiredCounts } from './attempts-store.ts'
 
 interface Entry {
   readonly windowS: number

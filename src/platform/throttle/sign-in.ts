@@ -20,12 +20,6 @@ export interface SignInSource {
   readonly device?: string | undefined
 }
 
-/** The browser in which somebody signs in. */
-export interface SignInBrowser extends SignInSource {
-  /** The id of the session there that this sign-in replaces. */
-  readonly formerSession?: string | undefined
-}
-
 export interface SignInAttempt extends Account, SignInSource {
   /** Somebody who is signed in shows once more that they know the password: a session has a budget of its own. */
   readonly session?: Buffer | undefined
@@ -34,10 +28,7 @@ export interface SignInAttempt extends Account, SignInSource {
 export interface SignInLimits {
   /** Throws the refusal once a limit is used up. */
   refuseExhausted(): Promise<void>
-  /**
-   * Counts a failure and returns the error to throw, with the end of the window if this failure reached a limit. `record`
-   * is told whether the account is locked now.
-   */
+  /** Returns the error to throw, with the end of the window if a limit is reached; `record`: is it locked now? */
   failed(record?: (locked: boolean) => Promise<unknown>): Promise<Error>
   /** Clears the failures of the account in this network, or of this browser, after a good sign-in. */
   forget(): Promise<void>

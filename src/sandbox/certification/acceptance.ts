@@ -7,7 +7,6 @@ import { type RunView, showRun } from './run.ts'
 import { contactsMissing, runIsOver, stepRunning } from './run-errors.ts'
 import { findAcceptedRun, linkedOrders, lockRun, markPassed } from './run-store.ts'
 
-/** A run that has passed, and the report that proves it. */
 interface PassedRun {
   readonly runId: string
   readonly partnerId: bigint

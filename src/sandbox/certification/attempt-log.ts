@@ -46,10 +46,7 @@ export interface Attempt {
 /** Where a finding was made and what it was about. Without a level it has the one that the step expects. */
 type Details = Omit<Finding, 'id' | 'passed'>
 
-/**
- * The log of a running attempt, whose step makes the checks `Own` besides the common ones. Throws AttemptOver once the
- * attempt has been ended from outside.
- */
+/** A running attempt's log; `Own`: the step's checks besides the common ones. AttemptOver once ended from outside. */
 export interface AttemptLog<Own extends CheckId = CheckId> {
   append(entry: LogEntry): Promise<void>
   /** Writes a check into the log and returns whether it passed. */

@@ -35,11 +35,7 @@ export interface StepOfRun extends OneRun {
   readonly stepId: string
 }
 
-/**
- * Starts the current step in the background and returns the id of the attempt. While an attempt is open, starting the
- * step again returns the same one: a double click and a second tab change nothing. Throws 20003 with Retry-After when
- * the partner starts too many.
- */
+/** Starts the step; while an attempt is open it returns that one, for a double click. Throws 20003 when too often. */
 export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, stepId }: StepOfRun): Promise<string> {
   const begun = await inTransaction(deps, async (inside, db) => {
     const run = await lockRun(db, partnerId, runId)
@@ -58,10 +54,7 @@ export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, ste
   return begun.attemptId
 }
 
-/**
- * Ends the running attempt at a step, at once and as interrupted: nobody wants to wait for the notice any
- * longer. Where none is running nothing happens, so that a second click does no harm.
- */
+/** Ends the running attempt, as interrupted; with none running nothing happens: a second click does no harm. */
 export async function stopStep(deps: RunDeps, { partnerId, runId, stepId }: StepOfRun): Promise<void> {
   const stopped = await deps.db.tx(async (db) => {
     const run = await lockRun(db, partnerId, runId)

@@ -52,10 +52,7 @@ const DATA = {
 } as const
 type Kind = keyof typeof DATA
 
-/**
- * A line of a run's log. Requests and answers are stored once, with their secrets masked, in partner_call, notice and
- * rejected_call; a line refers to them by id.
- */
+/** A line of a run's log. Calls are stored once, masked, in their own tables; a line has their ids. */
 export type LogEntry = {
   [Name in Kind]: { readonly kind: Name; readonly data: Readonly<z.output<(typeof DATA)[Name]>> }
 }[Kind]

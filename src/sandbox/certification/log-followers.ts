@@ -8,10 +8,7 @@ const LOOK_EVERY_MS = 100
 
 type OnNewLines = (lastSeq: number) => void
 
-/**
- * Everybody in this process who waits for new lines of a run's log. Made once a process: all of them share one statement
- * a look, however many streams are open.
- */
+/** All who wait for new lines of a run's log, however many: one statement a look. Made once a process. */
 export class LogFollowers {
   readonly #db: Db
   /** By run. */
@@ -25,10 +22,7 @@ export class LogFollowers {
     this.#db = db
   }
 
-  /**
-   * Lines of a run after `seq`, 500 at most. Waits for them for `ms` milliseconds at most, or until the signal; then there
-   * are none. 0 does not wait.
-   */
+  /** Lines after `seq`, 500 at most; waits up to `ms` milliseconds (0: not at all), or until the signal. */
   nextEvents(runId: string, seq: number, signal: AbortSignal, ms: number): Promise<RunEvent[]> {
     return within(ms, signal, async (over) => {
       for (;;) {

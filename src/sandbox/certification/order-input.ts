@@ -41,10 +41,7 @@ export interface OrderChanges {
   readonly prices?: { readonly unit_price: number; readonly buy_price: number }
 }
 
-/**
- * An order of a product as the choice wants it, with invented visitors. The product and, if there is a calendar, the
- * prices of the day are pulled first, as the platform does before it sells.
- */
+/** An order as the choice wants it, with invented visitors; product and prices are pulled first, as before a sale. */
 export async function orderInput(
   context: Preparing,
   partner_deal_id: string,

@@ -53,9 +53,7 @@ export const findAcceptedRun = (db: Db, partnerId: bigint): Promise<RunRow | und
 export const findRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
   db.maybe(row, sql`select ${COLUMNS} from sandbox_run where partner_id = ${partnerId} and run_id = ${runId}`)
 
-/**
- * Locks the run until the end of the transaction: only one of starting a step, going on and passing happens at a time.
- */
+/** Locks the run: only one of starting a step, going on and passing happens at a time. */
 export const lockRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
   db.maybe(
     row,

@@ -35,10 +35,7 @@ export interface RunView {
   readonly current: StepProgress | undefined
 }
 
-/**
- * Starts a run with this choice. A run that is there already is overwritten: it stays readable in the history, and a
- * step that is running in it ends as interrupted.
- */
+/** Starts a run. One that is there stays readable in the history; its running step ends as interrupted. */
 export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): Promise<Run> {
   const runId = randomUUID()
   const steps = stepsFor(choice).map(({ id }) => id)
@@ -73,10 +70,7 @@ export async function currentRun(deps: Deps, partnerId: bigint): Promise<Run> {
   return run
 }
 
-/**
- * What the seller has chosen, in the run it is at and in the one that was accepted. Undefined for a live partner without
- * any run: nobody asked it.
- */
+/** The choices of the present run and of the accepted one. Undefined for a live partner that never had a run. */
 export async function chosenFunctions(deps: Deps, partnerId: bigint): Promise<ReadonlySet<string> | undefined> {
   const runs = [await store.findCurrentRun(deps.db, partnerId), await store.findAcceptedRun(deps.db, partnerId)]
   const chosen = runs.flatMap((run) => run?.choice.functions ?? [])
@@ -112,10 +106,7 @@ export async function nextStep(deps: Deps, partnerId: bigint, runId: string, ste
   })
 }
 
-/**
- * Changes what the run pretends. It counts from the next start of a step on; the running attempt goes on as
- * it began.
- */
+/** Changes what the run pretends, from the next start of a step on. */
 export async function changeConditions(
   deps: Deps,
   partnerId: bigint,

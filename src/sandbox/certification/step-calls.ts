@@ -36,10 +36,7 @@ export interface StepCalls {
     body: RequestOf<Name>,
     options?: StepCallOptions,
   ): Promise<CallResult<AnswerOf<Name>>>
-  /**
-   * Runs an operation that calls the partner at the interface `name`. The last answer of that interface goes through the
-   * checks; other calls that the operation makes are only logged.
-   */
+  /** Runs an operation that calls the interface `name`, whose last answer is checked; other calls are only logged. */
   operate<Name extends InterfaceName, Result>(
     name: Name,
     operation: (deps: RunDeps) => Promise<Result>,

@@ -4,7 +4,6 @@ import { type Attempt, type AttemptLog, openAttemptLog } from './attempt-log.ts'
 import { findLinkedOrders, linkOrder, type OrderRole } from './run-store.ts'
 import { type StepCalls, stepCalls } from './step-calls.ts'
 
-/** The orders of the run. */
 interface StepOrders {
   /** A new order id that belongs to this run; the order itself is made with it afterwards. */
   newOrder(role: OrderRole, bits?: number): Promise<bigint>

@@ -197,7 +197,6 @@ const reasonIgnored = ({ wrong_path, path, reason: why }: ReceivedCall): Localiz
   return wrong_path ? localized('only-wrong-path', { path, reason }) : localized('only-unverified', { reason })
 }
 
-/** Which field each warning of an accepted notice is about. */
 const FIELDS: ReadonlyMap<string, string> = new Map([
   [WARNINGS.partnerIdMissing.name, 'PartnerId'],
   [WARNINGS.bodyPartnerIdMissing.name, 'partnerId'],

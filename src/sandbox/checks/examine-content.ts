@@ -19,7 +19,6 @@ import { type Codes, codeFinding } from './examine-code.ts'
 import { envelopeFindings } from './examine-envelope.ts'
 import { shownDetail, shownValue, withRemark } from './shown-value.ts'
 
-/** The codes that an answer may have. */
 export interface ExpectedCodes {
   /** The answer's code; 200 if left out. The fields of an answer with a failure code are not checked. */
   readonly codes?: Codes
@@ -105,10 +104,7 @@ const MAX_IMPLAUSIBLE = 20
 
 const listing = z.looseObject({ body: listOf('prices', z.looseObject({})) })
 
-/**
- * Warnings about values that fit their fields but look like mistakes (REFERENCE "Values that look like mistakes"), such as
- * cents given as yuan. None for an answer that fails the other checks.
- */
+/** Warnings about values that fit but look like mistakes, as cents given as yuan; none where other checks fail. */
 export async function implausibleFindings(db: Db, call: ExaminedCall): Promise<Finding[]> {
   const definition = interfaceNamed(call.interface)
   if (!definition?.implausible || call.http_status !== 200 || call.response_body === null) return []

@@ -26,10 +26,7 @@ const insteadOfText = (value: unknown): Detail =>
 const isCopiedNumber = (path: string, value: unknown): boolean =>
   path === 'partnerId' && (typeof value === 'bigint' || Number.isInteger(value))
 
-/**
- * Code, describe and partnerId of an answer, refusals too: an integer and two texts. A code that is missing fails the
- * check of the code. A partnerId that is a number is a warning.
- */
+/** Code, describe and partnerId, of refusals too. A missing code fails the code's check; a numeric partnerId warns. */
 export function envelopeFindings({ name }: PartnerInterface, json: unknown, stage: PartnerStage): Finding[] {
   const { code, describe, partnerId } = jsonFields(json)
   const fields = [
@@ -50,9 +47,7 @@ export function envelopeFindings({ name }: PartnerInterface, json: unknown, stag
 /** Words with which programs say that a signature or its clientId is the reason. */
 const NAMES_SIGNATURE = /BA|sign|auth|verif|client|credential|签|鉴权|认证|验证|校验/
 
-/**
- * A refused signature should be answered with "BA verification failed"; other words only warn (DECISIONS "Sandbox").
- */
+/** A refused signature should say "BA verification failed"; other words only warn (DECISIONS "Sandbox"). */
 export function reasonFinding({ name }: PartnerInterface, json: unknown): Finding[] {
   const { describe } = jsonFields(json)
   if (!isText(describe) || NAMES_SIGNATURE.test(String(describe))) return []

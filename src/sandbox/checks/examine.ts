@@ -174,18 +174,12 @@ function typeFinding(headers: object | null): Finding {
   }
 }
 
-/**
- * Failures that say something about our network. Partners choose the URLs, so they must not learn which of these it
- * was.
- */
+/** Failures that tell about our network: partners choose the URLs, and must not learn which it was. */
 const NETWORK_FAILURES = ['address', 'dns', 'connect']
 
 const UNREACHABLE = localized('unreachable')
 
-/**
- * Whether a failure of this kind is shown as `unreachable`. In production blocked, refused and unreachable look the
- * same.
- */
+/** Shown as `unreachable`: in production blocked, refused and unreachable look the same. */
 export const isNetworkFailure = ({ NODE_ENV }: Pick<Config, 'NODE_ENV'>, kind: string): boolean =>
   NODE_ENV === 'production' && NETWORK_FAILURES.includes(kind)
 

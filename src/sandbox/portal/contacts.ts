@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
-import { problem } from '../../platform/lib/json/field-problem.ts'
+import { problem } from '../../platform/lib/json/fields.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { countUse } from '../../platform/throttle/index.ts'
 import { requireOwner } from '../../ticketing/members/index.ts'
@@ -41,10 +41,7 @@ const own = ({ contacts }: Pick<OutputOf<typeof showPartner>, 'contacts'>): OwnC
 export const ownContacts = async (deps: Deps, partnerId: bigint): Promise<OwnContacts> =>
   own(await showPartner(deps, partnerId))
 
-/**
- * Sets the contacts that are given; the others, and webhooks, stay as they are. Throws 20003 with Retry-After when the
- * partner changes them too often.
- */
+/** Sets the contacts given; others, and webhooks, stay. Throws 20003 with Retry-After when it is too often. */
 export const giveContacts = (deps: Deps, partnerId: bigint, given: ContactsGiven): Promise<OwnContacts> =>
   deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db, actor: { kind: 'partner', ...deps.actor } }

@@ -1,10 +1,7 @@
 import type { Deps } from '../../platform/deps.ts'
 import type { Waiting } from '../certification/index.ts'
 
-/**
- * What the sandbox and the command line know of the partner that `npm start` brings along (src/demo/README.md). Whoever
- * tries the sandbox with it has no system of their own.
- */
+/** The partner that `npm start` brings along (src/demo/README.md), for whoever has no system of their own. */
 const DEMO_CLIENT_ID = 'demo-partner'
 
 export const isDemo = ({ config }: Pick<Deps, 'config'>, { client_id }: { readonly client_id: string }): boolean =>

@@ -82,10 +82,7 @@ export const signedInOnly = (deps: Deps): onRequestAsyncHookHandler => {
   }
 }
 
-/**
- * The page that a request belongs to: itself, or for a form the nearest path at or above its address that shows a page
- * (`/sandbox/run/7/start` → `/sandbox/run/7`).
- */
+/** A request's page: itself, or of a form the nearest path above that shows one (`/sandbox/run/7/start` → `…/7`). */
 function pageOf({ method, url, server, routeOptions }: FastifyRequest): string {
   if (method === 'GET') return url
   const pattern = (routeOptions.url ?? '').split('/')
@@ -107,10 +104,7 @@ export interface SandboxPageOptions extends Omit<PageOptions, 'scripts'> {
   readonly scripts?: readonly string[]
 }
 
-/**
- * Renders a view in `/sandbox/layout`: with the navigation and the name of the partner (neither on the sign-in page),
- * and the scripts of the page.
- */
+/** Renders a view in `/sandbox/layout` with its scripts, navigation and partner (neither while signing in). */
 export function sendSandboxPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -122,9 +116,7 @@ export function sendSandboxPage(
   return sendPage(request, reply, view, shown, { ...options, scripts: scripts.length > 0 })
 }
 
-/**
- * Shows what a handler threw as a page that leads back into the sandbox, with its native status; as JSON to scripts.
- */
+/** What a handler threw, as a page that leads back, with its native status; as JSON to scripts. */
 export async function sendSandboxError(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -58,7 +58,6 @@ const signedInPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps 
   await app.register(ownersPages, { deps })
 }
 
-/** Pages for owners: members and the clientSecret. */
 const ownersPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.addHook('onRequest', ownersOnly)
   await app.register(memberRoutes, { deps })

@@ -39,10 +39,7 @@ const sessionRow = z.object({
   member_role: memberRole.nullable(),
 })
 
-/**
- * Finds the session of a partner that is active, opened with a secret that is live, or by a member whose password has
- * not changed.
- */
+/** The session of an active partner, whose secret is live, or whose member's password has not changed. */
 export const findSession = (db: Db, sessionHash: Buffer, now: Date) =>
   db.maybe(
     sessionRow,
@@ -54,3 +51,13 @@ export const findSession = (db: Db, sessionHash: Buffer, now: Date) =>
 
 export const deleteSession = (db: Db, sessionHash: Buffer): Promise<number> =>
   db.exec(sql`delete from sandbox_session where session_hash = ${sessionHash}`)
+
+/** How often the links to a run were withdrawn. */
+export const timesWithdrawn = async (db: Db, runId: string): Promise<number> =>
+  (await db.maybeValue(z.number(), sql`select times from sandbox_withdrawn_link where run_id = ${runId}`)) ?? 0
+
+export const withdrawOnce = (db: Db, runId: string): Promise<number> =>
+  db.exec(
+    sql`insert into sandbox_withdrawn_link as known (run_id, times) values (${runId}, 1)
+        on conflict (run_id) do update set times = known.times + 1`,
+  )

@@ -21,7 +21,6 @@ export interface SignedInPartner {
   readonly mail: string | null
   /** The clientSecret acts as owner until a member has joined. */
   readonly role: MemberRole
-  /** Hash of the session id, 32 bytes. */
   readonly sessionHash: Buffer
 }
 

@@ -4,7 +4,7 @@ import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { noSuchRun, type OneRun } from '../certification/index.ts'
-import { timesWithdrawn, withdrawOnce } from './share-store.ts'
+import { timesWithdrawn, withdrawOnce } from './session-store.ts'
 
 /** Seconds for which a link to a run can be opened. */
 const LASTS_S = 7 * DAY_S

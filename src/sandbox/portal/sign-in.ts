@@ -3,7 +3,7 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
 import { mailKeyOf } from '../../platform/lib/member.ts'
-import { networkOf, type SignInBrowser, signInLimits } from '../../platform/throttle/index.ts'
+import { networkOf, type SignInSource, signInLimits } from '../../platform/throttle/index.ts'
 import {
   BY_CLIENT_SECRET,
   hasJoinedMember,
@@ -14,14 +14,13 @@ import { findPartner, findPartnerByClientId, type PartnerWithSecrets } from '../
 import { PartnerSignInRefused } from './errors.ts'
 import { endPartnerSession, startPartnerSession } from './session.ts'
 
-/**
- * A partner has at most two live secrets. Missing ones are replaced by this, so that every sign-in makes as many
- * comparisons.
- */
+/** At most two secrets are live; missing ones are replaced, so that every sign-in makes as many comparisons. */
 const MAX_SECRETS = 2
 const DUMMY_SECRET = { secret_id: '', secret: randomBytes(32).toString('base64url') }
 
-export interface PartnerSignIn extends SignInBrowser {
+export interface PartnerSignIn extends SignInSource {
+  /** The id of the session in this browser that this sign-in replaces. */
+  readonly formerSession?: string | undefined
   readonly clientId: string
   /** Without it, `password` is the clientSecret. */
   readonly mail?: string | undefined

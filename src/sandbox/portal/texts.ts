@@ -50,7 +50,6 @@ export const checkText = (id: CheckId, t: Translate, passed = true): string =>
 
 export const functionName = (id: FunctionId, t: Translate): string => t(`sandbox.function.${keyPart(id)}`)
 
-/** A product by its part in a test run. */
 export const productName = (role: keyof Choice['products'], t: Translate): string => t(`sandbox.product.${role}`)
 
 /** What it is, in one sentence. */
@@ -77,10 +76,7 @@ const STATES_IN: Readonly<Partial<Record<TextId, StatedRecord>>> = {
   'voucher-is': 'voucher',
 }
 
-/**
- * Interfaces are named, and mistakes of a signature explained; other values stay as they are. So do states in English: there
- * a reason is what was answered, word for word.
- */
+/** Interfaces are named, mistakes explained; other values, and states in English, stay as they were answered. */
 function shownValueOf(text: TextId, name: string, value: string, t: Translate): string {
   if (name === 'interface') return interfaceName(value, t)
   const record = name === 'state' || name === 'to' ? STATES_IN[text] : undefined

@@ -14,10 +14,7 @@ const secretText = z
 // People paste clientId and clientSecret, so whitespace around them is dropped: issued values have none.
 const clientId = visibleLine(64).overwrite(normalName)
 
-/**
- * Without an address it is the clientSecret that signs in. Before there were members the field was `client_secret`, which
- * programs that sign in still send.
- */
+/** Without an address the clientSecret signs in, formerly `client_secret`, which programs still send. */
 const signInFields = z
   .object({
     client_id: clientId,
@@ -35,10 +32,7 @@ export const signInForm = z
   .transform(({ client_secret, ...form }) => ({ password: client_secret, ...form }))
   .pipe(signInFields)
 
-/**
- * Where to return to, whose sign-in it is, and what has just happened: a session has ended, or a password was set.
- * Unusable values count as not given.
- */
+/** Where to return to, whose sign-in, and what has just happened. Unusable values count as not given. */
 export const signInQuery = z
   .object({
     return_to: z.string().optional().catch(undefined),

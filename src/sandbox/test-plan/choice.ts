@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { issue, problem } from '../../platform/lib/json/field-problem.ts'
-import { date, isStorable, price } from '../../platform/lib/json/fields.ts'
+import { date, isStorable, issue, price, problem } from '../../platform/lib/json/fields.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { listed } from '../../platform/lib/localized-text.ts'
 import { addDays, beijingDate } from '../../platform/lib/time-zone.ts'
@@ -11,10 +10,7 @@ const product = z.string().trim().min(1).max(255).refine(isStorable, problem('mu
 
 const money = price().refine((value) => value >= 0 && value < 100_000_000, problem('must-be-payable'))
 
-/**
- * What the test run is made of. Products are named by partnerDealId; the main one stands in for those that are left
- * out.
- */
+/** What a run is made of. Products go by partnerDealId; the main one stands in for those left out. */
 const chosen = z.strictObject({
   functions: listOf('functions', z.enum(FUNCTION_IDS)),
   products: z.strictObject({

@@ -9,10 +9,7 @@ export const MAX_DAYS_AHEAD = 30
 /** The longest that a step can wait for a notice. */
 export const MAX_WAIT_MINUTES = 60
 
-/**
- * What a run pretends, its own date and faults of the platform, and how long its steps wait. It can be changed while
- * the run is under way.
- */
+/** What a run pretends (date, faults) and how long its steps wait; changeable while it is under way. */
 export const conditions = z.strictObject({
   /** Days by which the run is ahead: of travel dates, calendars and refund times. Date headers stay right. */
   days_ahead: z.coerce.number().int().min(0).max(MAX_DAYS_AHEAD).default(0),

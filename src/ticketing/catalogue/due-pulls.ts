@@ -15,7 +15,6 @@ const MAX_FAILURES = 3
 /** How long one run may hold its place among the jobs; what is left is queued behind those of other partners. */
 const LONGEST_RUN_MS = 30_000
 
-/** What a run of pulls may do. */
 export interface PullRun {
   readonly signal: AbortSignal
   /** The functions that the partner has chosen; undefined: nobody asked it, so all are tried. */

@@ -5,10 +5,7 @@ import { jsonFields, saysSuccess } from '../interfaces/index.ts'
 import type { CallProblem, CallResult } from '../partner-calls/index.ts'
 import type { Entry } from './product-store.ts'
 
-/**
- * One thing wrong with one entry of a list: the entry by its day or product, otherwise by its position, and the path of
- * the field.
- */
+/** A problem of one entry of a list, by its day or product, else its position, and the field's path. */
 export interface EntryProblem extends ShapeProblem {
   readonly entry: string
 }
@@ -29,10 +26,7 @@ type ListAnswer = z.ZodObject<{ readonly body: z.ZodArray }>
 type EntryOf<Answer extends ListAnswer> = z.output<Answer['shape']['body']['element']>
 
 export interface ListRead<Answer extends ListAnswer> extends Entries<EntryOf<Answer>> {
-  /**
-   * The other fields of the answer, its list empty; undefined if one of them is invalid, or if the response is "will
-   * follow".
-   */
+  /** The other fields, the list empty; undefined if one is invalid, or for "will follow". */
   readonly fields: z.output<Answer> | undefined
   /** Entries received, valid or not. */
   readonly received: number

@@ -9,7 +9,7 @@ import type { levelPrice } from '../interfaces/index.ts'
 import { countPrices } from './price-store.ts'
 import { applyProductChange } from './product-change.ts'
 import { type Entry, lockProduct, type ProductKey } from './product-store.ts'
-import { namedPrice, onlyRequested, storePrices } from './store-prices.ts'
+import { namedPrice, onlyRequested, storePrices } from './pull-prices.ts'
 
 /** Days of one product's level price calendar from the partner's notice; every entry matches its schema. */
 export interface ReportedLevelPrices {

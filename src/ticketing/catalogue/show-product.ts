@@ -25,7 +25,6 @@ export const showProduct = operation(oneProduct, async (deps: Deps, { partner_id
   }
 })
 
-/** A page of the products of a partner, by its ids. */
 export const productPage = (deps: Deps, filter: ProductFilter) => pageNamed('products', readProducts(deps.db, filter))
 
 const MOST = 1_000

@@ -94,10 +94,7 @@ const implausibleSettlements = (entries: readonly Entry[]): ImplausibleValue[] =
     return localized('above-sale', { settlement, sale })
   })
 
-/**
- * Finds a day (with its session or kind of ticket) that comes again with other prices or another stock: the later entry
- * counts.
- */
+/** A day (with its session or kind) that comes again with other prices or stock: the later entry counts. */
 function implausibleRepeats(entries: readonly Entry[], day: 'date' | 'priceDate'): ImplausibleValue[] {
   const seen = new Map<string, string>()
   const differing = indexesWhere(entries, (entry) => {

@@ -9,8 +9,15 @@ import { orderRefund, orderRefunded } from './refund.ts'
 export { type Echo, echoesOf } from './about.ts'
 export { type ImplausibleValue, implausiblePrices, pricesOf, type UsualPrices } from './implausible.ts'
 export { type PartnerInterface, SUCCESS } from './interface.ts'
-export { codesOfFailure, type IssuedTickets, issuedTickets, voucherType } from './issued.ts'
-export { ORDER_STATUS, orderCreate, voucherState } from './order.ts'
+export {
+  codesOfFailure,
+  type IssuedTickets,
+  issuedTickets,
+  ORDER_STATUS,
+  orderCreate,
+  voucherState,
+  voucherType,
+} from './order.ts'
 export { credential, visitor } from './people.ts'
 export { levelPrice, levelPriceCalendar, priceCalendar } from './price.ts'
 export { productPull } from './product.ts'

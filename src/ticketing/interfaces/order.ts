@@ -11,13 +11,61 @@ import {
   sentUnlessEmpty,
   smallInt,
   text,
+  yesOrNo,
 } from '../../platform/lib/json/fields.ts'
-import { EVEN_IF_WRONG, listOf, requireField } from '../../platform/lib/json/shape.ts'
+import { EVEN_IF_WRONG, listOf, requireField, type ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
-import { additionalLists, codesOfFailure, issuedTickets, voucherType } from './issued.ts'
 import { readableCredential, sentPerson } from './people.ts'
 import { jsonFields } from './read-answer.ts'
+
+/** 0 none, 1 one code per ticket, 2 one per order. */
+export const voucherType = () => oneOf(0, 1, 2)
+
+/** Entries without a documented format; they are kept as they are (issue-tickets.ts). */
+const additionalLists = {
+  voucherAdditionalList: z.unknown().optional(),
+  orderAdditionalList: z.unknown().optional(),
+}
+
+/** The ticket fields of order pay and pay notice. asyReturnVoucher: codes, or some of them, come later. */
+export const issuedTickets = {
+  vouchers: maybe(listOf('vouchers', idText())),
+  voucherPics: maybe(listOf('vouchers', z.string())),
+  realNameType: maybe(oneOf(0, 1)),
+  credentialList: maybe(listOf('vouchers', readableCredential)),
+  asyReturnVoucher: maybe(yesOrNo()),
+  ...additionalLists,
+}
+
+/** 0 unused, 1 used: of a ticket that is refunded or void no code is lost. */
+const VALID = [0, 1]
+
+function codeOf(entry: unknown): string {
+  const isEntry = typeof entry === 'object' && entry !== null
+  const { voucher, status } = isEntry ? jsonFields(entry) : { voucher: entry, status: 0 }
+  return VALID.includes(Number(status ?? 0)) ? String(voucher ?? '').trim() : ''
+}
+
+/** A failure that brings codes is not believed, so that none is lost; undefined if `lists` have no code. */
+export function codesOfFailure(lists: Readonly<Record<string, unknown>>, said: string): ShapeProblem | undefined {
+  for (const [name, list] of Object.entries(lists)) {
+    const count = new Set((Array.isArray(list) ? list : []).map(codeOf).filter((code) => code !== '')).size
+    if (count > 0) return { path: `body.${name}`, problem: localized('codes-of-failure', { count, what: said }) }
+  }
+  return undefined
+}
+
+/** Tickets as an answer or notice issued them, once it is read. */
+export interface IssuedTickets {
+  readonly voucherType?: 0 | 1 | 2 | undefined
+  readonly vouchers?: readonly string[] | undefined
+  readonly voucherPics?: readonly string[] | undefined
+  readonly credentialList?: readonly z.output<typeof readableCredential>[] | undefined
+  readonly asyReturnVoucher?: boolean | undefined
+  readonly voucherAdditionalList?: unknown
+  readonly orderAdditionalList?: unknown
+}
 
 /** A voucher as the consumption notice and the order query tell it; status 0 unused, 1 used, 2 refunded, 3 void. */
 export const voucherState = z.looseObject({

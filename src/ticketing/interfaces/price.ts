@@ -8,7 +8,6 @@ const failures = { 201: 'bad parameters', 299: 'other price error' }
 const prices = { marketPrice: amount(), mtPrice: amount(), settlementPrice: amount(), stock: stock() }
 const range = { partnerDealId: idText(), startTime: date(), endTime: date() }
 
-/** One day of a product. */
 const dayPrice = z.looseObject({ partnerDealId: idText(), date: date(), ...prices })
 
 export const priceCalendar = partnerInterface({

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { problem } from '../../platform/lib/json/field-problem.ts'
-import { amount, idText, maybe, oneOf, smallInt, stock, text } from '../../platform/lib/json/fields.ts'
+import { amount, idText, maybe, oneOf, problem, smallInt, stock, text } from '../../platform/lib/json/fields.ts'
 import { EVEN_IF_WRONG, listOf, requireField } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { implausibleInProducts } from './implausible.ts'
@@ -150,10 +149,7 @@ export const productPull = partnerInterface({
   },
 })
 
-/**
- * status: 0 waiting, 1 online, 2 failed, 3 offline, 4 not yet online. checkStatus: 0 waiting, 1 passed, 2 rejected,
- * 3 exempt, 4 blacklisted, 5 not submitted, 9 given up.
- */
+/** status: 0 waiting, 1 online, 2 failed, 3 offline, 4 not yet online; checkStatus: see its values in the reference. */
 export const productStatus = partnerInterface({
   name: 'product-status',
   title: 'Product status message',

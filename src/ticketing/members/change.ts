@@ -48,10 +48,7 @@ interface Work {
   readonly record: (event: `member_${string}`, detail: object) => Promise<unknown>
 }
 
-/**
- * Changes members of a partner in one transaction; changes of one partner wait for each other. Throws 20007 (404) for an
- * unknown PartnerId, MemberRefusal as requireOwner.
- */
+/** One transaction; changes of one partner wait for each other. Throws 20007 (404), MemberRefusal as requireOwner. */
 const changeMembers = <T>(deps: Deps, partnerId: bigint, change: (work: Work) => Promise<T>): Promise<T> =>
   inTransaction(deps, async (inside, db) => {
     await showPartner(inside, partnerId)

@@ -8,9 +8,15 @@ export {
   setMemberRole,
 } from './change.ts'
 export { MemberRefusal } from './errors.ts'
-export { useLink } from './join.ts'
 export { findMemberMail, markMailFailed, markMailSent, openMemberLink } from './link.ts'
 export { MEMBER_ACTIONS } from './operator.ts'
-export { askForPassword, hasJoinedMember, type MemberCredential, sendPasswordLink, verifyMember } from './password.ts'
+export {
+  askForPassword,
+  hasJoinedMember,
+  type MemberCredential,
+  sendPasswordLink,
+  useLink,
+  verifyMember,
+} from './password.ts'
 export { MEMBER_RETENTION } from './store.ts'
 export { memberPassword, SHORTEST_PASSWORD } from './wire.ts'

@@ -15,16 +15,10 @@ export interface AcceptedNotice extends RememberedAnswer {
 /** Order notices are cumulative, so a day is safe for them; their business keys do not expire. */
 export const ORDER_REPEAT_S = 86_400
 
-/**
- * Changes of products and level prices are remembered for only ten seconds: a partner that changes a price twice a day
- * sends the same bytes twice, and the second notice is new.
- */
+/** For ten seconds only: who changes a price twice a day sends the same bytes twice, and the second is new. */
 export const CATALOGUE_REPEAT_S = 10
 
-/**
- * In a transaction of its own: the notice is claimed, then it has its effect. Consumption notices are claimed last
- * (consumption.ts says why). `repeatWithinS`: seconds in which the same bytes again are taken for a retry.
- */
+/** Claims the notice, then its effect, in a transaction; `repeatWithinS`: seconds in which same bytes are a retry. */
 export function acceptOnce(
   deps: Deps,
   row: NoticeRow,

@@ -15,10 +15,7 @@ const SHOWN_OF_BODY = 16_384
 /** More is read and cut off after masking, so that no part of a secret at the end remains. */
 const LONGER_THAN_SECRETS = 4_096
 
-/**
- * The newest notices of a partner for its operator to read, accepted and refused ones, with 16 KiB of each body. The
- * partner sees the same in Traffic. Throws for a partner that does not exist.
- */
+/** The newest notices of a partner, refused ones too, 16 KiB of each body; throws for an unknown partner. */
 export const listNotices = operation(noticeFilter, async (deps: NoticeDeps, filter): Promise<store.NoticeEntry[]> => {
   const { db, config } = deps
   const { partner_id, kind, limit } = filter

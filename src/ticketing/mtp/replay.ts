@@ -7,10 +7,7 @@ import type { PartnerWithSecrets } from '../partners/index.ts'
 import type { NoticeDeps } from './accept-once.ts'
 import { NOTICE_ENDPOINTS, type NoticeEndpoint } from './routes.ts'
 
-/**
- * A kept notice that its partner is known to have sent. Headers are the original ones, names in lower case; undefined
- * if none were kept.
- */
+/** A kept notice that its partner is known to have sent; headers as sent, in lower case, if they were kept. */
 export interface KeptNotice {
   readonly id: string
   readonly path: string
@@ -34,10 +31,7 @@ function endpointAt({ config }: NoticeDeps, path: string): NoticeEndpoint | unde
   return NOTICE_ENDPOINTS.find((notice) => spellings(config.MTP_PATH_PREFIXES, notice.path).includes(path))
 }
 
-/**
- * Processes a notice of the partner again, as if it were sent now and correctly signed. Every other check is made, and
- * a rejected one is kept like any other. Undefined for a path that takes no notices.
- */
+/** As if sent now and correctly signed; all other checks are made. Undefined for a path that takes no notices. */
 export async function replayNotice(
   deps: NoticeDeps,
   partner: PartnerWithSecrets,

@@ -177,10 +177,7 @@ export interface ReceivedFilter {
   readonly seen: readonly string[]
 }
 
-/**
- * Calls to these paths, and to paths that do not exist, in the order in which they came, of the same moment accepted ones
- * first; 200 at most.
- */
+/** Calls to these paths and to wrong ones, as they came, of one moment accepted ones first; 200 at most. */
 export const receivedSince = (db: Db, { partnerId, paths, accepted, refused, seen }: ReceivedFilter) =>
   db.many(
     receivedCall,

@@ -23,10 +23,7 @@ export const NOTICE_PATHS = {
 
 export const ENDPOINTS: readonly string[] = Object.values(PATH).map((path) => MOUNT + path)
 
-/**
- * The code that rejects a correctly signed call. Some programs read 300 as "received" and would never send the codes of
- * a pay notice again, so pay notices get another code.
- */
+/** Some programs read 300 as "received", and would never send a pay notice's codes again: it gets another. */
 export const failureCodeOf = (url: string): 300 | 400 => (url.split('?')[0]?.endsWith(PATH.pay) ? 400 : 300)
 
 /** Longer paths are not compared: anybody may send them. */

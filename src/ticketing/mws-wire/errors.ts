@@ -2,10 +2,7 @@ import { type Detail, type LocalizedText, localized } from '../../platform/lib/l
 import { failureCodeOf } from './endpoints.ts'
 import type { RejectionCode } from './envelope.ts'
 
-/**
- * Every way in which a partner's call is rejected (REFERENCE "Order of checks of a signed call"). `describe` goes out, `reason` is kept with the
- * rejected calls, `detail` is logged; both are the English of the reason where they are left out.
- */
+/** Why a call is rejected: `describe` goes out, `reason` is kept, `detail` logged; English of `reason` by default. */
 export class CallRejected extends Error {
   override readonly name: string = 'CallRejected'
   readonly reason: LocalizedText
@@ -63,9 +60,7 @@ export const notAuthenticated = (reason: LocalizedText<AuthFailure>): NotAuthent
 export const rejectedThoughVerified = (reason: LocalizedText<AuthFailure>, partnerId: bigint): NotAuthenticated =>
   new NotAuthenticated(reason, partnerId)
 
-/**
- * Problems of a body may quote it, including vouchers and names: none of that is logged. `told` is answered instead.
- */
+/** Problems may quote the body, with vouchers and names: none is logged. `told` is answered instead. */
 export const bodyRejected = (reason: LocalizedText, told = reason): CallRejected =>
   new CallRejected(reason, {
     describe: String(told),
@@ -87,7 +82,6 @@ export const tooManyCalls = (seconds: number): CallRejected =>
     detail: 'rate limit',
   })
 
-/** The code of the answer that rejects a call to that URL. */
 export function rejectionCode(rejected: CallRejected, url: string): RejectionCode {
   if (rejected.status === 404) return 404
   return rejected instanceof NotAuthenticated ? 300 : failureCodeOf(url)

@@ -117,10 +117,7 @@ function checkPartnerStatus(partner: PartnerWithSecrets, partnerId: string | und
 
 type HeaderProblem = LocalizedText<'scheme-not-mws' | 'no-colon' | 'client-id-empty'>
 
-/**
- * Splits an Authorization header. Base64 has no colon, so the signature is what follows the last one and a
- * clientId may hold colons.
- */
+/** Base64 has no colon: the signature follows the last one, and a clientId may hold colons. */
 export function parseAuthorization(
   header: string,
 ): { clientId: string; signature: string } | { problem: HeaderProblem } {

@@ -89,16 +89,10 @@ export function requireJson(type = ''): void {
   if (otherCharset(type) !== undefined) throw bodyRejected(localized('charset-not-utf8'))
 }
 
-/**
- * Values in a body: lists of the most entries have some 11,000, and there may be fields that are not ours. More values in
- * a mebibyte would block the process for tens of milliseconds.
- */
+/** Lists of the most entries have some 11,000; more in a mebibyte would block the process for tens of milliseconds. */
 export const MAX_VALUES = 40_000
 
-/**
- * Reads the JSON of a notice; the problem goes out, naming the field. For a decrypted body it only says that it is not
- * JSON. `reason`, with line and column, is for the sandbox only.
- */
+/** Reads a notice; the problem goes out, of a decrypted body only that it is no JSON. `reason`: for the sandbox. */
 export function readNotice<Notice extends z.ZodType>(
   notice: Notice,
   bytes: Uint8Array,
@@ -114,16 +108,12 @@ export function readNotice<Notice extends z.ZodType>(
   return 'problems' in read ? { problem: problemsText(read.problems) } : { notice: read.value }
 }
 
-/** Replaces a body that was not read completely. */
+/** What is kept in place of a body. */
 const TOO_LONG = '(larger than 1 MiB)'
 const INCOMPLETE = '(did not arrive completely)'
-/** Replaces a compressed body, which is no text. */
 const COMPRESSED = '(not kept: its Content-Encoding is not read)'
-/** Replaces the body of a call with a wrong signature. */
 const UNREAD = '(not read: the signature was checked first)'
-/** Replaces the body of a call to a path that does not exist. */
 export const UNREAD_OF_WRONG_PATH = '(not read: the path does not exist)'
-/** Replaces the body of a call whose method is not taken. */
 export const UNREAD_OF_WRONG_METHOD = '(not kept: the method is not POST)'
 
 /** The body of a call as text, for the partner to look at. */

@@ -25,10 +25,7 @@ const diagnosed = ({ client_id, partner_id, secrets, status, stage }: PartnerWit
   strict: stage === 'sandbox',
 })
 
-/**
- * What is wrong with a call that claims to come from this partner; undefined: no such partner. A wrong signature is
- * analysed in a separate thread, within that budget; beyond it, and without one, the mistake is `diagnosis-busy`.
- */
+/** Undefined: no such partner. A wrong signature is analysed in a thread within a budget, else `diagnosis-busy`. */
 export async function diagnoseCall(
   deps: IncomingDeps,
   partner: PartnerWithSecrets | undefined,

@@ -30,7 +30,6 @@ export class RejectedCounts {
     this.#counts.set(partnerId, counted)
   }
 
-  /** Writes what was counted. */
   async write(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined

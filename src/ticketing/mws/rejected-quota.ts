@@ -2,10 +2,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
 import { networkOf } from '../../platform/throttle/index.ts'
 
-/**
- * How much of one rejected call is kept, in characters. Anybody can send an unverified one; its reason and headers are
- * enough to read.
- */
+/** Characters kept of a rejected call, which anybody can send: reason and headers suffice to read it. */
 export const LONGEST_ENTRY = {
   verified: { headers: 4_096, body: 16_384 },
   unverified: { headers: 2_048, body: 1_024 },
@@ -20,13 +17,9 @@ const QUOTAS = {
   verified: { calls: 200, blocks: 256, blocksADay: 8_192 },
   unverified: { calls: 50, blocks: 50, blocksADay: 1_024 },
 } as const
-/**
- * Unverified calls of one clientId from one network in five minutes, so that a stranger leaves room for the partner.
- */
+/** Of one clientId from one network in five minutes, so that a stranger leaves room for the partner. */
 const UNVERIFIED_OF_CLIENT_AND_NETWORK = 25
-/**
- * Unverified calls per day: of one network, so that one stranger cannot use up the quota of all; and of all networks.
- */
+/** A day, of one network and of all, so that one stranger cannot use up the quota of all. */
 const UNVERIFIED_OF_NETWORK = 1_000
 const UNVERIFIED_OF_ALL = 20_000
 

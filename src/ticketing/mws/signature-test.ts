@@ -23,16 +23,11 @@ const SEARCHED = { kind: 'signature searched', most: 60, windowS: 60 } as const
 /** Limits of those that are kept. */
 const UNVERIFIED = { kind: 'signature test unverified', most: 20, windowS: 300 } as const
 
-/**
- * Unverified callers get their response after a multiple of this many milliseconds: the time for finding the partner
- * and keeping the verdict would reveal that the clientId exists.
- */
+/** Unverified callers wait for a multiple of this: the time would reveal that the clientId exists. */
 const ANSWERED_EVERY_MS = 250
 
 export interface SignatureAnswer extends Envelope {
-  /**
-   * Names of problems for which a notice like this would be refused, or accepted with a warning from a live partner.
-   */
+  /** Problems for which a notice like this would be refused, or warned of in a live partner. */
   readonly warnings?: readonly string[]
   readonly diagnosis?: ShownDiagnosis
 }
@@ -84,10 +79,7 @@ type Known =
   | { readonly partner: PartnerWithSecrets; readonly found: Diagnosis }
   | { readonly partner: PartnerWithSecrets | undefined; readonly found?: never }
 
-/**
- * The partner with this clientId. If the PartnerId was sent in its place, or it was mistyped: the partner with that
- * PartnerId, if the signature is otherwise right.
- */
+/** The partner by clientId, or by the PartnerId sent in its place or rightly signed beside a mistyped one. */
 async function verifyAtOnce(deps: Deps, call: TestedCall): Promise<Known> {
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
   const named = clientId ? await findPartnerByClientId(deps, clientId) : undefined
@@ -140,10 +132,7 @@ const shown = ({ mistakes, explanation, stringToSign, signedInstead }: Diagnosis
 /** A call as its partner pasted it; `url` may be a path or a whole URL, and `host` what its Host header held. */
 export type PastedCall = Omit<PartnerCall, 'doubled'> & { readonly host: string | undefined }
 
-/**
- * Judges a pasted call, which is kept too; returns its `test_id`. The call is checked only with the secrets of this
- * partner, whatever clientId it names.
- */
+/** Judges and keeps a pasted call, with this partner's secrets alone; returns its `test_id`. */
 export async function testPastedSignature(deps: IncomingDeps, partnerId: bigint, call: PastedCall): Promise<bigint> {
   const partner = await findPartner(deps, partnerId)
   if (!partner) throw new Error('no such partner')

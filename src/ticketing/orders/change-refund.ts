@@ -1,11 +1,14 @@
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { type Cause, difference } from '../../platform/history/index.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { changeOrder } from './change-order.ts'
-import { illegalRefundTransition } from './errors.ts'
-import { type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
+import { ownOrder } from './consumption.ts'
+import { illegalRefundTransition, noSuchRefund } from './errors.ts'
+import { lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
 import { withQuantities } from './quantities.ts'
-import { type RefundRow, type RefundUpdate, refundsOf, saveRefund } from './refund-store.ts'
-import { isRefundTransition, laterVoucherState } from './states.ts'
+import { findRefund, type RefundRow, type RefundUpdate, refundsOf, saveRefund } from './refund-store.ts'
+import { isRefundTransition, laterVoucherState, REFUND_STATES } from './states.ts'
 import { countedByState, soleCode, type TicketTotals, withClaims } from './voucher-counts.ts'
 
 /** Moves a refund whose order is locked; a finished refund also changes tickets and vouchers of the order. */
@@ -62,9 +65,7 @@ function refundedVouchers(
 const ticketsOf = (refunds: readonly RefundRow[]): number =>
   refunds.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
 
-/**
- * How many tickets of a voucher are refunded: a voucher for several tickets stays valid when some of them are refunded.
- */
+/** A voucher for several tickets stays valid when some of them are refunded. */
 function ticketsByVoucher(refund: RefundRow, done: readonly RefundRow[]): ReadonlyMap<string, number> {
   const tickets = new Map(refund.vouchers.map((voucher) => [voucher, 0]))
   for (const { vouchers, refund_quantity } of done) {
@@ -74,4 +75,36 @@ function ticketsByVoucher(refund: RefundRow, done: readonly RefundRow[]): Readon
     }
   }
   return tickets
+}
+
+/** The partner's decision on a refund that it had under review: 200 refunded, 606 and 699 refused. */
+export interface RefundResult {
+  readonly refundId: string
+  readonly orderId: bigint
+  readonly partnerOrderId: string
+  readonly code: 200 | 606 | 699
+  readonly describe: string
+}
+
+/** Ends a refund; the same decision again changes nothing, the opposite one is refused. */
+export async function applyRefundResult(
+  deps: Deps,
+  partnerId: bigint,
+  result: RefundResult,
+  cause: Cause,
+): Promise<void> {
+  await inTransaction(deps, async (inside, db) => {
+    const order = ownOrder(await lockOrder(db, result.orderId), partnerId, result)
+    const refund = await findRefund(db, partnerId, result.refundId)
+    if (!refund || refund.order_id !== order.order_id) throw noSuchRefund(result.refundId)
+    const state = result.code === 200 ? 'refunded' : 'refused'
+    if (refund.state === state) return
+    if (REFUND_STATES[refund.state].next.length === 0) {
+      throw new RefusedRequest(
+        localized('refund-decided', { refund: refund.refund_id, state: refund.state, to: state }),
+      )
+    }
+    const update = { state, decision_code: result.code, reason: result.describe } as const
+    await changeRefund(inside, order, refund, update, cause)
+  })
 }

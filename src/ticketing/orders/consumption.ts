@@ -104,10 +104,7 @@ export function decideConsumption(
   return { ...save, changes: [...save.changes, missingListChange(own, before, codes)] }
 }
 
-/**
- * The order that a notice names by two ids. Both must name the same one (exact text); an order without partnerOrderId
- * accepts any. Another partner's order is reported as not found.
- */
+/** Both ids must name one order; one without partnerOrderId accepts any. Another partner's is not found. */
 export function ownOrder<Order extends Pick<ChangeableOrder, 'partner_id' | 'partner_order_id'>>(
   order: Order | undefined,
   partnerId: bigint,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { CALL_TIMES } from '../../platform/config/call-limits.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
-import { operation } from '../../platform/lib/json/input.ts'
+import { InvalidInput, type OutputOf, operation } from '../../platform/lib/json/input.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
@@ -16,12 +16,12 @@ import {
   type CallResult,
   callPartner,
   failureOf,
+  type RequestOf,
 } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { changedBy, changeOrder } from './change-order.ts'
 import { insertOrder, requestOf } from './new-order-store.ts'
 import { ASK_AGAIN_IN_S, dropQuery, isLost, queueQuery } from './order-jobs.ts'
-import { type CreateRequest, completeRequest, differs } from './order-request.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import { findOrder, type OrderRow, type OrderUpdate } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
@@ -57,10 +57,7 @@ export const createOrder = operation(
   },
 )
 
-/**
- * A random id with exactly this many bits. Above 53 bits it is odd, so that a reader of doubles cannot return it
- * unchanged.
- */
+/** A random id of exactly so many bits; odd above 53, so that doubles cannot return it unchanged. */
 export function newOrderId(bits: number): bigint {
   const highest = 2n ** BigInt(bits - 1)
   return (highest + BigInt.asUintN(bits - 1, randomBytes(8).readBigUInt64BE())) | (bits > 53 ? 1n : 0n)
@@ -167,4 +164,64 @@ function outcomeOf(result: CallResult<AnswerOf<'order-create'>>): Created {
   const { kind, code = null, detail, maybe_received } = result.failure
   const decided = kind === 'partner-code' || !maybe_received
   return { state: decided ? 'create_failed' : 'create_unknown', last_code: code, last_describe: detail }
+}
+
+type CreateRequest = RequestOf<'order-create'>
+
+const givenFields = (input: NewOrder): Partial<CreateRequest> =>
+  withoutGaps({
+    partnerDealId: input.partner_deal_id,
+    mtDealId: input.mt_deal_id,
+    buyPrice: input.buy_price,
+    unitPrice: input.unit_price,
+    totalPrice: input.total_price,
+    quantity: input.quantity,
+    travelDate: input.travel_date,
+    visitors: input.visitors,
+    contactPerson: input.contact_person,
+    partnerPrimaryKey: input.partner_primary_key,
+    levelIds: input.level_ids,
+  })
+
+type Given<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }
+
+const withoutGaps = <Fields extends object>(fields: Fields): Given<Fields> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<Fields>
+
+/** Missing fields come from the pulled product. Throws InvalidInput for fields that neither has. */
+function completeRequest(orderId: bigint, input: NewOrder, offer: OutputOf<typeof findOffer>): CreateRequest {
+  const mtDealId = input.mt_deal_id ?? offer?.mt_deal_id
+  const unitPrice = input.unit_price ?? offer?.unit_price ?? undefined
+  const buyPrice = input.buy_price ?? offer?.buy_price ?? undefined
+  const missing = Object.entries({ mt_deal_id: mtDealId, unit_price: unitPrice, buy_price: buyPrice }).filter(
+    ([, value]) => value === undefined,
+  )
+  if (mtDealId === undefined || unitPrice === undefined || buyPrice === undefined) {
+    const why = localized(offer ? 'required-no-price' : 'required-no-product')
+    throw new InvalidInput(missing.map(([field]) => ({ field, problem: why })))
+  }
+  // In fen, so that 0.1 × 3 stays 0.3.
+  const totalPrice = input.total_price ?? Math.round(unitPrice * 100 * input.quantity) / 100
+  return {
+    ...givenFields(input),
+    orderId,
+    partnerDealId: input.partner_deal_id,
+    mtDealId,
+    buyPrice,
+    unitPrice,
+    totalPrice,
+    quantity: input.quantity,
+  }
+}
+
+/** Whether the input differs from the stored request; fields that the input leaves out cannot differ. */
+const differs = (stored: Readonly<Record<string, unknown>>, input: NewOrder): boolean =>
+  Object.entries(givenFields(input)).some(([field, value]) => canonical(stored[field]) !== canonical(value))
+
+/** Equal text for equal values, whatever order PostgreSQL keeps names in; an id is the same as number, text or bigint. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  if (value === null || typeof value !== 'object') return stringifyLossless({ value: String(value) })
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined)
+  return `{${fields.sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, field]) => `${name}:${canonical(field)}`)}}`
 }

@@ -21,10 +21,7 @@ interface Lists {
   readonly orderAdditionalList?: unknown
 }
 
-/**
- * Keeps the lists without a documented format, to be shown with the order (within a transaction that holds its lock).
- * They decide nothing, so nothing in them is refused: entries beyond MAX_ADDITIONAL are counted and left out.
- */
+/** Keeps lists without a documented format, for show, under the order's lock; beyond MAX_ADDITIONAL only counted. */
 export async function storeAdditional(
   { db }: Pick<Deps, 'db'>,
   orderId: bigint,
@@ -52,9 +49,7 @@ function boundedList(value: unknown): { readonly text: string; readonly given: n
   return { text: `[${kept.join(',')}]`, given: given.length, leftOut: given.length - kept.length }
 }
 
-/**
- * Keeps the documents that a partner sends with the tickets (within a transaction that holds the lock of the order).
- */
+/** Keeps the documents of the tickets, in the transaction that holds the order's lock. */
 export async function storeCredentials(
   { db }: Pick<Deps, 'db'>,
   orderId: bigint,
@@ -70,10 +65,7 @@ export async function storeCredentials(
 
 type Sent = NonNullable<RequestOf<'order-refund'>['credentialList']>
 
-/**
- * The documents of the refunded tickets: those of its codes, or all if it is for the whole order. None if there are
- * more people than tickets: then it is unknown which of those who share a code are meant.
- */
+/** The refunded tickets' documents. None with more people than tickets: whose shared code it was is unknown. */
 export async function credentialListOf(
   { db }: Pick<Deps, 'db'>,
   { order_id, quantity }: OrderRow,

@@ -38,10 +38,7 @@ export const saveCredentials = (db: Db, orderId: bigint, credentials: readonly C
 const entries = exactJson.pipe(z.array(z.unknown()))
 
 const additional = z.object({ voucher_additional: entries, order_additional: entries, additional_left_out: z.number() })
-/**
- * The additional lists that a partner sends with an order's tickets, as received; `additional_left_out` counts entries
- * that were not kept.
- */
+/** Additional lists as received; `additional_left_out` counts entries that were not kept. */
 export type Additional = z.output<typeof additional>
 
 export const findAdditional = (db: Db, orderId: bigint): Promise<Additional | undefined> =>

@@ -31,9 +31,7 @@ function ticketsLeft(order: OrderRow, refunds: readonly RefundRow[]): number {
   return order.quantity - order.used_quantity - order.refunded_quantity - reserved
 }
 
-/**
- * The refund's content, or a refusal if the order has no such tickets left: those in other open refunds are reserved.
- */
+/** The refund's content, or why not: tickets of other open refunds are reserved. */
 export function refundContent(
   order: OrderRow,
   vouchers: readonly VoucherRow[],

@@ -77,10 +77,7 @@ const CHANGEABLE = columnsOf(Object.keys(changeableOrder.shape))
 export const lockOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined> =>
   db.maybe(orderRow, sql`select ${COLUMNS} from ticket_order where order_id = ${orderId} for update`)
 
-/**
- * Locks the orders that exist and are not locked elsewhere. It never waits, so a transaction that holds some orders may
- * lock more in any sequence.
- */
+/** Locks those not locked elsewhere. It never waits, so more may be locked in any sequence. */
 export const lockFreeOrders = (db: Db, orderIds: readonly bigint[]): Promise<ChangeableOrder[]> =>
   db.many(
     changeableOrder,

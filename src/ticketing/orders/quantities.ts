@@ -51,10 +51,7 @@ export function withQuantities(
   return { state, used_quantity: used, refunded_quantity: refunded }
 }
 
-/**
- * The vouchers that the report adds or changes. An unknown voucher is refused, unless codes may still be added: then up
- * to one per ticket is accepted.
- */
+/** An unknown voucher is refused, unless codes may still be added: then up to one a ticket is accepted. */
 export function withVouchers(
   order: ChangeableOrder,
   before: readonly VoucherRow[],
@@ -77,10 +74,7 @@ export function withVouchers(
   return { vouchers: mergedVouchers(before, reported, totals), vouchers_open }
 }
 
-/**
- * Whether a code that the platform does not know may be this order's: a notice may come before the answer to order pay
- * has been read, and tickets without a code may get one later.
- */
+/** Whether an unknown code may be this order's: its notice may come first, and codes may come later. */
 export function takesCodes(order: ChangeableOrder, before: readonly VoucherRow[]): boolean {
   if (before.length >= order.quantity) return false
   return order.vouchers_open || (before.length === 0 && ISSUED_STATES.includes(order.state))
@@ -89,10 +83,7 @@ export function takesCodes(order: ChangeableOrder, before: readonly VoucherRow[]
 export const foreignVoucher = (orderId: bigint, voucher: string): RefusedRequest =>
   new RefusedRequest(localized('foreign-voucher', { voucher: echo(voucher), order: orderId }))
 
-/**
- * The vouchers that a report changes, each once: a partner may send one code several times. `totals` are the order's
- * quantities after the report.
- */
+/** Each changed voucher once, though it may be sent several times; `totals`: quantities after the report. */
 export function mergedVouchers(
   before: readonly VoucherRow[],
   reported: readonly ReportedVoucher[],

@@ -99,7 +99,6 @@ async function applyQueryResult(
   return null
 }
 
-/** What contradicts this order, or itself. */
 function contradictions(order: OrderRow, body: Body): ShapeProblem[] {
   const { orderStatus, orderQuantity, usedQuantity, refundedQuantity, voucherList, credentialList } = body
   const codes = FAILURES.includes(orderStatus)
@@ -120,10 +119,7 @@ function contradictions(order: OrderRow, body: Body): ShapeProblem[] {
   return [{ path: 'body', problem: localized('more-than-quantity', { used, refunded, quantity: order.quantity }) }]
 }
 
-/**
- * Counts below ours, and states that an order with tickets cannot be in. Quantities only grow here, so these change
- * nothing; but one of us is wrong.
- */
+/** Counts below ours, or states no order with tickets has: nothing changes by them, but one of us is wrong. */
 function behind(asked: OrderRow, { orderStatus, usedQuantity, refundedQuantity }: Body): ShapeProblem[] {
   const counted = (path: string, theirs: number, ours: number): ShapeProblem[] =>
     theirs < ours ? [{ path, problem: localized('behind-ours', { named: theirs, count: ours }) }] : []
@@ -169,10 +165,7 @@ async function contradictedCodes({ db }: Deps, order: OrderRow, { orderStatus }:
     : []
 }
 
-/**
- * A slow partner may still be processing the payment of an order that it reports as created: only after a while does
- * that mean "not paid".
- */
+/** A slow partner may still process a payment: "created" means "not paid" only after a while. */
 const isTooEarly = ({ clock }: Deps, order: OrderRow, state: OrderState): boolean =>
   order.state === 'pay_unknown' && state === 'created' && clock.now() < addSeconds(order.state_since, PAY_SETTLES_S)
 

@@ -22,10 +22,7 @@ interface VoucherEntry {
   readonly status: Status
 }
 
-/**
- * The codes of a voucherList, and those that only a credentialList names. Several people may share a code: its state is
- * the earliest of theirs.
- */
+/** Codes of a voucherList, and those a credentialList alone names; a shared one has the earliest state. */
 export function codesIn(
   voucherList: readonly VoucherEntry[] = [],
   credentialList: readonly (Credential | undefined)[] = [],
@@ -56,10 +53,7 @@ function codesOfPeople(people: readonly (Credential | undefined)[]): ReportedVou
   return [...codes].map(([voucher, code]) => ({ voucher, ...code, ofPeople: true }))
 }
 
-/**
- * The codes of tickets that are issued, for an order of so many tickets. One code admits one person, or everybody if
- * the order has one code; for real-name orders the codes may come only with the documents.
- */
+/** The codes issued: each for one person, or a single one for all; real names may come with the documents only. */
 export function issuedCodes(issued: IssuedTickets, quantity: number): ReportedVoucher[] {
   const { vouchers = [], voucherPics = [], credentialList = [], voucherType } = issued
   const people = new Map(codesOfPeople(credentialList).map((code) => [code.voucher, code.quantity]))

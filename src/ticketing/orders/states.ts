@@ -104,7 +104,6 @@ export const isOrderTransition = (from: OrderState, to: OrderState): boolean =>
 export const isRefundTransition = (from: RefundState, to: RefundState): boolean =>
   from === to || (REFUND_STATES[from].next as readonly string[]).includes(to)
 
-/** The later of two states of a voucher. */
 export const laterVoucherState = (one: VoucherState, other: VoucherState): VoucherState =>
   VOUCHER_STATES.indexOf(one) >= VOUCHER_STATES.indexOf(other) ? one : other
 

@@ -7,7 +7,6 @@ import { stateByQuantities, type VoucherState } from './states.ts'
  * quantities count (DECISIONS "Decided about calls to partners, products and orders").
  */
 
-/** Tickets of an order. */
 export type TicketTotals = Pick<OrderUpdate, 'used_quantity' | 'refunded_quantity'> & { readonly quantity: number }
 
 /** Tickets that a report calls used and refunded, of one code. */

@@ -122,6 +122,6 @@ export const heartbeatWith: TestCallWith<CallDeps> =
       aes_key: null,
     }
     const result = await callPartner(deps, known, 'heartbeat', {}, { secret, cause: { kind: 'new-secret', ref: null } })
-    if (result.outcome === 'failed') return { ok: false, detail: `${result.failure.kind}: ${result.failure.detail}` }
+    if (result.outcome === 'failed') return { ok: false, detail: String(result.failure.detail) }
     return { ok: result.outcome === 'success', detail: result.outcome }
   }

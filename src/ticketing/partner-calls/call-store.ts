@@ -93,7 +93,6 @@ const span = z.object({ span: z.number(), calls: z.number(), failed: z.number() 
 /** Calls to partners in one span of time, counted from 0; spans without any are left out. */
 export type CallSpan = z.output<typeof span>
 
-/** Calls to all partners since then, by spans of so many seconds. */
 export const callsBySpan = (db: Db, since: Date, spanS: number): Promise<CallSpan[]> =>
   db.many(
     span,

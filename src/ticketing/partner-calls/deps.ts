@@ -19,7 +19,6 @@ export interface CallFaults {
   readonly aheadS?: number
 }
 
-/** A call that was sent again on purpose. */
 export interface SentAgain {
   readonly first: CallRecord
   readonly again: CallRecord

@@ -3,9 +3,9 @@ import { pageNamed } from '../../platform/db/page.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { showPartner } from '../partners/index.ts'
-import * as store from './breaker-store.ts'
 import type { ReachDeps } from './certificate.ts'
 import type { BreakerChange } from './circuit-breakers.ts'
+import * as store from './store.ts'
 
 /** A statement only when a breaker opens, stays open after another failure, or closes. */
 export async function storeBreaker(

@@ -1,6 +1,7 @@
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, type Clock, DAY_S } from '../../platform/lib/clock.ts'
 import { operation } from '../../platform/lib/json/input.ts'
+import type { CircuitBreakers } from './circuit-breakers.ts'
 import {
   type CertificateFilter,
   certificateFilter,
@@ -9,8 +10,7 @@ import {
   type PartnerCertificate,
   type ShownCertificate,
   upsertCertificate,
-} from './certificate-store.ts'
-import type { CircuitBreakers } from './circuit-breakers.ts'
+} from './store.ts'
 
 /** For operations that ask whether a partner can be reached. */
 export interface ReachDeps extends Deps {

@@ -10,7 +10,6 @@ const hasPartners = (db: Db): Promise<boolean> => db.value(z.boolean(), sql`sele
 
 const demoPartner = z.object({ name: z.string(), status: z.string() })
 
-/** Partners of the demo that are not suspended. */
 const findActive = (db: Db): Promise<z.output<typeof demoPartner>[]> =>
   db.many(
     demoPartner,
@@ -49,7 +48,6 @@ async function disableDemoPartners(db: Db, now: Date): Promise<number> {
   return disabled
 }
 
-/** What the demo does with its partner. */
 export const DEMO_PARTNERS = {
   /** Whether there are partners at all, of the demo or not. */
   hasRows: hasPartners,

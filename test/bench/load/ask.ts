@@ -12,7 +12,7 @@ export type Expectation =
   | { readonly kind: 'text'; readonly text: string }
   /** A JSON object with at least these fields. */
   | { readonly kind: 'fields'; readonly fields: Readonly<Record<string, unknown>> }
-  /** Only this status, of a request beside the work that is measured: it counts in no figure. */
+  /** This status, or 503, of a request beside the work that is measured: it counts in no figure. */
   | { readonly kind: 'beside'; readonly status: number }
   /** A token set whose access token no other answer of the turn has held. */
   | TokensExpected

@@ -11,7 +11,8 @@ const SILENCE_MS = 10_000
 const TOKENS_TO_TRY = 20
 /** What goes on beside an open loop: so often, over so many connections of its own. */
 const BESIDE_EVERY_MS = 20
-const BESIDE_CONNECTIONS = 200
+/** No more than may wait (SIGN_IN_QUEUE): on a machine that others keep busy, passwords are hashed more slowly than they come. */
+const BESIDE_CONNECTIONS = 50
 
 interface InFlight {
   readonly asked: Prepared
@@ -141,13 +142,13 @@ class RunningTurn {
     if (!found) throw new Error('an answer that nobody asked for')
     this.#inFlight.delete(connection)
     if (found.asked.expect.kind === 'beside') {
-      this.#checker.check(answer, found.asked.expect)
+      this.#checker.check(answer, found.asked)
       this.#idleBeside.push(connection)
       if (now >= this.#endsAt && this.#inFlight.size === 0) this.#over()
       return
     }
     const refused = this.#turn.overload && answer.status === 503
-    if (!refused) this.#checker.check(answer, found.asked.expect)
+    if (!refused) this.#checker.check(answer, found.asked)
     if (this.#answered === 0) this.#startClock(now)
     this.#answered++
     this.#lastAnswerAt = now

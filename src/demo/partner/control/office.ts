@@ -123,10 +123,7 @@ const asItIs: Read = (form) => Object.fromEntries(form)
 const yesOrNo = (value: string | null, yes: string, no: string): boolean | undefined =>
   value === yes ? true : value === no ? false : undefined
 
-/**
- * The form shows every field of the product and sends all of them; only what differs is a change. A field that is not
- * in the form, or left empty, stays as it is.
- */
+/** The form sends every field; only what differs is a change. A field left out or empty stays as it is. */
 const changedFields: Read = (form, shop) => {
   const partnerDealId = form.get('partnerDealId') ?? ''
   const product = shop.products.get(partnerDealId)

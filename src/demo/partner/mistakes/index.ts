@@ -143,10 +143,7 @@ function inBeijing(now: Date): Date {
   return at
 }
 
-/**
- * Lets the interfaces of this plugin make the mistakes that are switched on, without a line in the correct code. The
- * first two hooks have callbacks and not promises: so nothing comes in between damage, handler and repair.
- */
+/** Makes the mistakes that are on; callbacks, no promises, so that nothing comes between damage and repair. */
 export function makeMistakes(
   app: FastifyInstance,
   { clientSecret }: Pick<Settings, 'clientSecret'>,

@@ -1,7 +1,4 @@
-/**
- * Mistakes that sellers make, to be switched on one by one (control/), so that the platform's tests can be tested.
- * Leave this folder out when you copy the example.
- */
+/** Sellers' mistakes, to be switched on (control/) and try the platform's tests. Leave this folder out of a copy. */
 export const MISTAKE_GROUPS = {
   defence: {
     'wrong-signature-accepted': 'does not compare the signature',

@@ -33,7 +33,6 @@ const previewOf = ({ id, route, input, foresee, previewRole }: Action<ServiceDep
       ]
     : []
 
-/** By id. */
 const ASKED: ReadonlyMap<string, Asked> = new Map(
   ALL_ACTIONS.flatMap((action): Asked[] => [action, ...previewOf(action)]).map((asked) => [asked.id, asked]),
 )

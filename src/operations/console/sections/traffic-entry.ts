@@ -9,12 +9,9 @@ import {
   trafficTexts,
 } from '../../../sandbox/portal/index.ts'
 import type { Cell, DetailPage, Fact, FormPage, PageContext, Table, TextBlock } from '../page-model.ts'
-import { PERSONAL_DATA } from '../permissions.ts'
-import { at, code, hrefOf, link, orDash, text, time } from '../texts.ts'
+import { at, code, hrefOf, link, orDash, PERSONAL_DATA, text, time } from '../texts.ts'
 
 type TrafficEntry = OutputOf<typeof showEntry>
-
-/** One call or notice of a partner. */
 
 const TONES = { good: 'good', bad: 'bad', warning: 'warn' } as const
 

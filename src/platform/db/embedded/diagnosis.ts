@@ -53,10 +53,7 @@ export function diagnoseStart(output: string, dataDir: string): Diagnosis {
   return { message: error ?? 'it ended without giving a reason', isTransient: false }
 }
 
-/**
- * Explains why a running server has ended: only by what it gives as its own reason, since its log holds errors of
- * clients too.
- */
+/** Why a running server has ended, by its own reason alone: its log holds errors of clients too. */
 export function diagnoseEnd(output: string, dataDir: string): string | undefined {
   const error = lastErrorIn(output, /PANIC: +(.+)/)
   return error && (KNOWN.find(([pattern]) => pattern.test(error))?.[1](dataDir) ?? error)

@@ -51,10 +51,7 @@ function makeDataDir(dataDir: string): void {
   }
 }
 
-/**
- * Claims `dataDir` for this process; waits for a command to finish, and throws when another service holds it.
- * Returns a function that releases it.
- */
+/** Claims `dataDir`; waits for a command, throws when another service holds it. Returns what releases it. */
 export async function claimDataDir(dataDir: string, purpose: Purpose): Promise<() => void> {
   makeDataDir(dataDir)
   const file = pidFile(dataDir)

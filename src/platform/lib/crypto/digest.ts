@@ -13,10 +13,7 @@ import { hash } from 'node:crypto'
 
 type Data = string | Buffer
 
-/**
- * 32 bytes; of a text, its UTF-8. Through a latin1 text: for a Buffer, `hash` would allocate one outside of the
- * heap.
- */
+/** 32 bytes; of a text, its UTF-8. By way of latin1: for a Buffer, `hash` would allocate outside of the heap. */
 export const sha256 = (data: Data): Buffer => Buffer.from(hash('sha256', data, 'binary'), 'binary')
 
 /** RFC 2104: 32 bytes. The key's Buffer must not change: what is made of it is kept as long as it. */

@@ -63,10 +63,7 @@ export const fingerprintOf = ({ fingerprint }: DerivedKeys): Buffer =>
 /** Whether the current key is SECRET_KEY, not one of SECRET_KEYS_OLD. */
 export const isCurrentKeyNewest = ({ token, newest }: Keys): boolean => token.equals(newest.token)
 
-/**
- * Makes the key of this fingerprint the current one, for everybody who holds `keys`. False, and nothing changes, if no key
- * of ours has it.
- */
+/** Makes the key of this fingerprint current, for all who hold `keys`. False if no key of ours has it. */
 export function adoptKey(keys: Keys, fingerprint: Buffer): boolean {
   if (fingerprintOf(keys).equals(fingerprint)) return true
   const previous = keys.others.find((other) => fingerprintOf(other).equals(fingerprint))

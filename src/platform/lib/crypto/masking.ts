@@ -18,10 +18,7 @@ export function masker(secrets: readonly string[]): (text: string) => string {
 
 const LONGEST_SHORTENED = 200
 
-/**
- * `MWS clientId:AbCd…`: enough of a signature to recognise it, too little to use it; without a colon, any part could be
- * the signature.
- */
+/** `MWS clientId:AbCd…`: enough to recognise, too little to use; without a colon any part could be the signature. */
 export const shortened = (authorization: string): string => {
   const colon = authorization.lastIndexOf(':')
   const end = colon < 0 ? 'MWS '.length : Math.min(colon + ':AbCd'.length, LONGEST_SHORTENED)

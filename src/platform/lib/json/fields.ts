@@ -1,12 +1,28 @@
 import { z } from 'zod'
 import { utcDate } from '../clock.ts'
-import { type LocalizedText, localized } from '../localized-text.ts'
-import { asMessage, problem, REQUIRED } from './field-problem.ts'
+import { type LocalizedText, localized, type TextId } from '../localized-text.ts'
 
 /**
- * The kinds of fields that notices and interfaces are made of (REFERENCE "Payloads"). `wire` says what the JSON
- * holds, for the field reference of the sandbox.
+ * What a schema says of a wrong value. zod hands on whatever an error map returns as the message, and its types know only
+ * strings: readShape and parseInput, which ask for the issues, take them as what they are.
  */
+export const asMessage = (text: LocalizedText): string => text as unknown as string
+
+/** For the second argument of a check: `z.string().min(1, problem('must-be-filled'))`. */
+export const problem = <Id extends TextId>(...text: Parameters<typeof localized<Id>>) => {
+  const message = asMessage(localized(...text))
+  return { error: () => ({ message }) }
+}
+
+/** For `addIssue`. */
+export const issue = <Id extends TextId>(...text: Parameters<typeof localized<Id>>) => ({
+  code: 'custom' as const,
+  message: asMessage(localized(...text)),
+})
+
+export const REQUIRED = localized('must-be-required')
+
+/** The fields of notices and interfaces (REFERENCE "Payloads"). `wire`: what the JSON holds, for the reference. */
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
 const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
@@ -66,10 +82,7 @@ export const storable = text().max(255).refine(isStorable, problem('must-have-no
 /** A text of a request that is "" when empty: some programs fail if the field is missing. */
 export const sentText = () => z.string().default('')
 
-/**
- * A text or list of a request that older programs do not know, and some of them fail at: left out when empty
- * (REFERENCE "Which fields our requests have").
- */
+/** Left out when empty, since some older programs fail at it (REFERENCE "Which fields our requests have"). */
 export const sentUnlessEmpty = <Schema extends z.ZodType<string | readonly unknown[]>>(schema: Schema) =>
   schema.optional().transform((value) => (value?.length ? value : undefined))
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type LocalizedText, listed, localized } from '../localized-text.ts'
 import { isSeen, isTypablePassword, normalPassword } from '../precis.ts'
 import { echo, type Problem, RescodeError } from '../web/rescode.ts'
-import { asMessage, problem, REQUIRED } from './field-problem.ts'
+import { asMessage, problem, REQUIRED } from './fields.ts'
 
 const fieldsText = (problems: readonly Problem[]): LocalizedText =>
   problems
@@ -134,10 +134,7 @@ export type OutputOf<Operation extends (...given: never[]) => unknown> = Awaited
 
 const INVISIBLE = /[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/u
 
-/**
- * One line of text that pages show to people, trimmed: it must not contain characters that hide or reorder it. NUL,
- * which the database cannot hold, is among what is refused.
- */
+/** One line of text for pages, trimmed; refused with NUL and with characters that hide or reorder it. */
 export const visibleLine = (longest: number) =>
   z
     .string()

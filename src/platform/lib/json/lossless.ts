@@ -33,10 +33,7 @@ function readValue(text: string): unknown {
 }
 
 const MAX_DEPTH = 32
-/**
- * A mebibyte holds 350,000 empty objects, which take a quarter of a second to read. Real values have names and digits:
- * a full calendar of a mebibyte has some 60,000.
- */
+/** A mebibyte may hold 350,000 empty objects, a quarter of a second to read; a full calendar has some 60,000 values. */
 const MAX_VALUES = 100_000
 
 /** What must not be read further, and at which character it is, from 0. */
@@ -170,10 +167,7 @@ export const isRounded = (given: unknown, exact: bigint): boolean =>
 /** A value with its 64-bit ids (`bigint`) as exact numbers, on indented lines. */
 export const prettyLossless = (value: unknown): string => stringify(value, null, 2) ?? ''
 
-/**
- * JSON on indented lines, its numbers exactly as they were written (`1.10`, ids beyond 2^53); undefined for what is no
- * JSON, has a name twice, or is nested too deeply.
- */
+/** Indented, numbers as written (`1.10`, ids beyond 2^53); undefined for no JSON, repeated names, deep nesting. */
 export function prettyJson(text: string): string | undefined {
   if (inspectJson(text) !== undefined) return undefined
   return readOr(() => stringify(parse(text), null, 2), undefined)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Detail, type LocalizedText, localized } from '../localized-text.ts'
-import { asMessage, problem, REQUIRED } from './field-problem.ts'
+import { asMessage, problem, REQUIRED } from './fields.ts'
 import { jsonIn } from './lossless.ts'
 
 /** One thing wrong with a JSON value: where (`body.voucherList[2].status`) and what. */
@@ -15,10 +15,7 @@ const pathText = (path: readonly PropertyKey[]): string =>
     .join('')
     .replace(/^\./, '')
 
-/**
- * Checks a value against a schema; problems come each with its path, in words for the partner's engineer. In a list,
- * only one more is looked for than are reported (MAX_PROBLEMS).
- */
+/** Checks a value; problems have their path, in words for the partner's engineer, MAX_PROBLEMS and one of a list. */
 export function readShape<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -81,11 +78,7 @@ export function problemsText(problems: readonly ShapeProblem[]): LocalizedText {
 export const problemText = ({ path, problem }: ShapeProblem): LocalizedText =>
   path ? localized('field-problem', { field: path, problem }) : localized('whole-value', { problem })
 
-/**
- * The most entries of every list that comes over a network: notices, partners' answers, forms, /admin/v1. No real seller
- * comes near them; more are refused at once. The table of REFERENCE "What one caller may send" is
- * compared with this one by a test.
- */
+/** The most entries of every list from a network; REFERENCE "What one caller may send" is compared with it. */
 export const LIST_LIMITS = {
   deals: { most: 1_000, about: 'entries of a product change notice, product ids of a request' },
   vouchers: { most: 1_000, about: 'vouchers, their pictures and documents, tickets of an order' },
@@ -131,10 +124,7 @@ export function requireField(
 /** At most this many problems of one value are reported; one more is looked for, to say that there are more. */
 export const MAX_PROBLEMS = 5
 
-/**
- * As zod's own array, but it stops after more problems than are reported: zod would make an issue of each, which takes
- * seconds for a list of thousands of empty objects.
- */
+/** zod's array, but stopping after MAX_PROBLEMS: an issue for each of thousands of empty objects takes seconds. */
 const StoppingArray = z.core.$constructor('StoppingArray', (list: z.ZodArray, def: z.core.$ZodArrayDef) => {
   z.ZodArray.init(list, def)
   const readAll = list._zod.parse

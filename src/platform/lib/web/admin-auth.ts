@@ -60,10 +60,7 @@ const refuseStrayQuery: preValidationAsyncHookHandler = async ({ routeOptions, q
   if (!routeOptions.config.readsQuery) parseInput(NO_QUERY, query)
 }
 
-/**
- * Makes all routes of this plugin answer operators only, failures with their native HTTP status. An empty body
- * counts as none; unknown query parameters are refused.
- */
+/** Routes for operators only, failures with native status; an empty body is none, unknown parameters are refused. */
 export function forOperatorsOnly(app: FastifyInstance): void {
   app.addHook('onRequest', app.operatorGate)
   checkSignedBodies(app)

@@ -5,10 +5,7 @@ import { type LocalizedText, localized } from '../localized-text.ts'
 import { failureEnvelope, JSON_TYPE, NO_STORE_HEADERS, sendFailure } from './envelope.ts'
 import { invalidRequest } from './rescode.ts'
 
-/**
- * Request line and headers together. The URL may be 8 KiB long (A1); a longer one must be read to be refused with the
- * right message.
- */
+/** Request line and headers: a URL beyond the 8 KiB of A1 must be read to be refused with the right message. */
 export const MAX_HEADER_BYTES = 32 * 1024
 
 const LINGER_MS = 1_000

@@ -43,10 +43,7 @@ function refuseOtherCoding({ headers }: FastifyRequest, isSame = false): void {
   if (!isSame && otherCharset(headers['content-type'])) throw unread(localized('charset-not-utf8'))
 }
 
-/**
- * The text of a body of JSON outside of area B. Throws 20007 for what is not UTF-8 (with line and column), and 415 for a
- * content coding or a charset that is not read.
- */
+/** A JSON body outside of area B. Throws 20007 for what is not UTF-8, 415 for a coding or charset that is not read. */
 export function bodyText(request: FastifyRequest, bytes: Buffer): string {
   if (bytes.length === 0) return ''
   refuseOtherCoding(request)

@@ -20,10 +20,7 @@ export function drainingResponse(readiness: Readiness): typeof ServerResponse {
 const QUIET_MS = 0.1
 const MAX_TICKS = 200
 
-/**
- * Waits for a tick of the event loop in which nothing arrived. Closing the listener would reset connections that the
- * system has accepted and this process has not, and bytes that have arrived but are not read yet.
- */
+/** A tick in which nothing arrived: closing the listener would reset accepted connections and unread bytes. */
 async function quietTick(): Promise<void> {
   let before = performance.now()
   for (let ticks = 0; ticks < MAX_TICKS; ticks++) {
@@ -43,10 +40,7 @@ async function stopListening(server: Server): Promise<void> {
 const openConnections = (server: Server): Promise<number> =>
   new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)))
 
-/**
- * How long open connections may still bring requests once there are no new ones: balancers hold a pool of them, and what
- * was refused for load is not read for a while.
- */
+/** How long open connections may bring requests: balancers pool them; what was refused for load is read late. */
 const LAST_REQUESTS_MS = MOST_UNREAD_MS + 50
 /** Without a delay, for somebody at a terminal: only requests on their way are waited for, and such as are not read yet. */
 const LAST_REQUESTS_AT_ONCE_MS = 300

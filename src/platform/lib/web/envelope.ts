@@ -84,13 +84,11 @@ export function prepareFailure(
   reply.code(error.status(native)).headers({ ...NO_STORE_HEADERS, ...error.failure.headers })
 }
 
-/** Answers a failure with the JSON envelope. */
 export function sendFailure(error: FailureAnswer, request: FastifyRequest, reply: FastifyReply, native: boolean): void {
   prepareFailure(error, request, reply, native)
   reply.header('Content-Type', JSON_TYPE).send(JSON.stringify(failureEnvelope(error)))
 }
 
-/** An error handler that answers whatever was thrown with the envelope. */
 export const envelopeErrorHandler =
   (native: boolean) =>
   (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void =>
@@ -104,10 +102,7 @@ const answerWith =
     return write(success(data))
   }
 
-/**
- * The JSON envelope, which the handler returns: where it sends the answer itself and returns the reply, Fastify waits for
- * the end of the stream.
- */
+/** The JSON envelope. Where it returns the reply, Fastify waits for the end of the stream. */
 export const answerSuccess = answerWith(JSON.stringify)
 
 /** Like `answerSuccess`, for data that holds a `bigint`: 64-bit ids as plain numbers. */

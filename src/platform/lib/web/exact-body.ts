@@ -7,10 +7,7 @@ import { echo, invalidRequest, type Problem } from './rescode.ts'
 
 const TYPE = 'application/json'
 
-/**
- * Makes this plugin's routes read JSON bodies with their 64-bit ids exact. An empty one counts as none: some clients send
- * `Content-Type` with every POST, also without a body.
- */
+/** Reads JSON bodies with exact 64-bit ids. An empty one is none: some clients send a Content-Type with every POST. */
 export function readBodiesExactly(app: FastifyInstance): void {
   app.removeContentTypeParser(TYPE)
   app.addContentTypeParser(TYPE, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {

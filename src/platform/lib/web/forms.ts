@@ -9,11 +9,7 @@ import { echo, invalidRequest, RescodeError, unavailable } from './rescode.ts'
 /** A form without fields has no body; of any other type a POST without one is no form. */
 const FORM = /^application\/x-www-form-urlencoded\b/i
 
-/**
- * Makes this plugin read forms up to `bodyLimit`, and nothing else. Memory for the announced length of a form is
- * reserved in the share of `holder`: all forms have one together, as most of their senders are not signed in yet. `parser`
- * gives forms another shape than one value or list a name.
- */
+/** Reads only forms, up to `bodyLimit`, their memory in the share of `holder`; `parser` gives another shape. */
 export async function acceptForms(
   app: FastifyInstance,
   bodyLimit: number,

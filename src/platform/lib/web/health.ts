@@ -17,7 +17,6 @@ interface State {
 
 interface Checks {
   readonly databaseState: () => Promise<State>
-  /** Whether a request is an operator's. */
   readonly isOperator: (request: FastifyRequest) => boolean
 }
 

@@ -3,10 +3,15 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
+const UNKNOWN_NAME = 'HOST is no address, and no name that can be looked up'
+
+/** HOST stands for the setting that has the address. */
 const REMEDIES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is in use; choose another one',
   EACCES: 'this user may not use that port; choose a port above 1023',
   EADDRNOTAVAIL: 'HOST is not an address of this machine',
+  ENOTFOUND: UNKNOWN_NAME,
+  EAI_AGAIN: UNKNOWN_NAME,
 }
 
 /** Listens, or says which setting to change. */
@@ -44,7 +49,12 @@ export const unusablePort = (setting: string, host: string, port: number, error:
   unusable(setting, host, port, error.code && error.code in REMEDIES ? error.code : error.message)
 
 const unusable = (setting: string, host: string, port: number, reason: string): string =>
-  `${setting} ${port} on ${host} cannot be used: ${REMEDIES[reason] ?? reason}`
+  `${setting} ${port} on ${host} cannot be used: ${remedyOf(setting, reason)}`
+
+const remedyOf = (setting: string, reason: string): string => {
+  const hostSetting = setting === 'ADMIN_PORT' ? 'ADMIN_HOST' : 'HOST'
+  return REMEDIES[reason]?.replace('HOST', hostSetting) ?? reason
+}
 
 async function failureToListen(host: string, port: number): Promise<string | undefined> {
   // Not by way of node:cluster, which would share the port with other processes.

@@ -49,10 +49,7 @@ export function standardFailureOf(thrown: unknown, request: FastifyRequest): Sta
   return { rescode, error, status, description: String(text), text, headers }
 }
 
-/**
- * What a handler returns. Where it sends the answer itself and returns the reply, Fastify waits for the end of the stream
- * (as envelope.ts).
- */
+/** Where it returns the reply, Fastify waits for the end of the stream (as envelope.ts). */
 export function answerStandard(reply: FastifyReply, status: number, body: object): string {
   reply.code(status).headers(STANDARD_HEADERS)
   return JSON.stringify(body)

@@ -7,10 +7,7 @@ import { methodAsSent } from './methods.ts'
 import { RequestLog } from './request-log.ts'
 import { FAILED, OK, OUTCOMES, REFUSED, type RequestOutcome, type RouteMeter } from './request-meter.ts'
 
-/**
- * The fields that a room adds to the one log line of a request. Never a secret, a token, a code, a phone number or a
- * query string.
- */
+/** What a room adds to a request's log line: never a secret, token, code, phone number or query string. */
 export interface LogNote {
   appKey?: string
   /** The caller names that app and is not authenticated; not logged. */

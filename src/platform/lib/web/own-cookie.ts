@@ -10,7 +10,6 @@ export interface CookieSettings {
   readonly maxAgeS?: number
 }
 
-/** One cookie that this service sets and reads. */
 export interface OwnCookie {
   readonly name: string
   read(request: FastifyRequest): string | undefined

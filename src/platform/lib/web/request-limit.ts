@@ -32,7 +32,7 @@ export const unreadMs = (connections: number): number =>
 /** Requests of one connection that may wait for their answers at once. Hardly any client sends a second one ahead. */
 const MAX_UNANSWERED = 16
 /** Requests after that which are not looked at while the answers that are due go out; with more it is closed at once. */
-const MAX_IGNORED = 64
+const MAX_IGNORED = 32
 
 /** RFC 9112 §3.2: one Host, and none only before HTTP/1.1. Of several Node shows the first alone. */
 function wrongHostOf({ headers, rawHeaders, httpVersion }: IncomingMessage) {

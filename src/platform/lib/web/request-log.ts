@@ -3,10 +3,7 @@ import { type FastifyBaseLogger, LogController } from 'fastify'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 
-/**
- * Lines a second: of one caller, and of all; as many again of what failed by our fault, which no refusals may hide. What
- * is beyond that is counted in the summary.
- */
+/** Lines a second: of one caller, of all, and as many of our own faults; the rest is counted in the summary. */
 const MAX_OF_CALLER = 10
 const MAX_OF_ALL = 100
 const WINDOW_MS = 1_000

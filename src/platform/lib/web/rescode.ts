@@ -40,7 +40,6 @@ export interface Problem {
 export interface Failure {
   /** Fills the *what* of the message. */
   readonly what?: Detail
-  /** Replaces the table's message. */
   readonly message?: LocalizedText
   /** For the log only; like everything logged it holds no secret. */
   readonly detail?: string
@@ -69,10 +68,7 @@ export interface FailureAnswer {
   status(native: boolean): number
 }
 
-/**
- * An answer to one caller, not a fault: a service does not need its stack, and recording one costs more
- * than all the rest. Tests have it recorded, so that one which fails shows the line.
- */
+/** An answer to one caller, no fault: no stack, which costs more than all the rest. Tests have it recorded. */
 export class Refusal extends Error {
   static recordsStack = false
 
@@ -110,10 +106,7 @@ export class RescodeError extends Refusal implements FailureAnswer {
   }
 }
 
-/**
- * A request of a partner or an operator is refused. The English of `describe` is sent: in the response to a
- * notice (code 300), over /admin/v1 (20007) and on the command line.
- */
+/** A refused request of a partner or operator. Its English goes out: code 300, 20007, or on the command line. */
 export class RefusedRequest extends RescodeError {
   readonly describe: LocalizedText
 

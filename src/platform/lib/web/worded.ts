@@ -4,7 +4,6 @@ import { ROOT } from '../root.ts'
 import type { Locale, Translate } from './locale.ts'
 import type { Problem } from './rescode.ts'
 
-/** The words of every id, in each language. */
 export const WORDS: Readonly<Record<Locale, Readonly<Partial<Record<TextId, string>>>>> = {
   en: TEXTS,
   'zh-CN': JSON.parse(readFileSync(new URL('views/locales/reasons.zh-CN.json', ROOT), 'utf8')),

@@ -54,11 +54,7 @@ export const STEPS: readonly Step[] = [
 export const isDone = ({ advisory }: Step, outcome: Outcome | null): boolean =>
   outcome === 'passed' || (outcome === 'not_tested' && advisory === true)
 
-/** The steps of a new run with this choice, in order. */
 export const stepsFor = (choice: Choice): Step[] => STEPS.filter(({ needs }) => offers(choice, ...needs))
 
-/**
- * The steps that a run began with, in order. A step that was added since is no part of it: a run that has passed all of
- * its own would be stranded. A step that no longer exists is left out.
- */
+/** The steps that a run began with: one added since would strand a run that passed; one that is gone is left out. */
 export const stepsOf = ({ steps }: RunRow): Step[] => steps.flatMap((id) => STEPS.find((step) => step.id === id) ?? [])

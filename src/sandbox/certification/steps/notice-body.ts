@@ -91,7 +91,6 @@ export const wantedPay = ({ partner }: StepContext, order: Order): object => ({
   },
 })
 
-/** The refund is approved. */
 export const wantedApproval = ({ partner, deps }: StepContext, order: Order, refundId: string): object => ({
   partnerId: partner.partner_id,
   code: 200,

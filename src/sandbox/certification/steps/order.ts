@@ -29,10 +29,7 @@ export const orderCreate = defineStep({
   },
 })
 
-/**
- * After a lost answer the platform asks again and must get the same order. The step makes an order of its own, which is
- * the main one from then on: a partner that failed this once has two orders for the old one.
- */
+/** A second order create must bring the same order. The step's own order is the main one from then on. */
 export const orderCreateAgain = defineStep({
   id: 'order-create-again',
   kind: 'defence',
@@ -78,10 +75,7 @@ export const orderQuery = defineStep({
   },
 })
 
-/**
- * An order whose id is beyond 2^53: a program that reads ids as doubles cannot give it back. Only warnings come of it:
- * where live ids are so large (ORDER_ID_BITS 63), those of all other steps are too, and fail them.
- */
+/** An id beyond 2^53, which doubles cannot give back; only warnings: live ids that large fail all other steps. */
 export const largeOrderId = defineStep({
   id: 'large-order-id',
   kind: 'defence',
@@ -120,9 +114,7 @@ export const orderCloseAgain = defineStep({
   },
 })
 
-/**
- * The answer is 598 at first. Then the platform asks until the tickets are issued, or the partner sends a pay notice.
- */
+/** 598 at first; then the platform asks until the tickets are issued, or a pay notice comes. */
 export const orderPayLater = defineStep({
   id: 'order-pay-later',
   kind: 'call',

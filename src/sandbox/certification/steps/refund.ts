@@ -13,7 +13,6 @@ import { fieldIn, otherOrder, wantedApproval } from './notice-body.ts'
 import { defineStep } from './step.ts'
 import { BUY_CHECKS, buyTestOrder, checkQuantities, queryTestOrder } from './test-order.ts'
 
-/** The checks of askForRefund. */
 const REFUND_CHECKS = { ...BUY_CHECKS, 'refund-state': 'error' } as const
 type Refunding = StepContext<keyof typeof REFUND_CHECKS>
 
@@ -118,10 +117,7 @@ export const refundedMessage = defineStep({
   },
 })
 
-/**
- * The first attempt is about the order of the step before, unless the partner has refused its refund, which is final.
- * Each later one has an order of its own, so that no notice of before decides it.
- */
+/** The first attempt takes the order of the step before, unless its refund was refused; later ones their own. */
 async function orderUnderReview(context: Refunding): Promise<bigint> {
   const orderId = await context.orderOf('review')
   const [refund] = (await showOrder(context.deps, orderId)).order.refunds
@@ -130,10 +126,7 @@ async function orderUnderReview(context: Refunding): Promise<bigint> {
   return askForRefund(context, 'review', review, ASKED, { codes: [602] })
 }
 
-/**
- * Buys an order and asks for a refund of one ticket (of all if the product has no partial refunds), so that a second
- * refund would show. Returns the order id.
- */
+/** Buys an order and asks for a refund of one ticket (or all, if it must), so that a second one shows. */
 async function askForRefund(
   context: Refunding,
   role: OrderRole,

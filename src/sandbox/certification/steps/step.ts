@@ -2,10 +2,7 @@ import type { CheckId, ExpectedChecks } from '../../checks/index.ts'
 import type { FunctionId } from '../../test-plan/index.ts'
 import type { StepContext } from '../step-context.ts'
 
-/**
- * One step of a test run, as data. Adding one: an entry in STEPS and its texts, `sandbox.step.<id>.name` and `.todo` in
- * views/locales.
- */
+/** A step as data. To add one: an entry in STEPS, and its texts `sandbox.step.<id>.name` and `.todo`. */
 export interface Step {
   /** Stable kebab-case name: in addresses, reports, JUnit, and in the list of steps that a run keeps. */
   readonly id: string

@@ -13,7 +13,6 @@ import { type Order, otherOrder, wantedPay } from './notice-body.ts'
 /** Ids beyond 2^53, which a program that reads ids as doubles rounds. */
 export const LARGE_ID_BITS = 63
 
-/** The checks of createTestOrder and unpaidOrder. */
 export const CREATE_CHECKS = { 'order-state': 'error', 'distinct-orders': 'warning' } as const
 /** The checks of buyTestOrder and unusedOrder; a partner that issues tickets later may send a notice. */
 export const BUY_CHECKS = { ...CREATE_CHECKS, ...NOTICE_CHECKS } as const
@@ -22,10 +21,7 @@ type Creating = StepContext<keyof typeof CREATE_CHECKS>
 type Paying = StepContext<'order-state' | 'notice-accepted' | 'notice-arrived'>
 type Buying = StepContext<keyof typeof BUY_CHECKS>
 
-/**
- * Creates an order of the run by the platform's own operation. `expectation` has the codes when the partner has to
- * refuse.
- */
+/** Creates an order by the platform's operation; `expectation` has the codes where it has to be refused. */
 export async function createTestOrder(
   context: Creating,
   role: OrderRole,
@@ -146,10 +142,7 @@ export async function buyTestOrder(
   return (await payTestOrder(context, order_id, ANY_PAYMENT)).order
 }
 
-/**
- * The main order if none of its tickets is used or refunded, else a new one: the partner may have used some before
- * their step.
- */
+/** The main order if nothing of it is used or refunded, else a new one: a partner may have used some. */
 export async function unusedOrder(context: Buying): Promise<Order> {
   const { order } = await showOrder(context.deps, await context.orderOf('main'))
   if (order.state === 'paid' && order.used_quantity === 0 && order.refunded_quantity === 0) return order

@@ -23,10 +23,7 @@ export const orderPay = defineStep({
   },
 })
 
-/**
- * After a lost answer the platform pays again and must get the same tickets, not new ones. The step makes an order of
- * its own, which is the main one from then on.
- */
+/** A second pay must bring the same tickets. Its own order is the main one from then on. */
 export const orderPayAgain = defineStep({
   id: 'order-pay-again',
   kind: 'defence',
@@ -67,10 +64,7 @@ function codesText(codes: readonly string[]): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }
 
-/**
- * As many different codes as voucherType says: none, one a ticket, or one an order. Documents may come beside them, and
- * codes may come later if the answer says so.
- */
+/** As many codes as voucherType says: none, one a ticket or one an order; documents or later codes may come too. */
 async function checkVouchers(
   context: StepContext<'vouchers'>,
   { quantity, vouchers: known }: Order,
@@ -112,10 +106,7 @@ const USED = 1
 /** voucherType of an order without codes. */
 const NO_CODES = 0
 
-/**
- * The codes in the answer of an order query: those that were issued, and as many of them used as usedQuantity says. An
- * answer that says voucherType 0 need not list any.
- */
+/** The codes of an order query: those issued, and as many used as usedQuantity says; with voucherType 0, any. */
 export async function checkReportedVouchers(
   context: StepContext<'voucher-list'>,
   { vouchers, quantity }: Order,
@@ -148,10 +139,7 @@ export async function lacksVouchers(
   return true
 }
 
-/**
- * A code for several people stays unused until the last of them has come; no code is used before anybody has. Tickets
- * without a code are used all the same.
- */
+/** A code for several people is used with the last of them, and none before anybody; tickets without codes too. */
 async function checkUsedVouchers(
   context: StepContext<'voucher-list'>,
   codes: readonly { readonly quantity: number; readonly isUsed: boolean }[],

@@ -3,10 +3,7 @@ import type { RunDeps } from '../../certification/index.ts'
 import { showRun } from '../../certification/index.ts'
 import type { EventsQuery } from './wire.ts'
 
-/**
- * Lines of a run's log after a number, 500 at most. With `wait`, waits for the next line up to so many seconds;
- * `leaving` ends the wait.
- */
+/** Lines after a number, 500 at most; `wait`: seconds to wait for the next, which `leaving` ends. */
 export async function linesAfter(
   deps: RunDeps,
   partnerId: bigint,

@@ -150,7 +150,6 @@ function propertiesOf(report: RunReport): [name: string, value: string][] {
   ]
 }
 
-/** Every attempt with the checks that failed in it. */
 const historyOf = (report: RunReport, t: Translate): string =>
   everyAttempt(report)
     .map(([step, attempt]) => {

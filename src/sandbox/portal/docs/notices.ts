@@ -16,11 +16,7 @@ export type NoticeName = 'deal-change' | 'consume' | 'refund' | 'pay' | 'resched
 
 export type Direction = 'request' | 'answer' | 'notice'
 
-/**
- * The id of a field in `/sandbox/docs`: `order-create.answer.body.partnerOrderId`. The path may be a ShapeProblem's
- * (`body[0].partnerDealId`) or a zod issue's (`body.0.partnerDealId`); array indexes are dropped. An empty path is the
- * message as a whole.
- */
+/** `order-create.answer.body.partnerOrderId` of a ShapeProblem's or zod issue's path; array indexes are dropped. */
 export function docsAnchor(name: InterfaceName | NoticeName, direction: Direction, path: string): string {
   const steps = path.split(/[.[\]]+/).filter((step) => step !== '' && !/^\d+$/.test(step))
   return [name, direction, ...steps].join('.')

@@ -86,10 +86,7 @@ function referenceIn(locale: Locale): ReturnType<typeof makeReference> {
   return made
 }
 
-/**
- * The field reference. Anybody may read it: people who decide whether to integrate have no credentials yet. A signed-in
- * partner keeps the navigation.
- */
+/** The field reference, for anybody: who decides to integrate has no credentials. A partner keeps the navigation. */
 export const docsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const limits = docsLimits(deps.config)
   const cookie = sessionCookie(deps.config)

@@ -46,10 +46,7 @@ const MAKE: Readonly<Record<Export, (definitions: Definitions, seller: SignedInP
   'bruno.zip': (definitions, seller) => zipOf(brunoFiles({ ...definitions, seller: seller ?? undefined })),
 }
 
-/**
- * Public, like the reference itself, in the reader's language. The collections of a seller that has signed in have its
- * clientId and PartnerId, never the clientSecret.
- */
+/** Public, in the reader's language. A signed-in seller's have its ids, never the clientSecret. */
 export const exportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   // Made when they are first asked for: they never change while the process runs.
   const known = new Map<Locale, Definitions>()

@@ -13,10 +13,7 @@ import {
 } from '../../../ticketing/partners/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 
-/**
- * Why the clientSecret was not changed. `changed`: it is no longer as the page showed it. `test_failed`: the partner did not
- * accept a call that was signed with the new one.
- */
+/** `changed`: no longer as the page showed it; `test_failed`: the partner refused a call signed with the new one. */
 export const SECRET_REFUSALS = ['changed', 'test_failed'] as const
 
 export class SecretRefusal extends Error {

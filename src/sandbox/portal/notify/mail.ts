@@ -76,9 +76,7 @@ const mailFolder = (config: Config): string => config.MAIL_FOLDER ?? join(config
 export const folderOfUnsent = (config: Config): string | null =>
   config.SMTP_URL === undefined ? mailFolder(config) : null
 
-/**
- * Sends the mail, or writes it to a folder where no SMTP server is known; `id` names its file. Throws NotSent.
- */
+/** Sends the mail, or writes it to a folder where no SMTP server is known, by `id`. Throws NotSent. */
 export async function sendMail({ config }: Pick<Deps, 'config'>, id: string, message: MailMessage): Promise<void> {
   if (config.SMTP_URL === undefined) return writeMail(mailFolder(config), id, message)
   const transport = (await mailer()).createTransport(smtpOptions(config.SMTP_URL))
@@ -91,10 +89,7 @@ export async function sendMail({ config }: Pick<Deps, 'config'>, id: string, mes
   }
 }
 
-/**
- * TLS from the start for smtps, else STARTTLS if the server offers it. A password is sent over TLS only, so that an
- * attacker in between cannot remove the offer and read it.
- */
+/** TLS for smtps, else STARTTLS if offered. A password goes over TLS only: nobody in between can remove the offer. */
 export function smtpOptions(smtpUrl: string): SMTPTransportOptions {
   const server = parseSmtpUrl(smtpUrl)
   if (!server) throw new Error('SMTP_URL is not valid')

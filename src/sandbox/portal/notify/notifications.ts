@@ -14,10 +14,7 @@ import * as store from './store.ts'
 export const reportUrl = ({ config }: { readonly config: Pick<Config, 'PUBLIC_URL'> }, reportId: string): string =>
   `${config.PUBLIC_URL}/sandbox/verify/${reportId}`
 
-/**
- * The acceptance check. The contacts of the first run that passes are told: the messages are committed with it. They
- * arrange going live once, so a later run does not write to them again.
- */
+/** The acceptance check. The first run that passes tells its contacts, in the same transaction; later ones do not. */
 export const acceptRun = (deps: Deps, partnerId: bigint, runId: string): Promise<OutputOf<typeof checkAcceptance>> =>
   inTransaction(deps, async (inside) => {
     const acceptance = await checkAcceptance(inside, partnerId, runId)
@@ -95,10 +92,7 @@ export async function notificationsOf(deps: Deps, runId: string) {
   }
 }
 
-/**
- * Sends a message that waits now instead of later, or one that was given up again. False when there is no such message
- * in this run, or it has been delivered.
- */
+/** Sends a waiting or given-up message now. False when this run has no such message, or it was delivered. */
 export const retryNotification = (deps: Deps, runId: string, notificationId: string): Promise<boolean> =>
   inTransaction(deps, async (inside, db) => {
     const state = await store.lockUnsent(db, runId, notificationId)
@@ -124,10 +118,7 @@ const keyOf = (notificationId: string): string => `send-notification:${notificat
 const queueSending = (db: Db, notificationId: string): Promise<number> =>
   enqueue(db, 'send-notification', { notificationId }, { key: keyOf(notificationId), maxAttempts: MAX_ATTEMPTS })
 
-/**
- * Makes the next attempt now. An attempt that is running is left alone, unless it `isOver`: then its job has only not
- * been released yet, and the queue replaces it.
- */
+/** Attempts it now; a running attempt is left alone, unless it `isOver`: then the queue replaces its job. */
 async function sendNow({ db, clock }: Deps, notificationId: string, isOver: boolean): Promise<void> {
   const [job] = await findJobsByKey(db, [keyOf(notificationId)])
   if (job === undefined || (job.state === 'running' && isOver)) await queueSending(db, notificationId)

@@ -37,10 +37,7 @@ async function memberMessage(
   })
 }
 
-/**
- * The body, as Standard Webhooks has it (type, timestamp, data). The same for every attempt; ids are text, because a
- * PartnerId may exceed 2^53.
- */
+/** The body of Standard Webhooks, the same at every attempt; ids as text: a PartnerId may exceed 2^53. */
 const bodyOf = ({ run_id, partner_id, role, facts }: Notification): string =>
   JSON.stringify({
     type: 'sandbox.run.passed',
@@ -55,10 +52,7 @@ const bodyOf = ({ run_id, partner_id, role, facts }: Notification): string =>
     },
   })
 
-/**
- * Posts the message to the contact's webhook, signed with the secret of that webhook; unsigned where the contact has another
- * one by now. Throws NotSent.
- */
+/** Posts to the contact's webhook, signed with its secret; unsigned if it has another by now. Throws NotSent. */
 async function callWebhook(deps: RunDeps, notification: Notification): Promise<void> {
   const { notification_id: id, partner_id: partnerId, role, address: url } = notification
   const secret = await webhookSecret(deps, { partnerId, role, url })

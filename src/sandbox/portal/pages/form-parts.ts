@@ -52,10 +52,7 @@ export const readContacts = (fields: Readonly<Record<string, unknown>>): Contact
     }),
   )
 
-/**
- * The contacts that were typed. One whose fields are both empty is left out, unless it is stored: acceptance needs it, so
- * it cannot be taken away. `required`: at least one has to be there.
- */
+/** The contacts typed; an empty one is left out unless stored, as acceptance needs it. `required`: at least one. */
 export function parseContacts(texts: ContactTexts, stored: OwnContacts['contacts'], required = false) {
   const none = required && FIELDS.every((name) => !texts[name])
   const given: Partial<Record<ContactRole, ContactPerson>> = {}

@@ -149,10 +149,7 @@ function summaryOf(page: Awaited<ReturnType<typeof partsOf>>, t: Translate) {
   )
 }
 
-/**
- * What the page of functions says about where the seller stands, and where that leads to; a line feed in `text` stands
- * for `at`. Null where there is nothing to say: no run yet.
- */
+/** Where the seller stands, and a link; a line feed in `text` stands for `at`. Null before the first run. */
 export function progressNotice({ state, present, accepted, isLater }: SellerProgress, t: Translate) {
   const notice = (text: string, href: string, link: string, at?: Date) => ({
     ...{ text, href: `/sandbox/${href}`, link },

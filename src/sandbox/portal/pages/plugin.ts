@@ -6,8 +6,7 @@ import { partnerOf, sendSandboxPage } from '../guard.ts'
 import { type SellerProgress, type SellerState, sellerProgress } from '../seller-progress.ts'
 import { functionsRoutes } from './functions-routes.ts'
 import { shownChoice } from './run-parts.ts'
-import { runRoutes } from './run-routes.ts'
-import { streamRoutes } from './stream-routes.ts'
+import { runRoutes, streamRoutes } from './run-routes.ts'
 
 const STAGES = ['signature', 'functions', 'steps', 'acceptance'] as const
 /** How many stages are done; the one after them is next. */

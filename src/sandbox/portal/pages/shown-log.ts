@@ -14,7 +14,6 @@ import { passedWith } from './run-parts.ts'
 type AttemptRow = NonNullable<OutputOf<typeof findAttempt>>
 type AttemptWithWarnings = OutputOf<typeof showRun>['steps'][number]['attempts'][number]
 
-/** The log of one attempt as a page shows it. */
 export type ShownLog = Awaited<ReturnType<typeof shownLog>>
 
 export async function shownLog(

@@ -51,7 +51,8 @@ export async function waitingIn(deps: Deps, partnerId: bigint, events: readonly 
     path,
     /** The endpoint's URL under every prefix. */
     urls: noticeUrls(deps, path),
-    about: Object.entries(about),
+    /** Any status will do; the notice below has one. */
+    about: Object.entries(about).filter(([field]) => field !== 'status'),
     secondsLeft,
     /** `4:59` */
     left: `${Math.floor(secondsLeft / 60)}:${String(secondsLeft % 60).padStart(2, '0')}`,

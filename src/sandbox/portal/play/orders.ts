@@ -43,7 +43,6 @@ export interface Operated {
 export const ticketsLeft = ({ quantity, used_quantity, refunded_quantity }: TrialOrder): number =>
   quantity - used_quantity - refunded_quantity
 
-/** What the state of an order allows. */
 export function actionsFor(order: TrialOrder): Action[] {
   const { state } = order
   const allowed: Record<Action, boolean> = {

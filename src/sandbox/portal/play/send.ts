@@ -68,10 +68,7 @@ export async function judge(
   await judgeCall(deps.db, call.call_id, verdictOf(findings, expects))
 }
 
-/**
- * Sends what somebody has written to an interface of theirs; returns the id of the call, or why nothing was sent.
- * Throws 20007 (404) for an interface without a URL, 20003 when used too often.
- */
+/** Sends what was written; returns the call's id, or why not. Throws 20007 (404) without a URL, 20003. */
 export async function sendWritten(
   deps: RunDeps,
   partner: PartnerWithSecrets,

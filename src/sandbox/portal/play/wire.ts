@@ -9,10 +9,7 @@ export const MAX_WRITTEN = 16_384
 export const SIGNINGS = ['right', ...FORGERIES] as const
 export type PlaySigning = (typeof SIGNINGS)[number]
 
-/**
- * What the answer to a rightly signed call should be: `success` (200), `later` (a code that is neither 200 nor a
- * failure, such as 598), `either` of them, or any `failure`.
- */
+/** What should be answered: `success` (200), `later` (such as 598), `either`, or any `failure`. */
 export const EXPECTED_OUTCOMES = ['success', 'later', 'either', 'failure'] as const
 export type ExpectedOutcome = (typeof EXPECTED_OUTCOMES)[number]
 

@@ -13,11 +13,7 @@ const ALL_MS = 9_500
 
 export type InterfacePreflight = Awaited<ReturnType<typeof preflight>>[number]
 
-/**
- * Tries the URLs of a partner before the first step: one unsigned POST a URL, all of them within ten seconds. A host
- * that cannot be connected to is tried once. In the order of INTERFACES; interfaces without a URL are left out. Throws
- * 20003 when used too often.
- */
+/** One unsigned POST a URL, all within ten seconds, a host that cannot be reached once. 20003 when too often. */
 export async function preflight(
   deps: RunDeps,
   { partnerId }: { readonly partnerId: bigint },
@@ -70,10 +66,7 @@ function urlProblem(url: string): string | undefined {
 const hasNoConnection = (found: Probe): boolean =>
   found.outcome === 'failed' && ['unreachable', 'address', 'dns', 'connect', 'tls'].includes(found.failure)
 
-/**
- * Each check in the reader's words, timed in milliseconds from the start of the request; `outcome` is the worst of those that
- * were tried.
- */
+/** Each check in the reader's words, timed from the start; `outcome` is the worst of those tried. */
 function told(findings: Findings, locale: Locale) {
   const t = translator(locale)
   const checks = PREFLIGHT_CHECK_IDS.map((id) => {

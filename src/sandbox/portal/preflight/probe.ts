@@ -174,9 +174,7 @@ function answered(status: number): PreflightFinding {
 
 const CLOCK_TOLERANCE_S = 60
 
-/**
- * A partner whose clock is wrong refuses our calls, and we refuse its notices. The Date of its answer shows that early.
- */
+/** A partner whose clock is wrong refuses our calls, and we its notices: the Date of its answer shows it early. */
 function clockOf(date: string | undefined, at: Date): PreflightFinding {
   if (date === undefined) return warning('sandbox.preflight.clock_no_date')
   const theirs = parseHttpDate(date)

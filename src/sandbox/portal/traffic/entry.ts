@@ -20,10 +20,7 @@ import type { TrafficEntryParams } from './wire.ts'
 
 type HeaderLines = readonly (readonly [name: string, value: string])[]
 
-/**
- * One call with everything that is stored of it; no secrets. Of a call of ours too how it was forged on purpose, what the
- * test step made of the answer, and why it was made.
- */
+/** A call with all that is stored, no secrets; of ours also how it was forged, judged, and why it was made. */
 export interface TrafficEntry extends Pick<TrafficSummary, 'forged' | 'verdict' | 'cause' | 'cause_ref'> {
   readonly kind: TrafficKind
   readonly id: string
@@ -46,9 +43,7 @@ export interface TrafficEntry extends Pick<TrafficSummary, 'forged' | 'verdict' 
   /** Kind and detail of a failure of ours, or why the partner's call was refused. */
   readonly failure?: { readonly kind: string; readonly detail: Detail }
   readonly problems: readonly LinkedProblem[]
-  /**
-   * What is wrong with the signature: names of src/ticketing/mws/diagnose. `isSignature` without any: the mistake is not known.
-   */
+  /** Names of src/ticketing/mws/diagnose; without any, a mistake of the signature is not known. */
   readonly isSignature: boolean
   readonly mistakes: readonly string[]
   readonly code: number | null

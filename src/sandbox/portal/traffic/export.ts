@@ -67,10 +67,7 @@ type ExportFormat = keyof typeof EXPORT_FORMATS
 /** What one export holds at most: entries, characters, and pages of the list that are looked at for them. */
 const MAX_EXPORTED = { entries: 1_000, characters: 33_554_432, pages: 100 } as const
 
-/**
- * The calls of a list as text, newest first, made while it is sent: NDJSON, one call a line, or one HAR 1.2 document.
- * Secrets are masked as on the pages.
- */
+/** A list as text, newest first, made while it is sent, masked as on the pages: NDJSON, or one HAR 1.2 document. */
 export async function* exported(
   deps: NoticeDeps,
   partnerId: bigint,

@@ -51,10 +51,7 @@ export type ReplayObstacle = NotReplayable['obstacle']
 export const obstacleToCall = (name: string): ReplayObstacle | undefined =>
   READING.includes(name) ? undefined : 'changes'
 
-/**
- * A replay counts as correctly signed, so only a verified notice is replayed. A body that was cut, masked or not UTF-8
- * would not be the same notice.
- */
+/** A replay counts as correctly signed: only verified, whole notices. What was cut or masked is not the same. */
 export function obstacleToNotice(deps: NoticeDeps, kept: KeptReceived): ReplayObstacle | undefined {
   if (noticeEndpoint(deps, kept.path) === undefined) return 'not-a-notice'
   if (!kept.verified) return 'not-verified'

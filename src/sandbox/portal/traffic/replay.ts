@@ -21,11 +21,7 @@ export interface Replayed {
   readonly id: string | undefined
 }
 
-/**
- * Makes a call again: a notice of the partner as if it were sent now, with every check but the signature's, or a call
- * of ours that only reads. Throws 20007 (404) for what is no entry of this partner, NotReplayable, and 20003 when used
- * too often.
- */
+/** As if a notice were sent now, or our reading call again. Throws 20007 (404), NotReplayable, 20003 when too often. */
 export async function replay(deps: NoticeDeps, partnerId: bigint, { kind, id }: TrafficEntryParams): Promise<Replayed> {
   const partner = await findPartner(deps, partnerId)
   if (!partner) throw noSuchEntry()

@@ -5,10 +5,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const HEX = /^(?:[0-9a-f]{2})+$/i
 const LONGEST = 512
 
-/**
- * The bytes of the one text that standard Base64 has for them; null for anything else. The verifier compares the whole
- * text, so another text of the same bytes is a mistake.
- */
+/** The bytes of standard Base64; null for anything else: the verifier compares the whole text. */
 export function fromCanonicalBase64(text: string): Buffer | null {
   const bytes = fromBase64(text)
   return bytes?.toString('base64') === text ? bytes : null

@@ -1,11 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import { dateRecipes } from './date-recipes.ts'
-import { digestRecipes, rightDigest } from './digest-recipes.ts'
 import { encodingRecipes, fromCanonicalBase64 } from './encoding-recipes.ts'
-import { keyRecipes } from './key-recipes.ts'
 import { pathRecipes } from './path-recipes.ts'
 import type { Evidence, Recipe, Signing } from './recipe.ts'
-import { textRecipes } from './text-recipes.ts'
+import { digestRecipes, keyRecipes, rightDigest, textRecipes } from './text-and-key-recipes.ts'
 
 /** Every known signing mistake, likelier ones first: if two explain a signature, the first is named. */
 export const RECIPES: readonly Recipe[] = [

@@ -126,10 +126,7 @@ function judgePartnerId({ partnerId }: DiagnosedCall, partner: DiagnosedPartner)
   return namesPartner(partnerId, BigInt(partner.partnerId)) ? [[], []] : [[partnerIdMismatch], []]
 }
 
-/**
- * Names what is wrong with a signed call (README "The sandbox"), by recomputing its signature under every known mistake.
- * `explainCall` says how it was signed.
- */
+/** Names a signed call's mistakes by recomputing its signature under each; `explainCall`: how it was signed. */
 export function diagnose(
   call: DiagnosedCall,
   partner: DiagnosedPartner,

@@ -48,7 +48,6 @@ export type Warning = (typeof WARNINGS)[keyof typeof WARNINGS]['name']
 
 /** The parts of a call that the signature does not cover. */
 export interface SentContent {
-  /** The Content-Type. */
   readonly type: string | undefined
   /** The Content-Encoding. */
   readonly coding?: string | undefined

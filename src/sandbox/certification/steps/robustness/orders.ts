@@ -28,10 +28,7 @@ export const unknownOrder = defineRobustnessStep({
   },
 })
 
-/**
- * The customer has looked at an old calendar. The same order at the right price is made before: a partner that refuses
- * both has not compared prices.
- */
+/** An order at an old price; the same at the right one is made before, or a refusal would not be about the price. */
 export const priceChanged = defineRobustnessStep({
   id: 'price-changed',
   kind: 'defence',
@@ -78,10 +75,7 @@ export const ordersAtOnce = defineRobustnessStep({
   },
 })
 
-/**
- * The platform hangs up before it has read the answers to order create and order pay, as when a network fails, and asks
- * again as it does then. There is one order with one set of tickets.
- */
+/** Hangs up before the answers to order create and order pay, and asks again: one order, one set of tickets. */
 export const lostAnswer = defineRobustnessStep({
   id: 'lost-answer',
   kind: 'defence',

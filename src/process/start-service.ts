@@ -122,7 +122,7 @@ async function openDatabase(config: Config, log: Log, running: Running, signal?:
     const nodes = await nodesOfShards(databaseUrl, config.SHARDS)
     if (nodes)
       log.info(
-        { asked_where_they_are: Object.keys(nodes).length },
+        { shards_asked_directly: Object.keys(nodes).length },
         'the shards are on nodes of Citus: statements are planned as with DATABASE_PLANNING=server',
       )
     return { databaseUrl, secretKey, nodes }

@@ -3,7 +3,7 @@ import { refuseDemoRows } from './demo/index.ts'
 import { startWorker } from './operations/jobs/index.ts'
 import { readConfig } from './platform/config/index.ts'
 import { awaitDatabase } from './platform/db/await-database.ts'
-import { isDistributed } from './platform/db/citus.ts'
+import { nodesOfShards } from './platform/db/citus.ts'
 import { findDatabase } from './platform/db/find-database.ts'
 import { checkShards } from './platform/db/shard-count.ts'
 import { openLog } from './platform/lib/log.ts'
@@ -17,8 +17,8 @@ async function start() {
   if (config.DATABASE_URL) await awaitDatabase(config.DATABASE_URL, { seconds: config.DATABASE_WAIT_S, log })
   const { databaseUrl, secretKey, stop: closeDatabase } = await findDatabase(config, log)
   await checkShards(databaseUrl, config.SHARDS)
-  const distributed = await isDistributed(databaseUrl, config.SHARDS)
-  const { deps, close } = await openDeps(config, log, { databaseUrl, secretKey, distributed })
+  const nodes = await nodesOfShards(databaseUrl, config.SHARDS)
+  const { deps, close } = await openDeps(config, log, { databaseUrl, secretKey, nodes })
   await checkSecretKey(deps)
   if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
   const worker = await startWorker(deps, log, databaseUrl)

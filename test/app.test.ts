@@ -53,3 +53,16 @@ describe('a path that looks like the pattern of a route', () => {
     expect(response.json()).toMatchObject({ rescode: 20007 })
   })
 })
+
+describe('a body that is too long', () => {
+  it.each([
+    ['/sign-in', 'application/x-www-form-urlencoded', `passport=${'x'.repeat(20_000)}`],
+    ['/console/sign-in', 'application/x-www-form-urlencoded', `name=${'x'.repeat(2_000_000)}`],
+    ['/admin/v1/apps', 'application/json', JSON.stringify({ name: 'x'.repeat(2_000_000) })],
+  ])('is refused as that: %s', async (url, type, payload) => {
+    const headers = { 'content-type': type, authorization: `Bearer ${world.deps.config.ADMIN_TOKEN}` }
+    const response = await world.app.inject({ method: 'POST', url, headers, payload })
+    expect(response.statusCode).toBe(413)
+    expect(response.body).toContain('the request is too long')
+  })
+})

@@ -21,6 +21,7 @@ import { openLog } from '../src/platform/lib/log.ts'
 import { closeToAll, databaseOn, makeCluster, onServer, workersOf } from './citus.ts'
 import { EMPTY_TEMPLATE, TEMPLATE } from './database.ts'
 import { CITUS_URL, makeWhole, SHARDS } from './one-table.ts'
+import { ROOT, unitTests } from './tiers.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -109,8 +110,13 @@ async function hashQuickly(admin: pg.Client): Promise<void> {
   await admin.query(`alter role current_user password ${admin.escapeLiteral(String(admin.password))}`)
 }
 
-/** One real PostgreSQL for the whole run, with a migrated template that tests clone; and the built program. */
+/**
+ * One real PostgreSQL for the whole run, with a migrated template that tests clone; and the built program. Nothing of it
+ * where all files of the run get by with the sources.
+ */
 export default async function setup(project: TestProject) {
+  const unit = new Set(unitTests().map((file) => join(ROOT, file)))
+  if (project.vitest.state.getPaths().every((file) => unit.has(file))) return
   const pgbouncer = process.env.TEST_PGBOUNCER === 'on' ? await import('./pgbouncer.ts') : undefined
   if (pgbouncer?.pgbouncerMissing) process.exit(0) // it has said so
   build()

@@ -6,6 +6,7 @@ import { openLongLived } from '../src/long-lived.ts'
 import type { ServiceDeps } from '../src/operations/jobs/index.ts'
 import { type Config, readConfig } from '../src/platform/config/index.ts'
 import { BATCH_LIMITS } from '../src/platform/db/batch.ts'
+import { nodesOfShards } from '../src/platform/db/citus.ts'
 import { openDatabase } from '../src/platform/db/open-database.ts'
 import { type ConnectionSettings, connectionSettings, openPool } from '../src/platform/db/pool.ts'
 import { addSeconds, type Clock } from '../src/platform/lib/clock.ts'
@@ -87,7 +88,8 @@ export async function openWorld(environment: Record<string, string> = {}, given?
   })
   const log = openLog({ level: config.LOG_LEVEL, pretty: false }, sink)
   const settings = { ...connectionOf(config, database.url), size: config.DATABASE_POOL_SIZE }
-  const opened = openDatabase(settings, log, { shards: config.SHARDS, limits: PATIENT })
+  const nodes = CITUS_URL ? await nodesOfShards(database.url, config.SHARDS) : undefined
+  const opened = openDatabase(settings, log, { shards: config.SHARDS, limits: PATIENT, nodes })
   const pool = !given && SHARDS > 1 ? openPool({ ...settings, schema: EVERYBODY }, log) : opened.pool
   const clock = testClock()
   const [db, keys] = [opened.db, deriveKeys(SECRET_KEY)]

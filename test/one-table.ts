@@ -55,7 +55,7 @@ export async function makeWhole(client: pg.ClientBase, shards = SHARDS): Promise
 const SAME_DATABASE = `
   set citus.enable_ddl_propagation = off;
   create extension postgres_fdw;
-  create server same_database foreign data wrapper postgres_fdw options (host '/nowhere', dbname '');
+  create server same_database foreign data wrapper postgres_fdw options (host '/nowhere', dbname '', batch_size '100');
   create user mapping for current_user server same_database`
 
 /** A database that was cloned has tables that lead to the one it was cloned from. */

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 
 /** Which tests need no more than the sources: these are `npm run test:unit`. Found out from what they import. */
 
-const ROOT = resolve(import.meta.dirname, '..')
+export const ROOT = resolve(import.meta.dirname, '..')
 
 /** Asks for the test server or the built program, or starts a process, a browser too. */
 const NEEDS_SETUP = /\binject\('|'node:child_process'|'playwright-core'|\/embedded\/|\.build\b/

@@ -4,9 +4,10 @@ import { LongestFirst } from './longest-first.ts'
 import { testProcesses } from './test-processes.ts'
 import { unitTests } from './tiers.ts'
 
-const unit = unitTests()
 /** What needs another language: `npm run interop`. */
 const LANGUAGES = 'test/**/*.languages.test.ts'
+/** `npm run test:unit` sets it. */
+const UNIT_ALONE = process.env.TEST_TIER === 'unit'
 
 export default defineConfig({
   test: {
@@ -27,13 +28,13 @@ export default defineConfig({
     hookTimeout: 600_000,
     expect: { poll: { timeout: 300_000 } },
     projects: [
-      { extends: true, test: { name: 'unit', include: unit } },
+      // One for both tiers: files of two projects never share a process, and each process loads the app anew.
       {
         extends: true,
         test: {
-          name: 'system',
-          include: ['test/**/*.test.ts'],
-          exclude: [...unit, LANGUAGES],
+          name: 'node',
+          include: UNIT_ALONE ? unitTests() : ['test/**/*.test.ts'],
+          exclude: [LANGUAGES],
           globalSetup: ['test/global-setup.ts'],
         },
       },

@@ -2,6 +2,7 @@ import { openLongLived } from '../long-lived.ts'
 import type { ServiceDeps } from '../operations/jobs/index.ts'
 import { type GatherMetrics, keepHistory, measureProcess, openTracing } from '../operations/metrics/index.ts'
 import type { Config } from '../platform/config/index.ts'
+import type { ShardNodes } from '../platform/db/citus.ts'
 import { isSecretKey, KEY_FOLLOWED_WITHIN_S } from '../platform/db/installation.ts'
 import { openDatabase } from '../platform/db/open-database.ts'
 import { connectionSettings } from '../platform/db/pool.ts'
@@ -18,8 +19,8 @@ import { furtherListener, HEALTH_PATHS, OPERATORS_PATHS, type Where } from './fu
 export interface Database {
   readonly databaseUrl: string
   readonly secretKey: string
-  /** Whether its shards are on nodes of Citus, which cannot do joins with the generic plan that DATABASE_PLANNING=forced asks for. */
-  readonly distributed: boolean
+  /** On Citus, which cannot do joins with the generic plan that DATABASE_PLANNING=forced asks for. */
+  readonly nodes: ShardNodes | undefined
 }
 
 export interface Opened {
@@ -30,7 +31,7 @@ export interface Opened {
 /** What operations are given, on connections of this process's own. */
 export async function openDeps(config: Config, log: Log, database: Database): Promise<Opened> {
   const tracing = await openTracing(config, log)
-  const { databaseUrl, secretKey, distributed } = database
+  const { databaseUrl, secretKey, nodes } = database
   const metrics = openMetrics()
   const limits = {
     items: config.BATCH_ITEMS,
@@ -42,10 +43,10 @@ export async function openDeps(config: Config, log: Log, database: Database): Pr
   const keys = deriveKeys(secretKey, config.SECRET_KEYS_OLD)
   const settings = {
     ...connectionSettings(config, databaseUrl),
-    ...(distributed ? { genericPlan: false } : {}),
+    ...(nodes ? { genericPlan: false } : {}),
     size: config.DATABASE_POOL_SIZE,
   }
-  const { db, ...opened } = openDatabase(settings, log, { shards: config.SHARDS, limits, tracing })
+  const { db, ...opened } = openDatabase(settings, log, { shards: config.SHARDS, limits, tracing, nodes })
   const { made, close: closeMade } = openLongLived({ config, db, clock: systemClock, keys }, log)
   measureProcess(metrics, {
     pool: opened.connections,

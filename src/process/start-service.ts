@@ -5,7 +5,7 @@ import { type Config, withPorts } from '../platform/config/index.ts'
 import { operatorsAddress } from '../platform/config/listeners.ts'
 import { awaitDatabase } from '../platform/db/await-database.ts'
 import { checkSessions } from '../platform/db/check-sessions.ts'
-import { isDistributed } from '../platform/db/citus.ts'
+import { nodesOfShards } from '../platform/db/citus.ts'
 import { keepAddress } from '../platform/db/embedded/address.ts'
 import { type EmbeddedServer, startEmbedded } from '../platform/db/embedded/server.ts'
 import { migrate } from '../platform/db/migrate.ts'
@@ -119,10 +119,13 @@ async function openDatabase(config: Config, log: Log, running: Running, signal?:
       if (wanted >= max_connections) log.warn({ wanted, max_connections }, CONNECTIONS_SHORT)
     }
     await (config.MIGRATE ? migrate(databaseUrl, config.SHARDS) : checkShards(databaseUrl, config.SHARDS))
-    const distributed = await isDistributed(databaseUrl, config.SHARDS)
-    if (distributed)
-      log.info('the shards are on nodes of Citus: statements are planned as with DATABASE_PLANNING=server')
-    return { databaseUrl, secretKey, distributed }
+    const nodes = await nodesOfShards(databaseUrl, config.SHARDS)
+    if (nodes)
+      log.info(
+        { shards_asked_directly: Object.keys(nodes).length },
+        'the shards are on nodes of Citus: statements are planned as with DATABASE_PLANNING=server',
+      )
+    return { databaseUrl, secretKey, nodes }
   } catch (error) {
     const { message } = error as Error
     // An error without a code is our own and says what to do.

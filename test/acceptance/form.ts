@@ -44,7 +44,8 @@ function formOf(html: string): Form {
   }
 }
 
-const formsOf = (html: string): Form[] => [...html.matchAll(/<form[\s\S]*?<\/form>/gi)].map(([form]) => formOf(form))
+export const formsOf = (html: string): Form[] =>
+  [...html.matchAll(/<form[\s\S]*?<\/form>/gi)].map(([form]) => formOf(form))
 
 export const signInForm = (html: string): Form | undefined =>
   formsOf(html).find((form) => form.inputs.includes('passport') && form.inputs.includes('password'))

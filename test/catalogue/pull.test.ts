@@ -222,6 +222,18 @@ describe('pullCatalogue', () => {
     expect(pulled).toHaveLength(totalSize === 60 ? 45 : 40)
   })
 
+  it('ends with a partner that answers slowly and always has more', async () => {
+    seller.on('/product/query', ({ currentPage }) => {
+      world.clock.advance(60)
+      return currentPage > 30 ? refusal(300, 'that is enough') : ok([entry(`p-${currentPage}`)] as object)
+    })
+    const report = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
+    expect(report.failure).toBeNull()
+    expect(report.pulled).toHaveLength(15)
+    const problem = 'took over 900 s, so later pages are missing'
+    expect(report.problems).toEqual([{ entry: 'the answer', path: '', problem }])
+  })
+
   it('ends with a partner that does not know pages', async () => {
     seller.on('/product/query', () => ok(pages(50).all as object))
     expect((await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)).pulled).toHaveLength(50)

@@ -169,6 +169,19 @@ describe('the acceptance check', () => {
   })
 })
 
+describe('rescheduling an open-date product', () => {
+  const wish = {
+    functions: ['product-pull', 'pay-at-once', 'refund-at-once', 'order-reschedule'],
+    products: { main: 'DEMO-OPEN' },
+  }
+  const failure = { id: 'dated-product', expected: 'useDateMode ≥ 1', actual: 'useDateMode 0' }
+
+  it('is named impossible at the beginning of the run, once the product is known', async () => {
+    const made = await makeStep(lab, await lab.run(wish), 'product-pull')
+    expect(made).toMatchObject({ outcome: 'failed', failures: [failure] })
+  })
+})
+
 describe('orders of the sandbox', () => {
   it('are marked, of a live partner too', async () => {
     await lab.world.pool.query(`update partner set stage = 'live'`)

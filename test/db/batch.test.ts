@@ -75,6 +75,63 @@ const transactionsOf = (answers: readonly Written[][]): Set<string | undefined> 
 const names = async (): Promise<string[]> =>
   (await admin.query('select name from note order by written')).rows.map(({ name }) => String(name))
 
+describe('values of rows', () => {
+  const kinds = z.object({
+    text: z.string().nullable(),
+    bytes: z.instanceof(Buffer).nullable(),
+    id: z.coerce.bigint().nullable(),
+    count: z.number().nullable(),
+    flag: z.boolean().nullable(),
+    at: z.date().nullable(),
+    json: z.unknown(),
+  })
+  type Kinds = z.output<typeof kinds>
+  const columns = (row: Kinds) => sql.part`
+    ${row.text}::text as text, ${row.bytes}::bytea as bytes, ${row.id}::bigint as id, ${row.count}::int as count,
+    ${row.flag}::boolean as flag, ${row.at}::timestamptz as at, ${row.json}::jsonb as json`
+  const none: Kinds = { text: null, bytes: null, id: null, count: null, flag: null, at: null, json: null }
+  const texts = [
+    '',
+    'NULL',
+    '{}',
+    'a, b',
+    '"',
+    '\\',
+    '\\"',
+    '\\n',
+    '\n\t\u0001\u007f',
+    '{"a":"\\n"}',
+    '张三 🎫',
+    '\u2028',
+    '\\x41',
+  ]
+
+  it.each([1, 2, 50])('come as they were given, %i of them together', async (count) => {
+    const given = [
+      none,
+      ...texts.map((text): Kinds => ({ ...none, text, json: { text } })),
+      {
+        text: 'all',
+        bytes: Buffer.from([0, 34, 92, 110, 255]),
+        id: 2n ** 63n - 1n,
+        count: -1,
+        flag: false,
+        at: new Date('2026-11-27T22:00:00.123Z'),
+        json: { list: [1, null] },
+      },
+    ]
+    const db = dbWith({})
+    for (const row of given) {
+      const rows = Array<Kinds>(count).fill(row)
+      const read = await db.many(
+        kinds,
+        sql`select text, bytes, id, count, flag, at, json from ${sql.rows('given', rows, columns)}`,
+      )
+      expect(read).toEqual(rows)
+    }
+  })
+})
+
 describe('requests of one moment', () => {
   it('share a statement, and each gets its own rows', async () => {
     const db = dbWith({ items: 200, batches: 2 })

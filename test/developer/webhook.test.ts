@@ -158,7 +158,8 @@ describe('the webhook of an app', () => {
   it('is signed by both secrets until the one of before has ended, and by none of another address', async () => {
     const { url, deliveries } = await receiver(200)
     const { path, secret, appKey } = await withWebhook(url)
-    const next = secretIn(await press(path, 'secret', { overlap_s: '3600' }))
+    const replaces = /name="replaces" value="([^"]+)"/.exec((await owner.browser.open(path)).text)?.[1] ?? ''
+    const next = secretIn(await press(path, 'secret', { overlap_s: '3600', replaces }))
     const signedBy = async () => {
       await press(path, 'test')
       await send(appKey)

@@ -119,4 +119,21 @@ describe('a list of products', () => {
       { index: 0, path: 'unavailableDates[1]', problem: problem('2026-06-31') },
     ])
   })
+
+  it.each([
+    ['milliseconds', '1830268799000'],
+    ['ISO 8601 with a zone', '2027-12-31T23:59:59+08:00'],
+    ['slashes', '2027/12/31'],
+    ['words', '长期有效'],
+  ])('is implausible where a date has another form: %s', (_name, date) => {
+    const problem = `is ${date}, not a date (yyyy-MM-dd) or a time (yyyy-MM-dd HH:mm:ss)`
+    expect(products({ scheduleOfflineTime: date, voucherDateEnd: date, unavailableDates: [date] })).toEqual([
+      { index: 0, path: 'scheduleOfflineTime', problem },
+      { index: 0, path: 'voucherDateEnd', problem },
+    ])
+  })
+
+  it('has dates as dates or times, and need not have them all', () => {
+    expect(products({ scheduleOnlineTime: '', scheduleOfflineTime: '2027-12-31', voucherDateEnd: null })).toEqual([])
+  })
 })

@@ -10,6 +10,7 @@ import { signInForm } from '../acceptance/form.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { newSandboxPartner } from '../sandbox/partners.ts'
+import { endedTokens } from './ended-tokens.ts'
 
 /** What is over goes, and nobody who holds it is told anything else than before. */
 
@@ -208,16 +209,8 @@ describe('a purge of many rows', () => {
     world = await openWorld()
   })
 
-  const fill = (count: number) =>
-    world.pool.query(
-      `insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
-       select i % 65536, sha256(i::text::bytea), gen_random_uuid(), '{}', $1::timestamptz - interval '2 hours'
-       from generate_series(1, $2::int) i`,
-      [world.clock.now(), count],
-    )
-
   it('takes turns between tables and says how far it is', async () => {
-    await fill(2_500)
+    await endedTokens(world, 2_500)
     await world.pool.query(
       `insert into browser_session select 1, sha256(i::text::bytea), 1, 'x', now(), $1::timestamptz - interval '2 hours'
        from generate_series(1, 1500) i`,
@@ -237,7 +230,7 @@ describe('a purge of many rows', () => {
   })
 
   it('passes over rows that somebody holds, and takes them the next time', async () => {
-    await fill(10)
+    await endedTokens(world, 10)
     const holder = await world.pool.connect()
     await holder.query('begin')
     await holder.query('select from access_token where token_hash = sha256($1) for update', ['3'])
@@ -248,7 +241,7 @@ describe('a purge of many rows', () => {
   })
 
   it('ends early when its time is over or it is told to, and the next one goes on', async () => {
-    await fill(200_000)
+    await endedTokens(world, 200_000)
     const first = await purge(world.deps, { seconds: 1 })
     expect(first.finished).toBe(false)
     await keepFingerprint(world.deps.db, world.deps.keys)
@@ -277,7 +270,7 @@ describe('a purge of many rows', () => {
   })
 
   it('may run several times at once: each row is deleted and counted once', async () => {
-    await fill(20_000)
+    await endedTokens(world, 20_000)
     const all = await Promise.all([1, 2, 3].map(() => purge(world.deps, {})))
     expect(all.reduce((sum, { total }) => sum + total, 0)).toBe(20_000)
   })

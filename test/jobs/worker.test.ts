@@ -13,6 +13,7 @@ import { desk, newId, stands } from '../orders/desk.ts'
 import { recordOf } from '../orders/orders.ts'
 import { type FakeSeller, fakeSeller, ok, refusal, reset, status } from '../partner-calls/fake-seller.ts'
 import { until } from '../until.ts'
+import { endedTokens } from './ended-tokens.ts'
 
 let world: World
 let seller: FakeSeller
@@ -95,9 +96,9 @@ describe('the worker', () => {
   })
 
   it('tries again, with a pause between nothing and an end that doubles', async () => {
-    await world.pool.query(`create table rescheduled (run_at timestamptz);
+    await world.pool.query(`create table public.rescheduled (run_at timestamptz);
       create function note_run_at() returns trigger language plpgsql as
-        $$ begin insert into rescheduled values (new.run_at); return new; end $$;
+        $$ begin insert into public.rescheduled values (new.run_at); return new; end $$;
       create trigger note_run_at after update on graphile_worker._private_jobs for each row
         when (old.run_at <> new.run_at) execute function note_run_at()`)
     seller.on('/product/query', status(500), status(500), ok([{ ...PRODUCT, partnerDealId: 'd-2' }] as object))
@@ -410,12 +411,7 @@ describe('the worker', () => {
   })
 
   it('does not wait for a long purge when it is stopped', async () => {
-    await world.pool.query(
-      `insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
-       select i % 65536, sha256(i::text::bytea), gen_random_uuid(), '{}', $1::timestamptz - interval '2 hours'
-       from generate_series(1, 100000) i`,
-      [world.clock.now()],
-    )
+    await endedTokens(world, 100_000)
     await enqueue(world.deps.db, 'purge', {})
     await start()
     const left = async () => (await world.pool.query('select count(*)::int as rows from access_token')).rows[0].rows

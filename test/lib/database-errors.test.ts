@@ -40,3 +40,19 @@ describe('a worker of Citus that is lost in the middle of a statement', () => {
     }
   })
 })
+
+describe('a database that is closed to connections', () => {
+  const MESSAGE = 'database "gatehouse" is not currently accepting connections'
+
+  it('is away, and nothing was sent to it', () => {
+    const closed = reported('55000', 'CheckMyDatabase', MESSAGE)
+    expect(isAway(closed)).toBe(true)
+    expect(rethrown(closed, true)).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
+  })
+
+  it('is told from other states that a statement does not suit', () => {
+    const other = reported('55000', 'currval_oid', 'currval of sequence is not yet defined in this session')
+    expect(isAway(other)).toBe(false)
+    expect(rethrown(other, true)).toBe(other)
+  })
+})

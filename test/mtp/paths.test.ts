@@ -52,6 +52,15 @@ describe('a path of area B', () => {
     },
   )
 
+  it.each(['/mtp/api/%zz', '/rhone/mtp/api/deal/change/notic%e', '/sandbox/api/runs/%ff'])(
+    '%s cannot be decoded: 404 in the envelope of area B',
+    async (path) => {
+      const answer = await world.app.inject({ method: 'POST', url: path })
+      expect(answer.json()).toEqual({ code: 404, describe: 'the path cannot be decoded', partnerId: '' })
+      expect(answer.statusCode).toBe(404)
+    },
+  )
+
   it.each(['POST', 'GET'] as const)('of the first version says which one is spoken: %s', async (method) => {
     const headers = { partnerid: '7001', 'content-type': 'application/json' }
     const answer = await world.app.inject({ method, url: '/rhone/lv/order/consume/notice', headers })

@@ -7,6 +7,7 @@ import { Client, type User } from '../acceptance/client.ts'
 import { visibleText } from '../acceptance/form.ts'
 import { type Answer, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 import { bodyOf, StandardApp } from '../oidc/app.ts'
 import { hook, type PostOffice, postOffice } from '../sandbox/notify/post-office.ts'
 
@@ -216,6 +217,27 @@ describe('a new mail address', () => {
     expect(await kept(other)).toMatchObject({ passport: other.passport })
   })
 
+  it('that another account gets at the same moment is told as taken, and nothing is changed', async () => {
+    const user = await newPerson()
+    const browser = await signedIn(user)
+    const wanted = `both${serial}@example.com`
+    await ask(browser, 'mail', wanted)
+    await runJobs()
+    const other = await world.pool.connect()
+    await other.query('begin')
+    await other.query(
+      `insert into user_credential (passport, password_hash, routing_key, cid, user_id) values ($1, '', 0, 0, 'other')`,
+      [wanted],
+    )
+    const confirmed = confirm(browser, 'mail', codeTo(wanted))
+    await untilLocked(world.pool)
+    await other.query('commit')
+    other.release()
+    const answer = await confirmed
+    expect([answer.status, alertOf(answer)]).toEqual([409, 'Another account has this address. Nothing was changed.'])
+    expect(await kept(user)).toMatchObject({ passport: user.passport })
+  })
+
   it('must be one, and another than there is', async () => {
     const user = await newPerson()
     const browser = await signedIn(user)
@@ -320,6 +342,21 @@ describe('a code', () => {
       ]
     }
     expect(statuses.filter((status) => status === 429)).toHaveLength(6)
+  })
+
+  it('is sent three times to one address or number, however it is spelled', async () => {
+    const sent = async (kind: 'phone' | 'mail', ...values: string[]) => {
+      const browser = await signedIn(await newPerson())
+      const all: number[] = []
+      for (const value of values) all.push((await ask(browser, kind, value)).status)
+      return all
+    }
+    expect(await sent('mail', 'one@example.com', 'One@example.com', 'one@Example.com', 'ONE@example.com')).toEqual([
+      ...[303, 303, 303, 429],
+    ])
+    expect(await sent('phone', '13900000040', '+8613900000040', '13900000040', '+8613900000040')).toEqual([
+      ...[303, 303, 303, 429],
+    ])
   })
 
   it('is for the person alone, from pages of ours, after a sign-in of the last quarter of an hour', async () => {

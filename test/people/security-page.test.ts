@@ -6,6 +6,7 @@ import { type App, Client, type User } from '../acceptance/client.ts'
 import { visibleText } from '../acceptance/form.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 
 /** A person's sessions and sign-ins. */
 
@@ -239,6 +240,32 @@ describe('the deletion of an account', () => {
       expect(await due('after-14-days')).toEqual({ erased: 2, failures: [expect.objectContaining({ message: 'no' })] })
       await sooner.pool.query('drop trigger refuse on user_credential; drop function refuse')
       expect(await due('after-14-days')).toEqual({ erased: 1, failures: [] })
+    } finally {
+      await sooner.close()
+    }
+  })
+
+  it('does not happen early to somebody who has kept the account and asked again while others were deleted', async () => {
+    const sooner = await openWorld({ ACCOUNT_DELETION: 'after-14-days' })
+    try {
+      const by = new Client(injectWire(sooner.app), sooner.deps.config.PUBLIC_URL)
+      const user = await by.makeUser()
+      const browser = await by.signedIn(user, await by.makeApp())
+      await browser.send('POST', '/account/deletion', {})
+      sooner.clock.advance(14 * 86_400)
+      const held = await sooner.pool.connect()
+      await held.query('begin')
+      await held.query('select from user_profile where user_id = $1 for update', [user.user_id])
+      const erasing = eraseDue(sooner.deps, new AbortController().signal)
+      await untilLocked(sooner.pool)
+      await held.query('update deletion_request set requested_at = $1, due_at = $2', [
+        sooner.clock.now(),
+        new Date(sooner.clock.now().getTime() + 14 * 86_400_000),
+      ])
+      await held.query('commit')
+      held.release()
+      expect(await erasing).toEqual({ erased: 0, failures: [] })
+      await by.admin('GET', `/users/${user.cid}/${user.user_id}`)
     } finally {
       await sooner.close()
     }

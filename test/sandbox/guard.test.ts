@@ -2,8 +2,9 @@ import cookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { partnerOf, sandboxPath, signedInOnly } from '../../src/sandbox/portal/guard.ts'
+import { formsOf, visibleText } from '../acceptance/form.ts'
 import { openWorld, type World } from '../harness.ts'
-import { newSandboxPartner, sessionOf } from './partners.ts'
+import { get, newSandboxPartner, post, sessionOf } from './partners.ts'
 
 /** The guard before routes as deep as those of a test run. */
 
@@ -50,6 +51,18 @@ describe('the guard', () => {
     const headers = { cookie: await sessionOf(world, partner) }
     const answer = await app.inject({ method: 'POST', url: '/sandbox/run/7/steps/poi/start', headers })
     expect(answer.body).toBe(String(partner.partner_id))
+  })
+
+  it('refuses a form from a page of another partner, which somebody of both has left open', async () => {
+    const [one, other] = [await newSandboxPartner(world), await newSandboxPartner(world)]
+    const [session, another] = [await sessionOf(world, one), await sessionOf(world, other)]
+    const forms = formsOf((await get(world, '/sandbox/functions', session)).body)
+    const form = forms.find(({ action }) => action === '/sandbox/functions')
+    if (!form) throw new Error(`no form: ${forms.map(({ action }) => action)}`)
+    const sent = (cookie: string) => post(world, form.action, form.fields, { cookie })
+    const refused = await sent(another)
+    expect([refused.statusCode, visibleText(refused.body)]).toEqual([400, expect.stringContaining('somebody else')])
+    expect(visibleText((await sent(session)).body)).not.toContain('somebody else')
   })
 
   it('is missed where it does not stand', () => {

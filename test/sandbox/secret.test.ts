@@ -68,6 +68,18 @@ describe('a rotation by an owner', () => {
     expect(await statusOf()).toBe(200)
   })
 
+  it('says which secret stops at once when another one is made', async () => {
+    const page = async () => (await get(world, '/sandbox/secret', cookie)).body
+    const [waiting, old] = ['the waiting one stops working at once', 'the old one stops working at once']
+    expect([(await page()).includes(waiting), (await page()).includes(old)]).toEqual([false, false])
+    await rotate(await newest())
+    expect([(await page()).includes(waiting), (await page()).includes(old)]).toEqual([true, false])
+    await act('switch')
+    expect([(await page()).includes(waiting), (await page()).includes(old)]).toEqual([false, true])
+    await rotate(await newest())
+    expect((await secrets())?.some(({ secret }) => secret === seller.secret)).toBe(false)
+  })
+
   it('makes one secret of a form that is sent twice, also at once', async () => {
     const replaces = await newest()
     const answers = await Promise.all([1, 2, 3].map(() => rotate(replaces)))

@@ -7,8 +7,12 @@ import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds, DAY_S, HOUR_S } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
-import { operation } from '../../platform/lib/json/input.ts'
+import { InvalidInput, operation } from '../../platform/lib/json/input.ts'
+import { mailKeyOf } from '../../platform/lib/member.ts'
+import { internationalNumber } from '../../platform/lib/phone-number.ts'
+import { normalName } from '../../platform/lib/precis.ts'
 import { countWithin, networkOf } from '../../platform/throttle/index.ts'
+import { alreadyTaken } from './errors.ts'
 import { addressOf, recordChange } from './person-mail.ts'
 import * as store from './profile-store.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
@@ -47,6 +51,10 @@ const asked = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('mail'), value: mail }),
 ])
 
+/** Spellings of one address or number share it. */
+const targetOf = ({ config }: Deps, kind: Kind, value: string): string =>
+  `${kind}\n${kind === 'mail' ? mailKeyOf(normalName(value)) : internationalNumber(value, config.PHONE_COUNTRY_CODE)}`
+
 /** Sends a code, in place of one of before. Returns the end of the window where too many were asked for. */
 export const askForContact = operation(
   asked,
@@ -59,7 +67,9 @@ export const askForContact = operation(
       ])) ??
       (await countWithin(deps, DAY_S, [{ kind: 'contact-day', name: person, most: PER_PERSON_AND_DAY }])) ??
       // The last one: who may send nothing more uses up nobody's number.
-      (await countWithin(deps, HOUR_S, [{ kind: 'contact-target', name: `${kind}\n${value}`, most: PER_TARGET }]))
+      (await countWithin(deps, HOUR_S, [
+        { kind: 'contact-target', name: targetOf(deps, kind, value), most: PER_TARGET },
+      ]))
     if (until) return until
     const changeId = randomUUID()
     await inPersonTransaction(deps, session.routingKey, async (inside, db) => {
@@ -92,6 +102,9 @@ export const confirmContact = operation(
       }
       await store.deleteChange(db, session, kind)
       return kind === 'phone' ? changePhone(inside, session, found.value) : changeMail(inside, session, found.value)
+    }).catch((error: unknown) => {
+      if (error instanceof InvalidInput) return 'taken'
+      throw error
     }),
 )
 
@@ -104,7 +117,10 @@ async function changePhone(deps: Deps, session: SignedIn, value: string): Promis
 const changeMail = (deps: Deps, session: SignedIn, value: string): Promise<Confirmed> =>
   changePassport(deps, session, value, () => recordChange(deps, session, 'mail_changed'))
 
-/** Links that were sent to the old address end; `tell` tells it. In the caller's transaction, which has locked the person. */
+/**
+ * Links that were sent to the old address end; `tell` tells it. In the caller's transaction, which has locked the person.
+ * Throws InvalidInput where another account gets the passport at the same moment.
+ */
 export async function changePassport(
   { db, clock }: Deps,
   key: UserRowKey,
@@ -121,7 +137,7 @@ export async function changePassport(
   await store.setUpdated(db, key, clock.now())
   await store.deleteCredential(db, key)
   const inserted = await insertCredential(db, key, storedPassport(value), known.passwordHash)
-  if (inserted === 0) throw new Error('another account got this passport at the same moment')
+  if (inserted === 0) throw alreadyTaken({ passport: true, user_id: false })
   return 'done'
 }
 

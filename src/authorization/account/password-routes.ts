@@ -4,6 +4,8 @@ import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { WeakPassword } from '../../platform/lib/crypto/weak-password.ts'
 import { hasWrongCharacters } from '../../platform/lib/json/input.ts'
+import { subjectOf } from '../../platform/lib/subject.ts'
+import { FORM_OWNER } from '../../platform/lib/web/form-owner.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
@@ -67,7 +69,9 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     PASSWORD_PATH,
     refusing(async (request, reply) => {
       const of = passwordQuery.parse(request.query).token ?? (await freshSession(deps, request, reply, PASSWORD_PATH))
-      return of === undefined ? reply : sendForm(request, reply, of)
+      if (of === undefined) return reply
+      if (typeof of !== 'string') FORM_OWNER.own(deps.keys, request, subjectOf(of))
+      return sendForm(request, reply, of)
     }),
   )
 
@@ -78,6 +82,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       const acting = { ...deps, actor: actorOf(request, 'user') }
       const t = textsFor(request)
       if (of === null) return send(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
+      if (typeof of !== 'string') FORM_OWNER.own(deps.keys, request, subjectOf(of))
       try {
         if (typeof of === 'string') {
           const form = newPasswordForm.safeParse(request.body)

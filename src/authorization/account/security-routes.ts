@@ -1,7 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { subjectOf } from '../../platform/lib/subject.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
+import { FORM_OWNER } from '../../platform/lib/web/form-owner.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'
@@ -53,7 +55,9 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   app.get(OVERVIEW, async (request, reply) => {
     const session = await findSession(deps, cookie.read(request))
     const { done } = securityQuery.parse(request.query)
-    return session ? show(request, reply, session, '', done) : askToSignIn(reply, withReturnTo(request.query), false)
+    if (!session) return askToSignIn(reply, withReturnTo(request.query), false)
+    FORM_OWNER.own(deps.keys, request, subjectOf(session))
+    return show(request, reply, session, '', done)
   })
 
   const withPasskeys = hasPasskeys(config)
@@ -102,6 +106,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     app.post(path, async (request, reply) => {
       const session = await freshSession(deps, request, reply, withReturnTo(request.body))
       if (!session) return reply
+      FORM_OWNER.own(deps.keys, request, subjectOf(session))
       return work(request, reply, session, { ...deps, actor: actorOf(request, 'user') })
     })
   }

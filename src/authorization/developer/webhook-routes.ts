@@ -22,7 +22,8 @@ const done = doneText({
 })
 
 const urlForm = z.object({ webhook_url: z.string().trim().catch('') })
-const rotateForm = z.object({ overlap_s: offeredOverlap })
+/** As for the secret of the app (secret-routes.ts). */
+const rotateForm = z.object({ overlap_s: offeredOverlap, replaces: z.string().max(40).catch('?') })
 const anyQuery = z.record(z.string(), z.unknown()).catch({})
 
 interface Shown {
@@ -54,6 +55,7 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
       ...shown,
       done: done(given.request),
       app: { app_key, name: found.name, url: found.webhook_url, isOwner: role === 'owner' },
+      newest: role === 'owner' ? await APP_WEBHOOK.newest(deps, app_key) : '',
       lacksFactor: (await STEP_UP.secondFactor(deps, given.person)) === 'none',
       // Without whom it was about: the app knows that, its team need not.
       events: events.map(({ event_id, type, state, attempts, last_status, last_error, created_at }) => ({

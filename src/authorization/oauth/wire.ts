@@ -21,10 +21,9 @@ export function readParameters(url: string): Parameters {
   if (url.length > LONGEST_URL) throw oauthFailure('url_too_long')
   const { values, repeated, undecodable } = parseQuery(queryOf(url))
   for (const name of undecodable) throw oauthFailure('parameter_undecodable', { value: name })
-  for (const [name, value] of values) {
-    // PostgreSQL has no way to hold it, and no parameter has a use for it.
-    if (value.includes('\0') || name.includes('\0')) throw oauthFailure('parameter_undecodable', { value: name })
-  }
+  // PostgreSQL has no way to hold it, and no parameter has a use for it.
+  const withNul = url.includes('%00') && [...values].find((pair) => pair.some((text) => text.includes('\0')))
+  if (withNul) throw oauthFailure('parameter_undecodable', { value: withNul[0] })
   for (const name of repeated) throw oauthFailure('parameter_repeated', { value: name })
   return values
 }

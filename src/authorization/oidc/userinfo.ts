@@ -1,6 +1,7 @@
 import type { Deps } from '../../platform/deps.ts'
 import { epochSeconds } from '../../platform/lib/clock.ts'
 import { NamedFailure } from '../../platform/lib/failure.ts'
+import { internationalNumber } from '../../platform/lib/phone-number.ts'
 import { standardNames } from '../../platform/lib/scope.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
 import type { Query } from '../../platform/lib/web/request-target.ts'
@@ -98,6 +99,6 @@ function profileOf({ name, gender, big_avatar_url, profile_updated_at }: LiveTok
 
 /** Nobody has verified it; operators enter it. */
 function phoneOf({ config }: Deps, { phone_number: kept }: LiveToken) {
-  const number = kept?.startsWith('+') ? kept : `+${config.PHONE_COUNTRY_CODE}${kept}`
-  return kept !== null && E164.test(number) ? { phone_number: number, phone_number_verified: false as const } : {}
+  const number = kept && internationalNumber(kept, config.PHONE_COUNTRY_CODE)
+  return number && E164.test(number) ? { phone_number: number, phone_number_verified: false as const } : {}
 }

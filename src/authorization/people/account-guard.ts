@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
+import { subjectOf } from '../../platform/lib/subject.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
+import { FORM_OWNER } from '../../platform/lib/web/form-owner.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { sendPage, textsFor } from '../../platform/lib/web/page.ts'
@@ -91,6 +93,7 @@ export async function accountPages(
         if (session !== undefined || !isGet) query.set('ended', '1')
         return goTo(`/sign-in?${query}`)
       }
+      FORM_OWNER.own(deps.keys, request, subjectOf(person))
       if (request.method === 'POST') await countOwnChange(deps, person)
       const shown = { name: person.name, avatarUrl: person.avatarUrl }
       return handler({

@@ -59,6 +59,10 @@ export async function eraseDue(deps: Deps, signal: AbortSignal) {
   return { erased: all.reduce((sum, { erased }) => sum + erased, 0), failures: all.flatMap(({ failures }) => failures) }
 }
 
+/** The person may have changed their mind a moment ago, and then once more. */
+const isDue = (request: store.DeletionRequest | undefined, now: Date): boolean =>
+  request !== undefined && request.due_at !== null && request.due_at <= now
+
 async function eraseDueOf(deps: Deps, keys: ReturnType<typeof keysOfShard>, signal: AbortSignal) {
   const failures: unknown[] = []
   let erased = 0
@@ -71,8 +75,7 @@ async function eraseDueOf(deps: Deps, keys: ReturnType<typeof keysOfShard>, sign
     const key = rowKeyOf({ cid, user_id })
     try {
       await deps.db.of(key.routingKey).slowTx(ERASED_WITHIN_S, async (db) => {
-        // The person may have changed their mind a moment ago.
-        if (!(await lockUser(db, key)) || !(await store.requestOf(db, key))) return
+        if (!(await lockUser(db, key)) || !isDue(await store.requestOf(db, key), deps.clock.now())) return
         await eraseUser({ ...deps, db, actor: { kind: 'job', name: 'erase-due' } }, { cid, user_id })
         erased++
       })

@@ -3,6 +3,8 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
+import { subjectOf } from '../../platform/lib/subject.ts'
+import { FORM_OWNER } from '../../platform/lib/web/form-owner.ts'
 import { hasBody } from '../../platform/lib/web/read-body.ts'
 import { invalidRequest, noSuchPath } from '../../platform/lib/web/rescode.ts'
 import { announcedBytes, isFileTooLarge } from '../../platform/lib/web/upload.ts'
@@ -50,7 +52,9 @@ export const pictureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 
 const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const pages = await accountPages(app, deps, { limit: FORM_LIMIT, holder: 'uploads' }) // a few fill the share of the others
-  await app.register(multipart, { limits: { fileSize: largest, files: 1, fields: 0, parts: 1, headerPairs: 20 } })
+  await app.register(multipart, {
+    limits: { fileSize: largest, files: 1, fields: 1, fieldSize: 100, parts: 2, headerPairs: 20 },
+  })
   app.addHook('onRequest', async (request: FastifyRequest) => {
     if (!hasBody(request)) return
     if (!MULTIPART.test(request.headers['content-type'] ?? ''))
@@ -61,22 +65,33 @@ const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) =>
   pages.form(`${PROFILE}/picture`, PROFILE, async ({ request, person, deps: acting }) => {
     if (!OWN_PROFILE.editable(deps).includes('avatar'))
       throw invalidRequest(localized('not-changed-here'), { status: 404 })
-    const file = await uploadedFile(request)
+    const { file, sentBy } = await uploaded(request)
+    FORM_OWNER.require(deps.keys, subjectOf(person), sentBy)
     if (file === 'too large') return '?refused=large'
     const saved = file !== undefined && (await OWN_PROFILE.picture.set(acting, person, file))
     return saved ? '?done=saved' : '?refused=unfit'
   })
 }
 
-/** Undefined where the form has none, or cannot be read. */
-async function uploadedFile(request: FastifyRequest): Promise<Buffer | 'too large' | undefined> {
-  if (!request.isMultipart()) return undefined
+const field = z.object({ value: z.string() })
+
+interface Uploaded {
+  /** Undefined where the form has none, or cannot be read. */
+  readonly file?: Buffer | 'too large' | undefined
+  /** On whose page the form was: that field comes before the file. */
+  readonly sentBy?: string | undefined
+}
+
+async function uploaded(request: FastifyRequest): Promise<Uploaded> {
+  if (!request.isMultipart()) return {}
+  let sentBy: string | undefined
   try {
     const part = await request.file()
-    if (part?.fieldname === 'picture') return await part.toBuffer()
+    sentBy = field.safeParse(part?.fields[FORM_OWNER.field]).data?.value
+    if (part?.fieldname === 'picture') return { file: await part.toBuffer(), sentBy }
     part?.file.resume() // or nothing after it on this connection is read
-    return undefined
+    return { sentBy }
   } catch (error) {
-    return isFileTooLarge(error) ? 'too large' : undefined
+    return isFileTooLarge(error) ? { file: 'too large', sentBy } : { sentBy }
   }
 }

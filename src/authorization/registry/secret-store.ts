@@ -146,7 +146,10 @@ export const touchSecret = async (db: Db, use: SecretUse): Promise<void> => {
 
 const ending = z.object({ app_key: z.string(), created_at: z.date(), ends_at: z.date() })
 
-/** Secrets that end until then, each given to one caller once, who tells its app in the same transaction. */
+/**
+ * Secrets that end until then, each given to one caller once, who tells its app in the same transaction: of simultaneous
+ * callers the second waits, and finds them told. Citus locks no row of a join with micro_app, so none is locked first.
+ */
 export const takeEndingSecrets = (
   db: Db,
   { now, until, limit }: { readonly now: Date; readonly until: Date; readonly limit: number },
@@ -156,8 +159,8 @@ export const takeEndingSecrets = (
     sql`update micro_app_secret secret set end_told = true
         from (select s.app_key, s.secret_hash from micro_app_secret s join micro_app a using (app_key)
               where not s.end_told and s.ends_at > ${now} and s.ends_at <= ${until} and a.webhook_url is not null
-              order by s.ends_at limit ${limit} for update of s skip locked) due
-        where secret.app_key = due.app_key and secret.secret_hash = due.secret_hash
+              order by s.ends_at limit ${limit}) due
+        where secret.app_key = due.app_key and secret.secret_hash = due.secret_hash and not secret.end_told
         returning secret.app_key, secret.created_at, secret.ends_at`,
   )
 

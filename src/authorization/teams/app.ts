@@ -67,7 +67,8 @@ export const findAppAccess = (
 
 /**
  * Does something with an app in one transaction, in the person's name. Whoever is no member of its team (any more) finds
- * nothing; a developer is told that an owner has to do it. It waits for changes of the team.
+ * nothing; a developer is told that an owner has to do it. It waits for changes of the team, and of the app: by operators,
+ * who may give it to another team.
  */
 export const changeApp = <Done>(
   deps: Deps,
@@ -78,16 +79,15 @@ export const changeApp = <Done>(
   deps.db.tx(async (db) => {
     const inside = { ...deps, db, actor: asPerson(deps.actor, person) }
     const before = await findAppAccess(inside, person, appKey)
-    if (!before || !(await lockTeam(db, before.team_id))) throw notFound()
+    if (!before || !(await lockTeam(db, before.team_id)) || !(await lockMicroApp(db, appKey))) throw notFound()
     const app = await findAppAccess(inside, person, appKey)
     if (!app) throw notFound()
     if (role === 'owner' && app.role !== 'owner') throw new TeamRefusal('not_owner')
     return work(inside, app)
   })
 
-/** Throws TeamRefusal. Locks the app: it could go live meanwhile with what nobody has looked at. */
+/** Throws TeamRefusal. The app is locked: it could go live meanwhile with what nobody has looked at. */
 async function requireDevelopment(deps: Deps, appKey: string): Promise<void> {
-  await lockMicroApp(deps.db, appKey)
   if ((await showMicroApp(deps, appKey)).stage !== 'development') throw new TeamRefusal('live')
 }
 

@@ -61,6 +61,7 @@ export const leaveTeam = (deps: Deps, teamId: string, person: UserRowKey): Promi
 
 /** Somebody is erased: teams that have no other owner get one, where there is anybody. In the caller's transaction. */
 export async function handOverTeams(deps: Deps, person: UserRowKey): Promise<void> {
+  await store.lockTeamsOf(deps.db, person) // another owner may be leaving
   for (const { team_id, member_id } of await store.promoteHeirs(deps.db, person)) {
     await recordTeamEvent(deps, 'team_role_set', team_id, {
       member_id,

@@ -8,7 +8,7 @@ import { DAY_S } from '../../platform/lib/clock.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
-import { oneApp, showMicroApp } from '../registry/index.ts'
+import { lockMicroApp, oneApp, showMicroApp } from '../registry/index.ts'
 import { sendInvitation } from './invite.ts'
 import { approveRequest, listRequests, oneRequest, refuseRequest, returnRequest, showRequest } from './request.ts'
 import { withdrawOpen } from './request-store.ts'
@@ -37,6 +37,7 @@ const giveApp = (
   inTransaction(deps, async (inside, db) => {
     await showMicroApp(inside, app_key)
     const team_id = await teamOf(db, given)
+    await lockMicroApp(db, app_key) // what the team of before is just doing with it comes first
     await store.giveApp(db, app_key, team_id, deps.clock.now())
     await withdrawOpen(db, app_key, deps.clock.now())
     await recordAudit(inside, { event: 'app_given', appKey: app_key, detail: { team_id } })

@@ -11,7 +11,7 @@ import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import { ACCOUNT_MESSAGES } from '../account/index.ts'
 import { tellApp } from '../app-events/index.ts'
-import { putLive, showMicroApp, updateMicroApp } from '../registry/index.ts'
+import { lockMicroApp, putLive, showMicroApp, updateMicroApp } from '../registry/index.ts'
 import { changeApp, originsOf } from './app.ts'
 import * as apps from './app-store.ts'
 import { notFound, TeamRefusal } from './errors.ts'
@@ -127,6 +127,7 @@ async function decide(
     const found = await store.findRequest(db, requestId)
     if (!found) throw noSuchRequest()
     const { state, remark: said } = decision
+    await lockMicroApp(db, found.app_key) // first, as teams do, who then change its request
     if (!(await store.closeRequest(db, found.request_id, state, said, deps.clock.now()))) {
       throw new TeamRefusal('decided')
     }

@@ -37,6 +37,13 @@ export const renameTeam = (db: Db, teamId: string, name: string): Promise<number
 export const lockTeam = (db: Db, teamId: string): Promise<{ name: string } | undefined> =>
   db.maybe(z.object({ name: z.string() }), sql`select name from team where team_id = ${teamId} for update`)
 
+/** All of the person's, in one order. */
+export const lockTeamsOf = (db: Db, person: UserRowKey): Promise<number> =>
+  db.exec(
+    sql`select from team where team_id = any (array(select team_id from team_member where ${ofPerson(person)}))
+        order by team_id for update`,
+  )
+
 interface NewMember {
   readonly teamId: string
   readonly memberId: string

@@ -1,11 +1,20 @@
 import { z } from 'zod'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import { rotation, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
+import { rotation } from '../../platform/lib/crypto/generated-secret.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
 import { checkWebhookUrl, listAppEvents, retryAppEvent, testWebhook } from '../app-events/index.ts'
-import { MICRO_APP_FIELDS, rotateAppWebhookSecret, showMicroApp, updateMicroApp } from '../registry/index.ts'
+import {
+  findWebhookOfApp,
+  MICRO_APP_FIELDS,
+  rotateAppWebhookSecret,
+  showMicroApp,
+  updateMicroApp,
+} from '../registry/index.ts'
 import { changeApp } from './app.ts'
+import { TeamRefusal } from './errors.ts'
 import { rebaseRequest } from './request-store.ts'
 
 /** The webhook of an app, as its team has it. People are not shown it, so a change of a live app needs no approval. */
@@ -32,16 +41,30 @@ const setWebhook = operation(
   },
 )
 
-/** An owner makes a new secret, to be shown this once; for a while the one so far signs too. */
+/** Tells the secret that signs now from others. */
+async function newestSecret(deps: Deps, appKey: string): Promise<string> {
+  const [secret = ''] = (await findWebhookOfApp(deps, appKey))?.secrets ?? []
+  return hmacSha256(deps.keys.form, `webhook secret\n${secret}`).toString('base64url', 0, 16)
+}
+
+const secretRotation = rotation.extend({ replaces: z.string().max(40) })
+
+/**
+ * An owner makes a new secret, to be shown this once; for a while the one so far signs too. It is in place of the one that
+ * was shown as the newest: a form that is sent twice makes one.
+ */
 const rotateSecret = operation(
-  rotation,
-  async (deps: OutboundDeps, appKey: string, input: SecretRotation, person: UserRowKey): Promise<string> =>
-    changeApp(
-      deps,
-      appKey,
-      { person, role: 'owner' },
-      async (inside) => (await rotateAppWebhookSecret(inside, appKey, input)).webhook_secret,
-    ),
+  secretRotation,
+  async (
+    deps: OutboundDeps,
+    appKey: string,
+    { replaces, overlap_s }: z.output<typeof secretRotation>,
+    person: UserRowKey,
+  ): Promise<string> =>
+    changeApp(deps, appKey, { person, role: 'owner' }, async (inside) => {
+      if ((await newestSecret(inside, appKey)) !== replaces) throw new TeamRefusal('changed')
+      return (await rotateAppWebhookSecret(inside, appKey, { overlap_s })).webhook_secret
+    }),
 )
 
 const test = (deps: OutboundDeps, appKey: string, person: UserRowKey): Promise<unknown> =>
@@ -56,4 +79,11 @@ const retry = operation(
 )
 
 /** What a team does about the webhook of its app. */
-export const APP_WEBHOOK = { set: setWebhook, rotate: rotateSecret, test, retry, deliveries: listAppEvents }
+export const APP_WEBHOOK = {
+  set: setWebhook,
+  newest: newestSecret,
+  rotate: rotateSecret,
+  test,
+  retry,
+  deliveries: listAppEvents,
+}

@@ -1,5 +1,6 @@
 import type { QueryConfig } from 'pg'
 import type { z } from 'zod'
+import { compiledOf } from '../lib/compiled.ts'
 import { alone, type BatchLimits, type BatchPolicy, BatchQueue, type Perform } from './batch-queue.ts'
 
 export { BATCH_LIMITS, type BatchLimits } from './batch-queue.ts'
@@ -86,7 +87,8 @@ export const performStatement =
     const { rows } = await run(statement(items), until)
     const own: Numbered[][] = items.map(() => [])
     for (const found of rows as Numbered[]) own[Number(found.ordinal) - 1]?.push(found)
-    return own.map((found) => () => found.map((each) => row.parse(each)))
+    const reader = items.length > 1 ? compiledOf(row) : row
+    return own.map((found) => () => found.map((each) => reader.parse(each)))
   }
 
 function performWork<Tx, Item, Outcome>(

@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import type { Log } from '../lib/log.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import { BATCH_LIMITS, type BatchLimits } from './batch.ts'
+import type { ShardNodes } from './citus.ts'
 import { openPool, type PoolSettings } from './pool.ts'
 import { schemasOf } from './shards.ts'
 import { byGroup, type ConnectionGroup, connectionShares } from './shares.ts'
@@ -21,25 +22,48 @@ interface Options {
   readonly shards?: number
   readonly limits?: BatchLimits
   readonly tracing?: Tracing | undefined
+  /** On Citus. */
+  readonly nodes?: ShardNodes | undefined
 }
 
-/** The database over a pool, and each of its shards over one more with as many connections. */
+/** The same database, whose batches go out over another pool. Handles are compared (byShard), so each is made once. */
+function withBatchesOver(db: Db, near: Db): Db {
+  const groups = new Map<ConnectionGroup, Db>()
+  return {
+    ...db,
+    batch: near.batch,
+    batchWork: near.batchWork,
+    withShareOf: (name) => {
+      const known = groups.get(name) ?? withBatchesOver(db.withShareOf(name), near.withShareOf(name))
+      groups.set(name, known)
+      return known
+    },
+  }
+}
+
+/**
+ * The database over a pool, and each of its shards over one more with as many connections. Batches of a shard whose node is
+ * known go there, over a third: they are about its rows alone. Its transactions may also write to `public`.
+ */
 export function openDatabase(
   settings: PoolSettings,
   log: Log,
-  { shards = 1, limits = BATCH_LIMITS, tracing }: Options = {},
+  { shards = 1, limits = BATCH_LIMITS, tracing, nodes = {} }: Options = {},
 ): OpenDatabase {
   const schemas = schemasOf(shards)
   const set: ShardSet | undefined = schemas.length > 0 ? { schemas, handles: [] } : undefined
-  const open = (schema?: string) => {
-    const pool = openPool(schema === undefined ? settings : { ...settings, schema }, log)
+  const open = (schema?: string, connectionString = settings.connectionString) => {
+    const pool = openPool({ ...settings, connectionString, ...(schema === undefined ? {} : { schema }) }, log)
     const shares = connectionShares(settings.size, limits)
     return { pool, shares, db: dbOf(pool, limits, shares, tracing, set, schema) }
   }
   const whole = open()
-  const parts = schemas.map(open)
-  set?.handles.push(...parts.map(({ db }) => db))
-  const all = [whole, ...parts]
+  const parts = schemas.map((schema) => {
+    const node = nodes[schema]
+    return { part: open(schema), near: node === undefined ? undefined : open(schema, node) }
+  })
+  set?.handles.push(...parts.map(({ part, near }) => (near ? withBatchesOver(part.db, near.db) : part.db)))
+  const all = [whole, ...parts.flatMap(({ part, near }) => (near ? [part, near] : [part]))]
   return {
     db: whole.db,
     pool: whole.pool,

@@ -106,6 +106,24 @@ export function sql(strings: TemplateStringsArray, ...given: unknown[]): Stateme
   return { name, text, values }
 }
 
+/** What an array of PostgreSQL cannot have as JSON has it: escapes of control characters and of halves of a pair. */
+const OTHER_ESCAPE = /\\[bfnrtu]/
+
+/** As pg writes a value of an array, before it is quoted. */
+function elementOf(value: unknown): unknown {
+  if (typeof value === 'bigint' || typeof value === 'number') return String(value)
+  if (value instanceof Date) return value.toISOString()
+  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+}
+
+/** Written at once, where pg would make a dozen short texts of each value. */
+function arrayOf(values: readonly unknown[]): unknown {
+  const elements = values.map(elementOf)
+  const json = JSON.stringify(elements)
+  return OTHER_ESCAPE.test(json) ? elements : `{${json.slice(1, -1)}}`
+}
+
 /**
  * Items as rows of a statement, each with the columns and `ordinal`, its position counted from 1:
  * `` from ${sql.rows('asked', items, ({ id }) => sql.part`${id}::int as id`)} ``. One item is written as what it is, which
@@ -113,13 +131,14 @@ export function sql(strings: TemplateStringsArray, ...given: unknown[]): Stateme
  * however many items there are.
  */
 sql.rows = <Item>(name: string, items: readonly Item[], columns: (item: Item) => Fragment): Fragment => {
-  const [first, ...others] = items.map((item) => columns(item))
+  const rows = items.map((item) => columns(item))
+  const first = rows[0]
   if (!first) throw new Error(`no rows ${name}`)
   const { one, several } = rowTextsOf(name, first.strings)
-  if (others.length === 0) return new Rows(one, first.values)
+  if (rows.length === 1) return new Rows(one, first.values)
   return new Rows(
     several,
-    first.values.map((value, place) => [value, ...others.map(({ values }) => values[place])]),
+    first.values.map((_, place) => arrayOf(rows.map(({ values }) => values[place]))),
   )
 }
 

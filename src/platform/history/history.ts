@@ -25,9 +25,11 @@ export interface Change {
 /** What differs between two records of the same fields; `before` is null for a new one. */
 export function difference(before: object | null, after: object): Difference {
   const old = (before ?? {}) as Readonly<Record<string, unknown>>
+  const now = after as Readonly<Record<string, unknown>>
   const changed: Record<string, readonly [unknown, unknown]> = {}
-  for (const [field, value = null] of Object.entries(after)) {
+  for (const field of Object.keys(now)) {
     const was = old[field] ?? null
+    const value = now[field] ?? null
     const isSame = was instanceof LocalizedText ? isDeepStrictEqual(was, value) : was === value
     if (!isSame) changed[field] = [was, value]
   }

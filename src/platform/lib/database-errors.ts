@@ -50,8 +50,12 @@ const isLostWorker = (error: Error): boolean =>
     error.message,
   )
 
+/** A database that is closed to connections says it with a code that it has for much else; it is treated as one that starts. */
+const isClosed = (error: Error): boolean => (error as { routine?: unknown }).routine === 'CheckMyDatabase'
+
 function codeOf(error: unknown): string {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return ''
+  if (error.code === '55000' && isClosed(error)) return '57P03'
   return error.code === 'XX000' && isLostWorker(error) ? '08006' : error.code
 }
 

@@ -119,6 +119,7 @@ export const REASONS = {
   'above-sale': 'is {settlement}, above the sale price (mtPrice) of {sale}',
   'day-again': 'occurs again with other prices or stock; the later entry counts',
   'product-again': 'occurs again in this list; the later entry counts',
+  'no-date': 'is {given}, not a date (yyyy-MM-dd) or a time (yyyy-MM-dd HH:mm:ss)',
   'no-such-day': 'names a day that does not exist: {day}',
   'fewest-above-most': 'is {fewest}, above the maxBuyCount of {most}: nobody could buy the product',
   several: '{problem}; {rest}',

@@ -29,7 +29,7 @@ interface Details {
   readonly minBuyCount?: unknown
 }
 
-const OPEN_DATE = 0
+export const OPEN_DATE = 0
 /** visitorInfoType where nothing is known: a visitor too many does no harm. */
 const EVERY_VISITOR = 3
 

@@ -38,6 +38,7 @@ export const CHECK_IDS = [
   'client-checked',
   'date-checked',
   'product-found',
+  'dated-product',
   'not-empty',
   'in-range',
   'order-state',

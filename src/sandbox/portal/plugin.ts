@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { FORM_OWNER } from '../../platform/lib/web/form-owner.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
 import { noSuchRoute } from '../../platform/lib/web/methods.ts'
 import { refuseUnreadableQuery } from '../../platform/lib/web/request-target.ts'
@@ -7,7 +8,7 @@ import type { RunDeps } from '../certification/index.ts'
 import { sandboxApi } from './api/plugin.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { exportRoutes } from './exports/routes.ts'
-import { ownersOnly, sendSandboxError, signedInOnly } from './guard.ts'
+import { ownersOnly, partnerOf, sendSandboxError, signedInOnly } from './guard.ts'
 import { linkRoutes } from './members/link-routes.ts'
 import { memberRoutes } from './members/member-routes.ts'
 import { secretRoutes } from './members/secret-routes.ts'
@@ -25,7 +26,7 @@ const FORM_LIMIT = 64 * 1024
 /**
  * The pages below /sandbox. Every action is a form, and bodies other than forms are refused. Failures are pages with
  * their native status. The session cookie is SameSite=Lax and `refuseForeignForms` stops forms of other origins, so
- * forms carry no token of their own.
+ * forms carry no token of their own; they say for which partner their page was (form-owner.ts).
  */
 const sandboxPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.decorateRequest('partner', null)
@@ -47,6 +48,9 @@ const sandboxPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }
 /** Pages for signed-in partners: `partnerOf(request)` is the partner. */
 const signedInPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.addHook('onRequest', signedInOnly(deps))
+  app.addHook('preHandler', async (request) =>
+    FORM_OWNER.own(deps.keys, request, `partner ${partnerOf(request).partnerId}`),
+  )
   await app.register(signatureToolRoutes, { deps })
   await app.register(starterRoutes, { deps })
   await app.register(runPages, { deps })

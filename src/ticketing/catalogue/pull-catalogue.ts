@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordIfOperator } from '../../platform/audit/index.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { CallCause, CallDeps, CallProblem } from '../partner-calls/index.ts'
 import { onePartner } from '../partners/index.ts'
@@ -9,18 +10,21 @@ import { type PullReport, pullProducts } from './pull-product.ts'
 const PAGE_SIZE = 50
 const MAX_PAGES = 10_000
 const MAX_ENTRIES = MAX_PAGES * PAGE_SIZE
+/** An operator waits for the answer, and a partner that answers slowly could keep going for days. */
+const LONGEST_S = 900
 const TRIES = 3
 const PAUSE_MS = 1_000
 
 /**
  * Pulls a partner's whole catalogue page by page, and keeps what it has when a page fails three times. It ends when the
  * partner's total is reached or a page has nothing new: the size of a page proves nothing, because a partner may send
- * smaller pages than requested, or ignore paging.
+ * smaller pages than requested, or ignore paging. After a quarter of an hour it keeps what it has, too.
  */
 export const pullCatalogue = operation(
   onePartner,
   async (deps: CallDeps, { partner_id }, cause: CallCause): Promise<PullReport> => {
     await recordIfOperator(deps, { event: 'products_pull_asked', partnerId: partner_id })
+    const end = addSeconds(deps.clock.now(), LONGEST_S)
     const known = new Set<string>()
     const pulled = new Set<string>()
     const problems: EntryProblem[] = []
@@ -46,6 +50,10 @@ export const pullCatalogue = operation(
       received += page.received
       refused += page.refused
       if (known.size === expected) break
+      if (deps.clock.now() >= end) {
+        problems.unshift({ entry: WHOLE, path: '', problem: `took over ${LONGEST_S} s, so later pages are missing` })
+        break
+      }
     }
     return report(null)
   },

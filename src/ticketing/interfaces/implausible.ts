@@ -125,6 +125,18 @@ function isImpossible(value: unknown): boolean {
   return real.getUTCMonth() + 1 !== Number(month) || real.getUTCDate() !== Number(day)
 }
 
+/** The forms of the contract; a program that reads another one as a date would do so by guessing. */
+const DATE_OR_TIME = /^\d{4}-\d{1,2}-\d{1,2}(?: \d{1,2}:\d{2}(?::\d{2})?)?$/
+const SHOWN_OF_DATE = 40
+
+function formProblems(product: Entry): ShapeProblem[] {
+  return DATE_FIELDS.flatMap((path) => {
+    const given = product[path]
+    if (typeof given !== 'string' || given === '' || DATE_OR_TIME.test(given)) return []
+    return { path, problem: localized('no-date', { given: given.slice(0, SHOWN_OF_DATE) }) }
+  })
+}
+
 function dateProblems(product: Entry): ShapeProblem[] {
   const { unavailableDates } = product
   const days = Array.isArray(unavailableDates) ? unavailableDates.slice(0, MAX_UNAVAILABLE) : []
@@ -153,7 +165,12 @@ export function implausibleInProducts(products: readonly Entry[]): ImplausibleVa
   return [
     ...firstOf(repeated, 'partnerDealId', () => localized('product-again')),
     ...products.flatMap((product, index) =>
-      [...implausibleSettlements([product]), ...countProblems(product), ...dateProblems(product)].map((value) => ({
+      [
+        ...implausibleSettlements([product]),
+        ...countProblems(product),
+        ...formProblems(product),
+        ...dateProblems(product),
+      ].map((value) => ({
         ...value,
         index,
       })),

@@ -56,8 +56,12 @@ export class NoticesInProgress {
   async accept(key: string, accept: () => Promise<AcceptedNotice>): Promise<AcceptedNotice> {
     const first = this.#accepting.get(key)
     if (first) return { ...(await first), isRepeat: true }
-    const own = accept().finally(() => this.#accepting.delete(key))
+    const own = accept()
     this.#accepting.set(key, own)
-    return own
+    try {
+      return await own
+    } finally {
+      this.#accepting.delete(key)
+    }
   }
 }

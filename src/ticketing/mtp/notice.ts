@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
+import { compiledOf } from '../../platform/lib/compiled.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { REQUIRED } from '../../platform/lib/json/fields.ts'
 import { jsonIn } from '../../platform/lib/json/lossless.ts'
@@ -125,7 +126,7 @@ export async function acceptNotice<Notice extends { partnerId?: string | undefin
   incoming: IncomingNotice,
 ): Promise<AcceptedNotice> {
   const { caller, url, bytes, decrypted, warnings } = incoming
-  const read = readNotice(kind.shape, bytes, decrypted)
+  const read = readNotice(compiledOf(kind.shape), bytes, decrypted)
   if ('problem' in read) throw bodyRejected(read.reason ?? read.problem, read.problem)
   checkBodyPartnerId(caller, read.notice.partnerId)
 

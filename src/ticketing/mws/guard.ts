@@ -2,6 +2,7 @@ import type { FastifyRequest, onRequestAsyncHookHandler, preHandlerHookHandler }
 import type { Deps } from '../../platform/deps.ts'
 import { methodAsSent } from '../../platform/lib/web/methods.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
+import { timesSent } from '../../platform/lib/web/raw-headers.ts'
 import { NotAuthenticated } from '../mws-wire/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { authenticateCall, type PartnerCall, toleratedIn } from './authenticate.ts'
@@ -75,10 +76,8 @@ export function callOf(request: FastifyRequest): PartnerCall {
 }
 
 /** Node keeps only the first of two Authorization or Date headers; which one a proxy before us believed is unknown. */
-function doubledHeaders(rawHeaders: readonly string[]): string[] {
-  const names = rawHeaders.filter((_text, index) => index % 2 === 0).map((name) => name.toLowerCase())
-  return SIGNATURE_HEADERS.filter((name) => names.indexOf(name) !== names.lastIndexOf(name))
-}
+const doubledHeaders = (rawHeaders: readonly string[]): string[] =>
+  SIGNATURE_HEADERS.filter((name) => timesSent(rawHeaders, name) > 1)
 
 /** A correctly signed call with a JSON body. */
 export interface SignedCall {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, type Change, ORDER_CHANGES } from '../../platform/history/index.ts'
+import { compiledOf } from '../../platform/lib/compiled.ts'
 import { type Detail, storable, storedDetail } from '../../platform/lib/localized-text.ts'
 import { ORDER_STATE_NAMES, VOUCHER_STATES } from './states.ts'
 
@@ -80,7 +81,7 @@ export const lockOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined
 /** Locks those not locked elsewhere. It never waits, so more may be locked in any sequence. */
 export const lockFreeOrders = (db: Db, orderIds: readonly bigint[]): Promise<ChangeableOrder[]> =>
   db.many(
-    changeableOrder,
+    compiledOf(changeableOrder),
     sql`select ${CHANGEABLE} from ticket_order where order_id = any (${orderIds}::bigint[]) for update skip locked`,
   )
 
@@ -95,7 +96,7 @@ const voucherOfOrder = voucherRow.extend({ order_id: bigint })
 /** Each with the `order_id` that it belongs to. */
 export const vouchersOfAll = (db: Db, orderIds: readonly bigint[]): Promise<z.output<typeof voucherOfOrder>[]> =>
   db.many(
-    voucherOfOrder,
+    compiledOf(voucherOfOrder),
     sql`select ${VOUCHER_COLUMNS}, order_id from voucher where order_id = any (${orderIds}::bigint[]) order by order_id, voucher`,
   )
 

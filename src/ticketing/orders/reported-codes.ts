@@ -36,6 +36,7 @@ export function codesIn(
       invalidAt: voucherInvalidTime,
     }),
   )
+  if (credentialList.length === 0) return listed
   const named = new Set(listed.map(({ voucher }) => voucher))
   return [...listed, ...codesOfPeople(credentialList).filter(({ voucher }) => !named.has(voucher))]
 }

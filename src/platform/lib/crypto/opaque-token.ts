@@ -57,24 +57,37 @@ export interface NewOpaqueToken extends Pick<OpaqueToken, 'routingKey' | 'expire
   readonly boundTo?: string
 }
 
-const hashOf = (keys: DerivedKeys, prefix: Prefix, boundTo: string, payload: Buffer): Buffer =>
-  hmacSha256(keys.token, `${prefix}\n${boundTo}\n`, payload)
+/** Where tokens are put together and taken apart, so that none leaves Buffers behind. */
+const BYTES = Buffer.alloc(PAYLOAD_BYTES + MAC_BYTES)
+const PAYLOAD = BYTES.subarray(0, PAYLOAD_BYTES)
+const MAC = BYTES.subarray(PAYLOAD_BYTES)
+const RIGHT_MAC = Buffer.alloc(MAC_BYTES)
 
-const isMac = (mac: Buffer, hash: Buffer): boolean => timingSafeEqual(mac, hash.subarray(0, MAC_BYTES))
+const hashOf = (keys: DerivedKeys, prefix: Prefix, boundTo: string): Buffer =>
+  hmacSha256(keys.token, `${prefix}\n${boundTo}\n`, PAYLOAD)
+
+/** `Buffer.copy` makes an object where it copies a part. */
+function copyBytes(from: Buffer, start: number, count: number, to: Buffer, at: number): void {
+  for (let place = 0; place < count; place++) to[at + place] = from[start + place] as number
+}
+
+function hasMacOf(hash: Buffer): boolean {
+  copyBytes(hash, 0, MAC_BYTES, RIGHT_MAC, 0)
+  return timingSafeEqual(MAC, RIGHT_MAC)
+}
 
 export function issueToken(
   keys: DerivedKeys,
   { prefix, routingKey, expiresAt, random, boundTo = '' }: NewOpaqueToken,
 ): OpaqueToken {
-  const payload = Buffer.allocUnsafe(PAYLOAD_BYTES) // filled to the last byte below
-  payload.writeUInt16BE(routingKey, 0)
+  PAYLOAD.writeUInt16BE(routingKey, 0)
   const seconds = epochSeconds(expiresAt)
-  payload.writeUInt32BE(seconds, 2)
-  const unpredictable = random ?? randomBytes(RANDOM_BYTES)
-  unpredictable.copy(payload, 6, 0, RANDOM_BYTES)
-  const hash = hashOf(keys, prefix, boundTo, payload)
-  const body = Buffer.concat([payload, hash.subarray(0, MAC_BYTES)])
-  return { text: `${prefix}_${body.toString('base64url')}`, hash, routingKey, expiresAt: fromEpochSeconds(seconds) }
+  PAYLOAD.writeUInt32BE(seconds, 2)
+  if (random) copyBytes(random, 0, RANDOM_BYTES, PAYLOAD, 6)
+  else fillRandomly(PAYLOAD, 6, RANDOM_BYTES)
+  const hash = hashOf(keys, prefix, boundTo)
+  copyBytes(hash, 0, MAC_BYTES, MAC, 0)
+  return { text: `${prefix}_${BYTES.toString('base64url')}`, hash, routingKey, expiresAt: fromEpochSeconds(seconds) }
 }
 
 /** Null for anything that this service did not issue, with whichever key, under that prefix and bound to that holder. Needs no database. */
@@ -82,29 +95,33 @@ export function parseToken(keys: Keys, prefix: Prefix, text: string, boundTo = '
   if (!text.startsWith(`${prefix}_`)) return null
   const body = text.slice(prefix.length + 1)
   if (!BODY.test(body)) return null
-  const bytes = Buffer.from(body, 'base64url')
-  const payload = bytes.subarray(0, PAYLOAD_BYTES)
-  const mac = bytes.subarray(PAYLOAD_BYTES)
-  let hash = hashOf(keys, prefix, boundTo, payload)
-  if (!isMac(mac, hash)) {
-    const found = keys.others.map((other) => hashOf(other, prefix, boundTo, payload)).find((hash) => isMac(mac, hash))
+  BYTES.write(body, 'base64url')
+  let hash = hashOf(keys, prefix, boundTo)
+  if (!hasMacOf(hash)) {
+    const found = keys.others.map((other) => hashOf(other, prefix, boundTo)).find(hasMacOf)
     if (!found) return null
     hash = found
   }
-  return { text, hash, routingKey: payload.readUInt16BE(0), expiresAt: fromEpochSeconds(payload.readUInt32BE(2)) }
+  return { text, hash, routingKey: PAYLOAD.readUInt16BE(0), expiresAt: fromEpochSeconds(PAYLOAD.readUInt32BE(2)) }
 }
 
 const AHEAD = Buffer.alloc(8 * 1024)
 let used = AHEAD.length
 
-/** Unpredictable bytes, 8 KiB at most. Fetched many at a time: each call to the system costs more than an HMAC. */
-export function randomBytes(count: number): Buffer {
+/** Fetched many at a time: each call to the system costs more than an HMAC. */
+function fillRandomly(target: Buffer, at: number, count: number): void {
   if (used + count > AHEAD.length) {
     randomFillSync(AHEAD)
     used = 0
   }
-  const bytes = Buffer.from(AHEAD.subarray(used, used + count))
+  copyBytes(AHEAD, used, count, target, at)
   AHEAD.fill(0, used, used + count)
   used += count
+}
+
+/** Unpredictable bytes, 8 KiB at most. */
+export function randomBytes(count: number): Buffer {
+  const bytes = Buffer.alloc(count)
+  fillRandomly(bytes, 0, count)
   return bytes
 }

@@ -50,7 +50,6 @@ const LONGEST_MESSAGE = 118
 const LONGEST_NAME = 91
 
 const STORABLE = /^[^\0\p{Surrogate}]*$/u
-const COLON = /[ \t\r\n]*:/y
 
 /** Where the text that opens at `start` ends, its closing quote included; undefined when it never does. */
 function endOfText(json: string, start: number): number | undefined {
@@ -71,9 +70,12 @@ function decodeText(quoted: string): string | null {
   }
 }
 
-const isName = (json: string, end: number): boolean => {
-  COLON.lastIndex = end
-  return COLON.test(json)
+const BETWEEN = ' \t\r\n'
+
+function isName(json: string, end: number): boolean {
+  let at = end
+  while (at < json.length && BETWEEN.includes(json[at] ?? '')) at++
+  return json[at] === ':'
 }
 
 function textProblem(text: string, names: Set<string> | null): LocalizedText | undefined {
@@ -110,7 +112,7 @@ function inspectJson(json: string, most = MAX_VALUES): JsonObjection | undefined
       if (!end) return undefined
       const names = isName(json, end) ? (open.at(-1) ?? null) : null
       if (names || !isPlain) {
-        const text = decodeText(json.slice(at, end))
+        const text = isPlain ? json.slice(at + 1, end - 1) : decodeText(json.slice(at, end))
         const problem = text === null ? undefined : textProblem(text, names)
         if (problem !== undefined) return { problem, at }
       }

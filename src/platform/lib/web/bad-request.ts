@@ -17,16 +17,21 @@ export const unreadableRequest =
   (native: boolean) =>
   (_error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     reply.header('X-Request-Id', request.id) // no hook has run
-    sendFailure(invalidRequest(localized('path-undecodable'), { status: 404 }), request, reply, native)
+    const what = localized('path-undecodable')
+    if (AREA_B.test(`${request.method} ${request.url}`)) {
+      reply
+        .code(404)
+        .headers({ ...NO_STORE_HEADERS, 'Content-Type': JSON_TYPE })
+        .send(areaBFailure(404, what))
+    } else sendFailure(invalidRequest(what, { status: 404 }), request, reply, native)
   }
+
+const areaBFailure = (code: 300 | 404, what: LocalizedText): string =>
+  JSON.stringify({ code, describe: String(what), partnerId: '' })
 
 /** The envelope of the area that the request is for, by how it begins; then the connection is closed. */
 export function badRequestAnswer(what: LocalizedText, began: string) {
-  const isAreaB = AREA_B.test(began)
-  const envelope = isAreaB
-    ? { code: 300, describe: String(what), partnerId: '' }
-    : failureEnvelope(invalidRequest(what))
-  const body = JSON.stringify(envelope)
+  const body = AREA_B.test(began) ? areaBFailure(300, what) : JSON.stringify(failureEnvelope(invalidRequest(what)))
   const headers = {
     ...NO_STORE_HEADERS,
     'Content-Type': JSON_TYPE,

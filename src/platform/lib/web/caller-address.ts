@@ -11,6 +11,7 @@ const MAPPED_IPV4 = '::ffff:'
  * and lower case, an IPv4 address that is mapped into IPv6 as IPv4. Undefined for anything that is no address.
  */
 export function normalAddress(text: string): string | undefined {
+  if (isIPv4(text)) return text
   const [, plain, bracketed, bare] = FORMS.exec(text.trim()) ?? []
   const address = plain ?? bracketed ?? bare ?? ''
   if (isIPv4(address)) return bracketed === undefined ? address : undefined

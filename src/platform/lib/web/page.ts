@@ -10,6 +10,7 @@ import { utcTime } from '../time-zone.ts'
 import { prefersHtml } from './accept.ts'
 import { serveAssets } from './assets.ts'
 import { NO_STORE_HEADERS, prepareFailure, sendFailure } from './envelope.ts'
+import { FORM_OWNER } from './form-owner.ts'
 import {
   chooseLocale,
   inMinutes,
@@ -38,6 +39,7 @@ declare module 'fastify' {
 /** Views (eta, views/), their assets and the language cookie; called once, before the rooms. */
 export async function registerPages(app: FastifyInstance, publicUrl: string): Promise<void> {
   app.decorate('languageCookie', ownCookie(publicUrl, { name: 'gatehouse_lang', maxAgeS: YEAR_S }))
+  app.decorateRequest('formOwner', null)
   const asset = await serveAssets(app)
   await app.register(fastifyView, {
     engine: { eta: new Eta({ views: VIEWS, cache: true }) },
@@ -136,7 +138,8 @@ export async function sendPage(
   const locale = localeOfRequest(request)
   const query = options.query ?? (request.method === 'GET' ? queryOf(request.url) : undefined)
   const languages = query === undefined ? [] : languageLinks(query)
-  const html = await reply.viewAsync(view, { ...data, t: pageTranslator(locale), locale, languages })
+  const shown = { ...data, t: pageTranslator(locale), locale, languages }
+  const html = FORM_OWNER.marked(await reply.viewAsync(view, shown), request.formOwner)
   rememberLanguage(request, reply)
   securityHeaders(options, html.includes('<time '))(request.raw, reply.raw, throwIfAny)
   return reply.headers(PAGE_HEADERS).send(html)

@@ -97,7 +97,8 @@ export function ignoreContentType(app: FastifyInstance, when: (request: FastifyR
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (when(request)) {
       request.sentType ??= request.headers['content-type']
-      delete request.raw.headers['content-type']
+      // Deleted, it would make all headers slow to read.
+      if (request.sentType !== undefined) request.raw.headers['content-type'] = undefined
     }
     done(null, payload)
   })

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { localized } from '../localized-text.ts'
 import { badRequestAnswer } from './bad-request.ts'
 import { type Connection, Connections } from './connections.ts'
+import { timesSent } from './raw-headers.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -37,12 +38,7 @@ const MAX_IGNORED = 32
 /** RFC 9112 §3.2: one Host, and none only before HTTP/1.1. Of several Node shows the first alone. */
 function wrongHostOf({ headers, rawHeaders, httpVersion }: IncomingMessage) {
   if (headers.host === undefined) return httpVersion === '1.1' ? 'host-header-missing' : undefined
-  let hosts = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
-  }
-  return hosts > 1 ? 'host-header-twice' : undefined
+  return timesSent(rawHeaders, 'host') > 1 ? 'host-header-twice' : undefined
 }
 
 const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/

@@ -1,7 +1,9 @@
 import { addDays } from '../../../platform/lib/time-zone.ts'
 import { type RequestOf, statedNow } from '../../../ticketing/partner-calls/index.ts'
-import { travelDate } from '../../test-plan/index.ts'
+import { offers, travelDate } from '../../test-plan/index.ts'
+import { OPEN_DATE } from '../order-input.ts'
 import type { StepContext } from '../step-context.ts'
+import { checkDated } from './order.ts'
 import { defineStep } from './step.ts'
 
 /** The products that the run is about. */
@@ -9,11 +11,15 @@ export const productPull = defineStep({
   id: 'product-pull',
   kind: 'call',
   needs: ['product-pull'],
-  expects: { 'product-found': 'error' },
+  expects: { 'product-found': 'error', 'dated-product': 'error' },
   async perform(context) {
     const wanted = [...new Set(Object.values(context.choice.products).filter((id) => id !== undefined))]
     const result = await context.call('product-pull', { method: 'multi', partnerDealIds: wanted })
-    if (result.outcome === 'success') await checkFound(context, wanted, result.answer.body)
+    if (result.outcome !== 'success') return
+    await checkFound(context, wanted, result.answer.body)
+    // Said here, because order-reschedule comes so late that a new run would cost a day.
+    const main = result.answer.body.find(({ partnerDealId }) => partnerDealId === context.choice.products.main)
+    if (main && offers(context.choice, 'order-reschedule')) await checkDated(context, main.useDateMode !== OPEN_DATE)
   },
 })
 

@@ -3,6 +3,7 @@ import { addDays } from '../../../platform/lib/time-zone.ts'
 import { ORDER_STATUS } from '../../../ticketing/interfaces/index.ts'
 import { closeOrder, codesIn } from '../../../ticketing/orders/index.ts'
 import { offers } from '../../test-plan/index.ts'
+import type { StepContext } from '../step-context.ts'
 import { defineStep } from './step.ts'
 import {
   ANY_PAYMENT,
@@ -133,16 +134,20 @@ export const orderPayLater = defineStep({
 /** rescheduleType: the visitor asked for it. */
 const WHOLE_ORDER = 1
 
+/** Only an order for a day can be moved to another one. */
+export const checkDated = (context: StepContext<'dated-product'>, isDated: boolean): Promise<boolean> =>
+  context.check('dated-product', isDated, { expected: 'useDateMode ≥ 1', actual: isDated ? '≥ 1' : 'useDateMode 0' })
+
 /** The whole order moves by a week: most sellers ask the same price on the same weekday. */
 export const orderReschedule = defineStep({
   id: 'order-reschedule',
   kind: 'call',
   needs: ['order-reschedule'],
-  expects: { ...BUY_CHECKS, 'reschedule-count': 'error' },
+  expects: { ...BUY_CHECKS, 'dated-product': 'error', 'reschedule-count': 'error' },
   async perform(context) {
     const order = await buyTestOrder(context, 'reschedule', context.choice.products.main)
     const originDate = order.travel_date ?? ''
-    await context.require('platform', originDate !== '', { expected: 'useDateMode ≥ 1', actual: 'useDateMode 0' })
+    if (!(await checkDated(context, originDate !== ''))) return
     const { order_id: orderId, quantity } = order
     const body = {
       orderId,

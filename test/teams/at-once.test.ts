@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eraseUser } from '../../src/authorization/people/erase.ts'
+import { formsOf } from '../acceptance/form.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
+import { APP_FORM, clientOf, type Developer, founder, joined, registered, withAuthenticator } from './people.ts'
+
+/** A team, its app and its people, changed from two sides at the same moment: each is held where it has read, not yet written. */
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld(MANY_CONNECTIONS)
+})
+afterAll(() => world?.close())
+
+/** Locks the rows until `release`. */
+async function hold(text: string, values: unknown[]) {
+  const held = await world.pool.connect()
+  await held.query('begin')
+  await held.query(text, values)
+  return {
+    query: held.query.bind(held),
+    release: async () => {
+      await held.query('commit')
+      held.release()
+    },
+  }
+}
+const holdApp = (appKey: string) => hold('select from micro_app where app_key = $1 for update', [appKey])
+const give = (appKey: string, team_id: string) =>
+  clientOf(world).admin('POST', `/apps/${appKey}/give`, { team_id }) as Promise<unknown>
+const rolesOf = async (team: string): Promise<string[]> =>
+  (await world.pool.query('select role from team_member where team_id = $1 order by role', [team])).rows.map(
+    ({ role }) => role,
+  )
+
+describe('an app that is given to another team', () => {
+  it('has no request of the team of before, however late that was sent', async () => {
+    const [owner, other] = [await founder(world), await founder(world)]
+    const appKey = await registered(owner)
+    const held = await holdApp(appKey)
+    const asked = owner.browser.send('POST', `/developer/apps/${appKey}/request`, {})
+    await untilLocked(world.pool)
+    const given = give(appKey, other.team)
+    await Promise.race([given, untilLocked(world.pool, 2)])
+    await held.release()
+    await Promise.all([asked, given])
+    const { rows } = await world.pool.query("select state from app_request where app_key = $1 and state = 'open'", [
+      appKey,
+    ])
+    expect(rows).toEqual([])
+  })
+})
+
+describe('a team', () => {
+  it('keeps an owner when one is erased while the other leaves', async () => {
+    const owner = await founder(world)
+    const other = await joined(world, owner, 'owner')
+    await joined(world, owner)
+    const held = await hold('select from team_member where member_id = $1 for update', [other.memberId])
+    const left = other.browser.send('POST', `/developer/teams/${owner.team}/leave`, {})
+    await untilLocked(world.pool)
+    const erased = eraseUser(world.deps, { cid: owner.cid, user_id: owner.userId })
+    await Promise.race([erased, untilLocked(world.pool, 2)])
+    await held.release()
+    await Promise.all([left, erased])
+    expect(await rolesOf(owner.team)).toEqual(['owner'])
+  })
+})
+
+describe('what an operator changes of an app', () => {
+  const live = async (owner: Developer & { team: string }) => {
+    const appKey = await registered(owner)
+    await world.pool.query("update micro_app set stage = 'live' where app_key = $1", [appKey])
+    return appKey
+  }
+
+  it('is not undone by a request from before, though the team sets a webhook meanwhile', async () => {
+    const owner = await founder(world)
+    await withAuthenticator(world, owner)
+    const appKey = await live(owner)
+    await owner.browser.send('POST', `/developer/apps/${appKey}/edit`, { ...APP_FORM, name: 'Asked for' })
+    world.clock.advance(1)
+    const held = await holdApp(appKey)
+    const path = `/developer/apps/${appKey}/webhook`
+    const set = owner.browser.send('POST', path, { webhook_url: 'https://hooks.example.com/' })
+    await untilLocked(world.pool)
+    await held.query("update micro_app set hosts = '{fixed.example.com}', updated_at = $2 where app_key = $1", [
+      appKey,
+      world.clock.now(),
+    ])
+    world.clock.advance(1)
+    await held.release()
+    expect((await set).status).toBe(200)
+    const { rows } = await world.pool.query('select request_id from app_request where app_key = $1', [appKey])
+    await expect(clientOf(world).admin('POST', `/app-requests/${rows[0].request_id}/approve`)).rejects.toThrow('400')
+  })
+
+  it('does not stand in the way of a secret that is made at the same moment', async () => {
+    const owner = await founder(world)
+    await withAuthenticator(world, owner)
+    const appKey = await live(owner)
+    const held = await holdApp(appKey)
+    const path = `/developer/apps/${appKey}/secret`
+    const made = owner.browser.send('POST', path, { replaces: '' })
+    await untilLocked(world.pool)
+    await held.query(
+      "insert into micro_app_secret (app_key, secret_hash, hashed_with, created_at) values ($1, 'hash', 'key', $2)",
+      [appKey, world.clock.now()],
+    )
+    await held.release()
+    expect((await made).status).toBe(409)
+  })
+})
+
+describe('a form that makes a secret of a webhook', () => {
+  it('makes one, though it is sent again as by a reload: what signed so far goes on for as long as was said', async () => {
+    const owner = await founder(world)
+    await withAuthenticator(world, owner)
+    const appKey = await registered(owner)
+    const path = `/developer/apps/${appKey}/webhook`
+    await owner.browser.send('POST', path, { webhook_url: 'https://hooks.example.com/' })
+    const former = 'select former_webhook_secret as secret from micro_app where app_key = $1'
+    const action = `${path}/secret`
+    const form = formsOf((await owner.browser.open(path)).text).find((one) => one.action === action)
+    if (!form) throw new Error('no form')
+    expect((await owner.browser.submit(form, { overlap_s: '86400' })).status).toBe(200)
+    const { rows: before } = await world.pool.query(former, [appKey])
+    expect((await owner.browser.submit(form, { overlap_s: '86400' })).status).toBe(409)
+    expect((await world.pool.query(former, [appKey])).rows).toEqual(before)
+  })
+})

@@ -106,20 +106,21 @@ describe('values of rows', () => {
     '\\x41',
   ]
 
+  const given: readonly Kinds[] = [
+    none,
+    ...texts.map((text): Kinds => ({ ...none, text, json: { text } })),
+    {
+      text: 'all',
+      bytes: Buffer.from([0, 34, 92, 110, 255]),
+      id: 2n ** 63n - 1n,
+      count: -1,
+      flag: false,
+      at: new Date('2026-11-27T22:00:00.123Z'),
+      json: { list: [1, null] },
+    },
+  ]
+
   it.each([1, 2, 50])('come as they were given, %i of them together', async (count) => {
-    const given = [
-      none,
-      ...texts.map((text): Kinds => ({ ...none, text, json: { text } })),
-      {
-        text: 'all',
-        bytes: Buffer.from([0, 34, 92, 110, 255]),
-        id: 2n ** 63n - 1n,
-        count: -1,
-        flag: false,
-        at: new Date('2026-11-27T22:00:00.123Z'),
-        json: { list: [1, null] },
-      },
-    ]
     const db = dbWith({})
     for (const row of given) {
       const rows = Array<Kinds>(count).fill(row)
@@ -129,6 +130,14 @@ describe('values of rows', () => {
       )
       expect(read).toEqual(rows)
     }
+  })
+
+  it('come in the order in which they were given, each with what is its own', async () => {
+    const read = await dbWith({}).many(
+      kinds,
+      sql`select text, bytes, id, count, flag, at, json from ${sql.rows('given', given, columns)} order by ordinal`,
+    )
+    expect(read).toEqual(given)
   })
 })
 

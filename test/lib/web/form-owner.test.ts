@@ -1,15 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../../src/platform/lib/root.ts'
 import { FORM_OWNER } from '../../../src/platform/lib/web/form-owner.ts'
 
 /** A form without the field counts as one of a program, so each form that changes something has to be written as it is looked for. */
 
-const VIEWS = join(ROOT, 'views')
+const VIEWS = new URL('views/', ROOT)
 const views = readdirSync(VIEWS, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.eta'))
-  .map((path) => [path, readFileSync(join(VIEWS, path), 'utf8')] as const)
+  .map((path) => [path, readFileSync(new URL(path, VIEWS), 'utf8')] as const)
 /** Without what the view computes. */
 const formsOf = (view: string): string[] => view.replaceAll(/<%[\s\S]*?%>/g, '').match(/<form\b[^>]*>/g) ?? []
 

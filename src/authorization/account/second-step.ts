@@ -22,7 +22,7 @@ import { tellPerson } from './person-mail.ts'
 import { AMR, endSession } from './session.ts'
 import { accountOf, openSession, personLimits, recordFailure } from './sign-in.ts'
 import { type Credential, findCredential, lockUser, lockUserSignedInSince } from './store.ts'
-import { routingKeyOf, type SignInBrowser } from './wire.ts'
+import { originOf, routingKeyOf, type SignInBrowser } from './wire.ts'
 
 /**
  * How many wrong codes of an authenticator count in a day: whoever knows the password has all day and every network to
@@ -136,7 +136,7 @@ export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<
   await refuseExhausted()
   const amr = await spendFactor(deps, step, code)
   if (!amr) {
-    const told = { from: input, method: 'code', detail: { by: 'code' } } as const
+    const told = { from: originOf(input), method: 'code', detail: { by: 'code' } } as const
     const refused = await limits.failed(recordFailure(deps, step, told))
     throw (await guesses?.failed()) ?? refused
   }

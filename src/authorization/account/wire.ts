@@ -225,6 +225,9 @@ export interface SignInOrigin {
   readonly userAgent?: string | undefined
 }
 
+/** Of whoever signs in this alone is kept: what they were given with it has passwords and codes. */
+export const originOf = ({ address, userAgent }: SignInOrigin): SignInOrigin => ({ address, userAgent })
+
 /** The browser in which somebody signs in. */
 export interface SignInBrowser extends SignInSource, SignInOrigin {
   /** The id of the session there that this sign-in replaces. */

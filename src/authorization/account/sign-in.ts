@@ -36,10 +36,10 @@ export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
 const CODES_ASKED_PER_HOUR = 6
 
 /** Whoever knows the password and has no code is seen by it; so often that nobody fills the history. */
-async function recordCodeAsked(deps: Deps, credential: Credential, from: SignInInput) {
+async function recordCodeAsked(deps: Deps, credential: Credential, input: SignInInput) {
   const name = `${credential.cid}:${credential.userId}`
   if (await countWithin(deps, HOUR_S, [{ kind: 'code-asked', name, most: CODES_ASKED_PER_HOUR }])) return
-  await recordSignIn(deps, credential, 'code_asked', { from: originOf(from), method: 'password' })
+  await recordSignIn(deps, credential, 'code_asked', { from: originOf(input), method: 'password' })
 }
 
 /** What failures and known browsers are counted by: spellings of one passport share it. */

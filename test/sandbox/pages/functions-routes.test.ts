@@ -304,7 +304,8 @@ describe('starting again', () => {
     expect(textOf(asked)).toMatch(/Test run 1 has passed 1 of \d+ steps\./)
     expect(await runs()).toHaveLength(1)
     const fields = new URLSearchParams()
-    for (const [, name = '', value = ''] of asked.body.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)) {
+    const [, main = ''] = asked.body.split('<main') // the form to sign out is before it
+    for (const [, name = '', value = ''] of main.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)) {
       fields.append(name, value.replaceAll('&quot;', '"'))
     }
     const back = new URLSearchParams([...fields, ['action', 'back']])

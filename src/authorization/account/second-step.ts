@@ -123,7 +123,7 @@ const limitsOf = (deps: Deps, { step, address, device }: SecondStepInput) =>
 /**
  * Opens a session for a code of the authenticator, or a recovery code, and returns its id; throws SignInRefused. Wrong
  * codes count as wrong passwords do, and only a whole sign-in clears the count: a right password does not. Those of an
- * authenticator have a bound of a day besides (code-guesses.ts).
+ * authenticator have a bound of a day besides (MOST_IN_A_DAY).
  */
 export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<string> {
   const { step, device, code } = input

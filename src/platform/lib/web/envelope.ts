@@ -103,7 +103,10 @@ const answerWith =
     return write(success(data))
   }
 
-/** The JSON envelope. Where it returns the reply, Fastify waits for the end of the stream. */
+/**
+ * The JSON envelope, for a handler to return: one that sends it by itself and returns the reply makes Fastify wait for
+ * the end of the stream.
+ */
 export const answerSuccess = answerWith(JSON.stringify)
 
 /** Like `answerSuccess`, for data that holds a `bigint`: 64-bit ids as plain numbers. */

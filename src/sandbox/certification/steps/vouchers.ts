@@ -106,7 +106,10 @@ const USED = 1
 /** voucherType of an order without codes. */
 const NO_CODES = 0
 
-/** The codes of an order query: those issued, and as many used as usedQuantity says; with voucherType 0, any. */
+/**
+ * The codes of an order query: those issued, and as many of them used as usedQuantity says. An answer that says
+ * voucherType 0 need not list any.
+ */
 export async function checkReportedVouchers(
   context: StepContext<'voucher-list'>,
   { vouchers, quantity }: Order,

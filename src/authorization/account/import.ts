@@ -44,7 +44,10 @@ const userImport = z.discriminatedUnion('dry_run', [
 ])
 type UserImport = z.output<typeof userImport>
 
-/** `new`, `created`, `identical` to a user that is there (whatever the password), or which fields another has. */
+/**
+ * `new`, or `created` where it was done; `identical` to a user that is there, whatever the password; or which fields
+ * another has.
+ */
 type ImportOutcome = 'new' | 'created' | 'identical' | readonly ('passport' | 'user_id')[]
 
 /** Others have created some of the users since they were looked for. */

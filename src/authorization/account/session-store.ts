@@ -24,7 +24,10 @@ export const updateProfile = (db: Db, key: UserRowKey, said: UpstreamPerson['pro
 
 const ended = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
 
-/** Ends those that began with one session of the provider (`sid`), with any of a person (`sub`), or with both. */
+/**
+ * Ends those that began with one session of the provider (`sid`), or with any of a person (`sub`); both: with that
+ * session of that person.
+ */
 export const deleteUpstreamSessions = (
   db: Db,
   { sub, sid }: { readonly sub: Buffer | undefined; readonly sid: Buffer | undefined },

@@ -56,7 +56,10 @@ async function allowed({ db, clock }: Deps, person: UserRowKey): Promise<Allowed
   )
 }
 
-/** The person withdraws all that they have allowed an app, in both dialects. Throws 20007 (404) if that is nothing. */
+/**
+ * The person withdraws all that they have allowed an app, in both dialects, and what is remembered of it. Throws 20007
+ * (404) if that is nothing.
+ */
 const withdraw = operation(
   withdrawal,
   (deps: Deps, { app_key: appKey }, person: UserRowKey): Promise<void> => endGrants(deps, person, { appKey }, 'user'),
@@ -105,14 +108,19 @@ async function tellApp(deps: Deps, of: UserRowKey & { readonly appKey: string },
 /** An app may have millions of grants; the operator waits so long at most. */
 const COUNTED_WITHIN_S = 60
 
-/** Access and refresh tokens, the apps that hold them, browser sessions. Throws 20007 (404) when there is no such user. */
+/**
+ * Access and refresh tokens, the apps that hold them, browser sessions. Throws 20007 (404) when there is no such user.
+ */
 async function ofUser(deps: Deps, { cid, user_id }: UserKey) {
   const sessions = await countSessionsOfUser(deps, { cid, user_id })
   const tokens = await countTokensOfUser(deps.db, rowKeyOf({ cid, user_id }), deps.clock.now())
   return { cid, user_id, ...tokens, sessions }
 }
 
-/** Tokens, and how many people allowed them. Throws 20007 (404), and 20003 (429) during another long read. */
+/**
+ * Tokens, and how many people allowed them. Throws 20007 (404) when there is no such app, and 20003 (429) while this
+ * process does another long read.
+ */
 async function ofApp(deps: Deps, appKey: string) {
   return deps.longReads.run(async () => {
     const { app_key } = await showMicroApp(deps, appKey)

@@ -121,7 +121,10 @@ const newestSecret = (secrets: readonly { readonly created_at: Date }[]): string
 
 const secretRotation = rotation.extend({ replaces: z.string().max(40) })
 
-/** A new secret, shown once, in place of the newest: a form sent twice makes one. The former works `overlap_s` on. */
+/**
+ * A new secret, shown once, in place of the newest: a form sent twice makes one. The former works for `overlap_s`
+ * seconds more.
+ */
 const rotateAppSecret = operation(
   secretRotation,
   (deps: Deps, appKey: string, { replaces, overlap_s }: z.output<typeof secretRotation>, person: UserRowKey) =>

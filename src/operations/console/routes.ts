@@ -199,7 +199,10 @@ function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, sect
 const doneAt = (reply: FastifyReply, page: string): FastifyReply =>
   seeOther(reply, `${page}${page.includes('?') ? '&' : '?'}done=1`)
 
-/** What was typed; a hidden field has its present value. Browsers send nothing for boxes that are not checked. */
+/**
+ * What was typed; a hidden field has its present value. Browsers send nothing for boxes that are not checked: after a
+ * form without a value none is.
+ */
 function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext, wasTyped: boolean): string {
   if (kind === 'password') return ''
   if (kind === 'several' && wasTyped && Object.keys(fields).length > 0) return fields[name] ?? ''

@@ -188,7 +188,9 @@ type Given<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined>
 const withoutGaps = <Fields extends object>(fields: Fields): Given<Fields> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<Fields>
 
-/** Missing fields come from the pulled product. Throws InvalidInput for fields that neither has. */
+/**
+ * Completes the request: missing fields come from the pulled product. Throws InvalidInput for fields that neither has.
+ */
 function completeRequest(orderId: bigint, input: NewOrder, offer: OutputOf<typeof findOffer>): CreateRequest {
   const mtDealId = input.mt_deal_id ?? offer?.mt_deal_id
   const unitPrice = input.unit_price ?? offer?.unit_price ?? undefined

@@ -30,7 +30,10 @@ export const orderCreate = defineStep({
   },
 })
 
-/** A second order create must bring the same order. The step's own order is the main one from then on. */
+/**
+ * After a lost answer the platform asks again and must get the same order. The step's own order is the main one from
+ * then on: a partner that failed this once has two orders for the old one.
+ */
 export const orderCreateAgain = defineStep({
   id: 'order-create-again',
   kind: 'defence',
@@ -76,7 +79,10 @@ export const orderQuery = defineStep({
   },
 })
 
-/** An id beyond 2^53, which doubles cannot give back; only warnings: live ids that large fail all other steps. */
+/**
+ * An id beyond 2^53, which doubles cannot give back. Only warnings: where live ids are that large (ORDER_ID_BITS 63),
+ * those of all other steps are too, and fail them.
+ */
 export const largeOrderId = defineStep({
   id: 'large-order-id',
   kind: 'defence',

@@ -69,10 +69,10 @@ const withdraw = operation(
 export const ownGrants = { allowed, withdraw }
 
 /**
- * Ends grants of one person, all to one app or a single one, and tells the app: their codes, access tokens and refresh tokens
- * stop working at once, in both dialects, since each of them is looked up together with its grant. What the app might have
- * without being asked is forgotten. A consent that is being given waits for it, or it waits for the consent. Doing it again
- * changes nothing. Throws 20007 (404) where there is no such grant.
+ * Ends grants of one person, all to one app or a single one, and tells the app: their codes, access tokens and refresh
+ * tokens stop working at once, in both dialects, since each of them is looked up together with its grant. What the app
+ * might have without being asked is forgotten. A consent that is being given waits for it, or it waits for the consent.
+ * Doing it again changes nothing. Throws 20007 (404) where there is no such grant.
  */
 const endGrants = (deps: Deps, person: UserRowKey, which: WhichGrants, reason: EndReason): Promise<void> =>
   inPersonTransaction(deps, person.routingKey, async (inside, db) => {
@@ -89,7 +89,10 @@ const endGrants = (deps: Deps, person: UserRowKey, which: WhichGrants, reason: E
     if (ended > 0) await tellApp(inside, { ...person, appKey }, reason)
   })
 
-/** Ends a grant that is known by its id alone, and tells its app. False when it had ended before. `deps.db` is a transaction. */
+/**
+ * Ends a grant that is known by its id alone, and tells its app. False when it had ended before. `deps.db` is a
+ * transaction.
+ */
 export async function endGrant(deps: Deps, routingKey: number, grantId: string, reason: EndReason): Promise<boolean> {
   const person = await personOfGrant(deps.db, routingKey, grantId)
   // Two that end at once would each find the other one live, and no message say that all have ended.

@@ -86,8 +86,9 @@ export const unlockDeadWorkers = async (db: Db): Promise<void> => {
 }
 
 /**
- * When a job is queued anew while it runs, the queue takes its key away and uses up its attempts, so that only the new one
- * is tried again. Its worker would have removed it; when that has died, it would look like one that failed for no reason.
+ * When a job is queued anew while it runs, the queue takes its key away and uses up its attempts, so that only the new
+ * one is tried again. Its worker would have removed it; when that has died, it would look like one that failed for no
+ * reason.
  */
 const removeSuperseded = (db: Db): Promise<number> =>
   db.exec(

@@ -15,8 +15,8 @@ const hasCitus = async (client: pg.ClientBase): Promise<boolean> =>
 export type ShardNodes = Readonly<Record<string, string>>
 
 /**
- * Undefined without Citus. A node that knows the others answers like the coordinator: whoever asks the one that has the rows
- * spares the way there and back, which is a quarter of what a batch costs (OPERATIONS "Citus").
+ * Undefined without Citus. A node that knows the others answers like the coordinator: whoever asks the one that has the
+ * rows spares the way there and back, which is a quarter of what a batch costs (OPERATIONS "Citus").
  */
 export async function nodesOfShards(databaseUrl: string, shards: number): Promise<ShardNodes | undefined> {
   if (shards === 1) return undefined

@@ -42,8 +42,8 @@ function withBatchesOver(db: Db, near: Db): Db {
 }
 
 /**
- * The database over a pool, and each of its shards over one more with as many connections. Batches of a shard whose node is
- * known go there, over a third: they are about its rows alone. Its transactions may also write to `public`.
+ * The database over a pool, and each of its shards over one more with as many connections. Batches of a shard whose
+ * node is known go there, over a third: they are about its rows alone. Its transactions may also write to `public`.
  */
 export function openDatabase(
   settings: PoolSettings,

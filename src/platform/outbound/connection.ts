@@ -21,8 +21,8 @@ const mayBecomeOne = (text: string): boolean =>
   (BEGUN.test(text) && !LONE_FEED.test(text)) || BEGINNINGS.some((beginning) => beginning.startsWith(text))
 
 /**
- * Passes over each `100 Continue` before the answer. Some servers send it to every POST, and a client has to read it though
- * it has not asked (RFC 9110 §15.2); undici gives up the connection there, and reads other interim answers.
+ * Passes over each `100 Continue` before the answer. Some servers send it to every POST, and a client has to read it
+ * though it has not asked (RFC 9110 §15.2); undici gives up the connection there, and reads other interim answers.
  */
 function skipContinue(socket: Socket): void {
   const read = socket.read.bind(socket)

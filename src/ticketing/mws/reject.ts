@@ -46,8 +46,8 @@ export interface Rejection {
 }
 
 /**
- * Keeps a rejected call for its partner to see; calls that name no known partner are only logged. Unverified callers must
- * not wait for it: the time would reveal whether the clientId exists.
+ * Keeps a rejected call for its partner to see; calls that name no known partner are only logged. Unverified callers
+ * must not wait for it: the time would reveal whether the clientId exists.
  */
 export function keepRejected(deps: IncomingDeps, rejection: Rejection): Promise<void> {
   const most = rejection.verified ? Number.POSITIVE_INFINITY : WRITTEN_AT_ONCE

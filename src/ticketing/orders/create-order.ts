@@ -220,7 +220,9 @@ function completeRequest(orderId: bigint, input: NewOrder, offer: OutputOf<typeo
 const differs = (stored: Readonly<Record<string, unknown>>, input: NewOrder): boolean =>
   Object.entries(givenFields(input)).some(([field, value]) => canonical(stored[field]) !== canonical(value))
 
-/** Equal text for equal values, whatever order PostgreSQL keeps names in; an id is the same as number, text or bigint. */
+/**
+ * Equal text for equal values, whatever order PostgreSQL keeps names in; an id is the same as number, text or bigint.
+ */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (value === null || typeof value !== 'object') return stringifyLossless({ value: String(value) })

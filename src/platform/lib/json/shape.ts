@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Detail, type LocalizedText, localized } from '../localized-text.ts'
-import { asMessage, problem, REQUIRED } from './fields.ts'
+import { asMessage, problem, REQUIRED } from './field-problem.ts'
 import { jsonIn } from './lossless.ts'
 
 /** One thing wrong with a JSON value: where (`body.voucherList[2].status`) and what. */

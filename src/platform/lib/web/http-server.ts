@@ -4,9 +4,9 @@ import { drainingResponse } from './drain.ts'
 import type { Readiness } from './health.ts'
 
 /**
- * Node goes on through all that has arrived in one piece, up to 2,000 requests, also once their connection is destroyed, and makes an error
- * with a stack for each: a quarter of a second of work for whoever sends 64 KiB. A request whose connection is gone is called an
- * upgrade, for which Node's parser stops.
+ * Node goes on through all that has arrived in one piece, up to 2,000 requests, also once their connection is
+ * destroyed, and makes an error with a stack for each: a quarter of a second of work for whoever sends 64 KiB. A
+ * request whose connection is gone is called an upgrade, for which Node's parser stops.
  */
 class Arrived extends IncomingMessage {
   declare private isUpgrade: boolean

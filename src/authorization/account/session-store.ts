@@ -1,3 +1,5 @@
+/** The SQL of browser sessions, of the history of sign-ins, and of what the OpenID provider says of a person. */
+
 import { z } from 'zod'
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
@@ -43,8 +45,6 @@ export const deleteUpstreamSessions = (
     ),
   )
 }
-
-/** The SQL of browser sessions, and of the history of sign-ins. */
 
 interface NewSession {
   readonly sessionHash: Buffer

@@ -1,3 +1,5 @@
+/** The SQL of the purge, and of workers' leases, all by the clock of the database: those of machines differ. */
+
 import { z } from 'zod'
 import type { Retention, RetentionBatch } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
@@ -48,8 +50,6 @@ export const mayDelete = (db: Db, table: string): Promise<boolean> =>
     z.boolean(),
     sql`select has_table_privilege(${table}, 'delete') and has_table_privilege(${table}, 'update') as may`,
   )
-
-/** Leases of workers, all by the clock of the database: those of machines differ. */
 
 /** May be repeated when the outcome of the first call is unknown. */
 export const takeLease = (db: Db, workerId: string, seconds: number): Promise<number> =>

@@ -22,7 +22,7 @@ interface Options {
   readonly shards?: number
   readonly limits?: BatchLimits
   readonly tracing?: Tracing | undefined
-  /** On Citus. */
+  /** On Citus: how to connect to the node that has a shard. */
   readonly nodes?: ShardNodes | undefined
 }
 
@@ -43,7 +43,7 @@ function withBatchesOver(db: Db, near: Db): Db {
 
 /**
  * The database over a pool, and each of its shards over one more with as many connections. Batches of a shard whose
- * node is known go there, over a third: they are about its rows alone. Its transactions may also write to `public`.
+ * node is known go there, over a third: they are about its rows alone. The shard's transactions may also write to `public`.
  */
 export function openDatabase(
   settings: PoolSettings,

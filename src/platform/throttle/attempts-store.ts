@@ -1,3 +1,5 @@
+/** The SQL of what is counted of a caller: uses that processes share, and failed attempts. */
+
 import { z } from 'zod'
 import type { Batched } from '../db/batch.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'

@@ -142,7 +142,10 @@ const WHOLE_ORDER = 1
 
 /** Only an order for a day can be moved to another one. */
 export const checkDated = (context: StepContext<'dated-product'>, isDated: boolean): Promise<boolean> =>
-  context.check('dated-product', isDated, { expected: 'useDateMode ≥ 1', actual: isDated ? '≥ 1' : 'useDateMode 0' })
+  context.check('dated-product', isDated, {
+    expected: 'useDateMode ≥ 1',
+    actual: isDated ? 'useDateMode ≥ 1' : 'useDateMode 0',
+  })
 
 /** The whole order moves by a week: most sellers ask the same price on the same weekday. */
 export const orderReschedule = defineStep({

@@ -29,7 +29,7 @@ export interface Service {
 }
 
 const CONNECTIONS_SHORT =
-  'HTTP_PROCESSES times DATABASE_POOL_SIZE is more than PostgreSQL takes: lower one of them, or raise its max_connections; until then requests are refused under load'
+  'HTTP_PROCESSES times DATABASE_POOL_SIZE (with SHARDS, times one more than these) leaves no connection of PostgreSQL over: lower one of them, or raise its max_connections; until then requests are refused under load'
 
 /** How long the database's connections may take to close. */
 const CLOSE_TIMEOUT_MS = 2_000
@@ -106,6 +106,9 @@ function portsOf(config: Config): WantedPort[] {
   ]
 }
 
+/** Of one process: one for all, and one for each shard. */
+const poolsOf = ({ SHARDS }: Config): number => (SHARDS > 1 ? SHARDS + 1 : 1)
+
 async function openDatabase(config: Config, log: Log, running: Running, signal?: AbortSignal): Promise<Database> {
   const { DATABASE_URL, DATABASE_WAIT_S } = config
   if (DATABASE_URL) await awaitDatabase(DATABASE_URL, { seconds: DATABASE_WAIT_S, log, signal })
@@ -115,7 +118,7 @@ async function openDatabase(config: Config, log: Log, running: Running, signal?:
   try {
     if (config.DATABASE_URL) {
       const max_connections = await checkSessions(connectionSettings(config, databaseUrl))
-      const wanted = config.HTTP_PROCESSES * config.DATABASE_POOL_SIZE
+      const wanted = config.HTTP_PROCESSES * config.DATABASE_POOL_SIZE * poolsOf(config)
       if (wanted >= max_connections) log.warn({ wanted, max_connections }, CONNECTIONS_SHORT)
     }
     await (config.MIGRATE ? migrate(databaseUrl, config.SHARDS) : checkShards(databaseUrl, config.SHARDS))

@@ -106,29 +106,54 @@ describe('values of rows', () => {
     '\\x41',
   ]
 
-  it.each([1, 2, 50])('come as they were given, %i of them together', async (count) => {
-    const given = [
-      none,
-      ...texts.map((text): Kinds => ({ ...none, text, json: { text } })),
-      {
-        text: 'all',
-        bytes: Buffer.from([0, 34, 92, 110, 255]),
-        id: 2n ** 63n - 1n,
-        count: -1,
-        flag: false,
-        at: new Date('2026-11-27T22:00:00.123Z'),
-        json: { list: [1, null] },
-      },
-    ]
-    const db = dbWith({})
+  let db: Db
+  beforeAll(() => {
+    db = dbWith({})
+  })
+  const given: Kinds[] = [
+    none,
+    ...texts.map((text): Kinds => ({ ...none, text, json: { text } })),
+    ...['+012000-02-03T04:05:06Z', '0000-02-03T04:05:06Z', '-000043-02-03T04:05:06Z'].map(
+      (at): Kinds => ({ ...none, at: new Date(at) }),
+    ),
+    { ...none, json: ['a', { b: null }] },
+    {
+      text: 'all',
+      bytes: Buffer.from([0, 34, 92, 110, 255]),
+      id: 2n ** 63n - 1n,
+      count: -1,
+      flag: false,
+      at: new Date('2026-11-27T22:00:00.123Z'),
+      json: { list: [1, null] },
+    },
+  ]
+  const readBack = async (rows: Kinds[]) =>
+    db.many(
+      kinds,
+      sql`select text, bytes, id, count, flag, at, json from ${sql.rows('given', rows, columns)} order by ordinal`,
+    )
+
+  it('come as they were given, alone and together', async () => {
     for (const row of given) {
-      const rows = Array<Kinds>(count).fill(row)
-      const read = await db.many(
-        kinds,
-        sql`select text, bytes, id, count, flag, at, json from ${sql.rows('given', rows, columns)}`,
-      )
-      expect(read).toEqual(rows)
+      expect(await readBack([row])).toEqual([row])
+      expect(await readBack([row, row])).toEqual([row, row])
     }
+  })
+
+  it('come in their order, the ones that arrays cannot have as JSON among the others', async () => {
+    expect(await readBack(given)).toEqual(given)
+    const plain = given.filter(({ text }) => !/[\n\t\\"]/.test(text ?? ''))
+    expect(await readBack(plain)).toEqual(plain)
+  })
+
+  it('are bytes, however they are kept', async () => {
+    const bytes = new Uint8Array([9, 0, 34, 92]).subarray(1) as Buffer
+    const row = { ...none, bytes: Buffer.from(bytes) }
+    expect(await readBack([{ ...none, bytes }, none])).toEqual([row, none])
+  })
+
+  it('of which one is no date are refused by the database, which a batch then tells for that one alone', async () => {
+    await expect(readBack([{ ...none, at: new Date(Number.NaN) }, none])).rejects.toMatchObject({ code: '22007' })
   })
 })
 

@@ -1,7 +1,7 @@
 /**
- * The second step of a sign-in. What stands between the two is no session: an encrypted text that says whose password was
- * right, when, and which password that was; whoever uses the browser next cannot read it. It ends with the password, and
- * with everything that an operator ends.
+ * The second step of a sign-in. What stands between the two is no session: an encrypted text that says whose password
+ * was right, when, and which password that was; whoever uses the browser next cannot read it. It ends with the
+ * password, and with everything that an operator ends.
  */
 
 import { z } from 'zod'
@@ -28,7 +28,7 @@ import { tellPerson } from './person-mail.ts'
 import { AMR, endSession } from './session.ts'
 import { accountOf, openSession, personLimits, recordFailure } from './sign-in.ts'
 import { type Credential, findCredential, lockUser, lockUserSignedInSince } from './store.ts'
-import { routingKeyOf, type SignInBrowser } from './wire.ts'
+import { originOf, routingKeyOf, type SignInBrowser } from './wire.ts'
 
 /**
  * How many wrong codes of an authenticator count in a day: whoever knows the password has all day and every network to
@@ -39,12 +39,12 @@ const MOST_IN_A_DAY = 20
 
 type Browsers = 'known' | 'others'
 
-const subjectOf = ({ keys }: Deps, { cid, userId }: UserRowKey, browsers: Browsers): Buffer =>
+const throttleSubject = ({ keys }: Deps, { cid, userId }: UserRowKey, browsers: Browsers): Buffer =>
   throttleKey(keys, 'code-day', `${browsers}\n${cid}:${userId}`)
 
 function codeGuesses(deps: Deps, person: UserRowKey & { passport: string }, device: string | undefined) {
   const browsers = knownDevice(deps, accountOf(person.passport), device) ? 'known' : 'others'
-  const subject = subjectOf(deps, person, browsers)
+  const subject = throttleSubject(deps, person, browsers)
   return {
     async refuseExhausted(): Promise<void> {
       const counted = await currentFailures(deps.db, subject, deps.clock.now(), DAY_S)
@@ -61,8 +61,8 @@ function codeGuesses(deps: Deps, person: UserRowKey & { passport: string }, devi
 
 /** Whoever has guessed does not know the password any more. */
 export async function forgetCodeGuesses(deps: Deps, person: UserRowKey): Promise<void> {
-  await clearFailures(deps.db, subjectOf(deps, person, 'known'))
-  await clearFailures(deps.db, subjectOf(deps, person, 'others'))
+  await clearFailures(deps.db, throttleSubject(deps, person, 'known'))
+  await clearFailures(deps.db, throttleSubject(deps, person, 'others'))
 }
 
 /** Seconds from the password to the code. */
@@ -136,7 +136,7 @@ export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<
   await refuseExhausted()
   const amr = await spendFactor(deps, step, code)
   if (!amr) {
-    const told = { from: input, method: 'code', detail: { by: 'code' } } as const
+    const told = { from: originOf(input), method: 'code', detail: { by: 'code' } } as const
     const refused = await limits.failed(recordFailure(deps, step, told))
     throw (await guesses?.failed()) ?? refused
   }
@@ -175,12 +175,13 @@ export async function confirmInSignIn(
 }
 
 /** Throws SignInRefused where the password was changed, or everything was ended, since the first step. */
-async function open(deps: Deps, from: SecondStepInput, amr: readonly string[]): Promise<string> {
-  const { step, formerSession, device } = from
+async function open(deps: Deps, input: SecondStepInput, amr: readonly string[]): Promise<string> {
+  const { step, formerSession, device } = input
+  const { isPassword } = step
   const method = amr.includes('otp') ? 'code' : 'recovery code'
   await endSession(deps, formerSession)
   return inPersonTransaction(deps, step.routingKey, async (inside, db) => {
     if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
-    return openSession(inside, step.passport, step, { isPassword: step.isPassword, amr, method, from, device })
+    return openSession(inside, step.passport, step, { isPassword, amr, method, from: originOf(input), device })
   })
 }

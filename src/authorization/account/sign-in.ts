@@ -11,7 +11,7 @@ import { tellPerson } from './person-mail.ts'
 import { endSession, startSession } from './session.ts'
 import { insertSignIn } from './session-store.ts'
 import { type Credential, findCredential } from './store.ts'
-import type { SignInBrowser, SignInOrigin } from './wire.ts'
+import { originOf, type SignInBrowser, type SignInOrigin } from './wire.ts'
 
 export interface SignInInput extends SignInBrowser {
   readonly passport: string
@@ -36,10 +36,10 @@ export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
 const CODES_ASKED_PER_HOUR = 6
 
 /** Whoever knows the password and has no code is seen by it; so often that nobody fills the history. */
-async function recordCodeAsked(deps: Deps, credential: Credential, from: SignInInput) {
+async function recordCodeAsked(deps: Deps, credential: Credential, input: SignInInput) {
   const name = `${credential.cid}:${credential.userId}`
   if (await countWithin(deps, HOUR_S, [{ kind: 'code-asked', name, most: CODES_ASKED_PER_HOUR }])) return
-  await recordSignIn(deps, credential, 'code_asked', { from, method: 'password' })
+  await recordSignIn(deps, credential, 'code_asked', { from: originOf(input), method: 'password' })
 }
 
 /** What failures and known browsers are counted by: spellings of one passport share it. */
@@ -56,14 +56,14 @@ async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   const credential = await findCredential(deps.db, passport)
   const right = await verifyPassword(credential?.passwordHash, input.password)
   if (!credential || !right) {
-    const told = { from: input, method: 'password' } as const
+    const told = { from: originOf(input), method: 'password' } as const
     throw await limits.failed(recordFailure(deps, credential, told))
   }
   await limits.refuseExhausted()
   // Not forgotten yet what failed: whoever knows a password could guess codes for ever.
   if (await needsSecondStep(deps, credential)) throw new SecondStepNeeded(credential)
   const isPassword = (now: string | undefined) => now === credential.passwordHash
-  const opening = { isPassword, amr: undefined, method: 'password', from: input, device } as const
+  const opening = { isPassword, amr: undefined, method: 'password', from: originOf(input), device } as const
   const session = await inPersonTransaction(deps, credential.routingKey, (inside) =>
     openSession(inside, passport, credential, opening),
   )

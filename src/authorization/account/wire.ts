@@ -225,6 +225,9 @@ export interface SignInOrigin {
   readonly userAgent?: string | undefined
 }
 
+/** That alone: what somebody types to sign in comes with it, and is kept nowhere. */
+export const originOf = ({ address, userAgent }: SignInOrigin): SignInOrigin => ({ address, userAgent })
+
 /** The browser in which somebody signs in. */
 export interface SignInBrowser extends SignInSource, SignInOrigin {
   /** The id of the session there that this sign-in replaces. */

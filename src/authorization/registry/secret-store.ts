@@ -147,9 +147,10 @@ export const touchSecret = async (db: Db, use: SecretUse): Promise<void> => {
 const ending = z.object({ app_key: z.string(), created_at: z.date(), ends_at: z.date() })
 
 /**
- * Secrets that end until then, each given to one caller once, who tells its app in the same transaction: of
- * simultaneous callers the second waits, and finds them told. Citus locks no row of a join with micro_app, so none is
- * locked first.
+ * Secrets that end until then, each given to one caller once, who tells its app in the same transaction: of simultaneous
+ * callers the second waits, finds them told, and leaves the rest to the first. Citus locks no row of a join with
+ * micro_app, so none is locked first, and two callers may lock them in opposite order: PostgreSQL then ends one of them,
+ * whose job runs again.
  */
 export const takeEndingSecrets = (
   db: Db,

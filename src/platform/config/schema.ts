@@ -63,7 +63,7 @@ export const settings = z.object({
     .refine((count) => Number.isInteger(Math.log2(count)), 'must be a power of two: 1, 2, 4, 8, …')
     .default(1)
     .describe(
-      'schemas that people are spread over (OPERATIONS "Database"), a power of two; each process has `DATABASE_POOL_SIZE` connections for each of them, too',
+      'schemas that people are spread over (OPERATIONS "Database"), a power of two; each process has `DATABASE_POOL_SIZE` connections for each of them, too, and on Citus as many straight to its worker',
     ),
   DATABASE_PLANNING: z
     .enum(['forced', 'server'], 'must be forced or server')

@@ -3,6 +3,7 @@ import type { Log } from '../lib/log.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import { BATCH_LIMITS, type BatchLimits } from './batch.ts'
 import type { ShardNodes } from './citus.ts'
+import type { Connections } from './pause.ts'
 import { openPool, type PoolSettings } from './pool.ts'
 import { schemasOf } from './shards.ts'
 import { byGroup, type ConnectionGroup, connectionShares } from './shares.ts'
@@ -22,19 +23,70 @@ interface Options {
   readonly shards?: number
   readonly limits?: BatchLimits
   readonly tracing?: Tracing | undefined
-  /** On Citus: how to connect to the node that has a shard. */
+  /** On Citus: where each shard is. */
   readonly nodes?: ShardNodes | undefined
 }
 
-/** The same database, whose batches go out over another pool. Handles are compared (byShard), so each is made once. */
-function withBatchesOver(db: Db, near: Db): Db {
+const DIRECT_AGAIN_AFTER_MS = 5_000
+
+/**
+ * Connections to the node that has a shard; through the coordinator when there is none to be had, whatever the reason, and
+ * until one can be had again, which is tried every few seconds while nobody waits for it.
+ */
+function directOr(coordinator: Pool, direct: Pool, log: Log): Connections {
+  let isAway = false
+  let triedAt = 0
+  const tryAgain = async () => {
+    triedAt = performance.now()
+    const client = await direct.connect()
+    client.release()
+    isAway = false
+    log.info('a node of Citus is asked directly again')
+  }
+  return {
+    options: direct.options,
+    get ending() {
+      return coordinator.ending
+    },
+    connect: async () => {
+      if (isAway) {
+        if (performance.now() - triedAt >= DIRECT_AGAIN_AFTER_MS) tryAgain().catch(() => {})
+        return coordinator.connect()
+      }
+      try {
+        return await direct.connect()
+      } catch (error) {
+        if (!isAway && !direct.ending) {
+          const { message: reason } = error as Error
+          log.warn({ reason }, 'a node of Citus cannot be reached: its shard is asked through the coordinator')
+        }
+        isAway = true
+        triedAt = performance.now()
+        return coordinator.connect()
+      }
+    },
+  }
+}
+
+/** For `/readyz`: a shard can be used where both ways answer. */
+const askedBothWays = (db: Db, direct: Db): Db => ({
+  ...db,
+  many: async (row, statement) => {
+    await direct.many(row, statement)
+    return db.many(row, statement)
+  },
+})
+
+/** The same database, whose batches go another way. Handles are compared (byShard), so each is made once. */
+function withBatchesOver(db: Db, direct: Db): Db {
   const groups = new Map<ConnectionGroup, Db>()
   return {
     ...db,
-    batch: near.batch,
-    batchWork: near.batchWork,
+    batch: direct.batch,
+    batchWork: direct.batchWork,
+    reserved: () => askedBothWays(db.reserved(), direct.reserved()),
     withShareOf: (name) => {
-      const known = groups.get(name) ?? withBatchesOver(db.withShareOf(name), near.withShareOf(name))
+      const known = groups.get(name) ?? withBatchesOver(db.withShareOf(name), direct.withShareOf(name))
       groups.set(name, known)
       return known
     },
@@ -42,8 +94,9 @@ function withBatchesOver(db: Db, near: Db): Db {
 }
 
 /**
- * The database over a pool, and each of its shards over one more with as many connections. Batches of a shard whose
- * node is known go there, over a third: they are about its rows alone. The shard's transactions may also write to `public`.
+ * The database over a pool, and each of its shards over one more with as many connections. Batches of a shard whose node is
+ * known go there, over a third pool: they are about rows of that shard alone, and its transactions may also write to
+ * `public`. Both ways to a shard share its connections, so that one can take over from the other.
  */
 export function openDatabase(
   settings: PoolSettings,
@@ -52,31 +105,35 @@ export function openDatabase(
 ): OpenDatabase {
   const schemas = schemasOf(shards)
   const set: ShardSet | undefined = schemas.length > 0 ? { schemas, handles: [] } : undefined
-  const open = (schema?: string, connectionString = settings.connectionString) => {
-    const pool = openPool({ ...settings, connectionString, ...(schema === undefined ? {} : { schema }) }, log)
+  const poolOf = (schema?: string, connectionString = settings.connectionString) =>
+    openPool({ ...settings, connectionString, ...(schema === undefined ? {} : { schema }) }, log)
+  const open = (schema?: string) => {
     const shares = connectionShares(settings.size, limits)
-    return { pool, shares, db: dbOf(pool, limits, shares, tracing, set, schema) }
+    const over = (connections: Connections) => dbOf(connections, limits, shares, tracing, set, schema)
+    const pool = poolOf(schema)
+    const node = schema === undefined ? undefined : nodes[schema]
+    if (node === undefined) return { shares, pool, pools: [pool], db: over(pool) }
+    const direct = poolOf(schema, node)
+    const db = withBatchesOver(over(pool), over(directOr(pool, direct, log)))
+    return { shares, pool, pools: [pool, direct], db }
   }
   const whole = open()
-  const parts = schemas.map((schema) => {
-    const node = nodes[schema]
-    return { part: open(schema), near: node === undefined ? undefined : open(schema, node) }
-  })
-  set?.handles.push(...parts.map(({ part, near }) => (near ? withBatchesOver(part.db, near.db) : part.db)))
-  const all = [whole, ...parts.flatMap(({ part, near }) => (near ? [part, near] : [part]))]
+  const all = [whole, ...schemas.map(open)]
+  set?.handles.push(...all.slice(1).map(({ db }) => db))
+  const pools = all.flatMap((part) => part.pools)
   return {
     db: whole.db,
     pool: whole.pool,
     connections: () => ({
-      total: all.reduce((sum, { pool }) => sum + pool.totalCount, 0),
-      idle: all.reduce((sum, { pool }) => sum + pool.idleCount, 0),
+      total: pools.reduce((sum, { totalCount }) => sum + totalCount, 0),
+      idle: pools.reduce((sum, { idleCount }) => sum + idleCount, 0),
     }),
     waiting: () => {
       const parts = all.map(({ shares }) => shares.waiting())
       return byGroup((group) => parts.reduce((sum, part) => sum + part[group], 0))
     },
     close: async () => {
-      await Promise.all(all.map(({ pool }) => pool.end()))
+      await Promise.all(pools.map((pool) => pool.end()))
     },
   }
 }

@@ -12,10 +12,13 @@ import type { Statement } from './statement.ts'
 
 /**
  * A database that is away for a moment (it restarts, another node takes over) is waited for, as long as nothing can be
- * done twice: until there is a connection. After that reads are sent again, and a write once, if the server has refused it
- * because it takes none: the connection was left to a former primary. So is a transaction whose work may be done again, until
- * its commit is sent.
+ * done twice: until there is a connection. After that reads are sent again, and a write once, if the server has refused
+ * it because it takes none: the connection was left to a former primary. So is a transaction whose work may be done
+ * again, until its commit is sent.
  */
+
+/** A pool, as far as statements need one. */
+export type Connections = Pick<Pool, 'ending' | 'options'> & { connect(): Promise<PoolClient> }
 
 const TRY_AGAIN_AFTER_MS = 100
 
@@ -36,24 +39,22 @@ async function repeat<T>(
 }
 
 /** A connection that comes too late goes back to the pool. */
-function connectionInTime(pool: Pool, until: number): Promise<PoolClient> {
+function connectionInTime(pool: Connections, until: number): Promise<PoolClient> {
   return new Promise((resolve, reject) => {
     let isLate = false
     const timer = setTimeout(() => {
       isLate = true
       reject(new Error('timeout exceeded when trying to connect'))
     }, until - performance.now())
-    pool.connect((error, client, release) => {
-      clearTimeout(timer)
-      if (!client) reject(error)
-      else if (isLate) release()
-      else resolve(client)
-    })
+    pool
+      .connect()
+      .then((client) => (isLate ? client.release() : resolve(client)), reject)
+      .finally(() => clearTimeout(timer))
   })
 }
 
 /** A connection of the pool. Nothing was sent for whoever waits for it, so it is tried again, whatever the reason. */
-export const connected = (pool: Pool, until: number): Promise<PoolClient> =>
+export const connected = (pool: Connections, until: number): Promise<PoolClient> =>
   repeat(
     (first) => (first ? pool.connect() : connectionInTime(pool, until)),
     (error) => !pool.ending && isAway(error),
@@ -64,7 +65,7 @@ export const connected = (pool: Pool, until: number): Promise<PoolClient> =>
 const writes = ({ text }: Statement): boolean => /\b(insert|update|delete|graphile_worker)\b/i.test(text)
 
 /** `last`: it is not sent again, whatever happens. */
-async function sendOnce(pool: Pool, statement: Statement, until: number, last = false): Promise<QueryResult> {
+async function sendOnce(pool: Connections, statement: Statement, until: number, last = false): Promise<QueryResult> {
   const client = await connected(pool, until)
   try {
     const result = await client.query(statement)
@@ -82,7 +83,7 @@ async function sendOnce(pool: Pool, statement: Statement, until: number, last = 
 export const withoutName = ({ text, values = [] }: Statement): Statement => ({ text, values })
 
 /** Sends a statement that is a transaction of its own, committed before it is answered. */
-export const send = (pool: Pool, statement: Statement, until: number): Promise<QueryResult> =>
+export const send = (pool: Connections, statement: Statement, until: number): Promise<QueryResult> =>
   repeat(
     () => sendOnce(pool, statement, until),
     (error) => isAway(error) && !writes(statement),

@@ -1,4 +1,4 @@
-import type { Pool, QueryResult } from 'pg'
+import type { QueryResult } from 'pg'
 import { z } from 'zod'
 import type { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import { keepsConnection, rethrowUnavailable } from '../lib/database-errors.ts'
@@ -13,7 +13,7 @@ import {
   type RunBatchWork,
   workOneByOne,
 } from './batch.ts'
-import { connected, send, untilCommitted, withoutName } from './pause.ts'
+import { type Connections, connected, send, untilCommitted, withoutName } from './pause.ts'
 import { CUSTOM_PLAN_VALUES, PLAN_SETTINGS } from './planning.ts'
 import { searchPathOf, shardOf } from './shards.ts'
 import { type ConnectionGroup, connectionShares, type Shares } from './shares.ts'
@@ -164,7 +164,7 @@ interface TransactionOptions {
 }
 
 const inTxOf =
-  (pool: Pool, tracing?: Tracing, schemas: readonly string[] = [], home?: string) =>
+  (pool: Connections, tracing?: Tracing, schemas: readonly string[] = [], home?: string) =>
   async <T>(
     work: (db: Db) => Promise<T>,
     until: number,
@@ -207,7 +207,7 @@ function handleOf({ handles }: ShardSet, routingKey: number): Db {
 
 /** `set`: the shards that statements about people go to; `home`: the schema of the one that this pool is for. */
 export function dbOf(
-  pool: Pool,
+  pool: Connections,
   limits: BatchLimits = BATCH_LIMITS,
   shares: Shares = connectionShares(pool.options.max, limits),
   tracing?: Tracing,

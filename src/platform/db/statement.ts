@@ -61,7 +61,10 @@ interface Written {
   readonly parts: readonly unknown[]
 }
 
-/** Cache: what a place in the code has last become, if no fragment in it but rows holds values: it becomes the same of the same parts. */
+/**
+ * Cache: what a place in the code has last become, if no fragment in it but rows holds values: it becomes the same of the
+ * same parts.
+ */
 const written = new WeakMap<readonly string[], readonly Written[]>()
 /** Two fragments to choose from, each with one row and with several. */
 const REMEMBERED_OF_PLACE = 4
@@ -109,13 +112,28 @@ export function sql(strings: TemplateStringsArray, ...given: unknown[]): Stateme
 /** What an array of PostgreSQL cannot have as JSON has it: escapes of control characters and of halves of a pair. */
 const OTHER_ESCAPE = /\\[bfnrtu]/
 
-/** As pg writes a value of an array, before it is quoted. */
+/** As pg writes a value of an array, before it is quoted. What is no date is refused by PostgreSQL, for its item alone. */
 function elementOf(value: unknown): unknown {
   if (typeof value === 'bigint' || typeof value === 'number') return String(value)
-  if (value instanceof Date) return value.toISOString()
-  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`
+  if (value instanceof Date) return dateText(value)
+  if (ArrayBuffer.isView(value)) {
+    return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}`
+  }
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 }
+
+/** As PostgreSQL reads it: years have no sign there, and begin with 1 BC. */
+function dateText(date: Date): string {
+  const year = date.getUTCFullYear()
+  if (Number.isNaN(year)) return String(date)
+  const text = date.toISOString()
+  if (year >= 1 && year <= 9999) return text
+  const rest = text.slice(text.indexOf('-', 1))
+  return year < 1 ? `${String(1 - year).padStart(4, '0')}${rest} BC` : `${year}${rest}`
+}
+
+/** A list is JSON: no column of rows has an array's type. */
+const aloneOf = (value: unknown): unknown => (Array.isArray(value) ? JSON.stringify(value) : value)
 
 /** Written at once, where pg would make a dozen short texts of each value. */
 function arrayOf(values: readonly unknown[]): unknown {
@@ -135,7 +153,7 @@ sql.rows = <Item>(name: string, items: readonly Item[], columns: (item: Item) =>
   const first = rows[0]
   if (!first) throw new Error(`no rows ${name}`)
   const { one, several } = rowTextsOf(name, first.strings)
-  if (rows.length === 1) return new Rows(one, first.values)
+  if (rows.length === 1) return new Rows(one, first.values.map(aloneOf))
   return new Rows(
     several,
     first.values.map((_, place) => arrayOf(rows.map(({ values }) => values[place]))),

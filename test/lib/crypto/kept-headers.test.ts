@@ -22,6 +22,10 @@ it.each([
   expect(kept({ [name]: ['credential', 'another'] })).toEqual({ [name]: NOT_KEPT })
 })
 
+it('one that is hidden for a while, as Content-Type is (read-body.ts), is not there', () => {
+  expect(kept({ 'content-type': undefined, accept: '*/*' })).toEqual({ accept: '*/*' })
+})
+
 it('a secret in any of them is still told', () => {
   const mask = masker(['s3cret'])
   expect(maskedHeaders({ 'x-echo': 'key=s3cret' }, mask)).toEqual({ 'x-echo': MASK })

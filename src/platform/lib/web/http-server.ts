@@ -4,11 +4,11 @@ import { drainingResponse } from './drain.ts'
 import type { Readiness } from './health.ts'
 
 /**
- * Node goes on through all that has arrived in one piece, up to 2,000 requests, also once their connection is
- * destroyed, and makes an error with a stack for each: a quarter of a second of work for whoever sends 64 KiB. A
- * request whose connection is gone is called an upgrade, for which Node's parser stops.
+ * Node goes on through all that has arrived in one piece, up to 2,000 requests, also once their connection is destroyed,
+ * and makes an error with a stack for each: a quarter of a second of work for whoever sends 64 KiB. A request whose
+ * connection is gone is called an upgrade, for which Node's parser stops.
  */
-class Arrived extends IncomingMessage {
+class StoppableRequest extends IncomingMessage {
   declare private isUpgrade: boolean
 
   get upgrade(): boolean {
@@ -16,7 +16,7 @@ class Arrived extends IncomingMessage {
   }
 
   set upgrade(asked: boolean) {
-    this.isUpgrade = asked || this.socket.destroyed
+    this.isUpgrade = asked || this.socket?.destroyed === true
   }
 }
 
@@ -28,7 +28,7 @@ export function httpServer(readiness: Readiness): Server {
     requestTimeout: 30_000,
     keepAliveTimeout: 72_000, // Fastify's default: longer than balancers keep an idle connection
     requireHostHeader: false, // Node's own 400 has no envelope; RequestLimit refuses what lacks it
-    IncomingMessage: Arrived,
+    IncomingMessage: StoppableRequest,
     ServerResponse: drainingResponse(readiness),
   })
   // Nor has its 417. A server may ignore an expectation that it does not know (RFC 9110 §10.1.1).

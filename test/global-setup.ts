@@ -111,8 +111,8 @@ async function hashQuickly(admin: pg.Client): Promise<void> {
 }
 
 /**
- * One real PostgreSQL for the whole run, with a migrated template that tests clone; and the built program. Nothing of it
- * where all files of the run get by with the sources.
+ * One real PostgreSQL for the whole run, with a migrated template that tests clone; and the built program. Nothing of
+ * it where all files of the run get by with the sources.
  */
 export default async function setup(project: TestProject) {
   const unit = new Set(unitTests().map((file) => join(ROOT, file)))

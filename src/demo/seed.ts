@@ -98,7 +98,10 @@ export const demoPartnerUrl = (port: number): string => `http://127.0.0.1:${port
 /** Whether it is such a URL, of this start or of an earlier one with another port; else somebody has set it. */
 export const isDemoPartnerUrl = (url: string | null): boolean => /^http:\/\/127\.0\.0\.1:\d+$/.test(url ?? '')
 
-/** Fills an empty database with the demo, or a demo's with what it lacks. Safe with several processes. */
+/**
+ * Fills an empty database with the demo's micro-apps, users and partner, and a demo's database with what it lacks;
+ * leaves any other alone. Safe with several processes.
+ */
 export async function seedDemo(deps: Deps): Promise<void> {
   await inTransaction(deps, async (inside, db) => {
     await lockSeeding(db)

@@ -45,7 +45,10 @@ export interface Deps {
   readonly longReads: LongReads
   /** On whose behalf, for the audit log; the service's own if nobody is named. */
   readonly actor?: Actor
-  /** For durable jobs, which another worker may take over: throws once it has. Called before anything is sent. */
+  /**
+   * For work that another worker may take over (a durable job): throws once it has, or may soon. Called right before
+   * something is sent that must not be sent twice.
+   */
   readonly assertLeaseHeld?: () => void
 }
 

@@ -12,7 +12,10 @@ import type { Database, Serving } from './http-server.ts'
 export interface Handover extends Database, ChosenPorts {}
 export type ToServer = Handover | 'stop' | 'all-listeners-closed' | MetricsToServer
 
-/** `ready` once it answers, `failed` with what is wrong, `listener-closed` once it accepts no connections. */
+/**
+ * `awaiting-handover` at its start, `ready` once it answers requests, `failed` with what is wrong; when it stops,
+ * `listener-closed` once it accepts no connections.
+ */
 export type FromServer =
   | 'awaiting-handover'
   | 'ready'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { roleFor } from '../../src/operations/console/permissions.ts'
 import { SECTIONS } from '../../src/operations/console/sections/index.ts'
-import { roleFor } from '../../src/operations/console/texts.ts'
 import { createOperator } from '../../src/operations/operators/index.ts'
 import { ROLES, type Role } from '../../src/platform/lib/web/admin-auth.ts'
 import { openWorld, type World } from '../harness.ts'

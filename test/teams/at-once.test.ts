@@ -6,7 +6,10 @@ import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { untilLocked } from '../locks.ts'
 import { APP_FORM, clientOf, type Developer, founder, joined, registered, withAuthenticator } from './people.ts'
 
-/** A team, its app and its people, changed from two sides at the same moment: each is held where it has read, not yet written. */
+/**
+ * A team, its app and its people, changed from two sides at the same moment: each is held where it has read, not yet
+ * written.
+ */
 
 let world: World
 beforeAll(async () => {

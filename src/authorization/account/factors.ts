@@ -139,7 +139,11 @@ const showFactors = operation(userKey, async (deps: Deps, user): Promise<ShownFa
 
 const factorRemoval = userKey.extend({ reason: readingReason })
 
-/** Removes all factors and ends the browser sessions; the person is told by mail, the reason is audited. */
+/**
+ * Removes authenticator, recovery codes and passkeys and ends the browser sessions: the next sign-in needs the password
+ * alone. The person is told by mail, if their passport is an address; the audit log has the reason. Returns what was
+ * removed.
+ */
 const removeFactors = operation(
   factorRemoval,
   (deps: Deps, { reason, ...user }): Promise<ShownFactors> =>

@@ -23,7 +23,10 @@ import { accountOf } from './sign-in.ts'
 import { findCredential, findLink, insertLink, lockUser, passportOf } from './store.ts'
 import { routingKeyOf } from './wire.ts'
 
-/** Forgotten passwords. A job looks whether there is such a person: who asks can tell by nothing. */
+/**
+ * Forgotten passwords. A job looks whether there is such a person: what is done on asking, and how long it takes, does
+ * not depend on it.
+ */
 
 const LINK_S = 3_600
 const PER_PERSON_AND_NETWORK = 3

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
-import { problem } from '../../platform/lib/json/fields.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { normalName } from '../../platform/lib/precis.ts'
@@ -44,7 +44,10 @@ const userImport = z.discriminatedUnion('dry_run', [
 ])
 type UserImport = z.output<typeof userImport>
 
-/** `new`, `created`, `identical` to a user that is there (whatever the password), or which fields another has. */
+/**
+ * `new`, or `created` where it was done; `identical` to a user that is there, whatever the password; or which fields
+ * another has.
+ */
 type ImportOutcome = 'new' | 'created' | 'identical' | readonly ('passport' | 'user_id')[]
 
 /** Others have created some of the users since they were looked for. */

@@ -21,7 +21,10 @@ import { rowKeyOf, type UserKey } from './wire.ts'
 export const PASSWORD_PATH = '/password'
 const LINK_LIFETIME_S = 86_400
 
-/** Makes a link that sets a password once, within a day; earlier ones end. It is a secret. Throws 20007 (404). */
+/**
+ * Makes a link that sets a password once, within a day; earlier ones end. It is a secret: whoever has it takes over the
+ * account. Throws 20007 (404).
+ */
 export const resetPassword = (deps: Deps, user: UserKey) =>
   inTransaction(deps, async (inside, db) => {
     const { cid, user_id } = user

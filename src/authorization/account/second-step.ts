@@ -1,3 +1,9 @@
+/**
+ * The second step of a sign-in. What stands between the two is no session: an encrypted text that says whose password
+ * was right, when, and which password that was; whoever uses the browser next cannot read it. It ends with the
+ * password, and with everything that an operator ends.
+ */
+
 import { z } from 'zod'
 import { asPerson } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
@@ -58,12 +64,6 @@ export async function forgetCodeGuesses(deps: Deps, person: UserRowKey): Promise
   await clearFailures(deps.db, throttleSubject(deps, person, 'known'))
   await clearFailures(deps.db, throttleSubject(deps, person, 'others'))
 }
-
-/**
- * The second step of a sign-in. What stands between the two is no session: an encrypted text that says whose password was
- * right, when, and which password that was; whoever uses the browser next cannot read it. It ends with the password, and
- * with everything that an operator ends.
- */
 
 /** Seconds from the password to the code. */
 const SECOND_STEP_S = 600

@@ -1,3 +1,5 @@
+/** The SQL of browser sessions, of the history of sign-ins, and of what the OpenID provider says of a person. */
+
 import { z } from 'zod'
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
@@ -24,7 +26,10 @@ export const updateProfile = (db: Db, key: UserRowKey, said: UpstreamPerson['pro
 
 const ended = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
 
-/** Ends those that began with one session of the provider (`sid`), with any of a person (`sub`), or with both. */
+/**
+ * Ends those that began with one session of the provider (`sid`), or with any of a person (`sub`); both: with that
+ * session of that person.
+ */
 export const deleteUpstreamSessions = (
   db: Db,
   { sub, sid }: { readonly sub: Buffer | undefined; readonly sid: Buffer | undefined },
@@ -40,8 +45,6 @@ export const deleteUpstreamSessions = (
     ),
   )
 }
-
-/** The SQL of browser sessions, and of the history of sign-ins. */
 
 interface NewSession {
   readonly sessionHash: Buffer

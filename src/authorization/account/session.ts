@@ -30,7 +30,10 @@ export interface SignedIn extends UserRowKey {
   readonly signedInAt: Date
   /** How, as `amr` has it (RFC 8176). */
   readonly amr: readonly string[]
-  /** Null where the provider does not say when; `signedInAt` in sessions that began here. */
+  /**
+   * When the person proved who they are; null where the provider does not say. `signedInAt` in sessions that began
+   * here.
+   */
   readonly authenticatedAt: Date | null
   /** They signed in at the platform's OpenID provider, and this is what it says about how; null elsewhere, or where it says nothing. */
   readonly fromUpstream: boolean

@@ -43,7 +43,10 @@ export async function freshSession(
   return undefined
 }
 
-/** By a second factor, or could they? A provider decides that itself; none is asked for where none is offered. */
+/**
+ * `used`: signed in with a second factor; `not-used`: has one; `none`. It counts as used where a provider decides that
+ * itself, or where none is offered.
+ */
 async function secondFactor({ config, db }: Deps, session: SignedIn): Promise<'used' | 'not-used' | 'none'> {
   if (session.amr.includes('mfa') || session.fromUpstream) return 'used'
   if (config.SECOND_FACTOR === 'off' && !hasPasskeys(config)) return 'used'

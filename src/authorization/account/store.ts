@@ -74,7 +74,10 @@ export const insertProfile = (db: Db, key: UserRowKey, profile: Omit<User, 'cid'
             ${profile.big_avatar_url}, ${profile.phone_number}, ${profile.status}, ${profile.created_at})
     on conflict do nothing`)
 
-/** Locks the user, unless everything has ended since the sign-in: false then. Whoever ends everything waits for it. */
+/**
+ * Locks the user until the end of the transaction, unless everything of before has ended since the sign-in: false then.
+ * Whoever ends everything waits for it.
+ */
 export const lockUserSignedInSince = async (db: Db, key: UserRowKey, signedInAt: Date): Promise<boolean> =>
   (await db.of(key.routingKey).exec(
     sql`select from user_profile where ${ofPerson(key)}

@@ -41,7 +41,10 @@ export const createUser = operation(newUser, async (deps: Deps, { password, ...i
   return user
 })
 
-/** Changes what is given; returns the user, masked. A replaced address is told. Throws 20007, 404 for no such user. */
+/**
+ * Changes what is given; returns the user, masked. A passport in use is bad input (20007). Whoever signed in with an
+ * address that was replaced is told there. Throws 20007 (404).
+ */
 export const updateUser = operation(
   userChanges,
   (deps: Deps, { cid, user_id, passport, phone_number, ...profile }): Promise<User> =>
@@ -91,7 +94,10 @@ export const blockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(
 
 export const unblockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(deps, key, 'active')
 
-/** Ends what the user has now: sessions, grants with their tokens, remembered consents. Throws 20007 (404). */
+/**
+ * Ends what the user has now: browser sessions, grants with their codes and tokens, remembered consents. Whoever reads
+ * one of them compares its time with `valid_from`; nothing is gone through. Throws 20007 (404).
+ */
 export const endSessionsOfUser = (deps: Deps, user: UserKey): Promise<UserKey & { valid_from: Date }> =>
   inTransaction(deps, async (inside, db) => {
     const key = rowKeyOf(user)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
-import { issue, problem } from '../../platform/lib/json/fields.ts'
+import { issue, problem } from '../../platform/lib/json/field-problem.ts'
 import {
   newPasswordOf,
   readingReason,

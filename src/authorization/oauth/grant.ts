@@ -56,7 +56,10 @@ async function allowed({ db, clock }: Deps, person: UserRowKey): Promise<Allowed
   )
 }
 
-/** The person withdraws all that they have allowed an app, in both dialects. Throws 20007 (404) if that is nothing. */
+/**
+ * The person withdraws all that they have allowed an app, in both dialects, and what is remembered of it. Throws 20007
+ * (404) if that is nothing.
+ */
 const withdraw = operation(
   withdrawal,
   (deps: Deps, { app_key: appKey }, person: UserRowKey): Promise<void> => endGrants(deps, person, { appKey }, 'user'),
@@ -66,10 +69,10 @@ const withdraw = operation(
 export const ownGrants = { allowed, withdraw }
 
 /**
- * Ends grants of one person, all to one app or a single one, and tells the app: their codes, access tokens and refresh tokens
- * stop working at once, in both dialects, since each of them is looked up together with its grant. What the app might have
- * without being asked is forgotten. A consent that is being given waits for it, or it waits for the consent. Doing it again
- * changes nothing. Throws 20007 (404) where there is no such grant.
+ * Ends grants of one person, all to one app or a single one, and tells the app: their codes, access tokens and refresh
+ * tokens stop working at once, in both dialects, since each of them is looked up together with its grant. What the app
+ * might have without being asked is forgotten. A consent that is being given waits for it, or it waits for the consent.
+ * Doing it again changes nothing. Throws 20007 (404) where there is no such grant.
  */
 const endGrants = (deps: Deps, person: UserRowKey, which: WhichGrants, reason: EndReason): Promise<void> =>
   inPersonTransaction(deps, person.routingKey, async (inside, db) => {
@@ -86,7 +89,10 @@ const endGrants = (deps: Deps, person: UserRowKey, which: WhichGrants, reason: E
     if (ended > 0) await tellApp(inside, { ...person, appKey }, reason)
   })
 
-/** Ends a grant that is known by its id alone, and tells its app. False when it had ended before. `deps.db` is a transaction. */
+/**
+ * Ends a grant that is known by its id alone, and tells its app. False when it had ended before. `deps.db` is a
+ * transaction.
+ */
 export async function endGrant(deps: Deps, routingKey: number, grantId: string, reason: EndReason): Promise<boolean> {
   const person = await personOfGrant(deps.db, routingKey, grantId)
   // Two that end at once would each find the other one live, and no message say that all have ended.
@@ -105,14 +111,19 @@ async function tellApp(deps: Deps, of: UserRowKey & { readonly appKey: string },
 /** An app may have millions of grants; the operator waits so long at most. */
 const COUNTED_WITHIN_S = 60
 
-/** Access and refresh tokens, the apps that hold them, browser sessions. Throws 20007 (404) when there is no such user. */
+/**
+ * Access and refresh tokens, the apps that hold them, browser sessions. Throws 20007 (404) when there is no such user.
+ */
 async function ofUser(deps: Deps, { cid, user_id }: UserKey) {
   const sessions = await countSessionsOfUser(deps, { cid, user_id })
   const tokens = await countTokensOfUser(deps.db, rowKeyOf({ cid, user_id }), deps.clock.now())
   return { cid, user_id, ...tokens, sessions }
 }
 
-/** Tokens, and how many people allowed them. Throws 20007 (404), and 20003 (429) during another long read. */
+/**
+ * Tokens, and how many people allowed them. Throws 20007 (404) when there is no such app, and 20003 (429) while this
+ * process does another long read.
+ */
 async function ofApp(deps: Deps, appKey: string) {
   return deps.longReads.run(async () => {
     const { app_key } = await showMicroApp(deps, appKey)

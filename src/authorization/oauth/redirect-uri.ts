@@ -39,7 +39,10 @@ const isOfPinnedHost = (pinned: readonly string[], { protocol, host }: URL): boo
     return scheme === protocol && known === host
   })
 
-/** The parsed URI; or why the app may not use it: `not-a-url`, `mismatch`, or what is wrong with its form. */
+/**
+ * The parsed URI; or why the app may not use it: `not-a-url`, `mismatch`, or, on a registered host, what is wrong with
+ * its form.
+ */
 export function checkRedirectUri(
   text: string,
   app: RedirectRules,

@@ -21,7 +21,10 @@ export interface RefreshInput {
   readonly scopes?: readonly string[]
 }
 
-/** A3. Ownership is checked before expiry: the app_key is part of the token's MAC. */
+/**
+ * A3: a new access token for a refresh token. Ownership is checked before expiry: the app_key is part of the token's
+ * MAC. The input is read once the app may refresh at all.
+ */
 export async function refreshTokens(
   deps: TokenDeps,
   { app, actor }: TokenCaller,

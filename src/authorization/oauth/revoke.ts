@@ -8,7 +8,10 @@ import { signInOfGrant } from './grant-store.ts'
 import { findRefresh } from './refresh-store.ts'
 import { deleteAccessToken, forgetEndedToken } from './token-store.ts'
 
-/** Revokes an access token alone, or with a refresh token its grant. Another app's stays, which nobody is told. */
+/**
+ * Revokes an access token alone, or with a refresh token its grant and all of its tokens. Another app's stays, which
+ * nobody is told.
+ */
 export async function revokeToken(deps: Deps, app: CallingApp, text: string): Promise<void> {
   const { db, keys, clock } = deps
   const access = parseToken(keys, PREFIX.accessToken, text)

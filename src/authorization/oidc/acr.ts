@@ -3,7 +3,10 @@ import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { FACTORS, type SignedIn } from '../account/index.ts'
 
-/** What an id_token says of how somebody signed in (`acr_values`), in names of PAPE and of the EAP profile. */
+/**
+ * What an id_token says of how somebody signed in, where the request asks (`acr_values`): names of OpenID PAPE and of
+ * the OpenID Connect Extended Authentication Profile.
+ */
 
 /** A password alone, about whose strength we promise nothing, so no level of ISO/IEC 29115 (OIDC Core §2). */
 const PASSWORD_ACR = '0'

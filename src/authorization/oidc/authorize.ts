@@ -68,7 +68,10 @@ const LONGEST = { state: 1_024, nonce: 512, id_token_hint: 4_096, scope: 1_024, 
 const LONGEST_WISH = { login_hint: 512, ui_locales: 256, acr_values: 512 } as const
 const PROMPTS = ['none', 'login', 'consent', 'select_account']
 
-/** Before app and redirect_uri are known nothing is redirected (RFC 6749 §4.1.2.1), then all (RedirectedFailure). */
+/**
+ * Who asks and where the answer goes comes first: until both are known nothing is redirected (RFC 6749 §4.1.2.1). All
+ * else is refused at the redirect_uri, as a RedirectedFailure.
+ */
 export async function checkStandardRequest(deps: OidcDeps, query: Query): Promise<StandardRequest> {
   const app = await findClient(deps, readKnown(query, CLIENT))
   const redirectUri = checkRedirect(app, readKnown(query, CLIENT))

@@ -29,7 +29,10 @@ export interface ClientDeps extends Deps {
   readonly clientKeys: ClientKeys
 }
 
-/** The app whose key signed the assertion (RFC 7523 §3); it is meant for us, ends soon and works once. */
+/**
+ * The app whose key signed the assertion (RFC 7523 §3, OIDC Core §9 private_key_jwt); it is meant for us, ends soon and
+ * works once.
+ */
 export async function verifyAssertion(deps: ClientDeps, parameters: Parameters): Promise<MicroApp> {
   const text = parameters.get('client_assertion') ?? ''
   if (parameters.get('client_assertion_type') !== TYPE || text.length > LONGEST) {

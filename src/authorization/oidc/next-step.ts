@@ -32,7 +32,10 @@ export const withSignIn = <Request extends StandardRequest>(
   },
 })
 
-/** What a valid request needs next (OIDC Core §3.1.2.3); a sign-in since `signedInSince`, when asked for, will do. */
+/**
+ * What a valid request needs next (OIDC Core §3.1.2.3 and §3.1.2.4). `signedInSince`: a sign-in was asked for at that
+ * moment, so one since then will do.
+ */
 export async function nextAuthorizationStep(
   deps: Deps,
   request: StandardRequest,
@@ -100,6 +103,9 @@ async function mustAsk({ db }: Deps, request: StandardRequest, session: SignedIn
   return !scopes.every((scope) => known.includes(scope))
 }
 
-/** Any program on the machine can listen on loopback and say that it is a public client (RFC 8252 §8.6). */
+/**
+ * Any program on the machine can listen on loopback and say that it is this client, where the client proves nothing
+ * (RFC 8252 §8.6).
+ */
 const mayBeAnotherProgram = ({ app, redirectUrl }: StandardRequest): boolean =>
   app.token_auth_methods.includes('none') && isLoopbackHost(redirectUrl.hostname)

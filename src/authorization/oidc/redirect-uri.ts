@@ -10,7 +10,10 @@ const withoutPort = (uri: string): string | undefined => {
   return host === undefined ? undefined : `${host}${rest}`
 }
 
-/** Word for word; of a native app on loopback with any port, which is known only once it listens. */
+/**
+ * Whether the URI is registered, word for word; of a native app on loopback the port may be any, which is known only
+ * once it listens.
+ */
 export function isRegistered(registered: readonly string[], uri: string): boolean {
   if (!parsedUrl(uri)) return false
   const native = withoutPort(uri)

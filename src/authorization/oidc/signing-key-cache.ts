@@ -51,7 +51,10 @@ export class SigningKeys {
     return known
   }
 
-  /** Every key that clients may need; the first are made here. Read each time: another process may sign anew. */
+  /**
+   * Every key that clients may need; the first are made here. Read each time: a key that another process signs with
+   * from now on has to be among them.
+   */
   async publicJwks(): Promise<JWK[]> {
     await this.#read()
     for (const alg of ALGS) await this.signer(alg)

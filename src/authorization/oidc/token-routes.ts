@@ -9,10 +9,11 @@ import { type Parameters, required, revokeToken } from '../oauth/index.ts'
 import { type AccessKind, describeToken } from '../resource/index.ts'
 import { authenticateClient, CLIENT_PARAMETERS, type Client, refusePublic } from './client.ts'
 import { allowRegisteredOrigins, answerPreflight, type RegisteredOrigins } from './cors-guard.ts'
+import { introspect } from './introspect.ts'
 import { clientForm, namesOf, tokenForm, type UserInfo } from './messages.ts'
 import { pushRequest } from './pushed-request.ts'
 import { answerStandardTokenRequest, type EndpointDeps, TOKEN_PARAMETERS } from './token.ts'
-import { introspect, readUserInfo } from './userinfo.ts'
+import { readUserInfo } from './userinfo.ts'
 import { formOf, parseForm, readKnown } from './wire.ts'
 
 const FORM_LIMIT = 64 * 1024

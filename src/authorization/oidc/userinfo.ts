@@ -1,51 +1,13 @@
 import type { Deps } from '../../platform/deps.ts'
-import { epochSeconds } from '../../platform/lib/clock.ts'
 import { NamedFailure } from '../../platform/lib/failure.ts'
 import { internationalNumber } from '../../platform/lib/phone-number.ts'
-import { standardNames } from '../../platform/lib/scope.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
 import type { Query } from '../../platform/lib/web/request-target.ts'
-import { describeRefreshToken, type Parameters } from '../oauth/index.ts'
-import type { CallingApp } from '../registry/index.ts'
+import type { Parameters } from '../oauth/index.ts'
 import { describeToken, type LiveToken, resourceFailure } from '../resource/index.ts'
 import { oidcFailure } from './failures.ts'
-import { bearerForm, type Introspection, namesOf, type UserInfo } from './messages.ts'
+import { bearerForm, namesOf, type UserInfo } from './messages.ts'
 import { readKnown } from './wire.ts'
-
-const INACTIVE: Introspection = { active: false }
-
-/** A client sees its own tokens; anything else is inactive, whatever it is. `access`: the token described as an access token. */
-export async function introspect(
-  deps: Deps,
-  app: CallingApp,
-  text: string,
-  access: LiveToken | NamedFailure,
-): Promise<Introspection> {
-  if (!(access instanceof NamedFailure)) {
-    const { cid, user_id: userId, scopes, expiresAt } = access
-    if (access.app_key !== app.app_key) return INACTIVE
-    return { ...activeOf(deps, app, { cid, userId, scopes, expiresAt }), token_type: 'Bearer' }
-  }
-  const refresh = await describeRefreshToken(deps, app, text)
-  return refresh ? activeOf(deps, app, refresh) : INACTIVE
-}
-
-interface Described {
-  readonly cid: number
-  readonly userId: string
-  readonly scopes: readonly string[]
-  readonly expiresAt: Date
-}
-
-const activeOf = ({ config }: Deps, app: CallingApp, { scopes, expiresAt, ...user }: Described) =>
-  ({
-    active: true,
-    scope: standardNames(scopes).join(' '),
-    client_id: app.app_key,
-    exp: epochSeconds(expiresAt),
-    sub: subjectOf(user),
-    iss: config.PUBLIC_URL,
-  }) as const
 
 const GENDERS: Readonly<Record<string, 'male' | 'female'>> = { '1': 'male', '2': 'female' }
 const E164 = /^\+[1-9]\d{4,14}$/

@@ -14,7 +14,10 @@ const EMPTY = parseQuery('')
 export const formOf = (body: unknown): Query =>
   typeof body === 'object' && body !== null && 'form' in body ? (body as ReturnType<typeof parseForm>).form : EMPTY
 
-/** The parameters of these names. Empty counts as not sent (RFC 6749 §3.1); repeated or undecodable is refused. */
+/**
+ * The parameters of these names. An unknown one is ignored, an empty one counts as not sent (RFC 6749 §3.1); one that
+ * is repeated or undecodable is refused.
+ */
 export function readKnown({ values, repeated, undecodable }: Query, names: readonly string[]): Parameters {
   for (const name of undecodable) if (names.includes(name)) throw oauthFailure('parameter_undecodable', { value: name })
   for (const name of repeated) if (names.includes(name)) throw oauthFailure('parameter_repeated', { value: name })

@@ -12,7 +12,10 @@ export type ExportedUser = z.output<typeof exportedUser>
 
 const AT_ONCE = 500
 
-/** All that rooms keep about a person, streamed as one JSON object; audited before anything is read. 20007 (404). */
+/**
+ * All that rooms keep about a person, as one JSON object; in memory is as much as the reader has not taken. The audit
+ * log has who asked and why before anything is read. Throws 20007 (404) when there is no such user.
+ */
 export async function exportUser(deps: Deps, { reason, ...user }: ExportedUser): Promise<AsyncGenerator<string>> {
   const person = rowKeyOf(user)
   await inPersonTransaction(deps, person.routingKey, async (inside) => {

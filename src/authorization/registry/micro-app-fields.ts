@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Fields, marked } from '../../platform/db/record-fields.ts'
-import { asMessage, problem } from '../../platform/lib/json/fields.ts'
+import { asMessage, problem } from '../../platform/lib/json/field-problem.ts'
 import { shownName } from '../../platform/lib/json/input.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Fields } from '../../platform/db/record-fields.ts'
-import { issue, problem } from '../../platform/lib/json/fields.ts'
+import { issue, problem } from '../../platform/lib/json/field-problem.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { endpointUrl, isLoopbackHost } from '../../platform/lib/web/web-url.ts'

@@ -66,7 +66,10 @@ export interface UsedSecret extends LiveSecret {
   readonly rehashed?: Buffer
 }
 
-/** At most once a minute, so a busy app writes few rows. What an old key has hashed is hashed anew by SECRET_KEY. */
+/**
+ * Records the use of a secret at most once a minute, so that a busy app writes few rows. What an old key has hashed is
+ * hashed anew by SECRET_KEY.
+ */
 export async function noteSecretUse(
   { db, clock, keys }: Deps,
   { app_key: appKey }: Pick<CallingApp, 'app_key'>,

@@ -24,7 +24,10 @@ export type MicroAppWithSecrets = MicroApp & { secrets: LiveSecret[] }
 /** One app by its primary key, for a join, as `a`; without `offset 0`, as access tokens. */
 export const joinedMicroApp = (appKey: Fragment): Fragment => sql.part`micro_app a on a.app_key = ${appKey}`
 
-/** The app and its first secret, if any, in one statement; undefined when the app_key is taken. */
+/**
+ * The app and its first secret, if any, in one statement; undefined when the app_key is taken. Columns that are not
+ * given have what the database gives them.
+ */
 export const insertMicroApp = (
   db: Db,
   app: NewMicroApp & Pick<MicroApp, 'app_key' | 'stage'>,

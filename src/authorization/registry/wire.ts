@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
 import { marked, shapeOf } from '../../platform/db/record-fields.ts'
-import { asMessage } from '../../platform/lib/json/fields.ts'
+import { asMessage } from '../../platform/lib/json/field-problem.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import type { Problem } from '../../platform/lib/web/rescode.ts'
 import { MICRO_APP_FIELDS } from './micro-app-fields.ts'

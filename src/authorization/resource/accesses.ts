@@ -11,7 +11,10 @@ export const accessFilter = userKey.extend(
 )
 export type AccessFilter = z.output<typeof accessFilter>
 
-/** Which apps have read the user's data, by the hour, newest first; audited. Throws 20007 (404). */
+/**
+ * Which apps have read the user's profile or phone number, by the hour, newest first, up to a minute late; audited.
+ * Throws 20007 (404).
+ */
 export const listAccesses = (
   deps: Deps,
   { cid, user_id, ...page }: AccessFilter,

@@ -16,7 +16,10 @@ export interface LiveToken extends Omit<DescribedToken, 'scopes'> {
   readonly expiresAt: Date
 }
 
-/** For callers that need all that a token allows, not one scope of it. Returns why the token does not work, if it does not. */
+/**
+ * For callers that need all that a token allows, not one scope of it. Returns why the token does not work, if it does
+ * not.
+ */
 export async function describeToken({ db, keys, clock }: Deps, text: string): Promise<LiveToken | NamedFailure> {
   const token = parseToken(keys, PREFIX.accessToken, text)
   if (!token) return resourceFailure('token_forged')

@@ -66,9 +66,9 @@ export const findAppAccess = (
   /^[A-Za-z0-9_-]{3,64}$/.test(appKey) ? store.findAppAccess(db, person, appKey) : Promise.resolve(undefined)
 
 /**
- * Does something with an app in one transaction, in the person's name. Whoever is no member of its team (any more) finds
- * nothing; a developer is told that an owner has to do it. It waits for changes of the team, and of the app: by operators,
- * who may give it to another team.
+ * Does something with an app in one transaction, in the person's name. Whoever is no member of its team (any more)
+ * finds nothing; a developer is told that an owner has to do it. It waits for changes of the team, and of the app: by
+ * operators, who may give it to another team.
  */
 export const changeApp = <Done>(
   deps: Deps,
@@ -121,7 +121,10 @@ const newestSecret = (secrets: readonly { readonly created_at: Date }[]): string
 
 const secretRotation = rotation.extend({ replaces: z.string().max(40) })
 
-/** A new secret, shown once, in place of the newest: a form sent twice makes one. The former works `overlap_s` on. */
+/**
+ * A new secret, shown once, in place of the newest: a form sent twice makes one. The former works for `overlap_s`
+ * seconds more.
+ */
 const rotateAppSecret = operation(
   secretRotation,
   (deps: Deps, appKey: string, { replaces, overlap_s }: z.output<typeof secretRotation>, person: UserRowKey) =>

@@ -42,8 +42,8 @@ const setWebhook = operation(
 const secretRotation = rotation.extend({ replaces: z.string().max(40) })
 
 /**
- * An owner makes a new secret, to be shown this once; for a while the one so far signs too. It is in place of the one that
- * was shown as the newest: a form that is sent twice makes one.
+ * An owner makes a new secret, to be shown this once; for a while the one so far signs too. It is in place of the one
+ * that was shown as the newest: a form that is sent twice makes one.
  */
 const rotateSecret = operation(
   secretRotation,

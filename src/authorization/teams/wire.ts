@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
 import { shapeOf } from '../../platform/db/record-fields.ts'
-import { issue } from '../../platform/lib/json/fields.ts'
+import { issue } from '../../platform/lib/json/field-problem.ts'
 import { shownName, visibleLine } from '../../platform/lib/json/input.ts'
 import { MAIL_STATES, memberMail, memberRole } from '../../platform/lib/member.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'

@@ -17,7 +17,10 @@ function responseOf({ status, headers, body }: HttpAnswer): Response {
   return new Response(WITHOUT_BODY.includes(status) ? null : new Uint8Array(body), { status, headers: known })
 }
 
-/** Calls to the provider, bounded in time, size and number, without redirects; its address may be a private one. */
+/**
+ * Calls to the provider, bounded in time, size and number, without redirects. Its address is the operator's choice, so
+ * it may be a private one.
+ */
 export function boundedFetch({ calls }: Pick<OutboundDeps, 'calls'>): CustomFetch {
   const guard: OutboundDeps['calls']['guard'] = {
     refuses: () => false,

@@ -19,7 +19,10 @@ export function encrypted(key: string, text: string): string {
   return Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]).toString('base64')
 }
 
-/** Respond to every error thrown here with one text: different texts would let a caller decrypt bodies. */
+/**
+ * Throws where the key does not fit. Respond to every error thrown here with one text: different texts would let a
+ * caller decrypt bodies.
+ */
 export function decrypted(key: string, base64: string): string {
   const decipher = createDecipheriv(...cipherOf(key))
   return Buffer.concat([decipher.update(base64, 'base64'), decipher.final()]).toString('utf8')

@@ -10,8 +10,9 @@ const DIGITS: JsonSchema = { type: 'string', pattern: '^\\d+$' }
 const LEFT_OUT = ['flag', 'off', 'wire', 'apiOnly', 'least', 'propertyNames']
 
 /**
- * The schema of a body for the description of the API. Of a part without a type, of null or {} as a default and of integers
- * that are called numbers, generators of clients make programs that do not compile; only some languages know \p{…}.
+ * The schema of a body for the description of the API. Of a part without a type, of null or {} as a default and of
+ * integers that are called numbers, generators of clients make programs that do not compile; only some languages know
+ * \p{…}.
  */
 function apiSchema(schema: JsonSchema): JsonSchema {
   const { anyOf, properties, items, secret, ...rest } = schema

@@ -59,7 +59,10 @@ const text = ({ created, new: wanted, identical, refused }: OutputOf<typeof USER
     `lines with problems: ${refused}`,
   ].join('\n')
 
-/** A file of users, `-` for standard input. Throws NotUtf8 (of standard input where the reading comes to it). */
+/**
+ * A file of users, `-` for standard input. Throws NotUtf8: of a file before its first record, of standard input where
+ * the reading comes to it.
+ */
 async function openUsersFile(name: string, { stdin }: Pick<Terminal, 'stdin'>) {
   const total = name === '-' ? undefined : (await stat(name)).size
   if (name !== '-') for await (const _ of checkedUtf8(createReadStream(name)));

@@ -1,9 +1,12 @@
+/**
+ * Drives a test run through /sandbox/api. First what the commands read of its answers; see
+ * src/sandbox/portal/api/answer.ts.
+ */
+
 import { z } from 'zod'
 import { translator } from '../../platform/lib/web/locale.ts'
 import { junitCheckLine } from '../../sandbox/portal/index.ts'
 import { SandboxAnswer, type SandboxClient } from './sandbox-client.ts'
-
-/** What the commands read of the answers of /sandbox/api; see src/sandbox/portal/api/answer.ts. */
 
 const step = z.looseObject({
   id: z.string(),

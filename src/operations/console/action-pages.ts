@@ -2,6 +2,7 @@ import { ACTIONS, exportOf, isPaged, recordIn, rowsIn, type Values } from '../ac
 import { formField, formPage } from './action-form.ts'
 import { given, tableOf } from './action-values.ts'
 import type { ActionLink, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
+import { mayDo } from './permissions.ts'
 import {
   aboutOf,
   addressOf,
@@ -22,7 +23,7 @@ import {
   titleOf,
 } from './placed.ts'
 import { partsWithChanges, withChanges } from './record-parts.ts'
-import { hrefOf, link, mayDo, text, titled } from './texts.ts'
+import { hrefOf, link, text, titled } from './texts.ts'
 
 /** The pages of a section: its lists, the page of each record, and a form for each change. */
 export function sectionOf(id: keyof typeof ACTIONS): Section {

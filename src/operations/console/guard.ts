@@ -14,8 +14,9 @@ import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { localPath, refererPath } from '../../platform/lib/web/return-to.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
 import { ADMIN_TOKEN_NAME, type ConsoleOperator, findConsoleSession } from '../operators/index.ts'
+import { mayDo, roleFor } from './permissions.ts'
 import { SECTIONS } from './sections/index.ts'
-import { mayDo, roleFor, roleText } from './texts.ts'
+import { roleText } from './texts.ts'
 import { markedForm } from './wire.ts'
 
 declare module 'fastify' {

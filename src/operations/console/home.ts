@@ -10,8 +10,9 @@ import { jobCounts } from '../jobs/index.ts'
 import type { GatherMetrics } from '../metrics/index.ts'
 import { chartsOf, spanLinks, spanOf, worstOf } from './history.ts'
 import type { Cell, Fact, PageContext } from './page-model.ts'
+import { mayDo } from './permissions.ts'
 import { perform } from './placed.ts'
-import { at, count, hrefOf, link, mayDo, text, withTime } from './texts.ts'
+import { at, count, hrefOf, link, text, withTime } from './texts.ts'
 
 /** What needs attention now: decisions, jobs, partners that do not answer, certificates that end, and who fails most. */
 

@@ -3,8 +3,9 @@ import { prettyLossless } from '../../platform/lib/json/lossless.ts'
 import { labelOf, nameOfFact, shownOf, type Values } from '../actions/index.ts'
 import { cellFor, cellIn, tableOf } from './action-values.ts'
 import type { Cell, Fact, PageContext, Table, TextBlock } from './page-model.ts'
+import { mayDo } from './permissions.ts'
 import { keysIn, linkTo, offeredForRow, type Placed, type Places } from './placed.ts'
-import { link, mayDo, text } from './texts.ts'
+import { link, text } from './texts.ts'
 
 /** What a page shows of a record: its values, its lists as tables, and what has a form of its own as JSON. */
 interface RecordParts {

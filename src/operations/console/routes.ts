@@ -16,9 +16,10 @@ import { StaleForm } from './action-form.ts'
 import { formMark, HOME, onBehalfOf, rolesOnly, sendConsolePage, whoIs } from './guard.ts'
 import { homePage } from './home.ts'
 import type { ActionLink, DetailPage, Field, FormPage, ListPage, PageContext, Section } from './page-model.ts'
+import { mayDo } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
-import { mayDo, titled } from './texts.ts'
+import { titled } from './texts.ts'
 import { uploadRoutes } from './upload-routes.ts'
 import { doneQuery, formFields, pathParams } from './wire.ts'
 
@@ -199,7 +200,10 @@ function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, sect
 const doneAt = (reply: FastifyReply, page: string): FastifyReply =>
   seeOther(reply, `${page}${page.includes('?') ? '&' : '?'}done=1`)
 
-/** What was typed; a hidden field has its present value. Browsers send nothing for boxes that are not checked. */
+/**
+ * What was typed; a hidden field has its present value. Browsers send nothing for boxes that are not checked: after a
+ * form without a value none is.
+ */
 function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext, wasTyped: boolean): string {
   if (kind === 'password') return ''
   if (kind === 'several' && wasTyped && Object.keys(fields).length > 0) return fields[name] ?? ''

@@ -6,9 +6,10 @@ import { actionOf, rowsIn, type Values } from '../actions/index.ts'
 import { type Explained, explain } from '../explain/index.ts'
 import { tableOf } from './action-values.ts'
 import type { Cell, PageContext, Table } from './page-model.ts'
+import { mayDo } from './permissions.ts'
 import { mayGive, perform } from './placed.ts'
 import { EXPLAIN, knownRequest } from './sections/requests.ts'
-import { at, hrefOf, link, mayDo } from './texts.ts'
+import { at, hrefOf, link } from './texts.ts'
 
 /**
  * Finds a request id, an order, a partner, a micro-app or a person. The role support and those above also see what

@@ -12,7 +12,7 @@ import {
 import { filterText, pageInput, pageOf } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
-import { problem } from '../../platform/lib/json/fields.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import { operation, visibleLine } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, RefusedRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'

@@ -54,7 +54,9 @@ export const RETENTION: readonly Retention[] = [
 const BATCH_ROWS = 1_000
 /** On a busy database one batch may take longer than requests may. */
 const BATCH_S = 120
-/** Rests three times as long as a batch took: a quarter of one connection, and less when the database is busy. */
+/**
+ * Rests three times as long as a batch took: at most a quarter of one connection, and less when the database is busy.
+ */
 const REST_FACTOR = 3
 const JOB_BUDGET_S = 1_800
 const OFTEN_BUDGET_S = 60

@@ -1,3 +1,5 @@
+/** The SQL of the purge, and of workers' leases, all by the clock of the database: those of machines differ. */
+
 import { z } from 'zod'
 import type { Retention, RetentionBatch } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
@@ -49,8 +51,6 @@ export const mayDelete = (db: Db, table: string): Promise<boolean> =>
     sql`select has_table_privilege(${table}, 'delete') and has_table_privilege(${table}, 'update') as may`,
   )
 
-/** Leases of workers, all by the clock of the database: those of machines differ. */
-
 /** May be repeated when the outcome of the first call is unknown. */
 export const takeLease = (db: Db, workerId: string, seconds: number): Promise<number> =>
   db.exec(
@@ -86,8 +86,9 @@ export const unlockDeadWorkers = async (db: Db): Promise<void> => {
 }
 
 /**
- * When a job is queued anew while it runs, the queue takes its key away and uses up its attempts, so that only the new one
- * is tried again. Its worker would have removed it; when that has died, it would look like one that failed for no reason.
+ * When a job is queued anew while it runs, the queue takes its key away and uses up its attempts, so that only the new
+ * one is tried again. Its worker would have removed it; when that has died, it would look like one that failed for no
+ * reason.
  */
 const removeSuperseded = (db: Db): Promise<number> =>
   db.exec(

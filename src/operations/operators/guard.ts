@@ -9,9 +9,9 @@ import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { noSuchPath, tooManyRequests } from '../../platform/lib/web/rescode.ts'
 import { isLoopbackHost, namesThisMachine } from '../../platform/lib/web/web-url.ts'
 import { limitPages, networkOf } from '../../platform/throttle/index.ts'
+import { bearerOf, findOperator } from './bearer.ts'
 import { readCommandToken } from './command-token.ts'
 import { foreignHost, roleNeeded, wrongBearer } from './errors.ts'
-import { bearerOf, findOperator } from './manage.ts'
 
 const MINUTE_S = 60
 /** Wrong tokens of one network in a minute before it has to wait; a right token is accepted even then. */

@@ -1,6 +1,7 @@
 /** Operators of the service: roles, tokens, sign-in, and which operation needs which role. */
 
 export { endConsoleSession, findConsoleSession, signInWithAdminToken } from './admin-token-session.ts'
+export { hasAdminToken } from './bearer.ts'
 export { issueCommandToken } from './command-token.ts'
 export { OperatorSignInRefused } from './errors.ts'
 export { type IsForOperators, registerOperators } from './guard.ts'
@@ -8,7 +9,6 @@ export {
   createFirstOperator,
   createOperator,
   disableOperator,
-  hasAdminToken,
   newOperatorToken,
   revokeOperatorToken,
   setOperatorRole,

@@ -25,7 +25,11 @@ export interface OperatorSignedIn {
   readonly pending: boolean
 }
 
-/** Throws OperatorSignInRefused, which does not say what was wrong. Codes and passwords count together (throttle). */
+/**
+ * Opens a session for name, password and code; throws OperatorSignInRefused, which does not say what was wrong.
+ * Failures count as in src/platform/throttle/sign-in.ts, codes and passwords together: simultaneous guesses get no more
+ * answers than the limits allow.
+ */
 export const signInOperator = (deps: Deps, input: OperatorSignIn): Promise<OperatorSignedIn> =>
   deps.passwordSlots.run(() => attemptSignIn(deps, input))
 

@@ -93,7 +93,10 @@ async function checkCode(
   return operator
 }
 
-/** Whether this is a code of now, or a recovery code, unused: of simultaneous uses exactly one succeeds. */
+/**
+ * Whether this is a code of now, or a recovery code, unused: of simultaneous uses exactly one succeeds. Spaces and
+ * hyphens do not count.
+ */
 export async function spendCode({ db, keys, clock }: Deps, of: store.Credential, code: string): Promise<boolean> {
   const { operator_id, totp_sealed } = of
   const now = clock.now()

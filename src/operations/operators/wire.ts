@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { problem } from '../../platform/lib/json/fields.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import { newPasswordOf } from '../../platform/lib/json/input.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import { ROLES } from '../../platform/lib/web/admin-auth.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { filterText, momentKey, pageInput, periodInput } from '../db/page.ts'
-import { problem } from '../lib/json/fields.ts'
+import { problem } from '../lib/json/field-problem.ts'
 
 /** The inputs and answers of the audit log's operations. */
 

@@ -37,7 +37,10 @@ interface Waiting<Item, Outcome> {
 /** One item of a batch and everybody who waits for its answer. */
 type Entry<Item, Outcome> = [Waiting<Item, Outcome>, ...Waiting<Item, Outcome>[]]
 
-/** Runs a batch; one function per item, so that an outcome that cannot be parsed fails alone. Not after `until`. */
+/**
+ * Runs a batch. Returns one function per item, called once, so that an outcome that cannot be parsed fails alone.
+ * Nothing is sent after `until`.
+ */
 export type Perform<Item, Outcome> = (
   items: readonly Item[],
   until?: number,

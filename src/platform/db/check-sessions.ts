@@ -24,8 +24,8 @@ const session = z.object({ pid: z.number() })
 const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code
 
 /**
- * Throws with one sentence that says what to change when these connections cannot be used as they have to be. Returns how
- * many connections the server takes.
+ * Throws with one sentence that says what to change when these connections cannot be used as they have to be. Returns
+ * how many connections the server takes.
  */
 export async function checkSessions(settings: ConnectionSettings): Promise<number> {
   const [first, second] = [0, 1].map(() => new Client(connectionConfig(settings))) as [Client, Client]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { addSeconds, DAY_S, fromEpochMilliseconds } from '../lib/clock.ts'
-import { issue, problem } from '../lib/json/fields.ts'
+import { issue, problem } from '../lib/json/field-problem.ts'
 import { jsonOf } from '../lib/read-or.ts'
 import { ofAllShards } from './shards.ts'
 import type { Db } from './sql.ts'

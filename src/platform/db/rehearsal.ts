@@ -5,7 +5,10 @@ class Undone extends Error {
   override readonly name = 'Undone'
 }
 
-/** Does what a request would do, and undoes it. For operations that touch nothing but the database. */
+/**
+ * Does what a request would do, and undoes it: nothing is written, spent or counted. For operations that touch nothing
+ * but the database; throws what they throw.
+ */
 export async function rehearse<Given extends Deps, Done>(
   deps: Given,
   work: (inside: Given) => Promise<Done>,

@@ -33,7 +33,10 @@ export async function shardsFound(client: pg.ClientBase): Promise<ShardsFound> {
   return { count: whole ? 1 : shards[0], moving, target: moving === undefined ? undefined : shards[0] }
 }
 
-/** Undefined without tables of people. Throws for another number, or while people move: nobody would be found. */
+/**
+ * Undefined without tables of people. Throws where there is another number, or people are being moved: a process with
+ * the wrong one would find nobody.
+ */
 export async function shardsOf(client: pg.ClientBase, wanted: number): Promise<number | undefined> {
   const { count, moving } = await shardsFound(client)
   if (moving !== undefined)

@@ -50,7 +50,10 @@ const isLostWorker = (error: Error): boolean =>
     error.message,
   )
 
-/** A database that is closed to connections says it with a code that it has for much else; it is treated as one that starts. */
+/**
+ * A database that is closed to connections says it with a code that it has for much else; it is treated as one that
+ * starts.
+ */
 const isClosed = (error: Error): boolean => (error as { routine?: unknown }).routine === 'CheckMyDatabase'
 
 function codeOf(error: unknown): string {

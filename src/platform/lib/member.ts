@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DAY_S } from './clock.ts'
-import { problem } from './json/fields.ts'
+import { problem } from './json/field-problem.ts'
 import { normalName } from './precis.ts'
 
 /** People who work on something together: those of a partner, and those of a team of developers. */

@@ -41,6 +41,7 @@ export const REFUSALS = {
   'host-header-twice': 'the Host header is given twice',
   'url-too-long': 'the URL is longer than 8 KiB',
   'request-too-long': 'the request is too long',
+  'body-too-long': 'the body is longer than this address takes',
   'too-many-requests': 'too many requests',
   'server-failed': 'the server failed',
   later: 'try again later',

@@ -1,4 +1,7 @@
-/** What is counted of an app, for its developers. `claimed`: refused to somebody who only named the app. */
+/**
+ * What is counted of an app, for its developers: what people allowed it, what it got and read, and what it was refused,
+ * by rescode. `claimed`: refused to somebody who only named the app.
+ */
 export const USAGE_KINDS = ['authorization', 'exchange', 'refresh', 'read', 'refused', 'claimed'] as const
 export type UsageKind = (typeof USAGE_KINDS)[number]
 

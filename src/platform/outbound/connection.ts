@@ -1,3 +1,5 @@
+/** The connection of one call. The only file here that needs undici, which is loaded with the first call. */
+
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction, Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -8,21 +10,21 @@ import { type AddressGuard, AddressRefused, PortRefused } from './address-guard.
 import { type ConnectPhase, HEADER_BYTES } from './call-failure.ts'
 
 const CONTINUE = /^HTTP\/1\.[01] 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/
-/** Bytes of one: it is looked at anew with each piece that arrives. */
-const LONGEST = 1_024
-/** What may still become one: the beginning of its first line, or all of that. */
-const BEGUN = /^HTTP\/1\.[01] 100[ \r]/
+/** Bytes of one `100 Continue`: it is looked at anew with each piece that arrives. */
+const LONGEST_CONTINUE = 1_024
+/** What may still become a `100 Continue`: the beginning of its first line, or all of that. */
+const BEGUN_CONTINUE = /^HTTP\/1\.[01] 100[ \r]/
 const BEGINNINGS = ['HTTP/1.0 100', 'HTTP/1.1 100']
 
 /** A line feed by itself is no HTTP, and none of it is worth waiting for. */
 const LONE_FEED = /(?:^|[^\r])\n/
 
-const mayBecomeOne = (text: string): boolean =>
-  (BEGUN.test(text) && !LONE_FEED.test(text)) || BEGINNINGS.some((beginning) => beginning.startsWith(text))
+const mayBecomeContinue = (text: string): boolean =>
+  (BEGUN_CONTINUE.test(text) && !LONE_FEED.test(text)) || BEGINNINGS.some((beginning) => beginning.startsWith(text))
 
 /**
- * Passes over each `100 Continue` before the answer. Some servers send it to every POST, and a client has to read it though
- * it has not asked (RFC 9110 §15.2); undici gives up the connection there, and reads other interim answers.
+ * Passes over each `100 Continue` before the answer. Some servers send it to every POST, and a client has to read it
+ * though it has not asked (RFC 9110 §15.2); undici gives up the connection there, and reads other interim answers.
  */
 function skipContinue(socket: Socket): void {
   const read = socket.read.bind(socket)
@@ -33,9 +35,9 @@ function skipContinue(socket: Socket): void {
     if (chunk === null) return null
     held = Buffer.concat([held, chunk])
     for (;;) {
-      const text = held.toString('latin1', 0, LONGEST)
+      const text = held.toString('latin1', 0, LONGEST_CONTINUE)
       const length = CONTINUE.exec(text)?.[0].length ?? 0
-      if (length === 0 && mayBecomeOne(text) && held.length < LONGEST) return null
+      if (length === 0 && mayBecomeContinue(text) && held.length < LONGEST_CONTINUE) return null
       skipped += length
       if (length === 0 || skipped > HEADER_BYTES) break
       held = held.subarray(length)
@@ -46,8 +48,6 @@ function skipContinue(socket: Socket): void {
   }
   socket.read = readOn
 }
-
-/** The connection of one call. The only file here that needs undici, which is loaded with the first call. */
 
 /** Progress of a connection. */
 interface ConnectionEvents {

@@ -1,3 +1,5 @@
+/** The SQL of what is counted of a caller: uses that processes share, and failed attempts. */
+
 import { z } from 'zod'
 import type { Batched } from '../db/batch.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
@@ -19,8 +21,8 @@ const COUNTED = (counted: CountedUses) =>
   sql.part`${counted.subject}::bytea as subject, ${counted.uses}::int as uses, ${counted.windowS}::int as window_s`
 
 /**
- * Adds to the counts of several subjects, each named once, and returns what they are now. Uses the database's clock, which
- * is the same for all processes; if it is set back, no window lasts longer than its length. Sorted, so that two
+ * Adds to the counts of several subjects, each named once, and returns what they are now. Uses the database's clock,
+ * which is the same for all processes; if it is set back, no window lasts longer than its length. Sorted, so that two
  * processes which count the same subjects wait for one another in the same order.
  */
 export const addUses = (db: Db, counted: readonly CountedUses[]): Promise<SharedCount[]> =>

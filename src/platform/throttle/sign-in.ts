@@ -28,7 +28,10 @@ export interface SignInAttempt extends Account, SignInSource {
 export interface SignInLimits {
   /** Throws the refusal once a limit is used up. */
   refuseExhausted(): Promise<void>
-  /** Returns the error to throw, with the end of the window if a limit is reached; `record`: is it locked now? */
+  /**
+   * Counts a failure and returns the error to throw, with the end of the window if this one reached a limit. `record`
+   * is told whether the account is locked now.
+   */
   failed(record?: (locked: boolean) => Promise<unknown>): Promise<Error>
   /** Clears the failures of the account in this network, or of this browser, after a good sign-in. */
   forget(): Promise<void>

@@ -106,7 +106,7 @@ export async function nextStep(deps: Deps, partnerId: bigint, runId: string, ste
   })
 }
 
-/** Changes what the run pretends, from the next start of a step on. */
+/** Changes what the run pretends, from the next start of a step on; the running attempt goes on as it began. */
 export async function changeConditions(
   deps: Deps,
   partnerId: bigint,

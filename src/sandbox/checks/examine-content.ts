@@ -104,7 +104,10 @@ const MAX_IMPLAUSIBLE = 20
 
 const listing = z.looseObject({ body: listOf('prices', z.looseObject({})) })
 
-/** Warnings about values that fit but look like mistakes, as cents given as yuan; none where other checks fail. */
+/**
+ * Warnings about values that fit but look like mistakes (REFERENCE "Values that look like mistakes"), such as cents
+ * given as yuan; none where other checks fail.
+ */
 export async function implausibleFindings(db: Db, call: ExaminedCall): Promise<Finding[]> {
   const definition = interfaceNamed(call.interface)
   if (!definition?.implausible || call.http_status !== 200 || call.response_body === null) return []

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
-import { problem } from '../../platform/lib/json/fields.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { countUse } from '../../platform/throttle/index.ts'
 import { requireOwner } from '../../ticketing/members/index.ts'

@@ -1,3 +1,5 @@
+/** The SQL of the sandbox's sessions, and of withdrawn links to reports. */
+
 import { z } from 'zod'
 import { MARGIN_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'

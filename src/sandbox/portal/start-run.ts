@@ -56,7 +56,10 @@ export const startRunFromForm = (
 const isSameStart = async (deps: Deps, run: Run, wanted: Choice): Promise<boolean> =>
   isDeepStrictEqual(run.choice, JSON.parse(JSON.stringify(wanted))) && (await isUntouched(deps, run))
 
-/** Starts a run in one call; one under way is overwritten only if the caller says so: somebody may work on it. */
+/**
+ * Starts a run in one call. One under way (a step was tried, and it has not passed) is overwritten only if the caller
+ * says so: somebody may work on it.
+ */
 export async function startRunFromApi(
   deps: Deps,
   partnerId: bigint,

@@ -40,7 +40,10 @@ export const STARTER_PRODUCTS: Readonly<Record<ProductRole, string>> = {
   sold_out: 'SOLD-OUT',
 }
 
-/** The program with ids and address filled in; undefined for an unknown file. It reads CLIENT_SECRET itself. */
+/**
+ * The program with ids and address filled in; undefined for an unknown file. The clientSecret is not in it: it reads
+ * the environment variable CLIENT_SECRET.
+ */
 function starterFor({ config }: Deps, { clientId, partnerId }: SignedInPartner, file: string): string | undefined {
   const values = { platformUrl: config.PARTNER_URL, clientId, partnerId: String(partnerId) }
   return STARTERS.find((starter) => starter.file === file)?.fill(values)

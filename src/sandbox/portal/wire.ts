@@ -14,7 +14,10 @@ const secretText = z
 // People paste clientId and clientSecret, so whitespace around them is dropped: issued values have none.
 const clientId = visibleLine(64).overwrite(normalName)
 
-/** Without an address the clientSecret signs in, formerly `client_secret`, which programs still send. */
+/**
+ * Without an address the clientSecret signs in. Before there were members the field was `client_secret`, which programs
+ * still send.
+ */
 const signInFields = z
   .object({
     client_id: clientId,

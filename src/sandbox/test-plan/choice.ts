@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { date, isStorable, issue, price, problem } from '../../platform/lib/json/fields.ts'
+import { issue, problem } from '../../platform/lib/json/field-problem.ts'
+import { date, isStorable, price } from '../../platform/lib/json/fields.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { listed } from '../../platform/lib/localized-text.ts'
 import { addDays, beijingDate } from '../../platform/lib/time-zone.ts'

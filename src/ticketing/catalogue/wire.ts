@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { pageInput } from '../../platform/db/page.ts'
-import { date, positiveId, problem, storable } from '../../platform/lib/json/fields.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
+import { date, positiveId, storable } from '../../platform/lib/json/fields.ts'
 import { onePartner } from '../partners/index.ts'
 
 /**

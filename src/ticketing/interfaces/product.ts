@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { amount, idText, maybe, oneOf, problem, smallInt, stock, text } from '../../platform/lib/json/fields.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
+import { amount, idText, maybe, oneOf, smallInt, stock, text } from '../../platform/lib/json/fields.ts'
 import { EVEN_IF_WRONG, listOf, requireField } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { implausibleInProducts } from './implausible.ts'

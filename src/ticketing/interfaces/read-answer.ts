@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { maybe, problem, smallInt, text } from '../../platform/lib/json/fields.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
+import { maybe, smallInt, text } from '../../platform/lib/json/fields.ts'
 import { LIST_LIMITS, listOf, readShape, type ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { type PartnerInterface, SUCCESS } from './interface.ts'
 

@@ -95,7 +95,8 @@ export async function sendPasswordLink(deps: Deps, { clientId, mail }: Forgotten
 
 /**
  * Uses a link once: sets the password of whoever it was sent to, who joins by it if it is an invitation. The member's
- * sessions end, and all other links. Throws MemberRefusal, and WeakPassword, after which the link still works. Of simultaneous calls with one token exactly one succeeds.
+ * sessions end, and all other links. Throws MemberRefusal, and WeakPassword, after which the link still works. Of
+ * simultaneous calls with one token exactly one succeeds.
  */
 export async function useLink(deps: Deps, token: string, password: string): Promise<OpenedLink & MemberCredential> {
   const { partnerId, mail } = await openMemberLink(deps, token)

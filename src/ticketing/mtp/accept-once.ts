@@ -18,7 +18,10 @@ export const ORDER_REPEAT_S = 86_400
 /** For ten seconds only: who changes a price twice a day sends the same bytes twice, and the second is new. */
 export const CATALOGUE_REPEAT_S = 10
 
-/** Claims the notice, then its effect, in a transaction; `repeatWithinS`: seconds in which same bytes are a retry. */
+/**
+ * The notice is claimed, then it takes effect, in one transaction; consumption notices are claimed last
+ * (consumption.ts). `repeatWithinS`: seconds in which the same bytes again are taken for a retry.
+ */
 export function acceptOnce(
   deps: Deps,
   row: NoticeRow,

@@ -31,7 +31,10 @@ function endpointAt({ config }: NoticeDeps, path: string): NoticeEndpoint | unde
   return NOTICE_ENDPOINTS.find((notice) => spellings(config.MTP_PATH_PREFIXES, notice.path).includes(path))
 }
 
-/** As if sent now and correctly signed; all other checks are made. Undefined for a path that takes no notices. */
+/**
+ * As if sent now and correctly signed; all other checks are made, and a rejected one is kept like any other. Undefined
+ * for a path that takes no notices.
+ */
 export async function replayNotice(
   deps: NoticeDeps,
   partner: PartnerWithSecrets,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { asMessage, problem, REQUIRED } from '../../platform/lib/json/field-problem.ts'
 import {
-  asMessage,
   date,
   dateTime,
   idText,
@@ -9,8 +9,6 @@ import {
   numericText,
   oneOf,
   positiveId,
-  problem,
-  REQUIRED,
   smallInt,
 } from '../../platform/lib/json/fields.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'

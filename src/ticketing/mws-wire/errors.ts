@@ -2,7 +2,10 @@ import { type Detail, type LocalizedText, localized } from '../../platform/lib/l
 import { failureCodeOf } from './endpoints.ts'
 import type { RejectionCode } from './envelope.ts'
 
-/** Why a call is rejected: `describe` goes out, `reason` is kept, `detail` logged; English of `reason` by default. */
+/**
+ * Every way in which a call is rejected (REFERENCE "Order of checks of a signed call"). `describe` goes out, `reason`
+ * is kept, `detail` logged; both are the English of `reason` where they are left out.
+ */
 export class CallRejected extends Error {
   override readonly name: string = 'CallRejected'
   readonly reason: LocalizedText

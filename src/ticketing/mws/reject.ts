@@ -45,7 +45,10 @@ export interface Rejection {
   readonly answer: string
 }
 
-/** Keeps a rejected call of a known partner; nobody waits: the time would reveal whether the clientId exists. */
+/**
+ * Keeps a rejected call for its partner to see; calls that name no known partner are only logged. Unverified callers
+ * must not wait for it: the time would reveal whether the clientId exists.
+ */
 export function keepRejected(deps: IncomingDeps, rejection: Rejection): Promise<void> {
   const most = rejection.verified ? Number.POSITIVE_INFINITY : WRITTEN_AT_ONCE
   return keepUnlessBusy(deps, most, rejection.call, (partner) => keepRejectedOf(deps, partner, rejection))

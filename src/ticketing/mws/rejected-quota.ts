@@ -17,9 +17,11 @@ const QUOTAS = {
   verified: { calls: 200, blocks: 256, blocksADay: 8_192 },
   unverified: { calls: 50, blocks: 50, blocksADay: 1_024 },
 } as const
-/** Of one clientId from one network in five minutes, so that a stranger leaves room for the partner. */
+/**
+ * Unverified calls of one clientId from one network in five minutes, so that a stranger leaves room for the partner.
+ */
 const UNVERIFIED_OF_CLIENT_AND_NETWORK = 25
-/** A day, of one network and of all, so that one stranger cannot use up the quota of all. */
+/** Unverified calls a day: of one network, so that one stranger cannot use up the quota of all; and of all networks. */
 const UNVERIFIED_OF_NETWORK = 1_000
 const UNVERIFIED_OF_ALL = 20_000
 

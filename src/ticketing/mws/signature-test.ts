@@ -79,7 +79,10 @@ type Known =
   | { readonly partner: PartnerWithSecrets; readonly found: Diagnosis }
   | { readonly partner: PartnerWithSecrets | undefined; readonly found?: never }
 
-/** The partner by clientId, or by the PartnerId sent in its place or rightly signed beside a mistyped one. */
+/**
+ * The partner with this clientId. If the PartnerId was sent in its place, or it was mistyped: the partner with that
+ * PartnerId, if the signature is otherwise right.
+ */
 async function verifyAtOnce(deps: Deps, call: TestedCall): Promise<Known> {
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
   const named = clientId ? await findPartnerByClientId(deps, clientId) : undefined

@@ -79,6 +79,9 @@ function voucherChange(
   return changeOf('voucher', voucher, was, { ...fields, ...counts })
 }
 
-/** The cause in the history of what changes before a call: a job by its id, and others. */
+/**
+ * What the history says of changes that are made before a call: a job by its id, and whoever else acts for the platform
+ * as OPERATOR.
+ */
 export const changedBy = ({ kind, ref }: CallCause): Cause =>
   kind === 'schedule' ? { kind: 'job', id: ref } : OPERATOR

@@ -22,7 +22,10 @@ const closeTypeOf = ({ state, close_type }: OrderRow): CloseType | undefined => 
   return types.find((type) => (state === 'closing' ? type === close_type : CLOSES[type] === state))
 }
 
-/** Closes an unpaid order. Safe to repeat: it stays `closing` until answered. Throws where it cannot be closed. */
+/**
+ * Closes an unpaid order. Safe to repeat, as a closed order answers 200: one whose answer was lost stays `closing`
+ * until it is closed again. Throws where it cannot be closed.
+ */
 export async function closeOrder(deps: CallDeps, orderId: bigint, cause: CallCause): Promise<OrderResult> {
   const known = await existingOrder(deps, orderId)
   const partner = await existingPartner(deps, known.partner_id)

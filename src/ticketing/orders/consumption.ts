@@ -104,7 +104,10 @@ export function decideConsumption(
   return { ...save, changes: [...save.changes, missingListChange(own, before, codes)] }
 }
 
-/** Both ids must name one order; one without partnerOrderId accepts any. Another partner's is not found. */
+/**
+ * Both ids must name the same order (exact text); one without partnerOrderId accepts any. Another partner's is reported
+ * as not found.
+ */
 export function ownOrder<Order extends Pick<ChangeableOrder, 'partner_id' | 'partner_order_id'>>(
   order: Order | undefined,
   partnerId: bigint,

@@ -188,7 +188,9 @@ type Given<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined>
 const withoutGaps = <Fields extends object>(fields: Fields): Given<Fields> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<Fields>
 
-/** Missing fields come from the pulled product. Throws InvalidInput for fields that neither has. */
+/**
+ * Completes the request: missing fields come from the pulled product. Throws InvalidInput for fields that neither has.
+ */
 function completeRequest(orderId: bigint, input: NewOrder, offer: OutputOf<typeof findOffer>): CreateRequest {
   const mtDealId = input.mt_deal_id ?? offer?.mt_deal_id
   const unitPrice = input.unit_price ?? offer?.unit_price ?? undefined
@@ -218,7 +220,9 @@ function completeRequest(orderId: bigint, input: NewOrder, offer: OutputOf<typeo
 const differs = (stored: Readonly<Record<string, unknown>>, input: NewOrder): boolean =>
   Object.entries(givenFields(input)).some(([field, value]) => canonical(stored[field]) !== canonical(value))
 
-/** Equal text for equal values, whatever order PostgreSQL keeps names in; an id is the same as number, text or bigint. */
+/**
+ * Equal text for equal values, whatever order PostgreSQL keeps names in; an id is the same as number, text or bigint.
+ */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (value === null || typeof value !== 'object') return stringifyLossless({ value: String(value) })

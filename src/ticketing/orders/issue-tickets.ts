@@ -21,7 +21,10 @@ interface Lists {
   readonly orderAdditionalList?: unknown
 }
 
-/** Keeps lists without a documented format, for show, under the order's lock; beyond MAX_ADDITIONAL only counted. */
+/**
+ * Keeps lists without a documented format, for show, under the order's lock. They decide nothing, so nothing in them is
+ * refused: beyond MAX_ADDITIONAL entries are only counted.
+ */
 export async function storeAdditional(
   { db }: Pick<Deps, 'db'>,
   orderId: bigint,
@@ -65,7 +68,10 @@ export async function storeCredentials(
 
 type Sent = NonNullable<RequestOf<'order-refund'>['credentialList']>
 
-/** The refunded tickets' documents. None with more people than tickets: whose shared code it was is unknown. */
+/**
+ * The refunded tickets' documents: those of its codes, or all of a whole order. None with more people than tickets:
+ * whose shared code it was is unknown.
+ */
 export async function credentialListOf(
   { db }: Pick<Deps, 'db'>,
   { order_id, quantity }: OrderRow,

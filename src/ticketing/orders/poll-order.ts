@@ -14,7 +14,10 @@ const FIRST_PAUSE_S = 4
 const LONGEST_PAUSE_S = 600
 const LONGEST_S = 86_400
 
-/** Queries an open order, and again later, at most every ten minutes; `givenUp` after a day: operators decide. */
+/**
+ * Queries an open order and, while it stays open, queues the next query: soon at first, then less often, up to ten
+ * minutes apart. After a day it is left to operators; `givenUp` says so.
+ */
 export async function pollOrder(
   deps: CallDeps,
   orderId: bigint,

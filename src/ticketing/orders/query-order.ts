@@ -119,7 +119,10 @@ function contradictions(order: OrderRow, body: Body): ShapeProblem[] {
   return [{ path: 'body', problem: localized('more-than-quantity', { used, refunded, quantity: order.quantity }) }]
 }
 
-/** Counts below ours, or states no order with tickets has: nothing changes by them, but one of us is wrong. */
+/**
+ * Counts below ours, or states that no order with tickets has. Quantities only grow here, so these change nothing; but
+ * one of us is wrong.
+ */
 function behind(asked: OrderRow, { orderStatus, usedQuantity, refundedQuantity }: Body): ShapeProblem[] {
   const counted = (path: string, theirs: number, ours: number): ShapeProblem[] =>
     theirs < ours ? [{ path, problem: localized('behind-ours', { named: theirs, count: ours }) }] : []

@@ -35,7 +35,10 @@ import { type NewRefundedMessage, newRefund, newRefundedMessage } from './wire.t
 const FROM: Readonly<Record<1 | 2, readonly OrderState[]>> = { 1: ['paid'], 2: ['paying', 'pay_unknown'] }
 const SEND_AGAIN_IN_S = 20
 
-/** A refund by the platform holds whatever is answered: stored first, told again by a job under the same number. */
+/**
+ * A refund by the platform holds whatever is answered, so it is stored first; a message that does not arrive is sent
+ * again by a job, under the same number.
+ */
 export const refundByPlatform = operation(
   newRefundedMessage,
   async (deps: CallDeps, input, cause: CallCause): Promise<OrderAndRefund> => {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { filterText, idKey, momentKey, pageInput, periodInput } from '../../platform/db/page.ts'
-import { date, positiveId, price, problem, storable, text } from '../../platform/lib/json/fields.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
+import { date, positiveId, price, storable, text } from '../../platform/lib/json/fields.ts'
 import { LIST_LIMITS, listOf } from '../../platform/lib/json/shape.ts'
 import { visitor } from '../interfaces/index.ts'
 import { ORDER_STATE_NAMES } from './states.ts'

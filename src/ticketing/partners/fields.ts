@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Fields } from '../../platform/db/record-fields.ts'
-import { positiveId, problem } from '../../platform/lib/json/fields.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
+import { positiveId } from '../../platform/lib/json/fields.ts'
 import { shownName } from '../../platform/lib/json/input.ts'
 import { mapOf } from '../../platform/lib/json/shape.ts'
 import { endpointUrl } from '../../platform/lib/web/web-url.ts'

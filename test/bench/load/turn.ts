@@ -11,7 +11,10 @@ const SILENCE_MS = 10_000
 const TOKENS_TO_TRY = 20
 /** What goes on beside an open loop: so often, over so many connections of its own. */
 const BESIDE_EVERY_MS = 20
-/** No more than may wait (SIGN_IN_QUEUE): on a machine that others keep busy, passwords are hashed more slowly than they come. */
+/**
+ * No more than may wait (SIGN_IN_QUEUE). Where passwords are hashed more slowly than they come, some are still refused:
+ * those that have waited for QUEUE_WAIT_MS (answer.ts).
+ */
 const BESIDE_CONNECTIONS = 50
 
 interface InFlight {

@@ -143,7 +143,10 @@ function inBeijing(now: Date): Date {
   return at
 }
 
-/** Makes the mistakes that are on; callbacks, no promises, so that nothing comes between damage and repair. */
+/**
+ * Lets this plugin's interfaces make the mistakes that are on. The first two hooks have callbacks and not promises, so
+ * that nothing comes between damage, handler and repair.
+ */
 export function makeMistakes(
   app: FastifyInstance,
   { clientSecret }: Pick<Settings, 'clientSecret'>,

@@ -4,9 +4,9 @@ import { actionOf, rowsIn } from '../../actions/index.ts'
 import { explainRequest, oneRequest, withoutOthersWords } from '../../explain/index.ts'
 import { tableOf } from '../action-values.ts'
 import type { PageContext, Section } from '../page-model.ts'
+import { mayDo, PERSONAL_DATA } from '../permissions.ts'
 import { perform } from '../placed.ts'
 import { recordParts } from '../record-parts.ts'
-import { mayDo, PERSONAL_DATA } from '../texts.ts'
 
 const MAX_EVENTS = 50
 const AUDIT = actionOf('GET /audit')

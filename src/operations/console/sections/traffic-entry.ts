@@ -9,7 +9,8 @@ import {
   trafficTexts,
 } from '../../../sandbox/portal/index.ts'
 import type { Cell, DetailPage, Fact, FormPage, PageContext, Table, TextBlock } from '../page-model.ts'
-import { at, code, hrefOf, link, orDash, PERSONAL_DATA, text, time } from '../texts.ts'
+import { PERSONAL_DATA } from '../permissions.ts'
+import { at, code, hrefOf, link, orDash, text, time } from '../texts.ts'
 
 type TrafficEntry = OutputOf<typeof showEntry>
 

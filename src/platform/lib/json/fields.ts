@@ -1,28 +1,9 @@
+/** The fields of notices and interfaces (REFERENCE "Payloads"). `wire`: what the JSON holds, for the reference. */
+
 import { z } from 'zod'
 import { utcDate } from '../clock.ts'
-import { type LocalizedText, localized, type TextId } from '../localized-text.ts'
-
-/**
- * What a schema says of a wrong value. zod hands on whatever an error map returns as the message, and its types know only
- * strings: readShape and parseInput, which ask for the issues, take them as what they are.
- */
-export const asMessage = (text: LocalizedText): string => text as unknown as string
-
-/** For the second argument of a check: `z.string().min(1, problem('must-be-filled'))`. */
-export const problem = <Id extends TextId>(...text: Parameters<typeof localized<Id>>) => {
-  const message = asMessage(localized(...text))
-  return { error: () => ({ message }) }
-}
-
-/** For `addIssue`. */
-export const issue = <Id extends TextId>(...text: Parameters<typeof localized<Id>>) => ({
-  code: 'custom' as const,
-  message: asMessage(localized(...text)),
-})
-
-export const REQUIRED = localized('must-be-required')
-
-/** The fields of notices and interfaces (REFERENCE "Payloads"). `wire`: what the JSON holds, for the reference. */
+import { type LocalizedText, localized } from '../localized-text.ts'
+import { asMessage, problem, REQUIRED } from './field-problem.ts'
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
 const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type LocalizedText, listed, localized } from '../localized-text.ts'
 import { isSeen, isTypablePassword, normalPassword } from '../precis.ts'
 import { echo, type Problem, RescodeError } from '../web/rescode.ts'
-import { asMessage, problem, REQUIRED } from './fields.ts'
+import { asMessage, problem, REQUIRED } from './field-problem.ts'
 
 const fieldsText = (problems: readonly Problem[]): LocalizedText =>
   problems

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Detail, type LocalizedText, localized } from '../localized-text.ts'
-import { asMessage, problem, REQUIRED } from './fields.ts'
+import { asMessage, problem, REQUIRED } from './field-problem.ts'
 import { jsonIn } from './lossless.ts'
 
 /** One thing wrong with a JSON value: where (`body.voucherList[2].status`) and what. */
@@ -15,7 +15,10 @@ const pathText = (path: readonly PropertyKey[]): string =>
     .join('')
     .replace(/^\./, '')
 
-/** Checks a value; problems have their path, in words for the partner's engineer, MAX_PROBLEMS and one of a list. */
+/**
+ * Checks a value; each problem has its path, in words for the partner's engineer. Of one list at most one more than
+ * MAX_PROBLEMS is looked for.
+ */
 export function readShape<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -78,7 +81,10 @@ export function problemsText(problems: readonly ShapeProblem[]): LocalizedText {
 export const problemText = ({ path, problem }: ShapeProblem): LocalizedText =>
   path ? localized('field-problem', { field: path, problem }) : localized('whole-value', { problem })
 
-/** The most entries of every list from a network; REFERENCE "What one caller may send" is compared with it. */
+/**
+ * The most entries of every list that comes over a network; no real seller comes near them, and more are refused at
+ * once. REFERENCE "What one caller may send" is compared with it.
+ */
 export const LIST_LIMITS = {
   deals: { most: 1_000, about: 'entries of a product change notice, product ids of a request' },
   vouchers: { most: 1_000, about: 'vouchers, their pictures and documents, tickets of an order' },

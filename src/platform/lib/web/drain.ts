@@ -20,7 +20,9 @@ export function drainingResponse(readiness: Readiness): typeof ServerResponse {
 const QUIET_MS = 0.1
 const MAX_TICKS = 200
 
-/** A tick in which nothing arrived: closing the listener would reset accepted connections and unread bytes. */
+/**
+ * Waits for a tick in which nothing arrived: closing the listener would reset accepted connections and unread bytes.
+ */
 async function quietTick(): Promise<void> {
   let before = performance.now()
   for (let ticks = 0; ticks < MAX_TICKS; ticks++) {

@@ -45,7 +45,7 @@ export function failureAnswerOf(error: unknown, request: FastifyRequest): Failur
     return unavailable()
   }
   const { statusCode: status = 500, code } = (error ?? {}) as Partial<FastifyError>
-  if (status === 413) return invalidRequest(localized('request-too-long'), { status })
+  if (status === 413) return invalidRequest(localized('body-too-long'), { status })
   if (status >= 400 && status < 500) {
     const name = code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? { name: ANOTHER_TYPE } : {}
     return invalidRequest(localized('request-unreadable'), { ...name, detail: String((error as Error).message) })
@@ -103,7 +103,10 @@ const answerWith =
     return write(success(data))
   }
 
-/** The JSON envelope. Where it returns the reply, Fastify waits for the end of the stream. */
+/**
+ * The JSON envelope, for a handler to return: one that sends it by itself and returns the reply makes Fastify wait for
+ * the end of the stream.
+ */
 export const answerSuccess = answerWith(JSON.stringify)
 
 /** Like `answerSuccess`, for data that holds a `bigint`: 64-bit ids as plain numbers. */

@@ -9,7 +9,11 @@ import { echo, invalidRequest, RescodeError, unavailable } from './rescode.ts'
 /** A form without fields has no body; of any other type a POST without one is no form. */
 const FORM = /^application\/x-www-form-urlencoded\b/i
 
-/** Reads only forms, up to `bodyLimit`, their memory in the share of `holder`; `parser` gives another shape. */
+/**
+ * Reads only forms, up to `bodyLimit`. Memory for their announced length is in the share of `holder`: all forms have
+ * one together, as most of their senders are not signed in yet. `parser` gives forms another shape than one value or
+ * list a name.
+ */
 export async function acceptForms(
   app: FastifyInstance,
   bodyLimit: number,

@@ -49,7 +49,9 @@ export function standardFailureOf(thrown: unknown, request: FastifyRequest): Sta
   return { rescode, error, status, description: String(text), text, headers }
 }
 
-/** Where it returns the reply, Fastify waits for the end of the stream (as envelope.ts). */
+/**
+ * For a handler to return: one that sends it by itself makes Fastify wait for the end of the stream (as envelope.ts).
+ */
 export function answerStandard(reply: FastifyReply, status: number, body: object): string {
   reply.code(status).headers(STANDARD_HEADERS)
   return JSON.stringify(body)

@@ -3,7 +3,10 @@ import { type FastifyBaseLogger, LogController } from 'fastify'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 
-/** Lines a second: of one caller, of all, and as many of our own faults; the rest is counted in the summary. */
+/**
+ * Lines a second: of one caller, of all, and as many again of our own faults, which no refusals may hide; the rest is
+ * counted in the summary.
+ */
 const MAX_OF_CALLER = 10
 const MAX_OF_ALL = 100
 const WINDOW_MS = 1_000

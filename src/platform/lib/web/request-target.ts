@@ -26,7 +26,7 @@ function decode(text: string): string | undefined {
   return readOr(() => decodeURIComponent(text.replaceAll('+', ' ')), undefined)
 }
 
-/** Decodes a part of a form; a percent sign that begins no escape stays, as in browsers. */
+/** Decodes a part of a form, whose bytes were checked; a percent sign that begins no escape stays, as in browsers. */
 export function formDecoded(text: string): string | undefined {
   if (!text.includes('%') && !text.includes('+')) return text
   return readOr(() => decodeURIComponent(text.replaceAll('+', ' ').replaceAll(/%(?![\da-f]{2})/gi, '%25')), undefined)

@@ -48,7 +48,7 @@ export interface Failure {
   /** Its name in a room's table of failures. */
   readonly name?: string
   readonly about?: { readonly appKey: string; readonly cid: number; readonly userId: string }
-  /** When the failure keeps an HTTP status of its own even in the default mode. */
+  /** When the failure keeps an HTTP status of its own even in the default mode (REFERENCE "Errors of area A"). */
   readonly status?: 404 | 405 | 413 | 415 | 429 | 500 | 503
   readonly nativeStatus?: number
   readonly headers?: Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { issue, problem } from '../json/fields.ts'
+import { issue, problem } from '../json/field-problem.ts'
 import { parsedUrl } from '../parsed-url.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for

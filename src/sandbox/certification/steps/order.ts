@@ -30,7 +30,10 @@ export const orderCreate = defineStep({
   },
 })
 
-/** A second order create must bring the same order. The step's own order is the main one from then on. */
+/**
+ * After a lost answer the platform asks again and must get the same order. The step's own order is the main one from
+ * then on: a partner that failed this once has two orders for the old one.
+ */
 export const orderCreateAgain = defineStep({
   id: 'order-create-again',
   kind: 'defence',
@@ -76,7 +79,10 @@ export const orderQuery = defineStep({
   },
 })
 
-/** An id beyond 2^53, which doubles cannot give back; only warnings: live ids that large fail all other steps. */
+/**
+ * An id beyond 2^53, which doubles cannot give back. Only warnings: where live ids are that large (ORDER_ID_BITS 63),
+ * those of all other steps are too, and fail them.
+ */
 export const largeOrderId = defineStep({
   id: 'large-order-id',
   kind: 'defence',
@@ -136,7 +142,10 @@ const WHOLE_ORDER = 1
 
 /** Only an order for a day can be moved to another one. */
 export const checkDated = (context: StepContext<'dated-product'>, isDated: boolean): Promise<boolean> =>
-  context.check('dated-product', isDated, { expected: 'useDateMode ≥ 1', actual: isDated ? '≥ 1' : 'useDateMode 0' })
+  context.check('dated-product', isDated, {
+    expected: 'useDateMode ≥ 1',
+    actual: isDated ? 'useDateMode ≥ 1' : 'useDateMode 0',
+  })
 
 /** The whole order moves by a week: most sellers ask the same price on the same weekday. */
 export const orderReschedule = defineStep({

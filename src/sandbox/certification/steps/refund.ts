@@ -117,7 +117,10 @@ export const refundedMessage = defineStep({
   },
 })
 
-/** The first attempt takes the order of the step before, unless its refund was refused; later ones their own. */
+/**
+ * The first attempt takes the order of the step before, unless its refund was refused, which is final; later ones have
+ * their own, so that no notice of before decides them.
+ */
 async function orderUnderReview(context: Refunding): Promise<bigint> {
   const orderId = await context.orderOf('review')
   const [refund] = (await showOrder(context.deps, orderId)).order.refunds

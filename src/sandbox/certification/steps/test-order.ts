@@ -142,7 +142,9 @@ export async function buyTestOrder(
   return (await payTestOrder(context, order_id, ANY_PAYMENT)).order
 }
 
-/** The main order if nothing of it is used or refunded, else a new one: a partner may have used some. */
+/**
+ * The main order if nothing of it is used or refunded, else a new one: a partner may have used some before their step.
+ */
 export async function unusedOrder(context: Buying): Promise<Order> {
   const { order } = await showOrder(context.deps, await context.orderOf('main'))
   if (order.state === 'paid' && order.used_quantity === 0 && order.refunded_quantity === 0) return order

@@ -23,7 +23,10 @@ export const orderPay = defineStep({
   },
 })
 
-/** A second pay must bring the same tickets. Its own order is the main one from then on. */
+/**
+ * After a lost answer the platform pays again and must get the same tickets. The step's own order is the main one from
+ * then on.
+ */
 export const orderPayAgain = defineStep({
   id: 'order-pay-again',
   kind: 'defence',
@@ -64,7 +67,10 @@ function codesText(codes: readonly string[]): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }
 
-/** As many codes as voucherType says: none, one a ticket or one an order; documents or later codes may come too. */
+/**
+ * As many codes as voucherType says: none, one a ticket or one an order. Documents may come too, and codes later if the
+ * answer says so.
+ */
 async function checkVouchers(
   context: StepContext<'vouchers'>,
   { quantity, vouchers: known }: Order,
@@ -106,7 +112,10 @@ const USED = 1
 /** voucherType of an order without codes. */
 const NO_CODES = 0
 
-/** The codes of an order query: those issued, and as many used as usedQuantity says; with voucherType 0, any. */
+/**
+ * The codes of an order query: those issued, and as many of them used as usedQuantity says. An answer that says
+ * voucherType 0 need not list any.
+ */
 export async function checkReportedVouchers(
   context: StepContext<'voucher-list'>,
   { vouchers, quantity }: Order,
@@ -139,7 +148,10 @@ export async function lacksVouchers(
   return true
 }
 
-/** A code for several people is used with the last of them, and none before anybody; tickets without codes too. */
+/**
+ * A code for several people stays unused until the last of them has come; no code is used before anybody has. Tickets
+ * without a code are used all the same.
+ */
 async function checkUsedVouchers(
   context: StepContext<'voucher-list'>,
   codes: readonly { readonly quantity: number; readonly isUsed: boolean }[],

@@ -16,7 +16,10 @@ export type NoticeName = 'deal-change' | 'consume' | 'refund' | 'pay' | 'resched
 
 export type Direction = 'request' | 'answer' | 'notice'
 
-/** `order-create.answer.body.partnerOrderId` of a ShapeProblem's or zod issue's path; array indexes are dropped. */
+/**
+ * The id of a field in `/sandbox/docs`, `order-create.answer.body.partnerOrderId`, of a ShapeProblem's or zod issue's
+ * path; array indexes are dropped. An empty path is the message as a whole.
+ */
 export function docsAnchor(name: InterfaceName | NoticeName, direction: Direction, path: string): string {
   const steps = path.split(/[.[\]]+/).filter((step) => step !== '' && !/^\d+$/.test(step))
   return [name, direction, ...steps].join('.')

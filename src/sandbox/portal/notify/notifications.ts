@@ -14,7 +14,10 @@ import * as store from './store.ts'
 export const reportUrl = ({ config }: { readonly config: Pick<Config, 'PUBLIC_URL'> }, reportId: string): string =>
   `${config.PUBLIC_URL}/sandbox/verify/${reportId}`
 
-/** The acceptance check. The first run that passes tells its contacts, in the same transaction; later ones do not. */
+/**
+ * The acceptance check. The first run that passes tells its contacts, in the same transaction. They arrange going live
+ * once, so later ones do not write to them again.
+ */
 export const acceptRun = (deps: Deps, partnerId: bigint, runId: string): Promise<OutputOf<typeof checkAcceptance>> =>
   inTransaction(deps, async (inside) => {
     const acceptance = await checkAcceptance(inside, partnerId, runId)
@@ -118,7 +121,10 @@ const keyOf = (notificationId: string): string => `send-notification:${notificat
 const queueSending = (db: Db, notificationId: string): Promise<number> =>
   enqueue(db, 'send-notification', { notificationId }, { key: keyOf(notificationId), maxAttempts: MAX_ATTEMPTS })
 
-/** Attempts it now; a running attempt is left alone, unless it `isOver`: then the queue replaces its job. */
+/**
+ * Attempts it now; a running attempt is left alone, unless it `isOver`: then its job has only not been released yet,
+ * and the queue replaces it.
+ */
 async function sendNow({ db, clock }: Deps, notificationId: string, isOver: boolean): Promise<void> {
   const [job] = await findJobsByKey(db, [keyOf(notificationId)])
   if (job === undefined || (job.state === 'running' && isOver)) await queueSending(db, notificationId)

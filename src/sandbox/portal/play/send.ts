@@ -68,7 +68,9 @@ export async function judge(
   await judgeCall(deps.db, call.call_id, verdictOf(findings, expects))
 }
 
-/** Sends what was written; returns the call's id, or why not. Throws 20007 (404) without a URL, 20003. */
+/**
+ * Sends what was written; returns the call's id, or why not. Throws 20007 (404) without a URL, 20003 when too often.
+ */
 export async function sendWritten(
   deps: RunDeps,
   partner: PartnerWithSecrets,

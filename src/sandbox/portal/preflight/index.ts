@@ -13,7 +13,10 @@ const ALL_MS = 9_500
 
 export type InterfacePreflight = Awaited<ReturnType<typeof preflight>>[number]
 
-/** One unsigned POST a URL, all within ten seconds, a host that cannot be reached once. 20003 when too often. */
+/**
+ * One unsigned POST a URL, all within ten seconds; a host that cannot be connected to is tried once. In the order of
+ * INTERFACES, without those that have no URL. Throws 20003 when too often.
+ */
 export async function preflight(
   deps: RunDeps,
   { partnerId }: { readonly partnerId: bigint },

@@ -19,7 +19,10 @@ interface CurlCall {
 /** Any text as one word of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** A shell script without secrets: openssl signs it with $CLIENT_SECRET when it runs (REFERENCE "Signature"). */
+/**
+ * A shell script without secrets: openssl signs it with $CLIENT_SECRET when it runs, with the Date of that moment
+ * (REFERENCE "Signature", rules 1 to 3).
+ */
 export function curlOf({ url, clientId, partnerId, body, encrypted, namesApp }: CurlCall): string {
   const path = parsedUrl(url)?.pathname ?? '/'
   return `: "\${CLIENT_SECRET:?set it to your clientSecret}"

@@ -43,8 +43,9 @@ export interface TrafficEntry extends Pick<TrafficSummary, 'forged' | 'verdict' 
   /** Kind and detail of a failure of ours, or why the partner's call was refused. */
   readonly failure?: { readonly kind: string; readonly detail: Detail }
   readonly problems: readonly LinkedProblem[]
-  /** Names of src/ticketing/mws/diagnose; without any, a mistake of the signature is not known. */
+  /** The partner's call was refused for its signature. */
   readonly isSignature: boolean
+  /** What is wrong with it: names of src/ticketing/mws/diagnose; empty where that is not known. */
   readonly mistakes: readonly string[]
   readonly code: number | null
   readonly durationMs: number | null

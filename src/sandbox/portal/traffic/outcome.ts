@@ -51,7 +51,10 @@ export type ReplayObstacle = NotReplayable['obstacle']
 export const obstacleToCall = (name: string): ReplayObstacle | undefined =>
   READING.includes(name) ? undefined : 'changes'
 
-/** A replay counts as correctly signed: only verified, whole notices. What was cut or masked is not the same. */
+/**
+ * A replay counts as correctly signed: only verified, whole notices. What was cut, masked or is not UTF-8 is not the
+ * same.
+ */
 export function obstacleToNotice(deps: NoticeDeps, kept: KeptReceived): ReplayObstacle | undefined {
   if (noticeEndpoint(deps, kept.path) === undefined) return 'not-a-notice'
   if (!kept.verified) return 'not-verified'

@@ -21,7 +21,10 @@ export interface Replayed {
   readonly id: string | undefined
 }
 
-/** As if a notice were sent now, or our reading call again. Throws 20007 (404), NotReplayable, 20003 when too often. */
+/**
+ * Makes a call again: a notice as if it were sent now, with every check but the signature's, or a call of ours that
+ * only reads. Throws 20007 (404), NotReplayable, and 20003 when too often.
+ */
 export async function replay(deps: NoticeDeps, partnerId: bigint, { kind, id }: TrafficEntryParams): Promise<Replayed> {
   const partner = await findPartner(deps, partnerId)
   if (!partner) throw noSuchEntry()

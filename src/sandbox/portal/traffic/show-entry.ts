@@ -38,7 +38,10 @@ export async function showMaskedEntry(
 
 export type OneOfTraffic = ReturnType<typeof exportedEntry> & { readonly partner_id: bigint; readonly masked: boolean }
 
-/** One call or notice with headers, 64 KiB of each body, no secrets. Throws 20007 (404). */
+/**
+ * One call or notice, of whichever partner, with its headers and bodies (64 KiB of each at most) and no secrets. Throws
+ * 20007 (404) for an id that no call has.
+ */
 export const showTraffic = operation(shownTraffic, async (deps: NoticeDeps, { id, reason }): Promise<OneOfTraffic> => {
   const owner = await findEntryOwner(deps.db, id)
   if (!owner) throw noSuchEntry()

@@ -27,7 +27,10 @@ type Moment =
 
 const MAX_CALLS = 200
 
-/** Oldest first; calls before changes of the same moment. Throws 20007 (404) where the partner has neither. */
+/**
+ * Oldest first; calls before changes of the same moment. Throws 20007 (404) for an order that the partner has neither a
+ * record nor a call about.
+ */
 export async function timelineOf(deps: NoticeDeps, partnerId: bigint, orderId: bigint) {
   const search = { by: 'order', value: String(orderId) } as const
   const found = await trafficAbout(deps, partnerId, search, MAX_CALLS + 1)

@@ -3,7 +3,7 @@ import { dateRecipes } from './date-recipes.ts'
 import { encodingRecipes, fromCanonicalBase64 } from './encoding-recipes.ts'
 import { pathRecipes } from './path-recipes.ts'
 import type { Evidence, Recipe, Signing } from './recipe.ts'
-import { digestRecipes, keyRecipes, rightDigest, textRecipes } from './text-and-key-recipes.ts'
+import { digestRecipes, keyRecipes, rightDigest, textRecipes } from './recipes.ts'
 
 /** Every known signing mistake, likelier ones first: if two explain a signature, the first is named. */
 export const RECIPES: readonly Recipe[] = [

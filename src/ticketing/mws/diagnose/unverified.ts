@@ -26,7 +26,10 @@ export function placeholderPartner(call: DiagnosedCall): DiagnosedPartner {
   return { clientId, partnerId, secrets: [randomBytes(32).toString('base64url')], strict: true }
 }
 
-/** For a caller without a proved secret: by the call alone, whoever exists. `busy`: it could not be analysed. */
+/**
+ * The diagnosis for a caller that has not proved to hold a secret. It depends on the call alone, so it is the same
+ * whether or not a partner has these ids. `busy`: it could not be analysed.
+ */
 export function diagnoseUnverified(call: DiagnosedCall, settings: DiagnosisSettings, busy: boolean): Diagnosis {
   return diagnose(
     call,

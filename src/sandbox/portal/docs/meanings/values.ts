@@ -151,7 +151,10 @@ export const CODES_ZH: Readonly<Record<string, string>> = {
 const KNOWN = ['if it is known', '已知时'] as const
 const LEVELS = ['level price calendars', '层级价格日历的产品'] as const
 
-/** When a field is there by more than its message: its order, the partner's stage; of our requests, all such. */
+/**
+ * When a field is there by more than its message shows: by the order that it is about, or the stage of the partner. Of
+ * our requests, every field that is not in all of them.
+ */
 export const CONDITIONS: Readonly<Record<string, readonly [en: string, zh: string]>> = {
   ...Object.fromEntries(
     NOTICES.map(({ name }) => [`${name}.notice.partnerId`, ['until you are live', '正式上线前'] as const]),

@@ -1,0 +1,47 @@
+import type { Deps } from '../../platform/deps.ts'
+import { epochSeconds } from '../../platform/lib/clock.ts'
+import { NamedFailure } from '../../platform/lib/failure.ts'
+import { standardNames } from '../../platform/lib/scope.ts'
+import { subjectOf } from '../../platform/lib/subject.ts'
+import { describeRefreshToken } from '../oauth/index.ts'
+import type { CallingApp } from '../registry/index.ts'
+import type { LiveToken } from '../resource/index.ts'
+import type { Introspection } from './messages.ts'
+
+const INACTIVE: Introspection = { active: false }
+
+/**
+ * A client sees its own tokens; anything else is inactive, whatever it is. `access`: the token described as an access
+ * token.
+ */
+export async function introspect(
+  deps: Deps,
+  app: CallingApp,
+  text: string,
+  access: LiveToken | NamedFailure,
+): Promise<Introspection> {
+  if (!(access instanceof NamedFailure)) {
+    const { cid, user_id: userId, scopes, expiresAt } = access
+    if (access.app_key !== app.app_key) return INACTIVE
+    return { ...activeOf(deps, app, { cid, userId, scopes, expiresAt }), token_type: 'Bearer' }
+  }
+  const refresh = await describeRefreshToken(deps, app, text)
+  return refresh ? activeOf(deps, app, refresh) : INACTIVE
+}
+
+interface Described {
+  readonly cid: number
+  readonly userId: string
+  readonly scopes: readonly string[]
+  readonly expiresAt: Date
+}
+
+const activeOf = ({ config }: Deps, app: CallingApp, { scopes, expiresAt, ...user }: Described) =>
+  ({
+    active: true,
+    scope: standardNames(scopes).join(' '),
+    client_id: app.app_key,
+    exp: epochSeconds(expiresAt),
+    sub: subjectOf(user),
+    iss: config.PUBLIC_URL,
+  }) as const

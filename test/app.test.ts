@@ -62,7 +62,7 @@ describe('a body that is too long', () => {
   ])('is refused as that: %s', async (url, type, payload) => {
     const headers = { 'content-type': type, authorization: `Bearer ${world.deps.config.ADMIN_TOKEN}` }
     const response = await world.app.inject({ method: 'POST', url, headers, payload })
-    expect(response.statusCode).toBe(413)
-    expect(response.body).toContain('the request is too long')
+    expect(response.statusCode).toBe(400)
+    expect(response.body).toContain('the body is longer than this address takes')
   })
 })

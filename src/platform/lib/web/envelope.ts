@@ -45,7 +45,7 @@ export function failureAnswerOf(error: unknown, request: FastifyRequest): Failur
     return unavailable()
   }
   const { statusCode: status = 500, code } = (error ?? {}) as Partial<FastifyError>
-  if (status === 413) return invalidRequest(localized('body-too-long'), { status })
+  if (status === 413) return invalidRequest(localized('body-too-long'))
   if (status >= 400 && status < 500) {
     const name = code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? { name: ANOTHER_TYPE } : {}
     return invalidRequest(localized('request-unreadable'), { ...name, detail: String((error as Error).message) })

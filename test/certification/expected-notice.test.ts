@@ -28,6 +28,9 @@ const WISH = {
 async function sendAsShown(runId: string): Promise<void> {
   const ticking = setInterval(() => lab.world.clock.advance(1), 500)
   const { path, notice = '' } = await lab.awaited(runId).finally(() => clearInterval(ticking))
+  const page = await me.open(`/sandbox/run/${runId}`)
+  expect(page.body).toMatch(/<dt><code>(partnerDealId|orderId)<\/code><\/dt>/)
+  expect(page.body).not.toContain('<dt><code>status</code></dt>') // any will do
   const parsed = parseLossless(Buffer.from(notice))
   expect(await lab.send(path, 'value' in parsed ? (parsed.value as object) : {})).toMatchObject({ code: 200 })
 }

@@ -254,17 +254,20 @@ describe('the deletion of an account', () => {
       await browser.send('POST', '/account/deletion', {})
       sooner.clock.advance(14 * 86_400)
       const held = await sooner.pool.connect()
-      await held.query('begin')
-      await held.query('select from user_profile where user_id = $1 for update', [user.user_id])
-      const erasing = eraseDue(sooner.deps, new AbortController().signal)
-      await untilLocked(sooner.pool)
-      await held.query('update deletion_request set requested_at = $1, due_at = $2', [
-        sooner.clock.now(),
-        new Date(sooner.clock.now().getTime() + 14 * 86_400_000),
-      ])
-      await held.query('commit')
-      held.release()
-      expect(await erasing).toEqual({ erased: 0, failures: [] })
+      try {
+        await held.query('begin')
+        await held.query('select from user_profile where user_id = $1 for update', [user.user_id])
+        const erasing = eraseDue(sooner.deps, new AbortController().signal)
+        await untilLocked(sooner.pool)
+        await held.query('update deletion_request set requested_at = $1, due_at = $2', [
+          sooner.clock.now(),
+          new Date(sooner.clock.now().getTime() + 14 * 86_400_000),
+        ])
+        await held.query('commit')
+        expect(await erasing).toEqual({ erased: 0, failures: [] })
+      } finally {
+        held.release(true)
+      }
       await by.admin('GET', `/users/${user.cid}/${user.user_id}`)
     } finally {
       await sooner.close()

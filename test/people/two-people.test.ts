@@ -74,7 +74,7 @@ it('every form of an account is for the person whose page it is on', async () =>
   for (const form of forms) {
     const answer = form.action === UPLOAD ? await upload(browser, form) : await browser.submit(form, {})
     const said = visibleText(answer.text)
-    expect([form.action, answer.status, said]).toEqual([form.action, 400, expect.stringContaining('somebody else')])
+    expect([form.action, answer.status, said]).toEqual([form.action, 400, expect.stringContaining('another account')])
   }
   const people = [first.user_id, second.user_id]
   const { rows } = await world.pool.query('select name from user_profile where user_id = any ($1) order by name', [

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inviteAgain, inviteMember } from '../../src/ticketing/members/change.ts'
 import { useLink } from '../../src/ticketing/members/password.ts'
 import { showPartner, suspendPartner } from '../../src/ticketing/partners/partner.ts'
+import { formsOf } from '../acceptance/form.ts'
 import { openWorld, type World } from '../harness.ts'
 import {
   askedForPassword,
@@ -108,6 +109,26 @@ describe('a member', () => {
     const out = await post(world, '/sandbox/sign-out', {}, { cookie })
     expect(out.headers.location).toBe(`/sandbox/sign-in?client_id=${partner.client_id}`)
     expect(await statusOf(cookie)).toBe(302)
+  })
+
+  it('changes nothing by a page that another one has left open', async () => {
+    const [left, now] = ['left@example.com', 'now@example.com']
+    for (const mail of [left, now]) await joined(world, partner, mail)
+    const form_of = async (mail: string) => {
+      const { body } = await get(world, '/sandbox/members', await memberSession(world, partner, mail))
+      return String(formsOf(body).find(({ action }) => action === '/sandbox/members/invite')?.fields.form_of)
+    }
+    const cookie = await memberSession(world, partner, now)
+    const invite = async (mail: string) =>
+      post(
+        world,
+        '/sandbox/members/invite',
+        { form_of: await form_of(mail), mail: `${mail}.cn`, role: 'developer' },
+        { cookie },
+      )
+    const refused = await invite(left)
+    expect([refused.statusCode, refused.body]).toEqual([400, expect.stringContaining('opened for another account')])
+    expect((await invite(now)).headers.location).toBe('/sandbox/members?done=invited')
   })
 
   it('may be one of two partners, and signs in to each with the password of each', async () => {

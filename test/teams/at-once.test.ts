@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { eraseUser } from '../../src/authorization/people/erase.ts'
 import { formsOf } from '../acceptance/form.ts'
+import { header } from '../acceptance/http.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { untilLocked } from '../locks.ts'
 import { APP_FORM, clientOf, type Developer, founder, joined, registered, withAuthenticator } from './people.ts'
@@ -13,20 +14,28 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
+/** What is still locked after a failure would keep the pool from ending. */
+const holding = new Set<() => Promise<void>>()
+afterEach(async () => {
+  for (const release of holding) await release()
+})
+
 /** Locks the rows until `release`. */
 async function hold(text: string, values: unknown[]) {
   const held = await world.pool.connect()
+  const release = async () => {
+    if (!holding.delete(release)) return
+    await held.query('commit')
+    held.release()
+  }
+  holding.add(release)
   await held.query('begin')
   await held.query(text, values)
-  return {
-    query: held.query.bind(held),
-    release: async () => {
-      await held.query('commit')
-      held.release()
-    },
-  }
+  return { query: held.query.bind(held), release }
 }
 const holdApp = (appKey: string) => hold('select from micro_app where app_key = $1 for update', [appKey])
+const approve = (requestId: string) =>
+  clientOf(world).admin('POST', `/app-requests/${requestId}/approve`) as Promise<unknown>
 const give = (appKey: string, team_id: string) =>
   clientOf(world).admin('POST', `/apps/${appKey}/give`, { team_id }) as Promise<unknown>
 const rolesOf = async (team: string): Promise<string[]> =>
@@ -44,11 +53,26 @@ describe('an app that is given to another team', () => {
     const given = give(appKey, other.team)
     await Promise.race([given, untilLocked(world.pool, 2)])
     await held.release()
-    await Promise.all([asked, given])
-    const { rows } = await world.pool.query("select state from app_request where app_key = $1 and state = 'open'", [
-      appKey,
-    ])
-    expect(rows).toEqual([])
+    expect(header(await asked, 'location')).toBe(`/developer/apps/${appKey}?done=asked`)
+    await given
+    const { rows } = await world.pool.query('select state from app_request where app_key = $1', [appKey])
+    expect(rows).toEqual([{ state: 'withdrawn' }])
+  })
+
+  it('is not changed by somebody of both teams, whose role in the other one nothing holds', async () => {
+    const [owner, other] = [await founder(world), await founder(world)]
+    const appKey = await registered(owner)
+    await world.pool.query(
+      `insert into team_member (member_id, team_id, routing_key, cid, user_id, role, joined_at)
+       select gen_random_uuid(), $2, routing_key, cid, user_id, 'owner', joined_at from team_member where team_id = $1`,
+      [owner.team, other.team],
+    )
+    const held = await holdApp(appKey)
+    const changed = owner.browser.send('POST', `/developer/apps/${appKey}/edit`, { ...APP_FORM, name: 'Changed' })
+    await untilLocked(world.pool)
+    await held.query('update team_app set team_id = $2 where app_key = $1', [appKey, other.team])
+    await held.release()
+    expect((await changed).status).toBe(404)
   })
 })
 
@@ -93,7 +117,25 @@ describe('what an operator changes of an app', () => {
     await held.release()
     expect((await set).status).toBe(200)
     const { rows } = await world.pool.query('select request_id from app_request where app_key = $1', [appKey])
-    await expect(clientOf(world).admin('POST', `/app-requests/${rows[0].request_id}/approve`)).rejects.toThrow('400')
+    await expect(approve(rows[0].request_id)).rejects.toThrow('the app was changed since this was asked for')
+    const { rows: apps } = await world.pool.query('select hosts from micro_app where app_key = $1', [appKey])
+    expect(apps).toEqual([{ hosts: ['fixed.example.com'] }])
+  })
+
+  it('stands in the way of no approval that waits while the team sets a webhook', async () => {
+    const owner = await founder(world)
+    const appKey = await live(owner)
+    await owner.browser.send('POST', `/developer/apps/${appKey}/edit`, { ...APP_FORM, name: 'Asked for' })
+    const { rows } = await world.pool.query('select request_id from app_request where app_key = $1', [appKey])
+    world.clock.advance(1)
+    const held = await holdApp(appKey)
+    const approved = approve(rows[0].request_id)
+    await untilLocked(world.pool)
+    const now = world.clock.now()
+    await held.query('update micro_app set updated_at = $2 where app_key = $1', [appKey, now])
+    await held.query('update app_request set based_on = $2 where app_key = $1', [appKey, now])
+    await held.release()
+    expect(await approved).toMatchObject({ state: 'approved' })
   })
 
   it('does not stand in the way of a secret that is made at the same moment', async () => {
@@ -114,6 +156,19 @@ describe('what an operator changes of an app', () => {
 })
 
 describe('a form that makes a secret of a webhook', () => {
+  it('works where the one so far cannot be opened any more', async () => {
+    const owner = await founder(world)
+    await withAuthenticator(world, owner)
+    const appKey = await registered(owner)
+    const path = `/developer/apps/${appKey}/webhook`
+    await owner.browser.send('POST', path, { webhook_url: 'https://hooks.example.com/' })
+    await world.pool.query('update micro_app set webhook_secret = $2 where app_key = $1', [appKey, Buffer.alloc(60)])
+    const form = formsOf((await owner.browser.open(path)).text).find((one) => one.action === `${path}/secret`)
+    if (!form) throw new Error('no form')
+    const made = await owner.browser.submit(form, { overlap_s: '0' })
+    expect([made.status, /whsec_/.test(made.text)]).toEqual([200, true])
+  })
+
   it('makes one, though it is sent again as by a reload: what signed so far goes on for as long as was said', async () => {
     const owner = await founder(world)
     await withAuthenticator(world, owner)

@@ -188,8 +188,9 @@
       if (leads(response.url)) return
       const text = await response.text()
       acted++
+      if (!response.ok) return showRefusal(text)
       history.replaceState(null, '', withoutMessages(response.url))
-      if (!response.ok || !swap(text, undefined, true)) location.reload()
+      if (!swap(text, undefined, true)) location.reload()
       // The person has acted: what to do now is where reading goes on.
       else document.getElementById(new URL(response.url).searchParams.has('checked') ? 'acceptance' : 'now').focus()
       form.removeAttribute('aria-busy')
@@ -203,6 +204,15 @@
       sending--
     }
   })
+
+  /** The answer's own page says why; loaded again, it is the page of the run. */
+  function showRefusal(text) {
+    leaving = true
+    stop()
+    document.open() // takes away what listens here
+    document.write(text)
+    document.close()
+  }
 
   /* --- the clock, and where the run stands ------------------------------------------------------------------------- */
 

@@ -7,12 +7,12 @@ import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds, DAY_S, HOUR_S } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
-import { InvalidInput, operation } from '../../platform/lib/json/input.ts'
+import { operation } from '../../platform/lib/json/input.ts'
 import { mailKeyOf } from '../../platform/lib/member.ts'
 import { internationalNumber } from '../../platform/lib/phone-number.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import { countWithin, networkOf } from '../../platform/throttle/index.ts'
-import { alreadyTaken } from './errors.ts'
+import { AlreadyTaken } from './errors.ts'
 import { addressOf, recordChange } from './person-mail.ts'
 import * as store from './profile-store.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
@@ -103,7 +103,7 @@ export const confirmContact = operation(
       await store.deleteChange(db, session, kind)
       return kind === 'phone' ? changePhone(inside, session, found.value) : changeMail(inside, session, found.value)
     }).catch((error: unknown) => {
-      if (error instanceof InvalidInput) return 'taken'
+      if (error instanceof AlreadyTaken) return 'taken'
       throw error
     }),
 )
@@ -119,7 +119,7 @@ const changeMail = (deps: Deps, session: SignedIn, value: string): Promise<Confi
 
 /**
  * Links that were sent to the old address end; `tell` tells it. In the caller's transaction, which has locked the person.
- * Throws InvalidInput where another account gets the passport at the same moment.
+ * Throws AlreadyTaken where another account gets the passport at the same moment.
  */
 export async function changePassport(
   { db, clock }: Deps,
@@ -137,7 +137,7 @@ export async function changePassport(
   await store.setUpdated(db, key, clock.now())
   await store.deleteCredential(db, key)
   const inserted = await insertCredential(db, key, storedPassport(value), known.passwordHash)
-  if (inserted === 0) throw alreadyTaken({ passport: true, user_id: false })
+  if (inserted === 0) throw new AlreadyTaken({ passport: true, user_id: false })
   return 'done'
 }
 

@@ -44,9 +44,12 @@ export const noSuchSession = (): RescodeError => invalidRequest(localized('no-se
 export const noSuchUser = (): RescodeError => invalidRequest(localized('no-user'), { status: 404 })
 
 /** Bad input: each of these fields that another user has. */
-export const alreadyTaken = (taken: { passport: boolean; user_id: boolean }): InvalidInput =>
-  new InvalidInput(
-    (['passport', 'user_id'] as const)
-      .filter((field) => taken[field])
-      .map((field) => ({ field, problem: localized(field === 'user_id' ? 'taken-in-cid' : 'already-taken') })),
-  )
+export class AlreadyTaken extends InvalidInput {
+  constructor(taken: { passport: boolean; user_id: boolean }) {
+    super(
+      (['passport', 'user_id'] as const)
+        .filter((field) => taken[field])
+        .map((field) => ({ field, problem: localized(field === 'user_id' ? 'taken-in-cid' : 'already-taken') })),
+    )
+  }
+}

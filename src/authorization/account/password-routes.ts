@@ -36,6 +36,11 @@ interface Shown {
   readonly refused?: boolean
 }
 
+/** Whose password is set: by a link's token, or of who is signed in. */
+type Target =
+  | { readonly token: string; readonly session?: undefined }
+  | { readonly token?: undefined; readonly session: SignedIn }
+
 /** The page that sets a password: by a link that an operator has made, or by whoever is signed in and knows the present one. */
 export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
@@ -48,10 +53,10 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     return sendPage(request, reply, 'account/password', data, { query: shown.token ? `token=${shown.token}` : '' })
   }
 
-  /** The form, with whose password it sets: a password manager keeps the new one under that name. `of`: a link's token, or who is signed in. */
-  const sendForm = async (request: FastifyRequest, reply: FastifyReply, of: string | SignedIn, alert = '') => {
-    if (typeof of !== 'string') return send(request, reply, { passport: await ownPassport(deps, of), alert })
-    return send(request, reply, { token: of, passport: (await openPasswordLink(deps, of)).passport, alert })
+  /** The form, with whose password it sets: a password manager keeps the new one under that name. */
+  const sendForm = async (request: FastifyRequest, reply: FastifyReply, { token, session }: Target, alert = '') => {
+    if (session) return send(request, reply, { passport: await ownPassport(deps, session), alert })
+    return send(request, reply, { token, passport: (await openPasswordLink(deps, token)).passport, alert })
   }
 
   const refusing =
@@ -68,41 +73,45 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   app.get(
     PASSWORD_PATH,
     refusing(async (request, reply) => {
-      const of = passwordQuery.parse(request.query).token ?? (await freshSession(deps, request, reply, PASSWORD_PATH))
-      if (of === undefined) return reply
-      if (typeof of !== 'string') FORM_OWNER.own(deps.keys, request, subjectOf(of))
-      return sendForm(request, reply, of)
+      const { token } = passwordQuery.parse(request.query)
+      if (token !== undefined) return sendForm(request, reply, { token })
+      const session = await freshSession(deps, request, reply, PASSWORD_PATH)
+      if (!session) return reply
+      FORM_OWNER.bindFormsTo(deps.keys, request, subjectOf(session))
+      return sendForm(request, reply, { session })
     }),
   )
 
   app.post(
     PASSWORD_PATH,
     refusing(async (request, reply) => {
-      const of = passwordQuery.parse(request.body).token ?? (await findSession(deps, cookie.read(request)))
+      const { token } = passwordQuery.parse(request.body)
+      const session = token === undefined ? await findSession(deps, cookie.read(request)) : null
+      const target: Target | null = token === undefined ? session && { session } : { token }
       const acting = { ...deps, actor: actorOf(request, 'user') }
       const t = textsFor(request)
-      if (of === null) return send(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
-      if (typeof of !== 'string') FORM_OWNER.own(deps.keys, request, subjectOf(of))
+      if (!target) return send(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
+      if (target.session) FORM_OWNER.bindFormsTo(deps.keys, request, subjectOf(target.session))
       try {
-        if (typeof of === 'string') {
+        if (!target.session) {
           const form = newPasswordForm.safeParse(request.body)
           const problem = problemOf(form, t)
-          if (!form.success || problem) return await sendForm(request, reply.code(400), of, problem)
-          const passkeys = await setPasswordByLink(acting, of, form.data.password)
+          if (!form.success || problem) return await sendForm(request, reply.code(400), target, problem)
+          const passkeys = await setPasswordByLink(acting, target.token, form.data.password)
           cookie.clear(reply)
           return await send(request, reply, { done: true, passkeys: hasPasskeys(config) ? passkeys : [] })
         }
-        if (!(await isFresh(deps, of))) return askToSignIn(reply, PASSWORD_PATH, true)
-        await countOwnChange(deps, of)
+        if (!(await isFresh(deps, target.session))) return askToSignIn(reply, PASSWORD_PATH, true)
+        await countOwnChange(deps, target.session)
         const form = ownPasswordForm.safeParse(request.body)
         const problem = problemOf(form, t)
-        if (!form.success || problem) return await sendForm(request, reply.code(400), of, problem)
+        if (!form.success || problem) return await sendForm(request, reply.code(400), target, problem)
         const { current_password: current, password } = form.data
-        await changePassword(acting, of, { current, password, address: request.ip })
+        await changePassword(acting, target.session, { current, password, address: request.ip })
         return await send(request, reply, { done: true })
       } catch (error) {
-        if (error instanceof WeakPassword) return sendForm(request, reply.code(400), of, t(error.text))
-        return sendForm(request, reply, of, alertOf(deps, request, reply, error, 'password.wrong'))
+        if (error instanceof WeakPassword) return sendForm(request, reply.code(400), target, t(error.text))
+        return sendForm(request, reply, target, alertOf(deps, request, reply, error, 'password.wrong'))
       }
     }),
   )

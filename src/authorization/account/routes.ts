@@ -15,7 +15,7 @@ import { beginSecondStep } from './second-step.ts'
 import { findSession, sessionCookie } from './session.ts'
 import { signIn } from './sign-in.ts'
 import { readAsker } from './sign-in-asker.ts'
-import { alertOf, browserOf, SECOND_STEP, secondStepCookie, signOut } from './sign-in-guard.ts'
+import { alertOf, SECOND_STEP, secondStepCookie, signInBrowser, signOut } from './sign-in-guard.ts'
 import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 
 /** A page of the room people. */
@@ -27,7 +27,7 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
   const demoUrl = homeOfDemo(deps)
   const acting = (request: FastifyRequest): Deps => ({ ...deps, actor: actorOf(request, 'user') })
   const cookie = sessionCookie(config)
-  const browser = browserOf(deps)
+  const browser = signInBrowser(deps)
   const cookies = cookieCheck(config.PUBLIC_URL)
   const withPasskeys = hasPasskeys(config)
 

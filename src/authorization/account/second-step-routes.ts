@@ -15,7 +15,7 @@ import {
   openSecondStep,
   type SecondStep,
 } from './second-step.ts'
-import { alertOf, browserOf, SECOND_STEP, secondStepCookie } from './sign-in-guard.ts'
+import { alertOf, SECOND_STEP, secondStepCookie, signInBrowser } from './sign-in-guard.ts'
 import { codeForm, signInQuery } from './wire.ts'
 
 const ADD = `${SECOND_STEP}/authenticator`
@@ -24,7 +24,7 @@ const ADD = `${SECOND_STEP}/authenticator`
 export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
   const stepCookie = secondStepCookie(config)
-  const browser = browserOf(deps)
+  const browser = signInBrowser(deps)
 
   await preparePages(app, config)
 

@@ -33,12 +33,12 @@ const MOST_IN_A_DAY = 20
 
 type Browsers = 'known' | 'others'
 
-const subjectOf = ({ keys }: Deps, { cid, userId }: UserRowKey, browsers: Browsers): Buffer =>
+const throttleSubject = ({ keys }: Deps, { cid, userId }: UserRowKey, browsers: Browsers): Buffer =>
   throttleKey(keys, 'code-day', `${browsers}\n${cid}:${userId}`)
 
 function codeGuesses(deps: Deps, person: UserRowKey & { passport: string }, device: string | undefined) {
   const browsers = knownDevice(deps, accountOf(person.passport), device) ? 'known' : 'others'
-  const subject = subjectOf(deps, person, browsers)
+  const subject = throttleSubject(deps, person, browsers)
   return {
     async refuseExhausted(): Promise<void> {
       const counted = await currentFailures(deps.db, subject, deps.clock.now(), DAY_S)
@@ -55,8 +55,8 @@ function codeGuesses(deps: Deps, person: UserRowKey & { passport: string }, devi
 
 /** Whoever has guessed does not know the password any more. */
 export async function forgetCodeGuesses(deps: Deps, person: UserRowKey): Promise<void> {
-  await clearFailures(deps.db, subjectOf(deps, person, 'known'))
-  await clearFailures(deps.db, subjectOf(deps, person, 'others'))
+  await clearFailures(deps.db, throttleSubject(deps, person, 'known'))
+  await clearFailures(deps.db, throttleSubject(deps, person, 'others'))
 }
 
 /**
@@ -123,7 +123,7 @@ const limitsOf = (deps: Deps, { step, address, device }: SecondStepInput) =>
 /**
  * Opens a session for a code of the authenticator, or a recovery code, and returns its id; throws SignInRefused. Wrong
  * codes count as wrong passwords do, and only a whole sign-in clears the count: a right password does not. Those of an
- * authenticator have a bound of a day besides (code-guesses.ts).
+ * authenticator have a bound of a day besides (MOST_IN_A_DAY).
  */
 export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<string> {
   const { step, device, code } = input
@@ -175,12 +175,13 @@ export async function confirmInSignIn(
 }
 
 /** Throws SignInRefused where the password was changed, or everything was ended, since the first step. */
-async function open(deps: Deps, from: SecondStepInput, amr: readonly string[]): Promise<string> {
-  const { step, formerSession, device } = from
+async function open(deps: Deps, input: SecondStepInput, amr: readonly string[]): Promise<string> {
+  const { step, formerSession, device } = input
+  const { isPassword } = step
   const method = amr.includes('otp') ? 'code' : 'recovery code'
   await endSession(deps, formerSession)
   return inPersonTransaction(deps, step.routingKey, async (inside, db) => {
     if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
-    return openSession(inside, step.passport, step, { isPassword: step.isPassword, amr, method, from, device })
+    return openSession(inside, step.passport, step, { isPassword, amr, method, from: originOf(input), device })
   })
 }

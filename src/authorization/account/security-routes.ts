@@ -56,7 +56,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     const session = await findSession(deps, cookie.read(request))
     const { done } = securityQuery.parse(request.query)
     if (!session) return askToSignIn(reply, withReturnTo(request.query), false)
-    FORM_OWNER.own(deps.keys, request, subjectOf(session))
+    FORM_OWNER.bindFormsTo(deps.keys, request, subjectOf(session))
     return show(request, reply, session, '', done)
   })
 
@@ -106,7 +106,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     app.post(path, async (request, reply) => {
       const session = await freshSession(deps, request, reply, withReturnTo(request.body))
       if (!session) return reply
-      FORM_OWNER.own(deps.keys, request, subjectOf(session))
+      FORM_OWNER.bindFormsTo(deps.keys, request, subjectOf(session))
       return work(request, reply, session, { ...deps, actor: actorOf(request, 'user') })
     })
   }

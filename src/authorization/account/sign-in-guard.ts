@@ -25,7 +25,7 @@ export const secondStepCookie = ({ PUBLIC_URL }: Config): OwnCookie =>
   ownCookie(PUBLIC_URL, { name: 'gatehouse_second_step', path: '/sign-in' })
 
 /** The browser in which somebody signs in: what it brings along, and what it keeps then. */
-export function browserOf(deps: Deps) {
+export function signInBrowser(deps: Deps) {
   const session = sessionCookie(deps.config)
   const device = deviceCookieOf(deps.config)
   return {

@@ -25,7 +25,7 @@ import { SignInRefused } from './errors.ts'
 import { PASSWORD_PATH } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
 import { readAsker } from './sign-in-asker.ts'
-import { browserMark, browserOf } from './sign-in-guard.ts'
+import { browserMark, signInBrowser } from './sign-in-guard.ts'
 import { endFromUpstream, signInFromUpstream } from './upstream-sign-in.ts'
 import { callbackQuery, signInQuery, upstreamQuery } from './wire.ts'
 
@@ -42,7 +42,7 @@ interface ProviderDeps extends Deps {
 export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (app, { deps }) => {
   const { config, upstream } = deps
   const cookie = sessionCookie(config)
-  const browser = browserOf(deps)
+  const browser = signInBrowser(deps)
   const mark = browserMark(deps)
   await preparePages(app, config)
 

@@ -7,7 +7,7 @@ import { hashPassword } from '../../platform/lib/crypto/password.ts'
 import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { changePassport } from './contact-change.ts'
-import { alreadyTaken, noSuchUser } from './errors.ts'
+import { AlreadyTaken, noSuchUser } from './errors.ts'
 import { findByPassport, findByPhone, listUsers as usersOf } from './list-store.ts'
 import { tellPerson } from './person-mail.ts'
 import { deleteChange, deletePicture, setPhone, updateProfile } from './profile-store.ts'
@@ -33,9 +33,9 @@ export const createUser = operation(newUser, async (deps: Deps, { password, ...i
   await inPersonTransaction(deps, key.routingKey, async (inside, db) => {
     const taken = await isPassportTaken(db, user.passport)
     const isNew = (await store.insertProfile(db, key, user)) > 0
-    if (taken || !isNew) throw alreadyTaken({ passport: taken, user_id: !isNew })
+    if (taken || !isNew) throw new AlreadyTaken({ passport: taken, user_id: !isNew })
     const inserted = await insertCredential(db, key, storedPassport(user.passport), passwordHash)
-    if (inserted === 0) throw alreadyTaken({ passport: true, user_id: false })
+    if (inserted === 0) throw new AlreadyTaken({ passport: true, user_id: false })
     await recordChange(inside, key, 'user_created')
   })
   return user
@@ -62,7 +62,7 @@ export const updateUser = operation(
       }
       if (fields.includes('passport')) {
         const changed = await changePassport(inside, key, after.passport, () => tellPerson(inside, key, 'mail_changed'))
-        if (changed === 'taken') throw alreadyTaken({ passport: true, user_id: false })
+        if (changed === 'taken') throw new AlreadyTaken({ passport: true, user_id: false })
       }
       await recordAudit(inside, { event: 'user_updated', ...key, detail: { fields } })
       return maskedUser(after)

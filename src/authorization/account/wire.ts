@@ -225,7 +225,7 @@ export interface SignInOrigin {
   readonly userAgent?: string | undefined
 }
 
-/** Of whoever signs in this alone is kept: what they were given with it has passwords and codes. */
+/** That alone: what somebody types to sign in comes with it, and is kept nowhere. */
 export const originOf = ({ address, userAgent }: SignInOrigin): SignInOrigin => ({ address, userAgent })
 
 /** The browser in which somebody signs in. */

@@ -93,7 +93,7 @@ export async function accountPages(
         if (session !== undefined || !isGet) query.set('ended', '1')
         return goTo(`/sign-in?${query}`)
       }
-      FORM_OWNER.own(deps.keys, request, subjectOf(person))
+      FORM_OWNER.bindFormsTo(deps.keys, request, subjectOf(person))
       if (request.method === 'POST') await countOwnChange(deps, person)
       const shown = { name: person.name, avatarUrl: person.avatarUrl }
       return handler({

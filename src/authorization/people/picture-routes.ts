@@ -53,7 +53,7 @@ export const pictureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const pages = await accountPages(app, deps, { limit: FORM_LIMIT, holder: 'uploads' }) // a few fill the share of the others
   await app.register(multipart, {
-    limits: { fileSize: largest, files: 1, fields: 1, fieldSize: 100, parts: 2, headerPairs: 20 },
+    limits: { fileSize: largest, files: 1, fields: 10, fieldSize: 100, parts: 11, headerPairs: 20 },
   })
   app.addHook('onRequest', async (request: FastifyRequest) => {
     if (!hasBody(request)) return

@@ -1,4 +1,5 @@
 import type { Deps } from '../../platform/deps.ts'
+import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { newWebhookSecret } from '../../platform/lib/crypto/generated-secret.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import * as store from './webhook-store.ts'
@@ -15,6 +16,12 @@ export async function findWebhookOfApp({ db, keys, clock }: Deps, appKey: string
   const sealed = [found.webhook_secret, found.former_webhook_secret].filter((one) => one !== null)
   const context = store.webhookSecretContext(appKey)
   return { url: found.webhook_url, secrets: sealed.map((one) => decryptSecret(keys, one, context)) }
+}
+
+/** Tells the secret that signs now from others, also where its seal cannot be opened any more; empty without one. */
+export async function webhookSecretMark({ db, clock }: Deps, appKey: string): Promise<string> {
+  const sealed = (await store.findWebhook(db, appKey, clock.now()))?.webhook_secret
+  return sealed ? sha256(sealed).toString('base64url', 0, 16) : ''
 }
 
 /** Makes a secret, and returns it to be shown this once. Until `formerEndsAt` the one so far signs too. */

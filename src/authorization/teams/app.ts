@@ -81,7 +81,7 @@ export const changeApp = <Done>(
     const before = await findAppAccess(inside, person, appKey)
     if (!before || !(await lockTeam(db, before.team_id)) || !(await lockMicroApp(db, appKey))) throw notFound()
     const app = await findAppAccess(inside, person, appKey)
-    if (!app) throw notFound()
+    if (app?.team_id !== before.team_id) throw notFound() // given away meanwhile, and the team that has it now is not locked
     if (role === 'owner' && app.role !== 'owner') throw new TeamRefusal('not_owner')
     return work(inside, app)
   })

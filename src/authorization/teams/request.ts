@@ -124,10 +124,11 @@ async function decide(
   work: (inside: Deps, request: store.AppRequest) => Promise<unknown>,
 ): Promise<{ request_id: string; app_key: string; state: string }> {
   return inTransaction(deps, async (inside, db) => {
-    const found = await store.findRequest(db, requestId)
-    if (!found) throw noSuchRequest()
+    const before = await store.findRequest(db, requestId)
+    if (!before) throw noSuchRequest()
+    await lockMicroApp(db, before.app_key) // first, as teams do, who then change its request
+    const found = (await store.findRequest(db, requestId)) ?? before
     const { state, remark: said } = decision
-    await lockMicroApp(db, found.app_key) // first, as teams do, who then change its request
     if (!(await store.closeRequest(db, found.request_id, state, said, deps.clock.now()))) {
       throw new TeamRefusal('decided')
     }

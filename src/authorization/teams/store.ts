@@ -150,12 +150,13 @@ export const promoteHeirs = (db: Db, { routingKey, cid, userId }: UserRowKey): P
 
 const owner = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
 
-/** Of the team that has the app. */
+/** Of the team that has the app. In one order for everybody: what is told to them keeps a row of each locked. */
 export const ownersOf = (db: Db, appKey: string): Promise<UserRowKey[]> =>
   db.many(
     owner,
     sql`select m.routing_key as "routingKey", m.cid, m.user_id as "userId"
-        from team_app a join team_member m using (team_id) where a.app_key = ${appKey} and m.role = 'owner'`,
+        from team_app a join team_member m using (team_id) where a.app_key = ${appKey} and m.role = 'owner'
+        order by m.routing_key, m.cid, m.user_id`,
   )
 
 /** Until the end of the transaction; false for somebody who is no developer. */

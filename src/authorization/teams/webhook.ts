@@ -1,17 +1,15 @@
 import { z } from 'zod'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import type { Deps } from '../../platform/deps.ts'
-import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { rotation } from '../../platform/lib/crypto/generated-secret.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
 import { checkWebhookUrl, listAppEvents, retryAppEvent, testWebhook } from '../app-events/index.ts'
 import {
-  findWebhookOfApp,
   MICRO_APP_FIELDS,
   rotateAppWebhookSecret,
   showMicroApp,
   updateMicroApp,
+  webhookSecretMark,
 } from '../registry/index.ts'
 import { changeApp } from './app.ts'
 import { TeamRefusal } from './errors.ts'
@@ -41,12 +39,6 @@ const setWebhook = operation(
   },
 )
 
-/** Tells the secret that signs now from others. */
-async function newestSecret(deps: Deps, appKey: string): Promise<string> {
-  const [secret = ''] = (await findWebhookOfApp(deps, appKey))?.secrets ?? []
-  return hmacSha256(deps.keys.form, `webhook secret\n${secret}`).toString('base64url', 0, 16)
-}
-
 const secretRotation = rotation.extend({ replaces: z.string().max(40) })
 
 /**
@@ -62,7 +54,7 @@ const rotateSecret = operation(
     person: UserRowKey,
   ): Promise<string> =>
     changeApp(deps, appKey, { person, role: 'owner' }, async (inside) => {
-      if ((await newestSecret(inside, appKey)) !== replaces) throw new TeamRefusal('changed')
+      if ((await webhookSecretMark(inside, appKey)) !== replaces) throw new TeamRefusal('changed')
       return (await rotateAppWebhookSecret(inside, appKey, { overlap_s })).webhook_secret
     }),
 )
@@ -81,7 +73,7 @@ const retry = operation(
 /** What a team does about the webhook of its app. */
 export const APP_WEBHOOK = {
   set: setWebhook,
-  newest: newestSecret,
+  newest: webhookSecretMark,
   rotate: rotateSecret,
   test,
   retry,

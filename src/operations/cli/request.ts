@@ -2,6 +2,7 @@ import { type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import { buffer } from 'node:stream/consumers'
 import { z } from 'zod'
+import { COMMAND_WAITS_S } from '../../platform/config/call-limits.ts'
 import { fromEpochMilliseconds } from '../../platform/lib/clock.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { parseLossless, stringifyLossless } from '../../platform/lib/json/lossless.ts'
@@ -16,9 +17,6 @@ export interface Call {
   /** What the path does not take goes into the query of a GET, and else into the body. */
   readonly fields: Readonly<Record<string, unknown>>
 }
-
-/** Long enough for the pull of a whole catalogue. */
-const RESPONSE_TIMEOUT_MS = 600_000
 
 function requestOf(url: string, { route, fields }: Call): SentRequest {
   const [method = '', pattern = ''] = route.split(' ')
@@ -60,7 +58,7 @@ async function send({ url, tokenFor, whenAway }: FoundService, call: Call): Prom
     Authorization: `Bearer ${tokenFor(sent)}`,
     ...(body === '' ? {} : { 'Content-Type': 'application/json', 'Content-Length': `${Buffer.byteLength(body)}` }),
   }
-  const request = { method, headers, body, timeoutMs: RESPONSE_TIMEOUT_MS }
+  const request = { method, headers, body, timeoutMs: COMMAND_WAITS_S * 1_000 }
   return exchange(new URL(target, url), request).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ECONNREFUSED' && whenAway !== undefined) throw new NoService(whenAway, { cause })
     throw new Error(`${url} does not respond: ${cause.message}`, { cause })

@@ -20,6 +20,9 @@ export const KEY_SET_LIMITS: CallLimits = { connectMs: 2_000, headersMs: 3_000, 
 /** For the platform's OpenID provider: somebody waits for a page, which may take three such calls. */
 export const UPSTREAM_LIMITS: CallLimits = { connectMs: 2_000, headersMs: 4_000, totalMs: 5_000, bytes: 262_144 }
 
+/** Seconds for which a command waits for an answer of the admin API: what an operator asks for has to end sooner. */
+export const COMMAND_WAITS_S = 600
+
 /** Time beyond the longest call: to record it and to change its order. */
 const RECORD_S = 5
 /** Time beyond the longest call after which a worker begins no other one. */

@@ -112,6 +112,8 @@ export const REASONS = {
   unreachable: 'the URL cannot be reached, or points to an address or port that the platform does not call',
   'one-like-this': '{problem}; 1 more entry like this',
   'more-like-this': '{problem}; {count} more entries like this',
+  'pull-too-long': 'took over {seconds} s, so later pages may be missing; pull again once the partner answers faster',
+  'total-differs': 'is {expected}; {different} different entries came',
   'price-far': 'is {given}; {whose} is {expected}. Prices are in yuan, not cents',
   'median-here': 'the median of this calendar',
   'median-stored': 'the median of the stored prices of this product',

@@ -137,7 +137,8 @@ export const REFUSALS = {
   'no-passwords-here': 'this service keeps no passwords: people sign in at UPSTREAM_ISSUER',
   'not-changed-here': 'this cannot be changed here',
   'no-deletion': 'accounts cannot be deleted here',
-  'form-of-another': 'this page was opened by somebody else who was signed in here; nothing was changed',
+  'form-of-another':
+    'this page was opened for another account, or is too old; load it again and send the form once more; nothing was changed',
   // Operators
   'no-old-keys': 'SECRET_KEYS_OLD is empty: give the keys that SECRET_KEY replaces',
   // Teams and their apps

@@ -26,7 +26,7 @@ const FORM_LIMIT = 64 * 1024
 /**
  * The pages below /sandbox. Every action is a form, and bodies other than forms are refused. Failures are pages with
  * their native status. The session cookie is SameSite=Lax and `refuseForeignForms` stops forms of other origins, so
- * forms carry no token of their own; they say for which partner their page was (form-owner.ts).
+ * forms carry no token of their own; they say for whom their page was (form-owner.ts).
  */
 const sandboxPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.decorateRequest('partner', null)
@@ -48,9 +48,10 @@ const sandboxPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }
 /** Pages for signed-in partners: `partnerOf(request)` is the partner. */
 const signedInPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.addHook('onRequest', signedInOnly(deps))
-  app.addHook('preHandler', async (request) =>
-    FORM_OWNER.own(deps.keys, request, `partner ${partnerOf(request).partnerId}`),
-  )
+  app.addHook('preHandler', async (request) => {
+    const { partnerId, memberId } = partnerOf(request)
+    FORM_OWNER.bindFormsTo(deps.keys, request, `partner ${partnerId} ${memberId ?? ''}`)
+  })
   await app.register(signatureToolRoutes, { deps })
   await app.register(starterRoutes, { deps })
   await app.register(runPages, { deps })

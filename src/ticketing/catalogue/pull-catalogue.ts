@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordIfOperator } from '../../platform/audit/index.ts'
+import { COMMAND_WAITS_S } from '../../platform/config/call-limits.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { operation } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import type { CallCause, CallDeps, CallProblem } from '../partner-calls/index.ts'
 import { onePartner } from '../partners/index.ts'
 import { type EntryProblem, MAX_ENTRY_PROBLEMS, WHOLE } from './entries.ts'
@@ -10,15 +12,15 @@ import { type PullReport, pullProducts } from './pull-product.ts'
 const PAGE_SIZE = 50
 const MAX_PAGES = 10_000
 const MAX_ENTRIES = MAX_PAGES * PAGE_SIZE
-/** An operator waits for the answer, and a partner that answers slowly could keep going for days. */
-const LONGEST_S = 900
+/** An operator waits for the answer, also while the last page is tried three times; a slow partner could go on for days. */
+const LONGEST_S = COMMAND_WAITS_S - 120
 const TRIES = 3
 const PAUSE_MS = 1_000
 
 /**
  * Pulls a partner's whole catalogue page by page, and keeps what it has when a page fails three times. It ends when the
  * partner's total is reached or a page has nothing new: the size of a page proves nothing, because a partner may send
- * smaller pages than requested, or ignore paging. After a quarter of an hour it keeps what it has, too.
+ * smaller pages than requested, or ignore paging. After eight minutes it keeps what it has, too.
  */
 export const pullCatalogue = operation(
   onePartner,
@@ -51,7 +53,7 @@ export const pullCatalogue = operation(
       refused += page.refused
       if (known.size === expected) break
       if (deps.clock.now() >= end) {
-        problems.unshift({ entry: WHOLE, path: '', problem: `took over ${LONGEST_S} s, so later pages are missing` })
+        problems.unshift({ entry: WHOLE, path: '', problem: localized('pull-too-long', { seconds: LONGEST_S }) })
         break
       }
     }
@@ -63,7 +65,7 @@ export const pullCatalogue = operation(
 const countProblem = (expected: number | null, different: number): EntryProblem[] =>
   expected === null || expected === different
     ? []
-    : [{ entry: WHOLE, path: 'totalSize', problem: `is ${expected}; ${different} different entries came` }]
+    : [{ entry: WHOLE, path: 'totalSize', problem: localized('total-differs', { expected, different }) }]
 
 /** Reading is safe to repeat; full jitter keeps several pulls from hitting a partner in step. */
 async function pullPage(deps: CallDeps, partnerId: bigint, currentPage: number, cause: CallCause) {

@@ -82,6 +82,20 @@ async function walkToEnd(runId: string): Promise<void> {
   }
 }
 
+it('says why a form is refused, on the page that answers it, and is itself again once loaded anew', async () => {
+  const runId = await lab.run()
+  await walkTo(lab, runId, 'product-pull')
+  const page = await open(runPath(runId))
+  await page.locator('#now form[action$="/start"] input[name=form_of]').evaluate((field: HTMLInputElement) => {
+    field.value = 'another'
+  })
+  await start(page).click()
+  await page.getByText('opened for another account').waitFor()
+  await page.reload()
+  await heading(page).waitFor()
+  expect((await showRun(lab.world.deps, lab.partnerId, runId)).current?.state).toBe('open')
+})
+
 describe('while a step is made', () => {
   it('lines appear by themselves, in every tab, and the focus goes where the person acted and nowhere else', async () => {
     const runId = await lab.run()

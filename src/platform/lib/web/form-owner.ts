@@ -28,8 +28,11 @@ function requireOwnForm(keys: Keys, owner: string, sent: unknown): void {
   throw invalidRequest(localized('form-of-another'))
 }
 
-/** The page that is sent is the owner's; a form that was sent from a page of somebody else is refused (20007). */
-function own(keys: Keys, request: FastifyRequest, owner: string): void {
+/**
+ * Forms of the page that is sent are the owner's. One that came from a page of somebody else is refused (20007); the field
+ * that says so is taken out of the body.
+ */
+function bindFormsTo(keys: Keys, request: FastifyRequest, owner: string): void {
   request.formOwner = markOf(keys, owner)
   const { body } = request
   if (typeof body !== 'object' || body === null || !(FIELD in body)) return
@@ -38,9 +41,9 @@ function own(keys: Keys, request: FastifyRequest, owner: string): void {
 }
 
 /** Each form of a page that changes something gets the field: done for all of them, so that none lacks it. */
-const marked = (html: string, mark: string | null): string =>
+const addOwnerField = (html: string, mark: string | null): string =>
   mark === null
     ? html
     : html.replace(/<form\b[^>]* method="post"[^>]*>/g, `$&<input type="hidden" name="${FIELD}" value="${mark}">`)
 
-export const FORM_OWNER = { field: FIELD, own, require: requireOwnForm, marked }
+export const FORM_OWNER = { field: FIELD, bindFormsTo, require: requireOwnForm, addOwnerField }

@@ -8,7 +8,7 @@ import type { Readiness } from './health.ts'
  * and makes an error with a stack for each: a quarter of a second of work for whoever sends 64 KiB. A request whose
  * connection is gone is called an upgrade, for which Node's parser stops.
  */
-class Arrived extends IncomingMessage {
+class StoppableRequest extends IncomingMessage {
   declare private isUpgrade: boolean
 
   get upgrade(): boolean {
@@ -28,7 +28,7 @@ export function httpServer(readiness: Readiness): Server {
     requestTimeout: 30_000,
     keepAliveTimeout: 72_000, // Fastify's default: longer than balancers keep an idle connection
     requireHostHeader: false, // Node's own 400 has no envelope; RequestLimit refuses what lacks it
-    IncomingMessage: Arrived,
+    IncomingMessage: StoppableRequest,
     ServerResponse: drainingResponse(readiness),
   })
   // Nor has its 417. A server may ignore an expectation that it does not know (RFC 9110 §10.1.1).

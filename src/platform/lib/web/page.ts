@@ -139,7 +139,7 @@ export async function sendPage(
   const query = options.query ?? (request.method === 'GET' ? queryOf(request.url) : undefined)
   const languages = query === undefined ? [] : languageLinks(query)
   const shown = { ...data, t: pageTranslator(locale), locale, languages }
-  const html = FORM_OWNER.marked(await reply.viewAsync(view, shown), request.formOwner)
+  const html = FORM_OWNER.addOwnerField(await reply.viewAsync(view, shown), request.formOwner)
   rememberLanguage(request, reply)
   securityHeaders(options, html.includes('<time '))(request.raw, reply.raw, throwIfAny)
   return reply.headers(PAGE_HEADERS).send(html)

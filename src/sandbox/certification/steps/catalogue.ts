@@ -17,7 +17,7 @@ export const productPull = defineStep({
     const result = await context.call('product-pull', { method: 'multi', partnerDealIds: wanted })
     if (result.outcome !== 'success') return
     await checkFound(context, wanted, result.answer.body)
-    // Said here, because order-reschedule comes so late that a new run would cost a day.
+    // Said here: order-reschedule comes late, and another product needs a new run.
     const main = result.answer.body.find(({ partnerDealId }) => partnerDealId === context.choice.products.main)
     if (main && offers(context.choice, 'order-reschedule')) await checkDated(context, main.useDateMode !== OPEN_DATE)
   },

@@ -61,10 +61,7 @@ interface Written {
   readonly parts: readonly unknown[]
 }
 
-/**
- * Cache: what a place in the code has last become, if no fragment in it but rows holds values: it becomes the same of the
- * same parts.
- */
+/** Cache: what a place has last become of which parts, if no fragment in it but rows holds values. */
 const written = new WeakMap<readonly string[], readonly Written[]>()
 /** Two fragments to choose from, each with one row and with several. */
 const REMEMBERED_OF_PLACE = 4

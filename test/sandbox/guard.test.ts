@@ -61,8 +61,8 @@ describe('the guard', () => {
     if (!form) throw new Error(`no form: ${forms.map(({ action }) => action)}`)
     const sent = (cookie: string) => post(world, form.action, form.fields, { cookie })
     const refused = await sent(another)
-    expect([refused.statusCode, visibleText(refused.body)]).toEqual([400, expect.stringContaining('somebody else')])
-    expect(visibleText((await sent(session)).body)).not.toContain('somebody else')
+    expect([refused.statusCode, visibleText(refused.body)]).toEqual([400, expect.stringContaining('another account')])
+    expect(visibleText((await sent(session)).body)).not.toContain('another account')
   })
 
   it('is missed where it does not stand', () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { afterEach, expect, it, vi } from 'vitest'
 import { connected } from '../../src/platform/db/pause.ts'
@@ -8,13 +9,14 @@ it('a connection that comes after whoever waited has given up goes back to the p
   // A timer may end a moment before performance's clock says so.
   vi.spyOn(performance, 'now').mockReturnValue(0)
   const release = vi.fn()
+  let attempts = 0
   const pool = {
     ending: false,
-    connect(done?: (error: undefined, client: object, release: () => void) => void): Promise<never> | undefined {
-      if (!done) return Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
+    async connect() {
+      if (++attempts === 1) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
       this.ending = true
-      setTimeout(() => done(undefined, {}, release), 200)
-      return undefined
+      await sleep(200)
+      return { release }
     },
   }
   await expect(connected(pool as unknown as Pool, 150)).rejects.toThrow('the database is not available')

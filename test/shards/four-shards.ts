@@ -6,14 +6,14 @@ import type { Client, User } from '../acceptance/client.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { emptied } from './empty-database.ts'
 
-/** A service with four shards, whatever TEST_SHARDS says. */
+/** A service with four shards, whatever TEST_SHARDS says, and as many authorization pages as a test may ask for. */
 
 export const SHARDS = 4
 
 export async function openShards(): Promise<World> {
   const database = await emptied()
   await migrate(database.url, SHARDS)
-  return openWorld({ ...MANY_CONNECTIONS, SHARDS: String(SHARDS) }, database)
+  return openWorld({ ...MANY_CONNECTIONS, SHARDS: String(SHARDS), AUTHORIZE_PER_MINUTE: '1000000' }, database)
 }
 
 /** One person of each shard, in the order of the shards. */

@@ -86,35 +86,46 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     PASSWORD_PATH,
     refusing(async (request, reply) => {
       const { token } = passwordQuery.parse(request.body)
-      const session = token === undefined ? await findSession(deps, cookie.read(request)) : null
-      const target: Target | null = token === undefined ? session && { session } : { token }
-      const acting = { ...deps, actor: actorOf(request, 'user') }
-      const t = textsFor(request)
-      if (!target) return send(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
-      if (target.session) FORM_OWNER.bindFormsTo(deps.keys, request, subjectOf(target.session))
-      try {
-        if (!target.session) {
-          const form = newPasswordForm.safeParse(request.body)
-          const problem = problemOf(form, t)
-          if (!form.success || problem) return await sendForm(request, reply.code(400), target, problem)
-          const passkeys = await setPasswordByLink(acting, target.token, form.data.password)
-          cookie.clear(reply)
-          return await send(request, reply, { done: true, passkeys: hasPasskeys(config) ? passkeys : [] })
-        }
-        if (!(await isFresh(deps, target.session))) return askToSignIn(reply, PASSWORD_PATH, true)
-        await countOwnChange(deps, target.session)
-        const form = ownPasswordForm.safeParse(request.body)
-        const problem = problemOf(form, t)
-        if (!form.success || problem) return await sendForm(request, reply.code(400), target, problem)
-        const { current_password: current, password } = form.data
-        await changePassword(acting, target.session, { current, password, address: request.ip })
-        return await send(request, reply, { done: true })
-      } catch (error) {
-        if (error instanceof WeakPassword) return sendForm(request, reply.code(400), target, t(error.text))
-        return sendForm(request, reply, target, alertOf(deps, request, reply, error, 'password.wrong'))
-      }
+      return token === undefined ? changeOwn(request, reply) : setByLink(request, reply, token)
     }),
   )
+
+  async function setByLink(request: FastifyRequest, reply: FastifyReply, token: string): Promise<FastifyReply> {
+    const t = textsFor(request)
+    const form = newPasswordForm.safeParse(request.body)
+    const problem = problemOf(form, t)
+    if (!form.success || problem) return sendForm(request, reply.code(400), { token }, problem)
+    const acting = { ...deps, actor: actorOf(request, 'user') }
+    try {
+      const passkeys = await setPasswordByLink(acting, token, form.data.password)
+      cookie.clear(reply)
+      return await send(request, reply, { done: true, passkeys: hasPasskeys(config) ? passkeys : [] })
+    } catch (error) {
+      if (!(error instanceof WeakPassword)) throw error
+      return sendForm(request, reply.code(400), { token }, t(error.text))
+    }
+  }
+
+  async function changeOwn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const t = textsFor(request)
+    const session = await findSession(deps, cookie.read(request))
+    if (!session) return send(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
+    FORM_OWNER.bindFormsTo(deps.keys, request, subjectOf(session))
+    if (!(await isFresh(deps, session))) return askToSignIn(reply, PASSWORD_PATH, true)
+    await countOwnChange(deps, session)
+    const form = ownPasswordForm.safeParse(request.body)
+    const problem = problemOf(form, t)
+    if (!form.success || problem) return sendForm(request, reply.code(400), { session }, problem)
+    const { current_password: current, password } = form.data
+    const acting = { ...deps, actor: actorOf(request, 'user') }
+    try {
+      await changePassword(acting, session, { current, password, address: request.ip })
+      return await send(request, reply, { done: true })
+    } catch (error) {
+      if (error instanceof WeakPassword) return sendForm(request, reply.code(400), { session }, t(error.text))
+      return sendForm(request, reply, { session }, alertOf(deps, request, reply, error, 'password.wrong'))
+    }
+  }
 }
 
 interface Read {

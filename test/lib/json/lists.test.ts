@@ -12,6 +12,7 @@ import { consumeNotice, dealChangeNotice } from '../../../src/ticketing/mtp/wire
 import { readNotice } from '../../../src/ticketing/mws/index.ts'
 import { decideConsumption } from '../../../src/ticketing/orders/consumption.ts'
 import type { ChangeableOrder } from '../../../src/ticketing/orders/order-store.ts'
+import { processorTime } from '../../processor-time.ts'
 
 const ROOT = new URL('../../../', import.meta.url).pathname
 const MIB = 1_048_576
@@ -32,13 +33,6 @@ function watched(count: number, value: unknown): { list: object[]; seen: () => n
 }
 
 /** Milliseconds of processor time, which a busy machine does not stretch. */
-function processorTime(work: () => void): number {
-  const before = process.cpuUsage()
-  work()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1000
-}
-
 const objects = (bytes: number): string => Array.from({ length: bytes / 3 }, () => '{}').join()
 
 describe('a list from the network', () => {

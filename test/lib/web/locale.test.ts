@@ -8,6 +8,7 @@ import {
   pageTranslator,
   translator,
 } from '../../../src/platform/lib/web/locale.ts'
+import { processorTime } from '../../processor-time.ts'
 
 describe('the language of a page', () => {
   it.each([
@@ -83,15 +84,15 @@ describe('a header that is longer than browsers send', () => {
 
   it('costs little: 1,000 of 32 KB take less processor time than 30 did', () => {
     const nasty = [',', ', ', 'a,', 'a;q=0.1,', ';'].map((part) => part.repeat(32_768 / part.length))
-    const before = process.cpuUsage()
-    for (let n = 0; n < 200; n++) {
-      for (const header of nasty) {
-        chooseLocale({ acceptLanguage: header, asked: ' '.repeat(8_000) })
-        prefersHtml(header)
+    const ms = processorTime(() => {
+      for (let n = 0; n < 200; n++) {
+        for (const header of nasty) {
+          chooseLocale({ acceptLanguage: header, asked: ' '.repeat(8_000) })
+          prefersHtml(header)
+        }
       }
-    }
-    const { user } = process.cpuUsage(before)
-    expect(user / 1_000, 'milliseconds').toBeLessThan(700)
+    })
+    expect(ms).toBeLessThan(700)
   })
 })
 

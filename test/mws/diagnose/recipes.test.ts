@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { RECIPES } from '../../../src/ticketing/mws/diagnose/find-mistakes.ts'
 import { diagnose, MISTAKES } from '../../../src/ticketing/mws/diagnose/index.ts'
 import { fuzzSettings } from '../../fuzz/random.ts'
+import { processorTime } from '../../processor-time.ts'
 import { type Signing, signatureOf } from '../../signer.ts'
 import { CALL, PARTNER, WRONGLY } from './wrongly.ts'
 
@@ -90,18 +91,20 @@ describe('the signature tool', () => {
     }
   })
 
-  it('gives up on a signature of another secret within some milliseconds of processor time', () => {
+  it('gives up on a signature of another secret in the time of some ten thousand signatures', () => {
     const two = { ...PARTNER, secrets: [right.secret, 'another-live-secret'] }
     const authorization = `MWS ${PARTNER.clientId}:${signatureOf({ ...right, secret: 'not his' })}`
-    const times = Array.from({ length: 10 }, () => {
-      const before = process.cpuUsage()
+    const leastOf = (work: () => void) => Math.min(...Array.from({ length: 10 }, () => processorTime(work)))
+    const search = leastOf(() => {
       expect(diagnose({ ...CALL, authorization }, two, settings).mistakes).toEqual(['signature-unrecognised'])
-      const { user, system } = process.cpuUsage(before)
-      return (user + system) / 1000
-    }).sort((one, other) => one - other)
+    })
+    // Not in milliseconds: how many a signature takes differs from machine to machine, and from hour to hour.
+    const thousand = leastOf(() => {
+      for (let n = 0; n < 1_000; n++) signatureOf(right)
+    })
     process.stdout.write(
-      `worst case, two live secrets: median ${times[5]?.toFixed(1)} ms, best ${times[0]?.toFixed(1)} ms\n`,
+      `worst case, two live secrets: ${search.toFixed(1)} ms, of ${thousand.toFixed(1)} ms a thousand\n`,
     )
-    expect(times[0]).toBeLessThan(100)
+    expect(search / thousand).toBeLessThan(20)
   })
 })

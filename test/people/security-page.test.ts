@@ -255,14 +255,17 @@ describe('the deletion of an account', () => {
       sooner.clock.advance(14 * 86_400)
       const held = await sooner.pool.connect()
       try {
+        const { rows } = await held.query('select routing_key from user_profile where user_id = $1', [user.user_id])
+        // With the routing key, as the service does: else Citus asks all shards and commits on a connection to each.
+        const theirs = [rows[0].routing_key, user.user_id]
         await held.query('begin')
-        await held.query('select from user_profile where user_id = $1 for update', [user.user_id])
+        await held.query('select from user_profile where routing_key = $1 and user_id = $2 for update', theirs)
         const erasing = eraseDue(sooner.deps, new AbortController().signal)
         await untilLocked(sooner.pool)
-        await held.query('update deletion_request set requested_at = $1, due_at = $2', [
-          sooner.clock.now(),
-          new Date(sooner.clock.now().getTime() + 14 * 86_400_000),
-        ])
+        await held.query(
+          'update deletion_request set requested_at = $3, due_at = $4 where routing_key = $1 and user_id = $2',
+          [...theirs, sooner.clock.now(), new Date(sooner.clock.now().getTime() + 14 * 86_400_000)],
+        )
         await held.query('commit')
         expect(await erasing).toEqual({ erased: 0, failures: [] })
       } finally {

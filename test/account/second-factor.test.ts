@@ -215,7 +215,7 @@ describe('an authenticator that comes into force', () => {
           return done
         })
       }
-      const db: Db = { ...behind, tx, of: () => db }
+      const db: Db = { ...world.deps.db, of: () => ({ ...behind, tx }) }
       return { deps: { ...world.deps, db }, worked }
     }
 
@@ -428,7 +428,7 @@ describe('a code', () => {
       expect(await settled(others)).toBe(0)
       return spent
     }
-    const db: Db = { ...own, exec, of: () => ({ ...own, exec }) }
+    const db: Db = { ...world.deps.db, of: () => ({ ...own, exec }) }
     await expect(guess({ ...world.deps, db }, '203.0.99.7')).rejects.toThrow('too many')
   })
 

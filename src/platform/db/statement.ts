@@ -1,5 +1,6 @@
 import type { QueryConfig } from 'pg'
 import { sha256 } from '../lib/crypto/digest.ts'
+import { storableJson } from '../lib/storable.ts'
 
 /** A statement and its values; made only by `` sql`…` ``, so a value can never become part of the text. */
 export type Statement = QueryConfig
@@ -116,7 +117,7 @@ function elementOf(value: unknown): unknown {
   if (ArrayBuffer.isView(value)) {
     return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}`
   }
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+  return typeof value === 'object' && value !== null ? storableJson(value) : value
 }
 
 /** As PostgreSQL reads it: years have no sign there, and begin with 1 BC. */

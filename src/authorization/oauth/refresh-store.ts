@@ -47,6 +47,9 @@ const foundBy = (asked: readonly Refresh[]): Fragment => sql.part`from ${sql.row
           cross join ${GRANT} g
           cross join ${USER} p`
 
+/** Whether a refresh token that was found gets a new access token. */
+const IS_VALID = sql.part`rotated_at is null and revoked_at is null and user_status = 'active' and scopes <> '{}'`
+
 /** Issues one more access token for each refresh token that is valid; the other columns say why not. */
 const extensions: Batched<Refresh, FoundRefresh> = {
   row: FoundRefresh,
@@ -59,23 +62,16 @@ const extensions: Batched<Refresh, FoundRefresh> = {
           ${foundBy(asked)}
         ), issued as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
-          select routing_key, access_hash, grant_id, scopes, access_expires_at
-          from found
-          where rotated_at is null and revoked_at is null and user_status = 'active' and scopes <> '{}'
-          returning token_hash
+          select routing_key, access_hash, grant_id, scopes, access_expires_at from found where ${IS_VALID}
         )
-        select ordinal, grant_id, rotated_at, revoked_at, user_status, scopes,
-               access_hash in (select token_hash from issued) as issued
-        from found`,
+        select ordinal, grant_id, rotated_at, revoked_at, user_status, scopes, ${IS_VALID} as issued from found`,
 }
 
 const extensionsInParts = inParts(
   {
     ...extensions,
     statement: (asked) =>
-      sql`select ordinal, grant_id, rotated_at, revoked_at, user_status, scopes,
-                 rotated_at is null and revoked_at is null and user_status = 'active' and scopes <> '{}' as issued
-          from (
+      sql`select ordinal, grant_id, rotated_at, revoked_at, user_status, scopes, ${IS_VALID} as issued from (
             select asked.ordinal, r.grant_id, r.rotated_at, ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at,
                    p.status as user_status
             ${foundBy(asked)}

@@ -40,7 +40,7 @@ import { registerSecurityTxt } from './platform/lib/web/security-txt.ts'
 import { traceRequests } from './platform/lib/web/trace-requests.ts'
 import { limitPages, registerRateLimiter } from './platform/throttle/index.ts'
 import { sandboxRoom } from './sandbox/portal/plugin.ts'
-import { answerUnknownSignedPaths, mtpRoom } from './ticketing/mtp/plugin.ts'
+import { answerUnknownSignedPaths, areaBOf, mtpRoom } from './ticketing/mtp/plugin.ts'
 
 export interface AppParts {
   readonly deps: ServiceDeps
@@ -66,7 +66,8 @@ export async function buildApp({
 }: AppParts): Promise<FastifyInstance> {
   const { config } = deps
   const native = config.ENVELOPE_HTTP_STATUS === 'native'
-  const limit = new RequestLimit(config.MAX_REQUESTS)
+  const areaB = areaBOf(config.MTP_PATH_PREFIXES)
+  const limit = new RequestLimit(config.MAX_REQUESTS, areaB)
   const app = Fastify({
     ...requestLogging(log),
     serverFactory: (handle) => limit.guard(httpServer(readiness), config.MAX_CONNECTIONS, handle),
@@ -75,8 +76,8 @@ export async function buildApp({
     rewriteUrl: headAsGet,
     forceCloseConnections: 'idle',
     return503OnClosing: false, // what is in flight at shutdown is served, not refused
-    frameworkErrors: unreadableRequest(native),
-    clientErrorHandler: rawRequestError,
+    frameworkErrors: unreadableRequest(native, areaB),
+    clientErrorHandler: rawRequestError(areaB),
   })
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), native))
   registerRequestLimit(app, limit)
@@ -105,7 +106,7 @@ export async function buildApp({
   })
   await app.register(cookie)
   await registerPages(app, config.PUBLIC_URL)
-  limit.refuse = refuseForLoad(app, config.PUBLIC_URL, deps.metrics)
+  limit.refuse = refuseForLoad(app, config.PUBLIC_URL, deps.metrics, areaB)
   registerRateLimiter(app, deps.rateLimiter)
   registerOperators(app, deps, isForOperators, ROUTE_ROLES)
   answerUnknownSignedPaths(app, withShareOf(deps, 'notices'))

@@ -62,6 +62,7 @@ describe('with as many requests at work as may be', () => {
     const letGo = await fill()
     const read = await call('POST', '/oauth/v2/api/resource/get_userinfo?access_token=x')
     const notice = await call('POST', CONSUME, { partnerid: '7001' })
+    const paid = await call('POST', '/rhone/mtp/api/order/pay/notice', { partnerid: '7001' })
     const english = await call('GET', '/', { accept: 'text/html' })
     const chinese = await call('GET', '/?ui_locales=zh-CN', { accept: 'text/html' })
     const standard = await call('POST', '/oauth2/token')
@@ -86,18 +87,19 @@ describe('with as many requests at work as may be', () => {
       partnerId: '7001',
     })
     for (const { headers } of inJava) expect(headers['content-type']).toMatch(/json/)
+    expect(JSON.parse(paid.body), 'some read 300 as "received"').toMatchObject({ code: 400, partnerId: '7001' })
     expect(english.body).toContain('Not available right now')
     expect(chinese.body).toContain('\u6682\u65f6\u65e0\u6cd5\u5904\u7406')
     expect(english.body).toContain(String(english.headers['x-request-id']))
     expect(english.headers['content-security-policy']).toContain("default-src 'none'")
-    for (const { statusCode, headers } of [read, standard, notice, english, chinese]) {
+    for (const { statusCode, headers } of [read, standard, notice, paid, english, chinese]) {
       expect([statusCode, headers['retry-after'], headers['cache-control']]).toEqual([503, '2', 'no-store'])
       expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
     }
     expect(health.statusCode, 'the process is alive').toBe(200)
     expect(world.logged()).toContain('too many requests in progress')
     const counted = await world.deps.metrics.registry.getSingleMetricAsString('gatehouse_http_requests_total')
-    expect(counted).toContain('route="(refused for load)",outcome="failed"} 9')
+    expect(counted).toContain('route="(refused for load)",outcome="failed"} 10')
     for (let n = 0; n < 3 * MOST; n++) expect((await call('GET', '/', { accept: 'text/html' })).statusCode).toBe(200)
   })
 })

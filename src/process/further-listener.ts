@@ -31,6 +31,8 @@ export const OPERATORS_PATHS =
   /^\/(?:admin\/|console(?:[/?]|$)|metrics(?:\?|$)|assets\/|healthz(?:\?|$)|readyz(?:\?|$))/
 export const HEALTH_PATHS = /^\/(?:healthz|readyz)(?:\?|$)/
 
+const noneOfAreaB = () => undefined
+
 /** A further listener of the same app, which serves a part of it: ADMIN_PORT, HEALTH_PORT. */
 export function furtherListener({ setting, host, port, paths, maxConnections, graceS }: Where) {
   const sockets = new WeakSet<Socket>()
@@ -43,7 +45,7 @@ export function furtherListener({ setting, host, port, paths, maxConnections, gr
       const opened = app.limitRequests(httpServer(readiness), maxConnections, (request, response) =>
         paths.test(request.url ?? '') ? app.routing(request, response) : notHere(response),
       )
-      opened.on('connection', (socket) => sockets.add(socket)).on('clientError', rawRequestError)
+      opened.on('connection', (socket) => sockets.add(socket)).on('clientError', rawRequestError(noneOfAreaB))
       const listening = once(opened, 'listening')
       opened.listen({ host, port })
       await listening.catch((error: NodeJS.ErrnoException) => {

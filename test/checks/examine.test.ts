@@ -101,6 +101,19 @@ describe('a product whose fields bend', () => {
   })
 })
 
+describe('an issue of tickets with fields that do not fit and decide nothing', () => {
+  it('costs the seller a warning that names each', () => {
+    const body = { voucherType: 1, vouchers: ['a', 'b'], voucherPics: ['x', null], realNameType: 2 }
+    const findings = examine(answered(200, { code: 200, describe: 'success', partnerId: '7001', body }, 'order-pay'))
+    const soft = { id: 'soft-fields', level: 'warning', passed: false }
+    expect(findings.filter(({ id }) => id === 'fields' || id === 'soft-fields')).toMatchObject([
+      { id: 'fields', passed: true },
+      { ...soft, path: 'body.voucherPics[1]', actual: 'null' },
+      { ...soft, path: 'body.realNameType', actual: '2' },
+    ])
+  })
+})
+
 describe('an answer that cannot be used', () => {
   it('because of its size fails a check of its own, which names the limit', () => {
     const failure_detail = 'the response is larger than 1 MiB: too-large (UND_ERR_RES_EXCEEDED_MAX_SIZE)'

@@ -72,12 +72,11 @@ describe('an answer of a partner', () => {
       ],
     ],
     [priceCalendar, { ...ok, body: {} }, [['body', 'must be an array']]],
-    // What the envelope lacks, what a field lacks, and what is required because of another one: in one round.
+    // What a field lacks, and what is required because of another one: in one round. A describe decides nothing.
     [
       orderPay,
       { ...ok, describe: 7, body: { orderId: 'x', vouchers: 'V-1' } },
       [
-        ['describe', 'must be a string'],
         ['body.orderId', 'must be a 64-bit integer, as a number or string'],
         ['body.vouchers', 'must be an array'],
         ['body.voucherType', 'is required because asyReturnVoucher is not true'],

@@ -1,4 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { showEntry } from '../../src/sandbox/portal/traffic/entry.ts'
+import { listTraffic } from '../../src/sandbox/portal/traffic/list.ts'
+import { trafficQuery } from '../../src/sandbox/portal/traffic/wire.ts'
 import { MAX_ADDITIONAL } from '../../src/ticketing/orders/issue-tickets.ts'
 import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { desk, newId, stands } from '../orders/desk.ts'
@@ -37,6 +40,13 @@ const refused = (describe: unknown) => ({ code: 400, describe, partnerId: '7001'
 const shown = async () => {
   const { state, vouchers, last_code, last_describe } = (await showOrder(world.deps, orderId)).order
   return { state, codes: vouchers.map(({ voucher, quantity }) => `${voucher} ${quantity}`), last_code, last_describe }
+}
+/** Of the only notice about the order. */
+const warnings = async () => {
+  const asked = trafficQuery.parse({ direction: 'in', by: 'order', value: String(orderId) })
+  const { lines } = await listTraffic(world.deps, 7001n, asked)
+  expect(lines).toMatchObject([{ kind: 'notice' }])
+  return (await showEntry(world.deps, 7001n, { kind: 'notice', id: lines[0]?.id ?? '' })).warnings
 }
 const history = () => historyOf(world.pool, orderId)
 const jobs = async () => (await waitingJobs(world.pool)).filter((job) => job.includes(String(orderId)))
@@ -195,6 +205,37 @@ describe('a pay notice that says issued', () => {
     const credentialList = [{ credentialType: 9, credentialNo: '', voucher: 'a' }]
     expect(await send(issued(['a', 'b'], { credentialList }))).toEqual(SUCCESS)
     expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
+  })
+
+  it.each([
+    ['pictures that are null', { voucherPics: [null, null] }, {}],
+    ['pictures that are numbers', { voucherPics: [1, 2] }, {}],
+    ['one text for all pictures', { voucherPics: 'https://x/a.png' }, {}],
+    ['a realNameType that is a boolean', { realNameType: false }, {}],
+    ['a realNameType that nobody knows', { realNameType: 2 }, {}],
+    ['a text as code', { code: 'success' }, {}],
+    ['a number as describe', { describe: 1 }, {}],
+    ['a text as code at the top', {}, { code: 'OK' }],
+    ['a list as describe at the top', {}, { describe: [] }],
+  ])('with %s costs no ticket, and Traffic warns of it', async (_kind, body, top) => {
+    await order.pay(orderId)
+    expect(await send(told(1, { voucherType: 1, vouchers: ['a', 'b'], ...body }, top))).toEqual(SUCCESS)
+    expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
+    expect(await warnings()).toEqual(['fields-left-out'])
+  })
+
+  it('of whose pictures one is missing keeps the other with its code', async () => {
+    await order.pay(orderId)
+    await send(issued(['a', 'b'], { voucherPics: [null, 'https://x/b.png'] }))
+    const { vouchers } = (await showOrder(world.deps, orderId)).order
+    expect(vouchers).toMatchObject([{ voucher: 'a' }, { voucher: 'b', picture: 'https://x/b.png' }])
+    expect(vouchers[0]?.picture ?? '').toBe('')
+  })
+
+  it('in the form of the contract has no warning', async () => {
+    await order.pay(orderId)
+    await send(issued(['a', 'b'], { voucherPics: null, realNameType: '1', code: '', describe: null }))
+    expect(await warnings()).toEqual([])
   })
 
   it('keeps and shows what stands in the additional lists, within a bound', async () => {

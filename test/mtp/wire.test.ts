@@ -61,6 +61,26 @@ describe('a consumption notice', () => {
     })
   })
 
+  it.each([[[]], [{}], [7], [[null]]])('takes a voucher whose picture is %j, without it', (voucherPics) => {
+    const voucher = { voucher: 'V', voucherPics, voucherInvalidTime: '2026-12-31 23:59:59', quantity: 1, status: 1 }
+    const result = body(consumeNotice, { ...consumed, voucherList: [voucher] })
+    expect(result).toMatchObject({ notice: { body: { voucherList: [{ voucher: 'V', status: 1 }] } } })
+    expect(result).not.toHaveProperty('notice.body.voucherList.0.voucherPics', voucherPics)
+  })
+
+  it('takes a long picture', () => {
+    const voucherPics = `https://x/${'y'.repeat(300)}`
+    const voucher = { voucher: 'V', voucherPics, voucherInvalidTime: '2026-12-31 23:59:59', quantity: 1, status: 1 }
+    expect(body(consumeNotice, { ...consumed, voucherList: [voucher] })).toMatchObject({
+      notice: { body: { voucherList: [{ voucherPics }] } },
+    })
+  })
+
+  it('with a code or a describe of another type is a notice all the same', () => {
+    const top = { partnerId: 7001, code: 'success', describe: 1, body: consumed }
+    expect(read(consumeNotice, JSON.stringify(top))).toMatchObject({ notice: { body: { quantity: 2 }, describe: '1' } })
+  })
+
   it.each([
     [{ orderId: undefined }, 'body.orderId is required'],
     [{ orderId: 1.5 }, 'body.orderId must be a 64-bit integer, as a number or string'],

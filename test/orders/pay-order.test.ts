@@ -54,6 +54,25 @@ describe('payOrder', () => {
     expect((await order.pay(orderId)).order).toMatchObject({ state: 'paid', vouchers })
   })
 
+  it.each([
+    { voucherPics: [null, null] },
+    { voucherPics: [1, 2] },
+    { voucherPics: 'https://x/a.png' },
+    { voucherPics: {} },
+    { realNameType: false },
+    { realNameType: 2 },
+  ])('%j decides nothing, and costs no ticket', async (more) => {
+    seller.on('/order/pay', issued(more))
+    const { order: paid, failure } = await order.pay(orderId)
+    expect(failure).toBeNull()
+    expect(paid).toMatchObject({ state: 'paid', vouchers: [{ voucher: 'a' }, { voucher: 'b' }] })
+  })
+
+  it.each([1, true, ['ok']])('a describe that is %j costs no ticket', async (describe) => {
+    seller.on('/order/pay', { ...issued({ voucherType: 2, vouchers: ['q'] }), describe })
+    expect((await order.pay(orderId)).order).toMatchObject({ state: 'paid', vouchers: [{ voucher: 'q' }] })
+  })
+
   it('many times at once calls the partner once', async () => {
     seller.on('/order/pay', slowly(issued()))
     await Promise.all(Array.from({ length: 8 }, () => order.pay(orderId)))

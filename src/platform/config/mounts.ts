@@ -41,6 +41,13 @@ export const spelled = (path: string): string => new URL(path, 'http://host').pa
 export const spellings = (prefixes: readonly string[], tail: string): string[] =>
   mountsOf(prefixes).map((mount) => spelled(mount + tail))
 
+/** Whether a path as sent is for partners' programs alone: below a mount, or below a prefix. */
+export function isForPartners(prefixes: readonly string[]): (path: string) => boolean {
+  const own = mountsOf(prefixes).flatMap((mount) => [mount, prefixOf(mount) ?? mount])
+  const below = [...new Set(own)].map((path) => `${spelled(path)}/`)
+  return (path) => below.some((start) => `${path}/`.startsWith(start))
+}
+
 /**
  * The path that this one stands for, such as `/mtp/api/x` for `/dispatch/x`; undefined for all but mapped paths. A
  * mapping that only takes a beginning away is a prefix, and nobody may sign a path without its prefix.

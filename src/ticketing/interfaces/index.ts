@@ -15,6 +15,7 @@ export {
   issuedTickets,
   ORDER_STATUS,
   orderCreate,
+  ticketExtrasProblems,
   voucherState,
   voucherType,
 } from './order.ts'

@@ -13,7 +13,14 @@ import {
   text,
   yesOrNo,
 } from '../../platform/lib/json/fields.ts'
-import { EVEN_IF_WRONG, listOf, requireField, type ShapeProblem } from '../../platform/lib/json/shape.ts'
+import {
+  EVEN_IF_WRONG,
+  LIST_LIMITS,
+  listOf,
+  readShape,
+  requireField,
+  type ShapeProblem,
+} from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { readableCredential, sentPerson } from './people.ts'
@@ -28,11 +35,29 @@ const additionalLists = {
   orderAdditionalList: z.unknown().optional(),
 }
 
+/** What decides nothing of the tickets, as the contract has it. */
+const PICTURES = maybe(listOf('vouchers', z.string()))
+const REAL_NAMES = maybe(oneOf(0, 1))
+
+const TICKET_EXTRAS = z.looseObject({ voucherPics: PICTURES, realNameType: REAL_NAMES })
+
+/** What is wrong with the fields of an issue that decide nothing. Such a field is left out, not to lose the tickets. */
+export function ticketExtrasProblems(body: unknown): readonly ShapeProblem[] {
+  const read = readShape(TICKET_EXTRAS, jsonFields(body))
+  return 'problems' in read ? read.problems : []
+}
+
+/** The pictures that are texts, each at the place of its code. */
+const usablePictures = ({ input }: { input: unknown }): string[] | undefined =>
+  Array.isArray(input)
+    ? input.slice(0, LIST_LIMITS.vouchers.most).map((picture) => (typeof picture === 'string' ? picture : ''))
+    : undefined
+
 /** The ticket fields of order pay and pay notice. asyReturnVoucher: codes, or some of them, come later. */
 export const issuedTickets = {
   vouchers: maybe(listOf('vouchers', idText())),
-  voucherPics: maybe(listOf('vouchers', z.string())),
-  realNameType: maybe(oneOf(0, 1)),
+  voucherPics: PICTURES.catch(usablePictures),
+  realNameType: REAL_NAMES.catch(undefined),
   credentialList: maybe(listOf('vouchers', readableCredential)),
   asyReturnVoucher: maybe(yesOrNo()),
   ...additionalLists,
@@ -67,10 +92,13 @@ export interface IssuedTickets {
   readonly orderAdditionalList?: unknown
 }
 
-/** A voucher as the consumption notice and the order query tell it; status 0 unused, 1 used, 2 refunded, 3 void. */
+/**
+ * A voucher as the consumption notice and the order query tell it; status 0 unused, 1 used, 2 refunded, 3 void. The
+ * picture decides nothing: some send a list here too.
+ */
 export const voucherState = z.looseObject({
   voucher: idText(),
-  voucherPics: maybe(idText()),
+  voucherPics: maybe(z.string()).catch(undefined),
   voucherInvalidTime: dateTime(),
   quantity: smallInt(),
   status: oneOf(0, 1, 2, 3),
@@ -133,6 +161,8 @@ export const orderPay = partnerInterface({
     const { vouchers, credentialList } = jsonFields(jsonFields(json).body ?? json)
     return codesOfFailure({ vouchers, credentialList }, `code ${code}`)
   },
+  warnings: (json) =>
+    ticketExtrasProblems(jsonFields(json).body ?? json).map(({ path, problem }) => ({ path: `body.${path}`, problem })),
   pending: { 598: 'issuing' },
   failures: { 501: 'balance too low', 502: 'no earlier success found', 599: 'other pay error' },
 })

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { problem } from '../../platform/lib/json/field-problem.ts'
-import { maybe, smallInt, text } from '../../platform/lib/json/fields.ts'
+import { maybe, remark, smallInt, text } from '../../platform/lib/json/fields.ts'
 import { LIST_LIMITS, listOf, readShape, type ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { type PartnerInterface, SUCCESS } from './interface.ts'
 
 const coded = z.looseObject({ code: smallInt() })
-const envelope = coded.extend({ describe: maybe(z.string()) })
+const envelope = coded.extend({ describe: remark() })
 
 /** The meaning of a partner's response: done, pending, refused, or invalid. */
 export type Reading<Answer> =
@@ -74,12 +74,7 @@ export function readAnswer<Definition extends PartnerInterface>(
   json: unknown,
 ): Reading<z.output<Definition['answer']>> {
   const enveloped = readShape(envelope, json)
-  if ('problems' in enveloped) {
-    // All of it in one round: of a success the other fields too.
-    const rest = saysSuccess(json) && readShape(definition.answer, withBody(definition, json))
-    const others = rest && 'problems' in rest ? rest.problems : []
-    return { outcome: 'invalid', problems: [...enveloped.problems, ...others] }
-  }
+  if ('problems' in enveloped) return { outcome: 'invalid', problems: enveloped.problems }
   const { code, describe = '' } = enveloped.value
   const pending = definition.pending[code]
   if (pending !== undefined) return { outcome: 'pending', code, meaning: pending, describe }

@@ -23,6 +23,7 @@ import {
   type DealChangeNotice,
   dealChangeNotice,
   type LevelPriceNotice,
+  leavesFieldsOut,
   levelPriceNotice,
   type PayNotice,
   payNotice,
@@ -71,7 +72,7 @@ const FAILED: readonly PayNotice['issueType'][] = [0, 2]
 
 export const PAY_RESULT: NoticeKind<PayNotice> = {
   shape: payNotice,
-  accept: (deps, { issueType, body, ...top }, row) => {
+  accept: async (deps, { issueType, body, ...top }, sent, { warn }) => {
     const result = {
       orderId: body.orderId,
       partnerOrderId: body.partnerOrderId,
@@ -81,9 +82,14 @@ export const PAY_RESULT: NoticeKind<PayNotice> = {
       describe: top.describe ?? body.describe ?? '',
       tickets: body,
     } as const
-    return acceptOnce(deps, row, ORDER_REPEAT_S, (inside, cause) =>
+    const leftOut = leavesFieldsOut(jsonIn(sent.body))
+    const { name } = WARNINGS.fieldsLeftOut
+    const row = leftOut ? { ...sent, warnings: [...sent.warnings, name] } : sent
+    const accepted = await acceptOnce(deps, row, ORDER_REPEAT_S, (inside, cause) =>
       applyPayResult(inside, row.partnerId, result, cause),
     )
+    if (leftOut) warn?.(name, { orderId: String(body.orderId) })
+    return accepted
   },
 }
 

@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
-import { MOUNT, mountsOf, prefixOf, spelled } from '../../platform/config/mounts.ts'
+import { isForPartners, MOUNT, mountsOf, prefixOf, spelled } from '../../platform/config/mounts.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
+import type { AreaB } from '../../platform/lib/web/bad-request.ts'
 import { showContentType } from '../../platform/lib/web/read-body.ts'
 import { pathAsSent } from '../../platform/lib/web/request-target.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
 import { answerRejection, rejectInEnvelope } from '../mws/index.ts'
-import { CallRejected, noSuchPath, tooManyCalls } from '../mws-wire/index.ts'
+import { CallRejected, failureCodeOf, noSuchPath, tooManyCalls } from '../mws-wire/index.ts'
 import type { NoticeDeps } from './accept-once.ts'
 import { noticeRoutes, REJECTIONS } from './routes.ts'
 
@@ -30,14 +31,22 @@ function firstVersion(mount: string): CallRejected {
  */
 export function answerUnknownSignedPaths(app: FastifyInstance, deps: NoticeDeps): void {
   const answer = answerRejection(deps, REJECTIONS)
-  const own = mountsOf(deps.config.MTP_PATH_PREFIXES).flatMap((mount) => [mount, prefixOf(mount) ?? mount])
-  const below = [...new Set(own)].map((path) => `${spelled(path)}/`)
+  const isOwn = isForPartners(deps.config.MTP_PATH_PREFIXES)
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404 || !/^MWS(?:\s|$)/i.test(request.headers.authorization ?? '')) return done()
     const path = pathAsSent(request.raw.url ?? '')
-    if (below.some((start) => path.startsWith(start)) || app.allowedMethods(path).length > 0) return done()
+    if (isOwn(path) || app.allowedMethods(path).length > 0) return done()
     return answer(noSuchPath(), request, reply).catch(done)
   })
+}
+
+/** What area B says to a request that never gets to its routes. The headless API of the sandbox speaks as the notices do. */
+export function areaBOf(prefixes: readonly string[]): AreaB {
+  const isOwn = isForPartners(prefixes)
+  return (target) => {
+    const path = pathAsSent(target)
+    return isOwn(path) || `${path}/`.startsWith('/sandbox/api/') ? failureCodeOf(path) : undefined
+  }
 }
 
 const TESTS_PER_MINUTE = 60

@@ -9,18 +9,35 @@ import {
   numericText,
   oneOf,
   positiveId,
+  remark,
   smallInt,
 } from '../../platform/lib/json/fields.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
-import { credential, issuedTickets, levelPrice, voucherState, voucherType } from '../interfaces/index.ts'
+import {
+  credential,
+  issuedTickets,
+  jsonFields,
+  levelPrice,
+  ticketExtrasProblems,
+  voucherState,
+  voucherType,
+} from '../interfaces/index.ts'
 import { NOTICE_PATHS } from '../mws-wire/index.ts'
 
 // The shape of the notices (REFERENCE "Payloads"). What their numbers mean together is the operations' business.
 
 /** `partnerId` is optional; when present it must belong to the caller's clientId (REFERENCE "What a signed call may do differently"). */
-const envelope = { partnerId: maybe(numericText()), code: maybe(smallInt()), describe: maybe(z.string()) }
+const envelope = { partnerId: maybe(numericText()), code: maybe(smallInt()).catch(undefined), describe: remark() }
+
+const REMARKS = z.looseObject({ code: maybe(smallInt()), describe: maybe(z.string()) })
+
+/** Whether a pay notice has a field that decides nothing and does not fit: it is left out, not to lose the tickets. */
+export const leavesFieldsOut = (json: unknown): boolean => {
+  const { body } = jsonFields(json)
+  return ticketExtrasProblems(body).length > 0 || [json, body].some((part) => !REMARKS.safeParse(part).success)
+}
 
 /** status: 0 taken off sale, 1 put on sale, 2 information changed, 5 price calendar changed. */
 const dealChange = z.looseObject({ partnerDealId: idText(), status: oneOf(0, 1, 2, 5) })
@@ -80,8 +97,8 @@ export const payNotice = z.looseObject({
     ...issuedTickets,
     // It decides nothing, so an invalid value must not lose the tickets.
     requestTime: z.unknown().optional().meta({ wire: 'datetime' }),
-    code: maybe(smallInt()),
-    describe: maybe(z.string()),
+    code: envelope.code,
+    describe: envelope.describe,
   }),
 })
 

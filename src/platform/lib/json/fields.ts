@@ -52,6 +52,12 @@ export const numericText = () => integer(0n, INT64.max, localized('must-be-digit
 export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional()).optional()
 
+/** A text for people, which decides nothing: a number counts as its digits, and anything else as left out. */
+export const remark = () =>
+  maybe(z.string()).catch(({ input }) =>
+    typeof input === 'number' || typeof input === 'bigint' ? String(input) : undefined,
+  )
+
 /** A text that must not be empty. */
 export const text = () => z.string().min(1, problem('must-be-filled'))
 

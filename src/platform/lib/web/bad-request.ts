@@ -9,16 +9,19 @@ import { invalidRequest } from './rescode.ts'
 export const MAX_HEADER_BYTES = 32 * 1024
 
 const LINGER_MS = 1_000
-/** The beginning of a request to area B, as far as it came with the bytes that could not be read. */
-const AREA_B = /^[A-Z]+ \S*\/(?:mtp|sandbox)\/api\//
+/** The target, as far as it came with the bytes that could not be read. */
+const TARGET = /^\s*\S+ +(\S+)/
+
+/** The code with which area B refuses what it could not read, by its target; undefined if that is another area's. */
+export type AreaB = (target: string) => 300 | 400 | undefined
 
 /** For what fastify cannot route: a path with broken percent-encoding. */
 export const unreadableRequest =
-  (native: boolean) =>
+  (native: boolean, areaB: AreaB) =>
   (_error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     reply.header('X-Request-Id', request.id) // no hook has run
     const what = localized('path-undecodable')
-    if (AREA_B.test(`${request.method} ${request.url}`)) {
+    if (areaB(request.url) !== undefined) {
       reply
         .code(404)
         .headers({ ...NO_STORE_HEADERS, 'Content-Type': JSON_TYPE })
@@ -26,12 +29,12 @@ export const unreadableRequest =
     } else sendFailure(invalidRequest(what, { status: 404 }), request, reply, native)
   }
 
-const areaBFailure = (code: 300 | 404, what: LocalizedText): string =>
+const areaBFailure = (code: 300 | 400 | 404, what: LocalizedText): string =>
   JSON.stringify({ code, describe: String(what), partnerId: '' })
 
-/** The envelope of the area that the request is for, by how it begins; then the connection is closed. */
-export function badRequestAnswer(what: LocalizedText, began: string) {
-  const body = AREA_B.test(began) ? areaBFailure(300, what) : JSON.stringify(failureEnvelope(invalidRequest(what)))
+/** The envelope of the area that the request is for, with this code if it is area B; then the connection is closed. */
+export function badRequestAnswer(what: LocalizedText, code: ReturnType<AreaB>) {
+  const body = code === undefined ? JSON.stringify(failureEnvelope(invalidRequest(what))) : areaBFailure(code, what)
   const headers = {
     ...NO_STORE_HEADERS,
     'Content-Type': JSON_TYPE,
@@ -43,18 +46,20 @@ export function badRequestAnswer(what: LocalizedText, began: string) {
 }
 
 /** For what Node cannot parse as HTTP (headers beyond MAX_HEADER_BYTES, a broken request line): the envelope of the area, then the connection is closed. */
-export function rawRequestError(error: NodeJS.ErrnoException & { rawPacket?: unknown }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
+export const rawRequestError =
+  (areaB: AreaB) =>
+  (error: NodeJS.ErrnoException & { rawPacket?: unknown }, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const tooLong = error.code === 'HPE_HEADER_OVERFLOW'
+    const what = localized(tooLong ? 'head-too-long' : 'not-http')
+    const began = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1', 0, 256) : ''
+    const { headers, body } = badRequestAnswer(what, areaB(TARGET.exec(began)?.[1] ?? ''))
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+    const status = tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request'
+    socket.end(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
+    // Time to read the answer; the server's own time-outs do not cover requests that its parser has given up.
+    setTimeout(() => socket.destroy(), LINGER_MS).unref()
   }
-  const tooLong = error.code === 'HPE_HEADER_OVERFLOW'
-  const what = localized(tooLong ? 'head-too-long' : 'not-http')
-  const began = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1', 0, 256) : ''
-  const { headers, body } = badRequestAnswer(what, began)
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  const status = tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request'
-  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
-  // Time to read the answer; the server's own time-outs do not cover requests that its parser has given up.
-  setTimeout(() => socket.destroy(), LINGER_MS).unref()
-}

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { Metrics } from '../metrics.ts'
 import { wantsPage } from './accept.ts'
+import type { AreaB } from './bad-request.ts'
 import { normalAddress } from './caller-address.ts'
 import { failureEnvelope, JSON_TYPE, NO_STORE_HEADERS } from './envelope.ts'
 import { HSTS_HEADER } from './https-only.ts'
@@ -16,7 +17,6 @@ import { unavailable } from './rescode.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-const AREA_B = /^[^?]*\/(?:mtp|sandbox)\/api(?:[/?]|$)/
 const STANDARD = /^\/(?:oauth2|\.well-known)(?:[/?]|$)/
 const PARTNER_ID = /^\d{1,19}$/
 
@@ -25,17 +25,22 @@ const ENVELOPE = JSON.stringify(failureEnvelope(failure))
 const STANDARD_ERROR = JSON.stringify(standardErrorOf(503))
 
 /** The partnerId that the caller sent is repeated: that reveals nothing. */
-function areaBEnvelope({ headers }: IncomingMessage): string {
+function areaBEnvelope({ headers }: IncomingMessage, code: 300 | 400): string {
   const given = String(headers.partnerid ?? '')
   const partnerId = PARTNER_ID.test(given) ? given : ''
-  return JSON.stringify({ code: 300, describe: 'the platform cannot respond now; try again later', partnerId })
+  return JSON.stringify({ code, describe: 'the platform cannot respond now; try again later', partnerId })
 }
 
 /**
  * Answers a request that is refused for load before it is routed: 503 with Retry-After, in the form of the area that
  * was called, with as little work as possible. The log has one line a minute.
  */
-export function refuseForLoad(app: FastifyInstance, publicUrl: string, { requests }: Metrics): Refuse {
+export function refuseForLoad(
+  app: FastifyInstance,
+  publicUrl: string,
+  { requests }: Metrics,
+  areaBCode: AreaB,
+): Refuse {
   const meter = requests.route('', '(refused for load)')
   const always: Headers = { ...failure.failure.headers, ...(publicUrl.startsWith('https:') ? HSTS_HEADER : {}) }
   const page = busyPage(app)
@@ -47,7 +52,8 @@ export function refuseForLoad(app: FastifyInstance, publicUrl: string, { request
   const areaA = flat(NO_STORE_HEADERS)
   const jsonFor = (request: IncomingMessage): [body: string, headers: string[]] => {
     const { url = '' } = request
-    if (AREA_B.test(url)) return [areaBEnvelope(request), areaB]
+    const code = areaBCode(url)
+    if (code !== undefined) return [areaBEnvelope(request, code), areaB]
     return STANDARD.test(url) ? [STANDARD_ERROR, standard] : [ENVELOPE, areaA]
   }
 
@@ -65,13 +71,14 @@ export function refuseForLoad(app: FastifyInstance, publicUrl: string, { request
     const fields = () => ({ address: normalAddress(remoteAddress) })
     app.sampledLog.write({ level: 'warn', kind: why, message: why, fields })
     const id = randomUUID()
-    if (wantsPage(request.url ?? '', request.headers.accept)) {
+    const { url = '', headers } = request
+    if (wantsPage(url, headers.accept) && areaBCode(url) === undefined) {
       const own = { 'X-Request-Id': id, ...(closes ? { Connection: 'close' } : {}) }
       sendPage(request, response, own, id).catch(() => response.destroy())
       return
     }
-    const [body, headers] = jsonFor(request)
+    const [body, fixed] = jsonFor(request)
     const own = ['X-Request-Id', id, 'Content-Length', String(Buffer.byteLength(body))]
-    response.writeHead(503, [...headers, ...own, ...(closes ? ['Connection', 'close'] : [])]).end(body)
+    response.writeHead(503, [...fixed, ...own, ...(closes ? ['Connection', 'close'] : [])]).end(body)
   }
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { localized } from '../localized-text.ts'
-import { badRequestAnswer } from './bad-request.ts'
+import { type AreaB, badRequestAnswer } from './bad-request.ts'
 import { type Connection, Connections } from './connections.ts'
 import { timesSent } from './raw-headers.ts'
 
@@ -53,14 +53,16 @@ export type Refuse = (request: IncomingMessage, response: ServerResponse, why: s
  */
 export class RequestLimit {
   readonly #most: number
+  readonly #areaB: AreaB
   readonly #servers: Connections[] = []
   readonly #uncounted = new WeakSet<ServerResponse>()
   #inProgress = 0
   /** Connections that are not read for a while. */
   #unread = 0
 
-  constructor(most: number) {
+  constructor(most: number, areaB: AreaB) {
     this.#most = most
+    this.#areaB = areaB
   }
 
   /** Set before the first request. */
@@ -92,7 +94,7 @@ export class RequestLimit {
       const wrongHost = wrongHostOf(request)
       if (wrongHost) {
         connection.ending = true
-        const { headers, body } = badRequestAnswer(localized(wrongHost), `${request.method} ${request.url}`)
+        const { headers, body } = badRequestAnswer(localized(wrongHost), this.#areaB(request.url ?? ''))
         response.writeHead(400, headers).end(body)
         return
       }

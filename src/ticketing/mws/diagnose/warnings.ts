@@ -35,6 +35,11 @@ export const WARNINGS = {
     explanation:
       'The order has one code per ticket, but its consumption notice has no voucherList: the platform then knows only how many tickets are used, and marks vouchers only when all of them must be. Until the partner is live, such a notice is refused.',
   },
+  fieldsLeftOut: {
+    name: 'fields-left-out',
+    explanation:
+      'Fields of the pay notice that decide nothing (voucherPics, realNameType, code, describe) have another type than the field reference says. They are left out; the tickets are accepted.',
+  },
   implausible: {
     name: 'implausible-prices',
     explanation:

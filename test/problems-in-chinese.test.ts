@@ -44,7 +44,7 @@ describe('the form of an app', () => {
       [
         '回调地址（第 2 项） 必须是以 http:// 或 https:// 开头的完整 URL',
         '回调地址（第 3 项） 不能带片段',
-        '回调地址（第 4 项） 查询参数中不能有 code 或 state',
+        '回调地址（第 4 项） 查询参数中不能有 code、state、iss、error 或 error_description',
       ],
     ],
     [{ redirect_uris: '' }, ['回调地址 未填写域名时必填']],

@@ -7,7 +7,16 @@ import type { Problem } from '../../src/platform/lib/web/rescode.ts'
 
 /** What is wrong with an input, in the English of the admin API and of the command line: their callers know these sentences. */
 
-const WEB = ['http://a b', 'ftp://a', 'http://u:p@h/', 'http://h/#f', 'http://h/?q=1', 'http://h/?code=1', 'http://h/x']
+const WEB = [
+  'http://a b',
+  'ftp://a',
+  'http://u:p@h/',
+  'http://h/#f',
+  'http://h/?q=1',
+  'http://h/?code=1',
+  'http://h/?state=1',
+  'http://h/x',
+]
 const HOSTS = 'a b,http://x,u@x,x/y,%41,*.*.x,:80,*.x:1,*.1.2.3.4,*.x,*.co.uk,x:99999,x..y'.split(',')
 const WRONG: readonly unknown[] = [
   ...[
@@ -169,7 +178,8 @@ const SENTENCES = [
   'must not contain whitespace, backslashes or control characters',
   'must not have a fragment',
   'must not have a query',
-  'must not have code or state in its query',
+  'must not have code, state, iss, error or error_description in its query',
+  'must not have state in its query',
   'with "*." cannot have a port; it covers every port',
   'with "*." must be a domain, not an IP address',
   'with "*." must be more than a public suffix such as co.uk or github.io, below which anybody can register hosts',

@@ -103,7 +103,8 @@ describe('an answer', () => {
 
   it('ignores what it does not know, also twice', async () => {
     const url = rp.authorizeUrl({ ...PKCE, acr_values: 'x', claims_locales: 'fr' })
-    expect(answered(await browser.open(`${url}&resource=a&resource=b`)).code).toBeDefined()
+    for (const unknown of ['resource=a&resource=b', 'continue=x', 'continue=x&continue=y', 'pushed=x'])
+      expect(answered(await browser.open(`${url}&${unknown}`)).code, unknown).toBeDefined()
   })
 
   it('tells an app of scopes that it does not hold, or that it was suspended', async () => {
@@ -129,12 +130,16 @@ describe('without an app and a registered redirect_uri', () => {
     ['a NUL', { redirect_uri: `${CALLBACK}\0` }],
     ['an over-long request', { login_hint: 'x'.repeat(9_000) }],
     ['a request_uri that was never given', { request_uri: 'urn:ietf:params:oauth:request_uri:nothing' }],
-    ['a forged continuation', { continue: 'e30.AAAA' }],
   ])('%s is a page, never a redirect', async (_name, changes) => {
     const answer = await client.call('GET', rp.authorizeUrl({ ...PKCE, ...changes }), { accept: 'text/html' })
     expect([header(answer, 'location'), header(answer, 'content-type')]).toEqual(['', 'text/html; charset=utf-8'])
     expect([400, 401]).toContain(answer.status)
     expect(header(answer, 'content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/)
+  })
+
+  it.each(['', '&ui_locales=en'])('a forged continuation is a page too%s', async (more) => {
+    const answer = await client.call('GET', `/oauth2/authorize?continue=e30.AAAA${more}`, { accept: 'text/html' })
+    expect([answer.status, header(answer, 'location')]).toEqual([400, ''])
   })
 
   it.each(['client_id', 'redirect_uri'])('a second %s is a page', async (name) => {
@@ -563,6 +568,11 @@ describe('a pushed request', () => {
     const path = `/oauth2/authorize?${queryOf({ client_id: rp.app.app_key, request_uri })}`
     const answers = await Promise.all(Array.from({ length: 50 }, () => client.call('GET', path)))
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1)
+  })
+
+  it('is made of a push with empty parameters as if they were not sent', async () => {
+    const empty = { request_uri: '', request: '', registration: '', client_assertion: '', client_assertion_type: '' }
+    expect(answered(await openWith(await uriOf(empty))).code).toBeDefined()
   })
 
   it('does not let the address change it', async () => {

@@ -4,7 +4,7 @@ import type { Browser } from '../acceptance/browser.ts'
 import { Client, type User } from '../acceptance/client.ts'
 import { type Answer, header, injectWire, queryOf } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
-import { basicOf, bodyOf, CALLBACK, type Parameters, StandardApp, type Tokens, tokensOf } from './app.ts'
+import { basicOf, bodyOf, CALLBACK, EVERYTHING, type Parameters, StandardApp, type Tokens, tokensOf } from './app.ts'
 
 /** Requests that are wrong in one way each: the error of the RFC, its status, and nothing about which part was wrong. */
 
@@ -280,6 +280,17 @@ describe('token', () => {
     expect(told(await rp.refresh(own.refresh_token, { scope: 'openid USER_INFO email' }))).toBe('400 invalid_scope')
     expect(tokensOf(await rp.refresh(own.refresh_token, { scope: 'openid' })).scope).toBe('openid')
   })
+
+  it.each(['phone', 'PHONE_NUMBER phone'])(
+    '%s alone, which the app has lost, is no scope, and spends nothing',
+    async (scope) => {
+      const app = await StandardApp.make(client)
+      const own = await app.tokens(browser, user, { scope: `${EVERYTHING} PHONE_NUMBER` })
+      await client.update(app.app, { scopes: ['USER_INFO'] })
+      expect(told(await app.refresh(own.refresh_token, { scope }))).toBe('400 invalid_scope')
+      expect(tokensOf(await app.refresh(own.refresh_token, { scope: `openid ${scope}` })).scope).toBe('openid')
+    },
+  )
 
   it('tells in one text what is wrong with a code', async () => {
     const texts = new Set<string>()

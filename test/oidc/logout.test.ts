@@ -79,6 +79,18 @@ describe('sign-out', () => {
     expect(await isSignedIn()).toBe(true)
   })
 
+  it('ignores what it does not know, also a name of ours', async () => {
+    for (const unknown of [{ resource: 'a' }, { continue: 'x' }]) {
+      const answer = await press('stay', { id_token_hint, post_logout_redirect_uri: NEXT, ...unknown })
+      expect(header(answer, 'location')).toBe(NEXT)
+    }
+  })
+
+  it('goes on in the language that was chosen by a link', async () => {
+    const path = header(await rp.post('logout', { id_token_hint }), 'location')
+    expect((await browser.open(`${path}&ui_locales=zh-CN`)).text).toContain('name="sign_out_request"')
+  })
+
   it('to an address of nobody says what is missing', async () => {
     for (const more of [{}, { state: 'x' }, { client_id: '' }, { id_token_hint: '' }]) {
       const { text } = await open({ post_logout_redirect_uri: NEXT, ...more })

@@ -123,7 +123,13 @@ describe('a new micro-app', () => {
         'cors_origins[3]': 'must be an origin such as https://app.example.com',
       },
     ],
-    [{ ...least, post_logout_uris: ['https://a.example/#x'] }, { 'post_logout_uris[0]': 'must not have a fragment' }],
+    [
+      { ...least, post_logout_uris: ['https://a.example/#x', 'https://a.example/?a=b&state=c'] },
+      {
+        'post_logout_uris[0]': 'must not have a fragment',
+        'post_logout_uris[1]': 'must not have state in its query',
+      },
+    ],
     [{ ...least, jwks: 'nonsense' }, { jwks: 'must be a JSON Web Key Set of public keys' }],
     [{ ...least, jwks: '{"keys":[{"kty":"EC","d":"x"}]}' }, { jwks: 'must be a JSON Web Key Set of public keys' }],
     [{ ...least, id_token_alg: 'none' }, { id_token_alg: 'must be RS256 or ES256' }],
@@ -139,6 +145,16 @@ describe('a new micro-app', () => {
   ])('%j is refused', (input, problems) => {
     expect(problemsOf(newMicroApp, input)).toEqual(problems)
   })
+
+  it.each(['code', 'state', 'iss', 'error', 'error_description', '%69ss'])(
+    'has no redirect URI with %s, which an answer may add',
+    (name) => {
+      const redirect_uris = [`https://a.example/cb?a=b&${name}=c`, `https://a.example/cb?a=${name}&x${name}=c`]
+      expect(problemsOf(newMicroApp, { ...least, redirect_uris })).toEqual({
+        'redirect_uris[0]': 'must not have code, state, iss, error or error_description in its query',
+      })
+    },
+  )
 
   it('needs no host where it has redirect URIs', () => {
     const { hosts: _, ...others } = least

@@ -28,9 +28,9 @@ const hasForbiddenForm = (text: string): boolean => {
 /** What is wrong with a URI whose host is registered: the app's developer looks for it elsewhere if told otherwise. */
 type WrongForm = 'has-fragment' | 'has-answer'
 
-const wrongForm = (text: string, url: URL): WrongForm | undefined => {
+const wrongForm = (text: string): WrongForm | undefined => {
   if (text.includes('#')) return 'has-fragment'
-  return hasResponseParameters(url) ? 'has-answer' : undefined
+  return hasResponseParameters(text) ? 'has-answer' : undefined
 }
 
 const isOfPinnedHost = (pinned: readonly string[], { protocol, host }: URL): boolean =>
@@ -52,7 +52,7 @@ export function checkRedirectUri(
   if (!url) return 'not-a-url'
   if (hasForbiddenForm(text)) return 'mismatch'
   if (url.protocol === 'http:' && !app.http_allowed && !LOOPBACK.test(url.hostname)) return 'mismatch'
-  const wrong = wrongForm(text, url)
+  const wrong = wrongForm(text)
   const pinned = app.redirect_uris
   if (pinned.length === 0) return app.hosts.some((entry) => hostMatches(entry, url)) ? (wrong ?? url) : 'mismatch'
   if (wrong && isOfPinnedHost(pinned, url)) return wrong

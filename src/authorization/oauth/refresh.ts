@@ -143,16 +143,18 @@ function successorsOf({ config }: Deps, keys: DerivedKeys, app: CallingApp, pres
 
 /** Not rotated by this call: read again, since another worker may have done it a moment ago. */
 async function repeatRotation(deps: Deps, refresh: CheckedRefresh): Promise<IssuedTokens> {
-  const { app, presented } = refresh
+  const { app, presented, scopes: asked } = refresh
   const { config, db, clock } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
-  const found = await findRefresh(db, routingKey, hash, grantableScopes(app.scopes))
-  if (!found?.rotated_at || found.revoked_at || found.user_status !== 'active') throw whyNotRefreshed(found)
+  const found = await findRefresh(db, routingKey, hash, asked)
+  if (!found?.rotated_at || found.revoked_at) throw whyNotRefreshed(found)
   if (now >= addSeconds(found.rotated_at, config.REFRESH_DUPLICATE_WINDOW_S)) {
     await revokeForReuse(deps, refresh, found)
     throw oauthFailure('refresh_token_reused')
   }
+  // Within the window a rotated token counts as its successor, of which an app must not hear that it is worth nothing.
+  if (found.user_status !== 'active') throw oauthFailure('user_blocked')
   for (const key of everyKey(deps.keys)) {
     const issued = successorsOf(deps, key, app, presented, found.rotated_at)
     const scopes = await accessTokenScopes(db, routingKey, issued.accessToken.hash)

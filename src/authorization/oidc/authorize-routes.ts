@@ -19,7 +19,13 @@ import {
   RedirectedFailure,
   type StandardRequest,
 } from './authorize.ts'
-import { type Continuation, SIGN_IN_COUNTS_S, signContinuation, verifyContinuation } from './continuation.ts'
+import {
+  type Continuation,
+  continuationIn,
+  SIGN_IN_COUNTS_S,
+  signContinuation,
+  verifyContinuation,
+} from './continuation.ts'
 import { sendStandardErrorPage } from './error-routes.ts'
 import { oidcFailure } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
@@ -57,7 +63,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
 
   app.get('/authorize', { config: { answersHead: false } }, async (request, reply) => {
     const query = readQuery(request)
-    const signed = query.values.get('continue')
+    const signed = continuationIn(query)
     if (signed !== undefined) return goOn(request, reply, verifyContinuation(deps, 'authorize', signed))
     if (isPushed(query)) {
       const mark = browserCookie.read(request) ?? newBrowserMark()

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
 import { openSignedText, signedText } from '../../platform/lib/crypto/carried-text.ts'
+import type { Query } from '../../platform/lib/web/request-target.ts'
 import { oidcFailure } from './failures.ts'
 
 /**
@@ -41,6 +42,15 @@ export function signContinuation({ keys }: Deps, purpose: Purpose, continuation:
   const whole = signedText(keys, CARRIED_AS, JSON.stringify(content))
   if (whole.length > LONGEST) throw oidcFailure('request_too_long')
   return whole
+}
+
+/** The languages of our pages, whose links add it. */
+const OWN_PARAMETERS = [CARRIED_AS, 'ui_locales']
+
+/** Ours stands beside no parameter of a request: an app's own of that name is unknown, and ignored like others. */
+export function continuationIn({ values }: Query): string | undefined {
+  const isOurs = [...values.keys()].every((name) => OWN_PARAMETERS.includes(name))
+  return isOurs ? values.get(CARRIED_AS) : undefined
 }
 
 /** Refuses one that is forged or made for something else. */

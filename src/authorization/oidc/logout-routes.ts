@@ -8,7 +8,7 @@ import { limitPages } from '../../platform/throttle/index.ts'
 import { findSession, sessionCookie, signOut } from '../account/index.ts'
 import { oauthFailure } from '../oauth/index.ts'
 import type { UpstreamDeps } from '../upstream/index.ts'
-import { signContinuation, verifyContinuation } from './continuation.ts'
+import { continuationIn, signContinuation, verifyContinuation } from './continuation.ts'
 import { sendStandardErrorPage } from './error-routes.ts'
 import type { OidcDeps } from './id-token.ts'
 import { checkLogout } from './logout.ts'
@@ -29,7 +29,7 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
 
   app.get('/logout', async (request, reply) => {
     const given = parseQuery(queryOf(request.raw.url ?? ''))
-    const signed = given.values.get('continue')
+    const signed = continuationIn(given)
     const { app: client, next, query } = await checkLogout(deps, signed === undefined ? given : verify(signed))
     const session = await findSession(deps, cookie.read(request))
     if (!session) return goTo(request, reply, next, false)

@@ -28,7 +28,7 @@ export async function pushRequest(
   // Anybody can push in the name of a public client, and would use up what its people have.
   const counted = isPublic ? `${app.app_key}\n${networkOf(address)}` : app.app_key
   limit(deps, APP_RATES.pushed(config), counted)
-  if (form.values.has('request_uri')) throw oidcFailure('request_uri_foreign')
+  if (form.values.get('request_uri')) throw oidcFailure('request_uri_foreign')
   // A client that authenticates by a header need not repeat who it is.
   const values = new Map([...form.values, ['client_id', app.app_key]])
   const { query } = await checkStandardRequest(deps, { ...form, values }).catch((error: unknown) => {

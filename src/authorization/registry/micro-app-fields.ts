@@ -3,9 +3,8 @@ import { type Fields, marked } from '../../platform/db/record-fields.ts'
 import { asMessage, problem } from '../../platform/lib/json/field-problem.ts'
 import { shownName } from '../../platform/lib/json/input.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
-import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
-import { endpointUrl, webUrl } from '../../platform/lib/web/web-url.ts'
+import { endpointUrl, hasParameter, webUrl } from '../../platform/lib/web/web-url.ts'
 import { parseHostEntry } from './host.ts'
 import { OIDC_FIELDS } from './oidc-fields.ts'
 
@@ -23,14 +22,14 @@ const host = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-/** Names that the answer of the authorization page adds to the query; a redirect URI may not have them of its own. */
-export const hasResponseParameters = ({ searchParams }: URL): boolean =>
-  searchParams.has('code') || searchParams.has('state')
+/** Names that the answers of A1 add to the query; a redirect URI may not have them of its own. */
+const A1_ADDS = ['code', 'state']
+/** A registered one serves both dialects, and RFC 6749 and RFC 9207 add more. */
+const BOTH_ADD = [...A1_ADDS, 'iss', 'error', 'error_description']
 
-const pinnedUri = endpointUrl.refine((text) => {
-  const url = parsedUrl(text)
-  return !url || !hasResponseParameters(url)
-}, problem('must-have-no-code'))
+export const hasResponseParameters = (uri: string): boolean => hasParameter(uri, A1_ADDS)
+
+const pinnedUri = endpointUrl.refine((text) => !hasParameter(text, BOTH_ADD), problem('must-have-no-response'))
 
 const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])
 const atLeastOne = (entries: readonly unknown[]): boolean => entries.length > 0

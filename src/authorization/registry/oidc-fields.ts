@@ -3,7 +3,7 @@ import type { Fields } from '../../platform/db/record-fields.ts'
 import { issue, problem } from '../../platform/lib/json/field-problem.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
-import { endpointUrl, isLoopbackHost } from '../../platform/lib/web/web-url.ts'
+import { endpointUrl, hasParameter, isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 
 /** The fields of micro-apps that only OAuth 2.0 and OpenID Connect need (room oidc). */
 
@@ -12,7 +12,9 @@ const ID_TOKEN_ALGS = ['RS256', 'ES256'] as const
 
 const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])
 
-const postLogoutUris = setOf(endpointUrl).meta({ flag: 'post-logout-uri' })
+/** Our answer adds `state` to its query. */
+const postLogoutUri = endpointUrl.refine((text) => !hasParameter(text, ['state']), problem('must-have-no-state'))
+const postLogoutUris = setOf(postLogoutUri).meta({ flag: 'post-logout-uri' })
 
 /** Of an app for which nothing else is said. */
 export const USUAL_TOKEN_AUTH = ['client_secret_basic', 'client_secret_post'] as const

@@ -312,4 +312,15 @@ describe('row 13: a blocked user', () => {
     await client.unblock(user)
     tokenSetOf(await client.refresh(app, tokens.refresh_token))
   })
+
+  it('is told so for the previous token too, and gets the same answer when unblocked', async () => {
+    const [app, user] = [await client.makeApp({ refresh_policy: 'rotating' }), await client.makeUser()]
+    const { refresh_token } = await client.getTokens(await client.signedIn(user), app)
+    const first = tokenSetOf(await client.refresh(app, refresh_token))
+    await client.block(user)
+    expectFailure(await client.refresh(app, refresh_token), { rescode: 20016 })
+    expectFailure(await client.refresh(app, first.refresh_token), { rescode: 20016 })
+    await client.unblock(user)
+    expect(tokenSetOf(await client.refresh(app, refresh_token)).refresh_token).toBe(first.refresh_token)
+  })
 })

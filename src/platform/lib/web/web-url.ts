@@ -24,6 +24,12 @@ export const webUrl = z
 /** An http or https URL as it was typed, without user name and fragment. */
 export const endpointUrl = webUrl.refine((text) => !text.includes('#'), problem('must-have-no-fragment'))
 
+/** Whether the query of a URL has a parameter of one of these names. */
+export const hasParameter = (text: string, names: readonly string[]): boolean => {
+  const parameters = parsedUrl(text)?.searchParams
+  return parameters !== undefined && names.some((name) => parameters.has(name))
+}
+
 const LOOPBACK = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i
 
 /** Whether a host name or address, in a URL or by itself, means this machine and can be reached from no other. */

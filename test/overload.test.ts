@@ -65,6 +65,14 @@ describe('with as many requests at work as may be', () => {
     const english = await call('GET', '/', { accept: 'text/html' })
     const chinese = await call('GET', '/?ui_locales=zh-CN', { accept: 'text/html' })
     const standard = await call('POST', '/oauth2/token')
+    // What Java's own client accepts, unless it is told otherwise.
+    const java = { accept: 'text/html, image/gif, image/jpeg, */*; q=0.2' }
+    const inJava = await Promise.all([
+      call('POST', '/oauth/v2/api/token', java),
+      call('GET', '/oauth2/userinfo', java),
+      call('GET', '/.well-known/openid-configuration', java),
+      call('POST', CONSUME, java),
+    ])
     const health = await call('GET', '/healthz')
     await letGo()
     expect(JSON.parse(read.body)).toEqual({ rescode: 20013, data: { message: 'Server error' } })
@@ -77,6 +85,7 @@ describe('with as many requests at work as may be', () => {
       describe: 'the platform cannot respond now; try again later',
       partnerId: '7001',
     })
+    for (const { headers } of inJava) expect(headers['content-type']).toMatch(/json/)
     expect(english.body).toContain('Not available right now')
     expect(chinese.body).toContain('\u6682\u65f6\u65e0\u6cd5\u5904\u7406')
     expect(english.body).toContain(String(english.headers['x-request-id']))
@@ -88,7 +97,7 @@ describe('with as many requests at work as may be', () => {
     expect(health.statusCode, 'the process is alive').toBe(200)
     expect(world.logged()).toContain('too many requests in progress')
     const counted = await world.deps.metrics.registry.getSingleMetricAsString('gatehouse_http_requests_total')
-    expect(counted).toContain('route="(refused for load)",outcome="failed"} 5')
+    expect(counted).toContain('route="(refused for load)",outcome="failed"} 9')
     for (let n = 0; n < 3 * MOST; n++) expect((await call('GET', '/', { accept: 'text/html' })).statusCode).toBe(200)
   })
 })

@@ -9,6 +9,7 @@ export class Canaries {
   readonly mark = `${CASE}${randomBytes(10).toString('hex')}`
   readonly places: string[] = []
   readonly #secrets = new Map<string, string>()
+  readonly #numbers = new Map<string, string>()
 
   /** A text to plant; `place` says where, for the report. */
   plant(place: string): string {
@@ -22,8 +23,14 @@ export class Canaries {
     return secret
   }
 
+  /** A short number: looked for where it stands alone, because it is part of many others. */
+  guardNumber(name: string, number: string): string {
+    this.#numbers.set(number, name)
+    return number
+  }
+
   get guarded(): string[] {
-    return [...new Set(this.#secrets.values())]
+    return [...new Set([...this.#secrets.values(), ...this.#numbers.values()])]
   }
 
   /** What was found: the place or the secret's name, the form, and what stood around it. */
@@ -40,6 +47,10 @@ export class Canaries {
     }
     for (const [secret, name] of this.#secrets) {
       for (const part of partsOf(secret)) for (const [form, text] of formsOf(part)) look(name, form, text)
+    }
+    for (const [number, name] of this.#numbers) {
+      const alone = new RegExp(`.{0,120}(?<![\\w.-])${number}(?![\\w-]|\\.\\d).{0,40}`).exec(output)
+      if (alone) found.push(`${name} (raw): …${alone[0]}…`)
     }
     return found
   }

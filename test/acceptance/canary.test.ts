@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hook, postOffice } from '../sandbox/notify/post-office.ts'
+import { until } from '../until.ts'
 import { Canaries, formsOf } from './canaries.ts'
 import { failAtReading, failAtWriting } from './canary-failures.ts'
 import { plantInNotices } from './canary-notices.ts'
+import { walkOfPerson } from './canary-person.ts'
 import { plantEverywhere } from './canary-planting.ts'
 import { walk } from './canary-walk.ts'
 import { Client } from './client.ts'
@@ -26,17 +29,33 @@ import {
 let system: System
 const [canaries, ofNotices] = [new Canaries(), new Canaries()]
 
+const office = await postOffice()
+const [receiver, traces] = [await hook(204), await hook(200)]
+
 beforeAll(async () => {
-  system = await startSystem({ LOG_LEVEL: 'trace' })
+  const settings = {
+    LOG_LEVEL: 'trace',
+    SMTP_URL: office.url,
+    PASSWORD_RESET: 'mail',
+    PASSWORD_RESET_HOOK: receiver.url,
+    PARTNER_ADDRESS_ALLOW: `127.0.0.1,${new URL(receiver.url).host}`,
+    PASSWORD_RESET_HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+  }
+  system = await startSystem({ ...settings, OTEL_EXPORTER_OTLP_ENDPOINT: new URL(traces.url).origin })
   await unmarkDemo(system)
-  await system.add({ ...PRODUCTION, LOG_LEVEL: 'trace' })
+  await system.add({ ...PRODUCTION, ...settings })
   for (const each of [canaries, ofNotices]) {
     each.guard('SECRET_KEY', SECRET_KEY)
     each.guard('ADMIN_TOKEN', ADMIN_TOKEN)
   }
   canaries.guard('password of the database', new URL(system.databaseUrl).password)
 })
-afterAll(() => system?.stop())
+afterAll(async () => {
+  await system?.stop()
+  await office.close()
+  receiver.close()
+  traces.close()
+})
 
 const clientOf = ({ origin }: RunningProcess) => new Client(httpWire(origin), origin)
 
@@ -73,6 +92,16 @@ const SOME_PATHS = ['/oauth/v2/api/token', '/oauth/v2/consent', '/admin/v1/apps'
 const SOME_TABLES = ['user_credential']
 
 describe('no output holds a secret', () => {
+  it('that people type or are sent: codes, authenticators, invitations, links', async () => {
+    for (const running of system.processes) {
+      const given = { client: clientOf(running), canaries, post: { office, hook: receiver } }
+      expect(await walkOfPerson(system, running, given), 'the errors of the database were seen').toBeGreaterThan(5)
+      expect(canaries.search(running.output())).toEqual([])
+    }
+    await until(() => traces.deliveries.length > 0)
+    for (const { body } of traces.deliveries) expect(canaries.search(body)).toEqual([])
+  })
+
   it('of area A, whatever is sent, wherever, and whatever fails', async () => {
     const [development, production] = system.processes as [RunningProcess, RunningProcess]
     const whole = await walk(clientOf(production), canaries)

@@ -215,7 +215,7 @@ describe('an authenticator that comes into force', () => {
           return done
         })
       }
-      const db: Db = { ...behind, tx, of: () => db }
+      const db: Db = { ...world.deps.db, of: () => ({ ...behind, tx }) }
       return { deps: { ...world.deps, db }, worked }
     }
 
@@ -276,17 +276,18 @@ describe('the second step', () => {
     const traces = async () => {
       const { rows } = await world.pool.query(
         `select (select count(*)::int from sign_in where user_id = $1 and outcome = 'code_asked') as history,
-           (select count(*)::int from audit_event where user_id = $1 and event = 'user_sign_in_code_asked') as audit`,
+           (select count(*)::int from audit_event where user_id = $1 and event = 'user_second_step_asked') as audit,
+           (select count(*)::int from audit_event where user_id = $1 and event like 'user_sign_in_%') as refused`,
         [user.user_id],
       )
       return rows[0]
     }
-    expect(await traces()).toEqual({ history: 0, audit: 0 })
+    expect(await traces()).toEqual({ history: 0, audit: 0, refused: 0 })
     const browser = client.newBrowser()
     const page = await passwordOf(user, browser)
-    expect(await traces()).toEqual({ history: 1, audit: 1 })
+    expect(await traces()).toEqual({ history: 1, audit: 1, refused: 0 })
     for (let index = 0; index < 7; index++) await passwordOf(user)
-    expect(await traces()).toEqual({ history: 6, audit: 6 })
+    expect(await traces()).toEqual({ history: 6, audit: 6, refused: 0 })
     await withCode(browser, page, show())
     expect((await browser.send('GET', '/account/security')).text).toContain('Right password, code asked for')
   })
@@ -428,7 +429,7 @@ describe('a code', () => {
       expect(await settled(others)).toBe(0)
       return spent
     }
-    const db: Db = { ...own, exec, of: () => ({ ...own, exec }) }
+    const db: Db = { ...world.deps.db, of: () => ({ ...own, exec }) }
     await expect(guess({ ...world.deps, db }, '203.0.99.7')).rejects.toThrow('too many')
   })
 

@@ -196,7 +196,9 @@ it('the home page shows the requests of the last hour, by minute and outcome', a
   expect((await asked()).requests).toBe(3) // one of each look, counted at the next one
 })
 
-it('the home page counts refused sign-ins of operators, users and partners', async () => {
+it('the home page counts refused sign-ins of operators, users and partners, and leads to those that it counts', async () => {
+  const anHourAgo = addSeconds(world.clock.now(), -3_600)
+  await recordAudit({ ...world.deps, clock: { now: () => anHourAgo } }, { event: 'user_sign_in_failed' })
   for (const [event, times] of [
     ['user_sign_in_failed', 3],
     ['user_sign_in_locked', 1],
@@ -206,7 +208,9 @@ it('the home page counts refused sign-ins of operators, users and partners', asy
     for (let n = 0; n < times; n++) await recordAudit(world.deps, { event })
   }
   const { text } = await viewer.get('/console')
-  expect(text).toMatch(/Operators: 2<[\s\S]*action=user_sign_in_">Users: 4<[\s\S]*Partners: 0</)
+  expect(text).toMatch(/Operators: 2<[\s\S]*Users: 4<[\s\S]*Partners: 0</)
+  const link = /href="([^"]*action=user_sign_in_[^"]*)">Users: 4</.exec(text)?.[1]?.replaceAll('&amp;', '&')
+  expect((await viewer.get(String(link))).text.match(/>User sign in \w+</g)).toHaveLength(4)
   expect((await viewer.get('/console?ui_locales=zh-CN')).text).toContain('用户：4')
 })
 

@@ -345,3 +345,15 @@ describe('asking', () => {
     expect(stderr).toContain('audit list --request-id')
   })
 })
+
+it('a value that is cut within an emoji is kept, and so are the others of its second', async () => {
+  const ids = await Promise.all(
+    [`${'a'.repeat(278)}🎫`, 'other'].map(async (path) => {
+      const asked = { app_key: app.app_key, response_type: 'code', redirect_uri: `https://evil.example/${path}`, state: 's' }
+      return idOf(await client.call('GET', `/oauth/v2/authorize?${new URLSearchParams(asked)}`))
+    }),
+  )
+  for (const id of ids) await kept(id)
+  const [row] = await rows(`request_id = '${ids[0]}'`)
+  expect(row.received.redirect_uri).toHaveLength(299)
+})

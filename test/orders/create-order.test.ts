@@ -126,6 +126,13 @@ describe('createOrder', () => {
     ).rejects.toMatchObject({ problems: [{ field: 'unit_price' }, { field: 'buy_price' }] })
   })
 
+  it('refused with a text that is too long is create_failed, wherever that is cut', async () => {
+    const orderId = newId()
+    seller.on('/order/create', refusal(420, `${'a'.repeat(127)}🎫🎫`))
+    const { order: created } = await order.create(orderId)
+    expect(created).toMatchObject({ state: 'create_failed', last_describe: `420 (out of stock): ${'a'.repeat(127)}` })
+  })
+
   it('refused by the partner is create_failed with its reason, and can be sent again', async () => {
     const orderId = newId()
     seller.on('/order/create', refusal(420, '卖完了'), ok({ partnerOrderId: 'P-2' }))

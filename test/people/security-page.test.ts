@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { lockUser, rowKeyOf } from '../../src/authorization/account/index.ts'
+import { deleteRequest, insertRequest } from '../../src/authorization/people/deletion-store.ts'
 import { eraseDue } from '../../src/authorization/people/index.ts'
 import { purge } from '../../src/operations/jobs/purge.ts'
 import type { Browser } from '../acceptance/browser.ts'
@@ -253,24 +255,17 @@ describe('the deletion of an account', () => {
       const browser = await by.signedIn(user, await by.makeApp())
       await browser.send('POST', '/account/deletion', {})
       sooner.clock.advance(14 * 86_400)
-      const held = await sooner.pool.connect()
-      try {
-        const { rows } = await held.query('select routing_key from user_profile where user_id = $1', [user.user_id])
-        // With the routing key, as the service does: else Citus asks all shards and commits on a connection to each.
-        const theirs = [rows[0].routing_key, user.user_id]
-        await held.query('begin')
-        await held.query('select from user_profile where routing_key = $1 and user_id = $2 for update', theirs)
-        const erasing = eraseDue(sooner.deps, new AbortController().signal)
+      const key = rowKeyOf(user)
+      const now = sooner.clock.now()
+      let erasing: Promise<unknown> | undefined
+      await sooner.deps.db.of(key.routingKey).tx(async (db) => {
+        await lockUser(db, key)
+        erasing = eraseDue(sooner.deps, new AbortController().signal)
         await untilLocked(sooner.pool)
-        await held.query(
-          'update deletion_request set requested_at = $3, due_at = $4 where routing_key = $1 and user_id = $2',
-          [...theirs, sooner.clock.now(), new Date(sooner.clock.now().getTime() + 14 * 86_400_000)],
-        )
-        await held.query('commit')
-        expect(await erasing).toEqual({ erased: 0, failures: [] })
-      } finally {
-        held.release(true)
-      }
+        await deleteRequest(db, key)
+        await insertRequest(db, key, now, new Date(now.getTime() + 14 * 86_400_000))
+      })
+      expect(await erasing).toEqual({ erased: 0, failures: [] })
       await by.admin('GET', `/users/${user.cid}/${user.user_id}`)
     } finally {
       await sooner.close()

@@ -123,7 +123,7 @@ const EVENTS = {
   succeeded: 'user_signed_in',
   failed: 'user_sign_in_failed',
   locked: 'user_sign_in_locked',
-  code_asked: 'user_sign_in_code_asked',
+  code_asked: 'user_second_step_asked',
 } as const
 
 /** What was tried last, or decided. */

@@ -2,6 +2,7 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inPersonTransaction, inTransaction } from '../../platform/deps.ts'
 import { NO_PASSWORD } from '../../platform/lib/crypto/password.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
 import {
   beginFlow,
@@ -50,7 +51,7 @@ export async function signInFromUpstream(deps: Deps, proven: Proven, arrival: Ar
 /** False for somebody who is there already. */
 async function createPerson(deps: Deps, key: UserRowKey, { profile, preferredUsername }: UpstreamPerson) {
   const isNew = await insertProfile(deps.db, key, {
-    name: profile.name ?? preferredUsername ?? key.userId.slice(0, 100),
+    name: profile.name ?? preferredUsername ?? cutTo(key.userId, 100),
     gender: profile.gender ?? '0',
     big_avatar_url: profile.big_avatar_url ?? `${deps.config.PUBLIC_URL}/assets/gatehouse.svg`,
     phone_number: profile.phone_number ?? null,

@@ -11,6 +11,7 @@ import {
   visibleLine,
 } from '../../platform/lib/json/input.ts'
 import { hasInvisible } from '../../platform/lib/precis.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import { doneQuery } from '../../platform/lib/web/done-query.ts'
 import { webUrl } from '../../platform/lib/web/web-url.ts'
 import type { SignInSource } from '../../platform/throttle/index.ts'
@@ -237,4 +238,4 @@ export interface SignInBrowser extends SignInSource, SignInOrigin {
 /** A header may be as long as all headers together; browsers send some hundred characters. */
 const LONGEST_USER_AGENT = 300
 export const keptUserAgent = ({ userAgent }: SignInOrigin): string | null =>
-  userAgent?.slice(0, LONGEST_USER_AGENT) ?? null
+  userAgent === undefined ? null : cutTo(userAgent, LONGEST_USER_AGENT)

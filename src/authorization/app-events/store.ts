@@ -3,6 +3,7 @@ import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/
 import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
+import { storableJson } from '../../platform/lib/storable.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 import { type AppEvent, type AppNews, appEvent, type EndedAccess } from './wire.ts'
 
@@ -37,7 +38,7 @@ export const insertEnded = async (db: Db, eventId: string, ended: EndedAccess, n
 export const insertNews = async (db: Db, eventId: string, { appKey, type, detail }: AppNews, now: Date) =>
   (await db.exec(
     sql`insert into app_event (routing_key, event_id, app_key, type, detail, state, created_at)
-        select 0, ${eventId}::uuid, a.app_key, ${type}::text, ${JSON.stringify(detail)}::jsonb, 'waiting',
+        select 0, ${eventId}::uuid, a.app_key, ${type}::text, ${storableJson(detail)}::jsonb, 'waiting',
           ${now}::timestamptz
         from ${askedApp(appKey)} where a.webhook_url is not null`,
   )) === 1

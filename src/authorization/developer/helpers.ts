@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import type { StandardRequests } from '../oidc/index.ts'
 import { jsTicket } from '../resource/index.ts'
@@ -86,8 +87,8 @@ export function idTokenView({ config, clock }: Deps, token: Examined, ownApps: r
       .map(([name, value]) => {
         const seconds = MOMENTS.includes(name) ? at(name) : undefined
         return {
-          name: name.slice(0, LONGEST),
-          value: (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, LONGEST),
+          name: cutTo(name, LONGEST),
+          value: cutTo(typeof value === 'string' ? value : JSON.stringify(value), LONGEST),
           at: seconds === undefined ? null : fromEpochSeconds(seconds).toISOString(),
           meaning: meaningOf(name, t),
         }

@@ -1,4 +1,5 @@
 import { contractAnswer, NamedFailure } from '../../platform/lib/failure.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
 import { ANOTHER_TYPE } from '../../platform/lib/web/envelope.ts'
 import { foundInBody, foundInQuery } from '../../platform/lib/web/misplaced.ts'
@@ -50,7 +51,7 @@ export async function judge(given: PersonRequest, requests: StandardRequests, te
   const path = pathAsSent(pasted.url)
   const there = ENDPOINTS.filter((one) => one.path === path)
   const [first] = there
-  if (!first) return { verdict: 'elsewhere', path: path.slice(0, LONGEST_SHOWN) } as const
+  if (!first) return { verdict: 'elsewhere', path: cutTo(path, LONGEST_SHOWN) } as const
   const operation = there.find(({ method }) => method.toUpperCase() === pasted.method) ?? first
   const sent = sentIn(pasted)
   const request = {
@@ -91,12 +92,8 @@ function parametersOf({ query = [], form = [] }: ApiOperation, sent: Sent): Sent
   ] as const
   return places.flatMap(([place, { values }, names]) =>
     [...values].map(([name, value]) => ({
-      name: name.slice(0, LONGEST_SHOWN),
-      value: SHOWN.includes(name)
-        ? value.slice(0, LONGEST_SHOWN)
-        : name === 'redirect_uri'
-          ? withoutQuery(value)
-          : null,
+      name: cutTo(name, LONGEST_SHOWN),
+      value: SHOWN.includes(name) ? cutTo(value, LONGEST_SHOWN) : name === 'redirect_uri' ? withoutQuery(value) : null,
       length: value.length,
       place,
       isRead: names.includes(name),
@@ -104,7 +101,7 @@ function parametersOf({ query = [], form = [] }: ApiOperation, sent: Sent): Sent
   )
 }
 
-const withoutQuery = (uri: string): string => uri.replace(/[?#].*$/s, '…').slice(0, LONGEST_SHOWN)
+const withoutQuery = (uri: string): string => cutTo(uri.replace(/[?#].*$/s, '…'), LONGEST_SHOWN)
 
 /** The app that the request names, or has a token of, if a team of the person has it: of others nothing is said. */
 async function ownAppOf({ deps, person }: PersonRequest, { headers, url }: PastedRequest, { query, form }: Sent) {

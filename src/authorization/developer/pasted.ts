@@ -1,3 +1,5 @@
+import { cutTo } from '../../platform/lib/storable.ts'
+
 /** A request as developers have it at hand: an address, a curl command, or HTTP as it went over the wire. */
 
 export interface PastedRequest {
@@ -16,7 +18,7 @@ export const LONGEST_PASTED = 16_384
 const FORM = 'application/x-www-form-urlencoded'
 
 export function parsePasted(text: string): PastedRequest | undefined {
-  const trimmed = text.trim().slice(0, LONGEST_PASTED)
+  const trimmed = cutTo(text.trim(), LONGEST_PASTED)
   if (/^(\$\s*)?curl\s/.test(trimmed)) return parseCurl(wordsOf(trimmed.replace(/^\$\s*/, '')))
   const [first = '', ...rest] = trimmed.split(/\r?\n/)
   const [, method, target] = /^([A-Z]{3,7}) +(\S+)(?: +HTTP\/[\d.]+)?$/.exec(first.trim()) ?? []

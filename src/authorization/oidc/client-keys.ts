@@ -4,6 +4,7 @@ import { KEY_SET_LIMITS } from '../../platform/config/call-limits.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { ConcurrencyLimit } from '../../platform/lib/concurrency-limit.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import { readUtf8 } from '../../platform/lib/utf8.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
 import { get } from '../../platform/outbound/index.ts'
@@ -104,5 +105,5 @@ export class ClientKeys {
 /** Nothing of the answer itself, which messages of JSON.parse and zod quote. */
 function problemOf(error: unknown): string {
   if (error instanceof SyntaxError || error instanceof z.ZodError) return 'no JSON Web Key Set'
-  return error instanceof Error ? `${error.name} ${error.message}`.slice(0, 200) : 'unknown'
+  return error instanceof Error ? cutTo(`${error.name} ${error.message}`, 200) : 'unknown'
 }

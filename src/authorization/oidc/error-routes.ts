@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NamedFailure } from '../../platform/lib/failure.ts'
-import { prefersHtml } from '../../platform/lib/web/accept.ts'
+import { wantsPage } from '../../platform/lib/web/accept.ts'
 import { inMinutes } from '../../platform/lib/web/locale.ts'
 import { sendStandardFailure, standardFailureOf } from '../../platform/lib/web/oauth-response.ts'
 import { failurePage, localeOfRequest, sendPage, textsFor } from '../../platform/lib/web/page.ts'
@@ -11,7 +11,7 @@ import { worded } from '../../platform/lib/web/worded.ts'
 /** A page for a browser, the error of RFC 6749 for a program. */
 export function sendStandardErrorPage(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const failure = standardFailureOf(thrown, request)
-  if (!prefersHtml(request.headers.accept)) return sendStandardFailure(reply, failure)
+  if (!wantsPage(request.url, request.headers.accept)) return sendStandardFailure(reply, failure)
   const wait = failure.status === 429 ? failure.headers['Retry-After'] : undefined
   const data = {
     rescode: failure.rescode,

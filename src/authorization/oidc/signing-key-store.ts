@@ -3,6 +3,7 @@ import type { Batched } from '../../platform/db/batch.ts'
 import { MARGIN_S, type Retention } from '../../platform/db/retention.ts'
 import type { SealedColumn } from '../../platform/db/sealed.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import { storableJson } from '../../platform/lib/storable.ts'
 
 export const ALGS = ['RS256', 'ES256'] as const
 export type Alg = (typeof ALGS)[number]
@@ -61,7 +62,7 @@ export const deleteSigningKey = (db: Db, kid: string): Promise<number> =>
 export const insertSigningKey = (db: Db, key: Omit<SealedKey, 'signs_until' | 'published_until'>): Promise<number> =>
   db.exec(
     sql`insert into signing_key (kid, alg, public_jwk, sealed, created_at, signs_from)
-        values (${key.kid}, ${key.alg}, ${JSON.stringify(key.public_jwk)}::jsonb, ${key.sealed}, ${key.created_at}, ${key.signs_from})`,
+        values (${key.kid}, ${key.alg}, ${storableJson(key.public_jwk)}::jsonb, ${key.sealed}, ${key.created_at}, ${key.signs_from})`,
   )
 
 /** When these keys stop signing, and when they are published no longer; never later than it was. */

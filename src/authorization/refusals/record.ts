@@ -4,6 +4,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
 import { type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { readOr } from '../../platform/lib/read-or.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import { readBasic } from '../../platform/lib/web/basic-credentials.ts'
 import type { ReportedRefusal } from '../../platform/lib/web/observe.ts'
 import { parseQuery, queryOf } from '../../platform/lib/web/request-target.ts'
@@ -146,7 +147,7 @@ export function openRefusalRecorder(deps: Deps): RefusalRecorder {
 /** What is kept of a refused request: nothing that is secret. */
 export function refusalOf(refused: ReportedRefusal, at: Date): NewRefused {
   const { id, url: sent, method, status, note, body, authorization } = refused
-  const url = sent.slice(0, LONGEST_URL)
+  const url = cutTo(sent, LONGEST_URL)
   const { values, repeated } = parametersOf(url, body)
   const names = [...new Set([...values.keys(), ...repeated])]
   const strange = names.filter((name) => !PARAMETERS.has(name)).length
@@ -160,7 +161,7 @@ export function refusalOf(refused: ReportedRefusal, at: Date): NewRefused {
     status,
     rescode: code,
     failure,
-    detail: detail?.replaceAll('\0', '').slice(0, LONGEST_DETAIL) ?? null,
+    detail: detail ? cutTo(detail.replaceAll('\0', ''), LONGEST_DETAIL) : null,
     parameters: [...names.filter((name) => PARAMETERS.has(name)), ...(strange > 0 ? [`(${strange}_more)`] : [])].join(
       ' ',
     ),
@@ -218,7 +219,7 @@ function receivedOf(failure: string | null, values: ReadonlyMap<string, string>)
   const value = name && values.get(name)?.replaceAll('\0', '')
   if (!name || !value) return null
   const shown = name === 'redirect_uri' ? value.replace(/[?#].*$/s, (rest) => `${rest[0]}…`) : value
-  return { [name]: shown.slice(0, LONGEST_VALUE) }
+  return { [name]: cutTo(shown, LONGEST_VALUE) }
 }
 
 function parametersOf(url: string, body: unknown) {

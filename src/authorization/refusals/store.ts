@@ -4,6 +4,7 @@ import type { Retention } from '../../platform/db/retention.ts'
 import { keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
+import { storableJson } from '../../platform/lib/storable.ts'
 import { lockedUserByKey } from '../account/index.ts'
 
 export const REFUSAL_RETENTION: readonly Retention[] = [
@@ -53,7 +54,7 @@ const REFUSED = (row: NewRefused) => sql.part`
   ${row.failure}::text as failure, ${row.detail}::text as detail, ${row.parameters}::text as parameters,
   ${row.app_key}::text as app_key, ${row.proved}::boolean as proved, ${row.token}::text as token,
   ${row.routing_key}::int as routing_key, ${row.cid}::int as cid, ${row.user_id}::text as user_id,
-  ${row.received && JSON.stringify(row.received)}::jsonb as received`
+  ${row.received && storableJson(row.received)}::jsonb as received`
 
 /** A row about somebody who is erased meanwhile names nobody: their profiles are locked until the rows are written. */
 export async function insertRefused(db: Db, rows: readonly NewRefused[]): Promise<void> {

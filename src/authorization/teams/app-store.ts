@@ -3,6 +3,7 @@ import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { memberRole } from '../../platform/lib/member.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
+import { storableJson } from '../../platform/lib/storable.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 import { APP_KINDS } from './wire.ts'
 
@@ -56,11 +57,11 @@ interface NewTeamApp {
 export const insertTeamApp = (db: Db, { appKey, teamId, kind, reasons: given }: NewTeamApp, now: Date) =>
   db.exec(
     sql`insert into team_app (app_key, team_id, kind, reasons, given_at)
-        values (${appKey}, ${teamId}, ${kind}, ${JSON.stringify(given)}::jsonb, ${now})`,
+        values (${appKey}, ${teamId}, ${kind}, ${storableJson(given)}::jsonb, ${now})`,
   )
 
 export const setReasons = (db: Db, appKey: string, given: object): Promise<number> =>
-  db.exec(sql`update team_app set reasons = ${JSON.stringify(given)}::jsonb where app_key = ${appKey}`)
+  db.exec(sql`update team_app set reasons = ${storableJson(given)}::jsonb where app_key = ${appKey}`)
 
 const appAccess = z.object({
   app_key: z.string(),

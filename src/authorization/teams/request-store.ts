@@ -4,6 +4,7 @@ import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
+import { storableJson } from '../../platform/lib/storable.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 import { APP_KINDS, type AppFields, keptTeamFields, REQUEST_STATES, type RequestFilter } from './wire.ts'
@@ -44,7 +45,7 @@ interface NewRequest {
 export const insertRequest = (db: Db, { requestId, appKey, kind, basedOn }: NewRequest, asked: AppFields, now: Date) =>
   db.exec(
     sql`insert into app_request (request_id, app_key, kind, asked, state, asked_at, based_on)
-        values (${requestId}, ${appKey}, ${kind}, ${JSON.stringify(asked)}::jsonb, 'open', ${now}, ${basedOn})
+        values (${requestId}, ${appKey}, ${kind}, ${storableJson(asked)}::jsonb, 'open', ${now}, ${basedOn})
         on conflict (app_key) where state = 'open' do nothing`,
   )
 

@@ -5,6 +5,7 @@ import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { lockUser, type SignedIn } from '../account/index.ts'
 import { notFound, TeamRefusal } from './errors.ts'
@@ -28,8 +29,7 @@ export const recordTeamEvent = (
 export const isDeveloper = ({ db }: Deps, person: UserRowKey): Promise<boolean> => store.isDeveloper(db, person)
 
 /** A long name is cut, though never in the middle of a character. */
-const teamNameOf = ({ name }: SignedIn): string =>
-  newTeam.shape.name.safeParse(name.slice(0, 60).replace(/[\ud800-\udbff]$/, '')).data ?? 'Team'
+const teamNameOf = ({ name }: SignedIn): string => newTeam.shape.name.safeParse(cutTo(name, 60)).data ?? 'Team'
 
 /** Accepts the terms and gives the person a team. TeamRefusal where developers are invited, and this one was not. */
 export async function acceptTerms(deps: Deps, person: SignedIn): Promise<void> {

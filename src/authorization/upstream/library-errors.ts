@@ -1,4 +1,5 @@
 import { Overloaded } from '../../platform/lib/concurrency-limit.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import { HttpCallError } from '../../platform/outbound/index.ts'
 import { UpstreamFailure, type UpstreamReason } from './failures.ts'
 
@@ -57,6 +58,6 @@ export function failureOf(error: unknown, discovering = false): UpstreamFailure 
   const ofLibrary = errors.filter(({ code }) => typeof code === 'string' && /^(OAUTH|ERR)_/.test(code))
   if (ofLibrary.length === 0 && !(first instanceof TypeError)) throw error
   const messages = ofLibrary.map(({ message }) => message).join(': ')
-  const detail = (messages || 'an answer of the wrong type').slice(0, 300)
+  const detail = cutTo(messages || 'an answer of the wrong type', 300)
   return new UpstreamFailure(discovering || codeIn(errors, AWAY) ? 'away' : 'untrusted', detail, options)
 }

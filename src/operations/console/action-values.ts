@@ -1,6 +1,7 @@
 import { type Action, type Column, cellOf } from '../../platform/lib/action.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { LocalizedText } from '../../platform/lib/localized-text.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
 import {
@@ -32,7 +33,7 @@ export function cellFor(name: string, value: unknown, t: Translate, own?: string
   if (STATES.has(name)) return stateCell(String(value), t)
   const choice = sharedChoice(t, name, String(value))
   if (choice) return text(choice)
-  const shown = inWords(value, t).slice(0, LONGEST)
+  const shown = cutTo(inWords(value, t), LONGEST)
   if (isRecord(value)) return withMoments(shown)
   const page = PAGES[name]
   if (page && name !== own)

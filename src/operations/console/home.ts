@@ -112,7 +112,8 @@ const refusedSignIns = ({ deps, t }: PageContext, since: Date): Promise<Cell[]> 
     SIGN_INS.map(async ([action, text]) => {
       const { events, next } = await listAudit(deps, { action, from: since, limit: MAX_COUNTED })
       const refused = `${count(events.length)}${next === null ? '' : '+'}`
-      return link(t(text, { count: refused }), `${at('audit')}?${new URLSearchParams({ action })}`)
+      const query = new URLSearchParams({ action, from: since.toISOString() })
+      return link(t(text, { count: refused }), `${at('audit')}?${query}`)
     }),
   )
 

@@ -1,5 +1,6 @@
 import { isBigint } from '../../platform/db/page.ts'
 import { type PageAddress, partsOf } from '../../platform/lib/action.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { actionOf, rowsIn, type Values } from '../actions/index.ts'
@@ -141,7 +142,7 @@ const ALL: readonly Finder[] = [
 
 /** At most five of a kind, by the beginning of what each is known by; its list has the others. */
 export async function searchFor(context: PageContext): Promise<Found> {
-  const query = (context.fields.q ?? '').slice(0, LONGEST)
+  const query = cutTo(context.fields.q ?? '', LONGEST)
   if (query === '') return { query, found: [], tables: [] }
   const [explained, ...byKind] = await Promise.all([
     explainedFor(context, query),

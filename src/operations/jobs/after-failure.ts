@@ -2,6 +2,7 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import { failJobForGood, findJob, type Job, removeJob, rescheduleJob } from '../../platform/db/jobs-store.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds, fullJitter } from '../../platform/lib/clock.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { GiveUp } from './task.ts'
 
@@ -52,5 +53,5 @@ const recordGivenUp = (deps: Deps, { job_id, task, key, attempts }: Job, reason:
     actor: { kind: 'job', name: task },
     target: `job:${job_id}`,
     outcome: 'failed',
-    detail: { task, key, attempts, reason: reason.slice(0, LONGEST_REASON) },
+    detail: { task, key, attempts, reason: cutTo(reason, LONGEST_REASON) },
   })

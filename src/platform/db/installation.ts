@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { adoptKey, fingerprintOf, type Keys } from '../lib/crypto/keys.ts'
 import { DatabaseUnavailable } from '../lib/database-errors.ts'
+import { cutTo } from '../lib/storable.ts'
 import { pendingForPeople, pendingMigrations } from './migrate.ts'
 import { schemasOf } from './shards.ts'
 import { type Db, sql } from './sql.ts'
@@ -145,7 +146,7 @@ async function tryToWrite(db: Db): Promise<DatabaseState> {
 function stateOf(error: unknown): DatabaseState {
   const cause = error instanceof DatabaseUnavailable ? error.cause : error
   const { code, message = '' } = cause as { code?: unknown; message?: string }
-  const why = message.slice(0, LONGEST_WHY)
+  const why = cutTo(message, LONGEST_WHY)
   if (code === '42P01') return { status: 'migrations pending', why }
   if (code === '25006') return { status: 'read-only', why }
   if (code === '53100') return { status: 'disk full', why }

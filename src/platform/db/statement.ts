@@ -1,5 +1,6 @@
 import type { QueryConfig } from 'pg'
 import { sha256 } from '../lib/crypto/digest.ts'
+import { storableJson } from '../lib/storable.ts'
 
 /** A statement and its values; made only by `` sql`…` ``, so a value can never become part of the text. */
 export type Statement = QueryConfig
@@ -112,21 +113,11 @@ const OTHER_ESCAPE = /\\[bfnrtu]/
 /** As pg writes a value of an array, before it is quoted. What is no date is refused by PostgreSQL, for its item alone. */
 function elementOf(value: unknown): unknown {
   if (typeof value === 'bigint' || typeof value === 'number') return String(value)
-  if (value instanceof Date) return dateText(value)
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString()
   if (ArrayBuffer.isView(value)) {
     return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}`
   }
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
-}
-
-/** As PostgreSQL reads it: years have no sign there, and begin with 1 BC. */
-function dateText(date: Date): string {
-  const year = date.getUTCFullYear()
-  if (Number.isNaN(year)) return String(date)
-  const text = date.toISOString()
-  if (year >= 1 && year <= 9999) return text
-  const rest = text.slice(text.indexOf('-', 1))
-  return year < 1 ? `${String(1 - year).padStart(4, '0')}${rest} BC` : `${year}${rest}`
+  return typeof value === 'object' && value !== null ? storableJson(value) : value
 }
 
 /** A list is JSON: no column of rows has an array's type. */

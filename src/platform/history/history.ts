@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Shown } from '../lib/action.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { LocalizedText } from '../lib/localized-text.ts'
+import { cutTo } from '../lib/storable.ts'
 import type { HistoryRow } from './store.ts'
 
 /** Why a record changed: a partner's notice, the answer to a call of ours, an operator, or a job. `id` finds it. */
@@ -58,7 +59,7 @@ const MAX_SIDE = 100
 function sideText(value: unknown): string {
   if (value === null) return '–'
   const text = typeof value === 'object' ? stringifyLossless(value) : String(value)
-  return text.length > MAX_SIDE ? `${text.slice(0, MAX_SIDE)}…` : text
+  return text.length > MAX_SIDE ? `${cutTo(text, MAX_SIDE)}…` : text
 }
 
 export const HISTORY_COLUMNS: readonly Shown<HistoryRow>[] = [

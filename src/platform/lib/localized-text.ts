@@ -3,6 +3,7 @@ import { FINDINGS } from './finding-texts.ts'
 import { FIELD_PROBLEMS } from './json/field-texts.ts'
 import { REASONS } from './reasons.ts'
 import { REFUSALS } from './refusals.ts'
+import { storableText } from './storable.ts'
 
 /**
  * What the platform says of calls, inputs and checks: thrown and stored as an id and values, worded where somebody reads it. The
@@ -101,5 +102,5 @@ export const storedJson = (value: unknown): string =>
   JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, name, given) {
     const held = this[name]
     if (held instanceof LocalizedText) return { id: held.id, values: held.values }
-    return typeof given === 'string' ? given.replace(/[\0\p{Surrogate}]/gu, '\ufffd') : given
+    return typeof given === 'string' ? storableText(given) : given
   })

@@ -86,6 +86,7 @@ export const REASONS = {
   'order-cannot-become': 'order {order} is {state} ({meaning}); it cannot become {to}',
   'refund-cannot-become': 'refund {refund} is {state} ({meaning}); it cannot become {to}',
   'too-many-entries': 'with this body, product {product} would have more than {most} entries',
+  'prices-overtaken': 'newer prices of product {product} came while the partner answered; pull them again',
   'http-redirect': 'HTTP status {status}; redirects are not followed',
   'http-status': 'HTTP status {status}',
   'partner-says': 'the partner says "{remark}"; {problem}',

@@ -1,5 +1,6 @@
 import { masker } from '../../platform/lib/crypto/masking.ts'
 import { type Detail, type LocalizedText, withValues } from '../../platform/lib/localized-text.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import type { CallCause } from '../../ticketing/partner-calls/index.ts'
 import { type PartnerWithSecrets, secretTexts } from '../../ticketing/partners/index.ts'
 import type { CheckId, CommonCheck, ExpectedChecks, Finding } from '../checks/index.ts'
@@ -69,7 +70,7 @@ export interface AttemptLog<Own extends CheckId = CheckId> {
 /** Longer texts are cut: Traffic has the whole of what a partner said. */
 const LONGEST = 500
 
-const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
+const cut = (text: string): string => (text.length > LONGEST ? `${cutTo(text, LONGEST)}…` : text)
 
 export function openAttemptLog({ deps, partner, attemptId, expects, advisory, signal }: Attempt): AttemptLog {
   const mask = masker(secretTexts(partner))

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { storedJson } from '../../platform/lib/localized-text.ts'
+import { storableJson } from '../../platform/lib/storable.ts'
 import { finding } from '../checks/index.ts'
 import { type Ending, type LogEntry, OUTCOMES, type RunEvent, runEvent } from './event.ts'
 
@@ -74,7 +75,7 @@ export async function endAttempt(db: Db, attemptId: string, ending: Ending, now:
       returning a.run_id
     )
     insert into sandbox_event (run_id, seq, attempt_id, at, kind, data)
-    select run.run_id, run.last_seq, ${attemptId}, ${now}, 'ended', ${JSON.stringify(ending)}::jsonb
+    select run.run_id, run.last_seq, ${attemptId}, ${now}, 'ended', ${storableJson(ending)}::jsonb
     from run join ended using (run_id)`,
   )
   return lines === 1

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import { storableJson } from '../../platform/lib/storable.ts'
 import { type Choice, storedChoice } from '../test-plan/index.ts'
 
 const row = z.object({
@@ -27,7 +28,7 @@ export const insertRun = (
 ): Promise<number> =>
   db.exec(
     sql`insert into sandbox_run (run_id, partner_id, number, choice, steps, current_step, created_at)
-        select ${run.runId}, ${run.partnerId}, coalesce(max(number), 0) + 1, ${JSON.stringify(run.choice)}::jsonb,
+        select ${run.runId}, ${run.partnerId}, coalesce(max(number), 0) + 1, ${storableJson(run.choice)}::jsonb,
           ${run.steps}, ${run.steps[0]}, ${now}
         from sandbox_run where partner_id = ${run.partnerId}`,
   )
@@ -68,7 +69,7 @@ export const setCurrentStep = (db: Db, runId: string, step: string | null): Prom
   db.exec(sql`update sandbox_run set current_step = ${step} where run_id = ${runId}`)
 
 export const setChoice = (db: Db, runId: string, choice: Choice): Promise<number> =>
-  db.exec(sql`update sandbox_run set choice = ${JSON.stringify(choice)}::jsonb where run_id = ${runId}`)
+  db.exec(sql`update sandbox_run set choice = ${storableJson(choice)}::jsonb where run_id = ${runId}`)
 
 /** The caller holds the run's lock and knows that it has not passed yet. No step of it can be started any more. */
 export const markPassed = (db: Db, runId: string, now: Date): Promise<number> =>

@@ -1,11 +1,12 @@
 import { type Detail, localized } from '../../platform/lib/localized-text.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import { remarkIn } from '../../ticketing/interfaces/index.ts'
 
 /** Values of an answer as the details of a check show them. */
 
 const MAX_SHOWN = 120
 
-export const startOf = (text: string): string => text.slice(0, MAX_SHOWN)
+export const startOf = (text: string): string => cutTo(text, MAX_SHOWN)
 
 /** When the list is missing, the partner's own remark is the reason. */
 export function withRemark(value: Detail, path: string, json: unknown): Detail {

@@ -8,7 +8,7 @@ import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import type { levelPrice } from '../interfaces/index.ts'
 import { countPrices } from './price-store.ts'
 import { applyProductChange } from './product-change.ts'
-import { type Entry, lockProduct, type ProductKey } from './product-store.ts'
+import { type Entry, lockProduct, nextAsked, type ProductKey } from './product-store.ts'
 import { namedPrice, onlyRequested, storePrices } from './pull-prices.ts'
 
 /** Days of one product's level price calendar from the partner's notice; every entry matches its schema. */
@@ -52,7 +52,8 @@ export async function applyLevelPrices(
   const { good: prices } = onlyRequested({ good, problems: [] }, partnerDealId, range)
   await inTransaction(deps, async (inside, db) => {
     await makeKnown(inside, key, cause)
-    await storePrices(inside, { ...key, ...range, level: true, prices, complete: false }, cause)
+    const asked = await nextAsked(db) // after the lock, so that it is the newest
+    await storePrices(inside, { ...key, ...range, level: true, prices, complete: false, asked }, cause)
     const { most } = LIST_LIMITS.prices
     if ((await countPrices(db, key, first)) > most) {
       throw new RefusedRequest(localized('too-many-entries', { product: echo(partnerDealId), most }))

@@ -29,6 +29,13 @@ export interface PricesToSave extends ProductKey {
   readonly complete: boolean
 }
 
+/** Whether nothing of the product's prices was asked for later. */
+export const isNewest = async (db: Db, { partnerId, partnerDealId }: ProductKey, asked: bigint): Promise<boolean> =>
+  (await db.exec(
+    sql`update product set prices_asked = ${asked}
+        where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and prices_asked < ${asked}`,
+  )) > 0
+
 /** Stores the calendar of a range of days; returns how many entries are new or changed, and how many were removed. */
 export const savePrices = (
   db: Db,

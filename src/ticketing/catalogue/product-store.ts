@@ -3,6 +3,7 @@ import { cursorOf, pageOf, withCursor } from '../../platform/db/page.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, type Difference, PRODUCT_CHANGES } from '../../platform/history/index.ts'
 import { parseLossless, placed, stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { storableJson } from '../../platform/lib/storable.ts'
 import type { ProductFilter } from './wire.ts'
 
 const SALE_STATES = ['unknown', 'on_sale', 'off_sale'] as const
@@ -54,23 +55,27 @@ export const markProduct = (
     where before.sale_state is distinct from saved.sale_state`,
   )
 
+/** The number of a question to a partner, to be taken before it is asked: of two answers, the one asked for later is newer. */
+export const nextAsked = (db: Db): Promise<bigint> => db.value(z.coerce.bigint(), sql`select nextval('pull_asked')`)
+
 export const lockProduct = (db: Db, { partnerId, partnerDealId }: ProductKey) =>
   db.maybe(
-    z.object({ details: exactEntry }),
-    sql`select coalesce(details, '{}')::text as details from product
+    z.object({ details: exactEntry, asked: z.coerce.bigint() }),
+    sql`select coalesce(details, '{}')::text as details, asked from product
         where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} for update`,
   )
 
 /** Stores a pulled product; `details` is the complete entry as JSON text, in which 64-bit ids are exact. */
 export const saveProduct = (
   db: Db,
-  { partnerId, partnerDealId, title, details }: ProductKey & { title: string; details: string },
+  { partnerId, partnerDealId, title, details, asked }: ProductKey & { title: string; details: string; asked: bigint },
   change: Difference,
   { cause, now }: { cause: Cause; now: Date },
 ): Promise<number> =>
   db.exec(
     sql`with saved as (
-      update product set title = ${title}, details = ${details}::jsonb, pulled_at = ${now}, updated_at = ${now}
+      update product
+      set title = ${title}, details = ${details}::jsonb, asked = ${asked}, pulled_at = ${now}, updated_at = ${now}
       where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}
     )
     insert into ${PRODUCT_CHANGES}
@@ -88,7 +93,7 @@ export const recordProductChange = (
   db.exec(
     sql`insert into ${PRODUCT_CHANGES}
         values (${now}, ${partnerId}, 'product', ${partnerDealId}, ${cause.kind}, ${cause.id},
-          ${JSON.stringify(change)}::jsonb)`,
+          ${storableJson(change)}::jsonb)`,
   )
 
 const productSummary = z.object({

@@ -4,7 +4,9 @@ import type { Cause } from '../../platform/history/index.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { operation } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { addDays, beijingDate } from '../../platform/lib/time-zone.ts'
+import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { jsonFields, levelPriceCalendar, priceCalendar } from '../interfaces/index.ts'
 import {
   type CallDeps,
@@ -20,12 +22,13 @@ import {
   countGone,
   forgetRemoval,
   hasLevels,
+  isNewest,
   noteRemoval,
   type Price,
   type PricesToSave,
   savePrices,
 } from './price-store.ts'
-import { type Entry, markProduct, type ProductKey, recordProductChange } from './product-store.ts'
+import { type Entry, markProduct, nextAsked, type ProductKey, recordProductChange } from './product-store.ts'
 import type { PullOptions } from './pull-product.ts'
 import { priceRange } from './wire.ts'
 
@@ -83,11 +86,15 @@ export function onlyRequested(
   return { good: [...byKey.values()], problems: [...problems, ...unrequested] }
 }
 
-/** Stores (a part of) a calendar, with history. An incomplete one removes nothing; `held`: why removals wait. */
-export async function storePrices(deps: Deps, prices: PricesToSave, cause: Cause) {
+/**
+ * Stores (a part of) a calendar, with history. An incomplete one removes nothing; `held`: why removals wait. Undefined, and
+ * nothing is stored, where prices of the product that were asked for later are stored already.
+ */
+export async function storePrices(deps: Deps, { asked, ...prices }: PricesToSave & { asked: bigint }, cause: Cause) {
   const at = { cause, now: deps.clock.now() }
   return inTransaction(deps, async (inside, db) => {
     await markProduct(db, { ...prices, saleState: null }, at)
+    if (!(await isNewest(db, prices, asked))) return undefined
     const held = await heldRemoval(inside, prices)
     const stored = await savePrices(db, { ...prices, complete: prices.complete && !held }, at.now)
     const lost = held ? 'most entries would be removed, so none are' : `${stored.removed} removed`
@@ -126,6 +133,8 @@ const digestOf = ({ from, to, prices }: PricesToSave): Buffer =>
   )
 
 const DAYS = 90
+/** How often a calendar is asked for that is overtaken each time. */
+const TRIES = 3
 
 /** The result of a pull of a price calendar. */
 export interface PriceReport {
@@ -144,7 +153,10 @@ export interface PriceReport {
   readonly failure: CallProblem | null
 }
 
-/** Pulls a price calendar and stores its complete entries; safe to repeat. */
+/**
+ * Pulls a price calendar and stores its complete entries; safe to repeat. One that is overtaken by newer prices is asked for
+ * again, because those may be of other days.
+ */
 export const pullPrices = operation(
   priceRange,
   async (deps: CallDeps, input, options: PullOptions): Promise<PriceReport> => {
@@ -157,24 +169,38 @@ export const pullPrices = operation(
     const from = input.from ?? beijingDate(deps.clock.now())
     const range = { from, to: input.to ?? addDays(from, DAYS) }
     const partner = await existingPartner(deps, key.partnerId)
-    const level = input.level ?? (await hasLevels(deps.db, key))
-    const ask = level ? askLevels : askDays
-    const { callId, pending, listed, prices } = await ask(
-      deps,
-      partner,
-      { ...range, partnerDealId: key.partnerDealId },
-      options,
-    )
-    const report = { ...range, pulled: 0, changed: 0, removed: 0, problems: [], will_follow: pending, failure: null }
-    if ('kind' in prices) return { ...report, warnings: [], failure: prices }
-    const warnings = await warningsOf(deps, key, level, prices.good)
-    if (pending) return { ...report, warnings }
-    const { good, problems } = onlyRequested(prices, key.partnerDealId, range)
-    const toSave = { ...key, ...range, level, prices: good, complete: listed && problems.length === 0 }
-    const { held, ...stored } = await storePrices(deps, toSave, { kind: 'call', id: callId })
-    return { ...report, ...stored, pulled: good.length, problems: [...problems, ...held], warnings }
+    for (let tries = 0; tries < TRIES; tries++) {
+      const report = await pullOnce(deps, partner, { ...key, ...range, level: input.level }, options)
+      if (report) return report
+    }
+    throw new RefusedRequest(localized('prices-overtaken', { product: echo(key.partnerDealId) }))
   },
 )
+
+/** Undefined if it was overtaken. */
+async function pullOnce(
+  deps: CallDeps,
+  partner: PartnerWithSecrets,
+  { partnerId, partnerDealId, from, to, level: wanted }: ProductKey & Range & { level: boolean | undefined },
+  options: PullOptions,
+): Promise<PriceReport | undefined> {
+  const key = { partnerId, partnerDealId }
+  const range = { from, to }
+  const level = wanted ?? (await hasLevels(deps.db, key))
+  const ask = level ? askLevels : askDays
+  const asked = await nextAsked(deps.db)
+  const { callId, pending, listed, prices } = await ask(deps, partner, { ...range, partnerDealId }, options)
+  const report = { ...range, pulled: 0, changed: 0, removed: 0, problems: [], will_follow: pending, failure: null }
+  if ('kind' in prices) return { ...report, warnings: [], failure: prices }
+  const warnings = await warningsOf(deps, key, level, prices.good)
+  if (pending) return { ...report, warnings }
+  const { good, problems } = onlyRequested(prices, partnerDealId, range)
+  const toSave = { ...key, ...range, level, prices: good, complete: listed && problems.length === 0, asked }
+  const done = await storePrices(deps, toSave, { kind: 'call', id: callId })
+  if (!done) return undefined
+  const { held, ...stored } = done
+  return { ...report, ...stored, pulled: good.length, problems: [...problems, ...held], warnings }
+}
 
 async function warningsOf(
   { db }: Deps,

@@ -10,7 +10,7 @@ import type { CallDeps } from '../partner-calls/index.ts'
 import { type CallOptions, type CallProblem, callPartner, existingPartner } from '../partner-calls/index.ts'
 import { type EntryProblem, MAX_ENTRY_PROBLEMS, readEntries } from './entries.ts'
 import { implausibleValues, implausibleWarnings } from './implausible.ts'
-import { type Entry, lockProduct, markProduct, type ProductKey, saveProduct } from './product-store.ts'
+import { type Entry, lockProduct, markProduct, nextAsked, type ProductKey, saveProduct } from './product-store.ts'
 import { oneProduct } from './wire.ts'
 
 /** What a pull has brought. */
@@ -62,6 +62,7 @@ export async function pullProducts(
   options: PullOptions,
 ): Promise<PullReport> {
   const partner = await existingPartner(deps, partnerId)
+  const asked = await nextAsked(deps.db)
   const result = await callPartner(deps, partner, 'product-pull', request, options)
   const entries = readEntries(result, productPull.answer, 'products')
   if ('kind' in entries) {
@@ -70,7 +71,7 @@ export async function pullProducts(
   const cause: Cause = { kind: 'call', id: result.callId }
   const products = entries.good.map(({ parsed }) => parsed)
   const implausible = await implausibleValues(deps.db, partnerId, productPull, { body: products })
-  for (const entry of entries.good) await storeProduct(deps, partnerId, entry, cause)
+  for (const entry of entries.good) await storeProduct(deps, partnerId, { ...entry, asked }, cause)
   return {
     expected: entries.fields?.totalSize ?? null,
     received: entries.received,
@@ -88,15 +89,22 @@ export async function pullProducts(
 const warningsOf = ({ parsed, raw }: Pulled): EntryProblem[] =>
   lenientProblems(raw).map((problem) => ({ ...problem, entry: echo(parsed.partnerDealId) }))
 
-async function storeProduct(deps: Deps, partnerId: bigint, { parsed, raw }: Pulled, cause: Cause): Promise<void> {
+/** Unless the answer to a later question is stored already. */
+async function storeProduct(
+  deps: Deps,
+  partnerId: bigint,
+  { parsed, raw, asked }: Pulled & { readonly asked: bigint },
+  cause: Cause,
+): Promise<void> {
   const key: ProductKey = { partnerId, partnerDealId: parsed.partnerDealId }
   const at = { cause, now: deps.clock.now() }
   await deps.db.tx(async (db) => {
     await markProduct(db, { ...key, saleState: null }, at)
-    const before = (await lockProduct(db, key))?.details ?? {}
+    const { details: before = {}, asked: newest = 0n } = (await lockProduct(db, key)) ?? {}
+    if (newest > asked) return
     const kept = lenientProblems(raw).length > 0 ? withUsableFields(raw, parsed) : raw
     const details = stringifyLossless(kept)
-    await saveProduct(db, { ...key, title: parsed.title, details }, changes(before, kept), at)
+    await saveProduct(db, { ...key, title: parsed.title, details, asked }, changes(before, kept), at)
   })
 }
 

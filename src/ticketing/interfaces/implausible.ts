@@ -1,6 +1,7 @@
 import { utcDate } from '../../platform/lib/clock.ts'
 import type { ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 
 /**
  * Values that fit their schema but look like mistakes (REFERENCE "Values that look like mistakes"). What has them is kept
@@ -133,7 +134,7 @@ function formProblems(product: Entry): ShapeProblem[] {
   return DATE_FIELDS.flatMap((path) => {
     const given = product[path]
     if (typeof given !== 'string' || given === '' || DATE_OR_TIME.test(given)) return []
-    return { path, problem: localized('no-date', { given: given.slice(0, SHOWN_OF_DATE) }) }
+    return { path, problem: localized('no-date', { given: cutTo(given, SHOWN_OF_DATE) }) }
   })
 }
 
@@ -146,7 +147,7 @@ function dateProblems(product: Entry): ShapeProblem[] {
   ]
   return dates
     .filter(([, value]) => isImpossible(value))
-    .map(([path, value]) => ({ path, problem: localized('no-such-day', { day: String(value).slice(0, 10) }) }))
+    .map(([path, value]) => ({ path, problem: localized('no-such-day', { day: cutTo(String(value), 10) }) }))
 }
 
 function countProblems(product: Entry): ShapeProblem[] {

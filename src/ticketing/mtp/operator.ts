@@ -1,11 +1,12 @@
 import { action } from '../../platform/lib/action.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import type { NoticeDeps } from './accept-once.ts'
 import { listNotices } from './received.ts'
 import type { NoticeFilter } from './wire.ts'
 
 const SHOWN_OF_BODY = 200
 
-const brief = (text: string): string => (text.length > SHOWN_OF_BODY ? `${text.slice(0, SHOWN_OF_BODY)}…` : text)
+const brief = (text: string): string => (text.length > SHOWN_OF_BODY ? `${cutTo(text, SHOWN_OF_BODY)}…` : text)
 
 const noticesOf = async (deps: NoticeDeps, filter: NoticeFilter) => ({ notices: await listNotices(deps, filter) })
 

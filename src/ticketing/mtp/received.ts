@@ -2,6 +2,7 @@ import { MOUNT, spellings } from '../../platform/config/mounts.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { masker } from '../../platform/lib/crypto/masking.ts'
 import { operation } from '../../platform/lib/json/input.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import { NOTICE_PATHS } from '../mws-wire/index.ts'
 import { existingPartner } from '../partner-calls/index.ts'
 import { secretTexts } from '../partners/index.ts'
@@ -32,7 +33,7 @@ export const listNotices = operation(noticeFilter, async (deps: NoticeDeps, filt
   return notices.map((notice) => ({
     ...notice,
     path: mask(notice.path),
-    body: mask(notice.body).slice(0, SHOWN_OF_BODY),
+    body: cutTo(mask(notice.body), SHOWN_OF_BODY),
   }))
 })
 

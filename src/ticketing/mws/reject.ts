@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BODY_DECRYPTED } from '../../platform/lib/crypto/aes-body.ts'
 import { BODY_MASKED, maskedHeaders, masker, shortened } from '../../platform/lib/crypto/masking.ts'
 import { type LocalizedText, localized, withValues } from '../../platform/lib/localized-text.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import { pathAsSent } from '../../platform/lib/web/request-target.ts'
 import { networkOf } from '../../platform/throttle/index.ts'
 import { nearestPath } from '../mws-wire/index.ts'
@@ -134,7 +135,7 @@ function entryOf(partner: PartnerWithSecrets, { call, headers, ...rejection }: R
   return {
     partnerId: partner_id,
     clientId: client_id,
-    path: mask(pathAsSent(call.url)).slice(0, 1_024),
+    path: cutTo(mask(pathAsSent(call.url)), 1_024),
     ...(call.method === 'POST' ? {} : { method: call.method }),
     reason: withValues(rejection.reason, mask),
     headers: {
@@ -143,7 +144,7 @@ function entryOf(partner: PartnerWithSecrets, { call, headers, ...rejection }: R
       ...(body === begin ? {} : { [BODY_MASKED]: 'yes' }),
       ...(rejection.decrypted ? { [BODY_DECRYPTED]: 'yes' } : {}),
     },
-    body: body.slice(0, most.body),
+    body: cutTo(body, most.body),
     answer: rejection.answer,
   }
 }
@@ -158,7 +159,7 @@ function cutHeaders(headers: Readonly<Record<string, string>>, most: number): Re
   for (const name of [...FIRST, ...Object.keys(headers)]) {
     const value = headers[name]
     if (value === undefined || name === 'authorization' || name in kept) continue
-    const cut = value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}…` : value
+    const cut = value.length > LONGEST_VALUE ? `${cutTo(value, LONGEST_VALUE)}…` : value
     size += name.length + cut.length
     if (size > most) break
     kept[name] = cut

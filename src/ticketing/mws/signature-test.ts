@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../../platform/deps.ts'
 import { masker, shortened } from '../../platform/lib/crypto/masking.ts'
+import { cutTo } from '../../platform/lib/storable.ts'
 import { pathAsSent } from '../../platform/lib/web/request-target.ts'
 import { networkOf } from '../../platform/throttle/index.ts'
 import { BA_FAILED, type Envelope, rejectionEnvelope, successEnvelope } from '../mws-wire/index.ts'
@@ -172,7 +173,7 @@ function keep(
   // A caller may have put the secret anywhere, such as in place of the clientId. Masked before anything is cut.
   const { partner_id } = partner
   const mask = masker(secretTexts(partner))
-  const cut = (text: string): string => mask(text).slice(0, LONGEST)
+  const cut = (text: string): string => cutTo(mask(text), LONGEST)
   const test = {
     partnerId: partner_id,
     source,

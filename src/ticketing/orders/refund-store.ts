@@ -3,6 +3,7 @@ import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, type Difference, ORDER_CHANGES } from '../../platform/history/index.ts'
 import { storable, storedDetail } from '../../platform/lib/localized-text.ts'
+import { storableJson } from '../../platform/lib/storable.ts'
 import { REFUND_STATE_NAMES } from './states.ts'
 
 const money = z.coerce.number()
@@ -53,7 +54,7 @@ export const saveRefund = (
     )
     insert into ${ORDER_CHANGES}
     values (${now}, ${refund.partner_id}, 'refund', ${refund.refund_id}, ${refund.order_id}, ${cause.kind},
-      ${cause.id}, ${JSON.stringify(change)}::jsonb)`,
+      ${cause.id}, ${storableJson(change)}::jsonb)`,
   )
 
 export type NewRefundRow = Readonly<Omit<RefundRow, 'decision_code' | 'reason' | 'created_at' | 'updated_at'>>

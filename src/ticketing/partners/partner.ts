@@ -6,6 +6,7 @@ import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret } from '../../platform/lib/crypto/generated-secret.ts'
 import type { Keys } from '../../platform/lib/crypto/keys.ts'
 import { operation, type UnchangedSince, unchangedSince } from '../../platform/lib/json/input.ts'
+import { isStorable } from '../../platform/lib/storable.ts'
 import { changePartner, requirePartner, shownPartner } from './change.ts'
 import { storeContact } from './contact.ts'
 import { nothingToEncryptWith, partnerTaken } from './errors.ts'
@@ -132,12 +133,9 @@ export const setStage = operation(
     }),
 )
 
-// What PostgreSQL cannot store, and what would become another text on the way to it.
-const UNSTORABLE = /[\0\p{Surrogate}]/u
-
 /** The partner whatever its status, in one statement; undefined for a clientId that no partner has, also for text that cannot be one. */
 export async function findPartnerByClientId(deps: Deps, clientId: string): Promise<PartnerWithSecrets | undefined> {
-  if (UNSTORABLE.test(clientId)) return undefined
+  if (!isStorable(clientId)) return undefined
   return opened(deps.keys, await store.findPartner(deps.db, { clientId }, deps.clock.now()))
 }
 

@@ -95,7 +95,7 @@ export async function startCluster(endings: Endings, progress: (text: string) =>
   endings.add(() => Promise.all(nodes.map((node) => node.stop())))
   endings.add(() => Promise.all(nodes.map((node) => node.resume())))
   progress('starting PostgreSQL under Patroni')
-  for (const node of nodes) node.start()
+  const patronis = nodes.map((node) => node.start())
   const file = join(folder, 'haproxy.cfg')
   writeFileSync(
     file,
@@ -106,9 +106,12 @@ export async function startCluster(endings: Endings, progress: (text: string) =>
   )
   const haproxy = startProgram('haproxy', ['-db', '-f', file], folder, 'haproxy.log')
   endings.add(() => haproxy.stop())
+  /** What must not end by itself: none once all is well, for then they are killed on purpose. */
+  let starting = [etcd, ...patronis, haproxy]
 
   const leader = async (): Promise<Node> => {
     for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await sleep(100)) {
+      for (const program of starting) program.assertRuns()
       const leads = await Promise.all(nodes.map((node) => node.leads()))
       const found = nodes[leads.indexOf(true)]
       if (found) return found
@@ -132,6 +135,7 @@ export async function startCluster(endings: Endings, progress: (text: string) =>
   }
   const first = await leader()
   await untilWell(true)
+  starting = []
 
   const password = randomBytes(12).toString('hex')
   const administrator = new pg.Client({

@@ -34,8 +34,9 @@ export class Node {
     return this.member.name
   }
 
-  start(): void {
+  start(): Program {
     this.#patroni = startProgram('patroni', [this.file], this.#folder, `${this.name}.log`)
+    return this.#patroni
   }
 
   stop(): Promise<void> | undefined {

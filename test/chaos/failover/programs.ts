@@ -40,11 +40,14 @@ export interface Program {
   readonly pid: number
   readonly child: ChildProcess
   readonly log: string
+  /** Throws once it has ended, with the end of its output. */
+  assertRuns(): void
   /** Resolves when it has ended. */
   stop(): Promise<void>
 }
 
 const KILL_AFTER_MS = 20_000
+const LOG_SHOWN = 4_000
 
 export function startProgram(name: string, args: readonly string[], folder: string, log: string): Program {
   const file = join(folder, log)
@@ -56,13 +59,22 @@ export function startProgram(name: string, args: readonly string[], folder: stri
     ...owner(),
   })
   const ended = once(child, 'exit')
-  ended.catch(() => {})
+  let notStarted: Error | undefined
+  ended.catch((error) => {
+    notStarted = error
+  })
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null || notStarted !== undefined
   return {
     pid: child.pid as number,
     child,
     log: file,
+    assertRuns: () => {
+      if (!hasEnded()) return
+      const how = notStarted?.message ?? child.signalCode ?? `exit code ${child.exitCode}`
+      throw new Error(`${name} ended by itself (${how}):\n${readFileSync(file, 'utf8').slice(-LOG_SHOWN)}`)
+    },
     stop: async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return
+      if (hasEnded()) return
       child.kill('SIGTERM')
       const timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS)
       await ended

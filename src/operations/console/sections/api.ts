@@ -2,6 +2,7 @@ import { type Action, namesIn, partsOf } from '../../../platform/lib/action.ts'
 import { contractAnswer, NamedFailure } from '../../../platform/lib/failure.ts'
 import { InvalidInput } from '../../../platform/lib/json/input.ts'
 import { prettyJson, prettyLossless } from '../../../platform/lib/json/lossless.ts'
+import { cutTo } from '../../../platform/lib/storable.ts'
 import { ROLES } from '../../../platform/lib/web/admin-auth.ts'
 import type { Download } from '../../../platform/lib/web/download.ts'
 import { failureEnvelope } from '../../../platform/lib/web/envelope.ts'
@@ -90,12 +91,12 @@ async function beginningOf({ parts }: Download): Promise<string> {
     shown += part
     if (shown.length >= LONGEST_SHOWN) break
   }
-  return shown.slice(0, LONGEST_SHOWN)
+  return cutTo(shown, LONGEST_SHOWN)
 }
 
 async function answerOf(asked: Asked, input: Values, context: PageContext): Promise<string> {
   if (asked.respond) return beginningOf(asked.respond.of(await carryOut(asked, context, input), context.t))
-  return prettyLossless({ rescode: 0, data: await perform(asked, context, input) }).slice(0, LONGEST_SHOWN)
+  return cutTo(prettyLossless({ rescode: 0, data: await perform(asked, context, input) }), LONGEST_SHOWN)
 }
 
 async function send(context: PageContext): Promise<OneTimeResult> {

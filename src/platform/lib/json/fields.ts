@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { utcDate } from '../clock.ts'
 import { type LocalizedText, localized } from '../localized-text.ts'
+import { isStorable } from '../storable.ts'
 import { asMessage, problem, REQUIRED } from './field-problem.ts'
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
@@ -53,9 +54,6 @@ export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
 
 /** A text that must not be empty. */
 export const text = () => z.string().min(1, problem('must-be-filled'))
-
-/** Whether PostgreSQL can store a text. */
-export const isStorable = (value: string): boolean => !/[\0\p{Surrogate}]/u.test(value)
 
 /** A text that PostgreSQL can store, at most 255 characters. */
 export const storable = text().max(255).refine(isStorable, problem('must-have-no-nul'))

@@ -1,6 +1,7 @@
 import { parse, stringify } from 'lossless-json'
 import { type LocalizedText, localized, withValues } from '../localized-text.ts'
 import { readOr } from '../read-or.ts'
+import { cutTo, isStorable } from '../storable.ts'
 import { placeAt, placed as placedText, readUtf8, type TextProblem } from '../utf8.ts'
 import { echo } from '../web/rescode.ts'
 
@@ -49,8 +50,6 @@ type Open = Set<string> | null
 const LONGEST_MESSAGE = 118
 const LONGEST_NAME = 91
 
-const STORABLE = /^[^\0\p{Surrogate}]*$/u
-
 /** Where the text that opens at `start` ends, its closing quote included; undefined when it never does. */
 function endOfText(json: string, start: number): number | undefined {
   for (let at = start + 1; at < json.length; at++) {
@@ -79,9 +78,9 @@ function isName(json: string, end: number): boolean {
 }
 
 function textProblem(text: string, names: Set<string> | null): LocalizedText | undefined {
-  if (!STORABLE.test(text)) return localized('bad-characters')
+  if (!isStorable(text)) return localized('bad-characters')
   if (names?.has(text))
-    return localized('name-twice', { name: echo(JSON.stringify(text.slice(0, 64))).slice(0, LONGEST_NAME) })
+    return localized('name-twice', { name: cutTo(echo(JSON.stringify(cutTo(text, 64))), LONGEST_NAME) })
   names?.add(text)
   return undefined
 }
@@ -94,7 +93,7 @@ function textProblem(text: string, names: Set<string> | null): LocalizedText | u
  */
 function inspectJson(json: string, most = MAX_VALUES): JsonObjection | undefined {
   // Mostly: strings end at the next quote then, and hold nothing that must be refused.
-  const isPlain = !json.includes('\\') && STORABLE.test(json)
+  const isPlain = !json.includes('\\') && isStorable(json)
   const open: Open[] = []
   let values = 1
   for (let at = 0; at < json.length; at++) {
@@ -148,7 +147,7 @@ export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: 
   } catch (error) {
     const { message } = error as SyntaxError
     const at = [...message.matchAll(POSITION)].at(-1)?.[1]
-    const problem = localized('not-json', { message: echo(message).slice(0, LONGEST_MESSAGE) })
+    const problem = localized('not-json', { message: cutTo(echo(message), LONGEST_MESSAGE) })
     return at === undefined ? { problem } : { problem, place: placeAt(text, Number(at)) }
   }
 }

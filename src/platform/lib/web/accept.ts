@@ -27,3 +27,15 @@ export function prefersHtml(accept: string | undefined): boolean {
   const first = acceptedTypes(accept).find((type) => PAGE.has(type) || JSON_LIKE.has(type))
   return first !== undefined && PAGE.has(first)
 }
+
+/** Paths under which programs alone ask, whether they exist or not; in the other ones a person may look at a page. */
+const FOR_PROGRAMS = [
+  /^\/oauth\/v2\/(?!authorize|consent)/,
+  /^\/oauth2\/(?!authorize|consent|logout)/,
+  /^\/(?:\.well-known|admin)\//,
+  /^[^?]*\/(?:mtp|sandbox)\/api(?:[/?]|$)/,
+]
+
+/** Whether an answer is a page. What a program asks for never is: Java's own client prefers html unless it is told otherwise. */
+export const wantsPage = (url: string, accept: string | undefined): boolean =>
+  accept?.includes('html') === true && !FOR_PROGRAMS.some((paths) => paths.test(url)) && prefersHtml(accept)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { Metrics } from '../metrics.ts'
-import { prefersHtml } from './accept.ts'
+import { wantsPage } from './accept.ts'
 import { normalAddress } from './caller-address.ts'
 import { failureEnvelope, JSON_TYPE, NO_STORE_HEADERS } from './envelope.ts'
 import { HSTS_HEADER } from './https-only.ts'
@@ -30,9 +30,6 @@ function areaBEnvelope({ headers }: IncomingMessage): string {
   const partnerId = PARTNER_ID.test(given) ? given : ''
   return JSON.stringify({ code: 300, describe: 'the platform cannot respond now; try again later', partnerId })
 }
-
-const wantsPage = ({ url = '', headers: { accept } }: IncomingMessage): boolean =>
-  accept?.includes('html') === true && !AREA_B.test(url) && prefersHtml(accept)
 
 /**
  * Answers a request that is refused for load before it is routed: 503 with Retry-After, in the form of the area that
@@ -68,7 +65,7 @@ export function refuseForLoad(app: FastifyInstance, publicUrl: string, { request
     const fields = () => ({ address: normalAddress(remoteAddress) })
     app.sampledLog.write({ level: 'warn', kind: why, message: why, fields })
     const id = randomUUID()
-    if (wantsPage(request)) {
+    if (wantsPage(request.url ?? '', request.headers.accept)) {
       const own = { 'X-Request-Id': id, ...(closes ? { Connection: 'close' } : {}) }
       sendPage(request, response, own, id).catch(() => response.destroy())
       return

@@ -7,7 +7,7 @@ import helmet from 'helmet'
 import { secondsUntil } from '../clock.ts'
 import { ROOT } from '../root.ts'
 import { utcTime } from '../time-zone.ts'
-import { prefersHtml } from './accept.ts'
+import { wantsPage } from './accept.ts'
 import { serveAssets } from './assets.ts'
 import { NO_STORE_HEADERS, prepareFailure, sendFailure } from './envelope.ts'
 import { FORM_OWNER } from './form-owner.ts'
@@ -180,7 +180,7 @@ export async function sendErrorPage(
   error: FailureAnswer,
   native: boolean,
 ): Promise<FastifyReply> {
-  if (!prefersHtml(request.headers.accept)) {
+  if (!wantsPage(request.url, request.headers.accept)) {
     sendFailure(error, request, reply, native)
     return reply
   }

@@ -1,4 +1,5 @@
 import { type Detail, LocalizedText, localized } from '../localized-text.ts'
+import { cutTo } from '../storable.ts'
 
 /** Area A's error table (REFERENCE "Errors of area A"); `message` is the id of its text. */
 export const RESCODES = {
@@ -120,7 +121,7 @@ export class RefusedRequest extends RescodeError {
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g
 
 /** A value of the caller's as it may be repeated to the caller: no control characters, 128 characters at most. */
-export const echo = (value: string): string => value.replace(CONTROL, '').slice(0, 128)
+export const echo = (value: string): string => cutTo(value.replace(CONTROL, ''), 128)
 
 export const invalidRequest = (what: LocalizedText, failure: Failure = {}): RescodeError =>
   new RescodeError(20007, { ...failure, what })

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { localized } from '../../../platform/lib/localized-text.ts'
+import { cutTo } from '../../../platform/lib/storable.ts'
 import { issuedCodes, promisedCodes } from '../../../ticketing/orders/index.ts'
 import type { AnswerOf } from '../../../ticketing/partner-calls/index.ts'
 import { strictness } from '../../checks/index.ts'
@@ -64,7 +65,7 @@ const differentCodes = (codes: Codes): string[] => [...new Set(codes.map(({ vouc
 
 function codesText(codes: readonly string[]): string {
   const text = codes.join(', ') || '–'
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
+  return text.length > MAX_SHOWN ? `${cutTo(text, MAX_SHOWN)}…` : text
 }
 
 /**

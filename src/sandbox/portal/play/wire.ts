@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { date, price } from '../../../platform/lib/json/fields.ts'
+import { isStorable } from '../../../platform/lib/storable.ts'
 import { FORGERIES } from '../../../ticketing/partner-calls/index.ts'
 
 /** Characters of a body that a person writes. */
@@ -35,12 +36,7 @@ const money = price().refine((value) => value >= 0 && value < 100_000_000)
 
 /** An order as the form has it; an empty field is left to the platform. */
 export const playOrderForm = z.object({
-  product: z
-    .string()
-    .trim()
-    .min(1)
-    .max(255)
-    .refine((text) => !/[\0\p{Surrogate}]/u.test(text)),
+  product: z.string().trim().min(1).max(255).refine(isStorable),
   quantity: z.coerce.number().int().min(1).max(10),
   travel_date: given(date()),
   unit_price: given(money),

@@ -1,4 +1,5 @@
 import { prettyJson } from '../../../platform/lib/json/lossless.ts'
+import { cutTo } from '../../../platform/lib/storable.ts'
 import type { MessageName } from '../docs/reference.ts'
 
 /** A body as a page shows it. */
@@ -21,7 +22,7 @@ const MAX_INDENTED = 4 * SHOWN
 
 /** A body as it came, for programs. Long ones are cut. */
 export const keptText = (text: string, encrypted = false): ShownText => ({
-  text: text.slice(0, SHOWN),
+  text: cutTo(text, SHOWN),
   ...(text.length > SHOWN ? { cutFrom: text.length } : {}),
   ...(encrypted ? { encrypted } : {}),
 })
@@ -29,7 +30,7 @@ export const keptText = (text: string, encrypted = false): ShownText => ({
 /** JSON is indented, with its numbers as they were written; other bodies are shown as they came. Long ones are cut. */
 export function shownText(text: string, encrypted = false): ShownText {
   const mark = encrypted ? { encrypted } : {}
-  if (text.length > SHOWN) return { text: text.slice(0, SHOWN), cutFrom: text.length, ...mark }
+  if (text.length > SHOWN) return { text: cutTo(text, SHOWN), cutFrom: text.length, ...mark }
   const pretty = prettyJson(text)
   return { text: pretty === undefined || pretty.length > MAX_INDENTED ? text : pretty, ...mark }
 }

@@ -327,7 +327,7 @@ describe('queryOrder', () => {
   })
 
   it('takes a voucher that the answer names twice as one, the later state holding', async () => {
-    seller.on('/order/pay', issued({ voucherType: 0, vouchers: null, voucherPics: null }))
+    seller.on('/order/pay', issued({ vouchers: ['a'] }))
     await order.pay(orderId)
     const twice = [0, 1, 0].map((status) => ({
       voucher: 'twice',

@@ -349,7 +349,12 @@ describe('asking', () => {
 it('a value that is cut within an emoji is kept, and so are the others of its second', async () => {
   const ids = await Promise.all(
     [`${'a'.repeat(278)}🎫`, 'other'].map(async (path) => {
-      const asked = { app_key: app.app_key, response_type: 'code', redirect_uri: `https://evil.example/${path}`, state: 's' }
+      const asked = {
+        app_key: app.app_key,
+        response_type: 'code',
+        redirect_uri: `https://evil.example/${path}`,
+        state: 's',
+      }
       return idOf(await client.call('GET', `/oauth/v2/authorize?${new URLSearchParams(asked)}`))
     }),
   )

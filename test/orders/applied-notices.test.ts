@@ -302,6 +302,7 @@ describe('a refund result', () => {
   it.each([
     [200, 606, 'refunded', 'refused'],
     [699, 200, 'refused', 'refunded'],
+    [606, 699, 'refused', 'refused'],
   ] as const)('%i again has no second effect; %i after it is refused', async (first, second, is, cannot) => {
     const orderId = await order()
     const refundId = `r-${orderId}`

@@ -73,6 +73,37 @@ describe('payOrder', () => {
     expect((await order.pay(orderId)).order).toMatchObject({ state: 'paid', vouchers: [{ voucher: 'q' }] })
   })
 
+  const needed = (codes: number, wanted: string) =>
+    `body.vouchers and body.credentialList: ${codes} codes; order ${orderId} with 2 tickets needs ${wanted}`
+  it.each([
+    [1, ['a', 'b', 'c'], ['a', 'b'], '2 (voucherType 1)'],
+    [1, ['a', 'a'], ['a'], '2 (voucherType 1)'],
+    [1, [], [], '2 (voucherType 1)'],
+    [2, ['q', 'r'], ['q'], '1 (voucherType 2)'],
+    [0, ['a', 'b', 'c'], ['a', 'b'], 'at most 2'],
+  ])('voucherType %i with %j keeps %j, and an operator sees it', async (voucherType, vouchers, kept, wanted) => {
+    seller.on('/order/pay', issued({ voucherType, vouchers }))
+    const { order: paid, failure } = await order.pay(orderId)
+    expect(failure).toBeNull()
+    expect(paid.vouchers.map(({ voucher }) => voucher)).toEqual(kept)
+    expect(paid).toMatchObject({ state: 'paid', contradiction: needed(new Set(vouchers).size, wanted) })
+  })
+
+  it('keeps no code of a query beyond its tickets, and shows missing ones until they are there', async () => {
+    const list = (...codes: string[]) =>
+      codes.map((voucher) => ({ voucher, voucherInvalidTime: '2026-07-01 00:00:00', quantity: 1, status: 0 }))
+    const asked = async (...codes: string[]) => {
+      seller.on('/order/query', stands(orderId, 4, { voucherType: 1, voucherList: list(...codes) }))
+      const { order: now } = await order.query(orderId)
+      return [now.vouchers.map(({ voucher }) => voucher), now.contradiction]
+    }
+    seller.on('/order/pay', issued({ vouchers: [] }))
+    await order.pay(orderId)
+    expect(await asked('n1')).toEqual([['n1'], 'body.voucherList is 1; the order has 2'])
+    expect(await asked('n1', 'n2', 'n3')).toEqual([['n1', 'n2'], 'body.voucherList is 3; the order has 2'])
+    expect(await asked('n1', 'n2')).toEqual([['n1', 'n2'], null])
+  })
+
   it('many times at once calls the partner once', async () => {
     seller.on('/order/pay', slowly(issued()))
     await Promise.all(Array.from({ length: 8 }, () => order.pay(orderId)))
@@ -315,6 +346,7 @@ describe('queryOrder', () => {
   })
 
   it('takes a voucher that the answer names twice as one, the later state holding', async () => {
+    seller.on('/order/pay', issued({ vouchers: ['a'] }))
     await order.pay(orderId)
     const twice = [0, 1, 0].map((status) => ({
       voucher: 'twice',

@@ -1,12 +1,14 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseInput } from '../../src/platform/lib/json/input.ts'
 import { applyRefundResult } from '../../src/ticketing/orders/change-refund.ts'
+import { shownOrder } from '../../src/ticketing/orders/order-result.ts'
 import { refundByPlatform } from '../../src/ticketing/orders/refund-order.ts'
 import { newRefundedMessage } from '../../src/ticketing/orders/wire.ts'
 import { BY_COMMAND } from '../../src/ticketing/partner-calls/index.ts'
 import { fakeSeller, html, ok, refusal, reset, slowly, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
 import { historyOf, recordOf, waitingJobs } from './orders.ts'
+import { reportConsumption } from './report-consumption.ts'
 
 const { world, seller, close } = await worldWithSeller()
 afterAll(close)
@@ -302,6 +304,112 @@ describe('refundOrder', () => {
     await expect(order.refund(created, 'r')).rejects.toMatchObject({
       describe: expect.stringMatching(/is created .* cannot become refunded$/),
     })
+  })
+})
+
+describe('a refund that is decided after its tickets were used', () => {
+  const use = (usedQuantity: number, fields: object = {}) =>
+    reportConsumption(world.deps, 7001n, {
+      ...{ orderId, partnerOrderId: `P-${orderId}`, quantity: 2, usedQuantity, refundedQuantity: 0, ...fields },
+    })
+  const shown = async () => (await shownOrder(world.deps, orderId)).contradiction
+  const beyond = () => `order ${orderId} has 2 tickets; 2 used and 1 refunded are more than that`
+  const isKept = async () => {
+    expect(await record()).toMatchObject({
+      ...{ state: 'consumed', used: 2, refunded: 0, refunds: { [refundId]: 'refunded' } },
+      vouchers: { [first()]: 'used', [second()]: 'used' },
+    })
+    expect(await shown()).toEqual(beyond())
+  }
+
+  it('by the answer is kept, and an operator sees that it does not fit', async () => {
+    seller.on('/order/refund', async () => {
+      await use(2)
+      return ok({})
+    })
+    const { refund, order: after } = await order.refund(orderId, refundId, { quantity: 1 })
+    expect(refund).toMatchObject({ state: 'refunded', decision_code: 200 })
+    expect(after.contradiction).toEqual(beyond())
+    await isKept()
+    seller.on('/order/query', stands(orderId, 4, { usedQuantity: 2 }))
+    await order.query(orderId)
+    expect(await shown()).toEqual('body.refundedQuantity is 0; the platform counts 1')
+  })
+
+  it('by 601 after a lost answer is kept', async () => {
+    seller.on('/order/refund', reset, refusal(601))
+    await order.refund(orderId, refundId, { quantity: 1 })
+    await use(2)
+    seller.on('/order/query', stands(orderId, 4, { usedQuantity: 2 }))
+    await order.refund(orderId, refundId, { quantity: 1 })
+    await isKept()
+  })
+
+  it('by the count of a query after a lost answer is kept', async () => {
+    seller.on('/order/refund', reset)
+    await order.refund(orderId, refundId, { quantity: 1 })
+    await use(2)
+    seller.on('/order/query', stands(orderId, 4, { usedQuantity: 1, refundedQuantity: 1 }))
+    await order.refund(orderId, refundId, { quantity: 1 })
+    await isKept()
+  })
+
+  it('by a notice is kept', async () => {
+    seller.on('/order/refund', refusal(602))
+    await order.refund(orderId, refundId, { quantity: 1 })
+    await use(2)
+    await decide(200)
+    await isKept()
+  })
+
+  it('by the platform is kept', async () => {
+    seller.on('/order/refund', refusal(602))
+    await order.refund(orderId, refundId, { quantity: 1 })
+    await use(2)
+    const input = parseInput(newRefundedMessage, { order_id: orderId, refund_id: refundId, type: 3 })
+    await refundByPlatform(world.deps, input, BY_COMMAND)
+    await isKept()
+  })
+
+  it('leaves codes alone where it is not known which was used', async () => {
+    await use(1)
+    await order.refund(orderId, refundId)
+    expect(await record()).toMatchObject({ state: 'consumed', used: 1, refunded: 1 })
+    expect((await record()).vouchers).toEqual({ [first()]: 'unused', [second()]: 'unused' })
+    const vouchers = [
+      { voucher: first(), quantity: 1, status: 1 },
+      { voucher: second(), quantity: 1, status: 2 },
+    ]
+    await use(1, { refundedQuantity: 1, vouchers })
+    expect((await record()).vouchers).toEqual({ [first()]: 'used', [second()]: 'refunded' })
+  })
+
+  it('leaves a named code used, and refunds the one that is left', async () => {
+    seller.on('/order/refund', refusal(602))
+    await order.refund(orderId, refundId, { vouchers: [first()] })
+    await use(1, { vouchers: [{ voucher: first(), quantity: 1, status: 1 }] })
+    await decide(200)
+    expect((await record()).vouchers).toEqual({ [first()]: 'used', [second()]: 'refunded' })
+    expect(await shown()).toEqual(`refund ${refundId} is done, but its voucher ${first()} is used`)
+  })
+
+  it('of a named code shows that the other was used', async () => {
+    await use(1)
+    await order.refund(orderId, refundId, { vouchers: [first()] })
+    expect((await record()).vouchers).toEqual({ [first()]: 'refunded', [second()]: 'used' })
+  })
+})
+
+it('an answer to order refund against a notice before it changes nothing, and an operator sees it', async () => {
+  seller.on('/order/refund', async () => {
+    await decide(606)
+    return ok({})
+  })
+  const { refund, order: after } = await order.refund(orderId, refundId)
+  expect(refund).toMatchObject({ state: 'refused', decision_code: 606 })
+  expect(after).toMatchObject({
+    refunded_quantity: 0,
+    contradiction: `refund ${refundId} is already refused; it cannot become refunded`,
   })
 })
 

@@ -76,6 +76,7 @@ export const REASONS = {
   'left-to-refund': 'order {order} has {left} tickets left to refund, not {quantity}',
   'vouchers-for': 'the vouchers are for {tickets} tickets, not {quantity}',
   'voucher-in-refund': 'voucher {voucher} is in another refund',
+  'refunded-but-used': 'refund {refund} is done, but its voucher {voucher} is used',
   'voucher-is': 'voucher {voucher} is {state}',
   'no-order': 'order {order} does not exist',
   'no-refund': 'refund {refund} does not exist',

@@ -7,7 +7,7 @@ import { illegalOrderTransition, noSuchRefund } from './errors.ts'
 import { isOpenRefund, type RefundInput, refundContent, refusePartOf } from './new-refund.ts'
 import { isRefundInFlight } from './order-jobs.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
-import { findRefund, insertRefund, type RefundRow, refundsOf } from './refund-store.ts'
+import { findRefund, insertRefund, type RefundRow, refundedTickets, refundsOf } from './refund-store.ts'
 
 /** A refund that the caller has moved to `asking`, so that no other call sends it. */
 export interface ToAsk {
@@ -67,20 +67,29 @@ export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string
   const refund = await findRefund(deps.db, order.partner_id, refundId)
   if (!refund) throw noSuchRefund(refundId)
   if (refund.state !== 'unknown') return 'settled'
-  if (isCounted(order, refund, await refundsOf(deps.db, order.order_id))) {
-    const reason = `the partner counts ${order.refunded_quantity} tickets as refunded`
-    await changeRefund(deps, order, refund, { state: 'refunded', decision_code: null, reason }, cause)
+  if (isCounted(order.refunded_quantity, refund, await refundsOf(deps.db, order.order_id))) {
+    await endAsCounted(deps, order, refund, order.refunded_quantity, cause)
     return 'settled'
   }
   return { order, refund: await asking(deps, order, refund, cause), repeated: true }
 }
 
+/** Ends the refund whose response was lost, if the partner counts it though more tickets are used than leave it room. */
+export async function endCounted(deps: Deps, order: OrderRow, counted: number, cause: Cause): Promise<void> {
+  const refunds = await refundsOf(deps.db, order.order_id)
+  const lost = refunds.find(({ state }) => state === 'unknown')
+  if (lost && isCounted(counted, lost, refunds)) await endAsCounted(deps, order, lost, counted, cause)
+}
+
+function endAsCounted(deps: Deps, order: OrderRow, refund: RefundRow, counted: number, cause: Cause) {
+  const reason = `the partner counts ${counted} tickets as refunded`
+  return changeRefund(deps, order, refund, { state: 'refunded', decision_code: null, reason }, cause)
+}
+
 /** Whether the partner's count holds this refund; while other refunds are open too, the count cannot be attributed. */
-function isCounted(order: OrderRow, refund: RefundRow, refunds: readonly RefundRow[]): boolean {
+function isCounted(counted: number, refund: RefundRow, refunds: readonly RefundRow[]): boolean {
   const others = refunds.filter(({ refund_id }) => refund_id !== refund.refund_id)
-  const done = others.filter(({ state }) => state === 'refunded')
-  const counted = done.reduce((sum, { refund_quantity }) => sum + refund_quantity, refund.refund_quantity)
-  return !others.some(isOpenRefund) && order.refunded_quantity >= counted
+  return !others.some(isOpenRefund) && counted >= refundedTickets(others) + refund.refund_quantity
 }
 
 const asking = (deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<RefundRow> =>

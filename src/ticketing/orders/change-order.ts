@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../../platform/deps.ts'
 import { type Cause, type Change, changeOf, OPERATOR } from '../../platform/history/index.ts'
+import type { Detail } from '../../platform/lib/localized-text.ts'
 import type { CallCause } from '../partner-calls/index.ts'
 import { illegalOrderTransition } from './errors.ts'
 import {
@@ -7,6 +9,7 @@ import {
   type OrderRow,
   type OrderSave,
   type OrderUpdate,
+  saveContradiction,
   saveOrders,
   type VoucherRow,
 } from './order-store.ts'
@@ -36,6 +39,18 @@ export async function changeOrder(
     revision: order.revision + (moved ? 1 : 0),
     updated_at: now,
   }
+}
+
+/** Keeps, or forgets (null), what the partner says of a locked order otherwise than our records. */
+export async function contradict(
+  { db, clock }: Deps,
+  order: OrderRow,
+  contradiction: Detail | null,
+  cause: Cause,
+): Promise<OrderRow> {
+  if (isDeepStrictEqual(contradiction, order.contradiction)) return order
+  await saveContradiction(db, order, contradiction, { cause, now: clock.now() })
+  return { ...order, contradiction }
 }
 
 /** Prepares changes that are written together; undefined when nothing differs. */

@@ -1,14 +1,21 @@
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { type Cause, difference } from '../../platform/history/index.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
-import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
-import { changeOrder } from './change-order.ts'
+import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import { changeOrder, contradict } from './change-order.ts'
 import { ownOrder } from './consumption.ts'
 import { illegalRefundTransition, noSuchRefund } from './errors.ts'
 import { lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
 import { withQuantities } from './quantities.ts'
-import { findRefund, type RefundRow, type RefundUpdate, refundsOf, saveRefund } from './refund-store.ts'
-import { isRefundTransition, laterVoucherState, REFUND_STATES } from './states.ts'
+import {
+  findRefund,
+  type RefundRow,
+  type RefundUpdate,
+  refundedTickets,
+  refundsOf,
+  saveRefund,
+} from './refund-store.ts'
+import { isRefundTransition, REFUND_STATES, type RefundState } from './states.ts'
 import { countedByState, soleCode, type TicketTotals, withClaims } from './voucher-counts.ts'
 
 /** Moves a refund whose order is locked; a finished refund also changes tickets and vouchers of the order. */
@@ -28,15 +35,27 @@ export async function changeRefund(
   return changed
 }
 
-/** Refunds of ours and the partner's cumulative count describe the same tickets, so the larger of both sums holds. */
+/**
+ * Refunds of ours and the partner's cumulative count describe the same tickets, so the larger of both sums holds. The
+ * partner's decision stands though tickets were used meanwhile: what is left is moved, and an operator sees the rest.
+ */
 async function moveRefundedTickets(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<void> {
-  const refunds = await refundsOf(deps.db, order.order_id)
-  const done = refunds.filter(({ state }) => state === 'refunded')
-  const quantities = withQuantities(order, { usedQuantity: order.used_quantity, refundedQuantity: ticketsOf(done) })
-  const totals = { ...quantities, quantity: order.quantity }
-  const before = await vouchersOf(deps.db, order.order_id)
-  const update = { ...quantities, vouchers: refundedVouchers(before, ticketsByVoucher(refund, done), totals) }
-  await changeOrder(deps, order, update, cause, before)
+  const { order_id, quantity, used_quantity } = order
+  const done = (await refundsOf(deps.db, order_id)).filter(({ state }) => state === 'refunded')
+  const refunded = refundedTickets(done)
+  const quantities = withQuantities(order, {
+    usedQuantity: used_quantity,
+    refundedQuantity: Math.min(refunded, quantity - used_quantity),
+  })
+  const before = await vouchersOf(deps.db, order_id)
+  const used = before.find(({ voucher, state }) => state === 'used' && refund.vouchers.includes(voucher))
+  const contradiction =
+    used_quantity + refunded > quantity
+      ? localized('more-than-tickets', { order: order_id, quantity, used: used_quantity, refunded })
+      : used && localized('refunded-but-used', { refund: refund.refund_id, voucher: echo(used.voucher) })
+  const kept = contradiction ? await contradict(deps, order, contradiction, cause) : order
+  const vouchers = refundedVouchers(before, ticketsByVoucher(refund, done), { ...quantities, quantity })
+  await changeOrder(deps, kept, { ...quantities, vouchers }, cause, before)
 }
 
 /** Codes that are refunded, in part or all; where no ticket is left, those that are not used too. */
@@ -51,19 +70,41 @@ function refundedVouchers(
   const all = (voucher: VoucherRow) => (nothingLeft && voucher.state === 'unused' ? voucher.quantity : 0)
   const claims = new Map(
     before
+      .filter(({ quantity }) => quantity > 1)
       .map((voucher) => ({ voucher, refunded: Math.max(all(voucher), named.get(voucher.voucher) ?? 0) }))
+      .map(({ voucher, refunded }) => ({ voucher, refunded: Math.min(refunded, totals.refunded_quantity) }))
       .filter(({ refunded }) => refunded > 0)
       .map(({ voucher, refunded }) => [voucher.voucher, { used: 0, refunded }] as const),
   )
-  const moved = before.map((voucher) => {
-    if (voucher.quantity > 1 || !claims.has(voucher.voucher)) return voucher
-    return { ...voucher, ...countedByState(laterVoucherState(voucher.state, 'refunded')) }
-  })
-  return withClaims(moved, claims, totals).filter(({ voucher }) => claims.has(voucher))
+  const moved = singleTickets(before, named, totals, nothingLeft)
+  return withClaims(moved, claims, totals).filter((voucher, index) => voucher !== before[index])
 }
 
-const ticketsOf = (refunds: readonly RefundRow[]): number =>
-  refunds.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
+/**
+ * Codes for one ticket, of which no more are refunded than tickets are: those named, and then all that are left, if the
+ * counts say whether these are used or refunded. A used one stays so, whatever the refund named.
+ */
+function singleTickets(
+  before: readonly VoucherRow[],
+  named: ReadonlyMap<string, number>,
+  totals: TicketTotals,
+  nothingLeft: boolean,
+): VoucherRow[] {
+  const isOpen = ({ quantity, state }: VoucherRow) => quantity === 1 && state === 'unused'
+  const sum = (vouchers: readonly VoucherRow[], field: 'used_quantity' | 'refunded_quantity') =>
+    vouchers.reduce((tickets, voucher) => tickets + voucher[field], 0)
+  let room = totals.refunded_quantity - sum(before, 'refunded_quantity')
+  const moved = before.map((voucher) => {
+    if (!isOpen(voucher) || !named.has(voucher.voucher) || room < 1) return voucher
+    room -= 1
+    return { ...voucher, ...countedByState('refunded') }
+  })
+  if (!nothingLeft) return moved
+  const allUsesKnown = sum(moved, 'used_quantity') >= totals.used_quantity
+  if (!allUsesKnown && room > 0) return moved
+  const rest = countedByState(allUsesKnown ? 'refunded' : 'used')
+  return moved.map((voucher) => (isOpen(voucher) ? { ...voucher, ...rest } : voucher))
+}
 
 /** A voucher for several tickets stays valid when some of them are refunded. */
 function ticketsByVoucher(refund: RefundRow, done: readonly RefundRow[]): ReadonlyMap<string, number> {
@@ -86,7 +127,31 @@ export interface RefundResult {
   readonly describe: string
 }
 
-/** Ends a refund; the same decision again changes nothing, the opposite one is refused. */
+const isDecided = ({ state }: RefundRow): boolean => REFUND_STATES[state].next.length === 0
+
+const decidedOtherwise = ({ refund_id, state }: RefundRow, to: RefundState) =>
+  localized('refund-decided', { refund: refund_id, state, to })
+
+/** Applies the answer to order refund. A notice may have decided during the call: if otherwise, an operator sees it. */
+export async function settleRefund(
+  deps: Deps,
+  order: OrderRow,
+  refundId: string,
+  update: RefundUpdate,
+  cause: Cause,
+): Promise<void> {
+  const refund = await findRefund(deps.db, order.partner_id, refundId)
+  if (!refund || refund.state === update.state) return
+  if (isRefundTransition(refund.state, update.state)) await changeRefund(deps, order, refund, update, cause)
+  else if (isDecided(refund) && update.decision_code !== null && update.state !== 'reviewing')
+    await contradict(deps, order, decidedOtherwise(refund, update.state), cause)
+}
+
+/** A refusal of the other of the two kinds that notices have. */
+const isOtherRefusal = ({ decision_code: was }: RefundRow, code: RefundResult['code']): boolean =>
+  (was === 606 && code === 699) || (was === 699 && code === 606)
+
+/** Ends a refund; the same decision again changes nothing, a different one is refused. */
 export async function applyRefundResult(
   deps: Deps,
   partnerId: bigint,
@@ -98,12 +163,8 @@ export async function applyRefundResult(
     const refund = await findRefund(db, partnerId, result.refundId)
     if (!refund || refund.order_id !== order.order_id) throw noSuchRefund(result.refundId)
     const state = result.code === 200 ? 'refunded' : 'refused'
-    if (refund.state === state) return
-    if (REFUND_STATES[refund.state].next.length === 0) {
-      throw new RefusedRequest(
-        localized('refund-decided', { refund: refund.refund_id, state: refund.state, to: state }),
-      )
-    }
+    if (refund.state === state && !isOtherRefusal(refund, result.code)) return
+    if (isDecided(refund)) throw new RefusedRequest(decidedOtherwise(refund, state))
     const update = { state, decision_code: result.code, reason: result.describe } as const
     await changeRefund(inside, order, refund, update, cause)
   })

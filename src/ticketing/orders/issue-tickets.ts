@@ -4,13 +4,21 @@ import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { LIST_LIMITS } from '../../platform/lib/json/shape.ts'
 import type { IssuedTickets } from '../interfaces/index.ts'
 import type { RequestOf } from '../partner-calls/index.ts'
-import { changeOrder } from './change-order.ts'
+import { changeOrder, contradict } from './change-order.ts'
 import { credentialsOf, saveAdditional, saveCredentials } from './issued-store.ts'
 import { ASK_AGAIN_IN_S, dropQuery, ISSUING, queueQuery } from './order-jobs.ts'
 import { type OrderRow, type OrderUpdate, vouchersOf } from './order-store.ts'
 import { mergedVouchers } from './quantities.ts'
 import type { RefundRow } from './refund-store.ts'
-import { awaitsCodes, issuedCodes, promisedCodes } from './reported-codes.ts'
+import {
+  awaitsCodes,
+  codesNeeded,
+  countCodes,
+  fittingCodes,
+  isRightCount,
+  issuedCodes,
+  promisedCodes,
+} from './reported-codes.ts'
 import { isOrderTransition } from './states.ts'
 
 /** Characters of JSON that are kept of one list. */
@@ -88,7 +96,8 @@ export async function credentialListOf(
 /**
  * A locked order whose partner says that its tickets are issued: by the answer to order pay, or by a pay notice.
  * Vouchers that a notice has already reported keep their state. While codes are still to come, the order waits for them
- * as after 598 and keeps those received.
+ * as after 598 and keeps those received. An answer cannot be refused as a notice is, so what was paid stands: as many
+ * codes as the tickets need are kept, and an operator sees a wrong number of them.
  */
 export async function issueTickets(
   deps: Deps,
@@ -97,7 +106,9 @@ export async function issueTickets(
   cause: Cause,
 ): Promise<void> {
   const before = await vouchersOf(deps.db, order.order_id)
-  const vouchers = mergedVouchers(before, issuedCodes(issued, order.quantity), order)
+  const reported = issuedCodes(issued, order.quantity)
+  const most = promisedCodes(issued, order.quantity) ?? order.quantity
+  const vouchers = mergedVouchers(before, fittingCodes(before, reported, most), order)
   const known = new Set([...before, ...vouchers].map(({ voucher }) => voucher)).size
   const partly = awaitsCodes(issued, order.quantity, known)
   // A notice may have decided the order before the answer to order pay was read.
@@ -110,7 +121,10 @@ export async function issueTickets(
     vouchers_open: partly || known === 0 || known < (promisedCodes(issued, order.quantity) ?? 0),
     ...(awaited ? WAITING : partly ? {} : paidNow(order)),
   }
-  await changeOrder(deps, order, update, cause, before)
+  const changed = await changeOrder(deps, order, update, cause, before)
+  const codes = countCodes(before, reported)
+  if (!isRightCount(issued, order.quantity, codes))
+    await contradict(deps, changed, codesNeeded(order, issued, codes), cause)
   await storeAdditional(deps, order.order_id, issued)
   await storeCredentials(deps, order.order_id, issued)
   if (awaited) await queueQuery(deps, order, ASK_AGAIN_IN_S)

@@ -36,7 +36,7 @@ const orderRow = z.object({
   updated_at: z.date(),
   /** Null while the visitors' data are there. */
   data_removed_at: z.date().nullable(),
-  /** What the partner's last answer to order query says otherwise than our records. */
+  /** What the partner says otherwise than our records, until an answer to order query agrees with them. */
   contradiction: storedDetail.nullable(),
 })
 export type OrderRow = z.output<typeof orderRow>

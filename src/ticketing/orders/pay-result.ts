@@ -11,7 +11,7 @@ import { issueTickets, storeAdditional } from './issue-tickets.ts'
 import { ASK_AGAIN_IN_S, dropQuery, queueQuery } from './order-jobs.ts'
 import { lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
 import { foreignVoucher, takesCodes } from './quantities.ts'
-import { awaitsCodes, issuedCodes, promisedCodes } from './reported-codes.ts'
+import { codesNeeded, isRightCount, issuedCodes } from './reported-codes.ts'
 import { ISSUED_STATES, type OrderState } from './states.ts'
 
 /** The delayed result of an order pay: the tickets, or why there are none. */
@@ -76,16 +76,8 @@ function checkCodes(order: OrderRow, before: readonly VoucherRow[], tickets: Iss
   const [foreign] = fresh
   if (foreign !== undefined && !takesCodes(order, before)) throw foreignVoucher(order.order_id, foreign)
   const codes = known.size + fresh.length
-  const promised = promisedCodes(tickets, order.quantity)
-  const enough = promised === undefined ? codes <= order.quantity : codes === promised
-  if (enough || awaitsCodes(tickets, order.quantity, codes)) return fresh
-  const wanted =
-    promised === undefined
-      ? localized('at-most-count', { count: order.quantity })
-      : `${promised} (voucherType ${tickets.voucherType})`
-  throw new RefusedRequest(
-    localized('codes-needed', { codes, order: order.order_id, quantity: order.quantity, wanted }),
-  )
+  if (isRightCount(tickets, order.quantity, codes)) return fresh
+  throw new RefusedRequest(codesNeeded(order, tickets, codes))
 }
 
 async function fail(

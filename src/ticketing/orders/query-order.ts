@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../../platform/deps.ts'
 import type { Cause } from '../../platform/history/index.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
@@ -15,13 +14,15 @@ import {
   callPartner,
   existingPartner,
 } from '../partner-calls/index.ts'
-import { changedBy, changeOrder } from './change-order.ts'
+import { endCounted } from './begin-refund.ts'
+import { changedBy, changeOrder, contradict } from './change-order.ts'
 import { storeAdditional, storeCredentials } from './issue-tickets.ts'
 import { awaitsAnswer, dropQuery, ISSUING, isInFlight, queueQuery } from './order-jobs.ts'
 import { type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
-import { type OrderRow, saveContradiction, vouchersOf } from './order-store.ts'
+import { type OrderRow, vouchersOf } from './order-store.ts'
 import { mergedVouchers, withQuantities } from './quantities.ts'
-import { codesIn, promisedCodes } from './reported-codes.ts'
+import { refundedTickets, refundsOf } from './refund-store.ts'
+import { codesIn, countCodes, fittingCodes, promisedCodes } from './reported-codes.ts'
 import { ISSUED_STATES, type OrderState } from './states.ts'
 
 /** Queries an order at the partner and applies the result: safe at any time, and the way out of *_unknown. */
@@ -92,8 +93,13 @@ async function applyQueryResult(
   }
   const { body } = result.answer
   const problems = [...contradictions(order, body), ...(await contradictedCodes(deps, order, body))]
-  await storeContradiction(deps, order, [...problems, ...behind(asked, body)], cause)
-  if (problems.length > 0) return { kind: 'schema', detail: problemsText(problems), maybe_received: true, problems }
+  const said = [...problems, ...behind(asked, body), ...(await unmoved(deps, order, body))]
+  said.push(...(await wrongCodes(deps, order, body)))
+  const kept = await contradict(deps, order, said.length > 0 ? problemsText(said) : null, cause)
+  if (problems.length > 0) {
+    if (isOnlyMoreUsed(order, body)) await endCounted(deps, kept, body.refundedQuantity, cause)
+    return { kind: 'schema', detail: problemsText(problems), maybe_received: true, problems }
+  }
   const decided = current ? await decide(deps, order, body, cause) : order
   if (ISSUED_STATES.includes(decided.state)) await moveQueriedTickets(deps, decided, body, cause)
   return null
@@ -141,16 +147,30 @@ function behind(asked: OrderRow, { orderStatus, usedQuantity, refundedQuantity }
   ]
 }
 
-async function storeContradiction(
-  { db, clock }: Deps,
-  order: OrderRow,
-  problems: readonly ShapeProblem[],
-  cause: Cause,
-): Promise<void> {
-  const contradiction = problems.length > 0 ? problemsText(problems) : null
-  if (isDeepStrictEqual(contradiction, order.contradiction)) return
-  await saveContradiction(db, order, contradiction, { cause, now: clock.now() })
+/** Refunds that were decided although their tickets are used: the counts never hold them. */
+async function unmoved({ db }: Deps, order: OrderRow, { refundedQuantity: named }: Body): Promise<ShapeProblem[]> {
+  const count = refundedTickets(await refundsOf(db, order.order_id))
+  if (order.used_quantity + count <= order.quantity || named >= count) return []
+  return [{ path: 'body.refundedQuantity', problem: localized('behind-ours', { named, count }) }]
 }
+
+/** More codes than tickets, of which as many as fit are kept, or fewer than voucherType promises. */
+async function wrongCodes({ db }: Deps, order: OrderRow, body: Body): Promise<ShapeProblem[]> {
+  if (body.orderStatus !== issued) return []
+  const codes = countCodes(await vouchersOf(db, order.order_id), codesIn(body.voucherList, body.credentialList))
+  if (codes <= order.quantity && codes >= (promisedCodes(body, order.quantity) ?? 0)) return []
+  return [{ path: 'body.voucherList', problem: localized('other-count', { named: codes, count: order.quantity }) }]
+}
+
+/** Whether counts that are possible in themselves do not fit ours, by which more tickets are used. */
+const isOnlyMoreUsed = (
+  { quantity, used_quantity }: OrderRow,
+  { orderStatus, orderQuantity, usedQuantity, refundedQuantity }: Body,
+): boolean =>
+  orderStatus === issued &&
+  orderQuantity === quantity &&
+  usedQuantity < used_quantity &&
+  usedQuantity + refundedQuantity <= quantity
 
 /** An order with codes has issued tickets: if the partner reports none, an operator has to check. */
 async function contradictedCodes({ db }: Deps, order: OrderRow, { orderStatus }: Body): Promise<ShapeProblem[]> {
@@ -188,7 +208,8 @@ async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Pr
 async function moveQueriedTickets(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<void> {
   const before = await vouchersOf(deps.db, order.order_id)
   const quantities = withQuantities(order, body)
-  const vouchers = mergedVouchers(before, codesIn(body.voucherList, body.credentialList), {
+  const reported = fittingCodes(before, codesIn(body.voucherList, body.credentialList), order.quantity)
+  const vouchers = mergedVouchers(before, reported, {
     ...quantities,
     quantity: order.quantity,
   })

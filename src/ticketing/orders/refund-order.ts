@@ -19,7 +19,7 @@ import {
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { beginRefund, resumeRefund, type ToAsk } from './begin-refund.ts'
 import { changedBy } from './change-order.ts'
-import { changeRefund } from './change-refund.ts'
+import { changeRefund, settleRefund } from './change-refund.ts'
 import { illegalOrderTransition, noSuchRefund } from './errors.ts'
 import { credentialListOf } from './issue-tickets.ts'
 import { refundContent, refusePartOf } from './new-refund.ts'
@@ -28,7 +28,7 @@ import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } fr
 import { type OrderRow, vouchersOf } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { findRefund, insertRefund, type RefundRow, type RefundUpdate, refundsOf } from './refund-store.ts'
-import { isRefundTransition, type OrderState } from './states.ts'
+import type { OrderState } from './states.ts'
 import { type NewRefundedMessage, newRefund, newRefundedMessage } from './wire.ts'
 
 /** States in which the platform refunds by itself: 1 by customer service, 2 payment never confirmed. */
@@ -149,7 +149,8 @@ export const refundOrder = operation(
     if (typeof begun === 'string') return done(await resultFor(deps, orderId))
     const result = await ask(deps, partner, begun, cause)
     const update = decisionOf(result, begun)
-    await withOrder(deps, orderId, (inside, order) => settle(inside, order, refundId, update, result.callId))
+    const answered: Cause = { kind: 'call', id: result.callId }
+    await withOrder(deps, orderId, (inside, order) => settleRefund(inside, order, refundId, update, answered))
     return done(await resultFor(deps, orderId, failureOf(result)))
   },
 )
@@ -170,19 +171,6 @@ async function ask(deps: CallDeps, partner: PartnerWithSecrets, { order, refund 
     refundTime: beijingTime(statedNow(deps)),
   }
   return callPartner(deps, partner, 'order-refund', body, { orderId, cause })
-}
-
-/** A notice may have decided during the call: a transition that is no longer legal is outdated. */
-async function settle(
-  deps: Deps,
-  order: OrderRow,
-  refundId: string,
-  update: RefundUpdate,
-  callId: string,
-): Promise<void> {
-  const refund = await findRefund(deps.db, order.partner_id, refundId)
-  if (!refund || !isRefundTransition(refund.state, update.state) || refund.state === update.state) return
-  await changeRefund(deps, order, refund, update, { kind: 'call', id: callId })
 }
 
 function decisionOf(result: CallResult<AnswerOf<'order-refund'>>, { repeated }: ToAsk): RefundUpdate {

@@ -1,4 +1,5 @@
 import type { Change } from '../../platform/history/index.ts'
+import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import type { IssuedTickets } from '../interfaces/index.ts'
 import type { ChangeableOrder, OrderUpdate, VoucherRow } from './order-store.ts'
 import type { ReportedVoucher } from './quantities.ts'
@@ -82,6 +83,45 @@ export function promisedCodes(
   if (voucherType === 1) return quantity
   return voucherType === 2 ? 1 : undefined
 }
+
+/** Says how many codes the order needs. */
+export function codesNeeded(
+  { order_id: order, quantity }: Pick<ChangeableOrder, 'order_id' | 'quantity'>,
+  { voucherType }: Pick<IssuedTickets, 'voucherType'>,
+  codes: number,
+): LocalizedText {
+  const promised = promisedCodes({ voucherType }, quantity)
+  const wanted =
+    promised === undefined
+      ? localized('at-most-count', { count: quantity })
+      : `${promised} (voucherType ${voucherType})`
+  return localized('codes-needed', { codes, order, quantity, wanted })
+}
+
+/** Whether an order may have this many codes: as many as voucherType promises, or fewer while more are to come. */
+export function isRightCount(issued: IssuedTickets, quantity: number, codes: number): boolean {
+  const promised = promisedCodes(issued, quantity)
+  const enough = promised === undefined ? codes <= quantity : codes === promised
+  return enough || awaitsCodes(issued, quantity, codes)
+}
+
+/** Reports about known codes, and about as many new ones as bring the order's to `most`. */
+export function fittingCodes(
+  before: readonly VoucherRow[],
+  reported: readonly ReportedVoucher[],
+  most: number,
+): ReportedVoucher[] {
+  const taken = new Set(before.map(({ voucher }) => voucher))
+  return reported.filter(({ voucher }) => {
+    if (!taken.has(voucher) && taken.size >= most) return false
+    taken.add(voucher)
+    return true
+  })
+}
+
+/** How many codes the order has with those reported. */
+export const countCodes = (before: readonly VoucherRow[], reported: readonly ReportedVoucher[]): number =>
+  new Set([...before, ...reported].map(({ voucher }) => voucher)).size
 
 /** Whether the partner will still send codes: it says so, and some are missing. */
 export const awaitsCodes = (issued: IssuedTickets, quantity: number, codes: number): boolean =>

@@ -123,7 +123,7 @@ describe('adding an authenticator', () => {
     for (const { text } of [begun, made, others]) expect(text).not.toContain('hreflang')
     // The form is sent again: not a wrong code, as the authenticator is there, but where other codes can be made.
     const again = await post(browser, '/account/security/authenticator/confirm', code)
-    expect([again.status, again.headers.location]).toEqual([303, '/account/security/sign-in'])
+    expect([again.status, again.headers.location]).toEqual([303, '/account/security/sign-in?done=totp_added'])
   })
 
   it('needs a first code, and cannot replace one that is in force', async () => {

@@ -100,6 +100,8 @@ describe('the secret of an app', () => {
     world.clock.advance(1)
     const answers = await Promise.all([1, 2].map(() => owner.browser.send('POST', path, { replaces })))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    const [refused] = answers.filter(({ status }) => status === 409)
+    expect(refused && seen(refused)).toContain('perhaps by your own second click. It cannot be shown again.')
   })
 
   it('before it works on for the chosen time', async () => {

@@ -133,7 +133,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       const codes = form.success ? await confirmOwnTotp(acting, session, form.data.code) : undefined
       if (codes) return sendCodes(request, reply, codes)
       // Sent once more, as by loading the page of the codes anew: where other codes can be made.
-      if ((await factorsOf(deps, session)).totpSince) return toOverview(reply)
+      if ((await factorsOf(deps, session)).totpSince) return toDone(reply, 'totp_added', withReturnTo(request.body))
       const alert = textsFor(request)('second_step.wrong')
       return sendAuthenticator(request, reply.code(form.success ? 403 : 400), { alert })
     })

@@ -30,7 +30,13 @@ export const forgottenForm = signInForm.pick({ passport: true })
 /** A code of an authenticator, or a recovery code, as it is typed. */
 export const codeForm = z.object({ code: z.string().trim().min(1).max(40) })
 
-export const SECURITY_CHANGES = ['passkey_added', 'passkey_renamed', 'passkey_removed', 'totp_removed'] as const
+export const SECURITY_CHANGES = [
+  'passkey_added',
+  'passkey_renamed',
+  'passkey_removed',
+  'totp_added',
+  'totp_removed',
+] as const
 export type SecurityChange = (typeof SECURITY_CHANGES)[number]
 /** What has just been done, for the page to say. */
 export const securityQuery = doneQuery(SECURITY_CHANGES)

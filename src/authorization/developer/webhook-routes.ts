@@ -17,6 +17,7 @@ const TOO_MANY = 20003
 
 const done = doneText({
   removed: 'developer.webhook.done_removed',
+  same: 'developer.webhook.done_same',
   tested: 'developer.webhook.done_tested',
   again: 'developer.webhook.done_again',
 })
@@ -81,7 +82,7 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
         const address = parseInput(APP_WEBHOOK.set.input, { webhook_url: typed === '' ? null : typed })
         const made = await APP_WEBHOOK.set(acting(given), given.app.app_key, address, given.person)
         if (made !== undefined) return show(given, { made })
-        return typed === '' ? '?done=removed' : ''
+        return typed === '' ? '?done=removed' : '?done=same'
       },
     })
   })

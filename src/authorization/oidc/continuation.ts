@@ -47,7 +47,7 @@ export function signContinuation({ keys }: Deps, purpose: Purpose, continuation:
 /** The languages of our pages, whose links add it. */
 const OWN_PARAMETERS = [CARRIED_AS, 'ui_locales']
 
-/** Ours stands beside no parameter of a request: an app's own of that name is unknown, and ignored like others. */
+/** Ours comes with no parameter of a request: an app's own of that name is unknown, and ignored like others. */
 export function continuationIn({ values }: Query): string | undefined {
   const isOurs = [...values.keys()].every((name) => OWN_PARAMETERS.includes(name))
   return isOurs ? values.get(CARRIED_AS) : undefined

@@ -80,17 +80,17 @@ function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Nothing inline, ever, and no script unless asked, or for the times on the page. Chromium holds every redirect after a form post against form-action too,
+ * Nothing inline, ever, and no script unless asked, or for the times on the page and forms that are sent once. Chromium holds every redirect after a form post against form-action too,
  * and where an app sends the browser on is not ours to know: pages whose forms may end outside do without.
  * Set by the page that is sent, on the answer itself: the plugin @fastify/helmet has hooks that run for every request.
  */
-const securityHeaders = ({ formsEndOutside = false, scripts = false }: PageOptions, showsTimes = false) =>
+const securityHeaders = ({ formsEndOutside = false, scripts = false }: PageOptions, hasOwnScripts = false) =>
   helmet({
     contentSecurityPolicy: {
       useDefaults: false,
       directives: {
         'default-src': "'none'",
-        ...(scripts || showsTimes ? { 'script-src': "'self'" } : {}),
+        ...(scripts || hasOwnScripts ? { 'script-src': "'self'" } : {}),
         ...(scripts ? { 'connect-src': "'self'" } : {}),
         'style-src': "'self'",
         'font-src': "'self'",
@@ -141,7 +141,7 @@ export async function sendPage(
   const shown = { ...data, t: pageTranslator(locale), locale, languages }
   const html = FORM_OWNER.addOwnerField(await reply.viewAsync(view, shown), request.formOwner)
   rememberLanguage(request, reply)
-  securityHeaders(options, html.includes('<time '))(request.raw, reply.raw, throwIfAny)
+  securityHeaders(options, /<time |<form data-once /.test(html))(request.raw, reply.raw, throwIfAny)
   return reply.headers(PAGE_HEADERS).send(html)
 }
 

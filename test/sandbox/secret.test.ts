@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { setMemberRole } from '../../src/ticketing/members/change.ts'
 import { findPartner } from '../../src/ticketing/partners/partner.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { joined, memberSession } from '../members/people.ts'
@@ -98,6 +99,18 @@ describe('a rotation by an owner', () => {
     await refusedIn((headers) => act('switch', headers), 'The test call failed', '测试调用未通过')
     expect(await secrets()).toEqual(before)
     seller.on('/alive', ok({}))
+  })
+
+  it('is not switched by whoever is no owner any more once the test call is answered', async () => {
+    await rotate(await newest())
+    const before = await secrets()
+    seller.on('/alive', async () => {
+      await setMemberRole(world.deps, seller.partnerId, owner, 'developer')
+      return ok({})
+    })
+    const answer = await act('switch', { 'accept-language': 'en' })
+    expect([answer.statusCode, answer.body.includes('You are no longer an owner')]).toEqual([409, true])
+    expect(await secrets()).toEqual(before)
   })
 
   it('refuses what there is nothing to do for', async () => {

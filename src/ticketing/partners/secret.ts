@@ -34,16 +34,24 @@ export async function rotatePartnerSecret(
 
 /**
  * Signs our calls with the newest secret from now on, once a test call with it has passed; the one before gets its end.
- * Only the newest is opened: this is also the way out when an older one no longer can be.
+ * Only the newest is opened: this is also the way out when an older one no longer can be. `admit` throws, in the
+ * transaction of the change, if whoever asked for it no longer may.
  */
-export async function switchSigning(deps: Deps, partnerId: bigint, testCall: TestCall): Promise<ShownPartner> {
+export async function switchSigning(
+  deps: Deps,
+  partnerId: bigint,
+  testCall: TestCall,
+  admit?: (inside: Deps) => Promise<void>,
+): Promise<ShownPartner> {
   const { secrets, ...partner } = await requirePartner(deps, partnerId)
   const newest = secrets.find(({ signs }) => !signs)
   if (newest === undefined || newest.ends_at !== null) throw signsAlready()
   // Outside of the transaction: a partner may take its time.
   const { ok, detail } = await testCall(partner, openSecret(deps.keys, partnerId, newest))
   if (!ok) throw testCallFailed(detail)
-  return changePartner(deps, partnerId, 'partner_signing_switched', async ({ db }, now) => {
+  return changePartner(deps, partnerId, 'partner_signing_switched', async (inside, now) => {
+    await admit?.(inside)
+    const { db } = inside
     const overlap_s = await store.findOverlap(db, partnerId, newest.secret_id)
     if (overlap_s === undefined) throw rotatedMeanwhile()
     await store.moveSigning(db, partnerId, newest.secret_id, addSeconds(now, overlap_s))

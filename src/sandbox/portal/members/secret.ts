@@ -2,7 +2,7 @@ import { type Deps, inTransaction } from '../../../platform/deps.ts'
 import { rotation } from '../../../platform/lib/crypto/generated-secret.ts'
 import { RescodeError } from '../../../platform/lib/web/rescode.ts'
 import { countUse } from '../../../platform/throttle/index.ts'
-import { requireOwner } from '../../../ticketing/members/index.ts'
+import { MemberRefusal, requireOwner } from '../../../ticketing/members/index.ts'
 import { heartbeatWith } from '../../../ticketing/partner-calls/index.ts'
 import {
   lockPartner,
@@ -31,7 +31,8 @@ export class SecretRefusal extends Error {
 
 /** What the registry refuses, it refuses because the secrets are others than expected. */
 function asChanged(error: unknown): never {
-  throw error instanceof RescodeError && error.rescode === 20007 ? new SecretRefusal('changed') : error
+  const isOfSecrets = error instanceof RescodeError && error.rescode === 20007 && !(error instanceof MemberRefusal)
+  throw isOfSecrets ? new SecretRefusal('changed') : error
 }
 
 /**
@@ -52,15 +53,17 @@ export async function rotateOwnSecret(deps: Deps, partnerId: bigint, replaces: s
 /** Signs our calls with the newest secret, if a test call with it passes. Throws as above. */
 export async function signWithNewest(deps: RunDeps, partnerId: bigint): Promise<void> {
   await countUse(deps, 'rotation', partnerId)
-  await requireOwner(deps, partnerId)
+  const admit = (by: Deps) => requireOwner(by, partnerId)
+  await admit(deps) // before their system is called, and once more when it has answered
   const testCall = heartbeatWith(deps)
   let failed: string | undefined
+  const trial: ReturnType<typeof heartbeatWith> = async (partner, secret) => {
+    const result = await testCall(partner, secret)
+    if (!result.ok) failed = result.detail
+    return result
+  }
   try {
-    await switchSigning(deps, partnerId, async (partner, secret) => {
-      const result = await testCall(partner, secret)
-      if (!result.ok) failed = result.detail
-      return result
-    })
+    await switchSigning(deps, partnerId, trial, admit)
   } catch (error) {
     if (failed !== undefined) throw new SecretRefusal('test_failed', failed)
     asChanged(error)

@@ -25,8 +25,8 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** The only one, of pages with times. */
-const OWN_SCRIPT = /<script src="\/assets\/local-time\.js\?v=\w+" defer><\/script>/
+/** Of pages with times, and of forms that are sent once. */
+const OWN_SCRIPTS = /<script src="\/assets\/(local-time|send-once)\.js\?v=\w+" defer><\/script>/g
 
 const FORMS = SECTIONS.flatMap(({ forms = [] }) => forms)
 const PAGES = SECTIONS.flatMap(({ lists = [], details = [] }) => [...lists, ...details])
@@ -39,8 +39,11 @@ it.each([...PAGES, ...FORMS, { path: '' }, { path: '/search?q=img' }].map(({ pat
     expect(answer.status).toBe(path === '/keys/:kid/retire' ? answer.status : 200)
     const { stray, right } = timesOn(answer.text)
     expect(stray).toEqual([])
-    expect(OWN_SCRIPT.test(answer.text)).toBe(right.length > 0)
-    const page = answer.text.replace(OWN_SCRIPT, '')
+    expect([...answer.text.matchAll(OWN_SCRIPTS)].map(([, name]) => name)).toEqual([
+      ...(right.length > 0 ? ['local-time'] : []),
+      ...(answer.text.includes('<form data-once ') ? ['send-once'] : []),
+    ])
+    const page = answer.text.replace(OWN_SCRIPTS, '')
     expect(page).not.toMatch(/<script|<img src=x|href="(?:javascript|data):/i)
     // An attribute of its own, not a text in the value of another.
     expect(page.replaceAll(/="[^"]*"/g, '=""')).not.toMatch(/<[^>]*\sonerror=/i)

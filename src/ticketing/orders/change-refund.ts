@@ -49,12 +49,13 @@ async function moveRefundedTickets(deps: Deps, order: OrderRow, refund: RefundRo
   })
   const before = await vouchersOf(deps.db, order_id)
   const used = before.find(({ voucher, state }) => state === 'used' && refund.vouchers.includes(voucher))
-  const contradiction =
-    used_quantity + refunded > quantity
-      ? localized('more-than-tickets', { order: order_id, quantity, used: used_quantity, refunded })
-      : used && localized('refunded-but-used', { refund: refund.refund_id, voucher: echo(used.voucher) })
+  const isTooMuch = used_quantity + refunded > quantity
+  const contradiction = isTooMuch
+    ? localized('more-than-tickets', { order: order_id, quantity, used: used_quantity, refunded })
+    : used && localized('refunded-but-used', { refund: refund.refund_id, voucher: echo(used.voucher) })
   const kept = contradiction ? await contradict(deps, order, contradiction, cause) : order
-  const vouchers = refundedVouchers(before, ticketsByVoucher(refund, done), { ...quantities, quantity })
+  const totals = { ...quantities, quantity }
+  const vouchers = refundedVouchers(before, ticketsByVoucher(refund, done), totals, isTooMuch)
   await changeOrder(deps, kept, { ...quantities, vouchers }, cause, before)
 }
 
@@ -63,6 +64,7 @@ function refundedVouchers(
   before: readonly VoucherRow[],
   named: ReadonlyMap<string, number>,
   totals: TicketTotals,
+  isTooMuch: boolean,
 ): VoucherRow[] {
   const sole = soleCode(before, totals)
   if (sole) return [sole]
@@ -76,26 +78,27 @@ function refundedVouchers(
       .filter(({ refunded }) => refunded > 0)
       .map(({ voucher, refunded }) => [voucher.voucher, { used: 0, refunded }] as const),
   )
-  const moved = singleTickets(before, named, totals, nothingLeft)
+  const moved = singleTickets(before, named, totals, { nothingLeft, isTooMuch })
   return withClaims(moved, claims, totals).filter((voucher, index) => voucher !== before[index])
 }
 
 /**
- * Codes for one ticket, of which no more are refunded than tickets are: those named, and then all that are left, if the
- * counts say whether these are used or refunded. A used one stays so, whatever the refund named.
+ * Codes for one ticket: those named, and then all that are left, if the counts say whether these are used or refunded. A
+ * used one stays so, whatever the refund named. Of a refund of too much no more codes are refunded than tickets are; else
+ * the count may only be behind, as it holds what a notice told of another refund that is decided later.
  */
 function singleTickets(
   before: readonly VoucherRow[],
   named: ReadonlyMap<string, number>,
   totals: TicketTotals,
-  nothingLeft: boolean,
+  { nothingLeft, isTooMuch }: { readonly nothingLeft: boolean; readonly isTooMuch: boolean },
 ): VoucherRow[] {
   const isOpen = ({ quantity, state }: VoucherRow) => quantity === 1 && state === 'unused'
   const sum = (vouchers: readonly VoucherRow[], field: 'used_quantity' | 'refunded_quantity') =>
     vouchers.reduce((tickets, voucher) => tickets + voucher[field], 0)
   let room = totals.refunded_quantity - sum(before, 'refunded_quantity')
   const moved = before.map((voucher) => {
-    if (!isOpen(voucher) || !named.has(voucher.voucher) || room < 1) return voucher
+    if (!isOpen(voucher) || !named.has(voucher.voucher) || (isTooMuch && room < 1)) return voucher
     room -= 1
     return { ...voucher, ...countedByState('refunded') }
   })
@@ -147,11 +150,7 @@ export async function settleRefund(
     await contradict(deps, order, decidedOtherwise(refund, update.state), cause)
 }
 
-/** A refusal of the other of the two kinds that notices have. */
-const isOtherRefusal = ({ decision_code: was }: RefundRow, code: RefundResult['code']): boolean =>
-  (was === 606 && code === 699) || (was === 699 && code === 606)
-
-/** Ends a refund; the same decision again changes nothing, a different one is refused. */
+/** Ends a refund; the same decision again changes nothing, the opposite one is refused. */
 export async function applyRefundResult(
   deps: Deps,
   partnerId: bigint,
@@ -163,7 +162,7 @@ export async function applyRefundResult(
     const refund = await findRefund(db, partnerId, result.refundId)
     if (!refund || refund.order_id !== order.order_id) throw noSuchRefund(result.refundId)
     const state = result.code === 200 ? 'refunded' : 'refused'
-    if (refund.state === state && !isOtherRefusal(refund, result.code)) return
+    if (refund.state === state) return
     if (isDecided(refund)) throw new RefusedRequest(decidedOtherwise(refund, state))
     const update = { state, decision_code: result.code, reason: result.describe } as const
     await changeRefund(inside, order, refund, update, cause)

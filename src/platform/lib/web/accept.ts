@@ -28,10 +28,10 @@ export function prefersHtml(accept: string | undefined): boolean {
   return first !== undefined && PAGE.has(first)
 }
 
-/** Paths under which programs alone ask, whether they exist or not; in the other ones a person may look at a page. */
+/** Paths that programs alone ask; at others, also such as do not exist, a person may look at a page. */
 const FOR_PROGRAMS = [
-  /^\/oauth\/v2\/(?!authorize|consent)/,
-  /^\/oauth2\/(?!authorize|consent|logout)/,
+  /^\/oauth\/v2\/api\//,
+  /^\/oauth2\/(?:token|revoke|introspect|userinfo|par|jwks)/,
   /^\/(?:\.well-known|admin)\//,
   /^[^?]*\/(?:mtp|sandbox)\/api(?:[/?]|$)/,
 ]

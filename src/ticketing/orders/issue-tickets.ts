@@ -109,7 +109,7 @@ export async function issueTickets(
   const reported = issuedCodes(issued, order.quantity)
   const most = promisedCodes(issued, order.quantity) ?? order.quantity
   const vouchers = mergedVouchers(before, fittingCodes(before, reported, most), order)
-  const known = new Set([...before, ...vouchers].map(({ voucher }) => voucher)).size
+  const known = countCodes(before, vouchers)
   const partly = awaitsCodes(issued, order.quantity, known)
   // A notice may have decided the order before the answer to order pay was read.
   const failedBefore = order.state === 'pay_failed' && known > 0

@@ -119,8 +119,10 @@ export function fittingCodes(
   })
 }
 
+type Code = Pick<VoucherRow, 'voucher'>
+
 /** How many codes the order has with those reported. */
-export const countCodes = (before: readonly VoucherRow[], reported: readonly ReportedVoucher[]): number =>
+export const countCodes = (before: readonly Code[], reported: readonly Code[]): number =>
   new Set([...before, ...reported].map(({ voucher }) => voucher)).size
 
 /** Whether the partner will still send codes: it says so, and some are missing. */

@@ -166,6 +166,5 @@ export const pendingMigrations = async (db: Db): Promise<string[]> =>
 export const pendingForPeople = async (db: Db): Promise<string[]> => {
   // A node of Citus that is asked for the names knows no search_path.
   const found = await db.value(z.boolean(), sql`select to_regclass('user_profile') is not null as found`)
-  const applied = await db.many(migrationRow, sql`select name from migration`)
-  return unapplied(found ? applied : [])
+  return found ? pendingMigrations(db) : unapplied([])
 }

@@ -195,7 +195,7 @@ describe('a call fails by name', () => {
     // undici's timers tick about twice a second.
     const failure = await failing(call(await partner(() => {}), { headersMs: QUICK.headersMs }))
     expect(failure.message).toBe('timeout (UND_ERR_HEADERS_TIMEOUT)')
-    expect(failure.exceeded).toEqual(`the response took too long: nothing came within ${QUICK.headersMs / 1_000} s`)
+    expect(failure.reason).toEqual(`the response took too long: nothing came within ${QUICK.headersMs / 1_000} s`)
   })
 
   it('timeout: the partner drips its headers', async () => {

@@ -104,6 +104,14 @@ export const REASONS = {
   'not-connected': 'could not connect',
   'no-tls-within': 'could not establish TLS within {seconds} s',
   'no-tls': 'could not establish TLS',
+  'certificate-self-signed': 'could not establish TLS, because the certificate is self-signed',
+  'certificate-unknown-issuer':
+    'could not establish TLS, because the issuer of the certificate is not publicly trusted',
+  'certificate-chain':
+    'could not establish TLS, because the certificate chain is incomplete: most often the intermediate certificate is missing',
+  'certificate-expired': 'could not establish TLS, because the certificate has expired',
+  'certificate-not-yet': 'could not establish TLS, because the certificate is not valid yet',
+  'certificate-other-host': 'could not establish TLS, because the certificate was issued for another host name',
   'nothing-within': 'the response took too long: nothing came within {seconds} s',
   'incomplete-within': 'the response took too long: it was not complete within {seconds} s',
   'took-too-long': 'the response took too long',
@@ -111,6 +119,7 @@ export const REASONS = {
   'response-larger': 'the response is larger than {size}',
   'response-too-large': 'the response is too large',
   'connection-closed': 'the connection closed before a complete HTTP response arrived',
+  'no-http': 'what came back is not a valid HTTP response',
   unreachable: 'the URL cannot be reached, or points to an address or port that the platform does not call',
   'one-like-this': '{problem}; 1 more entry like this',
   'more-like-this': '{problem}; {count} more entries like this',

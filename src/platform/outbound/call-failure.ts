@@ -20,12 +20,34 @@ const within = (ms: number) => ({ seconds: ms / 1_000 })
 
 const CONNECTING = { dns: 'not-resolved-within', connect: 'not-connected-within', tls: 'no-tls-within' } as const
 
-/** Which limit a call exceeded, by the library's code; undefined where it was not a limit that ended it. */
-export function exceededLimit(
+/** Whether the library's parser gave up: what came is no HTTP, as from a port that speaks TLS or another protocol. */
+export const isNoHttp = (code = ''): boolean => code === 'HTTPParserError' || code.startsWith('HPE_')
+
+/** What is wrong with the other side's certificate, by OpenSSL's and Node's codes; undefined where it is something else. */
+const CERTIFICATE_PROBLEMS = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate-self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate-unknown-issuer',
+  UNABLE_TO_GET_ISSUER_CERT: 'certificate-unknown-issuer',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate-unknown-issuer',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate-chain',
+  CERT_HAS_EXPIRED: 'certificate-expired',
+  CERT_NOT_YET_VALID: 'certificate-not-yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate-other-host',
+} as const
+type CertificateProblem = (typeof CERTIFICATE_PROBLEMS)[keyof typeof CERTIFICATE_PROBLEMS]
+
+export const certificateProblem = (code = ''): CertificateProblem | undefined =>
+  (CERTIFICATE_PROBLEMS as Readonly<Record<string, CertificateProblem>>)[code]
+
+/** What the library's code tells beyond the failure: which limit was exceeded, what is wrong with a certificate, or that no HTTP was spoken. */
+export function exactReason(
   failure: CallFailure,
   code: string | undefined,
   limits: CallLimits,
 ): LocalizedText | undefined {
+  if (failure === 'broken' && isNoHttp(code)) return localized('no-http')
+  const certificate = failure === 'tls' ? certificateProblem(code) : undefined
+  if (certificate) return localized(certificate)
   switch (code) {
     case 'UND_ERR_CONNECT_TIMEOUT':
       return failure in CONNECTING

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { exceededLimit } from '../../src/platform/outbound/call-failure.ts'
+import { exactReason } from '../../src/platform/outbound/call-failure.ts'
 
 const LIMITS = { connectMs: 2_500, headersMs: 4_000, totalMs: 6_000, bytes: 2_097_152 }
 
@@ -11,7 +11,14 @@ it.each([
   ['timeout', 'TimeoutError', 'the response took too long: it was not complete within 6 s'],
   ['too-large', 'UND_ERR_RES_EXCEEDED_MAX_SIZE', 'the response is larger than 2 MiB'],
   ['too-large', 'UND_ERR_HEADERS_OVERFLOW', 'the headers of the response are larger than 16 KiB'],
+  ['broken', 'HPE_INVALID_CONSTANT', 'what came back is not a valid HTTP response'],
+  ['broken', 'HTTPParserError', 'what came back is not a valid HTTP response'],
+  ['broken', 'UND_ERR_SOCKET', undefined],
+  ['tls', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'could not establish TLS, because the certificate is self-signed'],
+  ['tls', 'CERT_HAS_EXPIRED', 'could not establish TLS, because the certificate has expired'],
+  ['tls', 'ERR_SSL_WRONG_VERSION_NUMBER', undefined],
+  ['connect', 'CERT_HAS_EXPIRED', undefined],
   ['connect', 'ECONNREFUSED', undefined],
-] as const)('%s by %s names the limit of the settings', (failure, code, told) => {
-  expect(exceededLimit(failure, code, LIMITS)).toEqual(told)
+] as const)('%s by %s says the limit of the settings, or what else is known', (failure, code, told) => {
+  expect(exactReason(failure, code, LIMITS)).toEqual(told)
 })

@@ -27,6 +27,7 @@ interface Details {
   readonly visitorInfoType?: unknown
   readonly visitorInfoGroupSize?: unknown
   readonly minBuyCount?: unknown
+  readonly maxBuyCount?: unknown
 }
 
 export const OPEN_DATE = 0
@@ -35,8 +36,10 @@ const EVERY_VISITOR = 3
 
 /** In what an order differs from the one that the choice describes. */
 export interface OrderChanges {
-  /** Tickets; never fewer than the product asks for. */
+  /** Tickets; as many of them as the product lets a buyer have. */
   readonly quantity?: number
+  /** Tickets whatever the product says, to try what its partner refuses. */
+  readonly exactQuantity?: number
   /** Yuan a ticket; without them and without any in the choice, as pulled. */
   readonly prices?: { readonly unit_price: number; readonly buy_price: number }
 }
@@ -45,7 +48,7 @@ export interface OrderChanges {
 export async function orderInput(
   context: Preparing,
   partner_deal_id: string,
-  { quantity: wanted, prices }: OrderChanges = {},
+  { quantity: wanted, exactQuantity, prices }: OrderChanges = {},
 ): Promise<NewOrder> {
   const { deps, choice, partner } = context
   const { partner_id } = partner
@@ -53,7 +56,7 @@ export async function orderInput(
   const dated = isDated(context, details)
   const day = travelDate(choice, statedNow(deps))
   const key = dated ? await pullDay(context, partner_deal_id, day) : undefined
-  const quantity = Math.max(wanted ?? choice.quantity, Number(details.minBuyCount) || 1)
+  const quantity = exactQuantity ?? quantityFor(details, wanted ?? choice.quantity)
   return createOrder.input.parse({
     ...{ partner_id, partner_deal_id, quantity },
     ...{ unit_price: choice.unit_price, buy_price: choice.buy_price, ...prices },
@@ -61,6 +64,12 @@ export async function orderInput(
     ...(dated ? { travel_date: day } : {}),
     ...(key ? { partner_primary_key: key } : {}),
   })
+}
+
+/** No buyer can order fewer or more tickets than the product says; its partner would refuse that, and rightly. */
+function quantityFor({ minBuyCount, maxBuyCount }: Details, wanted: number): number {
+  const most = Number(maxBuyCount) || Number.POSITIVE_INFINITY
+  return Math.max(Math.min(wanted, most), Number(minBuyCount) || 1)
 }
 
 /** If the product says nothing about dates, the choice decides: it has a calendar, or a day was given. */

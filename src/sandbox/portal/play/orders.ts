@@ -76,7 +76,8 @@ export function makeOrder(deps: RunDeps, partner: PartnerWithSecrets, order: Pla
   return operate(deps, partner, 'order-create', async (inside) => {
     const choice = await choiceFor(deps, partner, order)
     const prepare = <Made>(operation: (deps: RunDeps) => Promise<Made>) => operation(inside)
-    const input = await orderInput({ deps: inside, partner, choice, cause: BY_PLAYGROUND, prepare }, order.product)
+    const preparing = { deps: inside, partner, choice, cause: BY_PLAYGROUND, prepare }
+    const input = await orderInput(preparing, order.product, { exactQuantity: order.quantity })
     const dated = order.travel_date === undefined ? {} : { travel_date: order.travel_date }
     return createOrder(inside, { ...input, ...dated }, BY_PLAYGROUND, 'trial')
   })

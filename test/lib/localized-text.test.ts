@@ -166,7 +166,7 @@ describe('each limit of a call', () => {
   const http = readFileSync(new URL('platform/outbound/call-failure.ts', src), 'utf8')
   const codes = [...http.matchAll(/case '((?:UND_ERR|Timeout)\w+)':/g)].map(([, found = '']) => found)
   it.each(codes)('has a text when it is exceeded: %s', (code) => {
-    const exceeded = exactReason('connect', code, PARTNER_LIMITS)
+    const exceeded = exactReason({ failure: 'connect', code, isAnswered: false }, PARTNER_LIMITS)
     expect(detailText(exceeded ?? '', zh)).toMatch(/\d+ (?:秒|KiB|MiB)/)
   })
 })

@@ -13,6 +13,7 @@ it.each([
   ['too-large', 'UND_ERR_HEADERS_OVERFLOW', 'the headers of the response are larger than 16 KiB'],
   ['broken', 'HPE_INVALID_CONSTANT', 'what came back is not a valid HTTP response'],
   ['broken', 'HTTPParserError', 'what came back is not a valid HTTP response'],
+  ['broken', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'the Content-Length of the response is not the length of its body'],
   ['broken', 'UND_ERR_SOCKET', undefined],
   ['tls', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'could not establish TLS, because the certificate is self-signed'],
   ['tls', 'CERT_HAS_EXPIRED', 'could not establish TLS, because the certificate has expired'],
@@ -20,5 +21,9 @@ it.each([
   ['connect', 'CERT_HAS_EXPIRED', undefined],
   ['connect', 'ECONNREFUSED', undefined],
 ] as const)('%s by %s says the limit of the settings, or what else is known', (failure, code, told) => {
-  expect(exactReason(failure, code, LIMITS)).toEqual(told)
+  expect(exactReason({ failure, code, isAnswered: false }, LIMITS)).toEqual(told)
+})
+
+it('does not say that a body which is cut off is no HTTP', () => {
+  expect(exactReason({ failure: 'broken', code: 'HTTPParserError', isAnswered: true }, LIMITS)).toBeUndefined()
 })

@@ -119,6 +119,7 @@ export const REASONS = {
   'response-larger': 'the response is larger than {size}',
   'response-too-large': 'the response is too large',
   'connection-closed': 'the connection closed before a complete HTTP response arrived',
+  'other-length': 'the Content-Length of the response is not the length of its body',
   'no-http': 'what came back is not a valid HTTP response',
   unreachable: 'the URL cannot be reached, or points to an address or port that the platform does not call',
   'one-like-this': '{problem}; 1 more entry like this',

@@ -20,8 +20,20 @@ const within = (ms: number) => ({ seconds: ms / 1_000 })
 
 const CONNECTING = { dns: 'not-resolved-within', connect: 'not-connected-within', tls: 'no-tls-within' } as const
 
-/** Whether the library's parser gave up: what came is no HTTP, as from a port that speaks TLS or another protocol. */
-export const isNoHttp = (code = ''): boolean => code === 'HTTPParserError' || code.startsWith('HPE_')
+/** How a call ended. `isAnswered`: the status and headers of an answer had come. */
+interface CallEnd {
+  readonly failure: CallFailure
+  /** The library's. */
+  readonly code: string | undefined
+  readonly isAnswered: boolean
+}
+
+/**
+ * Whether no answer began, because the library's parser gave up: what came is no HTTP, as from a port that speaks TLS or
+ * another protocol. A body that is cut off makes it give up, too.
+ */
+export const isNoHttp = ({ failure, code = '', isAnswered }: CallEnd): boolean =>
+  failure === 'broken' && !isAnswered && (code === 'HTTPParserError' || code.startsWith('HPE_'))
 
 /** What is wrong with the other side's certificate, by OpenSSL's and Node's codes; undefined where it is something else. */
 const CERTIFICATE_PROBLEMS = {
@@ -40,12 +52,10 @@ export const certificateProblem = (code = ''): CertificateProblem | undefined =>
   (CERTIFICATE_PROBLEMS as Readonly<Record<string, CertificateProblem>>)[code]
 
 /** What the library's code tells beyond the failure: which limit was exceeded, what is wrong with a certificate, or that no HTTP was spoken. */
-export function exactReason(
-  failure: CallFailure,
-  code: string | undefined,
-  limits: CallLimits,
-): LocalizedText | undefined {
-  if (failure === 'broken' && isNoHttp(code)) return localized('no-http')
+export function exactReason(end: CallEnd, limits: CallLimits): LocalizedText | undefined {
+  const { failure, code } = end
+  if (isNoHttp(end)) return localized('no-http')
+  if (failure === 'broken' && code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return localized('other-length')
   const certificate = failure === 'tls' ? certificateProblem(code) : undefined
   if (certificate) return localized(certificate)
   switch (code) {

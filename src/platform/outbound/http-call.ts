@@ -56,7 +56,7 @@ export class HttpCallError extends Error {
     this.failure = failure
     this.timings = timings
     this.code = code
-    this.reason = exactReason(failure, code, limits)
+    this.reason = exactReason({ failure, code, isAnswered: timings.headers !== null }, limits)
     this.maybeReceived = !NEVER_SENT.includes(failure)
   }
 }

@@ -148,7 +148,9 @@ function broken(url: string, { failure, code = '', timings }: Probe & { outcome:
     case 'timeout':
       return { ...connected, answers: { ...failedWith('sandbox.preflight.answers_timeout'), timing } }
     case 'broken': {
-      const text = isNoHttp(code) ? 'sandbox.preflight.answers_no_http' : 'sandbox.preflight.answers_broken'
+      const isAnswered = (timings?.headers ?? null) !== null
+      const noHttp = isNoHttp({ failure, code, isAnswered })
+      const text = noHttp ? 'sandbox.preflight.answers_no_http' : 'sandbox.preflight.answers_broken'
       return { ...connected, answers: { ...failedWith(text, { code }), timing } }
     }
     case 'too-large':

@@ -82,6 +82,7 @@ export const REASONS = {
   'no-refund': 'refund {refund} does not exist',
   'no-partner': 'partner {partner} does not exist',
   'partner-is': 'partner {partner} is {state}',
+  'travel-date-over': 'the travel date of this run, {day}, is over; start a new run with a later one',
   'no-product': 'product {product} does not exist',
   'order-cannot-become': 'order {order} is {state} ({meaning}); it cannot become {to}',
   'refund-cannot-become': 'refund {refund} is {state} ({meaning}); it cannot become {to}',

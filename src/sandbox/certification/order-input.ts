@@ -1,6 +1,8 @@
 import { OPERATOR } from '../../platform/history/index.ts'
 import type { InputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
+import { beijingDate } from '../../platform/lib/time-zone.ts'
+import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import {
   findOffer,
   findProduct,
@@ -117,6 +119,12 @@ export interface OrderOptions extends OrderChanges {
 /** A new order that platform and partner can make. */
 export type OrderInput = NewOrder & { readonly order_id: bigint }
 
+/** Throws when the day that was chosen is over: a run may have been left for days, and no partner sells yesterday. */
+export function requireDayAhead({ deps }: Pick<StepContext, 'deps'>, day: string): string {
+  if (day < beijingDate(deps.clock.now())) throw new RefusedRequest(localized('travel-date-over', { day }))
+  return day
+}
+
 /** What an order of the run is made of, with an id that belongs to the run. Fails the step when no price is known. */
 export async function runOrderInput(
   context: StepContext,
@@ -125,6 +133,7 @@ export async function runOrderInput(
   { idBits, ...changes }: OrderOptions = {},
 ): Promise<OrderInput> {
   const input = await orderInput(context, partnerDealId, changes)
+  if (input.travel_date) requireDayAhead(context, input.travel_date)
   await requireOffer(context, input)
   return { ...input, order_id: await context.newOrder(role, idBits) }
 }

@@ -19,7 +19,7 @@ import type { Choice } from '../../test-plan/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { obstacleToCall } from '../traffic/outcome.ts'
 import type { BodyProblem } from './body.ts'
-import { isCovered, judge, pendingCodes } from './send.ts'
+import { callNow, isCovered, judge, pendingCodes } from './send.ts'
 import type { Action, ExpectedOutcome, PlayOrder } from './wire.ts'
 
 type TrialOrder = OutputOf<typeof trialOrders>[number]
@@ -62,6 +62,7 @@ async function operate(
 ): Promise<Operated> {
   const expectedOutcome = pendingCodes(name).length > 0 ? 'either' : 'success'
   await countUse(deps, 'play', partner.partner_id)
+  callNow(deps, partner)
   const { calls } = await withCalls(deps, operation)
   const call = calls.findLast((made) => made.call.interface === name)?.call
   if (call) await judge(deps, partner, call, expectedOutcome)

@@ -34,7 +34,7 @@ export const REFUSALS = {
   // The request as such
   'path-undecodable': 'the path cannot be decoded',
   'request-unreadable': 'the request cannot be read',
-  'form-wanted': 'Content-Type must be application/x-www-form-urlencoded',
+  'type-wanted': 'Content-Type must be {type}',
   'not-http': 'not HTTP',
   'head-too-long': 'the request line and headers are longer than 32 KiB',
   'host-header-missing': 'the Host header is missing',

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findMicroAppForAuthentication } from '../src/authorization/registry/secret.ts'
 import { createOperator } from '../src/operations/operators/index.ts'
 import { hashSecret } from '../src/platform/lib/crypto/keys.ts'
+import { altered } from './altered.ts'
 import { gatehouse } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
 
@@ -186,6 +187,8 @@ describe('the command line', () => {
       `http://127.0.0.1:${address.port}`,
     )
     expect(there).toMatchObject({ code: 0, stderr: '' })
+    const refused = await gatehouse({ ...here, GATEHOUSE_TOKEN: altered(token) }, 'operator', 'list')
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/^GATEHOUSE_TOKEN is not accepted: /) })
     const without = await gatehouse({}, 'app', 'list', '--url', 'http://127.0.0.1:1')
     expect(without.stderr).toContain('--url also needs an operator’s token in GATEHOUSE_TOKEN')
   })

@@ -175,6 +175,16 @@ describe('a form', () => {
   })
 })
 
+it.each([
+  ['the operators’ API', '/admin/v1/users', FORM, 'application/json'],
+  ['the sign-in', '/sign-in', { 'content-type': 'application/json' }, FORM['content-type']],
+  ['the consent form', '/oauth/v2/consent', { 'content-type': 'text/plain' }, FORM['content-type']],
+  ['the sign-in of operators', '/console/sign-in', { 'content-type': 'text/json' }, FORM['content-type']],
+])('a body of another type: %s says which type it reads', async (_name, url, headers, type) => {
+  const answer = await send({ url, payload: 'x=1', headers: { ...OPERATOR, accept: 'application/json', ...headers } })
+  expect(answer.json().data.message).toBe(`Invalid request: Content-Type must be ${type}`)
+})
+
 describe('the standard dialect', () => {
   it('names what cannot be read of a form, at each endpoint', async () => {
     const app = await createMicroApp(

@@ -37,7 +37,7 @@ describe('a request', () => {
     expect((await search(viewer, refusedId)).location).toBe(`/console/requests/${refusedId}`)
     const { text } = await viewer.get(`/console/requests/${refusedId}`)
     expect(text).toContain('POST A2')
-    expect(text).toContain('A2, check 10')
+    expect(text).toContain('code_expired (A2, check 10')
     expect(text).toContain('code unknown, used, expired, or another app')
     expect(text).toContain(`href="/console/apps/${app.app_key}"`)
     expect(text).not.toContain(app.app_secret)

@@ -120,8 +120,12 @@ describe('settings', () => {
       secret: false,
     })
     const { stdout } = await gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, 'settings')
-    expect(stdout).toMatch(/^PAGES_PER_MINUTE +\d+$/m)
-    expect(stdout).toMatch(/^SECRET_KEY +set, not shown$/m)
+    expect(stdout).toMatch(/^PAGES_PER_MINUTE +\d+ +yes$/m)
+    expect(stdout).toMatch(/^SECRET_KEY +set, not shown +yes$/m)
+    expect(stdout).toMatch(/^MIGRATE +on +no$/m) // as it is set
+    for (const order of [stdout, JSON.stringify(settings)]) {
+      expect(order.indexOf('SMTP_URL')).toBeLessThan(order.indexOf('AUDIT_DAYS'))
+    }
     expect(`${stdout}${JSON.stringify(settings)}`).not.toMatch(new RegExp(`hunter2|${SECRET_KEY}|${ADMIN_TOKEN}`))
   })
 })

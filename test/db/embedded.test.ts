@@ -1,5 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -76,6 +87,27 @@ describe('a data folder', () => {
     await expect(startEmbedded(folder, log)).rejects.toThrow(
       /secrets\.json cannot be read \(EISDIR.*\): give it to the user that runs Gatehouse, with mode 600$/,
     )
+  })
+
+  it('whose database is gone is refused: nothing is put in its place, nor deleted', async () => {
+    const [linked, other] = [usedFolder('linked'), usedFolder('not a database')]
+    const elsewhere = join(home, 'not mounted')
+    rmSync(join(linked, 'postgres'), { recursive: true })
+    symlinkSync(elsewhere, join(linked, 'postgres'))
+    rmSync(join(other, 'postgres', 'PG_VERSION'))
+    writeFileSync(join(other, 'postgres', 'pg_hba.conf'), '')
+    for (const [folder, place] of [
+      [linked, elsewhere],
+      [other, join(other, 'postgres')],
+    ] as const) {
+      const message = `DATA_DIR ${folder} has its database in ${place}, and there is none: ${restore}`
+      await expect(startEmbedded(folder, log)).rejects.toThrow(message)
+      rmSync(join(folder, 'secrets.json'))
+      await expect(startEmbedded(folder, log)).rejects.toThrow(message)
+      expect(readdirSync(folder).filter((name) => name === 'secrets.json')).toEqual([])
+    }
+    expect(readlinkSync(join(linked, 'postgres'))).toBe(elsewhere)
+    expect(readdirSync(join(other, 'postgres'))).toEqual(['pg_hba.conf'])
   })
 
   it('gets its secrets once', () => {

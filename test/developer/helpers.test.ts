@@ -96,6 +96,16 @@ describe('a request that is pasted', () => {
       () => `curl ${home()}/oauth2/token -H 'Content-Type: application/json' -u ${app.app_key}:x -d '{"code":"x"}'`,
       mend('media_type'),
     ],
+    [
+      'a form in parts',
+      () => `curl ${home()}/oauth2/token -F client_id=${app.app_key} -F grant_type=authorization_code`,
+      mend('media_type'),
+    ],
+    [
+      'letters of curl in one word',
+      () => contractToken({ grant_type: 'password' }).replace('-i -X POST', '-siX POST'),
+      mend('grant_type'),
+    ],
     ['a query in place of the form', () => `POST ${home()}/oauth2/token?${tokenForm()}`, mend('query')],
     [
       'a form in place of the query',
@@ -277,6 +287,27 @@ describe('what is pasted', () => {
       },
     ],
     ['curl with -G', `curl -G https://a.example/t?x=1 -d a=1`, { method: 'GET', url: '/t?x=1&a=1', body: null }],
+    [
+      'curl with letters in one word, and values that are attached to them',
+      `curl -sSX POST -uid:secret -HX-A:b 'https://a.example/t' -da=1`,
+      { method: 'POST', url: '/t', body: 'a=1', headers: { 'x-a': 'b', authorization: `Basic ${btoa('id:secret')}` } },
+    ],
+    [
+      'curl with options after the address that say nothing of the request',
+      `curl --location --request POST 'https://a.example/t' --data a=1 --connect-timeout 5 --retry 3 -o /dev/null -kD- --compressed`,
+      { method: 'POST', origin: 'https://a.example', url: '/t', body: 'a=1' },
+    ],
+    [
+      'curl with a form in parts, as Postman and PHP send it',
+      `curl --location 'https://a.example/t' --form 'a="1"' -F b=2`,
+      { method: 'POST', url: '/t', body: 'a="1"&b=2', headers: { 'content-type': 'multipart/form-data' } },
+    ],
+    [
+      'curl without a scheme',
+      'curl LocalHost:3000/t?a=1',
+      { method: 'GET', origin: '//localhost:3000', url: '/t?a=1' },
+    ],
+    ['curl -I', 'curl -sI https://a.example/t', { method: 'HEAD', url: '/t', body: null }],
     ['an address', 'https://A.example:1/p?q=1#f', { method: null, origin: 'https://a.example:1', url: '/p?q=1' }],
     ['a path', '/p?q=1', { method: null, origin: null, url: '/p?q=1' }],
     [

@@ -81,7 +81,9 @@ describe('a refused request of area A', () => {
       expect(JSON.stringify(row)).not.toContain(secret)
     const { code, stdout } = await command(id)
     expect(code).toBe(0)
-    expect(stdout).toContain("why         A2, check 10: code unknown, used, expired, or another app's: one text")
+    const why = "code_expired (A2, check 10: code unknown, used, expired, or another app's: one text)"
+    expect(stdout).toContain(`why         ${why}`)
+    expect((await command(app.app_key)).stdout).toContain(why)
     expect(stdout).toContain('answered    20013 ServerErrorException (HTTP 200)')
   })
 

@@ -60,3 +60,9 @@ it('a failure that is in no table has no step', () => {
   expect(refusingCheckOf({ ...refused, endpoint: '/oauth2/token', failure: 'code_expired' })).toBeNull()
   expect(refusingCheckOf({ ...refused, failure: 'method_not_allowed' })).toEqual({ row: 1, check: 'not POST' })
 })
+
+it('a parameter that stands in the body has the step of a missing one', () => {
+  const inBody = { endpoint: 'A2', failure: 'parameters_in_body', detail: 'grant_type' }
+  expect(refusingCheckOf(inBody)?.row).toBe(8)
+  expect(refusingCheckOf({ ...inBody, endpoint: 'A5', detail: 'access_token' })?.row).toBe(2)
+})

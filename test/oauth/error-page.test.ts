@@ -42,6 +42,14 @@ it.each([
   expect(chinese).not.toContain('链接不完整')
 })
 
+it('an empty challenge is none, as everywhere; an empty one of a method is wrong', async () => {
+  const ask = (changes: object) => client.call('GET', client.authorizePath(client.request(app, { ...changes })))
+  const empty = await ask({ code_challenge: '', code_challenge_method: '' })
+  expect(empty.headers.location).toMatch(/^\/sign-in\?/)
+  const half = await ask({ code_challenge: '', code_challenge_method: 'S256' })
+  expect(half.text).toContain('base64url SHA-256; received: none')
+})
+
 it('what was received is text, never markup', async () => {
   const { text } = await client.call('GET', client.authorizePath(client.request(app, { state: '<b>x</b>' })), html)
   expect(text).toContain('received: &lt;b&gt;x&lt;/b&gt;')

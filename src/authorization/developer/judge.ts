@@ -2,7 +2,7 @@ import { contractAnswer, NamedFailure } from '../../platform/lib/failure.ts'
 import { cutTo } from '../../platform/lib/storable.ts'
 import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
 import { ANOTHER_TYPE } from '../../platform/lib/web/envelope.ts'
-import { foundInBody, foundInQuery } from '../../platform/lib/web/misplaced.ts'
+import { foundElsewhere, foundInQuery } from '../../platform/lib/web/misplaced.ts'
 import { FORM_WANTED } from '../../platform/lib/web/oauth-response.ts'
 import { parseQuery, pathAsSent, type Query, queryOf } from '../../platform/lib/web/request-target.ts'
 import { type FailureAnswer, invalidRequest, methodNotAllowed, RescodeError } from '../../platform/lib/web/rescode.ts'
@@ -152,10 +152,12 @@ async function failureOf(work: () => Promise<unknown>, { operation, pasted }: As
     await work()
     return undefined
   } catch (error) {
-    const { url, body } = pasted
+    const { url, body, headers } = pasted
     const method = pasted.method ?? operation.method.toUpperCase()
     const named =
-      operation.dialect === 'contract' ? foundInBody(error, body !== null) : foundInQuery(error, { url, method })
+      operation.dialect === 'contract'
+        ? foundElsewhere(error, { hasBody: body !== null, authorization: headers.authorization })
+        : foundInQuery(error, { url, method })
     if (named instanceof NamedFailure) return contractAnswer(named)
     if (named instanceof RescodeError) return named satisfies FailureAnswer
     throw named

@@ -70,9 +70,45 @@ function wordsOf(command: string): string[] {
   )
 }
 
-const DATA = ['-d', '--data', '--data-raw', '--data-binary', '--data-ascii', '--data-urlencode', '--json']
-/** Options of curl that take a value which says nothing of the request. */
-const SKIPPED = ['-o', '--output', '-A', '--user-agent', '-e', '--referer', '-b', '--cookie', '--cacert', '-m', '-w']
+/** Options of curl that say what is sent; a value of any other says nothing of the request. */
+const DATA = ['--data', '--data-raw', '--data-binary', '--data-ascii', '--data-urlencode', '--json']
+const PARTS = ['--form', '--form-string']
+const SENT = [...DATA, ...PARTS, '--request', '--header', '--user', '--oauth2-bearer', '--url']
+const LETTERS: Readonly<Record<string, string>> = {
+  X: '--request',
+  H: '--header',
+  d: '--data',
+  F: '--form',
+  u: '--user',
+  G: '--get',
+  I: '--head',
+}
+/** `curl --help all` has those with a value; of the long ones here are those of HTTP. */
+const LETTERS_WITH_VALUE = 'AbcCdDeEFHKmoPQrtTuUwxXyYz'
+const OTHERS_WITH_VALUE =
+  'cacert capath cert cert-type ciphers config connect-timeout connect-to cookie cookie-jar dump-header expect100-timeout interface key key-type limit-rate max-redirs max-time noproxy output output-dir pass pinnedpubkey proto proxy proxy-header proxy-user referer resolve retry retry-delay retry-max-time socks5 socks5-hostname stderr tls-max trace trace-ascii unix-socket user-agent write-out'
+    .split(' ')
+    .map((name) => `--${name}`)
+
+/** Each option by its long name, with its value. One letter may follow another: `-sX POST` is `-s -X POST`, as is `-sXPOST`. */
+function* optionsOf(words: readonly string[]): Generator<readonly [name: string, value: string]> {
+  for (let n = 0; n < words.length; n++) {
+    const word = words[n] ?? ''
+    if (!word.startsWith('-')) yield ['--url', word]
+    else if (word.startsWith('--')) {
+      const [, name = word, given] = /^(--[\w-]+)=(.*)$/s.exec(word) ?? []
+      const takesValue = SENT.includes(name) || OTHERS_WITH_VALUE.includes(name)
+      yield [name, takesValue ? (given ?? words[++n] ?? '') : '']
+    } else {
+      const letters = [...word.slice(1)]
+      const last = letters.findIndex((letter) => LETTERS_WITH_VALUE.includes(letter))
+      const alone = last < 0 ? letters : letters.slice(0, last)
+      for (const letter of alone) yield [LETTERS[letter] ?? '', '']
+      const attached = letters.slice(last + 1).join('')
+      if (last >= 0) yield [LETTERS[letters[last] ?? ''] ?? '', attached || (words[++n] ?? '')]
+    }
+  }
+}
 
 const urlEncoded = (text: string): string => {
   const equals = text.indexOf('=')
@@ -82,31 +118,34 @@ const urlEncoded = (text: string): string => {
 }
 
 function parseCurl([, ...words]: readonly string[]): PastedRequest | undefined {
-  let [method, address, isGet]: [string | null, string, boolean] = [null, '', false]
+  let [method, address, isGet, type]: [string | null, string, boolean, string] = [null, '', false, FORM]
   const headers: string[] = []
   const data: string[] = []
-  for (let n = 0; n < words.length; n++) {
-    const [, long = '', given] = /^(--[\w-]+)=(.*)$/s.exec(words[n] ?? '') ?? []
-    const word = long || (words[n] ?? '')
-    const value = () => given ?? words[++n] ?? ''
-    if (word === '-X' || word === '--request') method = value().toUpperCase()
-    else if (/^-X\w+$/.test(word)) method = word.slice(2).toUpperCase()
-    else if (word === '-H' || word === '--header') headers.push(value())
-    else if (word === '-u' || word === '--user') headers.push(`authorization: Basic ${btoaUtf8(value())}`)
-    else if (word === '--oauth2-bearer') headers.push(`authorization: Bearer ${value()}`)
-    else if (word === '-G' || word === '--get') isGet = true
-    else if (word === '--url') address = value()
-    else if (DATA.includes(word)) {
-      data.push(word === '--data-urlencode' ? urlEncoded(value()) : value())
-      if (word === '--json') headers.push('content-type: application/json')
-    } else if (SKIPPED.includes(word)) value()
-    else if (!word.startsWith('-')) address = word
+  for (const [name, value] of optionsOf(words)) {
+    if (name === '--request') method = value.toUpperCase()
+    else if (name === '--head') method ??= 'HEAD'
+    else if (name === '--header') headers.push(value)
+    else if (name === '--user') headers.push(`authorization: Basic ${btoaUtf8(value)}`)
+    else if (name === '--oauth2-bearer') headers.push(`authorization: Bearer ${value}`)
+    else if (name === '--get') isGet = true
+    else if (name === '--url') address = value
+    else if (PARTS.includes(name)) {
+      data.push(value)
+      type = 'multipart/form-data'
+    } else if (DATA.includes(name)) {
+      data.push(name === '--data-urlencode' ? urlEncoded(value) : value)
+      if (name === '--json') type = 'application/json'
+    }
   }
   const body = data.length > 0 && !isGet ? data.join('&') : null
   const inQuery = data.length > 0 && isGet ? `${address.includes('?') ? '&' : '?'}${data.join('&')}` : ''
   const sent = headersOf(headers)
-  const typed = body === null ? sent : { 'content-type': FORM, ...sent }
-  return at(address + inQuery, { method: method ?? (body === null ? 'GET' : 'POST'), headers: typed, body })
+  const typed = body === null ? sent : { 'content-type': type, ...sent }
+  const request = { method: method ?? (body === null ? 'GET' : 'POST'), headers: typed, body }
+  // curl guesses the scheme of `localhost:3000/docs`: only the host is compared.
+  const [, host, path] = /^([\w.-]+(?::\d+)?)([/?].*)?$/s.exec(address) ?? []
+  if (host !== undefined) return at((path ?? '/') + inQuery, { ...request, origin: `//${host.toLowerCase()}` })
+  return at(address + inQuery, request)
 }
 
 const btoaUtf8 = (text: string): string => Buffer.from(text, 'utf8').toString('base64')

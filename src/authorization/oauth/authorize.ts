@@ -93,8 +93,8 @@ function checkScopes(parameters: Parameters, app: MicroApp): readonly Scope[] {
 
 /** The challenge of PKCE, if there is one. */
 export function checkPkce(parameters: Parameters): string | null {
-  const challenge = parameters.get('code_challenge')
-  const method = parameters.get('code_challenge_method')
+  const challenge = parameters.get('code_challenge') || undefined // an empty one counts as missing
+  const method = parameters.get('code_challenge_method') || undefined
   if (challenge === undefined && method === undefined) return null
   if (method !== 'S256') throw oauthFailure('code_challenge_method_unsupported', { value: method ?? '' })
   if (!/^[A-Za-z0-9_-]{43}$/.test(challenge ?? ''))

@@ -59,7 +59,9 @@ interface Refused {
 export function refusingCheckOf({ endpoint, failure, detail }: Refused): RefusingCheck | null {
   const sequence = Object.entries(CHECK_SEQUENCES).find(([name]) => name === endpoint)?.[1]
   if (!sequence) return null
-  const name = failure === 'parameter_missing' || failure === 'parameters_in_body' ? `${failure} ${detail}` : failure
+  // One that stands in the body is missing from the query.
+  const isMissing = failure === 'parameter_missing' || failure === 'parameters_in_body'
+  const name = isMissing ? `parameter_missing ${detail}` : failure
   const found = Object.entries(sequence).find(([, { failures }]) => name !== null && failures.includes(name))
   return found ? { row: Number(found[0]), check: found[1].check } : null
 }

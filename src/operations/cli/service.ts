@@ -43,6 +43,8 @@ export class OnlyOnTheMachine extends Error {
 }
 
 const HOW_TO_START = 'start the service first (npm start)'
+const TOKEN_REFUSED =
+  'GATEHOUSE_TOKEN is not accepted: it is incomplete or of another service, has expired or was revoked, or its operator is disabled'
 const ELSEWHERE = 'for a service elsewhere set GATEHOUSE_URL and GATEHOUSE_TOKEN'
 
 /** Whether the address of a service is given; otherwise it is the one of this machine. */
@@ -61,7 +63,7 @@ export async function findService({ terminal, clock }: Asking, url?: string): Pr
   if (GATEHOUSE_URL) return givenService('GATEHOUSE_URL', GATEHOUSE_URL, env)
   const own = await serviceOfMachine(env)
   const away = `nothing answers at ${own.url}: ${HOW_TO_START}, or give this command the settings of the one that runs; ${ELSEWHERE}`
-  if (token) return { url: own.url, tokenFor: () => token, whenAway: away }
+  if (token) return { url: own.url, tokenFor: () => token, whenAway: away, whenRefused: TOKEN_REFUSED }
   const keys = deriveKeys(own.secretKey())
   return {
     url: own.url,
@@ -90,7 +92,7 @@ function givenService(name: string, url: string, env: Terminal['env']): FoundSer
   if (!token) throw new Error(`${name} also needs an operator’s token in GATEHOUSE_TOKEN`)
   const { protocol, hostname } = new URL(url)
   if (protocol === 'https:' || overHttp === 'on' || isLoopbackHost(hostname)) {
-    return { url: url.replace(/\/+$/, ''), tokenFor: () => token }
+    return { url: url.replace(/\/+$/, ''), tokenFor: () => token, whenRefused: TOKEN_REFUSED }
   }
   throw new Error(
     `${name} is plain http, so whoever is on the way could read the token: use https://, or a tunnel to this machine (ssh -L), or set GATEHOUSE_URL_HTTP=on in a network that only you use`,

@@ -134,10 +134,8 @@ function besideOf(places: Places, list: Placed, context: PageContext): ActionLin
 
 function listTable(places: Places, page: Placed, output: Values, context: PageContext): Table {
   const { t } = context
-  const { rows: name = '', columns = [], opens, first: isFirst = () => false } = page.list ?? {}
-  const rows = rowsIn(output, name)
-  const ordered = [...rows.filter((row) => isFirst(row)), ...rows.filter((row) => !isFirst(row))]
-  const records = ordered.map((row) => ({ ...context.params, ...keysIn(page, context), ...row }))
+  const { rows: name = '', columns = [], opens } = page.list ?? {}
+  const records = rowsIn(output, name).map((row) => ({ ...context.params, ...keysIn(page, context), ...row }))
   const details = records.map((record) => detailOf(places, page, record))
   const shown = tableOf(page, columns, records, context)
   const cut = page.cut?.(output)

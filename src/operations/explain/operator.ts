@@ -27,13 +27,19 @@ const pageOfCall = ({ partner_id, id }: Readonly<Record<string, unknown>>, kind:
   { partner_id, kind, id },
 ]
 
-/** `A2, check 10: …`, a row of the REFERENCE; the failure's name if no row has it. */
+/** `code_expired (A2, check 10: …)`: the failure, as one row of the REFERENCE has several, and the row, if one has it. */
 const why: Shown<ExplainedRefusal> = {
   name: 'why',
-  of: ({ endpoint, step, failure }, t) =>
-    step
-      ? t('console.explain.row', { endpoint, row: String(step.row), check: checkText(step.check, t.locale) })
-      : failure,
+  of: ({ endpoint, step, failure: name, detail }, t) => {
+    const failure = [name, detail].filter((text) => text !== null).join(' ')
+    if (!step) return failure || null
+    return t('console.explain.row', {
+      failure,
+      endpoint,
+      row: String(step.row),
+      check: checkText(step.check, t.locale),
+    })
+  },
 }
 
 const REFUSAL: readonly Shown<ExplainedRefusal>[] = [
@@ -61,7 +67,6 @@ const parts = {
   refusal: [
     'at',
     ...REFUSAL,
-    { name: 'detail', of: ({ detail }) => detail ?? undefined },
     'parameters',
     { name: 'received', of: ({ received }) => received ?? undefined },
     {

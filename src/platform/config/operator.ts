@@ -22,6 +22,7 @@ function meaningOf(name: string, { locale }: Translate): string {
 
 const shown = ({ value, secret }: SettingInForce, t: Translate): string => {
   if (secret) return t('console.settings.secret')
+  if (typeof value === 'boolean') return value ? 'on' : 'off' // as it is written
   return value === null ? t('console.settings.unset') : String(value)
 }
 
@@ -46,17 +47,19 @@ export const SETTING_ACTIONS = [
     command: 'settings',
     role: 'viewer',
     input: z.strictObject({}),
-    run: async ({ config }: { readonly config: Config }) => settingsInForce(config),
+    run: async ({ config }: { readonly config: Config }) => {
+      const { settings } = settingsInForce(config)
+      return { settings: [...settings.filter(isChanged), ...settings.filter((one) => !isChanged(one))] }
+    },
     list: {
       rows: 'settings',
       columns: [
         { name: 'setting', of: ({ name }) => name },
         { name: 'value', of: shown },
         { name: 'unit', of: unitOf, onPagesOnly: true },
-        { name: 'changed', of: isChanged, onPagesOnly: true },
+        { name: 'changed', of: isChanged },
         { name: 'meaning', of: ({ name }, t) => meaningOf(name, t), onPagesOnly: true },
       ],
-      first: isChanged,
     },
   }),
 ]

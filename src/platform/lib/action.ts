@@ -48,8 +48,6 @@ interface ListOf<Name, Row, Columns = readonly Shown<Row>[]> {
   readonly onRecord?: true
   /** Whether a row has a page of its own, where not every one has. */
   opens?(row: Row): boolean
-  /** The rows that its page shows before the others. */
-  first?(row: Row): boolean
   /** Who may have the whole list as a file, where that is not everybody who sees it. */
   readonly exportRole?: Role
 }

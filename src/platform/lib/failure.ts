@@ -63,8 +63,9 @@ export class NamedFailure extends Refusal {
   }
 }
 
-/** The same failure to the caller, by another name for those who read why. */
-export const renamed = ({ row, facts }: NamedFailure, name: string): NamedFailure => new NamedFailure(name, row, facts)
+/** The same failure by another name for those who read why; the answer may say more of it. */
+export const renamed = ({ row, facts }: NamedFailure, name: string, more: Partial<FailureRow> = {}): NamedFailure =>
+  new NamedFailure(name, { ...row, ...more }, facts)
 
 /** For a table of failures: makes the failure of a name, to be thrown. */
 export const failureFactory =

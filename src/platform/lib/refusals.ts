@@ -34,7 +34,7 @@ export const REFUSALS = {
   // The request as such
   'path-undecodable': 'the path cannot be decoded',
   'request-unreadable': 'the request cannot be read',
-  'form-wanted': 'Content-Type must be application/x-www-form-urlencoded',
+  'type-wanted': 'Content-Type must be {type}',
   'not-http': 'not HTTP',
   'head-too-long': 'the request line and headers are longer than 32 KiB',
   'host-header-missing': 'the Host header is missing',
@@ -53,6 +53,8 @@ export const REFUSALS = {
   'form-incomplete': 'the form is incomplete',
   'parameter-undecodable': '{name} cannot be decoded',
   'parameter-missing': '{name} is missing',
+  'parameter-in-body': '{name} is missing; parameters go in the query string, not in a body',
+  'parameter-in-query': '{name} is missing; parameters go in a form in the body, not in the query',
   'parameter-repeated': '{name} is given twice',
   'parameter-malformed': '{name} is malformed',
   // An authorization request
@@ -81,6 +83,8 @@ export const REFUSALS = {
   'client-in-development':
     'the client is in development and takes only test users of its own, or a test user of another app is signed in',
   'client-failed': 'client authentication failed',
+  'client-in-query':
+    'client authentication failed; client_id and client_secret go in the Authorization header or in the form, not in the query',
   'client-twice': 'use only one client authentication method',
   'client-differs': 'client_id does not match the authenticated client',
   'unusable-grant': 'the code or refresh token is invalid, expired or revoked, or does not fit the request',
@@ -97,6 +101,9 @@ export const REFUSALS = {
   'post-logout-unregistered': 'post_logout_redirect_uri is not registered',
   'post-logout-client': 'post_logout_redirect_uri needs id_token_hint or client_id, which says whose address it is',
   'token-missing': 'an access token is missing',
+  'token-in-query':
+    'an access token is missing; it goes in the Authorization header, with POST also in the form, not in the query',
+  'token-in-header': 'access_token is missing; it goes in the query string, not in a header',
   'token-once': 'send the access token by one method only',
   'token-unusable': 'the access token is invalid, expired or revoked',
   'token-lacks-scope': 'the access token does not hold the scope',

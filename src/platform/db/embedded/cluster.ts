@@ -4,10 +4,14 @@ import { once } from 'node:events'
 import {
   chownSync,
   existsSync,
+  lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -15,8 +19,22 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Binaries, makeForEverybody, type ProcessOwner, SHARED_HOME } from './binaries.ts'
+import { RESTORE } from './diagnosis.ts'
 
 export const SUPERUSER = 'gatehouse'
+
+/**
+ * Throws where there has been a cluster that is not found: its disk may not be mounted, or the backup had the link to it
+ * alone. A new one in its place would look like a service that has lost everybody, and take the link away.
+ */
+export function refuseLostCluster(dataDir: string): void {
+  const cluster = join(dataDir, 'postgres')
+  const kept = lstatSync(cluster, { throwIfNoEntry: false })
+  if (!kept || existsSync(join(cluster, 'PG_VERSION'))) return
+  if (kept.isDirectory() && readdirSync(cluster).length === 0) return
+  const place = kept.isSymbolicLink() ? readlinkSync(cluster) : cluster
+  throw new Error(`DATA_DIR ${dataDir} has its database in ${place}, and there is none: ${RESTORE}`)
+}
 
 /**
  * The folder of the cluster that belongs to `dataDir`, initialised if it was not. initdb works in a folder of its own
@@ -33,7 +51,7 @@ export async function ensureCluster(
     refuseOtherVersion(dataDir, readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim(), binaries.version)
     return realpathSync(cluster)
   }
-  rmSync(cluster, { recursive: true, force: true })
+  if (existsSync(cluster)) rmdirSync(cluster)
   if (!owner || everybodyMayEnter(dataDir)) {
     const partial = `${cluster}.new`
     rmSync(partial, { recursive: true, force: true })

@@ -26,7 +26,8 @@ const KNOWN: readonly Known[] = [
   ],
   [
     /wrong ownership|Permission denied|invalid permissions/,
-    (dataDir) => `the files in ${dataDir} are not owned by the user that runs PostgreSQL; change their owner`,
+    (dataDir) =>
+      `the files in ${dataDir}/postgres/ are not owned by the user that runs PostgreSQL (under root it is nobody): change their owner with chown -R`,
   ],
   [
     /could not locate a valid checkpoint record|invalid magic number|incorrect checksum|could not find WAL file|invalid page/,
@@ -69,3 +70,6 @@ export function diagnoseFolder(message: string, dataDir: string): string | undef
 
 export const unusableFolder = (message: string, dataDir: string): string =>
   `DATA_DIR ${dataDir} cannot be used: ${message.trim()}\nset it to a folder that this user may write to`
+
+/** What to do where a part of a data folder is gone. */
+export const RESTORE = 'restore it from a backup; to start from scratch, set DATA_DIR to an empty folder'

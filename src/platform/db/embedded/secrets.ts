@@ -3,11 +3,10 @@ import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path'
 import { z } from 'zod'
 import { jsonOf } from '../../lib/read-or.ts'
+import { RESTORE } from './diagnosis.ts'
 
 const secrets = z.object({ password: z.string().min(1), secretKey: z.string().min(32) })
 type KeptSecrets = z.output<typeof secrets>
-
-const REMEDY = 'restore it from a backup; to start from scratch, set DATA_DIR to an empty folder'
 
 /** The database's password and the default SECRET_KEY, made on the first start of `dataDir` and kept in it. */
 export function keptSecrets(dataDir: string): KeptSecrets {
@@ -15,13 +14,13 @@ export function keptSecrets(dataDir: string): KeptSecrets {
   if (!existsSync(file)) {
     // New ones would open nothing: the database has the old password, and what it holds was encrypted with the old key.
     if (existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) {
-      throw new Error(`DATA_DIR ${dataDir} holds a database, and its keys in secrets.json are gone: ${REMEDY}`)
+      throw new Error(`DATA_DIR ${dataDir} holds a database, and its keys in secrets.json are gone: ${RESTORE}`)
     }
     generateSecrets(file)
   }
   const kept = secrets.safeParse(jsonOf(readSecrets(file)))
   if (!kept.success)
-    throw new Error(`${file} is cut short or was changed, and the database cannot be opened without: ${REMEDY}`)
+    throw new Error(`${file} is cut short or was changed, and the database cannot be opened without: ${RESTORE}`)
   return kept.data
 }
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Log } from '../../lib/log.ts'
 import { freePort } from '../../lib/web/listen.ts'
 import { locateBinaries, unprivilegedOwner } from './binaries.ts'
-import { ensureCluster, SUPERUSER } from './cluster.ts'
+import { ensureCluster, refuseLostCluster, SUPERUSER } from './cluster.ts'
 import { diagnoseFolder } from './diagnosis.ts'
 import { keepRunning } from './keep-running.ts'
 import { launch } from './launch.ts'
@@ -64,6 +64,7 @@ export async function startEmbedded(
   try {
     const owner = unprivilegedOwner()
     const binaries = await locateBinaries(owner)
+    refuseLostCluster(dataDir)
     const { password, secretKey } = keptSecrets(dataDir)
     const cluster = await ensureCluster(dataDir, password, binaries, owner).catch((error: Error) => {
       throw explained(error, dataDir)

@@ -32,6 +32,8 @@ const JSON_HEADERS = { ...NO_STORE_HEADERS, 'Content-Type': JSON_TYPE } as const
 
 /** Of a body whose Content-Type is none that the endpoint reads. */
 export const ANOTHER_TYPE = 'body_of_another_type'
+/** What rooms read, each one of them. */
+const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded'] as const
 
 /** Translates whatever a handler threw into the failure that is sent; our own faults are logged. */
 export function failureAnswerOf(error: unknown, request: FastifyRequest): FailureAnswer {
@@ -47,8 +49,10 @@ export function failureAnswerOf(error: unknown, request: FastifyRequest): Failur
   const { statusCode: status = 500, code } = (error ?? {}) as Partial<FastifyError>
   if (status === 413) return invalidRequest(localized('body-too-long'))
   if (status >= 400 && status < 500) {
-    const name = code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? { name: ANOTHER_TYPE } : {}
-    return invalidRequest(localized('request-unreadable'), { ...name, detail: String((error as Error).message) })
+    const detail = String((error as Error).message)
+    if (code !== 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return invalidRequest(localized('request-unreadable'), { detail })
+    const type = BODY_TYPES.find((one) => request.server.hasContentTypeParser(one)) ?? BODY_TYPES[0]
+    return invalidRequest(localized('type-wanted', { type }), { name: ANOTHER_TYPE, detail })
   }
   logFailure(request, error, 'unexpected failure')
   return serverError()

@@ -1,33 +1,48 @@
-import { NamedFailure, renamed } from '../failure.ts'
+import { type FailureRow, NamedFailure, type OAuthError, renamed } from '../failure.ts'
+import { localized } from '../localized-text.ts'
 import { parseQuery, queryOf } from './request-target.ts'
 
 /**
  * What is missing may have been sent in another place: the contract reads the query alone, the standard dialect the form
- * alone. The answer stays the same; those who look for the reason read the other name.
+ * alone. The code of the answer stays; its text, and the name for those who look for the reason, say where it goes.
  */
 
-const IN_BODY: Readonly<Record<string, string>> = {
-  parameter_missing: 'parameters_in_body',
-  credentials_missing: 'credentials_in_body',
+/** Of the contract, whose bodies are not read, and which looks for a token in no header. */
+export function foundElsewhere(
+  thrown: unknown,
+  { hasBody, authorization }: { readonly hasBody: boolean; readonly authorization: string | undefined },
+): unknown {
+  if (!(thrown instanceof NamedFailure)) return thrown
+  const { failure, facts } = thrown
+  if (failure === 'credentials_missing' && hasBody) return renamed(thrown, 'credentials_in_body')
+  if (failure !== 'parameter_missing') return thrown
+  if (hasBody) {
+    return renamed(thrown, 'parameters_in_body', { what: (name) => localized('parameter-in-body', { name }) })
+  }
+  const inHeader = facts.detail === 'access_token' && /^bearer\b/i.test(authorization ?? '')
+  return inHeader ? renamed(thrown, failure, { what: localized('token-in-header') }) : thrown
 }
 
-/** Of the contract, whose bodies are not read. */
-export function foundInBody(thrown: unknown, hasBody: boolean): unknown {
-  const name = thrown instanceof NamedFailure && IN_BODY[thrown.failure]
-  return name && hasBody ? renamed(thrown, name) : thrown
+interface Missing {
+  /** The parameter, where the failure does not name it. */
+  readonly name?: string
+  readonly description: OAuthError['description']
 }
 
-/** By failure: the parameter that is missing, where the failure does not name it. */
-const MISSING: Readonly<Record<string, string>> = {
-  parameter_missing: '',
-  client_authentication_missing: 'client_id',
-  access_token_missing: 'access_token',
+/** By failure. */
+const MISSING: Readonly<Record<string, Missing>> = {
+  parameter_missing: { description: (name) => localized('parameter-in-query', { name }) },
+  client_authentication_missing: { name: 'client_id', description: localized('client-in-query') },
+  access_token_missing: { name: 'access_token', description: localized('token-in-query') },
 }
 
-/** Of an endpoint of the standard dialect that reads a form. */
+/** Of an endpoint of the standard dialect that reads a form, or with GET the token in a header. */
 export function foundInQuery(thrown: unknown, { url, method }: { url: string; method: string }): unknown {
-  if (!(thrown instanceof NamedFailure) || method !== 'POST') return thrown
-  const missing = MISSING[thrown.failure] === '' ? thrown.facts.detail : MISSING[thrown.failure]
-  const isThere = missing !== undefined && parseQuery(queryOf(url)).values.has(missing)
-  return isThere ? renamed(thrown, 'parameters_in_query') : thrown
+  const missing = thrown instanceof NamedFailure ? MISSING[thrown.failure] : undefined
+  if (!missing || !(thrown instanceof NamedFailure)) return thrown
+  const name = missing.name ?? thrown.facts.detail
+  if (name === undefined || !parseQuery(queryOf(url)).values.has(name)) return thrown
+  const { standard } = thrown.row
+  const more: Partial<FailureRow> = standard ? { standard: { ...standard, description: missing.description } } : {}
+  return renamed(thrown, method === 'POST' ? 'parameters_in_query' : thrown.failure, more)
 }

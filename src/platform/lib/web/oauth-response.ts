@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NamedFailure, oauthErrorOf } from '../failure.ts'
 import { type Detail, type LocalizedText, localized } from '../localized-text.ts'
-import { ANOTHER_TYPE, failureAnswerOf, JSON_TYPE, NO_STORE_HEADERS, noteFailure } from './envelope.ts'
+import { failureAnswerOf, JSON_TYPE, NO_STORE_HEADERS, noteFailure } from './envelope.ts'
 
 /** Answers of the standard dialect: bare JSON, real statuses, errors of RFC 6749 §5.2. */
 
@@ -20,7 +20,7 @@ export interface StandardFailure {
 }
 
 const UNREADABLE = localized('request-unreadable')
-export const FORM_WANTED = localized('form-wanted')
+export const FORM_WANTED = localized('type-wanted', { type: 'application/x-www-form-urlencoded' })
 
 /** Errors for what no operation has named: bodies that cannot be read, methods, an outage. Our own faults are logged. */
 const ERRORS: Readonly<Record<number, readonly [error: string, description: LocalizedText]>> = {
@@ -40,8 +40,7 @@ export function standardErrorOf(status: number): { readonly error: string; reado
 export function standardFailureOf(thrown: unknown, request: FastifyRequest): StandardFailure {
   const contract = failureAnswerOf(thrown, request)
   const { rescode } = contract
-  const { headers = {}, name } = contract.failure
-  const what = name === ANOTHER_TYPE ? FORM_WANTED : (contract.failure.what ?? UNREADABLE)
+  const { headers = {}, what = UNREADABLE } = contract.failure
   noteFailure(contract, request)
   if (thrown instanceof NamedFailure) return { ...oauthErrorOf(thrown), rescode, headers }
   const status = contract.status(true)

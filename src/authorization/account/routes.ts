@@ -53,7 +53,7 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
     const passkey = withPasskeys ? await signInOptions(deps) : ''
     const cookieSet = cookies.offer(request, reply)
     const data = { ...asked, alert, appName, passkey, forgotten: config.PASSWORD_RESET !== 'off', cookieSet }
-    const options = { query: String(query), formsEndOutside: true, scripts: withPasskeys }
+    const options = { query: String(query), leadsOutside: true, scripts: withPasskeys }
     return sendPage(request, reply, 'account/sign-in', data, options)
   }
 

@@ -35,7 +35,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     const shown = { returnTo, alert: '', adds: false, made: null, picture: null, ...page }
     // A link to the other language would lose the secret that is shown, or was and is being typed.
     const query = shown.adds && (shown.made || shown.alert) ? {} : { query: queryOf(returnTo) }
-    return sendPage(request, reply, 'account/second-step', shown, { ...query, formsEndOutside: true })
+    return sendPage(request, reply, 'account/second-step', shown, { ...query, leadsOutside: true })
   }
 
   type Handler = (request: FastifyRequest, reply: FastifyReply, step: SecondStep, returnTo: string) => Promise<unknown>
@@ -90,7 +90,13 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
         stepCookie.clear(reply)
         if (!codes) return seeOther(reply, returnTo)
         // The recovery codes are shown once, with the way on.
-        return sendPage(request, reply, 'account/recovery-codes', { codes, goOn: returnTo }, { scripts: true })
+        return sendPage(
+          request,
+          reply,
+          'account/recovery-codes',
+          { codes, goOn: returnTo },
+          { scripts: true, leadsOutside: true },
+        )
       } catch (error) {
         const alert = alertOf(deps, request, reply, error, 'second_step.wrong')
         return send(request, reply, returnTo, { adds, alert })

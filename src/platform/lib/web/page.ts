@@ -80,7 +80,7 @@ function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Nothing inline, ever, and no script unless asked, or for the times on the page and forms that are sent once. Chromium holds every redirect after a form post against form-action too,
+ * Nothing inline, ever, and no script unless asked, or for the times on the page and its forms, which are sent once. Chromium holds every redirect after a form post against form-action too,
  * and where an app sends the browser on is not ours to know: pages that lead outside do without. So they do without
  * Cross-Origin-Opener-Policy, which would part a window that an app has opened from that app for good.
  * Set by the page that is sent, on the answer itself: the plugin @fastify/helmet has hooks that run for every request.
@@ -143,7 +143,7 @@ export async function sendPage(
   const shown = { ...data, t: pageTranslator(locale), locale, languages }
   const html = FORM_OWNER.addOwnerField(await reply.viewAsync(view, shown), request.formOwner)
   rememberLanguage(request, reply)
-  securityHeaders(options, /<time |<form data-once /.test(html))(request.raw, reply.raw, throwIfAny)
+  securityHeaders(options, /<time |<form\b[^>]* method="post"/.test(html))(request.raw, reply.raw, throwIfAny)
   return reply.headers(PAGE_HEADERS).send(html)
 }
 

@@ -201,7 +201,7 @@ describe('a passkey', () => {
     const off = await buildApp({ deps, log: world.log, readiness: { draining: false } })
     const shown = await off.inject({ url: '/sign-in', headers: { accept: 'text/html' } })
     expect(shown.body).not.toContain('passkey')
-    expect(shown.headers['content-security-policy']).not.toContain('script-src')
+    expect(shown.headers['content-security-policy']).not.toContain('connect-src')
     expect((await submit('credential=1', off)).statusCode).toBe(404)
     await off.close()
   })

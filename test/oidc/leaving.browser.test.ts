@@ -287,6 +287,29 @@ describe('pages that were left open for 31 minutes, or overnight', () => {
   })
 })
 
+describe('in a window that an app has opened', () => {
+  /** The app's own page, and the window in which it has opened ours. */
+  async function openWindow(path: string, value?: string) {
+    const page = await openTab(value)
+    await page.goto(home())
+    const opened = context.waitForEvent('page')
+    await page.evaluate((url) => void Object.assign(window, { opened: window.open(url, '_blank') }), address(path))
+    return { page, popup: await opened }
+  }
+
+  it.each(['contract: sign in, approve', 'sign in, consent remembered', 'form_post after approving', 'sign out'])(
+    '%s: the app keeps its window, and the window its app',
+    async (name) => {
+      const { signedIn, path, act } = WAYS[name] as Way
+      const { page, popup } = await openWindow(path(home()), signedIn ? await sessionFor(name) : undefined)
+      await act(popup)
+      await popup.waitForURL(`${home()}**`)
+      expect(await popup.evaluate(() => window.opener !== null)).toBe(true)
+      expect(await page.evaluate(() => (window as unknown as { opened: Window }).opened.closed)).toBe(false)
+    },
+  )
+})
+
 describe('a browser that keeps no cookies', () => {
   it.each([
     ['contract', contract, 'button[value=approve]'],

@@ -1,6 +1,6 @@
 /*
- * A form with data-once is sent once: after a second click the browser would show the second answer, which no longer has
- * the secret that the first one made. Without this file that answer says what to do.
+ * A form that changes something is sent once: after a second click the browser would show the second answer, which says that
+ * the password is wrong, or lacks the secret that the first one made. Without this file that answer says what to do.
  */
 ;(() => {
   /** After that it may be sent again: whoever has stopped the browser is not stuck. */
@@ -8,7 +8,7 @@
   const sentAt = new WeakMap()
   document.addEventListener('submit', (event) => {
     const form = event.target
-    if (event.defaultPrevented || !form.matches('[data-once]')) return
+    if (event.defaultPrevented || !form.matches('[method="post"]')) return
     if (event.timeStamp - (sentAt.get(form) ?? -ONCE_IN_MS) < ONCE_IN_MS) event.preventDefault()
     else sentAt.set(form, event.timeStamp)
   })

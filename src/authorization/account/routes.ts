@@ -5,6 +5,7 @@ import { cookieCheck } from '../../platform/lib/web/cookie-check.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { sendPage, textsFor } from '../../platform/lib/web/page.ts'
+import { queryOf } from '../../platform/lib/web/request-target.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
 import { preparePages } from '../../platform/throttle/index.ts'
 import type { UpstreamDeps } from '../upstream/index.ts'
@@ -53,7 +54,7 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
     const passkey = withPasskeys ? await signInOptions(deps) : ''
     const cookieSet = cookies.offer(request, reply)
     const data = { ...asked, alert, appName, passkey, forgotten: config.PASSWORD_RESET !== 'off', cookieSet }
-    const options = { query: String(query), formsEndOutside: true, scripts: withPasskeys }
+    const options = { query: String(query), leadsOutside: true, scripts: withPasskeys }
     return sendPage(request, reply, 'account/sign-in', data, options)
   }
 
@@ -123,7 +124,8 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
         return sendSignIn(request, reply.code(403), asked, textsFor(request)('passkey.refused'))
       }
     })
-    app.get('/sign-in/passkey', (_request, reply) => seeOther(reply, '/sign-in'))
+    // A language link of the page that answers it.
+    app.get('/sign-in/passkey', (request, reply) => seeOther(reply, `/sign-in?${queryOf(request.url)}`))
   }
 }
 

@@ -4,6 +4,7 @@ import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'
+import { queryOf } from '../../platform/lib/web/request-target.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
 import { preparePages } from '../../platform/throttle/index.ts'
 import { SignInRefused } from './errors.ts'
@@ -29,13 +30,13 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   await preparePages(app, config)
 
   const returnToOf = (given: unknown) => localPath(signInQuery.parse(given).return_to, config.PUBLIC_URL)
-  const queryOf = (returnTo: string) => String(new URLSearchParams({ return_to: returnTo }))
+  const returningTo = (returnTo: string) => String(new URLSearchParams({ return_to: returnTo }))
 
   const send = (request: FastifyRequest, reply: FastifyReply, returnTo: string, page: object) => {
     const shown = { returnTo, alert: '', adds: false, made: null, picture: null, ...page }
     // A link to the other language would lose the secret that is shown, or was and is being typed.
-    const query = shown.adds && (shown.made || shown.alert) ? {} : { query: queryOf(returnTo) }
-    return sendPage(request, reply, 'account/second-step', shown, { ...query, formsEndOutside: true })
+    const query = shown.adds && (shown.made || shown.alert) ? {} : { query: returningTo(returnTo) }
+    return sendPage(request, reply, 'account/second-step', shown, { ...query, leadsOutside: true })
   }
 
   type Handler = (request: FastifyRequest, reply: FastifyReply, step: SecondStep, returnTo: string) => Promise<unknown>
@@ -45,7 +46,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     const step = openSecondStep(deps, stepCookie.read(request))
     return step ? handler(request, reply, step, returnTo) : startAgain(reply, returnTo)
   }
-  const startAgain = (reply: FastifyReply, returnTo: string) => seeOther(reply, `/sign-in?${queryOf(returnTo)}`)
+  const startAgain = (reply: FastifyReply, returnTo: string) => seeOther(reply, `/sign-in?${returningTo(returnTo)}`)
 
   app.get(
     SECOND_STEP,
@@ -54,8 +55,8 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     ),
   )
 
-  // The address of the answer, opened again: the page that has the form.
-  app.get(ADD, (request, reply) => seeOther(reply, `${SECOND_STEP}?${queryOf(returnToOf(request.query))}`))
+  // The address of the answer, opened again, as by a language link: the page that has the form.
+  app.get(ADD, (request, reply) => seeOther(reply, `${SECOND_STEP}?${queryOf(request.url)}`))
 
   app.post(
     ADD,
@@ -90,7 +91,13 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
         stepCookie.clear(reply)
         if (!codes) return seeOther(reply, returnTo)
         // The recovery codes are shown once, with the way on.
-        return sendPage(request, reply, 'account/recovery-codes', { codes, goOn: returnTo }, { scripts: true })
+        return sendPage(
+          request,
+          reply,
+          'account/recovery-codes',
+          { codes, goOn: returnTo },
+          { scripts: true, leadsOutside: true },
+        )
       } catch (error) {
         const alert = alertOf(deps, request, reply, error, 'second_step.wrong')
         return send(request, reply, returnTo, { adds, alert })

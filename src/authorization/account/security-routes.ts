@@ -102,7 +102,8 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 
   /** A form that changes something, of somebody who has signed in within the last quarter of an hour. */
   const change = (path: string, work: Handler): void => {
-    app.get(path, (_request, reply) => toOverview(reply)) // the address of the answer, opened again
+    // The address of the answer, opened again, as by a language link.
+    app.get(path, (request, reply) => seeOther(reply, `${OVERVIEW}?${queryOf(request.url)}`))
     app.post(path, async (request, reply) => {
       const session = await freshSession(deps, request, reply, withReturnTo(request.body))
       if (!session) return reply

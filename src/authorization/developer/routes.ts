@@ -30,7 +30,7 @@ export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   const { config } = deps
   const cookie = sessionCookie(config)
   // Sign-out may end at the provider of the platform.
-  const look = { scripts: true, formsEndOutside: config.UPSTREAM_ISSUER !== undefined }
+  const look = { scripts: true, leadsOutside: config.UPSTREAM_ISSUER !== undefined }
   const document = perLocale((locale) => JSON.stringify(openApi(config, translator(locale)), null, 2))
   const described = perLocale((locale) => describeOperations(config, translator(locale)))
 

@@ -88,7 +88,7 @@ function showConsent(
     query: consentQuery(authorization),
     returnTo: request.raw.url,
   })
-  return sendPage(request, reply, 'oauth/consent', data, { formsEndOutside: true })
+  return sendPage(request, reply, 'oauth/consent', data, { leadsOutside: true })
 }
 
 /** A2 and A3. */

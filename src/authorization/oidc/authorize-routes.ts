@@ -107,7 +107,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
       query: pushed ? `${query}&${PUSHED}=${pushed}` : query,
       returnTo: request.raw.url,
     })
-    return sendPage(request, reply, 'oauth/consent', data, { formsEndOutside: true })
+    return sendPage(request, reply, 'oauth/consent', data, { leadsOutside: true })
   }
 
   function sendToSignIn(reply: FastifyReply, asked: StandardRequest, pushed: string | null) {
@@ -196,6 +196,6 @@ function withConsent(parameters: Parameters): string {
 function sendResponse(request: FastifyRequest, reply: FastifyReply, response: AuthorizationResponse) {
   if (response.mode === 'query') return seeOther(reply, response.url)
   const data = { action: response.url, host: new URL(response.url).host, fields: Object.entries(response.fields) }
-  const options = { formsEndOutside: true, scripts: true, query: '' }
+  const options = { leadsOutside: true, scripts: true, query: '' }
   return sendPage(request, reply.code(200), 'oidc/form-post', data, options)
 }

@@ -34,7 +34,7 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
     const session = await findSession(deps, cookie.read(request))
     if (!session) return goTo(request, reply, next, false)
     const data = { app: client?.name, user: session.name, action: `${LOGOUT}/confirm`, form: sign(query) }
-    return sendPage(request, reply, 'oidc/sign-out', data, { formsEndOutside: true })
+    return sendPage(request, reply, 'oidc/sign-out', data, { leadsOutside: true })
   })
 
   // A form of another site comes without our cookie: the browser asks again by GET.

@@ -79,7 +79,7 @@ export async function accountPages(
   await preparePages(app, config, limits)
 
   const provider = config.UPSTREAM_ISSUER === undefined ? null : new URL(config.UPSTREAM_ISSUER).host
-  const formsEndOutside = provider !== null // at the provider, to sign in or out
+  const leadsOutside = provider !== null // at the provider, to sign in or out
   const forPerson =
     (handler: Handler<PersonRequest>, page: string): Route =>
     async (request, reply) => {
@@ -105,7 +105,7 @@ export async function accountPages(
         page: async (section, view, data) => {
           const dev = config.DEVELOPERS !== 'off' && (await isDeveloper(deps, person))
           const all = { ...data, section, person: shown, provider, isDeveloper: dev }
-          return sendPage(request, reply, view, all, { scripts: true, formsEndOutside })
+          return sendPage(request, reply, view, all, { scripts: true, leadsOutside })
         },
         goTo,
       })

@@ -39,7 +39,7 @@ export async function buildMicroApp(client: Client, oidc: OidcClient, log: Log):
     const visit = visits.get(request.cookies[COOKIE] ?? '')
     const data = { ...describe(visit ?? newVisit()), gatehouse: client.authUrl }
     if (visit) visit.stray = false // said once
-    return sendPage(request, reply, 'demo/home', data, { formsEndOutside: true })
+    return sendPage(request, reply, 'demo/home', data, { leadsOutside: true })
   })
 
   app.get('/sign-in', (request, reply) => reply.redirect(begin(visitOf(visits, request, reply), client), 303))

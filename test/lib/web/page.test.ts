@@ -14,9 +14,7 @@ beforeAll(async () => {
   await app.register(cookie)
   await registerPages(app, 'http://localhost')
   app.get('/home', (request, reply) => sendPage(request, reply, 'index', { demoUrl: null }))
-  app.get('/leaving', (request, reply) =>
-    sendPage(request, reply, 'index', { demoUrl: null }, { formsEndOutside: true }),
-  )
+  app.get('/leaving', (request, reply) => sendPage(request, reply, 'index', { demoUrl: null }, { leadsOutside: true }))
   app.get('/broken', (request, reply) =>
     sendErrorPage(request, reply, invalidRequest(localized('body-is', { problem: NASTY })), false),
   )
@@ -52,8 +50,9 @@ describe('a page', () => {
     })
   })
 
-  it('whose forms may end outside has the same policy without form-action', async () => {
+  it('that leads outside has the same policy without form-action, and keeps the window of the app', async () => {
     const { headers } = await get('/leaving')
+    expect(headers).not.toHaveProperty('cross-origin-opener-policy')
     expect(headers['content-security-policy']).toBe(
       "default-src 'none';style-src 'self';font-src 'self';img-src 'self' https: data:;" +
         "base-uri 'none';frame-ancestors 'none'",

@@ -80,11 +80,12 @@ function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Nothing inline, ever, and no script unless asked, or for the times on the page and forms that are sent once. Chromium holds every redirect after a form post against form-action too,
- * and where an app sends the browser on is not ours to know: pages whose forms may end outside do without.
+ * Nothing inline, ever, and no script unless asked, or for the times on the page and its forms, which are sent once. Chromium holds every redirect after a form post against form-action too,
+ * and where an app sends the browser on is not ours to know: pages that lead outside do without. So they do without
+ * Cross-Origin-Opener-Policy, which would part a window that an app has opened from that app for good.
  * Set by the page that is sent, on the answer itself: the plugin @fastify/helmet has hooks that run for every request.
  */
-const securityHeaders = ({ formsEndOutside = false, scripts = false }: PageOptions, hasOwnScripts = false) =>
+const securityHeaders = ({ leadsOutside = false, scripts = false }: PageOptions, hasOwnScripts = false) =>
   helmet({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -95,11 +96,12 @@ const securityHeaders = ({ formsEndOutside = false, scripts = false }: PageOptio
         'style-src': "'self'",
         'font-src': "'self'",
         'img-src': ["'self'", 'https:', 'data:'],
-        ...(formsEndOutside ? {} : { 'form-action': "'self'" }),
+        ...(leadsOutside ? {} : { 'form-action': "'self'" }),
         'base-uri': "'none'",
         'frame-ancestors': "'none'",
       },
     },
+    crossOriginOpenerPolicy: !leadsOutside,
     xFrameOptions: { action: 'deny' },
     strictTransportSecurity: false, // each answer says it, not pages alone (https-only.ts)
   })
@@ -119,8 +121,8 @@ const PAGE_HEADERS = {
 } as const
 
 export interface PageOptions {
-  /** Whether a form of the page may end at another site, at once or by way of redirects (DECISIONS "Decided about area A"). */
-  readonly formsEndOutside?: boolean
+  /** Whether an app may have led the browser here, to go on from here to another site: by a form or a link, at once or by way of redirects (DECISIONS "Decided about area A"). */
+  readonly leadsOutside?: boolean
   /** The query that shows this page again by GET, for the language links of a page that answers a POST; none where something is shown once. */
   readonly query?: string
   /** Whether scripts of ours (files in views/assets) may run and call us. */
@@ -141,7 +143,7 @@ export async function sendPage(
   const shown = { ...data, t: pageTranslator(locale), locale, languages }
   const html = FORM_OWNER.addOwnerField(await reply.viewAsync(view, shown), request.formOwner)
   rememberLanguage(request, reply)
-  securityHeaders(options, /<time |<form data-once /.test(html))(request.raw, reply.raw, throwIfAny)
+  securityHeaders(options, /<time |<form\b[^>]* method="post"/.test(html))(request.raw, reply.raw, throwIfAny)
   return reply.headers(PAGE_HEADERS).send(html)
 }
 
@@ -201,5 +203,5 @@ export async function sendErrorPage(
   }
   // Who cannot go on as they are find a form there, to sign out.
   const signsOut = data.failure === 'app_in_development' || error.rescode === 20016
-  return sendPage(request, reply, 'error', data, { formsEndOutside: signsOut })
+  return sendPage(request, reply, 'error', data, { leadsOutside: signsOut })
 }

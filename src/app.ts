@@ -30,7 +30,7 @@ import { enforceHttps } from './platform/lib/web/https-only.ts'
 import { refuseForLoad } from './platform/lib/web/load-refusal.ts'
 import { collectRoutes, headAsGet, noSuchRoute } from './platform/lib/web/methods.ts'
 import { NO_SCHEMAS } from './platform/lib/web/no-schemas.ts'
-import { observeRequests } from './platform/lib/web/observe.ts'
+import { observeRequests, registerSampledLog } from './platform/lib/web/observe.ts'
 import { registerPages, sendErrorPage } from './platform/lib/web/page.ts'
 import { boundBodyMemory, ignoreContentType } from './platform/lib/web/read-body.ts'
 import { RequestLimit, registerRequestLimit } from './platform/lib/web/request-limit.ts'
@@ -86,8 +86,9 @@ export async function buildApp({
   collectRoutes(app)
   boundBodyMemory(app, config.BODY_MEMORY_MB)
   closeInTime(app, config.SHUTDOWN_GRACE_S)
-  const refusals = openRefusalRecorder(withShareOf(deps, 'operators'))
-  const endUsage = keepUsage(withShareOf(deps, 'operators'))
+  const sampledLog = registerSampledLog(app, log)
+  const refusals = openRefusalRecorder(withShareOf(deps, 'operators'), sampledLog)
+  const endUsage = keepUsage(withShareOf(deps, 'operators'), sampledLog)
   app.addHook('onClose', async () => {
     await refusals.close() // which counts too
     await endUsage()

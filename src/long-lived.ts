@@ -30,7 +30,7 @@ export function openLongLived(given: Given, log: Log): { readonly made: LongLive
   }
   const { UPSTREAM_ISSUER } = config
   const made = {
-    rateLimiter: openRateLimiter(db, keys),
+    rateLimiter: openRateLimiter(db, keys, sampledLog),
     passwordSlots: passwordSlots(config),
     pictureSlots: pictureSlots(),
     testUserSlots: TEST_USERS.slots(),
@@ -41,7 +41,7 @@ export function openLongLived(given: Given, log: Log): { readonly made: LongLive
     incoming: new IncomingCalls(given),
     notices: new NoticesInProgress(),
     runningAttempts: new RunningAttempts(),
-    logFollowers: new LogFollowers(db),
+    logFollowers: new LogFollowers(db, sampledLog),
   }
   const close = async () => {
     made.logFollowers.close()

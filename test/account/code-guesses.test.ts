@@ -105,6 +105,27 @@ describe('twenty wrong codes in a day', () => {
     expect((await guess(known, show())).status).toBe(429)
   })
 
+  it('are all that is looked at of those that come at once, from as many networks', async () => {
+    const { user, show } = await protectedPerson()
+    const browser = await withPassword(user)
+    const step = openSecondStep(world.deps, [...browser.cookies].find(([name]) => name.includes('second_step'))?.[1])
+    if (!step) throw new Error('no step')
+    const [bad, good] = [wrong(show), show()]
+    const tries = Array.from({ length: 41 }, (_, n) => ({ step, code: n < 40 ? bad : good, address: `203.0.${n}.7` }))
+    const ends = await Promise.allSettled(tries.map((one) => finishSignIn(world.deps, one)))
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toEqual([])
+    expect((await guess(browser, show())).status).toBe(429)
+  })
+
+  it('are not used up by right ones', async () => {
+    const { user, show } = await protectedPerson()
+    for (let times = 0; times <= IN_A_DAY; times++) {
+      const browser = await withPassword(user)
+      expect((await guess(browser, show())).status, String(times)).toBe(303)
+      world.clock.advance(30)
+    }
+  })
+
   it('are counted over all processes, however the guesses race', async () => {
     const config = readConfig({ DATABASE_URL: world.databaseUrl, SECRET_KEY, NODE_ENV: 'test' })
     const settings = { ...connectionOf(config, world.databaseUrl), size: 5 }

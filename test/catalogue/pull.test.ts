@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_WAITS_S, PARTNER_LIMITS } from '../../src/platform/config/call-limits.ts'
 import { parseInput } from '../../src/platform/lib/json/input.ts'
+import { findOffer } from '../../src/ticketing/catalogue/product-store.ts'
 import { pullCatalogue } from '../../src/ticketing/catalogue/pull-catalogue.ts'
 import { pullPrices } from '../../src/ticketing/catalogue/pull-prices.ts'
 import { pullProduct } from '../../src/ticketing/catalogue/pull-product.ts'
@@ -53,6 +54,20 @@ describe('pullProduct', () => {
       ['call', { title: [null, '门票'] }],
       ['call', { title: ['门票', 'Ticket'] }],
     ])
+  })
+
+  it('finds no price where the product leaves its own empty and its calendar has none', async () => {
+    const offer = (partnerDealId: string) =>
+      findOffer(world.deps.db, { partnerId: 7001n, partnerDealId, date: '2026-06-01', primaryKey: '' })
+    for (const price of ['', null]) {
+      const prices = { mtPrice: price, settlementPrice: price }
+      seller.on('/product/query', ok([entry('d-empty', prices)] as object))
+      expect(await pull('d-empty')).toMatchObject({ pulled: ['d-empty'], problems: [], failure: null })
+      expect(await offer('d-empty')).toMatchObject({ unit_price: null, buy_price: null })
+    }
+    seller.on('/product/query', ok([entry('d-text', { mtPrice: '99.50', settlementPrice: 80 })] as object))
+    await pull('d-text')
+    expect(await offer('d-text')).toMatchObject({ unit_price: 99.5, buy_price: 80 })
   })
 
   it('reports an entry that does not fit, field by field, and one that is not there', async () => {

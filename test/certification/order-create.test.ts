@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { DAY_S } from '../../src/platform/lib/clock.ts'
+import { addDays, beijingDate } from '../../src/platform/lib/time-zone.ts'
 import { linkOrder } from '../../src/sandbox/certification/run-store.ts'
 import { newOrderId } from '../../src/ticketing/orders/create-order.ts'
 import { showOrder } from '../../src/ticketing/orders/show-order.ts'
@@ -105,5 +107,24 @@ describe('order create, started again', () => {
         },
       ],
     })
+  })
+})
+
+describe('a run that was left until its travel date was over', () => {
+  it.each(['price-calendar', 'order-create'])('says so at %s', async (step) => {
+    const travel_date = addDays(beijingDate(lab.world.clock.now()), 2)
+    const runId = await runAt(step, { ...DATED, travel_date })
+    lab.world.clock.advance(2 * DAY_S)
+    expect(await makeStep(lab, runId, step)).toMatchObject({ outcome: 'passed' })
+    lab.world.clock.advance(DAY_S)
+    const made = await makeStep(lab, runId, step)
+    expect(made.outcome).toBe('failed')
+    expect(made.failures).toEqual([
+      {
+        id: 'platform',
+        passed: false,
+        actual: `the travel date of this run, ${travel_date}, is over; start a new run with a later one`,
+      },
+    ])
   })
 })

@@ -153,6 +153,29 @@ describe('an answer that cannot be used', () => {
     ).toEqual([{ id: 'json', passed: false, expected: 'a JSON object', actual }])
   })
 
+  it('because of a field shows it, also where the fields stand beside the code', () => {
+    const fields = { voucherType: 9, vouchers: ['a'] }
+    const envelope = { code: 200, describe: 'success', partnerId: '7001' }
+    for (const answer of [
+      { ...envelope, body: fields },
+      { ...envelope, ...fields },
+      { ...envelope, ...fields, body: null },
+    ])
+      expect(failed(answered(200, answer, 'order-pay'))).toEqual([['fields', '9']])
+    expect(failed(answered(200, envelope, 'product-pull'))).toEqual([['fields', 'missing']])
+  })
+
+  it.each([
+    ['application/json', true],
+    ['application/json; charset=utf-8', true],
+    ['application/json;charset=UTF8', true],
+    ['text/html; charset=utf-8', false],
+    ['application/json; charset=GBK', false],
+  ])('with Content-Type %s', (type, isRight) => {
+    const call = { ...answered(200, { code: 200 }), response_headers: { 'content-type': type } }
+    expect(examine(call).find(({ id }) => id === 'content-type')?.passed).toBe(isRight)
+  })
+
   it.each([
     ['marketPrice', 'is required because useDateMode is 0'],
     ['voucherText', 'is required because returnVoucher is false'],
@@ -217,13 +240,20 @@ describe('the envelope of an answer', () => {
 
 describe('an answer that is no text', () => {
   const whole = { code: 200, describe: 'success', partnerId: '7001' }
+  // The last byte of a GBK character may be a backslash, which then swallows the quote after it.
   it.each([
-    ['GBK', {}, localized('at-line', { problem: localized('not-utf8'), line: 1, column: 22 })],
-    ['UTF-16', {}, localized('is-utf16')],
-    ['gzip', { 'content-encoding': 'gzip' }, localized('is-compressed', { coding: 'gzip' })],
-  ])('is told as that, whatever its stored text looks like: %s', (_name, headers, problem) => {
+    ['GBK', whole, {}, localized('at-line', { problem: localized('not-utf8'), line: 1, column: 22 })],
+    [
+      'GBK with a backslash',
+      '{"code":200,"describe":"\ufffd\\"}',
+      {},
+      localized('at-line', { problem: localized('not-utf8'), line: 1, column: 25 }),
+    ],
+    ['UTF-16', '\ufffd\ufffd{\ufffd"\ufffd', {}, localized('is-utf16')],
+    ['gzip', whole, { 'content-encoding': 'gzip' }, localized('is-compressed', { coding: 'gzip' })],
+  ])('is told as that, whatever its stored text looks like: %s', (_name, stored, headers, problem) => {
     const call = {
-      ...answered(200, whole),
+      ...answered(200, stored),
       response_headers: { 'content-type': 'application/json', ...headers },
       failure: 'json',
       failure_detail: localized('response-is', { problem }),

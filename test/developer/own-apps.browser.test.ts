@@ -50,7 +50,7 @@ beforeAll(async () => {
   world.deps.metrics.usage.count(appKey, 'read', 0, 1_234)
   world.deps.metrics.usage.count(appKey, 'refused', 20006, 7)
   world.deps.metrics.usage.count(appKey, 'claimed', 20012, 3)
-  await writeUsage(world.deps)
+  await writeUsage(world.deps, world.app.sampledLog)
 })
 afterAll(() => world?.close())
 

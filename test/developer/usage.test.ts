@@ -35,7 +35,7 @@ const countsOf = async (appKey: string) =>
 const untilCounted = (appKey: string, counts: readonly string[]): Promise<void> =>
   expect
     .poll(async () => {
-      await writeUsage(world.deps)
+      await writeUsage(world.deps, world.app.sampledLog)
       return countsOf(appKey)
     })
     .toEqual(counts)
@@ -96,12 +96,12 @@ describe('the usage of an app', () => {
     const { usage } = world.deps.metrics
     usage.count(app_key, 'read', 0, 5)
     const away = { ...world.deps, db: { exec: () => Promise.reject(new Error('away')) } as never }
-    await writeUsage(away)
+    await writeUsage(away, world.app.sampledLog)
     usage.count(app_key, 'read', 0, 2)
-    await Promise.all([writeUsage(world.deps), writeUsage(world.deps)])
+    await Promise.all([writeUsage(world.deps, world.app.sampledLog), writeUsage(world.deps, world.app.sampledLog)])
     world.clock.advance(86_400)
     usage.count(app_key, 'read')
-    await writeUsage(world.deps)
+    await writeUsage(world.deps, world.app.sampledLog)
     const { usage: days } = await recentUsage(world.deps, app_key, 30)
     expect(days.map(({ day, times }) => [day.toISOString(), times])).toEqual([
       ['2026-05-06T00:00:00.000Z', 7],

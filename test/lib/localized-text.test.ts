@@ -15,7 +15,7 @@ import {
 } from '../../src/platform/lib/localized-text.ts'
 import { translator } from '../../src/platform/lib/web/locale.ts'
 import { WORDS } from '../../src/platform/lib/web/worded.ts'
-import { exceededLimit } from '../../src/platform/outbound/call-failure.ts'
+import { exactReason } from '../../src/platform/outbound/call-failure.ts'
 import { NOTICES } from '../../src/sandbox/portal/docs/notices.ts'
 import { detailText, explainMistake } from '../../src/sandbox/portal/texts.ts'
 import { trafficTexts } from '../../src/sandbox/portal/traffic/texts.ts'
@@ -166,7 +166,7 @@ describe('each limit of a call', () => {
   const http = readFileSync(new URL('platform/outbound/call-failure.ts', src), 'utf8')
   const codes = [...http.matchAll(/case '((?:UND_ERR|Timeout)\w+)':/g)].map(([, found = '']) => found)
   it.each(codes)('has a text when it is exceeded: %s', (code) => {
-    const exceeded = exceededLimit('connect', code, PARTNER_LIMITS)
+    const exceeded = exactReason({ failure: 'connect', code, isAnswered: false }, PARTNER_LIMITS)
     expect(detailText(exceeded ?? '', zh)).toMatch(/\d+ (?:秒|KiB|MiB)/)
   })
 })

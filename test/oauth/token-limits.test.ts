@@ -5,7 +5,7 @@ import { Client, dataOf, envelopeOf, tokenSetOf } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'
 import { header, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
-import { bodyOf, StandardApp } from '../oidc/app.ts'
+import { bodyOf, StandardApp, tokensOf } from '../oidc/app.ts'
 
 /** An app cannot fill the database with access tokens by refreshing. */
 
@@ -13,7 +13,7 @@ let world: World
 let strict: World
 beforeAll(async () => {
   world = await openWorld({ ACCESS_TOKENS_PER_GRANT: '5' })
-  strict = await openWorld({ REFRESHES_PER_MINUTE: '3' })
+  strict = await openWorld({ REFRESHES_PER_MINUTE: '3', TRUST_PROXY: '127.0.0.1' })
 })
 afterAll(async () => {
   await world?.close()
@@ -187,5 +187,21 @@ describe('an app that refreshes too often', () => {
     expect(Number(header(refused, 'retry-after'))).toBeGreaterThan(0)
     const other = await grantedIn(strict, 'fixed')
     tokenSetOf(await other.client.refresh(other.app, other.tokens.refresh_token))
+  })
+
+  it('is a network, where anybody can say that they are the app: strangers use up nothing of its people', async () => {
+    const client = new Client(injectWire(strict.app), strict.deps.config.PUBLIC_URL)
+    const rp = await StandardApp.make(client, { token_auth_methods: ['none'] })
+    const code = await rp.code(client.newBrowser(), await client.makeUser())
+    const tokens = tokensOf(await rp.exchange(code, { client_secret: undefined }))
+    const refresh = async (refresh_token: string, address: string): Promise<number> => {
+      const form = { client_id: rp.app.app_key, grant_type: 'refresh_token', refresh_token }
+      return (await rp.post('token', form, { 'x-forwarded-for': address })).status
+    }
+    const sent: number[] = []
+    for (let times = 0; times < 4; times++) sent.push(await refresh('ghrt_of_nobody', '198.51.100.1'))
+    expect(sent).toEqual([400, 400, 400, 429])
+    expect(await refresh(tokens.refresh_token, '198.51.100.1')).toBe(429)
+    expect(await refresh(tokens.refresh_token, '203.0.113.1')).toBe(200)
   })
 })

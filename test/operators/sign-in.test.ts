@@ -14,6 +14,7 @@ import {
   showOperator,
   signInOperator,
 } from '../../src/operations/operators/index.ts'
+import { rememberDevice } from '../../src/platform/throttle/index.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
 /** Signing in with password and authenticator. */
@@ -147,6 +148,78 @@ describe('a code', () => {
     )
     const count = (event: string) => rows.filter((row) => row.event === event).length
     expect([count('operator_sign_in_failed'), count('operator_sign_in_locked')]).toEqual([4, 1])
+  })
+
+  describe('of whoever knows the password and has every network and all day', () => {
+    /** So many wrong ones, four from each network, as fast as the limits of a quarter of an hour let them. */
+    const guess = async (times: number, changes: object = {}) => {
+      for (let tried = 0; tried < times; tried++) {
+        if (tried % 40 === 0) world.clock.advance(1_000)
+        const from = { address: `198.51.${Math.floor(tried / 4) + 1}.1`, ...changes }
+        await expect(signIn(name, '000000', from)).rejects.toMatchObject({ retryAt: undefined })
+      }
+    }
+
+    it('counts twenty times a day; then a right one reads like a wrong one, but in a browser that is known', async () => {
+      const { secret, codes } = await enrolled()
+      await guess(20)
+      await expect(signIn(name, codeOf(secret))).rejects.toMatchObject({ retryAt: undefined })
+      const device = rememberDevice(world.deps, { kind: 'operator', name }, undefined)
+      expect(await signIn(name, codeOf(secret), { device })).toMatchObject({ pending: false })
+      expect(await signIn(name, codes[0])).toMatchObject({ pending: false })
+      await expect(signIn(name, codeOf(secret))).rejects.toThrow(OperatorSignInRefused)
+      const { rows } = await world.pool.query(
+        "select detail from audit_event where target = $1 and event = 'operator_sign_in_locked'",
+        [`operator:${name}`],
+      )
+      expect(rows[0]).toEqual({ detail: { by: 'code' } })
+      world.clock.advance(86_400)
+      expect(await signIn(name, codeOf(secret))).toMatchObject({ pending: false })
+    })
+
+    it('does not count without the password, nor without a code', async () => {
+      const { secret } = await enrolled()
+      await guess(20, { password: 'a wrong password' })
+      for (let tried = 0; tried < 21; tried++) {
+        if (tried % 4 === 0) world.clock.advance(1_000)
+        await expect(signIn(name)).rejects.toThrow(OperatorSignInRefused)
+      }
+      world.clock.advance(1_000)
+      expect(await signIn(name, codeOf(secret))).toMatchObject({ pending: false })
+    })
+
+    it('counts in a session too, which somebody may have stolen', async () => {
+      const { secret, session: cookie } = await enrolled()
+      const session = await sessionOf(cookie)
+      for (let tried = 0; tried < 20; tried++) {
+        if (tried % 4 === 0) world.clock.advance(1_000)
+        await expect(renewRecoveryCodes(world.deps, session, { code: '000000', address })).rejects.toThrow()
+      }
+      world.clock.advance(1_000)
+      await expect(renewRecoveryCodes(world.deps, session, { code: codeOf(secret), address })).rejects.toThrow()
+    })
+
+    it('begins anew with another password, and with another authenticator', async () => {
+      const first = await enrolled()
+      await guess(20)
+      await setOperatorPassword(world.deps, { name, password: PASSWORD })
+      expect(await signIn(name, codeOf(first.secret))).toMatchObject({ pending: false })
+      world.clock.advance(30)
+      await guess(20)
+      await resetTotp(world.deps, { name })
+      world.clock.advance(1_000)
+      const { secret } = await enrolled()
+      expect(await signIn(name, codeOf(secret))).toMatchObject({ pending: false })
+    })
+
+    it('lets no more through of those that come at once', async () => {
+      const { secret } = await enrolled()
+      await guess(19)
+      const at = (turn: number) => ({ address: `203.0.${turn + 1}.1` })
+      const wrong = Array.from({ length: 8 }, (_, turn) => signIn(name, '000000', at(turn)))
+      await Promise.allSettled(wrong)
+      await expect(signIn(name, codeOf(secret), at(99))).rejects.toThrow(OperatorSignInRefused)
+    })
   })
 
   it('cannot be replaced by somebody who knows the password and has signed in before it was there', async () => {

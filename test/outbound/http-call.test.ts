@@ -165,6 +165,10 @@ const dripHead = (socket: Socket) => {
   socket.on('close', () => clearInterval(timer))
 }
 
+const CUT_OFF = 'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n99\r\n{"code":200'
+const TWO_LENGTHS = ANSWER.replace('\r\n\r\n', '\r\nContent-Length: 12\r\n\r\n')
+const OTHER_LENGTH = 'the Content-Length of the response is not the length of its body'
+
 describe('a call fails by name', () => {
   it.each<[string, RequestListener]>([
     ['hangs', () => {}],
@@ -195,7 +199,7 @@ describe('a call fails by name', () => {
     // undici's timers tick about twice a second.
     const failure = await failing(call(await partner(() => {}), { headersMs: QUICK.headersMs }))
     expect(failure.message).toBe('timeout (UND_ERR_HEADERS_TIMEOUT)')
-    expect(failure.exceeded).toEqual(`the response took too long: nothing came within ${QUICK.headersMs / 1_000} s`)
+    expect(failure.reason).toEqual(`the response took too long: nothing came within ${QUICK.headersMs / 1_000} s`)
   })
 
   it('timeout: the partner drips its headers', async () => {
@@ -211,12 +215,20 @@ describe('a call fails by name', () => {
     expect(await failing(call(await partner(handle)))).toMatchObject({ failure: 'too-large', maybeReceived: true })
   })
 
-  it.each<[string, (socket: Socket) => void]>([
-    ['hangs up', (socket) => socket.once('data', () => socket.destroy())],
-    ['hangs up in the middle', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx')],
-    ['speaks no HTTP', (socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n')],
-  ])('broken: the partner %s', async (_what, talk) => {
-    expect(await failing(call(await rawPartner(talk)))).toMatchObject({ failure: 'broken', maybeReceived: true })
+  it.each<[string, (socket: Socket) => void, string | undefined]>([
+    ['hangs up', (socket) => socket.once('data', () => socket.destroy()), undefined],
+    ['hangs up in the middle', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx'), undefined],
+    [
+      'speaks no HTTP',
+      (socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'),
+      'what came back is not a valid HTTP response',
+    ],
+    ['cuts off a chunk', (socket) => socket.once('data', () => socket.end(CUT_OFF)), undefined],
+    ['says its length twice', (socket) => socket.once('data', () => socket.end(TWO_LENGTHS)), OTHER_LENGTH],
+  ])('broken: the partner %s', async (_what, talk, reason) => {
+    const failure = await failing(call(await rawPartner(talk)))
+    expect(failure).toMatchObject({ failure: 'broken', maybeReceived: true })
+    expect(failure.reason).toEqual(reason)
   })
 
   it('connect: nobody listens', async () => {

@@ -5,7 +5,19 @@ import { lastCallAbout } from '../../src/ticketing/partner-calls/call-store.ts'
 import { findPartner } from '../../src/ticketing/partners/partner.ts'
 import { openWorld } from '../harness.ts'
 import { callAsWritten, callPartner } from './calls.ts'
-import { drip, fakeSeller, hang, html, huge, ok, refusal, reset, status, worldWithSeller } from './fake-seller.ts'
+import {
+  drip,
+  fakeSeller,
+  hang,
+  html,
+  huge,
+  Misbehaviour,
+  ok,
+  refusal,
+  reset,
+  status,
+  worldWithSeller,
+} from './fake-seller.ts'
 
 const { world, seller, close } = await worldWithSeller()
 afterAll(close)
@@ -24,6 +36,10 @@ const recorded = async (callId: string) =>
   (await world.pool.query('select * from partner_call where call_id = $1', [callId])).rows[0]
 
 const gzipped = status(200, { 'Content-Encoding': 'gzip' }, gzipSync('{"code":200}'))
+/** Set by a program and by the proxy before it. */
+const codedTwice = (coding: string, body: string | Buffer) =>
+  new Misbehaviour((response) => response.writeHead(200, { 'Content-Encoding': [coding, coding] }).end(body))
+const tlsAlert = new Misbehaviour((_response, socket) => socket.end(Buffer.from('15030300020246', 'hex')))
 const inGbk = status(200, {}, Buffer.from('{"code":200,"describe":"\xb3\xc9\xb9\xa6"}', 'latin1'))
 
 describe('a call to a partner', () => {
@@ -57,6 +73,13 @@ describe('a call to a partner', () => {
     const { failure_detail } = await recorded(result.callId)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the point of it
     expect(String(storedDetail.parse(failure_detail))).not.toMatch(/[\0-\x1f]/)
+  })
+
+  it('reads an answer that has a header twice', async () => {
+    seller.on('/order/query', codedTwice('identity', JSON.stringify({ code: 200, body: { ...queried, orderId: '' } })))
+    const result = await query()
+    expect(result).toMatchObject({ outcome: 'success', answer: { body: { orderStatus: 4 } } })
+    expect((await recorded(result.callId)).response_headers).toMatchObject({ 'content-encoding': 'identity, identity' })
   })
 
   it('is recorded whole, its secrets masked wherever they stand', async () => {
@@ -104,10 +127,16 @@ describe('a call to a partner', () => {
     ],
     ['json', 'the response is not JSON: ', html],
     ['json', 'the response is compressed (Content-Encoding: gzip); send it uncompressed', gzipped],
+    [
+      'json',
+      'the response is compressed (Content-Encoding: gzip, gzip); send it uncompressed',
+      codedTwice('gzip', gzipSync(gzipSync('{"code":200}'))),
+    ],
     ['json', 'the response is not valid UTF-8 (line 1, column 25)', inGbk],
     ['json', '(line 2, column 12)', status(200, {}, '{"code":200,\n"describe" "success"}')],
     ['too-large', 'the response is larger than 1 MiB: ', huge],
     ['broken', 'the connection closed before a complete HTTP response arrived', reset],
+    ['broken', 'what came back is not a valid HTTP response', tlsAlert],
     [
       'schema',
       'body.orderStatus must be one of 2, 3, 4, 5, 6; body.usedQuantity is required',
@@ -218,6 +247,25 @@ describe('the breaker', () => {
     seller.on('/order/query', ok(queried))
     expect(await query()).toMatchObject({ outcome: 'success' })
     await broken.close()
+  })
+})
+
+describe('the breaker of a partner that lacks an interface', () => {
+  it.each([400, 401, 404, 405])('stays closed: HTTP status %d comes from a partner that is there', async (code) => {
+    const other = await fakeSeller(world, 7040 + (code % 100))
+    other.on('/order/query', status(code))
+    const partner = BigInt(7040 + (code % 100))
+    for (let n = 0; n < 6; n++) expect(await query(partner)).toMatchObject({ failure: { kind: 'http-status' } })
+    await other.close()
+  })
+
+  it.each([429, 500, 503])('opens after HTTP status %d, which says that it cannot answer now', async (code) => {
+    const id = 7050 + (code % 100)
+    const other = await fakeSeller(world, id)
+    other.on('/order/query', status(code))
+    for (let n = 0; n < 5; n++) await query(BigInt(id))
+    expect(await query(BigInt(id))).toMatchObject({ failure: { kind: 'breaker' } })
+    await other.close()
   })
 })
 

@@ -152,7 +152,7 @@ describe('an erasure', () => {
 
   it('leaves nothing behind of a sign-in, an exchange and reads that are under way', async () => {
     const { user, tokens, consented } = await makePerson()
-    const ledger = openAccessLedger(world.deps)
+    const ledger = openAccessLedger(world.deps, world.app.sampledLog)
     const work = [
       client.signedIn(user, app).catch(() => {}),
       client.exchange(app, consented),
@@ -170,7 +170,7 @@ describe('an erasure', () => {
 
   it('is not named by a refused request that is written after it', async () => {
     const { user } = await makePerson()
-    const recorder = openRefusalRecorder(world.deps)
+    const recorder = openRefusalRecorder(world.deps, world.app.sampledLog)
     const id = randomUUID()
     const note = { code: 20016, failure: 'user_blocked', user: { cid: user.cid, userId: user.user_id } }
     const url = '/oauth/v2/api/resource/get_userinfo'
@@ -196,7 +196,7 @@ describe('an erasure', () => {
   it('waits for reads that are being written, and they for it', async () => {
     const { user } = await makePerson()
     const holder = await world.pool.connect()
-    const ledger = openAccessLedger(world.deps)
+    const ledger = openAccessLedger(world.deps, world.app.sampledLog)
     try {
       await holder.query('begin')
       await holder.query('select from user_profile where user_id = $1 for update', [user.user_id])

@@ -359,6 +359,19 @@ describe('a code', () => {
     ])
   })
 
+  it('is sent once to each person, though others have named that number', async () => {
+    const statuses = async (times: number) => {
+      const browser = await signedIn(await newPerson())
+      const all: number[] = []
+      for (let sent = 0; sent < times; sent++) all.push((await ask(browser, 'phone', '13900000050')).status)
+      return all
+    }
+    expect(await statuses(4)).toEqual([303, 303, 303, 429])
+    expect(await statuses(2), 'of whoever has it').toEqual([303, 429])
+    for (let strangers = 0; strangers < 10; strangers++) expect(await statuses(1)).toEqual([303])
+    expect(await statuses(1), 'so that nobody’s phone is flooded').toEqual([429])
+  })
+
   it('is for the person alone, from pages of ours, after a sign-in of the last quarter of an hour', async () => {
     const [user, other] = [await newPerson(), await newPerson()]
     const [browser, theirs] = [await signedIn(user), await signedIn(other)]

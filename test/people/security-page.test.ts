@@ -272,6 +272,29 @@ describe('the deletion of an account', () => {
     }
   })
 
+  it('of somebody who is blocked does not happen by itself, whenever they asked: the block would go with it', async () => {
+    const sooner = await openWorld({ ACCOUNT_DELETION: 'after-14-days' })
+    try {
+      const by = new Client(injectWire(sooner.app), sooner.deps.config.PUBLIC_URL)
+      const theirs = await by.makeApp()
+      const [before, after] = [await by.makeUser(), await by.makeUser()]
+      const browsers = [await by.signedIn(before, theirs), await by.signedIn(after, theirs)] as const
+      await browsers[0].send('POST', '/account/deletion', {})
+      for (const user of [before, after]) await by.block(user)
+      expect(await textOf(browsers[1], '/account/data?ui_locales=en')).not.toContain('It happens 14 days after you ask')
+      await browsers[1].send('POST', '/account/deletion', {})
+      sooner.clock.advance(14 * 86_400)
+      for (const times of [1, 2])
+        expect(await eraseDue(sooner.deps, new AbortController().signal), String(times)).toEqual({
+          erased: 0,
+          failures: [],
+        })
+      expect((await requests(by)).map(({ due_at }) => due_at)).toEqual([null, null])
+    } finally {
+      await sooner.close()
+    }
+  })
+
   it('happens by itself 14 days later where the setting says so, and never where it is off', async () => {
     const [sooner, never] = [
       await openWorld({ ACCOUNT_DELETION: 'after-14-days' }),

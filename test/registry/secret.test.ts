@@ -26,6 +26,7 @@ const create = async () => {
   return { ...app, app_secret: app_secret ?? '' }
 }
 const rotate = (appKey: string, overlap_s = 60) => rotateSecret(world.deps, appKey, { overlap_s })
+const usedDates = { created_at: new Date(0), ends_at: null, last_used_at: null }
 const hashOf = (secret: string) => hashSecret(world.deps.keys, secret)
 const liveHashes = async (appKey: string) =>
   (await findMicroAppForAuthentication(world.deps, appKey))?.secrets.map((secret) => secret.secret_hash)
@@ -52,6 +53,23 @@ describe('rotateSecret', () => {
     world.clock.advance(1)
     const { app_secret: third } = await rotate(app_key, 86_400)
     expect(await liveHashes(app_key)).toEqual([hashOf(third), hashOf(second)])
+  })
+
+  it('lets the one in use work on where no call has used the newer one, whose answer may have been lost', async () => {
+    const { app_key, app_secret: first } = await create()
+    const used = async (secret: string) =>
+      noteSecretUse(world.deps, { app_key }, { ...usedDates, secret_hash: hashOf(secret) })
+    await used(first)
+    await rotate(app_key, 3_600)
+    world.clock.advance(60)
+    const { app_secret: third, secrets } = await rotate(app_key, 86_400)
+    expect(await liveHashes(app_key)).toEqual([hashOf(third), hashOf(first)])
+    expect(secrets[1]?.ends_at, 'no later than was said').toEqual(addSeconds(world.clock.now(), 3_540))
+    await used(third)
+    const { app_secret: fourth } = await rotate(app_key, 86_400)
+    expect(await liveHashes(app_key)).toEqual([hashOf(fourth), hashOf(third)])
+    const { app_secret: fifth } = await rotate(app_key, 0)
+    expect(await liveHashes(app_key)).toEqual([hashOf(fifth)])
   })
 
   it('without overlap ends the old one at once', async () => {

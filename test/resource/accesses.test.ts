@@ -133,7 +133,7 @@ describe('its memory', () => {
     const { metrics } = world.deps
     const left = async () => (await metrics.accessesLeftOut.get()).values[0]?.value ?? 0
     const before = await left()
-    const ledger = openAccessLedger(world.deps, { most: 4, batch: 2 })
+    const ledger = openAccessLedger(world.deps, world.app.sampledLog, { most: 4, batch: 2 })
     ledger.count(token(user_id), 'phone', 'profile')
     ledger.count(token(other.user_id), 'phone') // half: written at once
     for (const name of ['a', 'b', 'c']) ledger.count(token(name), 'phone')
@@ -147,7 +147,7 @@ describe('its memory', () => {
 
   it('keeps what could not be written for the next time', async () => {
     const { user_id } = await client.makeUser()
-    const ledger = openAccessLedger(world.deps, { everyMs: 20 })
+    const ledger = openAccessLedger(world.deps, world.app.sampledLog, { everyMs: 20 })
     await world.pool.query('alter table data_access rename to away')
     ledger.count(token(user_id), 'phone')
     await ledger.flush()
@@ -157,7 +157,7 @@ describe('its memory', () => {
   })
 
   it('writes nothing about who is not there any more', async () => {
-    const ledger = openAccessLedger(world.deps)
+    const ledger = openAccessLedger(world.deps, world.app.sampledLog)
     ledger.count(token('nobody'), 'phone')
     await ledger.flush()
     expect(await rowsOf('nobody')).toBe(0)

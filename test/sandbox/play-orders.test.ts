@@ -2,6 +2,7 @@ import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { acceptanceOf } from '../../src/sandbox/certification/acceptance.ts'
 import { showRun } from '../../src/sandbox/certification/run.ts'
+import { replay } from '../../src/sandbox/portal/traffic/replay.ts'
 import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { desk } from '../orders/desk.ts'
 import { fakeSeller } from '../partner-calls/fake-seller.ts'
@@ -60,6 +61,23 @@ describe('an order of the playground', () => {
     const list = await engineer.open('/sandbox/play')
     expect(list.body).toContain(`${ORDERS}/${orderId}"`)
     expect(textOf(list)).toContain('paid, tickets issued')
+  })
+
+  it('calls a program that was down a moment ago, and so does a replay in Traffic', async () => {
+    const { breakers } = lab.world.deps.calls
+    const down = () => {
+      for (let call = 0; call < 5; call++) breakers.recordOutcome(lab.partnerId, false, 0)
+      expect(breakers.allowsCall(lab.partnerId, false)).not.toBe(true)
+    }
+    down()
+    const { orderId } = await make()
+    expect(await order(orderId)).toMatchObject({ state: 'created' })
+    down()
+    await follow(await act(orderId, 'query'))
+    const { call_id: id } = await newestCall()
+    expect(await newestCall()).toMatchObject({ interface: 'order-query', failure: null })
+    down()
+    expect(await replay(lab.world.deps, lab.partnerId, { kind: 'call', id })).toMatchObject({ outcome: 'done' })
   })
 
   it('is closed, for a dated product too', async () => {

@@ -209,6 +209,11 @@ describe('a connection that does not come about', () => {
       detail: expect.stringContaining('ECONNREFUSED'),
     })
     expect(outcomes(refused)).toBe('ok ok ok not_tried failed not_tried')
+    const other = createTcpServer((socket) =>
+      socket.on('error', () => {}).once('data', () => socket.end('SSH-2.0-x\r\n')),
+    )
+    const noHttp = checkOf(await one(`http://127.0.0.1:${await listening(other)}/`), 'answers')
+    expect(noHttp).toMatchObject({ outcome: 'failed', detail: expect.stringContaining('not a valid HTTP response') })
     const nowhere = await one('http://nowhere.invalid/')
     expect(checkOf(nowhere, 'dns').outcome).toBe('failed')
     const plain = await one((await answering(200)).replace('http:', 'https:'))

@@ -168,9 +168,9 @@ describe('operators learn', () => {
     await expect.poll(ready).toEqual({ status: 'ok' })
     await ready()
     const told = lines().slice(before)
-    expect(told.map((line) => JSON.parse(line)).map(({ shard, msg }) => [shard, msg])).toEqual([
-      [AWAY, 'a shard is away'],
-      [AWAY, 'a shard is back'],
+    expect(told.map((line) => JSON.parse(line)).map(({ shard, why, msg }) => [shard, why, msg])).toEqual([
+      [AWAY, expect.stringContaining(`${AWAY}: `), 'a shard is away'],
+      [AWAY, undefined, 'a shard is back'],
     ])
   })
 

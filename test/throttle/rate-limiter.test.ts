@@ -12,7 +12,8 @@ afterAll(() => world.close())
 beforeEach(() => world.pool.query('delete from rate_count'))
 
 const RATE = { kind: 'test', most: 10, windowS: 60 }
-const open = (bounds = {}) => openRateLimiter(world.deps.db, world.deps.keys, { everyMs: 50, ...bounds })
+const open = (bounds = {}) =>
+  openRateLimiter(world.deps.db, world.deps.keys, world.app.sampledLog, { everyMs: 50, ...bounds })
 const rows = async () => (await world.pool.query('select subject, uses, window_ends_at from rate_count')).rows
 /** Until the database knows of so many uses of the one subject that there is. */
 const untilShared = (uses: number) => until(async () => (await rows())[0]?.uses >= uses)

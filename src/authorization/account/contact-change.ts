@@ -27,6 +27,8 @@ import { newUser, routingKeyOf } from './wire.ts'
 const CODE_S = 600
 const TRIES = 5
 const PER_TARGET = 3
+/** People who may have one sent there in a day though others have used that up. */
+const FIRST_OF_PEOPLE = 12
 const PER_PERSON = 5
 const PER_PERSON_AND_DAY = 10
 const PER_NETWORK = 30
@@ -55,6 +57,19 @@ const asked = z.discriminatedUnion('kind', [
 const targetOf = ({ config }: Deps, kind: Kind, value: string): string =>
   `${kind}\n${kind === 'mail' ? mailKeyOf(normalName(value)) : internationalNumber(value, config.PHONE_COUNTRY_CODE)}`
 
+/**
+ * The end of the window where too many codes went to this address or number. The first one a day of each person goes all
+ * the same: strangers who name somebody's number keep them from proving it otherwise.
+ */
+async function usedUp(deps: Deps, target: string, person: string): Promise<Date | undefined> {
+  const until = await countWithin(deps, HOUR_S, [{ kind: 'contact-target', name: target, most: PER_TARGET }])
+  const another = await countWithin(deps, DAY_S, [
+    { kind: 'contact-first', name: `${target}\n${person}`, most: 1 },
+    { kind: 'contact-first', name: target, most: FIRST_OF_PEOPLE },
+  ])
+  return another && until
+}
+
 /** Sends a code, in place of one of before. Returns the end of the window where too many were asked for. */
 export const askForContact = operation(
   asked,
@@ -67,9 +82,7 @@ export const askForContact = operation(
       ])) ??
       (await countWithin(deps, DAY_S, [{ kind: 'contact-day', name: person, most: PER_PERSON_AND_DAY }])) ??
       // The last one: who may send nothing more uses up nobody's number.
-      (await countWithin(deps, HOUR_S, [
-        { kind: 'contact-target', name: targetOf(deps, kind, value), most: PER_TARGET },
-      ]))
+      (await usedUp(deps, targetOf(deps, kind, value), person))
     if (until) return until
     const changeId = randomUUID()
     await inPersonTransaction(deps, session.routingKey, async (inside, db) => {

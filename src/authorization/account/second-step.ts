@@ -8,19 +8,13 @@ import { z } from 'zod'
 import { asPerson } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
-import { addSeconds, DAY_S, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
+import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
 import { openSealedText, sealedText } from '../../platform/lib/crypto/carried-text.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
 import type { TotpEnrolment } from '../../platform/lib/crypto/totp.ts'
-import {
-  clearFailures,
-  countFailure,
-  currentFailures,
-  knownDevice,
-  throttleKey,
-} from '../../platform/throttle/index.ts'
+import { codeGuesses, forgetCodeGuesses as forgetGuesses } from '../../platform/throttle/index.ts'
 import { CodesUsedUp, SignInRefused } from './errors.ts'
 import { findFactors } from './factor-store.ts'
 import { confirmTotp, enrolTotp, spendFactor } from './factors.ts'
@@ -30,40 +24,22 @@ import { accountOf, openSession, personLimits, recordFailure } from './sign-in.t
 import { type Credential, findCredential, lockUser, lockUserSignedInSince } from './store.ts'
 import { originOf, routingKeyOf, type SignInBrowser } from './wire.ts'
 
-/**
- * How many wrong codes of an authenticator count in a day: whoever knows the password has all day and every network to
- * guess six digits. Browsers that have signed in before have as many of their own, so that strangers cannot keep the
- * person out. Recovery codes, which nobody guesses, and passkeys are not bound; another password clears both counts.
- */
-const MOST_IN_A_DAY = 20
+const ownerOfCodes = ({ cid, userId }: UserRowKey): string => `${cid}:${userId}`
 
-type Browsers = 'known' | 'others'
-
-const throttleSubject = ({ keys }: Deps, { cid, userId }: UserRowKey, browsers: Browsers): Buffer =>
-  throttleKey(keys, 'code-day', `${browsers}\n${cid}:${userId}`)
-
-function codeGuesses(deps: Deps, person: UserRowKey & { passport: string }, device: string | undefined) {
-  const browsers = knownDevice(deps, accountOf(person.passport), device) ? 'known' : 'others'
-  const subject = throttleSubject(deps, person, browsers)
-  return {
-    async refuseExhausted(): Promise<void> {
-      const counted = await currentFailures(deps.db, subject, deps.clock.now(), DAY_S)
-      if (counted && counted.failures >= MOST_IN_A_DAY) throw new CodesUsedUp(counted.windowEndsAt)
-    },
-    /** Counts a wrong code; what to throw, where it is one too many. The last one is told to the person. */
-    async failed(): Promise<CodesUsedUp | undefined> {
-      const { failures, windowEndsAt } = await countFailure(deps.db, subject, deps.clock.now(), DAY_S)
-      if (failures === MOST_IN_A_DAY) await tellPerson(deps, person, 'codes_guessed')
-      return failures > MOST_IN_A_DAY ? new CodesUsedUp(windowEndsAt) : undefined
-    },
-  }
+/** Looks at a code of an authenticator if there is a guess left today; the last one is told to the person. */
+async function guessCode(deps: Deps, { step, device, code }: SecondStepInput): Promise<readonly string[] | undefined> {
+  const guesses = codeGuesses(deps, { owner: ownerOfCodes(step), account: accountOf(step.passport), device })
+  const { isLast, until } = await guesses.count()
+  if (until) throw new CodesUsedUp(until)
+  const amr = await spendFactor(deps, step, code)
+  if (amr) await guesses.giveBack()
+  else if (isLast) await tellPerson(deps, step, 'codes_guessed')
+  return amr
 }
 
 /** Whoever has guessed does not know the password any more. */
-export async function forgetCodeGuesses(deps: Deps, person: UserRowKey): Promise<void> {
-  await clearFailures(deps.db, throttleSubject(deps, person, 'known'))
-  await clearFailures(deps.db, throttleSubject(deps, person, 'others'))
-}
+export const forgetCodeGuesses = (deps: Deps, person: UserRowKey): Promise<void> =>
+  forgetGuesses(deps, ownerOfCodes(person))
 
 /** Seconds from the password to the code. */
 const SECOND_STEP_S = 600
@@ -123,24 +99,18 @@ const limitsOf = (deps: Deps, { step, address, device }: SecondStepInput) =>
 /**
  * Opens a session for a code of the authenticator, or a recovery code, and returns its id; throws SignInRefused. Wrong
  * codes count as wrong passwords do, and only a whole sign-in clears the count: a right password does not. Those of an
- * authenticator have a bound of a day besides (MOST_IN_A_DAY).
+ * authenticator have a bound of a day besides (src/platform/throttle/code-guesses.ts).
  */
 export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<string> {
-  const { step, device, code } = input
+  const { step, code } = input
   const limits = await limitsOf(deps, input)
-  const guesses = isRecoveryCode(code) ? undefined : codeGuesses(deps, step, device)
-  const refuseExhausted = async () => {
-    await limits.refuseExhausted()
-    await guesses?.refuseExhausted()
-  }
-  await refuseExhausted()
-  const amr = await spendFactor(deps, step, code)
+  await limits.refuseExhausted()
+  const amr = await (isRecoveryCode(code) ? spendFactor(deps, step, code) : guessCode(deps, input))
   if (!amr) {
     const told = { from: originOf(input), method: 'code', detail: { by: 'code' } } as const
-    const refused = await limits.failed(recordFailure(deps, step, told))
-    throw (await guesses?.failed()) ?? refused
+    throw await limits.failed(recordFailure(deps, step, told))
   }
-  await refuseExhausted()
+  await limits.refuseExhausted()
   const session = await open(deps, input, amr)
   await limits.forget()
   return session

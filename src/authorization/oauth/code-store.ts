@@ -60,7 +60,8 @@ const SCOPES = grantedAmong(sql.part`string_to_array(asked.app_scopes, ' ')`)
 const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`c.grant_id`)
 /** The grant with the sign-in behind it. */
 const GRANT_WITH_SIGN_IN = sql.part`lateral (
-  select routing_key, cid, user_id, scopes, created_at, revoked_at, auth_time, nonce, sid, acr, amr from user_grant
+  select routing_key, cid, user_id, scopes, created_at, allowed_at, revoked_at, auth_time, nonce, sid, acr, amr
+  from user_grant
   where routing_key = asked.routing_key and grant_id = c.grant_id offset 0)`
 const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
 const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`asked.app_valid_from`)

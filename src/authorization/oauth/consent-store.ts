@@ -46,7 +46,10 @@ const consentsRevokedAt = ({ routingKey, cid, userId, appKey }: ConsentKey) => s
   from ${userByKey(sql.part`${routingKey}::int`, sql.part`${cid}::int`, sql.part`${userId}::text`)} p
   left join ${joinedMicroApp(sql.part`${appKey}::text`)})`
 
-/** Adds scopes to those remembered; what was revoked goes first, apart: Citus takes no subquery in an insert. */
+/**
+ * Adds scopes to those remembered; what was revoked goes first, apart: Citus takes no subquery in an insert. Scopes of
+ * before keep their date, and the new ones get it: everything of the app may be ending at this moment.
+ */
 export async function rememberConsent(
   db: Db,
   consent: ConsentKey & { readonly scopes: readonly string[] },
@@ -64,7 +67,8 @@ export async function rememberConsent(
     sql`insert into remembered_consent as known (routing_key, cid, user_id, app_key, scopes, allowed_at)
         values (${routingKey}, ${cid}, ${userId}, ${appKey}, ${scopes}, ${now})
         on conflict (routing_key, cid, user_id, app_key) do update
-        set scopes = ${others} || excluded.scopes, allowed_at = excluded.allowed_at`,
+        set scopes = ${others} || excluded.scopes,
+            allowed_at = case when known.scopes <@ excluded.scopes then excluded.allowed_at else known.allowed_at end`,
   )
 }
 
@@ -73,17 +77,16 @@ export const forgetConsent = (db: Db, consent: ConsentKey): Promise<number> =>
     .of(consent.routingKey)
     .exec(sql`delete from remembered_consent where ${ofPerson(consent)} and app_key = ${consent.appKey}`)
 
-/** The scopes that this person need not be asked for. */
-export const rememberedScopes = async (db: Db, consent: ConsentKey): Promise<readonly string[]> => {
-  return (
-    (await db.of(consent.routingKey).maybeValue(
-      z.array(z.string()),
-      sql`select scopes from remembered_consent
+const remembered = z.object({ scopes: z.array(z.string()), allowedAt: z.date() })
+
+/** The scopes that this person need not be asked for, and when they were allowed. */
+export const rememberedConsent = (db: Db, consent: ConsentKey): Promise<z.output<typeof remembered> | undefined> =>
+  db.of(consent.routingKey).maybe(
+    remembered,
+    sql`select scopes, allowed_at as "allowedAt" from remembered_consent
         where ${ofPerson(consent)} and app_key = ${consent.appKey}
           and allowed_at > ${consentsRevokedAt(consent)}`,
-    )) ?? []
   )
-}
 
 const Made = z.object({ created_at: z.date(), revoked_at: z.date().nullable() })
 
@@ -92,8 +95,8 @@ export interface NewGrant extends UserRowKey {
   readonly appKey: string
   readonly scopes: readonly string[]
   readonly signIn: SignInOfGrant | null
-  /** Nobody was shown a consent page. */
-  readonly silent: boolean
+  /** When that was allowed which it rests on, where nobody was shown a consent page: they end together. */
+  readonly allowedAt: Date | null
 }
 
 /** What an id_token says of the sign-in behind a grant. */
@@ -110,14 +113,15 @@ export interface SignInOfGrant {
 }
 
 const inserted = (
-  { routingKey, grantId, cid, userId, appKey, scopes, signIn, silent }: NewGrant,
+  { routingKey, grantId, cid, userId, appKey, scopes, signIn, allowedAt }: NewGrant,
   now: Date,
 ): Fragment =>
   sql.part`insert into user_grant
-          (routing_key, grant_id, cid, user_id, app_key, scopes, created_at, auth_time, nonce, sid, acr, amr, silent)
+          (routing_key, grant_id, cid, user_id, app_key, scopes, created_at, auth_time, nonce, sid, acr, amr, silent,
+           allowed_at)
         values (${routingKey}, ${grantId}, ${cid}, ${userId}, ${appKey}, ${scopes}, ${now},
                 ${signIn?.at ?? null}, ${signIn?.nonce ?? null}, ${signIn?.sid ?? null}, ${signIn?.acr ?? null},
-                ${signIn?.amr ?? null}, ${silent})
+                ${signIn?.amr ?? null}, ${allowedAt !== null}, ${allowedAt})
         on conflict (routing_key, grant_id) do update set grant_id = excluded.grant_id
         returning created_at, revoked_at`
 
@@ -125,7 +129,7 @@ const inserted = (
 export const ensureGrant = (db: Db, grant: NewGrant, now: Date): Promise<z.infer<typeof Made>> =>
   db
     .of(grant.routingKey)
-    .one(Made, grant.silent ? sql`${withoutOldest(grant)} ${inserted(grant, now)}` : sql`${inserted(grant, now)}`)
+    .one(Made, grant.allowedAt ? sql`${withoutOldest(grant)} ${inserted(grant, now)}` : sql`${inserted(grant, now)}`)
 
 /** Silent grants that one browser session has at one app, of those whose code was not exchanged. */
 const SILENT_GRANTS = 50

@@ -164,7 +164,7 @@ export async function issueCode(
   person: SignedIn,
   { app, scopes, redirectUri, state, codeChallenge, signIn }: AuthorizationRequest,
   grantId: string,
-  silent = false,
+  allowedAt: Date | null = null,
 ): Promise<string> {
   const { routingKey, cid, userId, signedInAt } = person
   if (!mayUse(app, person)) throw oauthFailure('app_in_development')
@@ -173,7 +173,7 @@ export async function issueCode(
     throw oauthFailure('form_withdrawn_since')
   const now = clock.now()
   const appKey = app.app_key
-  const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes, signIn, silent }, now)
+  const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes, signIn, allowedAt }, now)
   if (grant.revoked_at) throw oauthFailure('form_withdrawn_since')
   const expiresAt = wholeSecondsAfter(grant.created_at, CODE_LIFETIME_S)
   const codeBy = (key: DerivedKeys) => {

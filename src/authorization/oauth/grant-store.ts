@@ -24,15 +24,17 @@ export type Grant = z.infer<typeof Grant>
  * table grows.
  */
 export const grantByKey = (routingKey: Fragment, grantId: Fragment): Fragment =>
-  sql.part`lateral (select routing_key, cid, user_id, app_key, scopes, created_at, revoked_at from user_grant
+  sql.part`lateral (select routing_key, cid, user_id, app_key, scopes, created_at, allowed_at, revoked_at from user_grant
             where routing_key = ${routingKey} and grant_id = ${grantId} offset 0)`
 
 /**
  * When a grant `g` was revoked: by itself, or with everything of its user or its app (`valid_from` of both). Null while it
- * holds. Tokens and codes are over with their grant, so nothing of theirs has to be gone through.
+ * holds. Tokens and codes are over with their grant, so nothing of theirs has to be gone through. One that rests on an
+ * earlier consent (`allowed_at`) is as old as that: it may have been made while everything was ending.
  */
 export const revokedAt = (ofUser: Fragment, ofApp: Fragment): Fragment =>
-  sql.part`coalesce(g.revoked_at, case when g.created_at <= greatest(${ofUser}, ${ofApp}) then greatest(${ofUser}, ${ofApp}) end)`
+  sql.part`coalesce(g.revoked_at,
+    case when coalesce(g.allowed_at, g.created_at) <= greatest(${ofUser}, ${ofApp}) then greatest(${ofUser}, ${ofApp}) end)`
 
 /** The scopes of grant `g` that are also among these, in its order; mostly all of them. */
 export const grantedAmong = (scopes: Fragment): Fragment =>

@@ -6,7 +6,7 @@ import { type DerivedKeys, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../../platform/lib/failure.ts'
 import { grantableScopes } from '../../platform/lib/scope.ts'
-import { APP_RATES } from '../../platform/throttle/index.ts'
+import { APP_RATES, networkOf } from '../../platform/throttle/index.ts'
 import type { CallingApp } from '../registry/index.ts'
 import { oauthFailure } from './failures.ts'
 import { endGrant } from './grant.ts'
@@ -27,10 +27,11 @@ export interface RefreshInput {
  */
 export async function refreshTokens(
   deps: TokenDeps,
-  { app, actor }: TokenCaller,
+  { app, actor, isPublic = false }: TokenCaller,
   readInput: () => RefreshInput,
 ): Promise<IssuedTokens> {
-  limitRefreshes(deps, app)
+  // Anybody can ask in the name of a public client, and would use up what its people have.
+  limitRefreshes(deps, isPublic ? `${app.app_key}\n${networkOf(actor.address ?? '')}` : app.app_key)
   const { refreshToken, policy, scopes } = readInput()
   const presented = parseToken(deps.keys, PREFIX.refreshToken, refreshToken, app.app_key)
   if (!presented) throw oauthFailure('refresh_token_forged')
@@ -61,8 +62,8 @@ async function refuseBeyondGrant({ db }: Deps, { routingKey, hash }: OpaqueToken
 }
 
 /** Refused at once, before anything is looked up: the app asks too often, whatever it presents. */
-function limitRefreshes({ config, rateLimiter }: Deps, { app_key }: CallingApp): void {
-  const { exceeded, endsInMs } = rateLimiter.count(APP_RATES.refreshes(config), app_key)
+function limitRefreshes({ config, rateLimiter }: Deps, counted: string): void {
+  const { exceeded, endsInMs } = rateLimiter.count(APP_RATES.refreshes(config), counted)
   if (exceeded) throw oauthFailure('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
 }
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../platform/config/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
-import type { SampledLog } from '../../platform/lib/sampled-log.ts'
+import { logBackgroundFailure, type SampledLog } from '../../platform/lib/sampled-log.ts'
 import { endOldestAccessTokens } from './token-store.ts'
 
 /** Routing keys are of 16 bits. */
@@ -59,10 +59,9 @@ export class TokenCap {
       for (const { routing_key, tokens } of await endOldestAccessTokens(this.#db, routingKeys, this.#most)) {
         this.#left[routing_key] = Math.min(MAX_REFRESHES, Math.max(REFRESHES, tokens / TOKENS_PER_REFRESH))
       }
-    } catch (err) {
+    } catch (error) {
       for (const routingKey of routingKeys) this.#left[routingKey] = REFRESHES_AFTER_FAILURE
-      const message = 'access tokens beyond ACCESS_TOKENS_PER_GRANT could not be ended'
-      this.#log.write({ level: 'warn', kind: message, message, fields: () => ({ err }) })
+      logBackgroundFailure(this.#log, 'access tokens beyond ACCESS_TOKENS_PER_GRANT could not be ended', error)
     }
     this.#timer = this.#due.size > 0 ? setTimeout(() => void this.#look(), LOOK_EVERY_MS).unref() : undefined
   }

@@ -55,6 +55,8 @@ export interface TokenCaller {
   readonly app: CallingApp
   /** For the audit log; its `address` is the caller's (TRUST_PROXY). */
   readonly actor: Actor
+  /** It has only said that it is this app. */
+  readonly isPublic?: boolean
 }
 
 /** What an exchange or a refresh has issued. */

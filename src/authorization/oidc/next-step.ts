@@ -4,7 +4,7 @@ import { addSeconds } from '../../platform/lib/clock.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
-import { issueCode, oauthFailure, rememberedScopes } from '../oauth/index.ts'
+import { issueCode, oauthFailure, rememberedConsent } from '../oauth/index.ts'
 import { mayUse } from '../registry/index.ts'
 import { acrOf, couldProveMore } from './acr.ts'
 import { RedirectedFailure, type StandardRequest } from './authorize.ts'
@@ -59,15 +59,16 @@ export async function nextAuthorizationStep(
   // A page, whatever was asked: nothing goes to the app.
   if (!mayUse(request.app, session)) throw oauthFailure('app_in_development')
   if (!asked && !silent && (await couldProveMore(deps, session, request.acrValues ?? []))) return { step: 'sign-in' }
-  if (await mustAsk(deps, request, session)) {
+  if (!(await allowedBefore(deps, request, session))) {
     if (silent) throw refused('consent_required')
     return { step: 'consent', session }
   }
   const code = await inPersonTransaction(deps, session.routingKey, async (inside, db) => {
     // Whoever withdraws what is remembered locks the person too: it is read again once that is done.
     const isSignedIn = await lockUserSignedInSince(db, session, session.signedInAt)
-    if (isSignedIn && (await mustAsk(inside, request, session))) return undefined
-    return issueCode(inside, session, withSignIn(deps, request, session), randomUUID(), true)
+    const allowedAt = await allowedBefore(inside, request, session)
+    if (isSignedIn && !allowedAt) return undefined
+    return issueCode(inside, session, withSignIn(deps, request, session), randomUUID(), allowedAt)
   })
   if (code !== undefined) {
     deps.metrics.usage.count(request.app.app_key, 'authorization')
@@ -96,11 +97,12 @@ function isTooLongAgo(
   return authenticatedAt === null || addSeconds(authenticatedAt, maxAge + skewS) < clock.now()
 }
 
-async function mustAsk({ db }: Deps, request: StandardRequest, session: SignedIn): Promise<boolean> {
+/** When the person allowed all of it; null where they have to be asked. */
+async function allowedBefore({ db }: Deps, request: StandardRequest, session: SignedIn): Promise<Date | null> {
   const { app, scopes, prompt } = request
-  if (app.always_ask || prompt.includes('consent') || mayBeAnotherProgram(request)) return true
-  const known = await rememberedScopes(db, { ...session, appKey: app.app_key })
-  return !scopes.every((scope) => known.includes(scope))
+  if (app.always_ask || prompt.includes('consent') || mayBeAnotherProgram(request)) return null
+  const known = await rememberedConsent(db, { ...session, appKey: app.app_key })
+  return known && scopes.every((scope) => known.scopes.includes(scope)) ? known.allowedAt : null
 }
 
 /**

@@ -60,7 +60,7 @@ async function exchange(
 
 async function refresh(
   deps: EndpointDeps,
-  { app }: Client,
+  { app, isPublic }: Client,
   actor: Actor,
   parameters: Parameters,
 ): Promise<TokenResponse> {
@@ -68,7 +68,7 @@ async function refresh(
     .get('scope')
     ?.split(' ')
     .filter((scope) => scope !== '')
-  const issued = await refreshTokens(deps, { app, actor }, () => ({
+  const issued = await refreshTokens(deps, { app, actor, isPublic }, () => ({
     refreshToken: required(parameters, 'refresh_token'),
     policy: 'rotating',
     ...(asked?.length ? { scopes: withContractScopes(asked) } : {}),

@@ -10,7 +10,7 @@ import { STEP_UP } from '../account/index.ts'
 import { readsByDay } from '../resource/index.ts'
 import { accountPages, type PersonRequest } from './account-guard.ts'
 import { kindsInWords, readInWords } from './account-texts.ts'
-import { cancelDeletion, deletionOf, requestDeletion } from './deletion.ts'
+import { cancelDeletion, deletionMode, deletionOf, requestDeletion } from './deletion.ts'
 import { countErasable } from './erase.ts'
 import { exportUser } from './export.ts'
 import { appsByKey } from './known-apps.ts'
@@ -76,7 +76,7 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     return page('data', 'people/data', {
       rows: kindsInWords(rows, t),
       asks: !(await STEP_UP.isFresh(deps, person)),
-      mode: deps.config.ACCOUNT_DELETION,
+      mode: deletionMode(deps, person),
       askedAt: asked?.requested_at.toISOString() ?? null,
       dueAt: asked?.due_at?.toISOString() ?? null,
     })

@@ -27,6 +27,9 @@ export const insertRequest = (db: Db, key: UserRowKey, now: Date, dueAt: Date | 
 export const deleteRequest = (db: Db, person: UserRowKey): Promise<number> =>
   db.exec(sql`delete from deletion_request where ${ofPerson(person)}`)
 
+export const leaveToOperators = (db: Db, person: UserRowKey): Promise<number> =>
+  db.exec(sql`update deletion_request set due_at = null where ${ofPerson(person)}`)
+
 export const requestOf = (db: Db, person: UserRowKey): Promise<DeletionRequest | undefined> =>
   db.maybe(
     deletionRequest,

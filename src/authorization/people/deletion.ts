@@ -8,7 +8,7 @@ import { keepsConnection } from '../../platform/lib/database-errors.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
-import { ACCOUNT_MESSAGES, lockUser, rowKeyOf, type SignedIn } from '../account/index.ts'
+import { ACCOUNT_MESSAGES, lockUser, rowKeyOf, type SignedIn, showUser } from '../account/index.ts'
 import * as store from './deletion-store.ts'
 import { eraseUser } from './erase.ts'
 
@@ -16,13 +16,20 @@ const DAYS_TO_THINK = 14
 const AT_ONCE = 100
 const ERASED_WITHIN_S = 60
 
+/**
+ * How an account is deleted that this person asks to be: of somebody who is blocked an operator decides in any case. A block
+ * goes with the account, and whom the OpenID provider sends again gets a new one.
+ */
+export const deletionMode = ({ config }: Deps, { status }: Pick<SignedIn, 'status'>) =>
+  config.ACCOUNT_DELETION === 'after-14-days' && status === 'blocked' ? 'request' : config.ACCOUNT_DELETION
+
 /** The person asks for the deletion of the account: an operator confirms it by erasing them, or it happens after 14 days. */
 export const requestDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
   inPersonTransaction(deps, person.routingKey, async (inside, db) => {
-    const { ACCOUNT_DELETION } = deps.config
-    if (ACCOUNT_DELETION === 'off') throw invalidRequest(localized('no-deletion'), { status: 404 })
+    const mode = deletionMode(deps, person)
+    if (mode === 'off') throw invalidRequest(localized('no-deletion'), { status: 404 })
     const now = deps.clock.now()
-    const dueAt = ACCOUNT_DELETION === 'after-14-days' ? addSeconds(now, DAYS_TO_THINK * DAY_S) : null
+    const dueAt = mode === 'after-14-days' ? addSeconds(now, DAYS_TO_THINK * DAY_S) : null
     if (!(await lockUser(db, person)) || (await store.insertRequest(db, person, now, dueAt)) === 0) return
     await recordByPerson(inside, person, 'user_deletion_requested')
     await ACCOUNT_MESSAGES.tell(inside, person, 'deletion_requested')
@@ -76,6 +83,8 @@ async function eraseDueOf(deps: Deps, keys: ReturnType<typeof keysOfShard>, sign
     try {
       await deps.db.of(key.routingKey).slowTx(ERASED_WITHIN_S, async (db) => {
         if (!(await lockUser(db, key)) || !isDue(await store.requestOf(db, key), deps.clock.now())) return
+        const { status } = await showUser({ ...deps, db }, { cid, user_id })
+        if (status === 'blocked') return void (await store.leaveToOperators(db, key))
         await eraseUser({ ...deps, db, actor: { kind: 'job', name: 'erase-due' } }, { cid, user_id })
         erased++
       })

@@ -4,6 +4,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
 import { type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { readOr } from '../../platform/lib/read-or.ts'
+import { logBackgroundFailure, type SampledLog } from '../../platform/lib/sampled-log.ts'
 import { cutTo } from '../../platform/lib/storable.ts'
 import { readBasic } from '../../platform/lib/web/basic-credentials.ts'
 import type { ReportedRefusal } from '../../platform/lib/web/observe.ts'
@@ -70,7 +71,7 @@ export interface RefusalRecorder {
   close(): Promise<void>
 }
 
-export function openRefusalRecorder(deps: Deps): RefusalRecorder {
+export function openRefusalRecorder(deps: Deps, log: SampledLog): RefusalRecorder {
   const { db, keys, clock, metrics, rateLimiter } = deps
   let waiting: Waiting[] = []
   const callers = new Map<string, number>()
@@ -107,8 +108,8 @@ export function openRefusalRecorder(deps: Deps): RefusalRecorder {
       const kept = known.flatMap(({ row, address }) => (mayRecord(row, address) ? [row] : []))
       if (kept.length > 0) await insertRefused(db, kept)
       metrics.refusalsLeftOut.inc(some.length - kept.length)
-    } catch {
-      // The requests log that the database is away.
+    } catch (error) {
+      logBackgroundFailure(log, 'refused requests could not be recorded', error)
       metrics.refusalsLeftOut.inc(some.length)
     }
   }

@@ -103,10 +103,22 @@ export async function findAppWithFailures(db: Db, caller: Caller, now: Date): Pr
   }
 }
 
-/** The current secret gets an end; one that had an end already is deleted, so that at most two are live. */
-export async function replaceSecret(db: Db, appKey: string, secret: NewSecret, oldEndsAt: Date): Promise<void> {
-  await db.exec(sql`delete from micro_app_secret where app_key = ${appKey} and ends_at is not null`)
-  await db.exec(sql`update micro_app_secret set ends_at = ${oldEndsAt} where app_key = ${appKey}`)
+interface Replaced {
+  /** Over at once. */
+  readonly ended: readonly LiveSecret[]
+  /** The others get this end, unless they have an earlier one. */
+  readonly othersEndAt: Date
+}
+
+export async function replaceSecret(db: Db, appKey: string, secret: NewSecret, { ended, othersEndAt }: Replaced) {
+  const hashes = ended.map(({ secret_hash }) => secret_hash)
+  await db.exec(
+    sql`delete from micro_app_secret
+        where app_key = ${appKey} and (secret_hash = any (${hashes}::bytea[]) or ends_at <= ${secret.now})`,
+  )
+  await db.exec(
+    sql`update micro_app_secret set ends_at = least(ends_at, ${othersEndAt}::timestamptz) where app_key = ${appKey}`,
+  )
   await db.exec(
     sql`insert into micro_app_secret (app_key, secret_hash, hashed_with, created_at)
         values (${appKey}, ${secret.hash}, ${secret.hashedWith}, ${secret.now})`,

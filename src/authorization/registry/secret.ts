@@ -26,7 +26,11 @@ const WITHOUT_SECRET = {
   problem: localized('has-no-secret'),
 }
 
-/** A new app_secret that works at once; the one so far works for `overlap_s` seconds more, any older one no longer. */
+/**
+ * A new app_secret that works at once. Of those so far one works for `overlap_s` seconds more, if it would not have ended
+ * sooner: the current one, or the one before it, where that is in use and nobody has used the current one yet. Who has made
+ * that may not have seen it: an answer gets lost, and then they ask for another.
+ */
 export async function rotateSecret(
   deps: Deps,
   appKey: string,
@@ -38,7 +42,12 @@ export async function rotateSecret(
     const app = APP_KEY.test(appKey) && (await lockMicroApp(db, appKey)) && (await findMicroApp(db, appKey, now))
     if (!app) throw noSuchMicroApp()
     if (!hasSecret(app)) throw new InvalidInput([WITHOUT_SECRET])
-    await replaceSecret(db, appKey, newSecret(deps.keys, secret, now), addSeconds(now, overlap_s))
+    const kept = app.secrets.find(({ last_used_at }) => last_used_at !== null) ?? app.secrets[0]
+    const ended = app.secrets.filter((one) => one !== kept)
+    await replaceSecret(db, appKey, newSecret(deps.keys, secret, now), {
+      ended,
+      othersEndAt: addSeconds(now, overlap_s),
+    })
     await recordChange(inside, appKey, 'app_secret_rotated', { overlap_s })
   })
   return { ...(await showMicroApp(deps, appKey)), app_secret: secret }

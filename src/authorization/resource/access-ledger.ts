@@ -3,6 +3,7 @@ import { byShard } from '../../platform/db/shards.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { fromEpochMilliseconds } from '../../platform/lib/clock.ts'
+import { logBackgroundFailure, type SampledLog } from '../../platform/lib/sampled-log.ts'
 import { rowKeyOf, type UserKey } from '../account/index.ts'
 import { type AccessKind, addReads, type CountedReads } from './access-store.ts'
 
@@ -56,6 +57,7 @@ function add(entry: Entry, kind: AccessKind, { reads, lastAt }: Reads): void {
 
 export function openAccessLedger(
   { db, clock, metrics }: Pick<Deps, 'db' | 'clock' | 'metrics'>,
+  log: SampledLog,
   bounds: Partial<LedgerBounds> = {},
 ): AccessLedger {
   const { everyMs, most, batch } = { ...BOUNDS, ...bounds }
@@ -87,10 +89,10 @@ export function openAccessLedger(
     for (const [shard, own] of byShard(db, entries, (entry) => rowKeyOf(entry).routingKey)) await writeTo(shard, own)
   }
   const writeTo = async (shard: Db, entries: Entry[]): Promise<void> => {
-    let reachable = true // after a failure the rest waits for the next time; the requests log that the database is away
+    let reachable = true // after a failure the rest waits for the next time
     while (entries.length > 0) {
       const some = entries.splice(0, batch)
-      if (reachable) reachable = await isWritten(shard, some)
+      if (reachable) reachable = await isWritten(shard, some, log)
       entriesBeingWritten -= some.length
       if (!reachable) some.forEach(enter)
     }
@@ -142,10 +144,13 @@ const inOneOrder = (entries: readonly Entry[]): Entry[] =>
     .sort(({ key: one }, { key: other }) => (one < other ? -1 : 1))
     .map(({ entry }) => entry)
 
-const isWritten = (shard: Db, entries: readonly Entry[]): Promise<boolean> =>
+const isWritten = (shard: Db, entries: readonly Entry[], log: SampledLog): Promise<boolean> =>
   addReads(shard, entries.flatMap(rowsOf)).then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      logBackgroundFailure(log, 'what apps read could not be written', error)
+      return false
+    },
   )
 
 const readsOf = (entry: Entry): ({ readonly kind: AccessKind } & Reads)[] =>

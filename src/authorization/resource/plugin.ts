@@ -12,7 +12,7 @@ declare module 'fastify' {
 
 /** Lets routes count what they give away; called once, before the rooms. What waits is written when the app closes. */
 export function registerAccessLedger(app: FastifyInstance, deps: Deps): void {
-  const ledger = openAccessLedger(withShareOf(deps, 'operators'))
+  const ledger = openAccessLedger(withShareOf(deps, 'operators'), app.sampledLog)
   app.decorate('accessLedger', ledger)
   app.addHook('onClose', () => ledger.flush())
 }

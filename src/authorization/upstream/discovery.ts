@@ -12,7 +12,7 @@ const HEADERS = ['content-type', 'www-authenticate'] as const
 function responseOf({ status, headers, body }: HttpAnswer): Response {
   const known = HEADERS.flatMap((name) => {
     const value = headers[name]
-    return typeof value === 'string' ? [[name, value] as [string, string]] : []
+    return value === undefined ? [] : [[name, value] as [string, string]]
   })
   return new Response(WITHOUT_BODY.includes(status) ? null : new Uint8Array(body), { status, headers: known })
 }

@@ -13,6 +13,7 @@ import { type Log, openLog } from '../../platform/lib/log.ts'
 import { LongReads } from '../../platform/lib/long-read.ts'
 import { openMetrics } from '../../platform/lib/metrics.ts'
 import { pictureSlots } from '../../platform/lib/picture.ts'
+import { openSampledLog } from '../../platform/lib/sampled-log.ts'
 import { openRateLimiter } from '../../platform/throttle/index.ts'
 import { checkSecretKey } from '../../ticketing/partners/index.ts'
 import { isElsewhere, OnlyOnTheMachine, userOfMachine } from './service.ts'
@@ -48,7 +49,7 @@ export const withDeps = <T>(terminal: Terminal, work: (deps: Deps) => Promise<T>
     const settings = { ...connectionSettings(config, databaseUrl), genericPlan: false, size: 1 }
     const { db, close } = openDatabase(settings, log, { shards: config.SHARDS })
     const keys = deriveKeys(secretKey, config.SECRET_KEYS_OLD)
-    const rateLimiter = openRateLimiter(db, keys)
+    const rateLimiter = openRateLimiter(db, keys, openSampledLog(log))
     const deps: Deps = {
       config,
       db,

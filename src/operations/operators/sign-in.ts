@@ -6,9 +6,10 @@ import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { SignInSource } from '../../platform/throttle/index.ts'
 import { lockExisting } from './change.ts'
+import { OperatorSignInRefused } from './errors.ts'
 import { startOperatorSession } from './session.ts'
 import * as store from './store.ts'
-import { operatorLimits, spendCode } from './totp.ts'
+import { forgetGuessesOf, guessesOf, operatorLimits, spendCode } from './totp.ts'
 import { newPassword } from './wire.ts'
 
 interface OperatorSignIn extends SignInSource {
@@ -28,7 +29,8 @@ export interface OperatorSignedIn {
 /**
  * Opens a session for name, password and code; throws OperatorSignInRefused, which does not say what was wrong.
  * Failures count as in src/platform/throttle/sign-in.ts, codes and passwords together: simultaneous guesses get no more
- * answers than the limits allow.
+ * answers than the limits allow. Wrong codes beside a right password have a bound of a day besides; a right one beyond it
+ * reads like a wrong one, as it would confirm the password.
  */
 export const signInOperator = (deps: Deps, input: OperatorSignIn): Promise<OperatorSignedIn> =>
   deps.passwordSlots.run(() => attemptSignIn(deps, input))
@@ -39,12 +41,23 @@ async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<Operato
   await limits.refuseExhausted()
   const operator = await store.findCredential(deps.db, name)
   const credential = operator?.status === 'active' ? operator : undefined
-  const right = await verifyPassword(credential?.password_hash ?? undefined, input.password)
   const pending = credential?.totp_confirmed_at === null
-  if (!credential || !right || !(pending || (await spendCode(deps, credential, input.code)))) {
-    throw await limits.failed((locked) => recordFailure(deps, { by: 'password', name: operator?.name, locked }))
+  const guesses = credential && !pending ? guessesOf(deps, credential, input) : undefined
+  // At once, and what is counted below too: the time that it takes would tell that the password was right.
+  const [right, usedUp] = await Promise.all([
+    verifyPassword(credential?.password_hash ?? undefined, input.password),
+    guesses?.usedUpUntil(),
+  ])
+  const mayGuess = right && usedUp === undefined
+  if (!credential || !right || !(pending || (mayGuess && (await spendCode(deps, credential, input.code))))) {
+    const told = { by: right && usedUp ? 'code' : 'password', name: operator?.name } as const
+    const counted = mayGuess ? guesses?.count() : undefined
+    const failed = limits.failed((locked) => recordFailure(deps, { ...told, locked: locked || told.by === 'code' }))
+    const [refused] = await Promise.all([failed, counted])
+    throw refused
   }
   await limits.refuseExhausted()
+  if (await guesses?.usedUpUntil()) throw new OperatorSignInRefused()
   await limits.forget()
   return inTransaction(deps, async (inside) => {
     const actor = { ...deps.actor, kind: 'operator', name: credential.name } as const
@@ -62,7 +75,7 @@ export const recordFailure = (
     by,
     name,
     locked,
-  }: { readonly by: 'password' | 'token'; readonly name?: string | undefined; readonly locked: boolean },
+  }: { readonly by: 'password' | 'code' | 'token'; readonly name?: string | undefined; readonly locked: boolean },
 ) =>
   recordAudit(deps, {
     event: locked ? 'operator_sign_in_locked' : 'operator_sign_in_failed',
@@ -72,7 +85,7 @@ export const recordFailure = (
     detail: { by },
   })
 
-/** Sets a password and ends the operator's sessions. */
+/** Sets a password and ends the operator's sessions. Whoever has guessed codes does not know it. */
 export const setOperatorPassword = operation(
   newPassword,
   async (deps: Deps, { name, password }): Promise<{ name: string }> => {
@@ -81,6 +94,7 @@ export const setOperatorPassword = operation(
     return inTransaction(deps, async (inside, db) => {
       const operator = await lockExisting(db, name)
       await store.setPassword(db, operator.operator_id, passwordHash)
+      await forgetGuessesOf(inside, operator)
       await recordAudit(inside, { event: 'operator_password_set', target: `operator:${operator.name}` })
       return { name: operator.name }
     })

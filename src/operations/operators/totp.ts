@@ -5,7 +5,7 @@ import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { hashOfRecoveryCode, isRecoveryCode, newRecoveryCodes } from '../../platform/lib/crypto/recovery-code.ts'
 import { newTotp, type TotpEnrolment, totpStep } from '../../platform/lib/crypto/totp.ts'
 import { operation } from '../../platform/lib/json/input.ts'
-import { type SignInSource, signInLimits } from '../../platform/throttle/index.ts'
+import { codeGuesses, forgetCodeGuesses, type SignInSource, signInLimits } from '../../platform/throttle/index.ts'
 import { lockExisting } from './change.ts'
 import { OperatorSignInRefused } from './errors.ts'
 import { type SignedInOperator, startOperatorSession } from './session.ts'
@@ -82,16 +82,37 @@ export const operatorLimits = (deps: Deps, name: string, browser: SignInSource) 
 /** Throws OperatorSignInRefused for a wrong code, which counts as a failed sign-in. */
 async function checkCode(
   deps: Deps,
-  { name }: SignedInOperator,
+  { name, pending }: SignedInOperator,
   { code, address }: TypedCode,
 ): Promise<store.Credential> {
   const limits = await operatorLimits(deps, name.toLowerCase(), { address })
   await limits.refuseExhausted()
   const operator = await store.findCredential(deps.db, name)
-  if (!operator || !(await spendCode(deps, operator, code))) throw await limits.failed()
+  // Whoever adds an authenticator was shown its secret, and guesses nothing.
+  const guesses = operator && !pending ? guessesOf(deps, operator, { code }) : undefined
+  const isOneTooMany = (await guesses?.count())?.until !== undefined
+  if (!operator || isOneTooMany || !(await spendCode(deps, operator, code))) throw await limits.failed()
+  await guesses?.giveBack()
   await limits.forget()
   return operator
 }
+
+const ownerOfCodes = ({ operator_id }: { readonly operator_id: string }): string => `operator ${operator_id}`
+
+/** How many wrong codes count in a day; undefined for what is no guess of a code. */
+export const guessesOf = (
+  deps: Deps,
+  of: Pick<store.Credential, 'operator_id' | 'name'>,
+  { code, device }: Pick<SignInSource, 'device'> & { readonly code: string },
+) => {
+  if (code === '' || isRecoveryCode(code)) return undefined
+  const account = { kind: 'operator', name: of.name.toLowerCase() } as const
+  return codeGuesses(deps, { owner: ownerOfCodes(of), account, device })
+}
+
+/** The password, or the authenticator, is another one. */
+export const forgetGuessesOf = (deps: Deps, of: { readonly operator_id: string }): Promise<void> =>
+  forgetCodeGuesses(deps, ownerOfCodes(of))
 
 /**
  * Whether this is a code of now, or a recovery code, unused: of simultaneous uses exactly one succeeds. Spaces and
@@ -118,6 +139,7 @@ export const resetTotp = operation(
       const operator = await lockExisting(db, name)
       await store.removeTotp(db, operator.operator_id)
       await store.removeRecoveryCodes(db, operator.operator_id)
+      await forgetGuessesOf(inside, operator)
       await store.setStatus(db, operator.operator_id, operator.status) // ends their sessions
       await recordAudit(inside, { event: 'operator_totp_reset', target: `operator:${operator.name}` })
       return { name: operator.name }

@@ -105,7 +105,11 @@ export const settings = z.object({
     .describe(
       'live access tokens of one grant; older ones are ended after about 128 refreshes in one process. Enough for a hundred servers that hold one each',
     ),
-  REFRESHES_PER_MINUTE: whole(1, 10_000_000).default(60_000).describe('refreshes of one app per minute before 20003'),
+  REFRESHES_PER_MINUTE: whole(1, 10_000_000)
+    .default(60_000)
+    .describe(
+      'refreshes of one app per minute before 20003; of one that has no secret, from one network (IPv4 address, IPv6 /64)',
+    ),
   CODE_DUPLICATE_WINDOW_S: whole(0, 300)
     .default(60)
     .describe(

@@ -99,11 +99,14 @@ export function databaseState(db: Db, keys: Keys): () => Promise<DatabaseState> 
 }
 
 const SHARD_WITHIN_MS = 1_500
+const NO_ANSWER = 'it does not answer within 1.5 s'
 
 interface ShardState {
   readonly schema: string
   /** Undefined where it cannot be used. */
   readonly pending: readonly string[] | undefined
+  /** What the database said, where it cannot be used. */
+  readonly why?: string | undefined
 }
 
 /** How each shard is, told in time; none without shards. */
@@ -113,7 +116,10 @@ export const statesOfShards = async (db: Db): Promise<ShardState[]> => {
     schemasOf(shards.length).map(async (schema, place) => {
       const look = shards[place] && pendingForPeople(shards[place])
       const inTime = Promise.race([look, sleep(SHARD_WITHIN_MS, undefined, { ref: false })])
-      return { schema, pending: await inTime.catch(() => undefined) }
+      return inTime.then(
+        (pending) => ({ schema, pending, ...(pending ? {} : { why: NO_ANSWER }) }),
+        (error: unknown) => ({ schema, pending: undefined, why: stateOf(error).why }),
+      )
     }),
   )
 }
@@ -123,9 +129,11 @@ async function stateOfShards(db: Db): Promise<DatabaseState> {
   const states = await statesOfShards(db)
   const pending = states.flatMap((state) => state.pending ?? [])
   if (pending.length > 0) return { status: 'migrations pending', why: missing([...new Set(pending)]) }
-  const away = states.filter((state) => state.pending === undefined).map(({ schema }) => schema)
-  if (away.length === states.length) return { status: 'unreachable', why: 'no shard can be used' }
-  return away.length > 0 ? { status: 'ok', shards_away: away } : OK
+  const away = states.filter((state) => state.pending === undefined)
+  if (away.length === 0) return OK
+  const why = cutTo(away.map((state) => `${state.schema}: ${state.why}`).join('; '), LONGEST_WHY)
+  if (away.length === states.length) return { status: 'unreachable', why }
+  return { status: 'ok', shards_away: away.map(({ schema }) => schema), why }
 }
 
 async function tryToWrite(db: Db): Promise<DatabaseState> {

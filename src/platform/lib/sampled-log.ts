@@ -1,3 +1,4 @@
+import { DatabaseUnavailable } from './database-errors.ts'
 import type { Log } from './log.ts'
 
 /** How a line is written; a request's own log adds the request's id. */
@@ -20,6 +21,12 @@ export interface SampledLog {
   write(line: SampledLine, log?: Writer): void
   /** Logs how many were left out so far. */
   close(): void
+}
+
+/** Of work that nobody waits for. That the database is away is left to the requests, which log it. */
+export function logBackgroundFailure(log: SampledLog, message: string, err: unknown): void {
+  if (err instanceof DatabaseUnavailable) return
+  log.write({ level: 'error', kind: message, message, fields: () => ({ err }) })
 }
 
 interface Sample {

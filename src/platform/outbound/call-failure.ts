@@ -20,12 +20,44 @@ const within = (ms: number) => ({ seconds: ms / 1_000 })
 
 const CONNECTING = { dns: 'not-resolved-within', connect: 'not-connected-within', tls: 'no-tls-within' } as const
 
-/** Which limit a call exceeded, by the library's code; undefined where it was not a limit that ended it. */
-export function exceededLimit(
-  failure: CallFailure,
-  code: string | undefined,
-  limits: CallLimits,
-): LocalizedText | undefined {
+/** How a call ended. `isAnswered`: the status and headers of an answer had come. */
+interface CallEnd {
+  readonly failure: CallFailure
+  /** The library's. */
+  readonly code: string | undefined
+  readonly isAnswered: boolean
+}
+
+/**
+ * Whether no answer began, because the library's parser gave up: what came is no HTTP, as from a port that speaks TLS or
+ * another protocol. A body that is cut off makes it give up, too.
+ */
+export const isNoHttp = ({ failure, code = '', isAnswered }: CallEnd): boolean =>
+  failure === 'broken' && !isAnswered && (code === 'HTTPParserError' || code.startsWith('HPE_'))
+
+/** What is wrong with the other side's certificate, by OpenSSL's and Node's codes; undefined where it is something else. */
+const CERTIFICATE_PROBLEMS = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate-self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate-unknown-issuer',
+  UNABLE_TO_GET_ISSUER_CERT: 'certificate-unknown-issuer',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate-unknown-issuer',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate-chain',
+  CERT_HAS_EXPIRED: 'certificate-expired',
+  CERT_NOT_YET_VALID: 'certificate-not-yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate-other-host',
+} as const
+type CertificateProblem = (typeof CERTIFICATE_PROBLEMS)[keyof typeof CERTIFICATE_PROBLEMS]
+
+export const certificateProblem = (code = ''): CertificateProblem | undefined =>
+  (CERTIFICATE_PROBLEMS as Readonly<Record<string, CertificateProblem>>)[code]
+
+/** What the library's code tells beyond the failure: which limit was exceeded, what is wrong with a certificate, or that no HTTP was spoken. */
+export function exactReason(end: CallEnd, limits: CallLimits): LocalizedText | undefined {
+  const { failure, code } = end
+  if (isNoHttp(end)) return localized('no-http')
+  if (failure === 'broken' && code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return localized('other-length')
+  const certificate = failure === 'tls' ? certificateProblem(code) : undefined
+  if (certificate) return localized(certificate)
   switch (code) {
     case 'UND_ERR_CONNECT_TIMEOUT':
       return failure in CONNECTING

@@ -1,11 +1,10 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallLimits, PARTNER_LIMITS } from '../config/call-limits.ts'
 import type { LocalizedText } from '../lib/localized-text.ts'
 import { parsedUrl } from '../lib/parsed-url.ts'
 import { type AddressGuard, AddressRefused } from './address-guard.ts'
-import { type CallFailure, type ConnectPhase, exceededLimit } from './call-failure.ts'
+import { type CallFailure, type ConnectPhase, exactReason } from './call-failure.ts'
 
 const NEVER_SENT: readonly CallFailure[] = ['address', 'dns', 'connect', 'tls']
 
@@ -49,15 +48,15 @@ export class HttpCallError extends Error {
   readonly maybeReceived: boolean
   /** The system's or the library's name for the cause: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
   readonly code: string | undefined
-  /** The limit that was exceeded, as a clause: `the response is larger than 1 MiB`. */
-  readonly exceeded: LocalizedText | undefined
+  /** Says more than the failure, as a clause: `the response is larger than 1 MiB`. */
+  readonly reason: LocalizedText | undefined
 
   constructor(failure: CallFailure, timings: CallTimings, limits: CallLimits, code?: string) {
     super(code === undefined ? failure : `${failure} (${code})`)
     this.failure = failure
     this.timings = timings
     this.code = code
-    this.exceeded = exceededLimit(failure, code, limits)
+    this.reason = exactReason({ failure, code, isAnswered: timings.headers !== null }, limits)
     this.maybeReceived = !NEVER_SENT.includes(failure)
   }
 }
@@ -65,12 +64,16 @@ export class HttpCallError extends Error {
 export interface HttpAnswer {
   /** Any status; redirects are not followed. */
   readonly status: number
-  readonly headers: IncomingHttpHeaders
+  readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
   readonly timings: CallTimings
   /** When the certificate of the other side ends; null without TLS. */
   readonly certificateEnds: Date | null
 }
+
+/** A header that came several times is one list (RFC 9110 §5.3), as when a program and the proxy before it both set it. */
+const joined = (headers: Readonly<Record<string, string | string[] | undefined>>): HttpAnswer['headers'] =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]))
 
 const TOO_LARGE = ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'UND_ERR_HEADERS_OVERFLOW']
 const TIMED_OUT = ['UND_ERR_HEADERS_TIMEOUT', 'TimeoutError']
@@ -168,8 +171,8 @@ async function send(
     if (request.hangUp) throw hungUp()
     progress.headers = progress.elapsed()
     const body = Buffer.from(await answer.body.arrayBuffer())
-    const { certificateEnds } = progress
-    return { status: answer.statusCode, headers: answer.headers, body, timings: progress.timings(), certificateEnds }
+    const [headers, { certificateEnds }] = [joined(answer.headers), progress]
+    return { status: answer.statusCode, headers, body, timings: progress.timings(), certificateEnds }
   } catch (error) {
     if (error instanceof HttpCallError) throw error
     throw new HttpCallError(failureOf(error, progress.phase), progress.timings(), limits, codeOf(error))

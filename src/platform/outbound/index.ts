@@ -1,5 +1,5 @@
 export { addressGuard, type OutboundDeps } from './address-guard.ts'
-export type { CallFailure } from './call-failure.ts'
+export { type CallFailure, certificateProblem, isNoHttp } from './call-failure.ts'
 export { type DeliveryResult, deliver, NotSent } from './delivery.ts'
 export {
   type CallTimings,

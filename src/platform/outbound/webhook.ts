@@ -14,7 +14,7 @@ export const WEBHOOK_PROBLEMS = {
   tls: 'could not establish TLS with the webhook',
   timeout: 'the webhook did not respond in time',
   'too-large': 'the response of the webhook is larger than 64 KiB',
-  broken: 'the webhook closed the connection',
+  broken: 'the webhook gave no complete HTTP response',
   none: 'the app has no webhook any more',
 }
 

@@ -118,5 +118,9 @@ export const countFailure = (db: Db, subject: Buffer, now: Date, windowSeconds: 
   )
 }
 
+/** One of those that were counted was none. */
+export const takeFailureBack = (db: Db, subject: Buffer): Promise<number> =>
+  db.exec(sql`update failed_attempt set failures = failures - 1 where subject = ${subject} and failures > 0`)
+
 export const clearFailures = (db: Db, subject: Buffer): Promise<number> =>
   db.exec(sql`delete from failed_attempt where subject = ${subject}`)

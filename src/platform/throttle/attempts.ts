@@ -41,6 +41,7 @@ type ThrottleKind =
   | 'contact-day'
   | 'contact-network'
   | 'contact-target'
+  | 'contact-first'
   | 'own-change'
   | 'session-change'
   | 'passkey-failed'

@@ -8,8 +8,8 @@ export {
   currentWindow,
   type Failures,
   failedAttemptByKey,
-  readFailures as currentFailures,
 } from './attempts-store.ts'
+export { codeGuesses, forgetCodeGuesses } from './code-guesses.ts'
 export { DEVICE_LIFETIME_S, knownDevice, rememberDevice } from './device.ts'
 export { limitPages, limitRate, preparePages, registerRateLimiter } from './guard.ts'
 export { networkOf, siteOf, subnetOf } from './network.ts'

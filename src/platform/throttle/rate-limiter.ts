@@ -3,6 +3,7 @@ import type { Db } from '../db/sql.ts'
 import { hmacSha256, sha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
 import type { Rate, RateLimiter } from '../lib/rate-limiter.ts'
+import { logBackgroundFailure, type SampledLog } from '../lib/sampled-log.ts'
 import { addUses, deleteExpiredCounts } from './attempts-store.ts'
 
 interface Entry {
@@ -32,7 +33,12 @@ const UNSHARED_PART = 50
 const OVER_AT_ONCE = 10_000
 const LONGEST_SUBJECT = 64
 
-export function openRateLimiter(db: Db, keys: Pick<Keys, 'storage'>, bounds: Partial<RateBounds> = {}): RateLimiter {
+export function openRateLimiter(
+  db: Db,
+  keys: Pick<Keys, 'storage'>,
+  log: SampledLog,
+  bounds: Partial<RateBounds> = {},
+): RateLimiter {
   const { everyMs, subjects, batch, tidyEveryMs } = { ...BOUNDS, ...bounds }
   const entries = new Map<string, Entry>()
   const unshared = new Map<string, Entry>()
@@ -95,8 +101,9 @@ export function openRateLimiter(db: Db, keys: Pick<Keys, 'storage'>, bounds: Par
       if (performance.now() - tidiedAt < tidyEveryMs) return
       tidiedAt = performance.now()
       await deleteExpiredCounts(db, OVER_AT_ONCE)
-    } catch {
-      // The requests log that the database does not answer. Counting continues, and the counts are shared next time.
+    } catch (error) {
+      logBackgroundFailure(log, 'counts of limits could not be shared', error)
+      // Counting continues, and the counts are shared next time.
       const now = performance.now()
       for (const [key, entry] of some) if (entries.get(key) === entry && entry.endsAt > now) unshared.set(key, entry)
     }

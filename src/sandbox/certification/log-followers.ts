@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../../platform/db/sql.ts'
+import { logBackgroundFailure, type SampledLog } from '../../platform/lib/sampled-log.ts'
 import { within } from '../../platform/lib/within.ts'
 import { eventsAfter, lastSeqs } from './attempt-store.ts'
 import type { RunEvent } from './event.ts'
@@ -11,6 +12,7 @@ type OnNewLines = (lastSeq: number) => void
 /** All who wait for new lines of a run's log, however many: one statement a look. Made once a process. */
 export class LogFollowers {
   readonly #db: Db
+  readonly #log: SampledLog
   /** By run. */
   readonly #waiting = new Map<string, Set<OnNewLines>>()
   #looking = false
@@ -18,8 +20,9 @@ export class LogFollowers {
   /** Ends the pause before the next look. */
   #hurry = new AbortController()
 
-  constructor(db: Db) {
+  constructor(db: Db, log: SampledLog) {
     this.#db = db
+    this.#log = log
   }
 
   /** Lines after `seq`, 500 at most; waits up to `ms` milliseconds (0: not at all), or until the signal. */
@@ -71,7 +74,10 @@ export class LogFollowers {
     this.#looking = true
     while (this.#waiting.size > 0) {
       // No stream ends because the database cannot be reached for a moment.
-      const seqs = await lastSeqs(this.#db, [...this.#waiting.keys()]).catch(() => [])
+      const seqs = await lastSeqs(this.#db, [...this.#waiting.keys()]).catch((error: unknown) => {
+        logBackgroundFailure(this.#log, 'new lines of sandbox runs could not be read', error)
+        return []
+      })
       for (const { run_id, last_seq } of seqs)
         for (const onNewLines of [...(this.#waiting.get(run_id) ?? [])]) onNewLines(last_seq)
       this.#hurry = new AbortController()

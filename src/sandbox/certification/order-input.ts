@@ -1,6 +1,8 @@
 import { OPERATOR } from '../../platform/history/index.ts'
 import type { InputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
+import { beijingDate } from '../../platform/lib/time-zone.ts'
+import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import {
   findOffer,
   findProduct,
@@ -27,6 +29,7 @@ interface Details {
   readonly visitorInfoType?: unknown
   readonly visitorInfoGroupSize?: unknown
   readonly minBuyCount?: unknown
+  readonly maxBuyCount?: unknown
 }
 
 export const OPEN_DATE = 0
@@ -35,8 +38,10 @@ const EVERY_VISITOR = 3
 
 /** In what an order differs from the one that the choice describes. */
 export interface OrderChanges {
-  /** Tickets; never fewer than the product asks for. */
+  /** Tickets; as many of them as the product lets a buyer have. */
   readonly quantity?: number
+  /** Tickets whatever the product says, to try what its partner refuses. */
+  readonly exactQuantity?: number
   /** Yuan a ticket; without them and without any in the choice, as pulled. */
   readonly prices?: { readonly unit_price: number; readonly buy_price: number }
 }
@@ -45,7 +50,7 @@ export interface OrderChanges {
 export async function orderInput(
   context: Preparing,
   partner_deal_id: string,
-  { quantity: wanted, prices }: OrderChanges = {},
+  { quantity: wanted, exactQuantity, prices }: OrderChanges = {},
 ): Promise<NewOrder> {
   const { deps, choice, partner } = context
   const { partner_id } = partner
@@ -53,7 +58,7 @@ export async function orderInput(
   const dated = isDated(context, details)
   const day = travelDate(choice, statedNow(deps))
   const key = dated ? await pullDay(context, partner_deal_id, day) : undefined
-  const quantity = Math.max(wanted ?? choice.quantity, Number(details.minBuyCount) || 1)
+  const quantity = exactQuantity ?? quantityFor(details, wanted ?? choice.quantity)
   return createOrder.input.parse({
     ...{ partner_id, partner_deal_id, quantity },
     ...{ unit_price: choice.unit_price, buy_price: choice.buy_price, ...prices },
@@ -61,6 +66,12 @@ export async function orderInput(
     ...(dated ? { travel_date: day } : {}),
     ...(key ? { partner_primary_key: key } : {}),
   })
+}
+
+/** No buyer can order fewer or more tickets than the product says; its partner would refuse that, and rightly. */
+function quantityFor({ minBuyCount, maxBuyCount }: Details, wanted: number): number {
+  const most = Number(maxBuyCount) || Number.POSITIVE_INFINITY
+  return Math.max(Math.min(wanted, most), Number(minBuyCount) || 1)
 }
 
 /** If the product says nothing about dates, the choice decides: it has a calendar, or a day was given. */
@@ -108,6 +119,12 @@ export interface OrderOptions extends OrderChanges {
 /** A new order that platform and partner can make. */
 export type OrderInput = NewOrder & { readonly order_id: bigint }
 
+/** Throws when the day that was chosen is over: a run may have been left for days, and no partner sells yesterday. */
+export function requireDayAhead({ deps }: Pick<StepContext, 'deps'>, day: string): string {
+  if (day < beijingDate(deps.clock.now())) throw new RefusedRequest(localized('travel-date-over', { day }))
+  return day
+}
+
 /** What an order of the run is made of, with an id that belongs to the run. Fails the step when no price is known. */
 export async function runOrderInput(
   context: StepContext,
@@ -116,6 +133,7 @@ export async function runOrderInput(
   { idBits, ...changes }: OrderOptions = {},
 ): Promise<OrderInput> {
   const input = await orderInput(context, partnerDealId, changes)
+  if (input.travel_date) requireDayAhead(context, input.travel_date)
   await requireOffer(context, input)
   return { ...input, order_id: await context.newOrder(role, idBits) }
 }

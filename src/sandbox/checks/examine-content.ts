@@ -12,6 +12,7 @@ import {
   type PartnerInterface,
   readAnswer,
   SUCCESS,
+  withBody,
 } from '../../ticketing/interfaces/index.ts'
 import type { PartnerStage } from '../../ticketing/partners/index.ts'
 import type { ExaminedCall, Finding } from './checks.ts'
@@ -46,6 +47,7 @@ export function contentFindings(
   const named = usual
     ? [{ ...codeFinding(definition, json, usual), id: 'usual-code', level: 'warning' } satisfies Finding]
     : []
+  const answer = withBody(definition, json)
   const wrong = (kind: Pick<Finding, 'id' | 'level'>, problems: readonly ShapeProblem[]): Finding[] =>
     problems.slice(0, MAX_FIELDS).map(({ path, problem }) => ({
       ...kind,
@@ -53,7 +55,7 @@ export function contentFindings(
       path,
       expected: problem,
       problem: true,
-      actual: withRemark(shownDetail(valueAt(json, path)), path, json),
+      actual: withRemark(shownDetail(valueAt(answer, path)), path, json),
       doc: `${doc}.${withoutIndexes(path)}`,
     }))
   if (reading.outcome === 'invalid') return [code, ...envelope, ...wrong({ id: 'fields' }, reading.problems), ...ids]

@@ -4,7 +4,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { MASK } from '../../platform/lib/crypto/masking.ts'
 import { jsonIn, parseLossless, placed } from '../../platform/lib/json/lossless.ts'
 import { type Detail, localized } from '../../platform/lib/localized-text.ts'
-import { compressedText } from '../../platform/lib/web/body-text.ts'
+import { compressedText, otherCharset } from '../../platform/lib/web/body-text.ts'
 import { interfaceNamed, type PartnerInterface } from '../../ticketing/interfaces/index.ts'
 import type { PartnerStage } from '../../ticketing/partners/index.ts'
 import type { CheckId, ExaminedCall, ExpectedChecks, Finding } from './checks.ts'
@@ -69,7 +69,7 @@ export function examine(call: ExaminedCall, expectation: Expectation = {}, stage
   if (!status.passed) return about
   if (call.failure === 'encryption') return [...about, undecrypted(call)]
   const parsed = parseLossless(Buffer.from(call.response_body))
-  if (isCompressed(call) || ('value' in parsed && call.failure === 'json')) return [...about, notText(call)]
+  if (isCompressed(call) || isNoText(call, 'value' in parsed)) return [...about, notText(call)]
   if ('problem' in parsed) {
     const begin = startOf(call.response_body)
     const actual = begin ? localized('json-begins', { problem: placed(parsed), begin }) : localized('empty-body')
@@ -123,6 +123,10 @@ const undecrypted = ({ failure_detail }: ExaminedCall): Finding =>
 const isCompressed = ({ response_headers }: ExaminedCall): boolean =>
   compressedText({ 'content-encoding': headerOf(response_headers, 'content-encoding') }) !== undefined
 
+/** What is stored of bytes that are no text may be JSON, or seem to be broken in another place. */
+const isNoText = ({ failure, response_body }: ExaminedCall, isJson: boolean): boolean =>
+  failure === 'json' && (isJson || response_body?.includes('\ufffd') === true)
+
 /** The answer was no text: what is stored has U+FFFD in place of its bytes, and the failure says what they were. */
 const notText = ({ failure_detail }: ExaminedCall): Finding => failed('json', 'JSON', problemOf(failure_detail ?? ''))
 
@@ -164,7 +168,7 @@ const secretFindings = ({ response_headers, response_body }: ExaminedCall): Find
 
 function typeFinding(headers: object | null): Finding {
   const type = headerOf(headers, 'content-type')
-  const passed = /^application\/json\s*(;|$)/i.test(type ?? '')
+  const passed = /^application\/json\s*(;|$)/i.test(type ?? '') && otherCharset(type) === undefined
   return {
     id: 'content-type',
     level: 'warning',

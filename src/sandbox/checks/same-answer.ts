@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { jsonIn, stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
-import { type InterfaceName, jsonFields, SUCCESS } from '../../ticketing/interfaces/index.ts'
+import { fieldsOfAnswer, type InterfaceName, SUCCESS } from '../../ticketing/interfaces/index.ts'
 import type { CallRecord, SentAgain } from '../../ticketing/partner-calls/index.ts'
 import type { Finding } from './checks.ts'
 import { startOf } from './shown-value.ts'
@@ -18,7 +19,7 @@ const KEYED: readonly InterfaceName[] = [
 const ALREADY_REFUNDED = 601
 
 /**
- * A call that comes twice in a row gets one answer: code and body. Nothing follows of calls that have no key, nor of a
+ * A call that comes twice in a row gets one answer: code and fields, in whatever order. Nothing follows of calls that have no key, nor of a
  * first answer that cannot be read or that is not final (598, 602). A repeat that arrives after a later call about the
  * order may be refused instead: it must not do anything again.
  */
@@ -32,14 +33,17 @@ export function sameAnswerFindings({ first, again: second, isLate }: SentAgain):
     const actual = second.code?.toString() ?? localized('nothing')
     return [{ ...finding, passed, path: 'code', expected: String(SUCCESS), actual }]
   }
-  const [expected, actual] = [bodyOf(first), bodyOf(second)]
-  return [
-    { ...finding, passed: actual === expected, path: 'body', expected: startOf(expected), actual: startOf(actual) },
-  ]
+  const [expected, actual] = [fieldsOf(first), fieldsOf(second)]
+  const passed = isDeepStrictEqual(expected, actual)
+  return [{ ...finding, passed, path: 'body', expected: shown(expected), actual: shown(actual) }]
 }
 
-/** The field `body` as text; empty if there is none. */
-function bodyOf({ response_body }: CallRecord): string {
-  const { body } = jsonFields(jsonIn(response_body))
-  return body === undefined ? '' : stringifyLossless({ body })
-}
+const shown = (fields: object): string => startOf(stringifyLossless(fields))
+
+/** Of the envelope, and the moments of a refund's answer: they say when it was answered, and may be later ones. */
+const NOT_COMPARED = ['code', 'describe', 'partnerId', 'requestTime', 'responseTime']
+
+const fieldsOf = ({ response_body }: CallRecord): object =>
+  Object.fromEntries(
+    Object.entries(fieldsOfAnswer(jsonIn(response_body))).filter(([name]) => !NOT_COMPARED.includes(name)),
+  )

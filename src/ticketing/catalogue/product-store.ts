@@ -142,7 +142,10 @@ const offer = z.object({
 })
 export type Offer = z.output<typeof offer>
 
-/** What the platform asks and pays for one ticket: from the price calendar on a day, else from the product itself. */
+/**
+ * What the platform asks and pays for one ticket: from the price calendar on a day, else from the product itself, which
+ * is stored as it came: an empty text is no price.
+ */
 export const findOffer = (
   db: Db,
   key: { partnerId: bigint; partnerDealId: string; date: string | null; primaryKey: string },
@@ -150,8 +153,8 @@ export const findOffer = (
   db.maybe(
     offer,
     sql`select p.mt_deal_id,
-      coalesce(day.mt_price, (p.details ->> 'mtPrice')::numeric) as unit_price,
-      coalesce(day.settlement_price, (p.details ->> 'settlementPrice')::numeric) as buy_price
+      coalesce(day.mt_price, nullif(p.details ->> 'mtPrice', '')::numeric) as unit_price,
+      coalesce(day.settlement_price, nullif(p.details ->> 'settlementPrice', '')::numeric) as buy_price
     from product p
     left join product_price day on day.partner_id = p.partner_id and day.partner_deal_id = p.partner_deal_id
       and day.price_date = ${key.date}::date and day.partner_primary_key = ${key.primaryKey}

@@ -20,8 +20,8 @@ export interface Echo {
   readonly rounded: boolean
 }
 
-/** Without a body, its fields stand beside the code. */
-const bodyOf = (json: unknown): Readonly<Record<string, unknown>> => {
+/** The fields of an answer about one order: without a body they stand beside the code. */
+export const fieldsOfAnswer = (json: unknown): Readonly<Record<string, unknown>> => {
   const { body } = jsonFields(json)
   return jsonFields(body ?? json)
 }
@@ -36,7 +36,7 @@ const textOf = (name: EchoedId, value: unknown): string | undefined => {
  * no id at all, says nothing; nor does 0 in an answer that is no success, where some programs send an empty record.
  */
 export function echoesOf(request: unknown, answer: unknown, isSuccess: boolean): Echo[] {
-  const [asked, given] = [jsonFields(jsonFields(request).body), bodyOf(answer)]
+  const [asked, given] = [jsonFields(jsonFields(request).body), fieldsOfAnswer(answer)]
   return NAMES.flatMap((name) => {
     const [wanted, named] = [textOf(name, asked[name]), textOf(name, given[name])]
     if (wanted === undefined || named === undefined || (!isSuccess && named === '0')) return []

@@ -6,7 +6,7 @@ import { levelPriceCalendar, priceCalendar } from './price.ts'
 import { productPull, productStatus } from './product.ts'
 import { orderRefund, orderRefunded } from './refund.ts'
 
-export { type Echo, echoesOf } from './about.ts'
+export { type Echo, echoesOf, fieldsOfAnswer } from './about.ts'
 export { type ImplausibleValue, implausiblePrices, pricesOf, type UsualPrices } from './implausible.ts'
 export { type PartnerInterface, SUCCESS } from './interface.ts'
 export {
@@ -22,7 +22,15 @@ export {
 export { credential, visitor } from './people.ts'
 export { levelPrice, levelPriceCalendar, priceCalendar } from './price.ts'
 export { productPull } from './product.ts'
-export { jsonFields, lenientProblems, readAnswer, remarkIn, saysSuccess, withUsableFields } from './read-answer.ts'
+export {
+  jsonFields,
+  lenientProblems,
+  readAnswer,
+  remarkIn,
+  saysSuccess,
+  withBody,
+  withUsableFields,
+} from './read-answer.ts'
 
 /** Every interface that partners implement (REFERENCE "Interfaces"). Adding one is adding an entry. */
 export const INTERFACES = [

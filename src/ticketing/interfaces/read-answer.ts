@@ -51,7 +51,7 @@ export function remarkIn(json: unknown): string | undefined {
  * "Endpoints of area B"): without a body the envelope is taken for it. A list has to be there, or may be left
  * out where there is nothing in it and the partner has no other reason.
  */
-function withBody(definition: PartnerInterface, json: unknown): Readonly<Record<string, unknown>> {
+export function withBody(definition: PartnerInterface, json: unknown): Readonly<Record<string, unknown>> {
   const answer = jsonFields(json)
   const { body } = answer
   if (body !== undefined && body !== null) return answer

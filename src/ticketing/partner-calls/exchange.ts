@@ -121,6 +121,12 @@ const withShortSignature = ({ Authorization = '', ...headers }: SignedRequest['h
   Authorization: shortened(Authorization),
 })
 
+/**
+ * Statuses of a partner that is down, or wants to be left alone. One that lacks an interface (404), or refuses a call
+ * (401), is there: the messages that it does not take must not keep visitors' orders from it.
+ */
+const cannotAnswer = (status: number): boolean => status >= 500 || status === 429
+
 async function send(
   deps: CallDeps,
   { partner_id, aes_key }: PartnerWithSecrets,
@@ -142,15 +148,15 @@ async function send(
   const began = performance.now()
   try {
     const http = readableAnswer(await post({ ...request, hangUp, pauseMs }, deps.calls.guard), aes_key)
-    // What a person has written may well be answered with 400 or 401: orders of visitors must not wait for that.
-    answered = http.status === 200 || byHand
+    // What a person has written may fail at the partner: orders of visitors must not wait for that.
+    answered = !cannotAnswer(http.status) || byHand
     if (http.certificateEnds) await noteCertificate(deps, partner_id, request.url, http.certificateEnds)
     return { reply: read(http), durationMs: http.timings.total - pauseMs, http }
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error
-    const { failure: kind, maybeReceived, timings, exceeded = HTTP_FAILURE_MEANINGS[kind] } = error
+    const { failure: kind, maybeReceived, timings, reason = HTTP_FAILURE_MEANINGS[kind] } = error
     answered = kind === 'address' || hangUp
-    const detail = localized('caused-by', { problem: exceeded, cause: error.message })
+    const detail = localized('caused-by', { problem: reason, cause: error.message })
     return { reply: failed({ kind, detail, maybe_received: maybeReceived }), durationMs: timings.total }
   } finally {
     const change = deps.calls.breakers.recordOutcome(partner_id, answered, performance.now() - began - pauseMs)

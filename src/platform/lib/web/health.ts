@@ -27,8 +27,8 @@ interface Checks {
 export function registerHealth(app: FastifyInstance, readiness: Readiness, log: Log, checks: Checks): void {
   let last = 'ok'
   let lastAway: readonly string[] = []
-  const tellOfShards = (away: readonly string[] = []): void => {
-    for (const shard of away) if (!lastAway.includes(shard)) log.warn({ shard }, 'a shard is away')
+  const tellOfShards = ({ shards_away: away = [], why }: State): void => {
+    for (const shard of away) if (!lastAway.includes(shard)) log.warn({ shard, why }, 'a shard is away')
     for (const shard of lastAway) if (!away.includes(shard)) log.info({ shard }, 'a shard is back')
     lastAway = away
   }
@@ -40,7 +40,7 @@ export function registerHealth(app: FastifyInstance, readiness: Readiness, log: 
       else log.warn({ reason: status, why }, 'not ready')
     }
     last = status
-    if (status === 'ok') tellOfShards(state.shards_away)
+    if (status === 'ok') tellOfShards(state)
     return state
   }
   app.get('/healthz', async () => ({ status: 'ok' }))

@@ -78,6 +78,14 @@ export const actorOf = <Kind extends string>({ ip, id }: FastifyRequest, kind: K
   requestId: id,
 })
 
+/** Before whatever writes to it while the app closes: hooks of the closing run last in, first out. */
+export function registerSampledLog(app: FastifyInstance, log: Log): SampledLog {
+  const sampledLog = openSampledLog(log)
+  app.decorate('sampledLog', sampledLog)
+  app.addHook('onClose', async () => sampledLog.close())
+  return sampledLog
+}
+
 /**
  * Counts every request by its route pattern (the URL itself may hold secrets), and writes the request log: what was
  * refused, failed or slow, or with `LOG_REQUESTS=all` every request. A success costs two comparisons and a few additions.
@@ -85,13 +93,8 @@ export const actorOf = <Kind extends string>({ ip, id }: FastifyRequest, kind: K
 export function observeRequests(app: FastifyInstance, { log, config, metrics, onRefused }: Observation): void {
   app.decorateRequest('logNote', null)
   app.decorateRequest('staysOpen', false)
-  const sampled = openSampledLog(log)
-  app.decorate('sampledLog', sampled)
   const requestLog = new RequestLog(log, metrics.linesLeftOut)
-  app.addHook('onClose', async () => {
-    requestLog.summarize()
-    sampled.close()
-  })
+  app.addHook('onClose', async () => requestLog.summarize())
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id)
     done()

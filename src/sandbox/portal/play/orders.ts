@@ -19,7 +19,7 @@ import type { Choice } from '../../test-plan/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { obstacleToCall } from '../traffic/outcome.ts'
 import type { BodyProblem } from './body.ts'
-import { isCovered, judge, pendingCodes } from './send.ts'
+import { callNow, isCovered, judge, pendingCodes } from './send.ts'
 import type { Action, ExpectedOutcome, PlayOrder } from './wire.ts'
 
 type TrialOrder = OutputOf<typeof trialOrders>[number]
@@ -62,6 +62,7 @@ async function operate(
 ): Promise<Operated> {
   const expectedOutcome = pendingCodes(name).length > 0 ? 'either' : 'success'
   await countUse(deps, 'play', partner.partner_id)
+  callNow(deps, partner)
   const { calls } = await withCalls(deps, operation)
   const call = calls.findLast((made) => made.call.interface === name)?.call
   if (call) await judge(deps, partner, call, expectedOutcome)
@@ -76,7 +77,8 @@ export function makeOrder(deps: RunDeps, partner: PartnerWithSecrets, order: Pla
   return operate(deps, partner, 'order-create', async (inside) => {
     const choice = await choiceFor(deps, partner, order)
     const prepare = <Made>(operation: (deps: RunDeps) => Promise<Made>) => operation(inside)
-    const input = await orderInput({ deps: inside, partner, choice, cause: BY_PLAYGROUND, prepare }, order.product)
+    const preparing = { deps: inside, partner, choice, cause: BY_PLAYGROUND, prepare }
+    const input = await orderInput(preparing, order.product, { exactQuantity: order.quantity })
     const dated = order.travel_date === undefined ? {} : { travel_date: order.travel_date }
     return createOrder(inside, { ...input, ...dated }, BY_PLAYGROUND, 'trial')
   })

@@ -69,6 +69,14 @@ export async function judge(
 }
 
 /**
+ * As for a step: somebody who has started the program again tries whether it answers now. Real customers' orders must not
+ * wait for a live partner that is down.
+ */
+export function callNow({ calls }: Pick<RunDeps, 'calls'>, { partner_id, stage }: PartnerWithSecrets): void {
+  if (stage === 'sandbox') calls.breakers.reset(partner_id)
+}
+
+/**
  * Sends what was written; returns the call's id, or why not. Throws 20007 (404) without a URL, 20003 when too often.
  */
 export async function sendWritten(
@@ -83,8 +91,7 @@ export async function sendWritten(
   if ('kind' in own) return own
   const { text, orderId } = own
   await countUse(deps, 'play', partnerId)
-  // As for a step: somebody who has started the program again tries whether it answers now.
-  if (partner.stage === 'sandbox') deps.calls.breakers.reset(partnerId)
+  callNow(deps, partner)
   const options = {
     cause: BY_PLAYGROUND,
     ...(orderId === undefined ? {} : { orderId }),

@@ -3,7 +3,14 @@ import type { CallLimits } from '../../../platform/config/call-limits.ts'
 import { parseHttpDate } from '../../../platform/lib/crypto/signing.ts'
 import { zoneOfOffset } from '../../../platform/lib/time-zone.ts'
 import { isLoopbackHost } from '../../../platform/lib/web/web-url.ts'
-import { type CallFailure, type CallTimings, HttpCallError, post } from '../../../platform/outbound/index.ts'
+import {
+  type CallFailure,
+  type CallTimings,
+  certificateProblem,
+  HttpCallError,
+  isNoHttp,
+  post,
+} from '../../../platform/outbound/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import { isNetworkFailure } from '../../checks/index.ts'
 
@@ -140,28 +147,23 @@ function broken(url: string, { failure, code = '', timings }: Probe & { outcome:
       return { ...OK, tls: { ...tlsProblem(code), timing } }
     case 'timeout':
       return { ...connected, answers: { ...failedWith('sandbox.preflight.answers_timeout'), timing } }
-    case 'broken':
-      return { ...connected, answers: { ...failedWith('sandbox.preflight.answers_broken', { code }), timing } }
+    case 'broken': {
+      const isAnswered = (timings?.headers ?? null) !== null
+      const noHttp = isNoHttp({ failure, code, isAnswered })
+      const text = noHttp ? 'sandbox.preflight.answers_no_http' : 'sandbox.preflight.answers_broken'
+      return { ...connected, answers: { ...failedWith(text, { code }), timing } }
+    }
     case 'too-large':
       return { ...connected, answers: { ...warning('sandbox.preflight.answers_too_large'), timing } }
   }
 }
 
-/** OpenSSL's and Node's names for what is wrong with a certificate. */
-const CERTIFICATE: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'sandbox.preflight.tls_self_signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'sandbox.preflight.tls_unknown_issuer',
-  UNABLE_TO_GET_ISSUER_CERT: 'sandbox.preflight.tls_unknown_issuer',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'sandbox.preflight.tls_unknown_issuer',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'sandbox.preflight.tls_chain',
-  CERT_HAS_EXPIRED: 'sandbox.preflight.tls_expired',
-  CERT_NOT_YET_VALID: 'sandbox.preflight.tls_not_yet',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'sandbox.preflight.tls_other_host',
-  UND_ERR_CONNECT_TIMEOUT: 'sandbox.preflight.tls_timeout',
+/** Keys of the texts, which also say what to do. */
+function tlsProblem(code: string): PreflightFinding {
+  const certificate = certificateProblem(code)?.replace('certificate-', '').replace('-', '_')
+  const problem = certificate ?? (code === 'UND_ERR_CONNECT_TIMEOUT' ? 'timeout' : 'failed')
+  return failedWith(`sandbox.preflight.tls_${problem}`, { code })
 }
-
-const tlsProblem = (code: string): PreflightFinding =>
-  failedWith(CERTIFICATE[code] ?? 'sandbox.preflight.tls_failed', { code })
 
 function answered(status: number): PreflightFinding {
   const values = { status: String(status) }

@@ -8,6 +8,7 @@ import { findNamedOrder } from '../../../ticketing/orders/index.ts'
 import { type CallOptions, callPartner, type RequestOf } from '../../../ticketing/partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import { NotReplayable, noSuchEntry } from '../errors.ts'
+import { callNow } from '../play/send.ts'
 import { findCall, findReceived, type KeptCall } from './entry-store.ts'
 import { obstacleToCall, obstacleToNotice } from './outcome.ts'
 import type { TrafficKind } from './store.ts'
@@ -56,6 +57,7 @@ async function repeatCall(deps: NoticeDeps, partner: PartnerWithSecrets, found: 
   const named = about.orderId === undefined ? undefined : await findNamedOrder(deps.db, about.orderId)
   if (named && named.partner_id !== partner.partner_id) throw noSuchEntry()
   await countUse(deps, 'replay', partner.partner_id)
+  callNow(deps, partner)
   const { outcome, callId } = await callPartner(deps, partner, entry.name, body, {
     cause: { kind: 'replay', ref: found.id },
     ...about,

@@ -34,8 +34,8 @@ export const refundOfRest = defineRobustnessStep({
     })
     const { partner_id: partnerId } = context.partner
     const product = await findProduct(context.deps.db, { partnerId, partnerDealId: main })
-    // A product without partial refunds may keep the rest.
-    if (product?.details.partlyRefund === true) {
+    // A product without partial refunds may keep the rest, and one that is sold singly has none.
+    if (product?.details.partlyRefund === true && order.quantity > 1) {
       const input = refundOrder.input.parse({ order_id: orderId, quantity: order.quantity - 1 })
       await context.operate('order-refund', (deps) => refundOrder(deps, input, context.cause), { codes: [200, 602] })
       await checkRefund(context, orderId, ASKED)

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { type App, Client } from '../acceptance/client.ts'
+import { injectWire } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+import { bodyOf, StandardApp } from './app.ts'
+import { visit } from './person.ts'
+
+/** Everything of an app ends while people whom nobody asks any more sign in to it. */
+
+let world: World
+let client: Client
+beforeAll(async () => {
+  world = await openWorld({ AUTHORIZE_PER_MINUTE: '1000000' })
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+})
+afterAll(() => world?.close())
+
+/** Ends everything of the app now, but the transaction is not over yet; returns what ends it. */
+async function endingTokensOf({ app_key }: App): Promise<() => Promise<unknown>> {
+  const ending = await world.pool.connect()
+  onTestFinished(() => ending.release())
+  await ending.query('begin')
+  world.clock.advance(1)
+  await ending.query('update micro_app set valid_from = $1 where app_key = $2', [world.clock.now(), app_key])
+  world.clock.advance(0.001)
+  return () => ending.query('commit')
+}
+
+/** A person who has allowed an app something. */
+async function allowed(scope: string) {
+  const rp = await StandardApp.make(client, { require_pkce: false })
+  const user = await client.makeUser()
+  const browser = client.newBrowser()
+  await rp.tokens(browser, user, { scope })
+  const errorOf = async (asked: string) =>
+    (await visit(browser, rp.authorizeUrl({ scope: asked, prompt: 'none' }))).location.searchParams.get('error')
+  return { rp, user, browser, errorOf }
+}
+
+describe('a grant that rests on an earlier consent', () => {
+  it('ends with that, though it was made a moment later', async () => {
+    const { rp, user, browser, errorOf } = await allowed('openid profile')
+    const silent = { scope: 'openid profile', prompt: 'none' }
+    const end = await endingTokensOf(rp.app)
+    const [code, exchanged] = [await rp.code(browser, user, silent), await rp.tokens(browser, user, silent)]
+    await end()
+    expect(bodyOf(await rp.exchange(code), 400)).toMatchObject({ error: 'invalid_grant' })
+    expect((await rp.userInfo(exchanged.access_token)).status).toBe(401)
+    expect(await errorOf('openid profile')).toBe('consent_required')
+  })
+
+  it('holds where the person was asked again', async () => {
+    const { rp, user, browser } = await allowed('openid profile')
+    await (await endingTokensOf(rp.app))()
+    await rp.tokens(browser, user, { scope: 'openid profile' })
+    const tokens = await rp.tokens(browser, user, { scope: 'openid profile', prompt: 'none' })
+    expect((await rp.userInfo(tokens.access_token)).status).toBe(200)
+  })
+})
+
+it('what is allowed at that moment brings back nothing of before', async () => {
+  const { rp, user, browser, errorOf } = await allowed('openid profile')
+  const end = await endingTokensOf(rp.app)
+  const { access_token } = await rp.tokens(browser, user, { scope: 'openid phone' })
+  await end()
+  expect((await rp.userInfo(access_token)).status, 'the person was asked for this').toBe(200)
+  expect(await errorOf('openid profile')).toBe('consent_required')
+})

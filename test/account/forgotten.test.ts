@@ -87,7 +87,9 @@ describe('a link by mail', () => {
     const user = await newPerson()
     const before = client.newBrowser()
     await before.send('POST', '/sign-in', { passport: user.passport, password: user.password })
-    expect((await client.call('GET', '/sign-in', { accept: 'text/html' })).text).toContain('href="/sign-in/forgotten"')
+    expect((await client.call('GET', '/sign-in', { accept: 'text/html' })).text).toContain(
+      'href="/sign-in/forgotten?return_to=%2F"',
+    )
     const token = await linkFor(user)
     expect(office.mails).toHaveLength(1)
     const mail = office.mails[0]?.mail

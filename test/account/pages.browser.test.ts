@@ -152,6 +152,18 @@ it.each(LOOKS)('each page is accessible and fits: %j', async (look) => {
   }
 })
 
+it.each(['en', 'zh-CN'] as const)('each page fits letters of twice the size on a phone, in %s', async (locale) => {
+  const page = await open(PAGES.home(), { size: 'phone', locale })
+  for (const [name, address] of Object.entries(PAGES)) {
+    await page.goto(address())
+    await page.evaluate(() => {
+      document.documentElement.style.fontSize = '200%'
+    })
+    expect(await fits(page), name).toBe(true)
+    await shoot(page, `${name}-phone-twice-${locale}`)
+  }
+})
+
 describe('the sign-in page', () => {
   const look: Look = { size: 'desktop', locale: 'en' }
 

@@ -14,6 +14,7 @@ import { PasswordRefused } from './errors.ts'
 import { askForPassword } from './forgotten.ts'
 import { changePassword, openPasswordLink, ownPassport, PASSWORD_PATH, setPasswordByLink } from './password.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
+import { carriedOf } from './sign-in-asker.ts'
 import { alertOf, deviceCookieOf, FORGOTTEN } from './sign-in-guard.ts'
 import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
 import { forgottenForm, newPasswordForm, ownPasswordForm, passwordQuery, signInQuery } from './wire.ts'
@@ -146,8 +147,12 @@ export const forgottenPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { 
   const deviceCookie = deviceCookieOf(config)
   await preparePages(app, config)
 
-  const show = (request: FastifyRequest, reply: FastifyReply, shown: object) =>
-    sendPage(request, reply, 'account/forgotten', { passport: '', alert: '', asked: false, ...shown }, { query: '' })
+  const show = (request: FastifyRequest, reply: FastifyReply, page: object) => {
+    const way = carriedOf(deps, request.method === 'POST' ? request.body : request.query)
+    const shown = { ...way, ...page }
+    const options = { query: way.carried, leadsOutside: true }
+    return sendPage(request, reply, 'account/forgotten', { passport: '', alert: '', asked: false, ...shown }, options)
+  }
 
   app.get(FORGOTTEN, (request, reply) =>
     show(request, reply, { passport: signInQuery.parse(request.query).login_hint ?? '' }),

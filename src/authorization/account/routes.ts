@@ -15,7 +15,7 @@ import { ownPassport, PASSWORD_PATH } from './password.ts'
 import { beginSecondStep } from './second-step.ts'
 import { findSession, sessionCookie } from './session.ts'
 import { signIn } from './sign-in.ts'
-import { readAsker } from './sign-in-asker.ts'
+import { carriedOf } from './sign-in-asker.ts'
 import { alertOf, SECOND_STEP, secondStepCookie, signInBrowser, signOut } from './sign-in-guard.ts'
 import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 
@@ -36,24 +36,18 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
 
   /** What the page was asked for, by a query or a form. */
   function askedOf(given: unknown) {
-    const { return_to, app: asker = '', login_hint = '', confirm, ended } = signInQuery.parse(given)
-    const returnTo = localPath(return_to, config.PUBLIC_URL)
-    return { returnTo, app: asker, passport: login_hint, confirm: confirm === '1', ended: ended === '1' }
+    const { login_hint = '', confirm, ended } = signInQuery.parse(given)
+    return { ...carriedOf(deps, given), passport: login_hint, confirm: confirm === '1', ended: ended === '1' }
   }
 
   type Asked = ReturnType<typeof askedOf>
   async function sendSignIn(request: FastifyRequest, reply: FastifyReply, asked: Asked, alert = '') {
-    const { returnTo, confirm, ended } = asked
-    const appName = readAsker(deps.keys, asked.app, returnTo)
-    const query = new URLSearchParams({
-      return_to: returnTo,
-      ...(appName === undefined ? {} : { app: asked.app }),
-      ...(confirm ? { confirm: '1' } : {}),
-      ...(ended ? { ended: '1' } : {}),
-    })
+    const query = new URLSearchParams(asked.carried)
+    if (asked.confirm) query.set('confirm', '1')
+    if (asked.ended) query.set('ended', '1')
     const passkey = withPasskeys ? await signInOptions(deps) : ''
     const cookieSet = cookies.offer(request, reply)
-    const data = { ...asked, alert, appName, passkey, forgotten: config.PASSWORD_RESET !== 'off', cookieSet }
+    const data = { ...asked, alert, passkey, forgotten: config.PASSWORD_RESET !== 'off', cookieSet }
     const options = { query: String(query), leadsOutside: true, scripts: withPasskeys }
     return sendPage(request, reply, 'account/sign-in', data, options)
   }
@@ -102,8 +96,7 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
     } catch (error) {
       if (error instanceof SecondStepNeeded) {
         secondStepCookie(config).set(reply, beginSecondStep(deps, passport, error.credential))
-        const query = new URLSearchParams({ return_to: asked.returnTo })
-        return seeOther(reply, `${SECOND_STEP}?${query}`)
+        return seeOther(reply, `${SECOND_STEP}?${asked.carried}`)
       }
       return sendSignIn(request, reply, again, alertOf(deps, request, reply, error, 'sign_in.wrong'))
     }

@@ -5,7 +5,6 @@ import { actorOf } from '../../platform/lib/web/observe.ts'
 import { sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
-import { localPath } from '../../platform/lib/web/return-to.ts'
 import { preparePages } from '../../platform/throttle/index.ts'
 import { SignInRefused } from './errors.ts'
 import {
@@ -16,8 +15,11 @@ import {
   openSecondStep,
   type SecondStep,
 } from './second-step.ts'
+import { carriedOf } from './sign-in-asker.ts'
 import { alertOf, SECOND_STEP, secondStepCookie, signInBrowser } from './sign-in-guard.ts'
-import { codeForm, signInQuery } from './wire.ts'
+import { codeForm } from './wire.ts'
+
+type Way = ReturnType<typeof carriedOf>
 
 const ADD = `${SECOND_STEP}/authenticator`
 
@@ -29,30 +31,26 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
 
   await preparePages(app, config)
 
-  const returnToOf = (given: unknown) => localPath(signInQuery.parse(given).return_to, config.PUBLIC_URL)
-  const returningTo = (returnTo: string) => String(new URLSearchParams({ return_to: returnTo }))
-
-  const send = (request: FastifyRequest, reply: FastifyReply, returnTo: string, page: object) => {
-    const shown = { returnTo, alert: '', adds: false, made: null, picture: null, ...page }
+  const send = (request: FastifyRequest, reply: FastifyReply, way: Way, page: object) => {
+    const shown = { ...way, alert: '', adds: false, made: null, picture: null, ...page }
     // A link to the other language would lose the secret that is shown, or was and is being typed.
-    const query = shown.adds && (shown.made || shown.alert) ? {} : { query: returningTo(returnTo) }
+    const query = shown.adds && (shown.made || shown.alert) ? {} : { query: way.carried }
     return sendPage(request, reply, 'account/second-step', shown, { ...query, leadsOutside: true })
   }
 
-  type Handler = (request: FastifyRequest, reply: FastifyReply, step: SecondStep, returnTo: string) => Promise<unknown>
+  type Handler = (request: FastifyRequest, reply: FastifyReply, step: SecondStep, way: Way) => Promise<unknown>
   /** Where the password was typed too long ago, or not in this browser: from the beginning. */
   const forStep = (handler: Handler) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const returnTo = returnToOf(request.method === 'POST' ? request.body : request.query)
+    const way = carriedOf(deps, request.method === 'POST' ? request.body : request.query)
     const step = openSecondStep(deps, stepCookie.read(request))
-    return step ? handler(request, reply, step, returnTo) : startAgain(reply, returnTo)
+    return step ? handler(request, reply, step, way) : startAgain(request, reply, way)
   }
-  const startAgain = (reply: FastifyReply, returnTo: string) => seeOther(reply, `/sign-in?${returningTo(returnTo)}`)
+  const startAgain = (request: FastifyRequest, reply: FastifyReply, { carried }: Way) =>
+    seeOther(reply, `/sign-in?${carried}${request.method === 'POST' ? '&ended=1' : ''}`)
 
   app.get(
     SECOND_STEP,
-    forStep(async (request, reply, step, returnTo) =>
-      send(request, reply, returnTo, { adds: !(await hasTotp(deps, step)) }),
-    ),
+    forStep(async (request, reply, step, way) => send(request, reply, way, { adds: !(await hasTotp(deps, step)) })),
   )
 
   // The address of the answer, opened again, as by a language link: the page that has the form.
@@ -60,13 +58,13 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
 
   app.post(
     ADD,
-    forStep(async (request, reply, step, returnTo) => {
+    forStep(async (request, reply, step, way) => {
       try {
         const made = await enrolInSignIn(deps, step)
-        if (!made) return send(request, reply, returnTo, {})
-        return send(request, reply, returnTo, { adds: true, made, picture: qrPicture(made.url) })
+        if (!made) return send(request, reply, way, {})
+        return send(request, reply, way, { adds: true, made, picture: qrPicture(made.url) })
       } catch (error) {
-        if (error instanceof SignInRefused) return startAgain(reply, returnTo)
+        if (error instanceof SignInRefused) return startAgain(request, reply, way)
         throw error
       }
     }),
@@ -74,12 +72,12 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
 
   app.post(
     SECOND_STEP,
-    forStep(async (request, reply, step, returnTo) => {
+    forStep(async (request, reply, step, way) => {
       const adds = !(await hasTotp(deps, step))
       const form = codeForm.safeParse(request.body)
       if (!form.success) {
         const alert = textsFor(request)('second_step.incomplete')
-        return send(request, reply.code(400), returnTo, { adds, alert })
+        return send(request, reply.code(400), way, { adds, alert })
       }
       const input = { step, code: form.data.code, ...browser.read(request) }
       const acting = { ...deps, actor: actorOf(request, 'user') }
@@ -89,18 +87,18 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
           : { session: await finishSignIn(acting, input), codes: undefined }
         browser.keep(request, reply, { session, passport: step.passport })
         stepCookie.clear(reply)
-        if (!codes) return seeOther(reply, returnTo)
+        if (!codes) return seeOther(reply, way.returnTo)
         // The recovery codes are shown once, with the way on.
         return sendPage(
           request,
           reply,
           'account/recovery-codes',
-          { codes, goOn: returnTo },
+          { codes, goOn: way.returnTo },
           { scripts: true, leadsOutside: true },
         )
       } catch (error) {
         const alert = alertOf(deps, request, reply, error, 'second_step.wrong')
-        return send(request, reply, returnTo, { adds, alert })
+        return send(request, reply, way, { adds, alert })
       }
     }),
   )

@@ -29,7 +29,7 @@ interface CallEnd {
 }
 
 /**
- * Whether no answer began, because the library's parser gave up: what came is no HTTP, as from a port that speaks TLS or
+ * Whether no answer began, because the library's parser gave up: what came was not HTTP, as from a port that speaks TLS or
  * another protocol. A body that is cut off makes it give up, too.
  */
 export const isNoHttp = ({ failure, code = '', isAnswered }: CallEnd): boolean =>

@@ -158,11 +158,21 @@ function broken(url: string, { failure, code = '', timings }: Probe & { outcome:
   }
 }
 
-/** Keys of the texts, which also say what to do. */
+/** These texts also say what to do. */
+const CERTIFICATE: Record<NonNullable<ReturnType<typeof certificateProblem>>, string> = {
+  'certificate-self-signed': 'sandbox.preflight.tls_self_signed',
+  'certificate-unknown-issuer': 'sandbox.preflight.tls_unknown_issuer',
+  'certificate-chain': 'sandbox.preflight.tls_chain',
+  'certificate-expired': 'sandbox.preflight.tls_expired',
+  'certificate-not-yet': 'sandbox.preflight.tls_not_yet',
+  'certificate-other-host': 'sandbox.preflight.tls_other_host',
+}
+
 function tlsProblem(code: string): PreflightFinding {
-  const certificate = certificateProblem(code)?.replace('certificate-', '').replace('-', '_')
-  const problem = certificate ?? (code === 'UND_ERR_CONNECT_TIMEOUT' ? 'timeout' : 'failed')
-  return failedWith(`sandbox.preflight.tls_${problem}`, { code })
+  const problem = certificateProblem(code)
+  const otherwise =
+    code === 'UND_ERR_CONNECT_TIMEOUT' ? 'sandbox.preflight.tls_timeout' : 'sandbox.preflight.tls_failed'
+  return failedWith(problem ? CERTIFICATE[problem] : otherwise, { code })
 }
 
 function answered(status: number): PreflightFinding {

@@ -224,12 +224,11 @@ describe.each(Object.keys(WAYS))('%s', (name) => {
 })
 
 /** Signing out ends the session, so it has one of its own; so has who signs in anew. */
-async function sessionFor(name: string): Promise<string> {
-  if (!/^sign (in once more|out)/.test(name)) return session
-  return (
-    (await client.signedIn(user, { ...rp.app, redirect_uri: home() })).cookies.get('__Host-gatehouse_session') ?? ''
-  )
-}
+const sessionFor = async (name: string): Promise<string | undefined> =>
+  /^sign (in once more|out)/.test(name) ? newSession() : session
+
+const newSession = async (): Promise<string | undefined> =>
+  (await client.signedIn(user, { ...rp.app, redirect_uri: home() })).cookies.get('__Host-gatehouse_session')
 
 describe('pages that were left open for 31 minutes, or overnight', () => {
   const later = [
@@ -248,8 +247,7 @@ describe('pages that were left open for 31 minutes, or overnight', () => {
   it.each(walks.flatMap((walk) => later.map((time) => [...walk, ...time] as const)))(
     '%s: goes on',
     async (name, { signedIn, path, act, tells }, _time, seconds) => {
-      const own = (await client.signedIn(user, { ...rp.app, redirect_uri: home() })).cookies
-      const page = await openTab(signedIn ? own.get('__Host-gatehouse_session') : undefined)
+      const page = await openTab(signedIn ? await newSession() : undefined)
       const { ended, seen } = leavingOf(page, home())
       await page.goto(address(path(home())))
       world.clock.advance(seconds)
@@ -301,7 +299,8 @@ describe('in a window that an app has opened', () => {
     '%s: the app keeps its window, and the window its app',
     async (name) => {
       const { signedIn, path, act } = WAYS[name] as Way
-      const { page, popup } = await openWindow(path(home()), signedIn ? await sessionFor(name) : undefined)
+      // That of all tests has ended: hours have passed.
+      const { page, popup } = await openWindow(path(home()), signedIn ? await newSession() : undefined)
       const { ended } = leavingOf(popup, home())
       const walk = async () => {
         await popup.waitForLoadState()

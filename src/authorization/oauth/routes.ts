@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
-import { answerSuccess, envelopeErrorHandler, failureAnswerOf, seeOther } from '../../platform/lib/web/envelope.ts'
+import { answerSuccess, failureAnswerOf, seeOther } from '../../platform/lib/web/envelope.ts'
 import { flushRepliesPerTick } from '../../platform/lib/web/flush-replies.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
-import { foundElsewhere } from '../../platform/lib/web/misplaced.ts'
+import { contractErrorHandler } from '../../platform/lib/web/misplaced.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
 import { acceptAnyBodyUnread, hasBody } from '../../platform/lib/web/read-body.ts'
@@ -93,11 +93,7 @@ function showConsent(
 
 /** A2 and A3. */
 export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: TokenDeps }): Promise<void> {
-  const answer = envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native')
-  app.setErrorHandler((error, request, reply) => {
-    const { authorization } = request.headers
-    answer(foundElsewhere(error, { hasBody: hasBody(request), authorization }), request, reply)
-  })
+  app.setErrorHandler(contractErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native'))
   acceptAnyBodyUnread(app)
   flushRepliesPerTick(app)
 

@@ -1,20 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import { answerSuccess, envelopeErrorHandler } from '../../platform/lib/web/envelope.ts'
+import { answerSuccess } from '../../platform/lib/web/envelope.ts'
 import { flushRepliesPerTick } from '../../platform/lib/web/flush-replies.ts'
-import { foundElsewhere } from '../../platform/lib/web/misplaced.ts'
+import { contractErrorHandler } from '../../platform/lib/web/misplaced.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
-import { acceptAnyBodyUnread, hasBody } from '../../platform/lib/web/read-body.ts'
+import { acceptAnyBodyUnread } from '../../platform/lib/web/read-body.ts'
 import type { AccessKind } from './access-ledger.ts'
 import { READS, readByUrl } from './bearer.ts'
 
 /** A4 and A5. */
 export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
-  const refuse = envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native')
-  app.setErrorHandler((error, request, reply) => {
-    const { authorization } = request.headers
-    refuse(foundElsewhere(error, { hasBody: hasBody(request), authorization }), request, reply)
-  })
+  app.setErrorHandler(contractErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native'))
   acceptAnyBodyUnread(app)
   flushRepliesPerTick(app)
 

@@ -1,5 +1,8 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type FailureRow, NamedFailure, type OAuthError, renamed } from '../failure.ts'
 import { localized } from '../localized-text.ts'
+import { envelopeErrorHandler } from './envelope.ts'
+import { hasBody } from './read-body.ts'
 import { parseQuery, queryOf } from './request-target.ts'
 
 /**
@@ -21,6 +24,15 @@ export function foundElsewhere(
   }
   const inHeader = facts.detail === 'access_token' && /^bearer\b/i.test(authorization ?? '')
   return inHeader ? renamed(thrown, failure, { what: localized('token-in-header') }) : thrown
+}
+
+/** For rooms of the contract. */
+export function contractErrorHandler(native: boolean) {
+  const answer = envelopeErrorHandler(native)
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const { authorization } = request.headers
+    answer(foundElsewhere(error, { hasBody: hasBody(request), authorization }), request, reply)
+  }
 }
 
 interface Missing {

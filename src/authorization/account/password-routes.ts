@@ -147,11 +147,10 @@ export const forgottenPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { 
   const deviceCookie = deviceCookieOf(config)
   await preparePages(app, config)
 
-  const show = (request: FastifyRequest, reply: FastifyReply, page: object) => {
-    const way = carriedOf(deps, request.method === 'POST' ? request.body : request.query)
-    const shown = { ...way, ...page }
-    const options = { query: way.carried, leadsOutside: true }
-    return sendPage(request, reply, 'account/forgotten', { passport: '', alert: '', asked: false, ...shown }, options)
+  const show = (request: FastifyRequest, reply: FastifyReply, shown: object) => {
+    const way = carriedOf(deps, request.body ?? request.query)
+    const data = { ...way, passport: '', alert: '', asked: false, ...shown }
+    return sendPage(request, reply, 'account/forgotten', data, { query: way.carried, leadsOutside: true })
   }
 
   app.get(FORGOTTEN, (request, reply) =>

@@ -41,7 +41,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   type Handler = (request: FastifyRequest, reply: FastifyReply, step: SecondStep, way: Way) => Promise<unknown>
   /** Where the password was typed too long ago, or not in this browser: from the beginning. */
   const forStep = (handler: Handler) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const way = carriedOf(deps, request.method === 'POST' ? request.body : request.query)
+    const way = carriedOf(deps, request.body ?? request.query)
     const step = openSecondStep(deps, stepCookie.read(request))
     return step ? handler(request, reply, step, way) : startAgain(request, reply, way)
   }

@@ -32,11 +32,12 @@ export function signInFor(
  * app that has asked, with its name. No app where the text is not ours, or was made for going on elsewhere.
  */
 export function carriedOf({ keys, config }: Signing, given: unknown) {
-  const { return_to, app = '' } = signInQuery.parse(given)
+  const { return_to, app: said = '' } = signInQuery.parse(given)
   const returnTo = localPath(return_to, config.PUBLIC_URL)
-  const appName = readAsker(keys, app, returnTo)
-  const carried = { return_to: returnTo, ...(appName === undefined ? {} : { app }) }
-  return { returnTo, app, appName, carried: String(new URLSearchParams(carried)) }
+  const appName = readAsker(keys, said, returnTo)
+  const app = appName === undefined ? '' : said
+  const carried = new URLSearchParams({ return_to: returnTo, ...(app ? { app } : {}) })
+  return { returnTo, app, appName, carried: String(carried) }
 }
 
 /** The app's name; undefined where the text is not ours, or was made for going on elsewhere. */

@@ -24,7 +24,7 @@ import {
 import { SignInRefused } from './errors.ts'
 import { PASSWORD_PATH } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
-import { readAsker } from './sign-in-asker.ts'
+import { carriedOf, readAsker } from './sign-in-asker.ts'
 import { browserMark, signInBrowser } from './sign-in-guard.ts'
 import { endFromUpstream, signInFromUpstream } from './upstream-sign-in.ts'
 import { callbackQuery, signInQuery, upstreamQuery } from './wire.ts'
@@ -48,10 +48,9 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
 
   const limit = { kind: 'sign-in at the provider', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooManyRequests }
   app.get(SIGN_IN, { onRequest: limitRate(app, limit) }, async (request, reply) => {
-    const { return_to, login_hint, app: said = '', confirm } = signInQuery.parse(request.query)
+    const { login_hint, confirm } = signInQuery.parse(request.query)
     const { prompt, max_age, acr_values } = upstreamQuery.parse(request.query)
-    const goOn = localPath(return_to, config.PUBLIC_URL)
-    const asker = readAsker(deps.keys, said, goOn) === undefined ? '' : said
+    const { returnTo: goOn, app: asker } = carriedOf(deps, request.query)
     // With a new sign-in comes when it was: only then is it known that there was one. Both mean a new one (OIDC Core §3.1.2.1).
     const anew = confirm ? 'login' : (prompt ?? (max_age === 0 ? 'login' : undefined))
     const maxAge = anew === undefined ? (max_age ?? null) : 0

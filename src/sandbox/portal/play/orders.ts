@@ -18,8 +18,9 @@ import { findCurrentRun, orderInput, type RunDeps } from '../../certification/in
 import type { Choice } from '../../test-plan/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { obstacleToCall } from '../traffic/outcome.ts'
+import { callNow } from '../traffic/replay.ts'
 import type { BodyProblem } from './body.ts'
-import { callNow, isCovered, judge, pendingCodes } from './send.ts'
+import { isCovered, judge, pendingCodes } from './send.ts'
 import type { Action, ExpectedOutcome, PlayOrder } from './wire.ts'
 
 type TrialOrder = OutputOf<typeof trialOrders>[number]

@@ -15,6 +15,7 @@ import type { RunDeps } from '../../certification/index.ts'
 import { type Expectation, type ExpectedChecks, examineCall, REFUSAL_OF, verdictOf } from '../../checks/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { findCall } from '../traffic/entry-store.ts'
+import { callNow } from '../traffic/replay.ts'
 import { type BodyProblem, bodyToSend } from './body.ts'
 import type { ExpectedOutcome, PlaySigning } from './wire.ts'
 
@@ -66,14 +67,6 @@ export async function judge(
   const { expectation, expects } = expectedOf(call.interface, call.forged, expectedOutcome)
   const findings = await examineCall(deps, stage, call, expectation)
   await judgeCall(deps.db, call.call_id, verdictOf(findings, expects))
-}
-
-/**
- * As for a step: somebody who has started the program again tries whether it answers now. Real customers' orders must not
- * wait for a live partner that is down.
- */
-export function callNow({ calls }: Pick<RunDeps, 'calls'>, { partner_id, stage }: PartnerWithSecrets): void {
-  if (stage === 'sandbox') calls.breakers.reset(partner_id)
 }
 
 /**

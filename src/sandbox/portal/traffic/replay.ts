@@ -8,7 +8,6 @@ import { findNamedOrder } from '../../../ticketing/orders/index.ts'
 import { type CallOptions, callPartner, type RequestOf } from '../../../ticketing/partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import { NotReplayable, noSuchEntry } from '../errors.ts'
-import { callNow } from '../play/send.ts'
 import { findCall, findReceived, type KeptCall } from './entry-store.ts'
 import { obstacleToCall, obstacleToNotice } from './outcome.ts'
 import type { TrafficKind } from './store.ts'
@@ -43,6 +42,14 @@ export async function replay(deps: NoticeDeps, partnerId: bigint, { kind, id }: 
   const result = await replayNotice(deps, partner, { id, path, body, headers: headers ?? undefined })
   if (!result) throw new NotReplayable('not-a-notice')
   return { outcome: result.outcome, kind: result.outcome === 'refused' ? 'rejected' : 'notice', id: result.entryId }
+}
+
+/**
+ * As for a step: somebody who has started the program again tries whether it answers now. Real customers' orders must not
+ * wait for a live partner that is down.
+ */
+export function callNow({ calls }: Pick<NoticeDeps, 'calls'>, { partner_id, stage }: PartnerWithSecrets): void {
+  if (stage === 'sandbox') calls.breakers.reset(partner_id)
 }
 
 async function repeatCall(deps: NoticeDeps, partner: PartnerWithSecrets, found: KeptCall): Promise<Replayed> {

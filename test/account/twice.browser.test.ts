@@ -6,8 +6,8 @@ import { injectWire } from '../acceptance/http.ts'
 import { toNextPage } from '../browser.ts'
 import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
-import { untilLocked } from '../locks.ts'
 import { browsing } from '../sandbox/browse.ts'
+import { pressTwice } from '../twice.ts'
 
 /** Buttons that a person presses twice: the browser shows the second answer, so the form must not be sent again. */
 
@@ -55,35 +55,14 @@ async function addAuthenticator(): Promise<void> {
 }
 const code = (): string => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
 
-/** The second click comes once the first form has been sent, before its answer is there. How often it was sent. */
-async function pressTwice(button: string): Promise<number> {
-  let sent = 0
-  page.on('request', (request) => {
-    if (request.method() === 'POST') sent++
-  })
-  const held = await world.pool.connect()
-  try {
-    await held.query('begin')
-    await held.query('select from user_profile where user_id = $1 for update', [user.user_id])
-    await toNextPage(page, async () => {
-      const { x = 0, y = 0 } = (await page.locator(button).boundingBox()) ?? {}
-      await page.mouse.click(x + 9, y + 9)
-      await untilLocked(world.pool)
-      await page.mouse.click(x + 9, y + 9)
-      await held.query('commit')
-    })
-  } finally {
-    await held.query('rollback')
-    held.release()
-  }
-  return sent
-}
+const sentBy = (button: string): Promise<number> =>
+  pressTwice(page, button, world.pool, 'user_profile where user_id', user.user_id)
 
 it('the own password is changed once, and the page says so', async () => {
   await signIn('/password')
   await page.fill('#current_password', user.password)
   await fillNew()
-  expect(await pressTwice('form[action="/password"] button')).toBe(1)
+  expect(await sentBy('form[action="/password"] button')).toBe(1)
   expect(await page.textContent('h1')).toBe('The password was changed')
 })
 
@@ -93,7 +72,7 @@ it('a link to a new password is used once, and the page says so', async () => {
   }
   await page.goto(url)
   await fillNew()
-  expect(await pressTwice('form[action="/password"] button')).toBe(1)
+  expect(await sentBy('form[action="/password"] button')).toBe(1)
   expect(await page.textContent('h1')).toBe('The password was changed')
 })
 
@@ -101,6 +80,6 @@ it('a code signs in once, and the person is signed in', async () => {
   await addAuthenticator()
   await signIn('/account')
   await page.fill('#code', code())
-  expect(await pressTwice('form[action="/sign-in/code"] button')).toBe(1)
+  expect(await sentBy('form[action="/sign-in/code"] button')).toBe(1)
   expect(new URL(page.url()).pathname).toBe('/account')
 })

@@ -1,13 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BrowserContext } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { writeUsage } from '../../src/authorization/usage/index.ts'
 import { violations } from '../axe.ts'
 import { toNextPage } from '../browser.ts'
 import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
-import { untilLocked } from '../locks.ts'
 import { browsing, fits, LOOKS } from '../sandbox/browse.ts'
 import {
   clientOf,
@@ -20,6 +19,7 @@ import {
   tokenFor,
   withAuthenticator,
 } from '../teams/people.ts'
+import { pressTwice } from '../twice.ts'
 
 /** The pages of developers in a browser: each page, and the way from nothing to a sign-in without JavaScript. */
 
@@ -114,39 +114,13 @@ it('a person becomes a developer, registers an app and makes its test users, wit
   expect(await page.locator('#test-users li').count()).toBe(5)
 })
 
-describe('a secret whose button is pressed twice', () => {
-  /** The second click comes once the first form has been sent, before its answer is there. How many were sent. */
-  async function clickTwice() {
-    const context = await visit({ size: 'desktop', locale: 'en' })
-    await as(context, owner)
-    const page = await tab(context, `${origin}/developer/apps/${appKey}/secret`)
-    let sent = 0
-    page.on('request', (request) => {
-      if (request.method() === 'POST') sent++
-    })
-    const held = await world.pool.connect()
-    try {
-      await held.query('begin')
-      await held.query('select from micro_app where app_key = $1 for update', [appKey])
-      await toNextPage(page, async () => {
-        const { x = 0, y = 0 } = (await page.locator('text=Make a new secret').boundingBox()) ?? {}
-        await page.mouse.click(x + 9, y + 9)
-        await untilLocked(world.pool)
-        await page.mouse.click(x + 9, y + 9)
-        await held.query('commit')
-      })
-    } finally {
-      await held.query('rollback')
-      held.release()
-    }
-    return { page, sent }
-  }
-
-  it('is made once, and seen', async () => {
-    const { page, sent } = await clickTwice()
-    expect(sent).toBe(1)
-    expect(await page.locator('main').textContent()).toMatch(/ghas_\w{49}/)
-  })
+it('a secret whose button is pressed twice is made once, and seen', async () => {
+  const context = await visit({ size: 'desktop', locale: 'en' })
+  await as(context, owner)
+  const page = await tab(context, `${origin}/developer/apps/${appKey}/secret`)
+  const sent = await pressTwice(page, 'text=Make a new secret', world.pool, 'micro_app where app_key', appKey)
+  expect(sent).toBe(1)
+  expect(await page.locator('main').textContent()).toMatch(/ghas_\w{49}/)
 })
 
 // axe needs timers, which do not run where scripts are off.

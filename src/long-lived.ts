@@ -19,7 +19,7 @@ import { CircuitBreakers, KnownCertificates } from './ticketing/partner-reach/in
 type Given = Pick<Deps, 'config' | 'db' | 'clock' | 'keys'>
 type LongLived = Omit<ServiceDeps, keyof Given | 'metrics' | 'tracing' | 'actor' | 'assertLeaseHeld'>
 
-/** What lives as long as the process, made once (ARCHITECTURE "Doors", 4). Whoever makes it closes it, before the database. */
+/** Creates the objects that live as long as the process (ARCHITECTURE "Doors", 4). The caller closes them before the database. */
 export function openLongLived(given: Given, log: Log): { readonly made: LongLived; close(): Promise<void> } {
   const { config, db, clock, keys } = given
   const sampledLog = openSampledLog(log)

@@ -34,7 +34,7 @@ export const settingsInForce = (config: Config): { readonly settings: SettingInF
 /** Cache: the defaults never change. */
 let defaults: ReadonlyMap<string, SettingInForce> | undefined
 
-/** Whether a setting is another than where nothing is set. */
+/** Whether a setting differs from its default. */
 export function isChanged({ name, value, secret }: SettingInForce): boolean {
   defaults ??= new Map(settingsInForce(readConfig({})).settings.map((setting) => [setting.name, setting]))
   const usual = defaults.get(name)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { baseUrl, whole } from './setting.ts'
 
-/** What is written and sent about requests (src/platform/config/schema.ts has the others). */
+/** Settings of request logs and traces (src/platform/config/schema.ts has the others). */
 export const logSettings = {
   LOG_REQUESTS: z
     .enum(['failures', 'all', 'off'], 'must be failures, all or off')

@@ -1,13 +1,13 @@
-/** Settings of PostgreSQL by name, with their values as `current_setting` shows them. */
+/** PostgreSQL settings by name, with values as `current_setting` shows them. */
 export type ServerSettings = Readonly<Record<string, string>>
 
 /**
  * Statements look up rows by key, each look-up fenced off by `offset 0` (grantByKey). They get one generic plan per
- * connection; lists of large tables that are read now and then get a custom plan (Db.listWithCustomPlan).
+ * connection; rarely read lists of large tables get a custom plan (Db.listWithCustomPlan).
  *
- * Figures say how many times as much processor time PostgreSQL 18 takes without the setting, the others as they are:
- * `npm run bench:planning -- --users 20000 --rounds 3`, 2026-11-25. Case 1: plans made of three rows that were analyzed, tables grown
- * since. Case 2: plans made of large, analyzed tables. Below 1.05 a setting goes.
+ * Figures are the factor by which PostgreSQL 18 takes more CPU time without the one setting:
+ * `npm run bench:planning -- --users 20000 --rounds 3`, 2026-11-25. Case 1: planned on analyzed tables of three rows that have
+ * grown since. Case 2: planned on large, analyzed tables. A setting below 1.05 is dropped.
  */
 const SETTINGS: readonly { name: string; generic: string; custom: string }[] = [
   // Case 2: requests that come one at a time: A5 and notices 1.5, who calls 1.1; A5 in batches of 40 1.2. Before one item

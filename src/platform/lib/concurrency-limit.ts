@@ -1,6 +1,6 @@
 import { Refusal } from './web/rescode.ts'
 
-/** There is more work than can be done in time. The request has changed nothing. */
+/** More work has arrived than can be done in time. The refused request has changed nothing. */
 export class Overloaded extends Refusal {
   override readonly name = 'Overloaded'
   constructor(queue: string) {
@@ -17,9 +17,9 @@ export interface QueueLimits {
 export interface ConcurrencyOptions extends QueueLimits {
   /** The name of the resource, for the log. */
   readonly name: string
-  /** How much is done at once. */
+  /** How many tasks run at once. */
   readonly most: number
-  /** Work here counts there too: these queues share a limit. */
+  /** A limit shared with other queues: work counts there too. */
   readonly within?: ConcurrencyLimit | undefined
 }
 
@@ -47,7 +47,7 @@ export class ConcurrencyLimit {
     return this.#waiting.length
   }
 
-  /** `until`, on performance's clock: when nobody needs the work any more; by default `waitMs` from now. */
+  /** `until`, by `performance.now()`: when nobody needs the work any more; by default `waitMs` from now. */
   async run<Result>(work: () => Promise<Result>, until = performance.now() + this.#options.waitMs): Promise<Result> {
     const { most, within } = this.#options
     if (this.#running < most) this.#running++

@@ -5,13 +5,13 @@ export type Log = Logger
 
 export interface LogSettings {
   readonly level: string
-  /** Coloured lines for a person instead of JSON lines for a machine. */
+  /** Coloured lines for people instead of JSON lines. */
   readonly pretty: boolean
 }
 
 /**
- * Errors are logged by type, message, SQLSTATE and stack only. pg adds the parameters of a failed statement to its
- * errors (`detail`, `where`), and those hold phone numbers and hashes.
+ * Errors are logged by type, message, code and stack only: pg's `detail` and `where` quote the parameters of a failed
+ * statement, which hold phone numbers and hashes.
  */
 function describeError(error: Error): object {
   const code = 'code' in error ? error.code : undefined
@@ -29,7 +29,7 @@ function describeError(error: Error): object {
 export function openLog({ level, pretty }: LogSettings, destination?: DestinationStream): Log {
   const options = { level, base: null, serializers: { err: describeError } }
   if (destination) return pino(options, destination)
-  // In this process and synchronous, so that what is printed after the start really is the last on the terminal.
+  // Synchronous and in this process, so that what main prints after the start stays last on the terminal.
   return pretty
     ? pino(
         options,

@@ -3,7 +3,7 @@ import { type Server, type Socket, Server as TcpServer } from 'node:net'
 import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Readiness } from './health.ts'
-import { MOST_UNREAD_MS } from './request-limit.ts'
+import { MAX_UNREAD_MS } from './request-limit.ts'
 
 /** Stops an HTTP server without cutting off requests that have been sent to it. */
 
@@ -41,7 +41,7 @@ const openConnections = (server: Server): Promise<number> =>
   new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)))
 
 /** How long open connections may bring requests: load balancers pool them, and connections refused for load are read late. */
-const LAST_REQUESTS_MS = MOST_UNREAD_MS + 50
+const LAST_REQUESTS_MS = MAX_UNREAD_MS + 50
 /** Without a delay, for somebody at a terminal: only requests under way, or not read yet, are waited for. */
 const LAST_REQUESTS_AT_ONCE_MS = 300
 const CHECK_EVERY_MS = 20

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { rawRequestError } from '../platform/lib/web/bad-request.ts'
+import { limitClosing } from '../platform/lib/web/drain.ts'
 import { failureEnvelope, JSON_TYPE, NO_STORE_HEADERS } from '../platform/lib/web/envelope.ts'
 import type { Readiness } from '../platform/lib/web/health.ts'
 import { httpServer } from '../platform/lib/web/http-server.ts'
@@ -36,7 +37,7 @@ const noneOfAreaB = () => undefined
 /** Another listener of the same app, which serves a part of it: ADMIN_PORT, HEALTH_PORT. */
 export function furtherListener({ setting, host, port, paths, maxConnections, graceS }: Where) {
   const sockets = new WeakSet<Socket>()
-  let server: Server | undefined
+  let close = async (): Promise<void> => {}
   return {
     /** Whether a request came in on this listener. */
     received: ({ raw }: { readonly raw: IncomingMessage }): boolean => sockets.has(raw.socket),
@@ -46,22 +47,20 @@ export function furtherListener({ setting, host, port, paths, maxConnections, gr
         paths.test(request.url ?? '') ? app.routing(request, response) : notHere(response),
       )
       opened.on('connection', (socket) => sockets.add(socket)).on('clientError', rawRequestError(noneOfAreaB))
+      const beginClosing = limitClosing(opened, graceS)
       const listening = once(opened, 'listening')
       opened.listen({ host, port })
       await listening.catch((error: NodeJS.ErrnoException) => {
         throw new Error(unusablePort(setting, host, port, error))
       })
-      server = opened
+      close = async () => {
+        const closed = once(opened, 'close')
+        opened.close()
+        beginClosing()
+        await closed
+      }
     },
-    close: async (): Promise<void> => {
-      if (!server) return
-      const closed = once(server, 'close')
-      server.close()
-      server.closeIdleConnections()
-      const timer = setTimeout(() => server?.closeAllConnections(), graceS * 1000)
-      await closed
-      clearTimeout(timer)
-    },
+    close: () => close(),
   }
 }
 

@@ -47,23 +47,23 @@ export async function openDeps(config: Config, log: Log, database: Database): Pr
     size: config.DATABASE_POOL_SIZE,
   }
   const { db, ...opened } = openDatabase(settings, log, { shards: config.SHARDS, limits, tracing, nodes })
-  const { made, close: closeMade } = openLongLived({ config, db, clock: systemClock, keys }, log)
+  const { longLived, close: closeLongLived } = openLongLived({ config, db, clock: systemClock, keys }, log)
   measureProcess(metrics, {
     pool: opened.connections,
     waiting: opened.waiting,
-    breakers: () => made.calls.breakers.counts(),
-    certificates: () => made.calls.certificates.ending(),
+    breakers: () => longLived.calls.breakers.counts(),
+    certificates: () => longLived.calls.certificates.ending(),
   })
   const following = followKey(db, keys)
   const endHistory = keepHistory({ db, clock: systemClock, metrics })
   const close = async () => {
     clearInterval(following)
     await endHistory()
-    await closeMade()
+    await closeLongLived()
     await opened.close()
     await tracing?.close()
   }
-  return { deps: { config, db, clock: systemClock, keys, metrics, tracing, ...made }, close }
+  return { deps: { config, db, clock: systemClock, keys, metrics, tracing, ...longLived }, close }
 }
 
 /** While SECRET_KEY is being rotated: adopts the current key soon after it changes in the database. */
@@ -96,11 +96,11 @@ export async function serve(
     gatherMetrics,
     ...(operators ? { isForOperators: operators.received } : {}),
   })
+  app.addHook('preClose', async () => operators?.close()) // meanwhile the time of PORT's own requests runs too
   const stop = async () => {
     if (app.server.listening)
       await drain(app.server, readiness, SHUTDOWN_DELAY_S, () => app.unreadConnections(), othersClosed)
     readiness.draining = true
-    await operators?.close()
     await app.close()
     await health?.close()
   }

@@ -1,4 +1,4 @@
-import { type IncomingMessage, ServerResponse } from 'node:http'
+import { type Server as HttpServer, type IncomingMessage, ServerResponse } from 'node:http'
 import { type Server, type Socket, Server as TcpServer } from 'node:net'
 import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
@@ -47,14 +47,14 @@ const LAST_REQUESTS_AT_ONCE_MS = 300
 const CHECK_EVERY_MS = 20
 
 /**
- * Prepares a serving server to be closed. For `delaySeconds` everything is served, so that load balancers notice that this
- * process is not ready, and answers close their connections. Then it stops listening and, for a moment, still serves
- * requests on open connections, closing each with its answer.
+ * Prepares a serving server to be closed. For `delaySeconds` everything is served, so that load balancers notice that
+ * this process is not ready, and answers close their connections. Then it stops listening and, for a moment, still
+ * serves requests on open connections, closing each with its answer.
  *
  * In the last part of the delay, until the listener is closed, answers leave connections open again: a client whose
- * connection closes opens another at once, and the kernel resets those in our backlog. Where several processes listen on
- * the port, none closes its connections before `othersClosed`, or their clients would come to a process that is about to
- * close the last listener. `unread` counts connections that are not being read for a while.
+ * connection closes opens another at once, and the kernel resets those in our backlog. Where several processes listen
+ * on the port, none closes its connections before `othersClosed`, or their clients would come to a process that is
+ * about to close the last listener. `unread` counts connections that are not being read for a while.
  */
 export async function drain(
   server: Server,
@@ -84,21 +84,26 @@ export async function drain(
 const IDLE_EVERY_MS = 50
 
 /**
- * Limits how long an app takes to close: requests in progress get `graceSeconds`; connections without a request are closed
- * at once. Browsers open some in advance, which Node does not count among the idle ones that it closes by itself.
- * Connections that become idle later are closed then.
+ * Limits how long a server takes to close. The returned function is called when closing begins: connections without a
+ * request are closed at once, requests in progress get `graceSeconds`. Browsers open connections in advance, which Node
+ * does not count among the idle ones that it closes by itself. Connections that become idle later are closed then.
  */
-export function closeInTime(app: FastifyInstance, graceSeconds: number): void {
+export function limitClosing(server: HttpServer, graceSeconds: number): () => void {
   const unused = new Set<Socket>()
-  app.server.on('connection', (socket: Socket) => {
+  server.on('connection', (socket: Socket) => {
     unused.add(socket)
     socket.once('close', () => unused.delete(socket))
   })
-  app.server.on('request', ({ socket }) => unused.delete(socket))
-  app.addHook('preClose', async () => {
+  server.on('request', ({ socket }) => unused.delete(socket))
+  return () => {
     for (const socket of unused) socket.destroy()
-    const sweeping = setInterval(() => app.server.closeIdleConnections(), IDLE_EVERY_MS).unref()
-    app.server.once('close', () => clearInterval(sweeping))
-    setTimeout(() => app.server.closeAllConnections(), graceSeconds * 1000).unref()
-  })
+    const sweeping = setInterval(() => server.closeIdleConnections(), IDLE_EVERY_MS).unref()
+    server.once('close', () => clearInterval(sweeping))
+    setTimeout(() => server.closeAllConnections(), graceSeconds * 1000).unref()
+  }
+}
+
+export function closeInTime(app: FastifyInstance, graceSeconds: number): void {
+  const beginClosing = limitClosing(app.server, graceSeconds)
+  app.addHook('preClose', async () => beginClosing())
 }

@@ -68,20 +68,25 @@ export class MetricsOfProcesses {
   }
 
   async #keep(child: Worker): Promise<void> {
-    const last = lastingOf(this.#last.get(child) ?? [])
+    const ended = await sumOf([this.#ended, lastingOf(this.#last.get(child) ?? [])]).getMetricsAsJSON()
+    // At once, so that a scrape finds its counts in exactly one of the two.
     this.#last.delete(child)
-    this.#ended = await sumOf([this.#ended, last]).getMetricsAsJSON()
+    this.#ended = ended
   }
 
   async #gather(): Promise<ProcessMetrics[]> {
-    const ofChildren = [...this.#last.keys()].map(async (child) => {
-      const metrics = await this.#pending.ask((metricsRequest) => {
-        if (child.isConnected()) child.send({ metricsRequest } satisfies MetricsToServer, () => {})
-      })
-      if (metrics && this.#last.has(child)) this.#last.set(child, metrics)
-      return metrics ?? lastingOf(this.#last.get(child) ?? [])
-    })
-    return [await this.#own(), ...(await Promise.all(ofChildren)), this.#ended]
+    const [own, ...ofChildren] = await Promise.all([
+      this.#own(),
+      ...[...this.#last.keys()].map(async (child) => {
+        const metrics = await this.#pending.ask((metricsRequest) => {
+          if (child.isConnected()) child.send({ metricsRequest } satisfies MetricsToServer, () => {})
+        })
+        if (metrics && this.#last.has(child)) this.#last.set(child, metrics)
+        return () => (this.#last.has(child) ? (metrics ?? lastingOf(this.#last.get(child) ?? [])) : [])
+      }),
+    ])
+    // Read together: a process that has ended since it replied is in the last one.
+    return [own, ...ofChildren.map((metricsOf) => metricsOf()), this.#ended]
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import type { Log } from '../lib/log.ts'
 import type { Diagnosis } from './embedded/diagnosis.ts'
+import { singleClient } from './pool.ts'
 
 /** Time limit of one attempt: a healthy PostgreSQL accepts or refuses a connection at once. */
 const TRY_MS = 3_000
@@ -17,8 +17,8 @@ interface WaitOptions {
 }
 
 /**
- * Waits for a database that is not up yet or does not answer, and logs that every few seconds. Throws at once what waiting
- * cannot fix, such as a wrong password. Messages name host and database, never the password.
+ * Waits for a database that is not up yet or does not answer, and logs that every few seconds. Throws at once what
+ * waiting cannot fix, such as a wrong password. Messages name host and database, never the password.
  */
 export async function awaitDatabase(databaseUrl: string, { seconds, log, signal }: WaitOptions): Promise<void> {
   const began = performance.now()
@@ -45,8 +45,7 @@ export async function awaitDatabase(databaseUrl: string, { seconds, log, signal 
 }
 
 async function tryOnce(connectionString: string): Promise<Diagnosis | undefined> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: TRY_MS, query_timeout: TRY_MS })
-  client.on('error', () => {}) // the query below fails with it
+  const client = singleClient({ connectionString, connectionTimeoutMillis: TRY_MS, query_timeout: TRY_MS })
   try {
     await client.connect()
     const { rows } = await client.query('select pg_is_in_recovery() as standby')

@@ -1,10 +1,11 @@
-import { Client } from 'pg'
+import type { Client } from 'pg'
 import { z } from 'zod'
-import { type ConnectionSettings, connectionConfig, prepareSession, requestedSettings } from './pool.ts'
+import { type ConnectionSettings, connectionConfig, prepareSession, requestedSettings, singleClient } from './pool.ts'
 
 /**
- * Prepared statements, startup settings and the migration lock all belong to a PostgreSQL session. A pooler that hands out
- * sessions per transaction breaks all three, sometimes silently. So two test connections are tried before the first use.
+ * Prepared statements, startup settings and the migration lock all belong to a PostgreSQL session. A pooler that hands
+ * out sessions per transaction breaks all three, sometimes silently. So two test connections are tried before the first
+ * use.
  */
 
 const USE_SESSIONS =
@@ -27,8 +28,7 @@ const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code
  * the server's `max_connections`.
  */
 export async function checkSessions(settings: ConnectionSettings): Promise<number> {
-  const [first, second] = [0, 1].map(() => new Client(connectionConfig(settings))) as [Client, Client]
-  for (const client of [first, second]) client.on('error', () => {})
+  const [first, second] = [0, 1].map(() => singleClient(connectionConfig(settings))) as [Client, Client]
   try {
     await Promise.all([first, second].map((client) => client.connect().catch(refusedOptions)))
     await requireVersion(first)

@@ -1,6 +1,6 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { z } from 'zod'
-import { connectionConfig } from './pool.ts'
+import { connectionConfig, singleClient } from './pool.ts'
 import { schemasOf } from './shards.ts'
 
 /** Shards on several machines: Citus puts the schema of each shard on one of its nodes (OPERATIONS "Citus"). */
@@ -20,8 +20,7 @@ export type ShardNodes = Readonly<Record<string, string>>
  */
 export async function nodesOfShards(databaseUrl: string, shards: number): Promise<ShardNodes | undefined> {
   if (shards === 1) return undefined
-  const client = new pg.Client({ connectionString: databaseUrl })
-  client.on('error', () => {}) // the statement fails with it
+  const client = singleClient({ connectionString: databaseUrl })
   await client.connect()
   try {
     if (!(await hasCitus(client))) return undefined
@@ -58,8 +57,7 @@ async function reachable(nodes: readonly [schema: string, url: string][]): Promi
 }
 
 async function answers(connectionString: string): Promise<boolean> {
-  const client = new pg.Client(connectionConfig({ connectionString }))
-  client.on('error', () => {})
+  const client = singleClient(connectionConfig({ connectionString }))
   try {
     await client.connect()
     return await hasCitus(client)
@@ -91,10 +89,10 @@ const namesOf = (rows: readonly unknown[]): string[] => rows.map((row) => named.
 const named = z.object({ name: z.string() })
 
 /**
- * Citus commits in two phases when a transaction has written on two nodes, but ignores tables that it does not manage: a
- * transaction about a person could be committed on one node and lost on the other. So a trigger on each such table also
- * deletes from a managed table on the coordinator, which is always empty; it costs microseconds per statement. Call this
- * after all tables have been created.
+ * Citus commits in two phases when a transaction has written on two nodes, but ignores tables that it does not manage:
+ * a transaction about a person could be committed on one node and lost on the other. So a trigger on each such table
+ * also deletes from a managed table on the coordinator, which is always empty; it costs microseconds per statement.
+ * Call this after all tables have been created.
  */
 export async function commitInTwoPhases(client: pg.ClientBase, schemas: readonly string[]): Promise<void> {
   if (schemas.length === 0 || !(await hasCitus(client))) return

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { z } from 'zod'
 import { ROOT } from '../lib/root.ts'
 import { commitInTwoPhases, distribute } from './citus.ts'
+import { singleClient } from './pool.ts'
 import { makeSettings, NEEDED_SETTINGS } from './session-settings.ts'
 import { makeSchemas, shardsOf } from './shard-count.ts'
 import { schemasOf } from './shards.ts'
@@ -46,9 +47,9 @@ const loadStatementsOf = (part: Part) => (files: string[]) =>
   )
 
 /**
- * Applies pending migrations in order, each file in its own transaction, so that none keeps tables locked longer than it
- * needs; replicas that start together wait for one another. Each shard has its own record of migrations, so an interrupted
- * run resumes. Returns the names applied. Throws if the database has another number of shards.
+ * Applies pending migrations in order, each file in its own transaction, so that none keeps tables locked longer than
+ * it needs; replicas that start together wait for one another. Each shard has its own record of migrations, so an
+ * interrupted run resumes. Returns the names applied. Throws if the database has another number of shards.
  */
 export const migrate = (databaseUrl: string, shards = 1): Promise<string[]> =>
   withLock(databaseUrl, async (client) => {
@@ -108,7 +109,7 @@ const applyNeededSettings = (client: pg.ClientBase) => makeSettings(client, NEED
 const INSTALLING = 7_001_002
 
 export async function withLock<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl })
+  const client = singleClient({ connectionString: databaseUrl })
   await client.connect()
   try {
     await applyNeededSettings(client)

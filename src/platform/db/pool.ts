@@ -1,4 +1,4 @@
-import { type ClientBase, type ClientConfig, Pool, types } from 'pg'
+import { Client, type ClientBase, type ClientConfig, Pool, types } from 'pg'
 import { type Config, environment } from '../config/index.ts'
 import type { Log } from '../lib/log.ts'
 import { GENERIC_PLAN_SETTINGS, type ServerSettings } from './planning.ts'
@@ -63,8 +63,8 @@ export function connectionConfig(settings: ConnectionSettings): ClientConfig {
   const { connectionString, startupOptions: asOptions = true } = settings
   const address = asOptions
     ? {
-        // Options in the URL would replace ours. The rest of the URL is left as written: pg tolerates a stray percent sign
-        // in a password, which re-encoding would change.
+        // Options in the URL would replace ours. The rest of the URL is left as written: pg tolerates a stray percent
+        // sign in a password, which re-encoding would change.
         connectionString: connectionString.replace(/(?<=[?&])options=[^&]*&?/, ''),
         options: [
           startupOptions(defaultSettings(settings)),
@@ -86,6 +86,13 @@ export function connectionConfig(settings: ConnectionSettings): ClientConfig {
 export async function prepareSession(client: ClientBase, settings: ConnectionSettings): Promise<void> {
   if (settings.startupOptions ?? true) return
   await makeSettings(client, requestedSettings(settings))
+}
+
+/** A connection outside the pools, not opened yet. Its loss is reported by its statements alone. */
+export function singleClient(config: ClientConfig): Client {
+  const client = new Client(config)
+  client.on('error', () => {}) // without a listener it would end the process
+  return client
 }
 
 /** With PostgreSQL's code for a write on a standby. Its data may be stale, so nothing is read from it either. */

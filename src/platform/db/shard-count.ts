@@ -1,5 +1,6 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { z } from 'zod'
+import { singleClient } from './pool.ts'
 
 /** How many shards a database has, as the names of its schemas say; SHARDS must match. */
 
@@ -55,7 +56,7 @@ export async function makeSchemas(client: pg.ClientBase, schemas: readonly strin
 
 /** Throws if the database has another number of shards. */
 export async function checkShards(databaseUrl: string, shards: number): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl })
+  const client = singleClient({ connectionString: databaseUrl })
   await client.connect()
   await shardsOf(client, shards).finally(() => client.end())
 }

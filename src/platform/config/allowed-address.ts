@@ -34,7 +34,7 @@ export function parseNetwork(text: string): Network | undefined {
 const HOST = /^(?!(?:.*\.)?(?:\d+|0x[0-9a-f]*)$)[a-z0-9_-]+(\.[a-z0-9_-]+)*$/
 const LAST_PORT = 65_535
 
-/** `host`, `host:port`, `address:port`, `network:port`, `[address]:port` or `[network]:port`, in which only IPv6 needs brackets. */
+/** `host`, `host:port`, `address:port`, `network:port`, `[address]:port` or `[network]:port`; only IPv6 has brackets. */
 export function parseAllowedAddress(entry: string): AllowedAddress | undefined {
   const whole = parseNetwork(entry)
   if (whole) return { network: whole, port: undefined }

@@ -1,6 +1,6 @@
 /**
- * How long a call to a partner may take, and everything that has to outlast it. The rest is derived from `PARTNER_LIMITS`,
- * except the sandbox's preflight, which is shorter (src/sandbox/portal/preflight/probe.ts).
+ * How long a call to a partner may take, and everything that has to outlast it. The rest is derived from
+ * `PARTNER_LIMITS`, except the sandbox's preflight, which is shorter (src/sandbox/portal/preflight/probe.ts).
  * test/outbound/http-call.test.ts ("the limits of partner calls") shows each limit.
  */
 

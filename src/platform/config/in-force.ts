@@ -8,8 +8,8 @@ export interface SettingInForce {
   readonly secret: boolean
 }
 
-/** Names of settings whose texts are never shown. */
-const SECRET = /KEY|TOKEN|SECRET|PASSWORD|HEADERS|CREDENTIAL/
+/** Names of settings whose texts are never shown. PASSWORD_RESET says only how a password is reset. */
+const SECRET = /KEY|TOKEN|SECRET|PASSWORD(?!_RESET$)|HEADERS|CREDENTIAL/
 
 /** `postgres://user:word@host/name?password=word` without user, word and query; any setting may contain such parts. */
 const withoutUser = (value: string): string =>

@@ -41,7 +41,7 @@ const settingsProblems = (config: Settings): string[] => {
   const remedy = 'set it to a value that you keep; generate one with: openssl rand -base64 48'
   if (config.NODE_ENV === 'production' && missingKey) problems.push(`SECRET_KEY is required in production: ${remedy}`)
   else if (config.DATABASE_URL && missingKey) problems.push(`SECRET_KEY is required with DATABASE_URL: ${remedy}`)
-  if (config.NODE_ENV === 'production') problems.push(...mandatoryInProduction(config))
+  if (config.NODE_ENV === 'production') problems.push(...productionProblems(config))
   problems.push(...hookProblems(config))
   const { HTTP_PROCESSES, DATABASE_POOL_SIZE, SHARDS } = config
   if (!config.DATABASE_URL && SHARDS > 1) problems.push('SHARDS needs DATABASE_URL: the embedded PostgreSQL has one')
@@ -167,5 +167,5 @@ export function withPorts(config: Config, { port, demoPartnerPort }: ChosenPorts
   })
 }
 
-/** The raw environment, for what is not a setting of the service: PGOPTIONS, a partner's secret for commands, child processes. */
+/** The raw environment, for what is not a setting: PGOPTIONS, a partner's secret for commands, child processes. */
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env

@@ -1,7 +1,7 @@
 /**
- * MTP_PATH_PREFIXES. Each entry is a prefix of /mtp/api, such as `/rhone`, or an alias: `/sandbox/api/dispatch=/mtp/api`,
- * `/rhone-doc=/rhone`. Partners keep the paths that their programs use: a signature covers the path as sent, so no proxy
- * can rewrite it. Under an alias, a signature over either path is accepted.
+ * MTP_PATH_PREFIXES. Each entry is a prefix of /mtp/api, such as `/rhone`, or an alias:
+ * `/sandbox/api/dispatch=/mtp/api`, `/rhone-doc=/rhone`. Partners keep the paths that their programs use: a signature
+ * covers the path as sent, so no proxy can rewrite it. Under an alias, a signature over either path is accepted.
  */
 
 /** Where partners call, below a prefix. */
@@ -31,8 +31,8 @@ export const prefixOf = (mount: string): string | undefined =>
 export const endpointAt = (mount: string, endpoint: string): string => mount + endpoint.slice(MOUNT.length)
 
 /**
- * The one spelling of a path that is accepted in a request line: only non-ASCII prefixes are percent-encoded. The router
- * alone would also accept `/consum%65/notice`, and a signature over one path would be valid for many.
+ * The one spelling of a path that is accepted in a request line: only non-ASCII prefixes are percent-encoded. The
+ * router alone would also accept `/consum%65/notice`, and a signature over one path would be valid for many.
  */
 export const spelled = (path: string): string => new URL(path, 'http://host').pathname
 
@@ -48,8 +48,8 @@ export function isForPartners(prefixes: readonly string[]): (path: string) => bo
 }
 
 /**
- * The path that an alias stands for, such as `/mtp/api/x` for `/dispatch/x`; undefined for all other paths. A mapping that
- * only strips the start of a path is a prefix, and a path must not be signed without its prefix.
+ * The path that an alias stands for, such as `/mtp/api/x` for `/dispatch/x`; undefined for all other paths. A mapping
+ * that only strips the start of a path is a prefix, and a path must not be signed without its prefix.
  */
 export function pathMeant(prefixes: readonly string[], path: string): string | undefined {
   const [nearest] = prefixes

@@ -1,25 +1,36 @@
-import { isIP } from 'node:net'
+import { isIPv4 } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 import { parsedUrl } from '../lib/parsed-url.ts'
 import { jsonOf } from '../lib/read-or.ts'
-import { type AllowedAddress, parseAllowedAddress } from './allowed-address.ts'
+import { normalAddress } from '../lib/web/caller-address.ts'
+import { type AllowedAddress, parseAllowedAddress, parseNetwork } from './allowed-address.ts'
 import { prefixProblem } from './mounts.ts'
 
 /** Types of settings, with their error messages. */
 
+/** Number() would read blank text as 0. */
+const numeric = z.string().transform((text) => (text.trim() === '' ? Number.NaN : Number(text)))
+
+export function decimal(from: number, to: number) {
+  const problem = `must be a number from ${from} to ${to}`
+  return numeric.pipe(z.number(problem).min(from, problem).max(to, problem))
+}
+
 export const whole = (from: number, to: number, otherwise = 'must be a whole number') =>
-  z.coerce
-    .number(otherwise)
-    .int(otherwise)
-    .min(from, { error: `must be at least ${from}`, abort: true })
-    .max(to, { error: `must be at most ${to}`, abort: true })
+  numeric.pipe(
+    z
+      .number(otherwise)
+      .int(otherwise)
+      .min(from, { error: `must be at least ${from}`, abort: true })
+      .max(to, { error: `must be at most ${to}`, abort: true }),
+  )
 
 const MAX_PROCESSES = 64
 
 /** How many processes: a number, or `auto`, one for each core. */
 export const processes = z.preprocess(
-  (given) => (given === 'auto' ? Math.min(availableParallelism(), MAX_PROCESSES) : given),
+  (given) => (given === 'auto' ? String(Math.min(availableParallelism(), MAX_PROCESSES)) : given),
   whole(1, MAX_PROCESSES, 'must be a whole number, or auto'),
 )
 
@@ -121,7 +132,7 @@ export const ports = list
   .refine((items) => items.every((item) => port.safeParse(item).success), 'must be ports, separated by commas')
   .transform((items) => items.map(Number))
 
-/** RFC 9116 wants URIs, and https rather than http. No whitespace, since each becomes a header-like line. */
+/** RFC 9116 wants URIs, and https rather than http. No whitespace, since each becomes a line of its own. */
 const CONTACT = /^(?:mailto:[^\s@,]+@[^\s@,]+|https:\/\/[^\s,]+)$/
 export const contactUris = list.refine(
   (items) => items.every((item) => CONTACT.test(item)),
@@ -131,10 +142,9 @@ export const contactUris = list.refine(
 /** Whether TRUST_PROXY accepts this address, network or named range (src/platform/lib/web/caller-address.ts). */
 export function isNetwork(text: string): boolean {
   if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true
-  const [address = '', bits] = text.split('/', 2)
-  const maxBits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
+  const network = parseNetwork(text)
+  if (!network) return false
   // In an IPv4-mapped IPv6 address the first 96 bits are fixed.
-  const minBits = /^::ffff:/i.test(address) ? 97 : 1
-  if (maxBits === 0 || address.includes('%')) return false
-  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) >= minBits && Number(bits) <= maxBits)
+  const isMapped = network.family === 'ipv6' && isIPv4(normalAddress(network.address) ?? '')
+  return network.bits >= (isMapped ? 97 : 1)
 }

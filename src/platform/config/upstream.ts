@@ -79,4 +79,4 @@ const OFF_WITH_UPSTREAM = { SECOND_FACTOR: 'off', PASSKEYS: false, PASSWORD_RESE
 
 /** Settings that a provider overrides: it also owns the whole profile. */
 export const withUpstream = ({ UPSTREAM_ISSUER }: UpstreamSettings) =>
-  UPSTREAM_ISSUER === undefined ? {} : { ...OFF, PROFILE_OWNED: [...PROFILE_FIELDS] }
+  UPSTREAM_ISSUER === undefined ? {} : { ...OFF_WITH_UPSTREAM, PROFILE_OWNED: [...PROFILE_FIELDS] }

@@ -38,6 +38,8 @@ export class ConcurrencyLimit {
   readonly #waiting: Waiting[] = []
   #running = 0
   #timer: NodeJS.Timeout | undefined
+  /** When the timer fires. */
+  #checkAt = Number.POSITIVE_INFINITY
 
   constructor(options: ConcurrencyOptions) {
     this.#options = options
@@ -65,7 +67,7 @@ export class ConcurrencyLimit {
       const refuse = () => reject(new Overloaded(name))
       if (this.#waiting.length >= length) return refuse()
       this.#waiting.push({ until, begin, refuse })
-      this.#watch()
+      this.#watch(until)
     })
   }
 
@@ -81,22 +83,23 @@ export class ConcurrencyLimit {
     else this.#running--
   }
 
-  /** Work that has waited too long is refused at that moment, not when a slot is free. */
-  #watch(): void {
-    if (this.#timer !== undefined || this.#waiting.length === 0) return
-    const soonest = this.#waiting.reduce((least, { until }) => Math.min(least, until), Number.POSITIVE_INFINITY)
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined
-        const now = performance.now()
-        const late = this.#waiting.filter(({ until }) => until <= now)
-        for (const waiter of late) {
-          this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
-          waiter.refuse()
-        }
-        this.#watch()
-      },
-      Math.max(1, Math.ceil(soonest - performance.now())),
-    ).unref()
+  /** Work that has waited too long is refused at that moment, not when a slot becomes free. */
+  #watch(until: number): void {
+    if (until >= this.#checkAt) return
+    this.#checkAt = until
+    clearTimeout(this.#timer)
+    const delay = Math.max(1, Math.ceil(until - performance.now()))
+    this.#timer = setTimeout(() => this.#refuseOverdue(), delay).unref()
+  }
+
+  #refuseOverdue(): void {
+    this.#checkAt = Number.POSITIVE_INFINITY
+    const now = performance.now()
+    const waiting = this.#waiting.splice(0)
+    this.#waiting.push(...waiting.filter(({ until }) => until > now))
+    for (const { until, refuse } of waiting) {
+      if (until <= now) refuse()
+      else this.#watch(until)
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { addSeconds, fromEpochMilliseconds, utcDate } from './clock.ts'
+import { addSeconds, DAY_S, fromEpochMilliseconds, utcDate } from './clock.ts'
 import { readOr } from './read-or.ts'
 
 /** UTC offsets in use on earth, in minutes. */
@@ -56,13 +56,15 @@ function localTime(at: Date, timeZone: string): string {
 /** `yyyy-MM-dd` in that zone. */
 export const localDate = (at: Date, timeZone: string): string => localTime(at, timeZone).slice(0, 10)
 
-/** When a day begins there. Twice, as the offset of the first guess may be that of another time of the year. */
+/** The first moment of a day in that zone. Where clocks change at midnight, that is not always 00:00. */
 export function startOfDay(date: string, timeZone: string): Date {
-  const midnight = Date.parse(`${date}T00:00:00Z`)
-  let start = midnight
-  for (let guess = 0; guess < 2; guess++) {
-    const ahead = Date.parse(`${localTime(fromEpochMilliseconds(start), timeZone)}Z`) - start
-    start = midnight - ahead
-  }
-  return fromEpochMilliseconds(start)
+  const midnight = fromEpochMilliseconds(Date.parse(`${date}T00:00:00Z`))
+  // The offset may change during the day: both may apply to its midnight.
+  const starts = [-DAY_S, DAY_S].map((seconds) => {
+    const near = addSeconds(midnight, seconds)
+    const aheadMs = Date.parse(`${localTime(near, timeZone)}Z`) - near.getTime()
+    return addSeconds(midnight, -aheadMs / 1000)
+  })
+  const [earlier, later] = starts.sort((one, other) => one.getTime() - other.getTime()) as [Date, Date]
+  return localDate(earlier, timeZone) === date ? earlier : later
 }

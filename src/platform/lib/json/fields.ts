@@ -88,13 +88,18 @@ export const idText = () =>
 export const oneOf = <const Values extends readonly [number, ...number[]]>(...values: Values) =>
   smallInt().pipe(z.literal(values))
 
-const SAYS: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false }
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
 
 /** A boolean, as such, as text, or as 0 or 1; anything else counts as absent. */
 export const yesOrNo = () =>
   z
     .preprocess(
-      (value) => (typeof value === 'object' ? undefined : SAYS[String(value).toLowerCase()]),
+      (value) => (typeof value === 'object' ? undefined : BOOLEANS.get(String(value).toLowerCase())),
       z.boolean().optional(),
     )
     .meta({ wire: 'boolean' })

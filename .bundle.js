@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 
-/** Compared by content, since file dates would keep old code after a rollback. The last entry lists the installed packages. */
+/** Compared by content: after a rollback, file dates would keep old code. The last entry lists the installed packages. */
 const INPUTS = [
   ...readdirSync('src', { recursive: true }).map((name) => `src/${name}`),
   ...['.bundle.js', 'package.json', 'tsconfig.json', 'node_modules/.package-lock.json'],
@@ -23,9 +23,9 @@ const typesChecked = once(spawn('tsc', { stdio: 'inherit' }), 'exit')
 const { build } = await import('rolldown')
 
 /**
- * Bundles the sources and most packages into a few files in .build: a start then reads 140 files instead of 1,390, in half
- * the time. Not bundled are packages that load their own files by name (native code, threads, SQL), and packages that these
- * share with us.
+ * Bundles the sources and most packages into a few files in .build: a start then reads 140 files instead of 1,390, in
+ * half the time. Not bundled are packages that load their own files by name (native code, threads, SQL), and packages
+ * that these share with us.
  */
 const EXTERNAL = ['@node-rs/argon2', 'graphile-worker', 'node-pg-migrate', 'pg', 'piscina', 'sharp']
 

@@ -29,15 +29,15 @@ const KILL_AFTER_GRACE_S = 7
 const RESTART_DELAY_MS = 1_000
 const SETTLE_MS = 100
 
-/** Runs HTTP_PROCESSES processes on one port (node:cluster). They are replaced when they end, and end with this one, even if it is killed. */
+/** Runs HTTP_PROCESSES processes on one port (node:cluster), replaces those that end, and takes them along, even if killed. */
 export async function serveInProcesses(
   config: Config,
   database: Database,
   log: Log,
   metrics: MetricsOfProcesses,
 ): Promise<Serving> {
-  // Each process accepts its own connections. Under Node's default, round robin by the primary, a connection on its way to a
-  // process that is killed would hang for as long as its client waits.
+  // Each process accepts its own connections. Under Node's default, round robin by the primary, a connection on its way
+  // to a process that is killed would hang for as long as its client waits.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ exec: PROGRAM })
   const handover: Handover = { ...database, port: config.PORT, demoPartnerPort: config.DEMO_PARTNER_PORT }

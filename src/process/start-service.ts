@@ -46,10 +46,7 @@ interface Running {
 /** config → log → database → app → listen. If a step fails, what was started before is stopped. */
 export async function startService(settings: Config, signal?: AbortSignal): Promise<Service> {
   const config = await withFreePorts(settings)
-  const log = openLog({
-    level: config.LOG_LEVEL,
-    pretty: config.NODE_ENV === 'development',
-  })
+  const log = openLog({ level: config.LOG_LEVEL, pretty: config.NODE_ENV === 'development' })
   await checkPorts(portsOf(config))
   const running: Running = {}
   const stop = async () => {

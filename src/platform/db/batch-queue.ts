@@ -7,9 +7,9 @@ export interface BatchPolicy<Item> {
   /** Identifies what the item is about. A batch never has two rows with one key: see `duplicates`. */
   readonly key: (item: Item) => string
   /**
-   * What happens to items with one key. `share`, for reads: they get one answer. `serialize`, for writes: the second waits
-   * for the commit of the first, as if it had arrived a moment later. Serialized items are sorted by key, so that batches
-   * of several processes lock rows in one order.
+   * What happens to items with one key. `share`, for reads: they get one answer. `serialize`, for writes: the second
+   * waits for the commit of the first, as if it had arrived a moment later. Serialized items are sorted by key, so that
+   * batches of several processes lock rows in one order.
    */
   readonly duplicates: 'share' | 'serialize'
 }
@@ -147,15 +147,20 @@ export class BatchQueue<Item, Outcome> {
 }
 
 /** Runs one item without batching it. */
-export const runAlone = <Item, Outcome>(perform: Perform<Item, Outcome>, item: Item, until?: number): Promise<Outcome> =>
+export const runAlone = <Item, Outcome>(
+  perform: Perform<Item, Outcome>,
+  item: Item,
+  until?: number,
+): Promise<Outcome> =>
   new Promise((resolve, reject) => {
     void settle(perform, [[{ item, key: '', until: 0, resolve, reject }]], until)
   })
 
 /**
- * Answers every request of the batch; never throws. A statement that PostgreSQL refused has changed nothing, so each half
- * is tried again until only the items that fail by themselves have failed, or the first deadline has passed. A lost
- * connection is different: the batch may have been committed, so it is not repeated, and no request gets a success.
+ * Answers every request of the batch; never throws. A statement that PostgreSQL refused has changed nothing, so each
+ * half is tried again until only the items that fail by themselves have failed, or the first deadline has passed. A
+ * lost connection is different: the batch may have been committed, so it is not repeated, and no request gets a
+ * success.
  */
 async function settle<Item, Outcome>(
   perform: Perform<Item, Outcome>,

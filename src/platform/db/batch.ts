@@ -9,9 +9,9 @@ export { BATCH_LIMITS, type BatchLimits } from './batch-queue.ts'
  * Batching: requests that need the same statement at the same moment share one execution of it.
  *
  * A round trip, and for writes a commit, costs far more than one more row in a statement. So requests wait for the end
- * of the event-loop tick and, while `batches` statements of the kind are running, for one of them to finish; all that have
- * arrived by then go into the next batch. An idle service sends each request at once; a busy one sends fewer and larger
- * statements.
+ * of the event-loop tick and, while `batches` statements of the kind are running, for one of them to finish; all that
+ * have arrived by then go into the next batch. An idle service sends each request at once; a busy one sends fewer and
+ * larger statements.
  *
  * Each request keeps its own outcome: the statement decides each item separately, and its rows carry the item's
  * `ordinal`. Nothing is cached between batches, so the next request sees every change.
@@ -31,37 +31,31 @@ export interface BatchedWork<Tx, Item, Outcome> extends BatchPolicy<Item> {
   readonly work: (tx: Tx, items: readonly Item[]) => Promise<readonly (Outcome | undefined)[]>
 }
 
-/** Puts the item into a batch; returns its rows in the statement's order. */
-export type RunBatch = <Item, Row>(batched: Batched<Item, Row>, item: Item) => Promise<Row[]>
-
-/** Puts the item into a batch; returns its outcome after the commit. */
-export type RunBatchWork<Tx> = <Item, Outcome>(batched: BatchedWork<Tx, Item, Outcome>, item: Item) => Promise<Outcome>
-
-/** Sends a statement unless `until` has passed; throws DatabaseUnavailable when the connection was lost, before or after a commit. */
+/** Sends a statement unless `until` has passed; throws DatabaseUnavailable if the connection was lost, at any moment. */
 type Run = (statement: QueryConfig, until?: number) => Promise<{ rows: unknown[] }>
 
 /** Runs work in a transaction; throws DatabaseUnavailable as above, and anything else only after the rollback. */
 type InTx<Tx> = <Result>(work: (tx: Tx) => Promise<Result>, until?: number) => Promise<Result>
 
-/** Runs each item at once, unbatched: inside a transaction, which has its own connection, nothing is shared. */
-export const oneByOne =
-  (run: Run): RunBatch =>
-  (batched, item) =>
-    runAlone(performStatement(run, batched), item)
-
-export const workOneByOne =
-  <Tx>(tx: InTx<Tx>): RunBatchWork<Tx> =>
-  (batched, item) =>
-    runAlone(performWork(tx, batched), item)
-
-export function batchOver(run: Run, limits: BatchLimits): RunBatch {
-  const queueOf = queues(limits)
-  return (batched, item) => queueOf(batched, () => performStatement(run, batched)).join(item)
+export interface Batching<Tx> {
+  /** Runs the item in a statement shared with other requests; returns its rows in the statement's order. */
+  batch<Item, Row>(batched: Batched<Item, Row>, item: Item): Promise<Row[]>
+  /** Runs the item in a transaction shared with other requests; returns its outcome after the commit. */
+  batchWork<Item, Outcome>(batched: BatchedWork<Tx, Item, Outcome>, item: Item): Promise<Outcome>
 }
 
-export function batchWorkOver<Tx>(tx: InTx<Tx>, limits: BatchLimits): RunBatchWork<Tx> {
+/** Runs each item at once: inside a transaction, which has its own connection, nothing is shared. */
+export const unbatched = <Tx>(run: Run, tx: InTx<Tx>): Batching<Tx> => ({
+  batch: (batched, item) => runAlone(performStatement(run, batched), item),
+  batchWork: (batched, item) => runAlone(performWork(tx, batched), item),
+})
+
+export function batchedOver<Tx>(run: Run, tx: InTx<Tx>, limits: BatchLimits): Batching<Tx> {
   const queueOf = queues(limits)
-  return (batched, item) => queueOf(batched, () => performWork(tx, batched)).join(item)
+  return {
+    batch: (batched, item) => queueOf(batched, () => performStatement(run, batched)).join(item),
+    batchWork: (batched, item) => queueOf(batched, () => performWork(tx, batched)).join(item),
+  }
 }
 
 function queues(limits: BatchLimits) {

@@ -3,9 +3,9 @@ import { type Batched, type BatchedWork, performStatement } from './batch.ts'
 import type { Db } from './sql.ts'
 
 /**
- * For Citus: a batched statement, and others that follow from its rows, in one transaction, where a single PostgreSQL uses
- * one statement. Citus sends the statement's text to the shard each time, where it is planned anew, and several inserts and
- * updates in one statement cost several times what they cost one after another.
+ * For Citus: a batched statement, and others that follow from its rows, in one transaction, where a single PostgreSQL
+ * uses one statement. Citus sends the statement's text to the shard each time, where it is planned anew, and several
+ * inserts and updates in one statement cost several times what they cost one after another.
  */
 export const inParts = <Item, Row>(
   first: Batched<Item, Row>,

@@ -12,8 +12,8 @@ const SET_ASIDE_WITHIN = '10s'
 const setAside = (count: number): string[] => Array.from({ length: count }, (_, place) => `moved_${place}_of_${count}`)
 
 /**
- * First the rows are set aside under names that no process knows, so that none serves or writes half of them; then they are
- * copied, one table of one shard per transaction, and compared. If interrupted, it resumes when run again.
+ * First the rows are set aside under names that no process knows, so that none serves or writes half of them; then they
+ * are copied, one table of one shard per transaction, and compared. If interrupted, it resumes when run again.
  */
 export const movePeople = (
   databaseUrl: string,

@@ -94,9 +94,9 @@ function withBatchesOver(db: Db, direct: Db): Db {
 }
 
 /**
- * The database over one pool, and each of its shards over another pool of the same size. Batches for a shard whose node is
- * known go there over a third pool, since they concern only rows of that shard; transactions do not, since they may also
- * write to `public`. Both routes to a shard count against one limit, so that either can take over from the other.
+ * The database over one pool, and each of its shards over another pool of the same size. Batches for a shard whose node
+ * is known go there over a third pool, since they concern only rows of that shard; transactions do not, since they may
+ * also write to `public`. Both routes to a shard count against one limit, so that either can take over from the other.
  */
 export function openDatabase(
   settings: PoolSettings,

@@ -7,9 +7,9 @@ import type { Db } from './sql.ts'
 import { type Fragment, sql } from './statement.ts'
 
 /**
- * Keyset pagination, used by all lists: `limit` and `after` come in, rows and `next` go out. `next` is the `after` of the
- * following page, null on the last one. A page is one index range scan, so the millionth row costs what the first does;
- * rows added or deleted meanwhile neither repeat nor hide others.
+ * Keyset pagination, used by all lists: `limit` and `after` come in, rows and `next` go out. `next` is the `after` of
+ * the following page, null on the last one. A page is one index range scan, so the millionth row costs what the first
+ * does; rows added or deleted meanwhile neither repeat nor hide others.
  */
 export interface Page<Row> {
   readonly rows: Row[]
@@ -85,8 +85,8 @@ interface Order {
 }
 
 /**
- * A page of a list over people: reads a page from each shard and merges them. PostgreSQL sorts the result, since only it
- * knows its collation. `read` returns `limit + 1` rows, as for pageOf.
+ * A page of a list over people: reads a page from each shard and merges them. PostgreSQL sorts the result, since only
+ * it knows its collation. `read` returns `limit + 1` rows, as for pageOf.
  */
 export async function pageOfShards<Row extends { readonly cursor: string }>(
   db: Db,

@@ -23,8 +23,9 @@ export interface JobEnds {
 
 /**
  * Connections of graphile-worker. It writes the end of a job without awaiting that: a failure would be an unhandled
- * rejection, which ends the process. So ends are written here, with retries while the database is away. If the first write
- * arrived but its answer was lost, a failed job may be unlocked while it is running again. All other statements fail at once.
+ * rejection, which ends the process. So ends are written here, with retries while the database is away. If the first
+ * write arrived but its answer was lost, a failed job may be unlocked while it is running again. All other statements
+ * fail at once.
  */
 export class QueuePool {
   readonly pool: Pool

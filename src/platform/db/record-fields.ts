@@ -2,8 +2,8 @@ import type { z } from 'zod'
 import { Fragment, sql } from './statement.ts'
 
 /**
- * The definition of one field of a micro-app or partner. The columns that are read and written follow from it, and with the
- * actions that take it also the field of /admin/v1, the command's option and the form's field.
+ * The definition of one field of a micro-app or partner. The columns that are read and written follow from it, and with
+ * the actions that take it also the field of /admin/v1, the command's option and the form's field.
  */
 interface RecordField {
   /** Accepted on creation; missing if the field can only be changed later. */
@@ -53,7 +53,7 @@ export const columnsOf = (names: readonly string[], alias?: string): Fragment =>
 export const valuesOf = (row: Readonly<Record<string, unknown>>, names: readonly string[]): Fragment =>
   sql.join(names.map((name) => sql.part`${row[name]}`))
 
-/** For `update … set`: columns in `changes` get its values, the others of `names` stay. One statement text for all changes. */
+/** For `update … set`: columns in `changes` get its values, the others of `names` stay. The text is always the same. */
 export const assignmentsOf = (changes: Readonly<Record<string, unknown>>, names: readonly string[]): Fragment =>
   sql.join(
     names.map((name) => {

@@ -2,10 +2,10 @@ import type { ClientBase } from 'pg'
 import type { ServerSettings } from './planning.ts'
 
 /**
- * The meaning of statements and their answers depends on these, and `alter database … set` or `alter role … set` may have
- * changed them. So each connection gets the values that this code was written for, whatever the operator has set. Not
- * here: `search_path`, which says where the tables are (check-sessions.ts), and what is the operator's choice, such as
- * `default_transaction_read_only`, `synchronous_commit` and limits.
+ * The meaning of statements and their answers depends on these, and `alter database … set` or `alter role … set` may
+ * have changed them. So each connection gets the values that this code was written for, whatever the operator has set.
+ * Not here: `search_path`, which says where the tables are (check-sessions.ts), and what is the operator's choice, such
+ * as `default_transaction_read_only`, `synchronous_commit` and limits.
  */
 export const NEEDED_SETTINGS: ServerSettings = {
   client_encoding: 'UTF8',

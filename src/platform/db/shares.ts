@@ -4,8 +4,9 @@ import { ConcurrencyLimit, type QueueLimits } from '../lib/concurrency-limit.ts'
  * Bulkheads: how many of a process's connections each group of rooms may hold at once, so that a slow or locked table
  * stops only the groups that need it. Beyond its share, a group's work waits in its own queue.
  *
- * Of nine connections (ten, less one for /readyz), partners' rooms may hold six in all, four of them for notices; all rooms
- * but A4 and A5 may hold eight. So there is always one for A4 and A5, and two more that partners cannot take from tokens.
+ * Of nine connections (ten, less one for /readyz), partners' rooms may hold six in all, four of them for notices; all
+ * rooms but A4 and A5 may hold eight. So there is always one for A4 and A5, and two more that partners cannot take from
+ * tokens.
  */
 const GROUPS = ['resource', 'oauth', 'notices', 'sandbox', 'operators', 'jobs'] as const
 export type ConnectionGroup = (typeof GROUPS)[number]

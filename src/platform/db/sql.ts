@@ -3,16 +3,7 @@ import { z } from 'zod'
 import type { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import { keepsConnection, rethrowUnavailable } from '../lib/database-errors.ts'
 import type { Tracing } from '../lib/tracing.ts'
-import {
-  BATCH_LIMITS,
-  type BatchLimits,
-  batchOver,
-  batchWorkOver,
-  oneByOne,
-  type RunBatch,
-  type RunBatchWork,
-  workOneByOne,
-} from './batch.ts'
+import { BATCH_LIMITS, type Batching, type BatchLimits, batchedOver, unbatched } from './batch.ts'
 import { type Connections, connected, send, untilCommitted, withoutName } from './pause.ts'
 import { CUSTOM_PLAN_VALUES, PLAN_SETTINGS } from './planning.ts'
 import { searchPathOf, shardOf } from './shards.ts'
@@ -22,7 +13,8 @@ import { beginTransaction } from './transaction.ts'
 
 export { type Fragment, type Statement, sql } from './statement.ts'
 
-export interface Db {
+/** Inside a transaction, batches have one item, and `batchWork` is part of the transaction. */
+export interface Db extends Batching<Db> {
   /** The first row; throws if there is none. */
   one<T>(row: z.ZodType<T>, statement: Statement): Promise<T>
   maybe<T>(row: z.ZodType<T>, statement: Statement): Promise<T | undefined>
@@ -38,13 +30,9 @@ export interface Db {
   listWithCustomPlan<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
   /** The number of rows affected. */
   exec(statement: Statement): Promise<number>
-  /** Runs the item in a statement shared with other requests (batch.ts); inside a transaction, alone. */
-  readonly batch: RunBatch
-  /** Runs the item in a transaction shared with other requests; inside a transaction, alone and as part of it. */
-  readonly batchWork: RunBatchWork<Db>
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
   tx<T>(work: (db: Db) => Promise<T>): Promise<T>
-  /** Like `tx`, for work that no request waits for: each statement may take `seconds`. Inside a transaction the same as `tx`. */
+  /** Like `tx`, for work that no request waits for: each statement may take `seconds`. Inside a transaction, `tx`. */
   slowTx<T>(seconds: number, work: (db: Db) => Promise<T>): Promise<T>
   /** This database, limited to the share of connections of this group (shares.ts); inside a transaction, itself. */
   withShareOf(name: ConnectionGroup): Db
@@ -56,7 +44,7 @@ export interface Db {
   shards(): readonly Db[]
 }
 
-/** Where the rows of a table are: in each shard for tables of people, otherwise in `public`. Queries no shard, which may be away. */
+/** Where the rows of a table are: in each shard for tables of people, else in `public`. Asks no shard: it may be away. */
 export async function placesOf(db: Db, table: string): Promise<readonly Db[]> {
   const shards = db.shards()
   if (shards.length === 1) return [db]
@@ -73,8 +61,7 @@ export interface ShardSet {
 const useCustomPlans = (): Statement =>
   sql`select set_config(name, value, true) from unnest(${PLAN_SETTINGS}::text[], ${CUSTOM_PLAN_VALUES}::text[]) as setting (name, value)`
 
-const setTimeLimit = (seconds: number): Statement =>
-  sql`select set_config('statement_timeout', ${`${seconds}s`}, true)`
+const setTimeLimit = (seconds: number): Statement => sql`select set_config('statement_timeout', ${`${seconds}s`}, true)`
 
 export const withShareOf = <Given extends { readonly db: Db }>(given: Given, group: ConnectionGroup): Given => ({
   ...given,
@@ -85,10 +72,9 @@ export const withShareOf = <Given extends { readonly db: Db }>(given: Given, gro
 type Run = (statement: Statement, until?: number) => Promise<QueryResult>
 type InTx = <T>(work: (db: Db) => Promise<T>, until?: number) => Promise<T>
 
-type Batching = Pick<Db, 'batch' | 'batchWork'>
 type Views = Pick<Db, 'withShareOf' | 'reserved' | 'slowTx' | 'of' | 'shards'>
 
-function dbOver(run: Run, tx: InTx, batching: Batching, views: Views): Db {
+function dbOver(run: Run, tx: InTx, batching: Batching<Db>, views: Views): Db {
   const many: Db['many'] = async (row, statement) => (await run(statement)).rows.map((found) => row.parse(found))
   const maybe: Db['maybe'] = async (row, statement) => {
     const found = (await run(statement)).rows[0]
@@ -119,8 +105,8 @@ const MARGIN_MS = 2_000
 const searchIn = (schema: string): Statement => sql`select set_config('search_path', ${searchPathOf(schema)}, true)`
 
 /**
- * The handles of one transaction, one per schema with tables of people. The connection starts out in `home`; a transaction
- * about people of several shards switches the search_path between its statements.
+ * The handles of one transaction, one per schema with tables of people. The connection starts out in `home`; a
+ * transaction about people of several shards switches the search_path between its statements.
  */
 function handleInside(run: Run, schemas: readonly string[], home: string | undefined): Db {
   let path = home
@@ -138,18 +124,13 @@ function handleInside(run: Run, schemas: readonly string[], home: string | undef
     // A transaction inside a transaction is part of it, whatever its group.
     const same = () => handle
     const nested: InTx = (inner) => inner(handle)
-    const handle: Db = dbOver(
-      there,
-      nested,
-      { batch: oneByOne(there), batchWork: workOneByOne(nested) },
-      {
-        withShareOf: same,
-        reserved: same,
-        slowTx: (_seconds, inner) => inner(handle),
-        of: (routingKey) => (schemas.length === 0 ? handle : at(schemas[shardOf(routingKey, schemas.length)])),
-        shards: () => (schemas.length === 0 ? [handle] : schemas.map(at)),
-      },
-    )
+    const handle: Db = dbOver(there, nested, unbatched(there, nested), {
+      withShareOf: same,
+      reserved: same,
+      slowTx: (_seconds, inner) => inner(handle),
+      of: (routingKey) => (schemas.length === 0 ? handle : at(schemas[shardOf(routingKey, schemas.length)])),
+      shards: () => (schemas.length === 0 ? [handle] : schemas.map(at)),
+    })
     handles.set(schema, handle)
     return handle
   }
@@ -237,7 +218,7 @@ export function dbOf(
     const view: Db = dbOver(
       sent,
       (work, until) => within(until, (end) => inTx(work, end)),
-      { batch: batchOver(sent, limits), batchWork: batchWorkOver(repeated, limits) },
+      batchedOver(sent, repeated, limits),
       {
         ...views,
         slowTx: (seconds, work) => within(undefined, (end) => inTx(work, end, { seconds })),

@@ -131,10 +131,10 @@ function arrayOf(values: readonly unknown[]): unknown {
 }
 
 /**
- * Items as rows of a statement, each with these columns and `ordinal`, its position counted from 1:
- * `` from ${sql.rows('asked', items, ({ id }) => sql.part`${id}::int as id`)} ``. A single item is sent as plain values,
- * which PostgreSQL plans and runs as if they stood in the statement; several are sent as arrays. So there are two
- * statements, however many items there are.
+ * Items as rows of a statement, each with these columns and `ordinal`, its position counted from 1: `` from
+ * ${sql.rows('asked', items, ({ id }) => sql.part`${id}::int as id`)} ``. A single item is sent as plain values, which
+ * PostgreSQL plans and runs as if they stood in the statement; several are sent as arrays. So there are two statements,
+ * however many items there are.
  */
 sql.rows = <Item>(name: string, items: readonly Item[], columns: (item: Item) => Fragment): Fragment => {
   const rows = items.map((item) => columns(item))

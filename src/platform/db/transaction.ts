@@ -12,9 +12,9 @@ export interface Transaction {
 }
 
 /**
- * After a statement has failed, PostgreSQL answers each later one only that the transaction is aborted (25P02), and that
- * may be seen first. So all of them fail with the first one's error. A statement after the end would run by itself, or in
- * the connection's next transaction, so it is refused.
+ * After a statement has failed, PostgreSQL answers each later one only that the transaction is aborted (25P02), and
+ * that may be seen first. So all of them fail with the first one's error. A statement after the end would run by
+ * itself, or in the connection's next transaction, so it is refused.
  *
  * `timeoutMs`: how long to wait for each answer; by default the pool's query_timeout.
  */

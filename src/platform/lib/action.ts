@@ -7,10 +7,10 @@ import type { Translate } from './web/locale.ts'
 import type { Problem } from './web/rescode.ts'
 
 /**
- * What operators may do. One row in a room's `operator.ts` defines a route below /admin/v1, a command, a page or form of
- * the console and an entry of the API description (src/operations/actions). Its texts are `action.<id>` and
- * `action.<id>.about`; those of its fields are `field.<name>` and `field.<name>.hint`, shared by all rows. A name that means
- * something else here has its own text: `field.<id>.<name>`, or `field.app.<name>` for all commands `app …`.
+ * What operators may do. One row in a room's `operator.ts` defines a route below /admin/v1, a command, a page or form
+ * of the console and an entry of the API description (src/operations/actions). Its texts are `action.<id>` and
+ * `action.<id>.about`; those of its fields are `field.<name>` and `field.<name>.hint`, shared by all rows. A name that
+ * means something else here has its own text: `field.<id>.<name>`, or `field.app.<name>` for all commands `app …`.
  */
 
 /** What the terminal, pages and CSV show of a row or record: a field by its name, or a column. */

@@ -33,13 +33,13 @@ export const secondsLeft = (end: Date, now: Date): number =>
 export const secondsUntil = (end: Date, now: Date): number =>
   Math.max(0, Math.ceil((end.getTime() - now.getTime()) / 1000))
 
-/** A calendar date and time in UTC; `month` counts from 1. Dates that do not exist roll over (30 February is 1 or 2 March). */
+/** A date and time in UTC; `month` counts from 1. Dates that do not exist roll over (30 February is 1 or 2 March). */
 export const utcDate = (year: number, month: number, day: number, hour = 0, minute = 0, second = 0): Date =>
   new Date(Date.UTC(year, month - 1, day, hour, minute, second))
 
 /**
- * Seconds to wait before attempt `n` + 1 (0 after the first): random up to a bound that doubles each time ("full jitter"),
- * so that callers that failed together do not return together.
+ * Seconds to wait before attempt `n` + 1 (0 after the first): random up to a bound that doubles each time ("full
+ * jitter"), so that callers that failed together do not return together.
  */
 export const fullJitter = (n: number, first: number, longest: number): number =>
   Math.random() * Math.min(longest, first * 2 ** Math.min(n, 30))

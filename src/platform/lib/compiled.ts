@@ -4,8 +4,8 @@ import { z } from 'zod'
 const compiled = new WeakMap<z.ZodType, z.ZodType>()
 
 /**
- * The schema compiled by zod: a notice takes half the time and a third of the garbage, a row of ten columns 0.6 of the time
- * and a quarter of the garbage. Compiling happens on first use and takes milliseconds, so it is for what is parsed
+ * The schema compiled by zod: a notice takes half the time and a third of the garbage, a row of ten columns 0.6 of the
+ * time and a quarter of the garbage. Compiling happens on first use and takes milliseconds, so it is for what is parsed
  * thousands of times a second. Input that does not match is parsed again by the schema itself, for its messages.
  */
 export function compiledOf<Schema extends z.ZodType>(schema: Schema): Schema {

@@ -24,8 +24,8 @@ const SQLSTATES = /^(08...|53...|57P0[1-5]|25P0[34]|25006)$/
 /** Timeouts of statements and locks, and broken deadlocks: nothing was done, and the connection is still good. */
 const TOOK_TOO_LONG = new Set(['57014', '55P03', '40P01'])
 /**
- * The server reports all others before it has done anything. The crash of another session (57P02) may come at any moment,
- * and a pooler that has lost the server reports class 08.
+ * The server reports all others before it has done anything. The crash of another session (57P02) may come at any
+ * moment, and a pooler that has lost the server reports class 08.
  */
 const SAYS_NOTHING_OF_OUTCOME = /^(57P02|08...)$/
 const NEVER_SENT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'])
@@ -40,8 +40,8 @@ export const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
 
 /**
- * Citus reports a worker lost in mid-statement as XX000, with libpq's message; we treat it as 08006, a failed connection.
- * Errors of a worker itself may have XX000 too.
+ * Citus reports a worker lost in mid-statement as XX000, with libpq's message; we treat it as 08006, a failed
+ * connection. Errors of a worker itself may have XX000 too.
  */
 const isLostWorker = (error: Error): boolean =>
   (error as { routine?: unknown }).routine === 'ReportResultError' &&

@@ -81,21 +81,14 @@ export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAn
   const [what, message] = [filled(row.what), filled(row.message)]
   const text = textOf(row.rescode, message, what)
   const { status: nativeStatus } = RESCODES[row.rescode]
+  const retry = retryAfterS === undefined ? undefined : { 'Retry-After': String(Math.max(1, retryAfterS)) }
+  const headers = retry ?? (allow && { Allow: allow.join(', ') })
   return {
     rescode: row.rescode,
     message: String(text),
     text,
     status: (native) => row.status ?? (native ? (row.nativeStatus ?? nativeStatus) : 200),
-    failure: {
-      name: failure,
-      ...(detail === undefined ? {} : { detail }),
-      ...(about === undefined ? {} : { about }),
-      ...(what === undefined ? {} : { what }),
-      ...(row.byApp ? { byApp: true } : {}),
-      ...(row.status ? { status: row.status } : {}),
-      ...(retryAfterS === undefined ? {} : { headers: { 'Retry-After': String(Math.max(1, retryAfterS)) } }),
-      ...(allow === undefined ? {} : { headers: { Allow: allow.join(', ') } }),
-    },
+    failure: { name: failure, detail, about, what, byApp: row.byApp, status: row.status, headers },
   }
 }
 

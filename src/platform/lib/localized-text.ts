@@ -13,8 +13,8 @@ export const TEXTS = { ...FIELD_PROBLEMS, ...REASONS, ...REFUSALS, ...FINDINGS }
 export type TextId = keyof typeof TEXTS
 
 /**
- * A text's id and the values of its placeholders. JSON answers and log lines have its English, pages the reader's language,
- * and `storedJson` keeps id and values.
+ * A text's id and the values of its placeholders. JSON answers and log lines have its English, pages the reader's
+ * language, and `storedJson` keeps id and values.
  */
 export class LocalizedText<Id extends TextId = TextId> {
   readonly id: Id

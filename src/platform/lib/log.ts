@@ -16,28 +16,14 @@ export interface LogSettings {
 function describeError(error: Error): object {
   const code = 'code' in error ? error.code : undefined
   const cause = error.cause instanceof Error ? describeError(error.cause) : undefined
-  return {
-    type: error.name,
-    message: error.message,
-    code,
-    stack: error.stack,
-    cause,
-  }
+  return { type: error.name, message: error.message, code, stack: error.stack, cause }
 }
 
 /** Opens the log on standard output, or on `destination`. */
 export function openLog({ level, pretty }: LogSettings, destination?: DestinationStream): Log {
   const options = { level, base: null, serializers: { err: describeError } }
   if (destination) return pino(options, destination)
+  if (!pretty) return pino(options)
   // Synchronous and in this process, so that what main prints after the start stays last on the terminal.
-  return pretty
-    ? pino(
-        options,
-        prettyStream({
-          sync: true,
-          translateTime: 'HH:MM:ss',
-          singleLine: true,
-        }),
-      )
-    : pino(options)
+  return pino(options, prettyStream({ sync: true, translateTime: 'HH:MM:ss', singleLine: true }))
 }

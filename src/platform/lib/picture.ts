@@ -28,7 +28,7 @@ async function loadSharp() {
 }
 
 /** The picture as a square JPEG. Undefined if it is not PNG, JPEG or WebP, is damaged, or exceeds 4,096 pixels on a side. */
-export async function madeAnew(upload: Buffer): Promise<Buffer | undefined> {
+export async function reencodePicture(upload: Buffer): Promise<Buffer | undefined> {
   const sharp = await loadSharp()
   const options = { limitInputPixels: MAX_SIDE ** 2, failOn: 'error' } as const
   try {

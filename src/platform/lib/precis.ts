@@ -1,6 +1,7 @@
 /**
- * Normal forms of names and passwords after RFC 8264 and RFC 8265 (PRECIS), so that those that look the same are the same,
- * whichever keyboard or system they were typed on. Case counts. Names are displayed as typed and compared normalized.
+ * Normal forms of names and passwords after RFC 8264 and RFC 8265 (PRECIS), so that those that look the same are the
+ * same, whichever keyboard or system they were typed on. Case counts. Names are displayed as typed and compared
+ * normalized.
  */
 
 /** Fullwidth and halfwidth forms, and U+3000. */
@@ -29,8 +30,8 @@ const SPACES = /\p{Zs}+/gu
 const SPACE = /\p{Zs}/gu
 
 /**
- * The form in which passports, clientIds and names of operators and members are compared: UsernameCasePreserved, that is
- * without width variants and in NFC. Ours may have spaces: a run of any kind becomes one, as pages show it.
+ * The form in which passports, clientIds and names of operators and members are compared: UsernameCasePreserved, that
+ * is without width variants and in NFC. Ours may have spaces: a run of any kind becomes one, as pages show it.
  */
 export const normalName = (text: string): string =>
   text.replace(WIDE_OR_NARROW, withoutWidth).replace(SPACES, ' ').normalize('NFC')
@@ -82,8 +83,8 @@ export const isSeen = (text: string): boolean =>
   SEEN.test(text) && !text.includes(EMPTY_SYMBOL) && !hasInvisible(text.replace(JOINED, ''))
 
 /**
- * What no password may hold (FreeformClass): control characters, lone surrogates, noncharacters and invisible characters.
- * Joiners in Persian and Indic words and in emoji are typed on purpose.
+ * What no password may hold (FreeformClass): control characters, lone surrogates, noncharacters and invisible
+ * characters. Joiners in Persian and Indic words and in emoji are typed on purpose.
  */
 const NOT_IN_PASSWORDS =
   /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/u

@@ -15,9 +15,9 @@ interface Counted {
 }
 
 /**
- * Limits rates across all processes of a database. Each counts in memory and answers at once; once a second one statement
- * for all subjects adds its counts to the shared ones and reads the sums. So a process sees others' counts up to a second
- * late. While the database is away, each continues with its own counts.
+ * Limits rates across all processes of a database. Each counts in memory and answers at once; once a second one
+ * statement for all subjects adds its counts to the shared ones and reads the sums. So a process sees others' counts up
+ * to a second late. While the database is away, each continues with its own counts.
  */
 export interface RateLimiter {
   /** Counts one or more uses by `subject` (an address, an app_key, a PartnerId). */

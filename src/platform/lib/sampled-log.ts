@@ -14,8 +14,8 @@ interface SampledLine {
 }
 
 /**
- * A log for lines that many requests could cause: the first of a kind is written at once, those that follow within a minute
- * are only counted, and a line at the end of that minute says how many there were.
+ * A log for lines that many requests could cause: the first of a kind is written at once, those that follow within a
+ * minute are only counted, and a line at the end of that minute says how many there were.
  */
 export interface SampledLog {
   write(line: SampledLine, log?: Writer): void

@@ -1,4 +1,4 @@
-/** A grant holds scopes of both dialects: `profile` also implies USER_INFO, for A5. Each dialect answers with its own names. */
+/** A grant holds scopes of both dialects: `profile` implies USER_INFO, for A5. Each dialect answers with its own names. */
 
 export const SCOPES = ['USER_INFO', 'PHONE_NUMBER'] as const
 

@@ -1,6 +1,6 @@
 /**
- * What is counted per app, for its developers: authorizations, tokens, reads, and refusals by rescode. `claimed`: a refusal
- * of a caller who named the app without proving to be it.
+ * What is counted per app, for its developers: authorizations, tokens, reads, and refusals by rescode. `claimed`: a
+ * refusal of a caller who named the app without proving to be it.
  */
 export const USAGE_KINDS = ['authorization', 'exchange', 'refresh', 'read', 'refused', 'claimed'] as const
 export type UsageKind = (typeof USAGE_KINDS)[number]

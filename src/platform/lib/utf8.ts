@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { type LocalizedText, localized } from './localized-text.ts'
 
 /**
- * Text from outside must be UTF-8 (a byte order mark is skipped). Decoding with U+FFFD would make different texts equal and
- * lose the original, so invalid bytes are refused, with their place.
+ * Text from outside must be UTF-8 (a byte order mark is skipped). Decoding with U+FFFD would make different texts equal
+ * and lose the original, so invalid bytes are refused, with their place.
  */
 
 /** From 1; columns count UTF-16 units, as editors do. */

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Under root: the place for what an unprivileged user must reach. The working directory may be below a folder of mode 700. */
+/** Under root: a place that an unprivileged user can reach. The clone itself may be below a folder of mode 700. */
 export const SHARED_HOME = '/var/lib/gatehouse'
 
 export interface ProcessOwner {

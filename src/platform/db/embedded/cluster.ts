@@ -24,8 +24,8 @@ import { RESTORE } from './diagnosis.ts'
 export const SUPERUSER = 'gatehouse'
 
 /**
- * Throws if the cluster has gone missing: its disk may not be mounted, or the backup held only the link to it. A new one in
- * its place would look like a service that has lost all users, and would replace the link.
+ * Throws if the cluster has gone missing: its disk may not be mounted, or the backup held only the link to it. A new
+ * one in its place would look like a service that has lost all users, and would replace the link.
  */
 export function refuseLostCluster(dataDir: string): void {
   const cluster = join(dataDir, 'postgres')
@@ -81,18 +81,8 @@ async function initialise(folder: string, password: string, binaries: Binaries, 
   const passwordFile = `${folder}.password`
   writeFileSync(passwordFile, password, { mode: 0o600 })
   if (owner) for (const path of [folder, passwordFile]) chownSync(path, owner.uid, owner.gid)
-  const args = [
-    '-D',
-    folder,
-    '-U',
-    SUPERUSER,
-    '-A',
-    'scram-sha-256',
-    `--pwfile=${passwordFile}`,
-    '-E',
-    'UTF8',
-    '--locale=C',
-  ]
+  const superuser = ['-U', SUPERUSER, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`]
+  const args = ['-D', folder, ...superuser, '-E', 'UTF8', '--locale=C']
   const initdb = spawn(binaries.initdb, args, { ...owner, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] })
   let errorOutput = ''
   initdb.stderr.on('data', (chunk: Buffer) => {

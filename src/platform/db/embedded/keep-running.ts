@@ -4,7 +4,7 @@ import type { Log } from '../../lib/log.ts'
 import { type Diagnosis, diagnoseEnd, diagnoseStart } from './diagnosis.ts'
 import type { Launched } from './launch.ts'
 
-/** How long restarts are tried after the server has ended: long enough for an operator to free disk space or end a process. */
+/** How long restarts are tried after the server has ended: enough for an operator to free disk space, say. */
 const GIVE_UP_AFTER_MS = 180_000
 /** Somebody waits for the first start, so only transient failures are retried, and for a shorter time. */
 const FIRST_START_MS = 60_000

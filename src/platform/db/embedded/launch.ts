@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Log } from '../../lib/log.ts'
 import type { ProcessOwner } from './binaries.ts'
 
-// The shell stops PostgreSQL (SIGINT: fast shutdown) when its standard input closes. That also happens when this process
-// is killed outright, so no server is ever left behind.
+// The shell stops PostgreSQL (SIGINT: fast shutdown) when its standard input closes. That also happens when this
+// process is killed outright, so no server is ever left behind.
 const SUPERVISE = `
   exec 3<&0
   "$@" </dev/null 3<&- & server=$!
@@ -41,7 +41,8 @@ export function launch(command: readonly string[], owner: ProcessOwner | undefin
       log.debug({ postgres: chunk.toString().trim() })
       if (output.includes('ready to accept connections')) resolve(true)
     })
-    // The last output may still be on its way. The pipe's end is no sign: a backend that outlives the server holds it open.
+    // The last output may still be on its way. The pipe's end is no sign: a backend that outlives the server holds it
+    // open.
     server.once('exit', () => setTimeout(resolve, OUTPUT_GRACE_MS, false))
     server.once('error', (error) => {
       output += `FATAL:  ${error.message}`

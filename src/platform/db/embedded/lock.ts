@@ -76,8 +76,8 @@ export async function claimDataDir(dataDir: string, purpose: Purpose): Promise<(
 }
 
 /**
- * Waits for the PostgreSQL of a killed predecessor, which ends by itself once its parent is gone. If that PostgreSQL was
- * killed too, removes its pid file: PostgreSQL would mistake a reused pid in it for a running server.
+ * Waits for the PostgreSQL of a killed predecessor, which ends by itself once its parent is gone. If that PostgreSQL
+ * was killed too, removes its pid file: PostgreSQL would mistake a reused pid in it for a running server.
  */
 export async function awaitPredecessor(cluster: string): Promise<void> {
   const file = join(cluster, 'postmaster.pid')

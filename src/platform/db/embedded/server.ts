@@ -38,13 +38,8 @@ const serverArgs = (cluster: string, port: number, settings: Readonly<Record<str
     shared_buffers: `${sharedBuffersMb()}MB`,
     ...settings,
   }
-  return [
-    '-D',
-    cluster,
-    '-p',
-    String(port),
-    ...Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-  ]
+  const given = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  return ['-D', cluster, '-p', String(port), ...given]
 }
 
 interface EmbeddedOptions {

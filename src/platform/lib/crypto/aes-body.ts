@@ -2,9 +2,9 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { type LocalizedText, localized } from '../localized-text.ts'
 
 /**
- * HTTP bodies as some partners encrypt them: AES-128-CBC with PKCS#7, as bare standard Base64. The scheme is theirs. The IV
- * is derived from the key, so equal prefixes encrypt alike, and there is no integrity check: it comes on top of TLS and the
- * signature, and replaces neither.
+ * HTTP bodies as some partners encrypt them: AES-128-CBC with PKCS#7, as bare standard Base64. The scheme is theirs.
+ * The IV is derived from the key, so equal prefixes encrypt alike, and there is no integrity check: it comes on top of
+ * TLS and the signature, and replaces neither.
  */
 
 /** 16 printable ASCII characters, which are the key itself, or its bytes as 32 hex digits. */
@@ -35,15 +35,15 @@ export function encryptBody(key: string, text: string): string {
 }
 
 /**
- * One text for both wrong padding and a decrypted body that is not JSON: two would be a padding oracle, with which anyone
- * who may send bodies could decrypt other bodies byte by byte.
+ * One text for both wrong padding and a decrypted body that is not JSON: two would be a padding oracle, with which
+ * anyone who may send bodies could decrypt other bodies byte by byte.
  */
 export const KEY_DOES_NOT_FIT = localized('key-does-not-fit')
 
 /** A body that was plain or has been decrypted, or why it could not be. */
 export type OpenedBody = { readonly bytes: Buffer; readonly decrypted: boolean } | { readonly problem: LocalizedText }
 
-/** Reads a body in either form; `status` is its X-Encryption-Status. Plain JSON is recognized by its first character alone. */
+/** Reads a body in either form; `status` is its X-Encryption-Status. Plain JSON shows by its first character. */
 export function openBody(bytes: Buffer, status: unknown, key: string | null): OpenedBody {
   if (isPlain(bytes)) return { bytes, decrypted: false }
   const text = bytes.toString('latin1').trim()

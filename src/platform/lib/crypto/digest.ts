@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto'
 
 /**
- * SHA-256 by one-shot hashes. A request takes up to six of these, and a `Hash` or `Hmac` object of node:crypto costs more,
- * and again in garbage collection. Measured under Node 20.20.2 on two busy cores, the median of 11 rounds of 200,000 calls
- * each, in three runs: `createHmac` takes 2.0 to 2.7 times as long as `hmacSha256` for a token (38 bytes in two parts, the
- * same key each time), 1.7 to 2.0 times for a text of 60 bytes; `createHash` 2.5 to 4.6 times as long as `sha256`. (With a
- * different key each time it is the other way round: signatures of area B use `createHmac`.)
+ * SHA-256 by one-shot hashes. A request takes up to six of these, and a `Hash` or `Hmac` object of node:crypto costs
+ * more, and again in garbage collection. Measured under Node 20.20.2 on two busy cores, the median of 11 rounds of
+ * 200,000 calls each, in three runs: `createHmac` takes 2.0 to 2.7 times as long as `hmacSha256` for a token (38 bytes
+ * in two parts, the same key each time), 1.7 to 2.0 times for a text of 60 bytes; `createHash` 2.5 to 4.6 times as long
+ * as `sha256`. (With a different key each time it is the other way round: signatures of area B use `createHmac`.)
  *
- * The price: hashed data, keys included, passes through Node's pool of small Buffers, or stays behind a key's pads until the
- * next message, so nothing here may hand out an unfilled Buffer.
+ * The price: hashed data, keys included, passes through Node's pool of small Buffers, or stays behind a key's pads
+ * until the next message, so nothing here may hand out an unfilled Buffer.
  */
 
 type Data = string | Buffer

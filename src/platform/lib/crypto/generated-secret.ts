@@ -4,9 +4,9 @@ import { z } from 'zod'
 import { DAY_S, HOUR_S } from '../clock.ts'
 
 /**
- * Secrets that we issue: `<prefix>_`, 43 characters of base62 (256 random bits) and 6 of a CRC-32, like GitHub's tokens. So
- * scanners find them in code and logs, and a mistyped one is told from a wrong one without the database. Percent-encoding
- * leaves them unchanged.
+ * Secrets that we issue: `<prefix>_`, 43 characters of base62 (256 random bits) and 6 of a CRC-32, like GitHub's
+ * tokens. So scanners find them in code and logs, and a mistyped one is told from a wrong one without the database.
+ * Percent-encoding leaves them unchanged.
  */
 
 const PREFIXES = { ghas: 'app_secret', ghcs: 'clientSecret' } as const

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { readOr } from '../read-or.ts'
 import { hmacSha256, sha256 } from './digest.ts'
 
 const PURPOSES = [
@@ -24,12 +25,13 @@ const PURPOSES = [
   'command',
 ] as const
 
-/** Keys for separate purposes, all derived from one SECRET_KEY, so that a value made for one purpose never passes for another. */
+/** Keys for separate purposes, derived from one SECRET_KEY: a value made for one purpose never passes for another. */
 export type DerivedKeys = Readonly<Record<(typeof PURPOSES)[number], Buffer>>
 
 /**
- * The current key and, while SECRET_KEY is being rotated, former or future ones. The database tells all processes which key
- * is current (adoptKey): a process that already has the new key must not issue what others, without it, would refuse.
+ * The current key and, while SECRET_KEY is being rotated, former or future ones. The database tells all processes which
+ * key is current (adoptKey): a process that already has the new key must not issue what others, without it, would
+ * refuse.
  */
 export interface Keys extends DerivedKeys {
   /** Values made with these are accepted too. Empty unless a rotation is under way. */
@@ -85,8 +87,8 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Encrypts a secret that must be readable again: IV, ciphertext and tag in one buffer. The context (which row it belongs
- * to) is authenticated too, so that the secret of one row cannot be decrypted in another.
+ * Encrypts a secret that must be readable again: IV, ciphertext and tag in one buffer. The context (which row it
+ * belongs to) is authenticated too, so that the secret of one row cannot be decrypted in another.
  */
 export function encryptSecret(keys: DerivedKeys, text: string, context: string): Buffer {
   const iv = randomBytes(IV_BYTES)
@@ -96,36 +98,26 @@ export function encryptSecret(keys: DerivedKeys, text: string, context: string):
 
 /** Decrypts with any of the keys; throws if none of them fits, or context or buffer were changed. */
 export function decryptSecret(keys: Keys, sealed: Buffer, context: string): string {
-  try {
-    return decrypt(keys, sealed, context)
-  } catch (cause) {
-    for (const other of keys.others) {
-      try {
-        return decrypt(other, sealed, context)
-      } catch {
-        // The next key may fit.
-      }
-    }
-    const why = 'SECRET_KEY is not the one that it was sealed with, or its row was altered'
-    throw new Error(`a sealed secret cannot be opened: ${why}`, { cause })
+  for (const key of everyKey(keys)) {
+    const secret = decrypt(key, sealed, context)
+    if (secret !== undefined) return secret
   }
+  const why = 'SECRET_KEY is not the one that it was sealed with, or its row was altered'
+  throw new Error(`a sealed secret cannot be opened: ${why}`)
 }
 
 /** Re-encrypts a secret with the current key; undefined if it already is. Throws like decryptSecret. */
 export function reencryptSecret(keys: Keys, sealed: Buffer, context: string): Buffer | undefined {
-  try {
-    decrypt(keys, sealed, context)
-    return undefined
-  } catch {
-    return encryptSecret(keys, decryptSecret(keys, sealed, context), context)
-  }
+  if (decrypt(keys, sealed, context) !== undefined) return undefined
+  return encryptSecret(keys, decryptSecret(keys, sealed, context), context)
 }
 
-/** Throws unless it was encrypted with exactly this key. */
-function decrypt(keys: DerivedKeys, sealed: Buffer, context: string): string {
-  const [iv, tag] = [sealed.subarray(0, IV_BYTES), sealed.subarray(-TAG_BYTES)]
-  const decipher = createDecipheriv(ALGORITHM, keys.seal, iv, { authTagLength: TAG_BYTES })
-  decipher.setAAD(Buffer.from(context)).setAuthTag(tag)
-  const text = decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES))
-  return Buffer.concat([text, decipher.final()]).toString('utf8')
-}
+/** Undefined unless it was encrypted with exactly this key. */
+const decrypt = (keys: DerivedKeys, sealed: Buffer, context: string): string | undefined =>
+  readOr(() => {
+    const [iv, tag] = [sealed.subarray(0, IV_BYTES), sealed.subarray(-TAG_BYTES)]
+    const decipher = createDecipheriv(ALGORITHM, keys.seal, iv, { authTagLength: TAG_BYTES })
+    decipher.setAAD(Buffer.from(context)).setAuthTag(tag)
+    const text = decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES))
+    return Buffer.concat([text, decipher.final()]).toString('utf8')
+  }, undefined)

@@ -3,8 +3,8 @@ import { type DerivedKeys, everyKey, type Keys } from './keys.ts'
 import { issueToken, type OpaqueToken, PREFIX } from './opaque-token.ts'
 
 /**
- * Single-use links sent by mail. The token is derived from the link's id whenever the mail is sent, so neither the table
- * nor the queue holds it: reading the database is not enough to use it without SECRET_KEY.
+ * Single-use links sent by mail. The token is derived from the link's id whenever the mail is sent, so neither the
+ * table nor the queue holds it: reading the database is not enough to use it without SECRET_KEY.
  */
 
 interface Link {

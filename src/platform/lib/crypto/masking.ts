@@ -32,8 +32,8 @@ export const BODY_MASKED = 'gatehouse-body-masked'
 export const REPLAY_OF = 'gatehouse-replay-of'
 
 /**
- * Headers of a call that are recorded with their values. Any other value may be a credential (`Cookie`, `X-Api-Key`, what a
- * gateway adds) or somebody's address, so only the name is recorded.
+ * Headers of a call that are recorded with their values. Any other value may be a credential (`Cookie`, `X-Api-Key`,
+ * what a gateway adds) or somebody's address, so only the name is recorded.
  */
 const KEPT_HEADERS: ReadonlySet<string> = new Set([
   ...['accept', 'accept-charset', 'accept-encoding', 'accept-language', 'allow', 'cache-control'],

@@ -7,9 +7,9 @@ import type { DerivedKeys, Keys } from './keys.ts'
  * Tokens, codes and session ids: opaque to whoever holds them (RFC 6749, section 1.4). The text is
  * `<prefix>_<base64url(routing key 2 B, expiry 4 B, random 21 B)><base64url(MAC 9 B)>`.
  *
- * Thanks to the MAC, a forged or mistyped token is refused without the database. Thanks to the expiry, an expired token is
- * answered as expired, not as unknown, after its row has been purged. 27 and 9 bytes are whole groups of Base64, so each
- * token has exactly one spelling.
+ * Thanks to the MAC, a forged or mistyped token is refused without the database. Thanks to the expiry, an expired token
+ * is answered as expired, not as unknown, after its row has been purged. 27 and 9 bytes are whole groups of Base64, so
+ * each token has exactly one spelling.
  *
  * One HMAC-SHA256 gives both the MAC (its first 9 bytes) and the hash that is stored (all 32).
  */
@@ -90,7 +90,7 @@ export function issueToken(
   return { text: `${prefix}_${BYTES.toString('base64url')}`, hash, routingKey, expiresAt: fromEpochSeconds(seconds) }
 }
 
-/** Null for anything that this service did not issue, with any of its keys, under that prefix and for that holder. Needs no database. */
+/** Null unless this service issued it, with any of its keys, under that prefix and for that holder. Needs no database. */
 export function parseToken(keys: Keys, prefix: Prefix, text: string, boundTo = ''): OpaqueToken | null {
   if (!text.startsWith(`${prefix}_`)) return null
   const body = text.slice(prefix.length + 1)

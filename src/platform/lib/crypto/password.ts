@@ -18,8 +18,8 @@ export const NO_PASSWORD =
 export const hashPassword = (password: string): Promise<string> => hash(normalPassword(password), hashing.cost)
 
 /**
- * False also without a hash (the passport is unknown), after the same work. Imported hashes are of the password as typed,
- * so that is tried too if it differs from the normal form; a wrong password then costs twice as much.
+ * False also without a hash (the passport is unknown), after the same work. Imported hashes are of the password as
+ * typed, so that is tried too if it differs from the normal form; a wrong password then costs twice as much.
  */
 export async function verifyPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
   const known = passwordHash ?? NO_PASSWORD

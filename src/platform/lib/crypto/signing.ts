@@ -34,9 +34,9 @@ export const formatHttpDate = (date: Date): string => date.toUTCString()
 type DateProblem = LocalizedText<'date-form' | 'date-impossible' | 'date-weekday'>
 
 /**
- * Parses a Date header (REFERENCE "What a signed call may do differently"): English names as in RFC 9110, GMT, a day of one
- * or two digits. JavaScript's own parser accepts 30 February and a wrong weekday, so the date is checked by formatting it
- * back.
+ * Parses a Date header (REFERENCE "What a signed call may do differently"): English names as in RFC 9110, GMT, a day of
+ * one or two digits. JavaScript's own parser accepts 30 February and a wrong weekday, so the date is checked by
+ * formatting it back.
  */
 export function parseHttpDate(text: string): Date | { problem: DateProblem } {
   const [, weekday, day = '', month = '', year = '', hour, minute, second] = FORM.exec(text) ?? []

@@ -23,8 +23,8 @@ export function newTotp(label: string): TotpEnrolment {
 }
 
 /**
- * The time step of a currently valid code, undefined for others; spaces are ignored. Whoever accepts a code must store its
- * step, since exactly one of simultaneous uses may succeed.
+ * The time step of a currently valid code, undefined for others; spaces are ignored. Whoever accepts a code must store
+ * its step, since exactly one of simultaneous uses may succeed.
  */
 export function totpStep(secret: string, code: string, now: Date): number | undefined {
   const token = code.replaceAll(/[\s-]/g, '')

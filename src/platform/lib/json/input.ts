@@ -110,8 +110,8 @@ export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
 
 /**
  * An operation together with the schema of its input: routes, commands and pages parse with `op.input` and need nothing
- * else of the room. Operations call one another without parsing, since their types suffice. `run` takes the input after its
- * dependencies, or after the id from the URL, where there is one.
+ * else of the room. Operations call one another without parsing, since their types suffice. `run` takes the input after
+ * its dependencies, or after the id from the URL, where there is one.
  */
 export function operation<Schema extends z.ZodType, Deps, More extends unknown[], Result>(
   input: Schema,

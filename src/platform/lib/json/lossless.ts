@@ -16,8 +16,8 @@ function readNumber(text: string): number | bigint {
 }
 
 /**
- * Finds integers of 16 or more digits, the only ones that `readNumber` may read differently from JSON.parse. False matches
- * inside strings only cost time.
+ * Finds integers of 16 or more digits, the only ones that `readNumber` may read differently from JSON.parse. False
+ * matches inside strings only cost time.
  */
 const LONG_INTEGER = /(?:^|[:,[\s])-?\d{16}/
 
@@ -79,16 +79,15 @@ function isName(json: string, end: number): boolean {
 
 function textProblem(text: string, names: Set<string> | null): LocalizedText | undefined {
   if (!isStorable(text)) return localized('bad-characters')
-  if (names?.has(text))
-    return localized('name-twice', { name: cutTo(echo(JSON.stringify(cutTo(text, 64))), MAX_NAME) })
+  if (names?.has(text)) return localized('name-twice', { name: cutTo(echo(JSON.stringify(cutTo(text, 64))), MAX_NAME) })
   names?.add(text)
   return undefined
 }
 
 /**
  * Scans a JSON text, without recursion, for what must not reach a recursive parser (deep nesting, too many values) or a
- * database (U+0000, lone surrogates: PostgreSQL's jsonb refuses both), and for duplicate names, which lossless-json accepts
- * if their values are equal. Undefined if there is no objection; the text may still not be JSON.
+ * database (U+0000, lone surrogates: PostgreSQL's jsonb refuses both), and for duplicate names, which lossless-json
+ * accepts if their values are equal. Undefined if there is no objection; the text may still not be JSON.
  */
 function inspectJson(json: string, most = MAX_VALUES): JsonObjection | undefined {
   // The usual case: strings end at the next quote and need no checks.
@@ -131,8 +130,9 @@ export const placed = ({ problem, place }: TextProblem): LocalizedText =>
   })
 
 /**
- * Parses JSON given as bytes; a byte order mark is skipped. The problem is a clause for the partner: invalid UTF-8, nesting
- * beyond 32 levels, more than `mostValues`, a duplicate name, characters that cannot be stored, or not JSON at all.
+ * Parses JSON given as bytes; a byte order mark is skipped. The problem is a clause for the partner: invalid UTF-8,
+ * nesting beyond 32 levels, more than `mostValues`, a duplicate name, characters that cannot be stored, or not JSON at
+ * all.
  */
 export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: unknown } | TextProblem {
   const read = readUtf8(bytes)

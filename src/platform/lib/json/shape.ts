@@ -16,8 +16,8 @@ const pathText = (path: readonly PropertyKey[]): string =>
     .replace(/^\./, '')
 
 /**
- * Checks a value; each problem has its path, in words for the partner's engineer. A list is checked until it has one more
- * than MAX_PROBLEMS.
+ * Checks a value; each problem has its path, in words for the partner's engineer. A list is checked until it has one
+ * more than MAX_PROBLEMS.
  */
 export function readShape<Schema extends z.ZodType>(
   schema: Schema,

@@ -5,8 +5,8 @@ import type { CheckSequence, FailureRow } from '../failure.ts'
 type ApiAnswer = 'page' | { readonly redirect: z.ZodObject } | { readonly json: z.ZodType }
 
 /**
- * An endpoint that apps call, for the API reference (src/authorization/developer). The schemas are the room's own, so that
- * the reference follows the code; descriptions of fields are texts, by field name.
+ * An endpoint that apps call, for the API reference (src/authorization/developer). The schemas are the room's own, so
+ * that the reference follows the code; descriptions of fields are texts, by field name.
  */
 export interface ApiOperation {
   /** Its operationId; its texts are `api.<id>.title` and `api.<id>.about`. */

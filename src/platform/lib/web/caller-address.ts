@@ -7,8 +7,8 @@ const FORMS = /^(?:([\d.]+)(?::\d{1,5})?|\[([\da-f:.]+)(?:%[^\]]*)?\](?::\d{1,5}
 const MAPPED_IPV4 = '::ffff:'
 
 /**
- * The normal form in which an address is counted, stored and shown: without port, brackets and zone, IPv6 compressed and in
- * lower case, IPv4-mapped IPv6 as IPv4. Undefined if it is not an address.
+ * The normal form in which an address is counted, stored and shown: without port, brackets and zone, IPv6 compressed
+ * and in lower case, IPv4-mapped IPv6 as IPv4. Undefined if it is not an address.
  */
 export function normalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text
@@ -47,8 +47,8 @@ const MAX_PROXIES = 20
 /**
  * Gives each request its `ip`: the address of its connection or, if that is a trusted proxy, the last one in
  * X-Forwarded-For that is not. If an entry is not an address (`unknown`, a name), the proxy that sent it counts as the
- * caller. Fastify's own `trustProxy` returns entries verbatim, such as `203.0.113.9:40001`, whose port changes with each
- * connection.
+ * caller. Fastify's own `trustProxy` returns entries verbatim, such as `203.0.113.9:40001`, whose port changes with
+ * each connection.
  */
 export function registerCallerAddress(app: FastifyInstance, trusted: readonly string[], log: Log): void {
   const proxies = networksOf(trusted)

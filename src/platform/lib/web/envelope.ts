@@ -108,8 +108,8 @@ const answerWith =
   }
 
 /**
- * The JSON envelope, for a handler to return. A handler that sends it and returns the reply would make Fastify wait for the
- * end of the stream.
+ * The JSON envelope, for a handler to return. A handler that sends it and returns the reply would make Fastify wait for
+ * the end of the stream.
  */
 export const answerSuccess = answerWith(JSON.stringify)
 

@@ -7,7 +7,7 @@ import { echo, invalidRequest, type Problem } from './rescode.ts'
 
 const TYPE = 'application/json'
 
-/** Reads JSON bodies with exact 64-bit ids. An empty body counts as none: some clients send a Content-Type with every POST. */
+/** Reads JSON bodies with exact 64-bit ids. An empty one counts as none: some clients send a Content-Type with every POST. */
 export function readBodiesExactly(app: FastifyInstance): void {
   app.removeContentTypeParser(TYPE)
   app.addContentTypeParser(TYPE, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {

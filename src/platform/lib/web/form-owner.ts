@@ -5,8 +5,9 @@ import { localized } from '../localized-text.ts'
 import { invalidRequest } from './rescode.ts'
 
 /**
- * Binds forms to the person whose page they are on. Two people may share a browser: a form that the first one left open in a
- * tab must not change anything of the second. This is not CSRF protection: forms of other sites are refused in forms.ts.
+ * Binds forms to the person whose page they are on. Two people may share a browser: a form that the first one left open
+ * in a tab must not change anything of the second. This is not CSRF protection: forms of other sites are refused in
+ * forms.ts.
  */
 
 declare module 'fastify' {
@@ -29,8 +30,8 @@ function requireOwnForm(keys: Keys, owner: string, sent: unknown): void {
 }
 
 /**
- * Marks the forms of the answered page as the owner's. Refuses a form from somebody else's page (20007), and removes the
- * field from the body.
+ * Marks the forms of the answered page as the owner's. Refuses a form from somebody else's page (20007), and removes
+ * the field from the body.
  */
 function bindFormsTo(keys: Keys, request: FastifyRequest, owner: string): void {
   request.formOwner = markOf(keys, owner)

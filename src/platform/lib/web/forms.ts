@@ -10,8 +10,9 @@ import { echo, invalidRequest, RescodeError, unavailable } from './rescode.ts'
 const FORM = /^application\/x-www-form-urlencoded\b/i
 
 /**
- * Accepts only forms, up to `bodyLimit`. Memory for their announced length counts against the share of `holder`: by default
- * all forms share one, as most senders are not signed in yet. `parser` replaces the default, a value or list per name.
+ * Accepts only forms, up to `bodyLimit`. Memory for their announced length counts against the share of `holder`: by
+ * default all forms share one, as most senders are not signed in yet. `parser` replaces the default, a value or list
+ * per name.
  */
 export async function acceptForms(
   app: FastifyInstance,
@@ -64,10 +65,10 @@ function readFields(text: string): Record<string, string | string[]> {
 const forbiddenForm = (): RescodeError => new RescodeError(20003, { detail: 'a form from another origin' })
 
 /**
- * An onRequest hook for routes that take forms: only our own pages may post to them (login CSRF). `Sec-Fetch-Site`, which no
- * page can forge, decides if present; older browsers send at least `Origin`. `Origin: null` is refused, since any sandboxed
- * frame sends that; our own pages send their origin even in old browsers, because their layout sets the referrer policy
- * `same-origin`. Programs such as curl send neither header, and have no cookies of other people.
+ * An onRequest hook for routes that take forms: only our own pages may post to them (login CSRF). `Sec-Fetch-Site`,
+ * which no page can forge, decides if present; older browsers send at least `Origin`. `Origin: null` is refused, since
+ * any sandboxed frame sends that; our own pages send their origin even in old browsers, because their layout sets the
+ * referrer policy `same-origin`. Programs such as curl send neither header, and have no cookies of other people.
  */
 export function refuseForeignForms(publicUrl: string, refusal: () => Error = forbiddenForm) {
   const ours = new URL(publicUrl).origin

@@ -21,8 +21,9 @@ interface Checks {
 }
 
 /**
- * `/healthz`: the process answers. `/readyz`: it can serve requests, or the status says why not. Changes of that status, and
- * of which shards are away, are logged with the database's message; operators get the message in the answer too.
+ * `/healthz`: the process answers. `/readyz`: it can serve requests, or the status says why not. Changes of that
+ * status, and of which shards are away, are logged with the database's message; operators get the message in the answer
+ * too.
  */
 export function registerHealth(app: FastifyInstance, readiness: Readiness, log: Log, checks: Checks): void {
   let last = 'ok'

@@ -4,9 +4,9 @@ import { drainingResponse } from './drain.ts'
 import type { Readiness } from './health.ts'
 
 /**
- * Node parses all requests that arrive in one chunk, up to 2,000, even after their connection is destroyed, and creates an
- * error with a stack for each: 64 KiB cause a quarter of a second of work. Declaring a request on a destroyed connection an
- * upgrade makes Node's parser stop.
+ * Node parses all requests that arrive in one chunk, up to 2,000, even after their connection is destroyed, and creates
+ * an error with a stack for each: 64 KiB cause a quarter of a second of work. Declaring a request on a destroyed
+ * connection an upgrade makes Node's parser stop.
  */
 class StoppableRequest extends IncomingMessage {
   declare private isUpgrade: boolean

@@ -36,8 +36,8 @@ export async function checkPorts(wanted: readonly WantedPort[]): Promise<void> {
     fixed.map(async ({ setting, host, port }, place) => {
       const first = fixed.findIndex((other) => other.port === port)
       if (first < place) return `${setting} is ${port}, as ${fixed[first]?.setting} is; choose another one`
-      const code = await failureToListen(host, port)
-      return code === undefined ? [] : unusable(setting, host, port, code)
+      const failure = await failureToListen(host, port)
+      return failure ? unusablePort(setting, host, port, failure) : []
     }),
   )
   const lines = problems.flat()
@@ -45,23 +45,18 @@ export async function checkPorts(wanted: readonly WantedPort[]): Promise<void> {
 }
 
 /** The message for a failure to listen on a port. */
-export const unusablePort = (setting: string, host: string, port: number, error: NodeJS.ErrnoException): string =>
-  unusable(setting, host, port, error.code && error.code in REMEDIES ? error.code : error.message)
-
-const unusable = (setting: string, host: string, port: number, reason: string): string =>
-  `${setting} ${port} on ${host} cannot be used: ${remedyOf(setting, reason)}`
-
-const remedyOf = (setting: string, reason: string): string => {
+export function unusablePort(setting: string, host: string, port: number, error: NodeJS.ErrnoException): string {
   const hostSetting = setting === 'ADMIN_PORT' ? 'ADMIN_HOST' : 'HOST'
-  return REMEDIES[reason]?.replace('HOST', hostSetting) ?? reason
+  const remedy = REMEDIES[error.code ?? '']?.replace('HOST', hostSetting) ?? error.message
+  return `${setting} ${port} on ${host} cannot be used: ${remedy}`
 }
 
-async function failureToListen(host: string, port: number): Promise<string | undefined> {
+async function failureToListen(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
   // Exclusive, because node:cluster would share the port with other processes.
   const probe = createServer().listen({ host, port, exclusive: true })
   const failure = await once(probe, 'listening').then(
     () => undefined,
-    (error: NodeJS.ErrnoException) => error.code ?? error.message,
+    (error: NodeJS.ErrnoException) => error,
   )
   if (failure === undefined) await once(probe.close(), 'close')
   return failure

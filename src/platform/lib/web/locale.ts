@@ -97,8 +97,8 @@ export function amountOfTime(locale: Locale, seconds: number): string {
 }
 
 /**
- * Links to this page in each language: `ui_locales` is replaced in the query, everything else stays byte for byte. The links
- * consist of a query only, so they stay on the page's path whatever it looks like (`//host/…` would lead away).
+ * Links to this page in each language: `ui_locales` is replaced in the query, everything else stays byte for byte. The
+ * links consist of a query only, so they stay on the page's path whatever it looks like (`//host/…` would lead away).
  */
 export function languageLinks(query: string) {
   const others = query.split('&').filter((pair) => pair !== '' && pair.split('=', 1)[0] !== 'ui_locales')

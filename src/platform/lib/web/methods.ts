@@ -47,8 +47,8 @@ export function collectRoutes(app: FastifyInstance): void {
 }
 
 /**
- * For Fastify's `rewriteUrl`, called before routing: turns HEAD into GET where GET is answered, so that the headers are the
- * same. Node still sends no body, since it has already seen the method.
+ * For Fastify's `rewriteUrl`, called before routing: turns HEAD into GET where GET is answered, so that the headers are
+ * the same. Node still sends no body, since it has already seen the method.
  */
 export function headAsGet(this: FastifyInstance, request: HeadRequest): string {
   const { method, url = '/' } = request

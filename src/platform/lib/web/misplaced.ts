@@ -6,8 +6,8 @@ import { hasBody } from './read-body.ts'
 import { parseQuery, queryOf } from './request-target.ts'
 
 /**
- * A missing parameter may have been sent in the wrong place: the contract reads only the query, the standard dialect only
- * the form. The answer's code stays; its text, and the failure's name in the log, say where the parameter belongs.
+ * A missing parameter may have been sent in the wrong place: the contract reads only the query, the standard dialect
+ * only the form. The answer's code stays; its text, and the failure's name in the log, say where the parameter belongs.
  */
 
 /** For the contract's dialect, which reads neither bodies nor tokens in headers. */

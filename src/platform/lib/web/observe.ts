@@ -88,8 +88,9 @@ export function registerSampledLog(app: FastifyInstance, log: Log): SampledLog {
 }
 
 /**
- * Counts every request by its route pattern (the URL itself may hold secrets) and writes the request log: refused, failed
- * and slow requests, or with `LOG_REQUESTS=all` every request. A success costs two comparisons and a few additions.
+ * Counts every request by its route pattern (the URL itself may hold secrets) and writes the request log: refused,
+ * failed and slow requests, or with `LOG_REQUESTS=all` every request. A success costs two comparisons and a few
+ * additions.
  */
 export function observeRequests(app: FastifyInstance, { log, config, metrics, onRefused }: Observation): void {
   app.decorateRequest('logNote', null)

@@ -18,9 +18,9 @@ export interface OwnCookie {
 }
 
 /**
- * A cookie with HttpOnly and SameSite=Lax. Over https it is also Secure and named `__Host-…`: browsers accept such a cookie
- * only from this host, so neither another host of the domain nor an attacker on plain http can set or replace it. The name
- * without prefix is not read there, since an attacker could have set that.
+ * A cookie with HttpOnly and SameSite=Lax. Over https it is also Secure and named `__Host-…`: browsers accept such a
+ * cookie only from this host, so neither another host of the domain nor an attacker on plain http can set or replace
+ * it. The name without prefix is not read there, since an attacker could have set that.
  */
 export function ownCookie(publicUrl: string, { name: plain, path = '/', maxAgeS }: CookieSettings): OwnCookie {
   const secure = publicUrl.startsWith('https:')

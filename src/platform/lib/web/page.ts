@@ -80,10 +80,10 @@ function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Nothing inline, ever. Scripts only if requested, or if the page has times or forms, which ours format and keep from being
- * sent twice. Chromium also checks every redirect after a form post against form-action, and we do not know where an app
- * sends the browser on, so pages that lead outside have none. Nor do they have Cross-Origin-Opener-Policy, which would cut
- * off a window from the app that opened it.
+ * Nothing inline, ever. Scripts only on request, or on pages with times or forms, where ours localize the times and keep
+ * forms from being sent twice. Chromium also checks every redirect after a form post against form-action, and we do not
+ * know where an app sends the browser on, so pages that lead outside have none. Nor do they have
+ * Cross-Origin-Opener-Policy, which would cut off a window from the app that opened it.
  * Set per page, on the raw response, since the hooks of @fastify/helmet would run for every request.
  */
 const securityHeaders = ({ leadsOutside = false, scripts = false }: PageOptions, hasOwnScripts = false) =>
@@ -122,9 +122,9 @@ const PAGE_HEADERS = {
 } as const
 
 export interface PageOptions {
-  /** Whether a form or link may lead from here to another site, directly or by redirects (DECISIONS "Decided about area A"). */
+  /** Whether a form or link may lead to another site, directly or by redirects (DECISIONS "Decided about area A"). */
   readonly leadsOutside?: boolean
-  /** For a page that answers a POST: the query that shows it again by GET, for its language links. Without it there are none. */
+  /** For a page that answers a POST: the query that shows it again by GET. Without it there are no language links. */
   readonly query?: string
   /** Whether our scripts (files in views/assets) may run and send requests to us. */
   readonly scripts?: boolean

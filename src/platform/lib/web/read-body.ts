@@ -15,8 +15,8 @@ const CHUNK_OVERHEAD = 256
 const MAX_EXCESS = 4 * 1_048_576
 
 /**
- * Reads a body up to a limit. A longer one is read and dropped, since many clients read the response only after they have
- * sent everything. Rejects when the connection breaks.
+ * Reads a body up to a limit. A longer one is read and dropped, since many clients read the response only after they
+ * have sent everything. Rejects when the connection breaks.
  */
 export function readBody(raw: IncomingMessage, held: HeldBody, limits: ReadLimits): Promise<ReadBody> {
   return new Promise((resolve, reject) => {
@@ -89,8 +89,8 @@ export function acceptAnyBodyUnread(app: FastifyInstance): void {
 }
 
 /**
- * Hides the Content-Type from Fastify, which would answer 415 to an invalid one, such as `json` or an empty one, before any
- * route, and to a known one without a body.
+ * Hides the Content-Type from Fastify, which would answer 415 to an invalid one, such as `json` or an empty one, before
+ * any route, and to a known one without a body.
  */
 export function ignoreContentType(app: FastifyInstance, when: (request: FastifyRequest) => boolean): void {
   if (!app.hasRequestDecorator('sentType')) app.decorateRequest('sentType', undefined)

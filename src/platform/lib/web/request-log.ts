@@ -58,8 +58,8 @@ class LineBudget {
 }
 
 /**
- * Logs refused, failed and slow requests up to a limit, and once a minute how many there were: a line costs about as much
- * as an answer, and callers decide how many there are.
+ * Logs refused, failed and slow requests up to a limit, and once a minute how many there were: a line costs about as
+ * much as an answer, and callers decide how many there are.
  */
 export class RequestLog {
   readonly #log: Log

@@ -56,8 +56,8 @@ export function parseQuery(text: string): Query {
 }
 
 /**
- * A hook for rooms that use Fastify's query, where an undecodable value stays as sent (`%C4%E3`) and would be searched for
- * or stored like that.
+ * A hook for rooms that use Fastify's query, where an undecodable value stays as sent (`%C4%E3`) and would be searched
+ * for or stored like that.
  */
 export const refuseUnreadableQuery = async ({ url }: FastifyRequest): Promise<void> => {
   if (!url.includes('%')) return

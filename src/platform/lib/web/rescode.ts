@@ -40,19 +40,19 @@ export interface Problem {
 
 export interface Failure {
   /** Fills the *what* of the message. */
-  readonly what?: Detail
+  readonly what?: Detail | undefined
   readonly message?: LocalizedText
   /** For the log only; must hold no secret. */
-  readonly detail?: string
+  readonly detail?: string | undefined
   /** The fault of the app that has sent the person here. */
-  readonly byApp?: true
+  readonly byApp?: true | undefined
   /** Its name in a room's table of failures. */
   readonly name?: string
-  readonly about?: { readonly appKey: string; readonly cid: number; readonly userId: string }
+  readonly about?: { readonly appKey: string; readonly cid: number; readonly userId: string } | undefined
   /** An HTTP status that applies even in the default mode (REFERENCE "Errors of area A"). */
-  readonly status?: 404 | 405 | 413 | 415 | 429 | 500 | 503
+  readonly status?: 404 | 405 | 413 | 415 | 429 | 500 | 503 | undefined
   readonly nativeStatus?: number
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Sent with the message, for input with several problems. */
   readonly problems?: readonly Problem[]
 }
@@ -149,4 +149,4 @@ export const serverError = (): RescodeError => new RescodeError(20013, { status:
 
 /** The request was not carried out; `detail` says why, for the log. */
 export const unavailable = (detail?: string): RescodeError =>
-  new RescodeError(20013, { status: 503, headers: { 'Retry-After': '2' }, ...(detail ? { detail } : {}) })
+  new RescodeError(20013, { status: 503, headers: { 'Retry-After': '2' }, detail })

@@ -36,8 +36,8 @@ const LOOPBACK = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i
 export const isLoopbackHost = (host: string): boolean => LOOPBACK.test(host)
 
 /**
- * Whether a Host header names this machine, on any port, since ports may be forwarded. Protects loopback listeners against
- * DNS rebinding: a page of another site in a browser on this machine can make its own name resolve to us, and that name is
- * in Host.
+ * Whether a Host header names this machine, on any port, since ports may be forwarded. Protects loopback listeners
+ * against DNS rebinding: a page of another site in a browser on this machine can make its own name resolve to us, and
+ * that name is in Host.
  */
 export const namesThisMachine = (host = ''): boolean => isLoopbackHost(host.replace(/:\d{1,5}$/, ''))

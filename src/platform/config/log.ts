@@ -17,6 +17,6 @@ export const logSettings = {
   OTEL_SERVICE_NAME: z.string().min(1).default('gatehouse').describe('name of this service in traces'),
   OTEL_TRACES_SAMPLER_ARG: decimal(0, 1)
     .default(1)
-    .describe('part of the requests that are traced, from 0 to 1; what a caller says does not count'),
+    .describe('share of requests that are traced, from 0 to 1, whatever a caller asks for'),
   SLOW_MS: whole(1, 600_000).default(1_000).describe('milliseconds after which a request counts as slow in the log'),
 }

@@ -13,15 +13,15 @@ import { implausibleValues, implausibleWarnings } from './implausible.ts'
 import { type Entry, lockProduct, markProduct, nextAsked, type ProductKey, saveProduct } from './product-store.ts'
 import { oneProduct } from './wire.ts'
 
-/** What a pull has brought. */
+/** The result of a pull of products. */
 export interface PullReport {
-  /** The total number of entries, as the partner states (totalSize) or as requested; null if unknown. */
+  /** The total number of entries: as the partner states it (totalSize), or as requested; null if unknown. */
   readonly expected: number | null
-  /** Entries that came. */
+  /** Entries in the response. */
   readonly received: number
-  /** How many of them are invalid; `problems` says why. */
+  /** How many entries are invalid; `problems` says why. */
   readonly refused: number
-  /** The ids that are stored. */
+  /** Ids of the stored products. */
   readonly pulled: readonly string[]
   readonly problems: readonly EntryProblem[]
   /** About stored products: lenient fields that were left out, and values that look like mistakes, which are kept. */
@@ -89,7 +89,7 @@ export async function pullProducts(
 const warningsOf = ({ parsed, raw }: Pulled): EntryProblem[] =>
   lenientProblems(raw).map((problem) => ({ ...problem, entry: echo(parsed.partnerDealId) }))
 
-/** Unless the answer to a later question is stored already. */
+/** Does nothing if the answer to a later request is already stored. */
 async function storeProduct(
   deps: Deps,
   partnerId: bigint,
@@ -108,7 +108,7 @@ async function storeProduct(
   })
 }
 
-/** Field by field; for a new product only the title, because the complete entry is kept beside the history. */
+/** Field by field; for a new product only the title, because the product keeps the complete entry. */
 function changes(before: Entry, after: Entry): Difference {
   if (Object.keys(before).length === 0) return { title: [null, after.title] }
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
@@ -116,7 +116,7 @@ function changes(before: Entry, after: Entry): Difference {
   return Object.fromEntries(differing.map((name) => [name, [before[name] ?? null, after[name] ?? null]]))
 }
 
-/** Equal for equal values: PostgreSQL stores the names of an object in its own order. */
+/** Equal for equal values, although PostgreSQL reorders the names of an object. */
 const textOf = (value: unknown): string => stringifyLossless({ value: sorted(value) })
 
 const sorted = (value: unknown): unknown => {

@@ -86,7 +86,7 @@ const openDate = {
 
 type ConditionalField = keyof typeof openDate | 'voucherText'
 
-/** Fields that are required where another one has a value; `when` is how the field reference says it. */
+/** Fields that are required for some value of another; `when` says so in the field reference. */
 const REQUIRED_WHEN: readonly {
   readonly fields: readonly ConditionalField[]
   readonly when: string
@@ -101,8 +101,8 @@ const REQUIRED_WHEN: readonly {
 ]
 
 /**
- * A product as partners describe it (REFERENCE "Product"). Where the contract marks one field of a group as required, that one is;
- * the platform keeps the whole entry beside the few fields that it queries.
+ * A product as partners describe it (REFERENCE "Product"). The platform keeps the whole entry, beside the few fields that it
+ * queries.
  */
 const product = z
   .looseObject({

@@ -29,7 +29,7 @@ export const orderRefund = partnerInterface({
     partnerOrderId: z.string(),
     partnerDealId: idText(),
     voucherList: listOf('vouchers', idText()).default([]),
-    /** Real-name orders alone. */
+    /** Only for real-name orders. */
     credentialList: sentUnlessEmpty(listOf('vouchers', sentCredential)),
     refundQuantity: smallInt(),
     unitPrice: price(),

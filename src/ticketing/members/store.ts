@@ -5,7 +5,7 @@ import { DAY_S } from '../../platform/lib/clock.ts'
 import { type MemberRole, memberRole, type NewMember } from '../../platform/lib/member.ts'
 import { type Member, member } from './wire.ts'
 
-/** Removed members are kept as long as somebody may ask who an entry of the audit log is about. */
+/** Removed members are kept as long as the audit log may refer to them. */
 const REMOVED_KEPT_S = 455 * DAY_S
 
 export const MEMBER_RETENTION: readonly Retention[] = [
@@ -24,7 +24,7 @@ export const insertMember = (db: Db, partnerId: bigint, row: NewRow, now: Date):
         values (${row.member_id}, ${partnerId}, ${row.mail}, ${row.mail_key}, ${row.role}, ${now})`,
   )
 
-/** Members who are not removed, each with the newest invitation: who has joined first, in the order of invitations. */
+/** Members who are not removed, each with the newest invitation. Those who have joined come first, then by invitation. */
 export const listMembers = (db: Db, partnerId: bigint): Promise<Member[]> =>
   db.many(
     member,
@@ -68,7 +68,7 @@ export const hasJoinedMember = (db: Db, partnerId: bigint): Promise<boolean> =>
 const known = z.object({ member_id: z.string(), mail: z.string(), role: memberRole, joined_at: z.date().nullable() })
 export type KnownMember = z.output<typeof known>
 
-/** A member who is not removed; undefined also for text that is not an id. */
+/** A member who is not removed; undefined also for text that is not a UUID. */
 export const findMember = (db: Db, partnerId: bigint, memberId: string): Promise<KnownMember | undefined> =>
   db.maybe(
     known,

@@ -34,8 +34,8 @@ export interface PullRunReport {
 }
 
 /**
- * Pulls what is due from a partner, oldest first. Pulls for functions that the partner has not chosen are dropped without
- * a call. A run that finds nothing due was started by an operator, and retries the pulls that were given up.
+ * Pulls what is due from a partner, oldest first. Pulls for functions that the partner has not chosen are dropped
+ * without a call. A run that finds nothing due was started by an operator, and retries the pulls that were given up.
  */
 export async function pullDue(deps: CallDeps, partnerId: bigint, options: PullRun): Promise<PullRunReport> {
   const run = new DuePulls(deps, partnerId, options)

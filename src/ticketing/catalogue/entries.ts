@@ -33,9 +33,9 @@ export interface ListRead<Answer extends ListAnswer> extends Entries<EntryOf<Ans
 }
 
 /**
- * Reads the entries of an answer that is a list. Invalid entries, and invalid fields beside the list, are reported field
- * by field and do not affect the valid entries. Returns the failure if the partner does not report success, sends no list
- * or one that is too long: a failure is never treated as an empty list.
+ * Reads the entries of an answer that is a list. Invalid entries, and invalid fields beside the list, are reported
+ * field by field and do not affect the valid entries. Returns the failure if the partner does not report success, sends
+ * no list or one that is too long: a failure is never treated as an empty list.
  */
 export function readEntries<Answer extends ListAnswer>(
   result: CallResult<z.output<Answer>>,

@@ -15,8 +15,8 @@ import { usualPrices } from './price-store.ts'
 import { type Entry, findProduct, type ProductKey } from './product-store.ts'
 
 /**
- * What looks like a mistake in the entries of an answer, on their own and compared with what is stored of their products
- * (REFERENCE "Values that look like mistakes"). Call it before the entries are stored.
+ * What looks like a mistake in the entries of an answer, on their own and compared with what is stored of their
+ * products (REFERENCE "Values that look like mistakes"). Call it before the entries are stored.
  */
 export async function implausibleValues(
   db: Db,

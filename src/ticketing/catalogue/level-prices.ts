@@ -26,9 +26,10 @@ const DAYS_AHEAD = 400
 const DAYS_BACK = 1
 
 /**
- * Stores the entries. A product that is not known yet is created and pulled, as after a notice that it has changed. Days that the
- * notice does not mention stay: a closed day has a stock of 0, and a calendar may come in several notices. Days out of
- * range, and more entries than a pull may have, are refused, so that what is stored cannot grow without limit.
+ * Stores the entries. A product that is not known yet is created and pulled, as after a notice that it has changed.
+ * Days that the notice does not mention stay: a closed day has a stock of 0, and a calendar may come in several
+ * notices. Days out of range, and more entries than a pull may have, are refused, so that what is stored cannot grow
+ * without limit.
  */
 export async function applyLevelPrices(
   deps: Deps,

@@ -32,7 +32,9 @@ export interface Mark extends ProductKey {
   readonly saleState: SaleState | null
 }
 
-/** Creates or marks a product, and writes history if anything changed. The row stays locked until the transaction ends. */
+/**
+ * Creates or marks a product, and writes history if anything changed. The row stays locked until the transaction ends.
+ */
 export const markProduct = (
   db: Db,
   { partnerId, partnerDealId, saleState }: Mark,
@@ -143,8 +145,8 @@ const offer = z.object({
 export type Offer = z.output<typeof offer>
 
 /**
- * The sale and settlement price of one ticket: from the price calendar on a day, else from the product itself. That is stored
- * as received, so a price may be an empty text.
+ * The sale and settlement price of one ticket: from the price calendar on a day, else from the product itself. That is
+ * stored as received, so a price may be an empty text.
  */
 export const findOffer = (
   db: Db,

@@ -18,9 +18,9 @@ const TRIES = 3
 const PAUSE_MS = 1_000
 
 /**
- * Pulls a partner's whole catalogue page by page. It ends when the partner's total is reached or a page has nothing new: the
- * size of a page proves nothing, because a partner may send smaller pages than requested, or ignore paging. When a page
- * fails three times, or after eight minutes, what was pulled so far is kept.
+ * Pulls a partner's whole catalogue page by page. It ends when the partner's total is reached or a page has nothing
+ * new: the size of a page proves nothing, because a partner may send smaller pages than requested, or ignore paging.
+ * When a page fails three times, or after eight minutes, what was pulled so far is kept.
  */
 export const pullCatalogue = operation(
   onePartner,

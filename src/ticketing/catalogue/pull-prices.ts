@@ -87,8 +87,8 @@ export function onlyRequested(
 }
 
 /**
- * Stores (a part of) a calendar, with history. An incomplete one removes nothing; `held` says why removals wait. Returns
- * undefined, and stores nothing, if prices that were requested later are already stored.
+ * Stores (a part of) a calendar, with history. An incomplete one removes nothing; `held` says why removals wait.
+ * Returns undefined, and stores nothing, if prices that were requested later are already stored.
  */
 export async function storePrices(deps: Deps, { asked, ...prices }: PricesToSave & { asked: bigint }, cause: Cause) {
   const at = { cause, now: deps.clock.now() }

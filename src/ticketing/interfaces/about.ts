@@ -32,8 +32,8 @@ const textOf = (name: EchoedId, value: unknown): string | undefined => {
 }
 
 /**
- * The ids that an answer repeats, each compared with that of the request. A missing or unreadable id is skipped, and so is 0
- * in an answer that reports no success: some programs send an empty record there.
+ * The ids that an answer repeats, each compared with that of the request. A missing or unreadable id is skipped, and so
+ * is 0 in an answer that reports no success: some programs send an empty record there.
  */
 export function echoesOf(request: unknown, answer: unknown, isSuccess: boolean): Echo[] {
   const [asked, given] = [jsonFields(jsonFields(request).body), fieldsOfAnswer(answer)]

@@ -73,7 +73,9 @@ function codeOf(entry: unknown): string {
   return VALID.includes(Number(status ?? 0)) ? String(voucher ?? '').trim() : ''
 }
 
-/** The problem of a failure that comes with codes: it is not believed, or they would be lost. Undefined without codes. */
+/**
+ * The problem of a failure that comes with codes: it is not believed, or they would be lost. Undefined without codes.
+ */
 export function codesOfFailure(lists: Readonly<Record<string, unknown>>, failure: string): ShapeProblem | undefined {
   for (const [name, list] of Object.entries(lists)) {
     const count = new Set((Array.isArray(list) ? list : []).map(codeOf).filter((code) => code !== '')).size
@@ -94,8 +96,8 @@ export interface IssuedTickets {
 }
 
 /**
- * A voucher in a consumption notice or an answer to order query; status 0 unused, 1 used, 2 refunded, 3 void. An invalid
- * picture is left out: some programs send a list here too.
+ * A voucher in a consumption notice or an answer to order query; status 0 unused, 1 used, 2 refunded, 3 void. An
+ * invalid picture is left out: some programs send a list here too.
  */
 export const voucherState = z.looseObject({
   voucher: idText(),

@@ -101,8 +101,8 @@ const REQUIRED_WHEN: readonly {
 ]
 
 /**
- * A product as partners describe it (REFERENCE "Product"). The platform keeps the whole entry, beside the few fields that it
- * queries.
+ * A product as partners describe it (REFERENCE "Product"). The platform keeps the whole entry, beside the few fields
+ * that it queries.
  */
 const product = z
   .looseObject({

@@ -26,7 +26,10 @@ const BY_HUNDREDS: Readonly<Record<number, string>> = {
   6: 'refund error',
 }
 
-/** An unknown code is explained by its hundred, if the interface has codes of that hundred: a 4xx says nothing about prices. */
+/**
+ * An unknown code is explained by its hundred, if the interface has codes of that hundred: a 4xx says nothing about
+ * prices.
+ */
 function meaningOf({ failures, pending }: PartnerInterface, code: number): string {
   const hundred = Math.floor(code / 100)
   const own = Object.keys({ ...failures, ...pending }).some((known) => Math.floor(Number(known) / 100) === hundred)
@@ -48,8 +51,8 @@ export function remarkIn(json: unknown): string | undefined {
 
 /**
  * The fields of an interface are in `body`, as partners in the field send them, or beside code and describe (REFERENCE
- * "Endpoints of area B"): without a body the envelope is taken for it. A list must be there, unless the interface allows
- * an empty one to be left out and `describe` gives no other reason.
+ * "Endpoints of area B"): without a body the envelope is taken for it. A list must be there, unless the interface
+ * allows an empty one to be left out and `describe` gives no other reason.
  */
 export function withBody(definition: PartnerInterface, json: unknown): Readonly<Record<string, unknown>> {
   const answer = jsonFields(json)

@@ -24,8 +24,9 @@ import { type Member, memberByMail } from './wire.ts'
 export const BY_CLIENT_SECRET = 'client-secret'
 
 /**
- * Throws MemberRefusal if the person behind a page's request is no longer an owner: roles may change, and somebody may join,
- * after the request was admitted. Operators always pass. Call it in the transaction of the change, with the partner locked.
+ * Throws MemberRefusal if the person behind a page's request is no longer an owner: roles may change, and somebody may
+ * join, after the request was admitted. Operators always pass. Call it in the transaction of the change, with the
+ * partner locked.
  */
 export async function requireOwner({ db, actor }: Deps, partnerId: bigint): Promise<void> {
   if (actor?.kind !== 'partner') return
@@ -48,7 +49,9 @@ interface Work {
   readonly record: (event: `member_${string}`, detail: object) => Promise<unknown>
 }
 
-/** Runs `change` in a transaction; changes of one partner wait for each other. Throws 20007 (404), and as requireOwner. */
+/**
+ * Runs `change` in a transaction; changes of one partner wait for each other. Throws 20007 (404), and as requireOwner.
+ */
 const changeMembers = <T>(deps: Deps, partnerId: bigint, change: (work: Work) => Promise<T>): Promise<T> =>
   inTransaction(deps, async (inside, db) => {
     await showPartner(inside, partnerId)

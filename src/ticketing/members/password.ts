@@ -48,11 +48,11 @@ export interface ForgottenPassword {
 }
 
 /**
- * Queues a mail for somebody who has forgotten a password. A job looks up the member (`sendPasswordLink`), so neither the
- * answer nor its time reveals whether there is one. Over a limit, for this member in an hour or a day or for this network,
- * it returns the end of the window. Strangers cannot lock the member out: each network gets one mail a day beyond what
- * others have used up. Requests are counted here, not when the mails are sent, so that the page can say that none will
- * come.
+ * Queues a mail for somebody who has forgotten a password. A job looks up the member (`sendPasswordLink`), so neither
+ * the answer nor its time reveals whether there is one. Over a limit, for this member in an hour or a day or for this
+ * network, it returns the end of the window. Strangers cannot lock the member out: each network gets one mail a day
+ * beyond what others have used up. Requests are counted here, not when the mails are sent, so that the page can say
+ * that none will come.
  */
 export async function askForPassword(
   deps: Deps,
@@ -95,9 +95,9 @@ export async function sendPasswordLink(deps: Deps, { clientId, mail }: Forgotten
 }
 
 /**
- * Uses a link once: sets the member's password, which with an invitation is how the member joins. The member's sessions and
- * other links end. Throws MemberRefusal, or WeakPassword, after which the link still works. Of simultaneous calls with one
- * token exactly one succeeds.
+ * Uses a link once: sets the member's password, which with an invitation is how the member joins. The member's sessions
+ * and other links end. Throws MemberRefusal, or WeakPassword, after which the link still works. Of simultaneous calls
+ * with one token exactly one succeeds.
  */
 export async function useLink(deps: Deps, token: string, password: string): Promise<OpenedLink & MemberCredential> {
   const { partnerId, mail } = await openMemberLink(deps, token)

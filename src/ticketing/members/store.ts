@@ -24,7 +24,9 @@ export const insertMember = (db: Db, partnerId: bigint, row: NewRow, now: Date):
         values (${row.member_id}, ${partnerId}, ${row.mail}, ${row.mail_key}, ${row.role}, ${now})`,
   )
 
-/** Members who are not removed, each with the newest invitation. Those who have joined come first, then by invitation. */
+/**
+ * Members who are not removed, each with the newest invitation. Those who have joined come first, then by invitation.
+ */
 export const listMembers = (db: Db, partnerId: bigint): Promise<Member[]> =>
   db.many(
     member,

@@ -48,8 +48,8 @@ export interface NoticeDeps extends IncomingDeps, CallDeps {
 }
 
 /**
- * The notices that this process is accepting; created once per process. A repeat waits here, without a connection: a slow
- * notice that its partner keeps repeating would otherwise occupy all of them. Other processes wait for it in the
+ * The notices that this process is accepting; created once per process. A repeat waits here, without a connection: a
+ * slow notice that its partner keeps repeating would otherwise occupy all of them. Other processes wait for it in the
  * database, with one connection each.
  */
 export class NoticesInProgress {

@@ -27,9 +27,9 @@ type Decision =
  * leave no trace. Of two notices about one order the second waits for the first one's commit. A notice whose order is
  * locked elsewhere, or does not exist, gets a transaction of its own, so that it does not delay the others.
  *
- * Unlike other notices, these are claimed last. PostgreSQL can skip a locked order, but not a notice that another process
- * is claiming: while that process waits for the order, a repeat would delay everything in its transaction. And the claims of
- * rejected notices would have to be undone one by one.
+ * Unlike other notices, these are claimed last. PostgreSQL can skip a locked order, but not a notice that another
+ * process is claiming: while that process waits for the order, a repeat would delay everything in its transaction. And
+ * the claims of rejected notices would have to be undone one by one.
  */
 const consumptions: BatchedWork<Db, Consumption, Decision> = {
   key: ({ report }) => String(report.orderId),

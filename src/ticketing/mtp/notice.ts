@@ -123,8 +123,8 @@ export interface IncomingNotice extends SignedCall {
 }
 
 /**
- * Processes a signed notice: checks its shape, then its meaning. Receipt, effect and follow-up job are committed together,
- * before the response. A repeated notice gets the first response, if need be after waiting for it.
+ * Processes a signed notice: checks its shape, then its meaning. Receipt, effect and follow-up job are committed
+ * together, before the response. A repeated notice gets the first response, if need be after waiting for it.
  */
 export async function acceptNotice<Notice extends { partnerId?: string | undefined }>(
   deps: NoticeDeps,

@@ -26,8 +26,8 @@ function firstVersion(mount: string): CallRejected {
 }
 
 /**
- * Everywhere else a partner's program is recognised by its Authorization header. This is a hook on the whole app, so that it
- * runs before the guards of other rooms. Paths that exist for any method are left to those.
+ * Everywhere else a partner's program is recognised by its Authorization header. This is a hook on the whole app, so
+ * that it runs before the guards of other rooms. Paths that exist for any method are left to those.
  */
 export function answerUnknownSignedPaths(app: FastifyInstance, deps: NoticeDeps): void {
   const answer = answerRejection(deps, REJECTIONS)
@@ -40,7 +40,10 @@ export function answerUnknownSignedPaths(app: FastifyInstance, deps: NoticeDeps)
   })
 }
 
-/** The code of area B for a request that never reaches its routes; the headless API of the sandbox answers in the same form. */
+/**
+ * The code of area B for a request that never reaches its routes; the headless API of the sandbox answers in the same
+ * form.
+ */
 export function areaBOf(prefixes: readonly string[]): AreaB {
   const isOwn = isForPartners(prefixes)
   return (target) => {
@@ -51,7 +54,10 @@ export function areaBOf(prefixes: readonly string[]): AreaB {
 
 const TESTS_PER_MINUTE = 60
 
-/** B1: the endpoints that partners call, under each of MTP_PATH_PREFIXES. The signature covers the path as the caller sent it. */
+/**
+ * B1: the endpoints that partners call, under each of MTP_PATH_PREFIXES. The signature covers the path as the caller
+ * sent it.
+ */
 export const mtpRoom: FastifyPluginAsync<{ deps: NoticeDeps }> = async (app, { deps }) => {
   // Counted per address, across prefixes.
   const limitTests = limitRate(app, { kind: 'signature test', perMinute: TESTS_PER_MINUTE, refuse: tooManyCalls })

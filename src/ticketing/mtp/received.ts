@@ -38,8 +38,8 @@ export const listNotices = operation(noticeFilter, async (deps: NoticeDeps, filt
 })
 
 /**
- * Accepted and refused calls that name a partner, to an endpoint (`/mtp/api/order/consume/notice`) under any prefix or to a path
- * that does not exist, in the order of arrival. At most 200: pass their ids as `seen` to get the next ones.
+ * Accepted and refused calls that name a partner, to an endpoint (`/mtp/api/order/consume/notice`) under any prefix or
+ * to a path that does not exist, in the order of arrival. At most 200: pass their ids as `seen` to get the next ones.
  */
 export const receivedSince = (
   { db, config }: Deps,

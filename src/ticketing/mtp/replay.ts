@@ -32,8 +32,8 @@ function endpointAt({ config }: NoticeDeps, path: string): NoticeEndpoint | unde
 }
 
 /**
- * Processes a kept notice as if it had been sent now, correctly signed. All other checks apply, and if it is rejected, it
- * is kept like any other. Undefined for a path that takes no notices.
+ * Processes a kept notice as if it had been sent now, correctly signed. All other checks apply, and if it is rejected,
+ * it is kept like any other. Undefined for a path that takes no notices.
  */
 export async function replayNotice(
   deps: NoticeDeps,

@@ -5,9 +5,9 @@ import { DAY_S } from '../../platform/lib/clock.ts'
 import { storedDetail, type TextId } from '../../platform/lib/localized-text.ts'
 
 /**
- * Repeats are recognised for 24 hours (of product changes and level prices for seconds: accept-once.ts); the business keys
- * that never expire are columns of orders and refunds. Notices are kept longer for their partner to look at, but not for
- * ever: they hold visitors' data.
+ * Repeats are recognised for 24 hours (of product changes and level prices for seconds: accept-once.ts); the business
+ * keys that never expire are columns of orders and refunds. Notices are kept longer for their partner to look at, but
+ * not for ever: they hold visitors' data.
  */
 export const NOTICE_RETENTION: readonly Retention[] = [
   { table: 'notice', key: ['client_id', 'path', 'body_hash'], column: 'received_at', keptS: () => 30 * DAY_S },
@@ -41,8 +41,8 @@ const NOTICE = (row: NoticeRow) => sql.part`
 
 /**
  * Claims notices, no two of them the same, and returns how many are new. The same notice again within `repeatWithinS`
- * seconds is not new; if the stored one is that far in the future, the clock was set back, and it counts as new. While another
- * transaction claims the same notice this waits for it, and takes its place if it fails.
+ * seconds is not new; if the stored one is that far in the future, the clock was set back, and it counts as new. While
+ * another transaction claims the same notice this waits for it, and takes its place if it fails.
  */
 export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: number): Promise<number> =>
   db.exec(
@@ -120,8 +120,8 @@ const received = z.object({
 export type NoticeEntry = z.output<typeof received>
 
 /**
- * Newest first, to these paths or to any. The Date is checked after the signature, so a call that is refused for its Date was
- * signed by the partner. It is listed, but does not count as verified: somebody else may have sent it again.
+ * Newest first, to these paths or to any. The Date is checked after the signature, so a call that is refused for its
+ * Date was signed by the partner. It is listed, but does not count as verified: somebody else may have sent it again.
  */
 export const listReceived = (
   db: Db,

@@ -28,12 +28,17 @@ import { NOTICE_PATHS } from '../mws-wire/index.ts'
 
 // The shape of the notices (REFERENCE "Payloads"). Whether their numbers fit together is checked by the operations.
 
-/** `partnerId` is optional; when present it must belong to the caller's clientId (REFERENCE "What a signed call may do differently"). */
+/**
+ * `partnerId` is optional; when present it must belong to the caller's clientId (REFERENCE "What a signed call may do
+ * differently").
+ */
 const envelope = { partnerId: maybe(numericText()), code: maybe(smallInt()).catch(undefined), describe: remark() }
 
 const REMARKS = z.looseObject({ code: maybe(smallInt()), describe: maybe(z.string()) })
 
-/** Whether a pay notice has invalid fields that decide nothing: those are left out, so that the tickets are not lost. */
+/**
+ * Whether a pay notice has invalid fields that decide nothing: those are left out, so that the tickets are not lost.
+ */
 export const leavesFieldsOut = (json: unknown): boolean => {
   const { body } = jsonFields(json)
   return ticketExtrasProblems(body).length > 0 || [json, body].some((part) => !REMARKS.safeParse(part).success)
@@ -115,8 +120,8 @@ function rescheduleProblem(body: unknown): LocalizedText | undefined {
 }
 
 /**
- * POST /mtp/api/order/reschedule/notice: only its envelope is known. The body is encrypted and in Base64, or an object, from
- * programs that encrypt the whole notice or nothing.
+ * POST /mtp/api/order/reschedule/notice: only its envelope is known. The body is encrypted and in Base64, or an object,
+ * from programs that encrypt the whole notice or nothing.
  */
 export const rescheduleNotice = z.looseObject({
   ...envelope,

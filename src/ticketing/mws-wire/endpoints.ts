@@ -30,8 +30,8 @@ export const failureCodeOf = (url: string): 300 | 400 => (url.split('?')[0]?.end
 const LONGEST_COMPARED = 200
 
 /**
- * The path of area B, below one of MTP_PATH_PREFIXES, that a caller of a wrong path most likely meant: the one that shares
- * the most segments, then the one with the fewest letters to change. Undefined for a very long path.
+ * The path of area B, below one of MTP_PATH_PREFIXES, that a caller of a wrong path most likely meant: the one that
+ * shares the most segments, then the one with the fewest letters to change. Undefined for a very long path.
  */
 export function nearestPath(prefixes: readonly string[], path: string): string | undefined {
   if (path.length > LONGEST_COMPARED) return undefined

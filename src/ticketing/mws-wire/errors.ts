@@ -3,8 +3,8 @@ import { failureCodeOf } from './endpoints.ts'
 import type { RejectionCode } from './envelope.ts'
 
 /**
- * Every way in which a call is rejected (REFERENCE "Order of checks of a signed call"). `describe` is sent, `reason` is kept,
- * `detail` is logged; `describe` and `detail` default to the English of `reason`.
+ * Every way in which a call is rejected (REFERENCE "Order of checks of a signed call"). `describe` is sent, `reason` is
+ * kept, `detail` is logged; `describe` and `detail` default to the English of `reason`.
  */
 export class CallRejected extends Error {
   override readonly name: string = 'CallRejected'
@@ -63,7 +63,10 @@ export const notAuthenticated = (reason: LocalizedText<AuthFailure>): NotAuthent
 export const rejectedThoughVerified = (reason: LocalizedText<AuthFailure>, partnerId: bigint): NotAuthenticated =>
   new NotAuthenticated(reason, partnerId)
 
-/** The reason may quote the body, with vouchers and names, so it is not logged. `answer`: the text to send instead of it. */
+/**
+ * The reason may quote the body, with vouchers and names, so it is not logged. `answer`: the text to send instead of
+ * it.
+ */
 export const bodyRejected = (reason: LocalizedText, answer = reason): CallRejected =>
   new CallRejected(reason, {
     describe: String(answer),

@@ -143,8 +143,8 @@ export interface IncomingCall {
 }
 
 /**
- * The paths that a partner may have signed (REFERENCE "What a signed call may do differently"): as sent, with its query, and
- * percent-decoded; and the same of the path that MTP_PATH_PREFIXES maps it to.
+ * The paths that a partner may have signed (REFERENCE "What a signed call may do differently"): as sent, with its
+ * query, and percent-decoded; and the same of the path that MTP_PATH_PREFIXES maps it to.
  */
 function acceptedPaths(url: string, prefixes: readonly string[]): string[] {
   const sent = pathAsSent(url)
@@ -157,7 +157,8 @@ function acceptedPaths(url: string, prefixes: readonly string[]): string[] {
 
 /**
  * Which of the partner's live secrets signed the call: an index into `secrets`, or null if none did. `prefixes` are
- * MTP_PATH_PREFIXES. Compares the whole header (signature rule 4) in constant time, and always tries every secret and path.
+ * MTP_PATH_PREFIXES. Compares the whole header (signature rule 4) in constant time, and always tries every secret and
+ * path.
  */
 export function verify(
   call: IncomingCall,

@@ -25,7 +25,10 @@ const diagnosed = ({ client_id, partner_id, secrets, status, stage }: PartnerWit
   strict: stage === 'sandbox',
 })
 
-/** A wrong signature is analysed in a thread, within a budget; without one the mistake is `diagnosis-busy`. `partner`: undefined if the clientId is unknown. */
+/**
+ * A wrong signature is analysed in a thread, within a budget; without one the mistake is `diagnosis-busy`. `partner`:
+ * undefined if the clientId is unknown.
+ */
 export async function diagnoseCall(
   deps: IncomingDeps,
   partner: PartnerWithSecrets | undefined,

@@ -32,8 +32,8 @@ export const mwsSignature =
   }
 
 /**
- * Guards the notice routes. A correctly signed call that fails another check (the partner is suspended, the PartnerId is
- * another partner's) is rejected after its body has arrived, so that the complete call is kept.
+ * Guards the notice routes. A correctly signed call that fails another check (the partner is suspended, the PartnerId
+ * is another partner's) is rejected after its body has arrived, so that the complete call is kept.
  */
 export function noticeSignature(deps: Deps): {
   onRequest: onRequestAsyncHookHandler

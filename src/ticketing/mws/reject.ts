@@ -47,8 +47,8 @@ export interface Rejection {
 }
 
 /**
- * Keeps a rejected call for its partner to see; calls that name no known partner are only logged. Unverified callers must
- * not wait for this: the time would reveal whether the clientId exists.
+ * Keeps a rejected call for its partner to see; calls that name no known partner are only logged. Unverified callers
+ * must not wait for this: the time would reveal whether the clientId exists.
  */
 export function keepRejected(deps: IncomingDeps, rejection: Rejection): Promise<void> {
   const most = rejection.verified ? Number.POSITIVE_INFINITY : MAX_CONCURRENT_WRITES
@@ -56,8 +56,8 @@ export function keepRejected(deps: IncomingDeps, rejection: Rejection): Promise<
 }
 
 /**
- * Keeps a call with a wrong method, or to a path that does not exist, with the path that was probably meant. It checks the
- * signature, to tell the partner's own calls from those of strangers, so nobody must wait for it either.
+ * Keeps a call with a wrong method, or to a path that does not exist, with the path that was probably meant. It checks
+ * the signature, to tell the partner's own calls from those of strangers, so nobody must wait for it either.
  */
 export const keepWrongPath = (deps: IncomingDeps, rejection: Omit<Rejection, 'verified'>): Promise<void> =>
   keepUnlessBusy(deps, MAX_CONCURRENT_WRONG_PATHS, rejection.call, (partner) => {

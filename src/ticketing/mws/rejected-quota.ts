@@ -31,9 +31,9 @@ interface Entry {
 }
 
 /**
- * Counts an entry that is about to be kept, over all processes. Verified calls of a clientId may take 1 MiB in five minutes
- * and 32 MiB a day, unverified ones 4 MiB a day, and those of all partners some 60 MB a day. If a quota is used up, returns
- * the time until it is open again.
+ * Counts an entry that is about to be kept, over all processes. Verified calls of a clientId may take 1 MiB in five
+ * minutes and 32 MiB a day, unverified ones 4 MiB a day, and those of all partners some 60 MB a day. If a quota is used
+ * up, returns the time until it is open again.
  */
 export function exceededQuota({ rateLimiter }: Deps, entry: Entry): { readonly endsInMs: number } | undefined {
   const { clientId, address, verified, bytes } = entry

@@ -14,7 +14,9 @@ import { diagnoseCall, diagnoseIfVerified, settingsOf } from './diagnose-call.ts
 import type { IncomingDeps } from './incoming-calls.ts'
 import * as store from './signature-test-store.ts'
 
-/** How many of a partner's newest tests are kept. Strangers' tests are counted apart, so they cannot push out its own. */
+/**
+ * How many of a partner's newest tests are kept. Strangers' tests are counted apart, so they cannot push out its own.
+ */
 const KEPT = { verified: 50, unverified: 20 } as const
 const LONGEST = 1_024
 
@@ -24,7 +26,10 @@ const SEARCHED = { kind: 'signature searched', most: 60, windowS: 60 } as const
 /** Limit of strangers' tests that are kept. */
 const UNVERIFIED = { kind: 'signature test unverified', most: 20, windowS: 300 } as const
 
-/** Unverified callers are answered after a multiple of this, so that the time does not reveal whether the clientId exists. */
+/**
+ * Unverified callers are answered after a multiple of this, so that the time does not reveal whether the clientId
+ * exists.
+ */
 const ANSWER_STEP_MS = 250
 
 export interface SignatureAnswer extends Envelope {
@@ -46,8 +51,9 @@ interface ShownDiagnosis {
 type TestedCall = PartnerCall & { readonly host: string | undefined; readonly address: string }
 
 /**
- * The signature tool (README "The sandbox"): 200 for a correct call, otherwise 300 and the mistakes. The verdict is kept for
- * the partner to see in the sandbox. Only callers that prove to hold a secret get results that depend on the partner.
+ * The signature tool (README "The sandbox"): 200 for a correct call, otherwise 300 and the mistakes. The verdict is
+ * kept for the partner to see in the sandbox. Only callers that prove to hold a secret get results that depend on the
+ * partner.
  */
 export async function testSignature(
   deps: IncomingDeps,
@@ -80,8 +86,8 @@ type Caller =
   | { readonly partner: PartnerWithSecrets | undefined; readonly diagnosis?: never }
 
 /**
- * The partner with the clientId of the call. If that is unknown, because it was mistyped or is the PartnerId: the partner
- * with the PartnerId of the call, if the signature is otherwise right.
+ * The partner with the clientId of the call. If that is unknown, because it was mistyped or is the PartnerId: the
+ * partner with the PartnerId of the call, if the signature is otherwise right.
  */
 async function identifyCaller(deps: Deps, call: TestedCall): Promise<Caller> {
   const { clientId } = readLooseAuthorization(call.authorization ?? '')

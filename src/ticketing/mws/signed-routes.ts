@@ -23,8 +23,8 @@ export interface RejectionPolicy {
 const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
 
 /**
- * Prepares this plugin for routes of signed calls: bodies are read as bytes, and rejections get the envelope of area B. The
- * routes themselves say whether and when the signature is checked (`mwsSignature`, `noticeSignature`).
+ * Prepares this plugin for routes of signed calls: bodies are read as bytes, and rejections get the envelope of area B.
+ * The routes themselves say whether and when the signature is checked (`mwsSignature`, `noticeSignature`).
  */
 export function signedRoutes(app: FastifyInstance, deps: IncomingDeps, policy: RejectionPolicy): void {
   app.decorateRequest('caller', null)

@@ -9,16 +9,16 @@ import { isRefundInFlight } from './order-jobs.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
 import { findRefund, insertRefund, type RefundRow, refundedTickets, refundsOf } from './refund-store.ts'
 
-/** A refund that the caller has moved to `asking`, so that no other call sends it. */
-export interface ToAsk {
+/** A refund that the caller has moved to `asking`, so that nobody else sends it. */
+export interface RefundToSend {
   readonly order: OrderRow
   readonly refund: RefundRow
-  /** Whether it may have reached the partner before. */
+  /** Whether an earlier attempt may have reached the partner. */
   readonly repeated: boolean
 }
 
 /** `lost`: the partner must be queried first; `settled`: there is nothing to do. */
-export type BegunRefund = ToAsk | 'lost' | 'settled'
+export type BegunRefund = RefundToSend | 'lost' | 'settled'
 
 /** Stores a new refund of a locked order, or resumes an existing one. */
 export async function beginRefund(
@@ -31,7 +31,7 @@ export async function beginRefund(
   const { db, clock } = deps
   const known = await findRefund(db, order.partner_id, refundId)
   if (known) {
-    if (isAnother(known, order, input)) throw new RefusedRequest(localized('refund-exists', { refund: echo(refundId) }))
+    if (differs(known, order, input)) throw new RefusedRequest(localized('refund-exists', { refund: echo(refundId) }))
     return continueRefund(deps, order, known, cause)
   }
   if (order.state !== 'paid') throw illegalOrderTransition(order.order_id, order.state, 'refunded')
@@ -42,7 +42,7 @@ export async function beginRefund(
   return { order, refund: await insertRefund(db, row, { cause, now: clock.now() }), repeated: false }
 }
 
-const isAnother = (known: RefundRow, order: OrderRow, input: RefundInput): boolean =>
+const differs = (known: RefundRow, order: OrderRow, input: RefundInput): boolean =>
   known.order_id !== order.order_id ||
   (input.quantity ?? known.refund_quantity) !== known.refund_quantity ||
   (input.refund_price ?? known.refund_price) !== known.refund_price ||
@@ -62,7 +62,10 @@ async function continueRefund(deps: Deps, order: OrderRow, refund: RefundRow, ca
   return 'lost'
 }
 
-/** After the order was queried: the partner's count shows whether it has refunded; if not, the refund is sent again. */
+/**
+ * Call it after querying the order: the partner's count shows whether it has refunded. If not, the refund is sent
+ * again.
+ */
 export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string, cause: Cause): Promise<BegunRefund> {
   const refund = await findRefund(deps.db, order.partner_id, refundId)
   if (!refund) throw noSuchRefund(refundId)
@@ -74,7 +77,7 @@ export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string
   return { order, refund: await asking(deps, order, refund, cause), repeated: true }
 }
 
-/** Ends the refund whose response was lost, if the partner counts it though more tickets are used than leave it room. */
+/** Ends the refund whose response was lost, if the partner counts it although the used tickets leave no room for it. */
 export async function endCounted(deps: Deps, order: OrderRow, counted: number, cause: Cause): Promise<void> {
   const refunds = await refundsOf(deps.db, order.order_id)
   const lost = refunds.find(({ state }) => state === 'unknown')
@@ -86,7 +89,7 @@ function endAsCounted(deps: Deps, order: OrderRow, refund: RefundRow, counted: n
   return changeRefund(deps, order, refund, { state: 'refunded', decision_code: null, reason }, cause)
 }
 
-/** Whether the partner's count holds this refund; while other refunds are open too, the count cannot be attributed. */
+/** Whether the partner's count includes this refund. While other refunds are open too, nobody can tell. */
 function isCounted(counted: number, refund: RefundRow, refunds: readonly RefundRow[]): boolean {
   const others = refunds.filter(({ refund_id }) => refund_id !== refund.refund_id)
   return !others.some(isOpenRefund) && counted >= refundedTickets(others) + refund.refund_quantity

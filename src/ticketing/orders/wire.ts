@@ -6,10 +6,7 @@ import { LIST_LIMITS, listOf } from '../../platform/lib/json/shape.ts'
 import { visitor } from '../interfaces/index.ts'
 import { ORDER_STATE_NAMES } from './states.ts'
 
-/**
- * What operators' surfaces take. Names are those of the tables' columns; ids of 64 bits come as number
- * or text and are kept exact.
- */
+/** Input of operators. Names are those of the columns; 64-bit ids come as number or text and are kept exact. */
 
 const money = price().refine((value) => value >= 0 && value < 100_000_000, problem('must-be-payable'))
 const count = z.int().min(1).max(LIST_LIMITS.vouchers.most)
@@ -20,7 +17,7 @@ export const newOrder = z.strictObject({
   order_id: positiveId.optional(),
   partner_deal_id: storable,
   quantity: count.default(1),
-  /** Absent for open-date tickets. */
+  /** Missing for open-date tickets. */
   travel_date: date().optional(),
   /** Taken from the pulled product or price calendar if left out. */
   unit_price: money.optional(),
@@ -30,7 +27,7 @@ export const newOrder = z.strictObject({
   mt_deal_id: positiveId.optional(),
   visitors: listOf('visitors', visitor).optional(),
   contact_person: visitor.optional(),
-  /** Level price calendars alone. */
+  /** Only for level price calendars. */
   partner_primary_key: storable.optional(),
   level_ids: listOf('levels', storable).optional().meta({ flag: 'level-id' }),
 })
@@ -62,7 +59,7 @@ export const newRefundedMessage = z.strictObject({
   vouchers: listOf('vouchers', storable).default([]).meta({ flag: 'voucher' }),
   refund_price: money.optional(),
   reason: text().max(500).optional(),
-  /** As of a refund. */
+  /** As in newRefund. */
   partly: z.boolean().default(false),
 })
 export type NewRefundedMessage = z.output<typeof newRefundedMessage>

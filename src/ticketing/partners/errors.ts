@@ -4,13 +4,12 @@ import { echo, invalidRequest, RefusedRequest, type RescodeError } from '../../p
 
 export const noSuchPartner = (): RescodeError => invalidRequest(localized('no-such-partner'), { status: 404 })
 
-/** `fields` are those of partner_id and client_id that another partner has already. */
+/** `fields`: which of partner_id and client_id another partner has already. */
 export const partnerTaken = (fields: readonly string[]): RescodeError =>
   new InvalidInput(fields.map((field) => ({ field, problem: localized('already-taken') })))
 
 export const signsAlready = (): RescodeError => new RefusedRequest(localized('signs-already'))
 
-/** `detail` is the test call's own. */
 export const testCallFailed = (detail: string): RescodeError =>
   new RefusedRequest(localized('test-call-failed', { problem: echo(detail) }))
 

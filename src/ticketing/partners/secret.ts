@@ -7,15 +7,16 @@ import * as store from './secret-store.ts'
 import { openSecret, type PartnerSecret, sealSecret } from './store.ts'
 import type { Partner, ShownPartner } from './wire.ts'
 
-/** A call to the partner that is signed with this secret. `detail` is for the operator and holds no secret. */
+/** Calls the partner, signing with this secret. `detail` is for operators and holds no secret. */
 export type TestCall = (partner: Partner, secret: PartnerSecret) => Promise<{ ok: boolean; detail: string }>
 
-/** How the routes and the command line, which cannot know the room that calls partners, are given the test call. */
+/** Makes a test call; passed in because this room does not know the room that calls partners. */
 export type TestCallWith<Given extends Deps = Deps> = (deps: Given) => TestCall
 
 /**
- * A new clientSecret that verifies the partner's calls at once, as does the one that signs ours; any other ends. Ours
- * stay signed with the current one until `switchSigning`, after which it works for `overlap_s` seconds more.
+ * Adds a new clientSecret. From now on it verifies the partner's calls, beside the one that signs ours; any other
+ * secret ends. Our calls stay signed with the current one until `switchSigning`, after which it works for `overlap_s`
+ * more seconds.
  */
 export async function rotatePartnerSecret(
   deps: Deps,
@@ -33,9 +34,9 @@ export async function rotatePartnerSecret(
 }
 
 /**
- * Signs our calls with the newest secret from now on, once a test call with it has passed; the one before gets its end.
- * Only the newest is opened: this is also the way out when an older one no longer can be. `admit` throws, in the
- * transaction of the change, if whoever asked for it no longer may.
+ * Signs our calls with the newest secret from now on, if a test call with it passes; the previous one gets an end. Only
+ * the newest is decrypted, so this also helps if an older one cannot be. `admit` runs in the transaction of the change
+ * and throws if the caller may no longer do this.
  */
 export async function switchSigning(
   deps: Deps,
@@ -46,7 +47,7 @@ export async function switchSigning(
   const { secrets, ...partner } = await requirePartner(deps, partnerId)
   const newest = secrets.find(({ signs }) => !signs)
   if (newest === undefined || newest.ends_at !== null) throw signsAlready()
-  // Outside of the transaction: a partner may take its time.
+  // Outside the transaction, because a partner may be slow.
   const { ok, detail } = await testCall(partner, openSecret(deps.keys, partnerId, newest))
   if (!ok) throw testCallFailed(detail)
   return changePartner(deps, partnerId, 'partner_signing_switched', async (inside, now) => {
@@ -59,7 +60,7 @@ export async function switchSigning(
   })
 }
 
-/** Ends the old secret now instead of after its overlap. The one that signs our calls cannot be ended. */
+/** Ends the old secret now instead of after its overlap. The one that signs our calls cannot end. */
 export const retireSecret = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
   changePartner(deps, partnerId, 'partner_secret_retired', async (inside, now) => {
     const [, old] = (await requirePartner(inside, partnerId)).secrets

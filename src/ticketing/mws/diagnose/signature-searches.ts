@@ -37,8 +37,8 @@ interface Used {
 }
 
 /**
- * Searches for the mistakes in signatures, one at a time, in a thread beside the one that answers requests. The thread starts
- * with the first search and ends after a minute without any. Created once per process, whose budget it keeps.
+ * Searches for the mistakes in signatures, one at a time, in a thread beside the one that answers requests. The thread
+ * starts with the first search and ends after a minute without any. Created once per process, whose budget it keeps.
  */
 export class SignatureSearches {
   readonly #shares: Readonly<Record<SearchBudget, Share>>

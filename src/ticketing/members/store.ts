@@ -42,13 +42,13 @@ export const listMembers = (db: Db, partnerId: bigint): Promise<Member[]> =>
         order by m.joined_at is null, m.invited_at, m.member_id`,
   )
 
-const counts = z.object({ all: z.number(), joined: z.number(), owners: z.number(), open: z.number() })
+const counts = z.object({ all: z.number(), owners: z.number(), open: z.number() })
 
-/** Counts members who are not removed: all, those who have joined, owners who have joined, open invitations. */
+/** Counts members who are not removed: all, owners who have joined, open invitations. */
 export const countMembers = (db: Db, partnerId: bigint, now: Date): Promise<z.output<typeof counts>> =>
   db.one(
     counts,
-    sql`select count(*)::int as all, count(joined_at)::int as joined,
+    sql`select count(*)::int as all,
           count(*) filter (where joined_at is not null and role = 'owner')::int as owners,
           count(*) filter (where joined_at is null and exists (
             select 1 from member_link

@@ -57,16 +57,7 @@ export class NotAuthenticated extends CallRejected {
   }
 }
 
-export const notAuthenticated = (reason: LocalizedText<AuthFailure>): NotAuthenticated => new NotAuthenticated(reason)
-
-/** Signature and Date prove that this partner sent the call, but it is rejected for another reason. */
-export const rejectedThoughVerified = (reason: LocalizedText<AuthFailure>, partnerId: bigint): NotAuthenticated =>
-  new NotAuthenticated(reason, partnerId)
-
-/**
- * The reason may quote the body, with vouchers and names, so it is not logged. `answer`: the text to send instead of
- * it.
- */
+/** The reason may quote the body, with vouchers and names, so it is not logged. `answer`: what to send instead. */
 export const bodyRejected = (reason: LocalizedText, answer = reason): CallRejected =>
   new CallRejected(reason, {
     describe: String(answer),

@@ -10,8 +10,6 @@ export {
   methodNotAllowed,
   NotAuthenticated,
   noSuchPath,
-  notAuthenticated,
-  rejectedThoughVerified,
   rejectionCode,
   tooManyCalls,
 } from './errors.ts'

@@ -4,7 +4,7 @@ import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
 import { authorizationHeader, clockDifference, parseHttpDate } from '../../platform/lib/crypto/signing.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { decodedPath, pathAsSent } from '../../platform/lib/web/request-target.ts'
-import { notAuthenticated, rejectedThoughVerified } from '../mws-wire/index.ts'
+import { NotAuthenticated } from '../mws-wire/index.ts'
 import { findPartnerByClientId, notePartnerSecretUse, type PartnerWithSecrets } from '../partners/index.ts'
 import { requireJson } from './body-guard.ts'
 
@@ -30,9 +30,9 @@ export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<P
   const partner = await findCaller(deps, authorization)
   const used = verifyPartner(deps, partner, { ...call, authorization, date })
   const secret = used === null ? undefined : partner.secrets[used]
-  if (!secret) throw notAuthenticated(localized('signature-unfit'))
+  if (!secret) throw new NotAuthenticated(localized('signature-unfit'))
   const wrongDate = dateProblem(deps, date)
-  if (wrongDate !== undefined) throw notAuthenticated(wrongDate)
+  if (wrongDate !== undefined) throw new NotAuthenticated(wrongDate)
   if (partner.stage === 'sandbox') rejectTolerated(partner, toleratedIn(deps, partner, call))
   checkPartnerStatus(partner, call.partnerId)
   await notePartnerSecretUse(deps, secret)
@@ -41,17 +41,17 @@ export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<P
 
 function requireHeaders({ authorization, date, doubled }: PartnerCall): { authorization: string; date: string } {
   const [repeated] = doubled
-  if (repeated !== undefined) throw notAuthenticated(localized('field-came-twice', { field: repeated }))
-  if (!authorization) throw notAuthenticated(localized('header-missing', { field: 'Authorization' }))
-  if (!date) throw notAuthenticated(localized('header-missing', { field: 'Date' }))
+  if (repeated !== undefined) throw new NotAuthenticated(localized('field-came-twice', { field: repeated }))
+  if (!authorization) throw new NotAuthenticated(localized('header-missing', { field: 'Authorization' }))
+  if (!date) throw new NotAuthenticated(localized('header-missing', { field: 'Date' }))
   return { authorization, date }
 }
 
 async function findCaller(deps: Deps, authorization: string): Promise<PartnerWithSecrets> {
   const parsed = parseAuthorization(authorization)
-  if ('problem' in parsed) throw notAuthenticated(parsed.problem)
+  if ('problem' in parsed) throw new NotAuthenticated(parsed.problem)
   const partner = await findPartnerByClientId(deps, parsed.clientId)
-  if (!partner) throw notAuthenticated(localized('no-client-id'))
+  if (!partner) throw new NotAuthenticated(localized('no-client-id'))
   return partner
 }
 
@@ -93,7 +93,7 @@ export function toleratedIn(
 }
 
 function rejectTolerated({ partner_id }: PartnerWithSecrets, [name]: readonly Tolerated[]): void {
-  if (name !== undefined) throw rejectedThoughVerified(localized(name), partner_id)
+  if (name !== undefined) throw new NotAuthenticated(localized(name), partner_id)
 }
 
 /** Checks a kept call that is processed again, all but signature and Date. `headers`: undefined if none were kept. */
@@ -110,9 +110,9 @@ export function checkKeptCall(
 
 function checkPartnerStatus(partner: PartnerWithSecrets, partnerId: string | undefined): void {
   if (partnerId !== undefined && !namesPartner(partnerId, partner.partner_id)) {
-    throw rejectedThoughVerified(localized('header-of-another'), partner.partner_id)
+    throw new NotAuthenticated(localized('header-of-another'), partner.partner_id)
   }
-  if (partner.status !== 'active') throw rejectedThoughVerified(localized('partner-suspended'), partner.partner_id)
+  if (partner.status !== 'active') throw new NotAuthenticated(localized('partner-suspended'), partner.partner_id)
 }
 
 type HeaderProblem = LocalizedText<'scheme-not-mws' | 'no-colon' | 'client-id-empty'>

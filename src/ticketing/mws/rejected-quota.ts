@@ -39,10 +39,8 @@ export function exceededQuota({ rateLimiter }: Deps, entry: Entry): { readonly e
   const { clientId, address, verified, bytes } = entry
   const kind = verified ? 'rejected verified' : 'rejected unverified'
   const { calls, blocks, blocksADay } = QUOTAS[verified ? 'verified' : 'unverified']
-  const count = (what: string, most: number, windowS: number, subject: string, times = 1) => {
-    let counted = rateLimiter.count({ kind: `${kind} ${what}`, most, windowS }, subject)
-    for (let more = 1; more < times; more++)
-      counted = rateLimiter.count({ kind: `${kind} ${what}`, most, windowS }, subject)
+  const count = (what: string, most: number, windowS: number, subject: string, uses = 1) => {
+    const counted = rateLimiter.count({ kind: `${kind} ${what}`, most, windowS }, subject, uses)
     return counted.exceeded ? counted : undefined
   }
   const size = Math.max(1, Math.ceil(bytes / BLOCK))

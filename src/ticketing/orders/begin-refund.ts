@@ -4,7 +4,7 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { changeRefund } from './change-refund.ts'
 import { illegalOrderTransition, noSuchRefund } from './errors.ts'
-import { isOpenRefund, type RefundInput, refundContent, refusePartOf } from './new-refund.ts'
+import { isOpenRefund, type RefundInput, refundContent, checkPartialRefund } from './new-refund.ts'
 import { isRefundInFlight } from './order-jobs.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
 import { findRefund, insertRefund, type RefundRow, refundedTickets, refundsOf } from './refund-store.ts'
@@ -36,7 +36,7 @@ export async function beginRefund(
   }
   if (order.state !== 'paid') throw illegalOrderTransition(order.order_id, order.state, 'refunded')
   const content = refundContent(order, await vouchersOf(db, order.order_id), await refundsOf(db, order.order_id), input)
-  if (!input.partly) await refusePartOf(deps, order, content.refund_quantity)
+  if (!input.partly) await checkPartialRefund(deps, order, content.refund_quantity)
   const { order_id, partner_id } = order
   const row = { ...content, partner_id, order_id, refund_id: refundId, state: 'asking' } as const
   return { order, refund: await insertRefund(db, row, { cause, now: clock.now() }), repeated: false }

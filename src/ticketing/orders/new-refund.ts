@@ -117,7 +117,7 @@ export async function previewRefund(
 }
 
 /** Refuses, before anything is stored or sent, a partial refund that the product excludes. */
-export async function refusePartOf(deps: Deps, order: OrderRow, refunded: number): Promise<void> {
+export async function checkPartialRefund(deps: Deps, order: OrderRow, refunded: number): Promise<void> {
   if (refunded === order.quantity || (await hasPartialRefunds(deps, order))) return
   throw new RefusedRequest(localized('not-partly', { product: echo(order.partner_deal_id) }))
 }

@@ -80,8 +80,8 @@ function unpaid(result: Exclude<CallResult<unknown>, { outcome: 'success' }>): U
     return { state: issuing ? 'paying' : 'pay_unknown', last_code: result.code, last_describe: result.describe }
   }
   const { kind, code = null, detail, maybe_received } = result.failure
-  const said = { last_code: code, last_describe: detail }
-  if (kind === 'partner-code') return { state: 'pay_failed', ...said, vouchers_open: false }
-  if (!maybe_received) return { state: 'created', ...said, vouchers_open: false }
-  return { state: 'pay_unknown', ...said }
+  const lastAnswer = { last_code: code, last_describe: detail }
+  if (kind === 'partner-code') return { state: 'pay_failed', ...lastAnswer, vouchers_open: false }
+  if (!maybe_received) return { state: 'created', ...lastAnswer, vouchers_open: false }
+  return { state: 'pay_unknown', ...lastAnswer }
 }

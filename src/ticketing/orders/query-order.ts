@@ -93,9 +93,9 @@ async function applyQueryResult(
   }
   const { body } = result.answer
   const problems = [...contradictions(order, body), ...(await contradictedCodes(deps, order, body))]
-  const said = [...problems, ...behind(asked, body), ...(await unmoved(deps, order, body))]
-  said.push(...(await wrongCodes(deps, order, body)))
-  const kept = await contradict(deps, order, said.length > 0 ? problemsText(said) : null, cause)
+  const differences = [...problems, ...behind(asked, body), ...(await missingRefunds(deps, order, body))]
+  differences.push(...(await wrongCodes(deps, order, body)))
+  const kept = await contradict(deps, order, differences.length > 0 ? problemsText(differences) : null, cause)
   if (problems.length > 0) {
     if (isOnlyMoreUsed(order, body)) await endCounted(deps, kept, body.refundedQuantity, cause)
     return { kind: 'schema', detail: problemsText(problems), maybe_received: true, problems }
@@ -145,7 +145,11 @@ function behind(asked: OrderRow, { orderStatus, usedQuantity, refundedQuantity }
 }
 
 /** Refunds that were decided although their tickets are used, so our own counts leave them out. */
-async function unmoved({ db }: Deps, order: OrderRow, { refundedQuantity: named }: Body): Promise<ShapeProblem[]> {
+async function missingRefunds(
+  { db }: Deps,
+  order: OrderRow,
+  { refundedQuantity: named }: Body,
+): Promise<ShapeProblem[]> {
   const count = refundedTickets(await refundsOf(db, order.order_id))
   if (order.used_quantity + count <= order.quantity || named >= count) return []
   return [{ path: 'body.refundedQuantity', problem: localized('behind-ours', { named, count }) }]
@@ -194,11 +198,11 @@ async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Pr
   const state = NEXT_STATES[order.state]?.[body.orderStatus]
   if (state === undefined || isTooEarly(deps, order, state)) return order
   const issuing = state === 'paying'
-  const said = { last_code: issuing ? ISSUING : null, last_describe: `orderStatus ${body.orderStatus}` }
+  const lastAnswer = { last_code: issuing ? ISSUING : null, last_describe: `orderStatus ${body.orderStatus}` }
   if (issuing) await queueQuery(deps, order, ISSUING_AGAIN_IN_S)
   else await dropQuery(deps.db, order.order_id)
   const vouchers_open = order.vouchers_open && state !== 'created' && state !== 'pay_failed'
-  return changeOrder(deps, order, { state, partner_order_id, ...said, vouchers_open }, cause)
+  return changeOrder(deps, order, { state, partner_order_id, ...lastAnswer, vouchers_open }, cause)
 }
 
 /** Unlike in a notice, an unknown voucher is accepted: the query was about this order. */

@@ -22,7 +22,7 @@ import { changedBy } from './change-order.ts'
 import { changeRefund, settleRefund } from './change-refund.ts'
 import { illegalOrderTransition, noSuchRefund } from './errors.ts'
 import { credentialListOf } from './issue-tickets.ts'
-import { refundContent, refusePartOf } from './new-refund.ts'
+import { refundContent, checkPartialRefund } from './new-refund.ts'
 import { dropRefundedMessage, isInFlight, queueRefundedMessage, type RefundedMessage } from './order-jobs.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
@@ -79,7 +79,7 @@ async function storeRefund(
   const { order_id, partner_id } = order
   const content = refundContent(order, await vouchersOf(db, order_id), await refundsOf(db, order_id), input)
   if (input.type === 2) checkNeverConfirmed(deps, order, content.refund_quantity)
-  if (!input.partly) await refusePartOf(deps, order, content.refund_quantity)
+  if (!input.partly) await checkPartialRefund(deps, order, content.refund_quantity)
   const row = { ...content, partner_id, order_id, refund_id: refundId, state: 'requested' } as const
   return insertRefund(db, row, { cause, now: clock.now() })
 }

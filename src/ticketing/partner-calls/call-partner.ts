@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
-import { INTERFACES, type InterfaceName, type PartnerInterface } from '../interfaces/index.ts'
+import { type INTERFACES, type InterfaceName, interfaceNamed, type PartnerInterface } from '../interfaces/index.ts'
 import { findPartner, type PartnerWithSecrets, type TestCallWith } from '../partners/index.ts'
 import type { CallResult, Reply } from './call-result.ts'
 import type { CallRecord } from './call-store.ts'
@@ -74,8 +74,7 @@ export async function callAsWritten(
   return { ...reply, callId: record.call_id }
 }
 
-const definitionOf = (name: InterfaceName) =>
-  INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
+const definitionOf = (name: InterfaceName) => interfaceNamed(name) as PartnerInterface
 
 const unknownPartner = (partnerId: bigint): RefusedRequest =>
   new RefusedRequest(localized('no-partner', { partner: partnerId }), { status: 404 })

@@ -88,7 +88,9 @@ export class SignatureSearches {
   async close(): Promise<void> {
     const thread = this.#thread
     this.#thread = undefined
-    await (await thread)?.destroy()
+    // A thread that could not be made has already failed its searches.
+    const made = await thread?.catch(() => undefined)
+    await made?.destroy()
   }
 
   /** Drops a thread that failed: its pending searches find nothing, and the next search starts a new one. */

@@ -134,7 +134,7 @@ function invalidAnswer(problems: readonly ShapeProblem[], json: unknown, mask: R
   const masked = problems.map(({ path, problem }) => ({ path: mask(path), problem: withValues(problem, mask) }))
   const problem = problemsText(masked)
   const detail = remark === undefined ? problem : localized('partner-says', { remark: echo(mask(remark)), problem })
-  return failed({ kind: 'schema', detail, maybe_received: true, problems }, json)
+  return failed({ kind: 'schema', detail, maybe_received: true, problems: masked }, json)
 }
 
 /** A response about another order or refund must not change ours, whatever its code. */

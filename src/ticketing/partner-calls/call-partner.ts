@@ -116,12 +116,7 @@ export async function activePartner(deps: CallDeps, partnerId: bigint): Promise<
 export const heartbeatWith: TestCallWith<CallDeps> =
   (deps) =>
   async (partner, { secret }) => {
-    const known: PartnerWithSecrets = (await findPartner(deps, partner.partner_id)) ?? {
-      ...partner,
-      secrets: [],
-      aes_key: null,
-    }
-    const result = await callPartner(deps, known, 'heartbeat', {}, { secret, cause: { kind: 'new-secret', ref: null } })
-    if (result.outcome === 'failed') return { ok: false, detail: String(result.failure.detail) }
-    return { ok: result.outcome === 'success', detail: result.outcome }
+    const options = { secret, cause: { kind: 'new-secret', ref: null } } as const
+    const result = await callPartner(deps, partner, 'heartbeat', {}, options)
+    return result.outcome === 'failed' ? { ok: false, detail: result.failure.detail } : { ok: true, detail: '' }
   }

@@ -1,5 +1,5 @@
 import { InvalidInput } from '../../platform/lib/json/input.ts'
-import { localized } from '../../platform/lib/localized-text.ts'
+import { type Detail, localized, withValues } from '../../platform/lib/localized-text.ts'
 import { echo, invalidRequest, RefusedRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 
 export const noSuchPartner = (): RescodeError => invalidRequest(localized('no-such-partner'), { status: 404 })
@@ -10,8 +10,8 @@ export const partnerTaken = (fields: readonly string[]): RescodeError =>
 
 export const signsAlready = (): RescodeError => new RefusedRequest(localized('signs-already'))
 
-export const testCallFailed = (detail: string): RescodeError =>
-  new RefusedRequest(localized('test-call-failed', { problem: echo(detail) }))
+export const testCallFailed = (detail: Detail): RescodeError =>
+  new RefusedRequest(localized('test-call-failed', { problem: withValues(detail, echo) }))
 
 export const rotatedMeanwhile = (): RescodeError => new RefusedRequest(localized('rotated-meanwhile'))
 

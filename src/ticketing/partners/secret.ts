@@ -1,14 +1,17 @@
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
+import type { Detail } from '../../platform/lib/localized-text.ts'
+import { readOr } from '../../platform/lib/read-or.ts'
 import { changePartner, requirePartner } from './change.ts'
 import { noOldSecret, oldSecretSigns, rotatedMeanwhile, signsAlready, testCallFailed } from './errors.ts'
+import type { PartnerWithSecrets } from './partner.ts'
 import * as store from './secret-store.ts'
-import { openSecret, type PartnerSecret, sealSecret } from './store.ts'
-import type { Partner, ShownPartner } from './wire.ts'
+import { openAesKey, openSecret, type PartnerSecret, type PartnerWithSealed, sealSecret } from './store.ts'
+import type { ShownPartner } from './wire.ts'
 
 /** Calls the partner, signing with this secret. `detail` is for operators and holds no secret. */
-export type TestCall = (partner: Partner, secret: PartnerSecret) => Promise<{ ok: boolean; detail: string }>
+export type TestCall = (partner: PartnerWithSecrets, secret: PartnerSecret) => Promise<{ ok: boolean; detail: Detail }>
 
 /** Makes a test call; passed in because this room does not know the room that calls partners. */
 export type TestCallWith<Given extends Deps = Deps> = (deps: Given) => TestCall
@@ -35,7 +38,7 @@ export async function rotatePartnerSecret(
 
 /**
  * Signs our calls with the newest secret from now on, if a test call with it passes; the previous one gets an end. Only
- * the newest is decrypted, so this also helps if an older one cannot be. `admit` runs in the transaction of the change
+ * the newest must be decrypted, so this also helps if an older one cannot be. `admit` runs in the transaction of the change
  * and throws if the caller may no longer do this.
  */
 export async function switchSigning(
@@ -44,11 +47,11 @@ export async function switchSigning(
   testCall: TestCall,
   admit?: (inside: Deps) => Promise<void>,
 ): Promise<ShownPartner> {
-  const { secrets, ...partner } = await requirePartner(deps, partnerId)
-  const newest = secrets.find(({ signs }) => !signs)
+  const partner = await requirePartner(deps, partnerId)
+  const newest = partner.secrets.find(({ signs }) => !signs)
   if (newest === undefined || newest.ends_at !== null) throw signsAlready()
   // Outside the transaction, because a partner may be slow.
-  const { ok, detail } = await testCall(partner, openSecret(deps.keys, partnerId, newest))
+  const { ok, detail } = await testCall(openable(deps, partner), openSecret(deps.keys, partnerId, newest))
   if (!ok) throw testCallFailed(detail)
   return changePartner(deps, partnerId, 'partner_signing_switched', async (inside, now) => {
     await admit?.(inside)
@@ -59,6 +62,13 @@ export async function switchSigning(
     return { secret_id: newest.secret_id }
   })
 }
+
+/** The partner with those of its secrets that can still be decrypted. */
+const openable = ({ keys }: Deps, { secrets, aes_key, ...partner }: PartnerWithSealed): PartnerWithSecrets => ({
+  ...partner,
+  secrets: secrets.flatMap((sealed) => readOr(() => [openSecret(keys, partner.partner_id, sealed)], [])),
+  aes_key: aes_key && readOr(() => openAesKey(keys, partner.partner_id, aes_key), null),
+})
 
 /** Ends the old secret now instead of after its overlap. The one that signs our calls cannot end. */
 export const retireSecret = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>

@@ -3,6 +3,7 @@ import { addSeconds, type Clock, DAY_S } from '../../platform/lib/clock.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
 import {
+  CERTIFICATE_KEPT_S,
   type CertificateFilter,
   certificateFilter,
   certificatesEnding,
@@ -84,9 +85,11 @@ export class KnownCertificates {
     return true
   }
 
-  /** How many end within 14 days. */
+  /** How many end within 14 days, of hosts that are still called. */
   ending(): number {
-    const alertBefore = addSeconds(this.#clock.now(), ALERT_WITHIN_S)
-    return [...this.#known.values()].filter(({ endsAt }) => endsAt < alertBefore).length
+    const now = this.#clock.now()
+    const [alertBefore, calledAfter] = [addSeconds(now, ALERT_WITHIN_S), addSeconds(now, -CERTIFICATE_KEPT_S)]
+    return [...this.#known.values()].filter(({ endsAt, writtenAt }) => endsAt < alertBefore && writtenAt > calledAfter)
+      .length
   }
 }

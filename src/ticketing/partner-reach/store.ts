@@ -54,9 +54,11 @@ export async function listedCertificates(
   return pageOf(rows, limit)
 }
 
+export const CERTIFICATE_KEPT_S = 30 * DAY_S
+
 /** Certificates of hosts, and breakers of processes, without any call since. */
 export const REACH_RETENTION: readonly Retention[] = [
-  { table: 'partner_certificate', key: ['partner_id', 'origin'], column: 'seen_at', keptS: () => 30 * DAY_S },
+  { table: 'partner_certificate', key: ['partner_id', 'origin'], column: 'seen_at', keptS: () => CERTIFICATE_KEPT_S },
   { table: 'partner_circuit', key: ['partner_id', 'process'], column: 'retry_at', keptS: () => DAY_S },
 ]
 

@@ -81,9 +81,16 @@ class DuePulls {
   async work(batch: readonly DuePull[]): Promise<void> {
     const waiting = [...batch]
     const worker = async () => {
-      for (let pull = waiting.shift(); pull && !this.isOver; pull = waiting.shift()) await this.#pull(pull)
+      for (let pull = waiting.shift(); pull && !this.isOver; pull = waiting.shift()) {
+        await this.#pull(pull).catch((error: unknown) => {
+          waiting.length = 0
+          throw error
+        })
+      }
     }
-    await Promise.all(Array.from({ length: CONCURRENCY }, worker))
+    // All of them, so that no call is under way after a failure.
+    const ends = await Promise.allSettled(Array.from({ length: CONCURRENCY }, worker))
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
 
   async #pull(pull: DuePull): Promise<void> {

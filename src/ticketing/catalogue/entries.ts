@@ -76,7 +76,7 @@ export const WHOLE = 'the answer'
 const nameOf = (raw: unknown, index: number): string => {
   const { date, priceDate, partnerDealId } = jsonFields(raw)
   const name = date ?? priceDate ?? partnerDealId
-  return typeof name === 'string' || typeof name === 'number' ? echo(String(name)) : `[${index}]`
+  return ['string', 'number', 'bigint'].includes(typeof name) ? echo(String(name)) : `[${index}]`
 }
 
 /** `d-1: title is required; …`: the first five problems, and whether there are more. */

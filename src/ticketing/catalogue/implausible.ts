@@ -42,7 +42,11 @@ async function comparedWithPrices(
 ): Promise<ImplausibleValue[]> {
   const id = partnerDealId ?? body[0]?.partnerDealId
   if (id === undefined) return []
-  return implausiblePrices(body, await usualPrices(db, { partnerId, partnerDealId: String(id) }), localized('median-stored'))
+  return implausiblePrices(
+    body,
+    await usualPrices(db, { partnerId, partnerDealId: String(id) }),
+    localized('median-stored'),
+  )
 }
 
 /** Only open-date products have prices of their own. */

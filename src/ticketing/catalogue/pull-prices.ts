@@ -19,10 +19,10 @@ import type { PartnerWithSecrets } from '../partners/index.ts'
 import { type Entries, type EntryProblem, readEntries } from './entries.ts'
 import { implausibleValues, implausibleWarnings } from './implausible.ts'
 import {
+  claimNewest,
   countGone,
   forgetRemoval,
   hasLevels,
-  claimNewest,
   noteRemoval,
   type Price,
   type PricesToSave,
@@ -78,9 +78,10 @@ export function onlyRequested(
   for (const { dealId, ...price } of good) {
     const { price_date: day, partner_primary_key: key } = price
     if (dealId !== partnerDealId) {
-      unrequested.push({ entry: day, path: 'partnerDealId', problem: `is ${dealId}; requested was ${partnerDealId}` })
+      const problem = localized('about-another', { named: echo(dealId), order: partnerDealId })
+      unrequested.push({ entry: day, path: 'partnerDealId', problem })
     } else if (day < from || day > to) {
-      unrequested.push({ entry: day, path: 'date', problem: `is not between ${from} and ${to}` })
+      unrequested.push({ entry: day, path: 'date', problem: localized('not-between', { from, to }) })
     } else byKey.set(`${day} ${key}`, price)
   }
   return { good: [...byKey.values()], problems: [...problems, ...unrequested] }
@@ -120,7 +121,7 @@ async function heldRemoval({ config, db, clock }: Deps, prices: PricesToSave): P
     const now = clock.now()
     const saidAt = await noteRemoval(db, prices, digestOf(prices), now)
     if (now < addSeconds(saidAt, config.PRICE_REMOVAL_HOLD_S)) {
-      const problem = `no longer has ${gone} of ${entries} stored entries; they are kept until the same is pulled again, at least ${config.PRICE_REMOVAL_HOLD_S} seconds later`
+      const problem = localized('removal-held', { gone, entries, seconds: config.PRICE_REMOVAL_HOLD_S })
       return { entry: `${prices.from} to ${prices.to}`, path: 'body', problem }
     }
   }
@@ -235,7 +236,12 @@ async function askDays(
   const body = { partnerDealId, startTime: from, endTime: to }
   const result = await callPartner(deps, partner, 'price-calendar', body, options)
   const entries = readEntries(result, priceCalendar.answer, 'prices')
-  return calendarAnswer(result, entries, (entry) => ({ ...entry, dealId: entry.partnerDealId, priceDate: entry.date, key: '' }))
+  return calendarAnswer(result, entries, (entry) => ({
+    ...entry,
+    dealId: entry.partnerDealId,
+    priceDate: entry.date,
+    key: '',
+  }))
 }
 
 async function askLevels(

@@ -4,6 +4,7 @@ import type { Deps } from '../../platform/deps.ts'
 import type { Cause, Difference } from '../../platform/history/index.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { echo } from '../../platform/lib/web/rescode.ts'
 import { lenientProblems, productPull, withUsableFields } from '../interfaces/index.ts'
 import type { CallDeps } from '../partner-calls/index.ts'
@@ -48,7 +49,7 @@ export const pullProduct = operation(
     const request = { method: 'multi' as const, partnerDealIds: [partner_deal_id] }
     const report = { ...(await pullProducts(deps, partner_id, request, options)), expected: 1 }
     if (report.failure || report.pulled.includes(partner_deal_id) || report.problems.length > 0) return report
-    return { ...report, problems: [{ entry: partner_deal_id, path: '', problem: 'is not in the response' }] }
+    return { ...report, problems: [{ entry: partner_deal_id, path: '', problem: localized('not-in-response') }] }
   },
 )
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import {
   date,
   dateTime,
@@ -103,7 +104,7 @@ export const voucherState = z.looseObject({
   voucher: idText(),
   voucherPics: maybe(z.string()).catch(undefined),
   voucherInvalidTime: dateTime(),
-  quantity: smallInt(),
+  quantity: smallInt().refine((count) => count >= 0, problem('must-not-be-negative')),
   status: oneOf(0, 1, 2, 3),
 })
 

@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../../platform/deps.ts'
 import type { Cause } from '../../platform/history/index.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { changeRefund } from './change-refund.ts'
 import { illegalOrderTransition, noSuchRefund } from './errors.ts'
-import { isOpenRefund, type RefundInput, refundContent, checkPartialRefund } from './new-refund.ts'
+import { checkPartialRefund, isOpenRefund, type RefundInput, refundContent } from './new-refund.ts'
 import { isRefundInFlight } from './order-jobs.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
 import { findRefund, insertRefund, type RefundRow, refundedTickets, refundsOf } from './refund-store.ts'
@@ -31,7 +32,7 @@ export async function beginRefund(
   const { db, clock } = deps
   const known = await findRefund(db, order.partner_id, refundId)
   if (known) {
-    if (differs(known, order, input)) throw new RefusedRequest(localized('refund-exists', { refund: echo(refundId) }))
+    requireSameContents(known, order, input)
     return continueRefund(deps, order, known, cause)
   }
   if (order.state !== 'paid') throw illegalOrderTransition(order.order_id, order.state, 'refunded')
@@ -42,11 +43,16 @@ export async function beginRefund(
   return { order, refund: await insertRefund(db, row, { cause, now: clock.now() }), repeated: false }
 }
 
-const differs = (known: RefundRow, order: OrderRow, input: RefundInput): boolean =>
-  known.order_id !== order.order_id ||
-  (input.quantity ?? known.refund_quantity) !== known.refund_quantity ||
-  (input.refund_price ?? known.refund_price) !== known.refund_price ||
-  (input.vouchers.length > 0 && [...input.vouchers].sort().join('\n') !== [...known.vouchers].sort().join('\n'))
+/** Throws RefusedRequest for the id of another refund. Fields that are left out cannot differ, nor can a fee of 0. */
+export function requireSameContents(known: RefundRow, order: OrderRow, input: RefundInput): void {
+  const isSame =
+    known.order_id === order.order_id &&
+    (input.quantity ?? known.refund_quantity) === known.refund_quantity &&
+    (input.refund_price ?? known.refund_price) === known.refund_price &&
+    (input.refund_fee || known.refund_fee) === known.refund_fee &&
+    (input.vouchers.length === 0 || isDeepStrictEqual(new Set(input.vouchers), new Set(known.vouchers)))
+  if (!isSame) throw new RefusedRequest(localized('refund-exists', { refund: echo(known.refund_id) }))
+}
 
 async function continueRefund(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<BegunRefund> {
   if (refund.state === 'unknown') return 'lost'
@@ -56,7 +62,7 @@ async function continueRefund(deps: Deps, order: OrderRow, refund: RefundRow, ca
     deps,
     order,
     refund,
-    { state: 'unknown', decision_code: null, reason: 'no response was kept' },
+    { state: 'unknown', decision_code: null, reason: localized('no-response-kept') },
     cause,
   )
   return 'lost'
@@ -85,7 +91,7 @@ export async function endCounted(deps: Deps, order: OrderRow, counted: number, c
 }
 
 function endAsCounted(deps: Deps, order: OrderRow, refund: RefundRow, counted: number, cause: Cause) {
-  const reason = `the partner counts ${counted} tickets as refunded`
+  const reason = localized('counted-as-refunded', { count: counted })
   return changeRefund(deps, order, refund, { state: 'refunded', decision_code: null, reason }, cause)
 }
 

@@ -168,7 +168,7 @@ export async function applyRefundResult(
     const state = result.code === 200 ? 'refunded' : 'refused'
     if (refund.state === state) return
     if (isDecided(refund)) throw new RefusedRequest(decidedOtherwise(refund, state))
-    const update = { state, decision_code: result.code, reason: result.describe } as const
+    const update = { state, decision_code: result.code, reason: echo(result.describe) } as const
     await changeRefund(inside, order, refund, update, cause)
   })
 }

@@ -27,7 +27,7 @@ import { findOrder, type OrderRow, type OrderUpdate } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { isOrderTransition } from './states.ts'
 import { TRIAL_KEPT_S } from './trial-store.ts'
-import { type NewOrder, newOrder } from './wire.ts'
+import { type NewOrder, newOrder, ticketsPrice } from './wire.ts'
 
 /** What an order is for: a visitor, a test run, or a trial, after which it is deleted (TRIAL_KEPT_S). */
 export type OrderPurpose = 'sale' | 'test-run' | 'trial'
@@ -200,8 +200,7 @@ function completeRequest(orderId: bigint, input: NewOrder, offer: OutputOf<typeo
     const why = localized(offer ? 'required-no-price' : 'required-no-product')
     throw new InvalidInput(missing.map(([field]) => ({ field, problem: why })))
   }
-  // In fen, so that 0.1 × 3 stays 0.3.
-  const totalPrice = input.total_price ?? Math.round(unitPrice * 100 * input.quantity) / 100
+  const totalPrice = input.total_price ?? ticketsPrice(unitPrice, input.quantity, 'total_price')
   return {
     ...givenFields(input),
     orderId,

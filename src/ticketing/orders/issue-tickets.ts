@@ -2,6 +2,7 @@ import type { Deps } from '../../platform/deps.ts'
 import type { Cause } from '../../platform/history/index.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { LIST_LIMITS } from '../../platform/lib/json/shape.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import type { IssuedTickets } from '../interfaces/index.ts'
 import type { RequestOf } from '../partner-calls/index.ts'
 import { changeOrder, contradict } from './change-order.ts'
@@ -138,4 +139,4 @@ export async function issueTickets(
 const paidNow = ({ state }: OrderRow): Partial<OrderUpdate> =>
   isOrderTransition(state, 'paid') ? { state: 'paid', last_code: 200, last_describe: null } : {}
 
-const WAITING = { state: 'paying', last_code: ISSUING, last_describe: 'asyReturnVoucher: codes come later' } as const
+const WAITING = { state: 'paying', last_code: ISSUING, last_describe: localized('codes-come-later') } as const

@@ -8,6 +8,7 @@ import { foreignVoucher } from './quantities.ts'
 import { type NewRefundRow, type RefundRow, refundsOf } from './refund-store.ts'
 import { REFUND_STATES, type RefundState } from './states.ts'
 import { ticketsLeftOn } from './voucher-counts.ts'
+import { ticketsPrice } from './wire.ts'
 
 /** The requested refund: all remaining tickets, unless it names some. */
 export interface RefundInput {
@@ -54,7 +55,7 @@ export function refundContent(
   return {
     refund_quantity: quantity,
     vouchers: named.length > 0 ? named : unusedVouchers(vouchers, free, { quantity, left }),
-    refund_price: input.refund_price ?? Math.round(order.unit_price * 100 * quantity) / 100,
+    refund_price: input.refund_price ?? ticketsPrice(order.unit_price, quantity, 'refund_price'),
     refund_fee: input.refund_fee ?? 0,
   }
 }

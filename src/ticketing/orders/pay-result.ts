@@ -99,7 +99,10 @@ async function fail(
   // If the order was paid more than once, the partner is queried, because the notice may mean an earlier payment.
   const again = (await countOrderMoves(deps.db, order.order_id, { to: 'paying', notFrom: 'pay_unknown' })) > 1
   const failure = code !== undefined && code >= FIRST_FAILURE ? code : null
-  const lastAnswer = { last_code: failure, last_describe: echo(failure === null ? describe : `${failure}: ${describe}`) }
+  const lastAnswer = {
+    last_code: failure,
+    last_describe: echo(failure === null ? describe : `${failure}: ${describe}`),
+  }
   const state = again ? 'pay_unknown' : 'pay_failed'
   await changeOrder(deps, order, { state, ...lastAnswer, vouchers_open: again }, cause)
   if (again) await queueQuery(deps, order, ASK_AGAIN_IN_S)

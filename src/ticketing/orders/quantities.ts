@@ -137,7 +137,7 @@ const [USED, REFUNDED] = [1, 2] as const
 
 /** Tickets of a new code. Its entries are either about all of them, or about a part each. */
 function quantityOf(entries: readonly ReportedVoucher[], most: number): number {
-  const [first = 1, ...rest] = entries.map(({ quantity }) => quantity)
+  const [first = 1, ...rest] = entries.map(({ quantity }) => Math.max(1, quantity))
   if (rest.length === 0 || (first > 1 && rest.every((quantity) => quantity === first))) return first
   return Math.min(
     most,

@@ -17,12 +17,12 @@ import {
   statedNow,
 } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
-import { beginRefund, type RefundToSend, resumeRefund } from './begin-refund.ts'
+import { beginRefund, type RefundToSend, requireSameContents, resumeRefund } from './begin-refund.ts'
 import { changedBy } from './change-order.ts'
 import { changeRefund, settleRefund } from './change-refund.ts'
 import { illegalOrderTransition, noSuchRefund } from './errors.ts'
 import { credentialListOf } from './issue-tickets.ts'
-import { refundContent, checkPartialRefund } from './new-refund.ts'
+import { checkPartialRefund, refundContent } from './new-refund.ts'
 import { dropRefundedMessage, isInFlight, queueRefundedMessage, type RefundedMessage } from './order-jobs.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
@@ -47,7 +47,7 @@ export const refundByPlatform = operation(
     await withOrder(deps, orderId, async (inside, order) => {
       await recordAsked(inside, 'order_refunded_asked', order, { refund_id: refundId, type })
       const known = await findRefund(inside.db, order.partner_id, refundId)
-      if (known && known.order_id !== orderId) throw noSuchRefund(refundId)
+      if (known) requireSameContents(known, order, input)
       const refund = known ?? (await storeRefund(inside, order, refundId, input, changedBy(cause)))
       const update = { state: 'refunded', decision_code: null, reason: reason ?? null } as const
       if (refund.state !== 'refunded') await changeRefund(inside, order, refund, update, changedBy(cause))

@@ -112,7 +112,8 @@ const DOUBLE_SPACING = 1_024n
  * `sold` is also true if the partner's program could confuse this order with a sold one: because it reads ids as
  * doubles, or gave both the same partnerOrderId.
  */
-export const findNamedOrder = (db: Db, orderId: bigint): Promise<NamedOrder | undefined> => {
+export const findNamedOrder = async (db: Db, orderId: bigint): Promise<NamedOrder | undefined> => {
+  if (orderId < 1n) return undefined
   const last = orderId > MAX_ID - DOUBLE_SPACING ? MAX_ID : orderId + DOUBLE_SPACING
   return db.maybe(
     namedOrder,

@@ -23,10 +23,7 @@ export const priceRange = z
     /** Dates, inclusive; today and the 90 days after `from` if left out. */
     from: date().optional(),
     to: date().optional(),
-    /**
-     * Whether to pull the level price calendar (sessions, kinds of tickets); by default the kind that was pulled
-     * before.
-     */
+    /** Pulls the level price calendar (sessions, kinds of tickets); by default the kind that was pulled before. */
     level: z.boolean().optional(),
   })
   .refine(({ from = '', to }) => to === undefined || from <= to, {

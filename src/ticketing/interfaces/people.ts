@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import { idText, maybe, oneOf, sentText, text } from '../../platform/lib/json/fields.ts'
 
-/**
- * 0 ID card, 1 passport, 2 military officer ID, 3 Taiwan compatriot permit, 4 HK/Macau pass, 5 mainland permit to
- * Taiwan.
- */
+/** 0 ID card, 1 passport, 2 officer ID, 3 Taiwan compatriot permit, 4 HK/Macau pass, 5 mainland permit to Taiwan. */
 const CREDENTIAL_TYPES = ['0', '1', '2', '3', '4', '5'] as const
 
 const credentials = z

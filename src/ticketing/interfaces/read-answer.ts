@@ -26,10 +26,7 @@ const BY_HUNDREDS: Readonly<Record<number, string>> = {
   6: 'refund error',
 }
 
-/**
- * An unknown code is explained by its hundred, if the interface has codes of that hundred: a 4xx says nothing about
- * prices.
- */
+/** An unknown code is explained by its hundred, if the interface has any: a 4xx says nothing about prices. */
 function meaningOf({ failures, pending }: PartnerInterface, code: number): string {
   const hundred = Math.floor(code / 100)
   const own = Object.keys({ ...failures, ...pending }).some((known) => Math.floor(Number(known) / 100) === hundred)

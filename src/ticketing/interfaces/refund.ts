@@ -56,10 +56,7 @@ export const orderRefund = partnerInterface({
   },
 })
 
-/**
- * The platform has refunded by itself. refundMessageType: 1 by customer service, 2 payment never confirmed, 3 review
- * timed out.
- */
+/** A refund by the platform: 1 by customer service, 2 payment never confirmed, 3 review timed out. */
 export const orderRefunded = partnerInterface({
   name: 'order-refunded',
   title: 'Refunded message',

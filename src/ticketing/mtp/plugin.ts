@@ -40,10 +40,7 @@ export function answerUnknownSignedPaths(app: FastifyInstance, deps: NoticeDeps)
   })
 }
 
-/**
- * The code of area B for a request that never reaches its routes; the headless API of the sandbox answers in the same
- * form.
- */
+/** The code of area B for a request that never reaches its routes; the headless API of the sandbox has the same. */
 export function areaBOf(prefixes: readonly string[]): AreaB {
   const isOwn = isForPartners(prefixes)
   return (target) => {
@@ -54,10 +51,7 @@ export function areaBOf(prefixes: readonly string[]): AreaB {
 
 const TESTS_PER_MINUTE = 60
 
-/**
- * B1: the endpoints that partners call, under each of MTP_PATH_PREFIXES. The signature covers the path as the caller
- * sent it.
- */
+/** B1, the endpoints that partners call, under each of MTP_PATH_PREFIXES. Signatures cover the path as sent. */
 export const mtpRoom: FastifyPluginAsync<{ deps: NoticeDeps }> = async (app, { deps }) => {
   // Counted per address, across prefixes.
   const limitTests = limitRate(app, { kind: 'signature test', perMinute: TESTS_PER_MINUTE, refuse: tooManyCalls })

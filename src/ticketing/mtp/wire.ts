@@ -28,10 +28,7 @@ import { NOTICE_PATHS } from '../mws-wire/index.ts'
 
 // The shape of the notices (REFERENCE "Payloads"). Whether their numbers fit together is checked by the operations.
 
-/**
- * `partnerId` is optional; when present it must belong to the caller's clientId (REFERENCE "What a signed call may do
- * differently").
- */
+/** `partnerId` is optional, but must belong to the caller (REFERENCE "What a signed call may do differently"). */
 const envelope = { partnerId: maybe(numericText()), code: maybe(smallInt()).catch(undefined), describe: remark() }
 
 const REMARKS = z.looseObject({ code: maybe(smallInt()), describe: maybe(z.string()) })

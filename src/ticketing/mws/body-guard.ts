@@ -89,10 +89,7 @@ export function requireJson(type = ''): void {
   if (otherCharset(type) !== undefined) throw bodyRejected(localized('charset-not-utf8'))
 }
 
-/**
- * The longest lists allowed have some 11,000 values. A mebibyte of values would block the process for tens of
- * milliseconds.
- */
+/** The longest lists have some 11,000 values. A mebibyte of values would block the process for tens of ms. */
 export const MAX_VALUES = 40_000
 
 /** Reads a notice. `problem` goes to the caller, without details of a decrypted body; `reason` is for the sandbox. */

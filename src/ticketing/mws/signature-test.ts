@@ -26,10 +26,7 @@ const SEARCHED = { kind: 'signature searched', most: 60, windowS: 60 } as const
 /** Limit of strangers' tests that are kept. */
 const UNVERIFIED = { kind: 'signature test unverified', most: 20, windowS: 300 } as const
 
-/**
- * Unverified callers are answered after a multiple of this, so that the time does not reveal whether the clientId
- * exists.
- */
+/** Unverified callers wait for a multiple of this, so that the time does not reveal whether the clientId exists. */
 const ANSWER_STEP_MS = 250
 
 export interface SignatureAnswer extends Envelope {

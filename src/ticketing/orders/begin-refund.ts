@@ -68,10 +68,7 @@ async function continueRefund(deps: Deps, order: OrderRow, refund: RefundRow, ca
   return 'lost'
 }
 
-/**
- * Call it after querying the order: the partner's count shows whether it has refunded. If not, the refund is sent
- * again.
- */
+/** Call it after querying the order: if the partner's count does not include the refund, it is sent again. */
 export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string, cause: Cause): Promise<BegunRefund> {
   const refund = await findRefund(deps.db, order.partner_id, refundId)
   if (!refund) throw noSuchRefund(refundId)

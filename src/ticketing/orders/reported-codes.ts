@@ -23,10 +23,7 @@ interface VoucherEntry {
   readonly status: Status
 }
 
-/**
- * The codes of a voucherList, and those that only a credentialList names; a code that people share has the earliest
- * state.
- */
+/** The codes of a voucherList, and those that only a credentialList names; shared ones with the earliest state. */
 export function codesIn(
   voucherList: readonly VoucherEntry[] = [],
   credentialList: readonly (Credential | undefined)[] = [],

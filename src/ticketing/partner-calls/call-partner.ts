@@ -53,10 +53,7 @@ async function sendLate(
   return (await makeCall(deps, partner, sending, { cause, ...about })).record
 }
 
-/**
- * Sends `text`, which a person wrote, as it is, whatever the interface takes. Test steps do not count such calls as
- * theirs.
- */
+/** Sends `text`, which a person wrote, whatever the interface takes. Test steps do not count such calls. */
 export async function callAsWritten(
   deps: CallDeps,
   partner: PartnerWithSecrets,

@@ -11,10 +11,7 @@ export const CALL_RETENTION: readonly Retention[] = [
   { table: 'partner_call', key: ['call_id'], column: 'started_at', keptS: () => 30 * DAY_S },
 ]
 
-/**
- * How a test step forges a call: with a wrong signature, a Date of twenty minutes ago, or an unknown clientId. The rest
- * of the call is valid.
- */
+/** How a test step forges a call: a wrong signature, a Date of twenty minutes ago, or an unknown clientId. */
 export const FORGERIES = ['signature', 'date', 'client'] as const
 export type Forgery = (typeof FORGERIES)[number]
 

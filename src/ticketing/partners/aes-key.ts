@@ -23,10 +23,7 @@ export const setAesKey = operation(
     storeAesKey(deps, partnerId, aes_key, false),
 )
 
-/**
- * Replaces the key by a generated one, which is only shown now. What is encrypted with the previous key is refused from
- * now on.
- */
+/** Replaces the key by a generated one, which is only shown now. The previous key stops working at once. */
 export async function makeAesKey(deps: Deps, partnerId: bigint): Promise<ShownPartner & { aes_key: string }> {
   const aes_key = randomDigits(KEY_CHARACTERS)
   return { ...(await storeAesKey(deps, partnerId, aes_key, true)), aes_key }

@@ -20,10 +20,7 @@ export async function webhookSecret(
   return decryptSecret(keys, webhook.webhook_secret, store.webhookSecretContext(partnerId, role))
 }
 
-/**
- * Stores a contact. A new webhook gets a secret, which is returned to be shown once; a webhook with the same URL keeps
- * its own.
- */
+/** Stores a contact. Returns the secret of a new webhook; one with the same URL keeps its own. */
 export async function storeContact(
   { db, keys }: Pick<Deps, 'db' | 'keys'>,
   partnerId: bigint,
@@ -41,10 +38,7 @@ export async function storeContact(
   return secret
 }
 
-/**
- * Replaces the secret of a contact's webhook at once; it is only shown now. Calls that fail meanwhile are retried for a
- * day.
- */
+/** Replaces the secret of a webhook at once; it is only shown now. Failed calls are retried for a day. */
 export async function rotateWebhookSecret(
   deps: Deps,
   partnerId: bigint,

@@ -33,10 +33,7 @@ const removeDemoPartners = async (
 const deleteDemoPartners = (db: Db, kept: readonly bigint[]): Promise<number> =>
   db.exec(sql`delete from partner where demo and partner_id <> all(${kept}::bigint[])`)
 
-/**
- * Partners that stay can no longer call, be called or sign in; deleting their secrets also deletes their sandbox
- * sessions.
- */
+/** Partners that stay can no longer call, be called or sign in. With their secrets their sandbox sessions go. */
 async function disableDemoPartners(db: Db, now: Date): Promise<number> {
   const disabled = await db.exec(
     sql`update partner set status = 'suspended', base_url = null, interface_urls = '{}', updated_at = ${now}

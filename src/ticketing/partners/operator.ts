@@ -69,10 +69,7 @@ type ContactRecord = PartnerRecord & { readonly role?: ContactRole }
 
 const contactIn = ({ contacts, role }: ContactRecord) => (role ? contacts?.[role] : undefined)
 
-/**
- * What operators do with partners. `testCallWith` makes the test call with a new secret; `breakerOf` is shown beside a
- * partner.
- */
+/** What operators do with partners. `testCallWith` makes the test call with a new secret. */
 export const partnerActions = <Given extends Deps>(
   testCallWith: TestCallWith<Given>,
   breakerOf: (deps: Deps, partner: OnePartner) => Promise<object>,

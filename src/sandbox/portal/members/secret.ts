@@ -59,7 +59,7 @@ export async function signWithNewest(deps: RunDeps, partnerId: bigint): Promise<
   let failed: string | undefined
   const trial: ReturnType<typeof heartbeatWith> = async (partner, secret) => {
     const result = await testCall(partner, secret)
-    if (!result.ok) failed = result.detail
+    if (!result.ok) failed = String(result.detail)
     return result
   }
   try {

@@ -205,7 +205,10 @@ function tablesOf({ token, app, partner, people = [] }: Explained, context: Page
           }),
         ]
       : []),
-    ...people.map(({ cid, user_id, refusals: rows }) => refusals(`${cid}/${user_id}`, rows)),
+    // Only where there are some: otherwise the search leads straight to the person's page.
+    ...people.flatMap(({ cid, user_id, refusals: rows }) =>
+      rows.length > 0 ? [refusals(`${cid}/${user_id}`, rows)] : [],
+    ),
   ]
 }
 

@@ -1,4 +1,5 @@
 import { checkText } from '../../authorization/refusals/index.ts'
+import { eventInWords } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { action, onTerminal, type PageAddress, type Shown } from '../../platform/lib/action.ts'
 import { ORDER_PARTS } from '../../ticketing/orders/index.ts'
@@ -83,7 +84,13 @@ const parts = {
   received: [],
   registered: [],
   refusals: ['at', 'request_id', ...REFUSAL],
-  audit: ['at', 'event', 'actor', person] satisfies Shown<Followed>[],
+  audit: [
+    'at',
+    { name: 'event', onTerminalOnly: true },
+    { name: 'event', of: ({ event }, t) => eventInWords(event, t.locale), onPagesOnly: true },
+    'actor',
+    person,
+  ] satisfies Shown<Followed>[],
   rejected_call: [
     RECEIVED,
     ...REJECTED,

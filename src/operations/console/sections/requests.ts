@@ -35,7 +35,10 @@ async function readOne(context: PageContext) {
     ...(facts.length > 0 ? {} : { notice: t('console.explain.only_audit') }),
     tables: [
       ...tables,
-      { ...tableOf(AUDIT, AUDIT.list?.columns ?? [], known.events, context), title: t('console.explain.events') },
+      {
+        ...tableOf(AUDIT, AUDIT.list?.columns ?? [], known.events, context),
+        ...{ title: t('console.explain.events'), none: t('console.home.none') },
+      },
     ],
     actions: [],
   }

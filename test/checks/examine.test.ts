@@ -56,9 +56,9 @@ describe('a forged call', () => {
 
   it('is not refused by the words with which the right one was answered', () => {
     const none = { code: 301, describe: 'no such order' }
-    expect(failed(answered(200, none), { refusal: { ...refusal, honest: none } })).toHaveLength(1)
+    expect(failed(answered(200, none), { refusal: { ...refusal, genuineAnswer: none } })).toHaveLength(1)
     const told = { code: 301, describe: 'bad BA', partnerId: '7001' }
-    expect(failed(answered(200, told), { refusal: { ...refusal, honest: none } })).toEqual([])
+    expect(failed(answered(200, told), { refusal: { ...refusal, genuineAnswer: none } })).toEqual([])
   })
 
   it.each([

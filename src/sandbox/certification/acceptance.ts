@@ -13,24 +13,24 @@ interface PassedRun {
   readonly runNumber: number
   readonly passedAt: Date
   readonly reportId: string
-  /** No run of the partner has passed before. */
+  /** The partner's first accepted run. */
   readonly isFirst: boolean
 }
 
 /** The result of the acceptance check ("query orders"). */
 export interface Acceptance {
   readonly passed: boolean
-  /** Set for the one check that has made it passed. */
+  /** Set only by the check that accepted the run. */
   readonly justPassed?: PassedRun
-  /** Ids of steps that are not done yet. */
+  /** Ids of the steps that are not done. */
   readonly openSteps: readonly string[]
-  /** Order ids that count. */
+  /** Ids of the orders that count as evidence. */
   readonly proof: OutputOf<typeof outcomesOf>
-  /** Contacts that the partner has yet to name; acceptance would inform nobody else. */
+  /** Contacts that the partner has yet to name: acceptance notifies them and nobody else. */
   readonly missingContacts: readonly ContactRole[]
 }
 
-/** What the platform's own records say about a run; changes nothing. */
+/** Checks a run against the platform's own records, without changing anything. */
 export async function acceptanceOf(deps: Deps, view: RunView): Promise<Acceptance> {
   const openSteps = view.steps.filter(({ done }) => !done).map(({ step }) => step.id)
   const { contacts } = await showPartner(deps, view.run.partner_id)
@@ -46,9 +46,9 @@ const isComplete = ({ openSteps, proof }: Acceptance): boolean =>
   openSteps.length === 0 && proof.consumed.length > 0 && proof.refunded.length > 0
 
 /**
- * The acceptance check: every step is done, and the platform's records show one consumption and one refund in this
- * run (REFERENCE "States of a test run"). Then the integration is passed, once, however many ask at the same time; the signed
- * report is committed with it. Throws when only a contact is missing: nobody would learn that the run has passed.
+ * The acceptance check: every step is done, and the platform's records show a consumption and a refund in this run
+ * (REFERENCE "States of a test run"). The run is accepted exactly once, even under concurrent calls, and the signed
+ * report is stored in the same transaction. Throws when only a contact is missing, because nobody would be notified.
  */
 export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: string): Promise<Acceptance> {
   return inTransaction(deps, async (inside, db) => {

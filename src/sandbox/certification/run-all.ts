@@ -11,23 +11,23 @@ import type { RunDeps } from './running-attempts.ts'
 import { isDone, STEPS } from './steps/index.ts'
 
 /**
- * Starts the steps that are left, one after the other in the background, beginning with the current one (or the one
- * after it, if that is done), until one is not done or waits for a notice of the partner, or none is left. While
- * it goes on, asking again changes nothing. Throws what `startStep` throws for the first.
+ * Runs the remaining steps one after the other in the background, from the current one on (or from the next, if the
+ * current one is done), until a step fails, needs somebody to send a notice, or none is left. Calling it again
+ * meanwhile changes nothing. Throws what `startStep` throws for the first step.
  */
 export async function startAll(deps: RunDeps, log: Log, run: OneRun): Promise<void> {
   const first = await startNext(deps, log, run)
   if (first === undefined) return
   deps.runningAttempts.runAll(run.runId, () =>
     startRemaining(deps, log, run, first).catch((error: unknown) => {
-      // A person has continued by hand, begun another run, or starts too many steps: the page says so.
+      // Somebody took over by hand, began another run, or hit the rate limit: the page says so.
       if (!(error instanceof RescodeError))
         log.error({ err: error, run: run.runId }, 'starting the steps one after the other ended with an error')
     }),
   )
 }
 
-/** The id of the attempt; undefined once the last step has passed. */
+/** The id of the attempt; undefined once the last step is done. */
 async function startNext(deps: RunDeps, log: Log, { partnerId, runId }: OneRun): Promise<string | undefined> {
   const { run, steps, current } = await showRun(deps, partnerId, runId)
   requireOpen(run)
@@ -43,20 +43,20 @@ async function startNext(deps: RunDeps, log: Log, { partnerId, runId }: OneRun):
 async function startRemaining(deps: RunDeps, log: Log, run: OneRun, first: string): Promise<void> {
   const { runningAttempts } = deps
   for (let attempt: string | undefined = first; attempt !== undefined; attempt = await startNext(deps, log, run)) {
-    deps.logFollowers.lookNow()
+    deps.logFollowers.pollNow()
     await runningAttempts.endOf(attempt)
-    if (runningAttempts.isClosed || !(await doneByItself(deps, attempt))) return
+    if (runningAttempts.isClosed || !(await finishedUnattended(deps, attempt))) return
   }
 }
 
-/** Late tickets are issued by the partner's system, so nobody is needed for that notice. */
-const SENT_BY_ITSELF = MOUNT + PATH.pay
+/** The partner's system sends the pay notice by itself when it issues tickets later. */
+const SENT_UNATTENDED = MOUNT + PATH.pay
 
-/** Whether it is done and nobody had to do anything for it. */
-async function doneByItself({ db }: Deps, attemptId: string): Promise<boolean> {
+/** Whether the step is done and nobody had to do anything for it. */
+async function finishedUnattended({ db }: Deps, attemptId: string): Promise<boolean> {
   const attempt = await findAttempt(db, attemptId)
   const step = STEPS.find(({ id }) => id === attempt?.step_id)
   if (!attempt || !step || !isDone(step, attempt.outcome)) return false
   const events = await eventsOfAttempt(db, attemptId)
-  return events.every(({ kind, data }) => kind !== 'waiting' || data.path === SENT_BY_ITSELF)
+  return events.every(({ kind, data }) => kind !== 'waiting' || data.path === SENT_UNATTENDED)
 }

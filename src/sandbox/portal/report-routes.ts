@@ -19,16 +19,16 @@ interface OneReport {
 }
 
 interface VerifyPage {
-  /** Null before anything was asked. */
+  /** Null until a report is submitted. */
   readonly found: Verdict | { readonly verdict: 'unknown' } | null
   readonly signature?: string
-  /** Where the report can be fetched from to verify it elsewhere. */
+  /** Set if the report can be downloaded. */
   readonly reportId?: string
   /** What was pasted into the form. */
   readonly pasted?: string
 }
 
-/** Pages on which anybody can verify a report, the public key, and the files to verify it elsewhere. No sign-in. */
+/** Public pages that verify a report, the public key, and the files to verify a report elsewhere. */
 export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const limit = { kind: 'report verification', perMinute: VERIFIED_PER_MINUTE, refuse: tooManyRequests }
   const limited = limitRate(app, limit)
@@ -76,7 +76,7 @@ export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.get('/report-key.pem', (_request, reply) => send(reply, 'application/x-pem-file', reportKey(deps.keys).pem))
 }
 
-/** Names of functions and steps; the id where one no longer exists. */
+/** Names of functions and steps; the id if one no longer exists. */
 const namesIn = (t: Translate) => ({
   step: (id: string) => (STEPS.some((step) => step.id === id) ? stepName(id, t) : id),
   function: (id: string) => {

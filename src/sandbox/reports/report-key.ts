@@ -3,10 +3,10 @@ import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import type { DerivedKeys } from '../../platform/lib/crypto/keys.ts'
 import { canonicalJson } from '../../platform/lib/json/canonical-json.ts'
 
-/** PKCS #8 of an Ed25519 key up to its 32 bytes (RFC 8410, section 7). */
+/** The PKCS #8 encoding of an Ed25519 key, up to its 32 bytes (RFC 8410, section 7). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** The public key as RFC 8037 writes it; `kid` is its RFC 7638 thumbprint. */
+/** RFC 8037; `kid` is the RFC 7638 thumbprint. */
 interface ReportJwk {
   readonly kty: 'OKP'
   readonly crv: 'Ed25519'
@@ -24,7 +24,7 @@ interface ReportKey {
   readonly pem: string
 }
 
-/** The key that signs reports: derived from SECRET_KEY, so it is the same in every process. */
+/** The key that signs reports. Derived from SECRET_KEY, so it is the same in every process. */
 export function reportKey(keys: DerivedKeys): ReportKey {
   const der = Buffer.concat([PKCS8_HEAD, keys.report])
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })

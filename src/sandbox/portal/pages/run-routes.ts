@@ -24,7 +24,7 @@ import { findPartnerSession, sessionCookie } from '../session.ts'
 import { openShareKey, sharedPath, shareLink, withdrawLinks } from '../share.ts'
 import { refusalText } from '../texts.ts'
 import { reportPage, runPage } from './run-page.ts'
-import { type Followed, type Following, followLines, Streams } from './streams.ts'
+import { type FollowedLine, type FollowOptions, followLines, Streams } from './streams.ts'
 import {
   notificationParams,
   runParams,
@@ -36,12 +36,12 @@ import {
   streamQuery,
 } from './wire.ts'
 
-/** Milliseconds after which a browser connects again. */
+/** Browsers reconnect after this time. */
 const RETRY_MS = 1_000
 
 /**
- * The lines of a run as server-sent events: `id` is the number of the line in the run, `data` is JSON with `html` (the
- * line as on the page) and `state`. A browser that reconnects with Last-Event-ID (or `?after=`) misses none.
+ * The log lines of a run as server-sent events: `id` is the number of the line in the run, `data` is JSON with `html`
+ * (the line as on the page) and `state`. Browsers that reconnect with Last-Event-ID (or `?after=`) miss none.
  */
 export const streamRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const streams = new Streams()
@@ -55,7 +55,7 @@ export const streamRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
     const { signal, close } = streams.open(sessionHash.toString('base64'), partnerId)
     reply.raw.once('close', close)
     app.stopCounting(reply)
-    const following: Following = {
+    const options: FollowOptions = {
       deps,
       partnerId,
       runId: run.run_id,
@@ -66,18 +66,18 @@ export const streamRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
     }
     return reply
       .headers({ ...NO_STORE_HEADERS, 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
-      .send(Readable.from(written(request, following)))
+      .send(Readable.from(frames(request, options)))
   })
 }
 
-async function* written(request: FastifyRequest, following: Following): AsyncGenerator<string> {
+async function* frames(request: FastifyRequest, options: FollowOptions): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n\n`
-  for await (const followed of followLines(following)) yield await frame(request, following, followed)
+  for await (const item of followLines(options)) yield await frame(request, options, item)
 }
 
-async function frame({ server }: FastifyRequest, { t }: Following, followed: Followed): Promise<string> {
-  if (followed === null) return ': still here\n\n'
-  const { event, line } = followed
+async function frame({ server }: FastifyRequest, { t }: FollowOptions, item: FollowedLine | null): Promise<string> {
+  if (item === null) return ': still here\n\n'
+  const { event, line } = item
   const html = await server.view('sandbox/log-line', { line, t })
   const state = { kind: event.kind, step: event.step_id, attempt: event.attempt_id }
   return `id: ${event.seq}\ndata: ${JSON.stringify({ html, state })}\n\n`
@@ -87,10 +87,10 @@ type StepOfRun = Parameters<typeof stopStep>[1]
 
 const RUN = '/run/:run_id'
 
-/** Seconds after which the page of a running step reloads in a browser without scripts. */
+/** Without JavaScript the page of a running step reloads after this many seconds. */
 const REFRESH_S = 2
 
-/** The pages of a test run and their forms. Each form redirects to the page, which shows why it was refused. */
+/** The pages of a test run and their forms. Forms redirect to the page, which shows why they were refused. */
 export const runRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/run', async (request, reply) => {
     const run = await findCurrentRun(deps, partnerOf(request).partnerId)
@@ -114,7 +114,7 @@ function forms(app: FastifyInstance, deps: RunDeps): void {
       const step = ownStep(request)
       return backTo(request, reply, step.runId, async () => {
         await requireKnownStep(deps, step, () => work(step, request.log as Log))
-        deps.logFollowers.lookNow()
+        deps.logFollowers.pollNow()
       })
     })
   stepForm('start', (step, log) => startStep(deps, log, step))
@@ -130,7 +130,7 @@ function forms(app: FastifyInstance, deps: RunDeps): void {
   runForm('start-all', 'all=1', (run, { log }) => startAll(deps, log as Log, run))
   runForm('accept', 'checked=1', ({ partnerId, runId }) => acceptRun(deps, partnerId, runId))
   runForm('share/withdraw', 'withdrawn=1#share', ({ runId }) => withdrawLinks(deps, runId))
-  // If it was delivered meanwhile, the page shows it as sent.
+  // The result is ignored: if it was delivered meanwhile, the page says so.
   runForm('notifications/:notification_id/retry', 'checked=1', ({ runId }, request) =>
     retryNotification(deps, runId, paramsOf(request, notificationParams, noSuchRun).notification_id),
   )
@@ -146,7 +146,7 @@ const ownStep = (request: FastifyRequest): StepOfRun => ({
   stepId: paramsOf(request, stepParams, noSuchRun).step_id,
 })
 
-/** Runs work on a step. Throws 404 for a step that the run does not have, as for an unknown run. */
+/** Throws 404 for a step that the run does not have, as for an unknown run. */
 async function requireKnownStep<T>(
   deps: Deps,
   { partnerId, runId, stepId }: StepOfRun,
@@ -155,13 +155,13 @@ async function requireKnownStep<T>(
   try {
     return await work()
   } catch (error) {
-    // Check the step only after a failure; successful starts stay fast.
+    // Checked only after a failure, so that successful starts stay fast.
     const { steps } = await showRun(deps, partnerId, runId)
     throw steps.some(({ step }) => step.id === stepId) ? error : noSuchRun()
   }
 }
 
-/** Runs what a form asks for and redirects to the run, with the reason if it was refused. */
+/** Does what a form asks for and redirects to the run's page, with the reason if the run refused. */
 async function backTo(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -195,7 +195,7 @@ async function sendRun(deps: RunDeps, request: FastifyRequest, reply: FastifyRep
   })
 }
 
-/** The page that a link to a run opens: its log, without a form and without a link to what needs a sign-in. */
+/** The page behind a shared link: the run's log, without forms and without links that need a sign-in. */
 export const shareRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/shared/:partner_id/:run_id', async (request, reply) => {
     const { partner_id, run_id } = paramsOf(request, sharedParams, noSuchRun)

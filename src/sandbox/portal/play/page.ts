@@ -17,7 +17,6 @@ import { EXPECTED_OUTCOMES, type ExpectedOutcome, type PLAY_ORDER_FIELDS, type P
 
 const ORDERS_SHOWN = 20
 
-/** An order of the playground as its pages show it. */
 export function orderForPage(order: OutputOf<typeof trialOrders>[number], locale: Locale) {
   const t = translator(locale)
   return {
@@ -42,7 +41,7 @@ export const problemText = (problem: BodyProblem, t: Translate): string =>
 const fieldProblem = (field: TypedOrder['problems'][number]): string =>
   keyOf('sandbox.play.problem_', field.endsWith('_price') ? 'price' : field)
 
-/** The fields of the form that makes an order, as they were typed, and those with a problem. */
+/** The order form as typed, and its invalid fields. */
 export interface TypedOrder {
   readonly values: Readonly<Record<string, string>>
   readonly problems: readonly (typeof PLAY_ORDER_FIELDS)[number][]
@@ -62,7 +61,9 @@ export async function playPage(deps: Deps, partner: PartnerWithSecrets, locale: 
   }
 }
 
-/** What the form of an interface shows: what was typed, a call that was made, an example, or what was sent last. */
+/**
+ * What an interface's form shows: what was typed, a call that was made, an example, or by default the last body sent.
+ */
 export interface Shown {
   readonly typed?: { readonly body: string; readonly sign: PlaySigning; readonly expect: ExpectedOutcome }
   readonly call?: string | undefined
@@ -70,7 +71,7 @@ export interface Shown {
   readonly example?: boolean
 }
 
-/** Throws 20007 (404) for an interface without a URL, and for a call that is not one of this partner's there. */
+/** Throws 20007 (404) if the interface has no URL, or the call is not one of this partner's at this interface. */
 export async function interfacePage(
   deps: RunDeps,
   partner: PartnerWithSecrets,

@@ -25,7 +25,7 @@ import {
 const PLAY = `${HOME}/play`
 const PLAY_PAGE = { section: 'play', scripts: ['sandbox-copy.js'] } as const
 
-/** The page that shows a call and how its answer was examined. */
+/** The page that shows a call and the checks of its response. */
 const resultPage = (name: InterfaceName, callId: string, expect: string): string =>
   `${PLAY}/${name}?${new URLSearchParams({ call: callId, expect })}#result`
 
@@ -33,7 +33,7 @@ interface InterfaceRoute {
   Params: { name: string }
 }
 
-/** The playground, by hand: one form for each interface of the partner, with the answer to what was sent. */
+/** The playground for hand-written calls: one form per interface, which shows the response. */
 export const playRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const nameOf = ({ params }: FastifyRequest<InterfaceRoute>): InterfaceName => {
     const entry = interfaceNamed(params.name)
@@ -78,7 +78,7 @@ export const playRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { d
   })
 }
 
-/** The playground, by the platform's own operations: orders are made, paid, queried, refunded and closed. */
+/** The playground for orders: the platform's own operations create, pay, query, refund and close them. */
 export const playOrderRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const showOrder = async (request: FastifyRequest, reply: FastifyReply, orderId: bigint, alert = '') => {
     const order = await requireTrialOrder(deps, partnerOf(request).partnerId, orderId)

@@ -19,15 +19,14 @@ import {
 } from './store.ts'
 import type { TrafficQuery } from './wire.ts'
 
-/** One line of the list. */
 export interface TrafficLine extends TrafficSummary {
-  /** The interface or the notice; the path of what is neither. */
+  /** The name of the interface or notice; otherwise the path. */
   readonly name: string
   readonly direction: 'out' | 'in'
   readonly outcome: TrafficOutcome
   /** A warning is shown with the outcome. */
   readonly warned: boolean
-  /** It can be chosen for a replay; its bytes may still not be whole. */
+  /** Can be selected for a replay, which may still find that the body was not stored whole. */
   readonly replayable: boolean
 }
 
@@ -35,19 +34,19 @@ type ListedLine = TrafficLine & Pick<ListedTraffic, 'order_id'>
 
 export interface TrafficPage {
   readonly lines: readonly ListedLine[]
-  /** Cursors of the next newer and older page; undefined at the end. */
+  /** Cursors of the next newer and older page, if any. */
   readonly newer?: string
   readonly older?: string
-  /** The cursor of `older`. */
+  /** `older`, parsed. */
   readonly next?: Cursor
-  /** How far a search has looked, where there is more to look at. */
+  /** How far the search has got, if there is more to search. */
   readonly searchedTo?: Date
 }
 
 const PER_PAGE = 30
 const NEWEST: Cursor = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
-/** Calls in both directions, newest first, a page of 30. A page begins after a row, so new calls do not shift it. */
+/** Calls in both directions, newest first, 30 per page. Pages begin after a row, so new calls do not shift them. */
 export async function listTraffic(deps: NoticeDeps, partnerId: bigint, query: TrafficQuery): Promise<TrafficPage> {
   const { direction, outcome, before, after, search } = query
   if (search === 'unusable') return { lines: [] }
@@ -68,7 +67,7 @@ export async function listTraffic(deps: NoticeDeps, partnerId: bigint, query: Tr
   const rows = after ? listed.slice(0, PER_PAGE).reverse() : listed.slice(0, PER_PAGE)
   const lines = await linesOf(deps, partnerId, rows)
   const [first, last] = [cursorOf(rows[0]), cursorOf(rows.at(-1))]
-  // A search whose window holds more results continues after the last one shown, else at the window's end.
+  // Continues after the last row if the window has more results, otherwise at the window's end.
   const end = isMore ? undefined : until
   const newer = after ? (isMore ? first : end) : before && (first ?? before)
   const older = after ? (last ?? after) : isMore ? last : end
@@ -80,7 +79,7 @@ export async function listTraffic(deps: NoticeDeps, partnerId: bigint, query: Tr
   }
 }
 
-/** The newest calls that a search finds by an index, newest first. */
+/** Newest first. For searches that have an index. */
 export async function trafficAbout(
   deps: NoticeDeps,
   partnerId: bigint,

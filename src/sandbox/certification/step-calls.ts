@@ -97,22 +97,9 @@ export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, 
     return { result, json, answer: answerIn(name, json) }
   }
 
-  const call: StepCalls['call'] = async (
-    name,
-    body,
-    { codes, usual, refusal, advisory: asWarnings, ...options } = {},
-  ) => {
-    const { result } = await operate(
-      name,
-      (inside) => callPartner(inside, partner, name, body, { cause, ...options }),
-      {
-        ...(codes && { codes }),
-        ...(usual && { usual }),
-        ...(refusal && { refusal }),
-        ...(asWarnings && { advisory: asWarnings }),
-      },
-    )
-    return result
+  const call: StepCalls['call'] = async (name, body, options = {}) => {
+    const operation = (inside: RunDeps) => callPartner(inside, partner, name, body, { cause, ...options })
+    return (await operate(name, operation, options)).result
   }
 
   /** Preparations may fail, but the log has to say why something is missing. */

@@ -3,7 +3,7 @@ import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { type Detail, filled, type LocalizedText, type TextId } from '../../platform/lib/localized-text.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { ROOT } from '../../platform/lib/root.ts'
-import { keyOf, type Locale, type Translate, translator } from '../../platform/lib/web/locale.ts'
+import { keyOf, type Locale, type Translate } from '../../platform/lib/web/locale.ts'
 import { WORDS } from '../../platform/lib/web/worded.ts'
 import { interfaceNamed } from '../../ticketing/interfaces/index.ts'
 import type { MemberRefusal } from '../../ticketing/members/index.ts'
@@ -27,9 +27,6 @@ export const explainMistake = (locale: Locale, name: string): string => MISTAKE_
 /** Other texts than names of interfaces are returned unchanged. */
 export const interfaceName = (name: string, t: Translate): string =>
   interfaceNamed(name) ? t(keyOf('sandbox.interface.', name)) : name
-
-export const interfaceTitle = (name: string, locale: Locale): string | undefined =>
-  interfaceNamed(name) && interfaceName(name, translator(locale))
 
 /** Other texts than names of interfaces or notices are returned unchanged. */
 export const messageName = (name: string, t: Translate): string =>

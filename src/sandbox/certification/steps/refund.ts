@@ -29,7 +29,7 @@ export const refundAtOnce = defineStep({
   needs: ['refund-at-once'],
   expects: REFUND_CHECKS,
   async perform(context) {
-    await requestRefund(context, 'refund', context.choice.products.main, REFUNDED, {})
+    await requestRefund(context, 'refund', context.choice.products.main, REFUNDED)
   },
 })
 
@@ -39,8 +39,7 @@ export const refundAfterReview = defineStep({
   needs: ['refund-after-review'],
   expects: REFUND_CHECKS,
   async perform(context) {
-    const { main, review = main } = context.choice.products
-    await requestRefund(context, 'review', review, REVIEWING_OR_DECIDED, { codes: [602] })
+    await requestReviewedRefund(context, 'review')
   },
 })
 
@@ -80,10 +79,9 @@ export const refundAgain = defineStep({
   needs: [],
   expects: { ...REFUND_CHECKS, quantities: 'error' },
   async perform(context) {
-    const { main, review = main } = context.choice.products
     const orderId = offers(context.choice, 'refund-at-once')
-      ? await requestRefund(context, 'refund-twice', main, REFUNDED, {})
-      : await requestRefund(context, 'refund-twice', review, REVIEWING_OR_DECIDED, { codes: [602] })
+      ? await requestRefund(context, 'refund-twice', context.choice.products.main, REFUNDED)
+      : await requestReviewedRefund(context, 'refund-twice')
     // Whatever the response is, order query shows whether money was refunded twice.
     await context.repeat('order-refund', orderId, { codes: REPEATED_REFUND_CODES, usual: [200, 601, 602] })
     await checkRefunded(context, orderId)
@@ -125,8 +123,12 @@ async function orderUnderReview(context: RefundContext): Promise<bigint> {
   const orderId = await context.orderOf('review')
   const [refund] = (await showOrder(context.deps, orderId)).order.refunds
   if (context.number === 1 && refund && refund.state !== 'refused') return orderId
+  return requestReviewedRefund(context, 'review')
+}
+
+function requestReviewedRefund(context: RefundContext, role: OrderRole): Promise<bigint> {
   const { main, review = main } = context.choice.products
-  return requestRefund(context, 'review', review, REVIEWING_OR_DECIDED, { codes: [602] })
+  return requestRefund(context, role, review, REVIEWING_OR_DECIDED, { codes: [602] })
 }
 
 /** Buys an order and requests a refund of one ticket (of all, if partial refunds are impossible). */
@@ -135,7 +137,7 @@ async function requestRefund(
   role: OrderRole,
   partnerDealId: string,
   states: readonly RefundState[],
-  expectation: Expectation,
+  expectation: Expectation = {},
 ): Promise<bigint> {
   const { order_id, quantity } = await buyTestOrder(context, role, partnerDealId)
   const { partner_id: partnerId } = context.partner

@@ -21,18 +21,17 @@ type CreateContext = StepContext<keyof typeof CREATE_CHECKS>
 type PayContext = StepContext<'order-state' | 'notice-accepted' | 'notice-arrived'>
 type BuyContext = StepContext<keyof typeof BUY_CHECKS>
 
-/** Creates an order with the platform's own operation. With `codes` in the expectation the order has to be refused. */
+/** Creates an order with the platform's own operation. With `codes` the order has to be refused. */
 export async function createTestOrder(
   context: CreateContext,
   role: OrderRole,
   partnerDealId: string,
-  { idBits, quantity, prices, ...expectation }: Expectation & OrderOptions = {},
+  options: Expectation & OrderOptions = {},
 ): Promise<Order> {
-  const options = { ...(idBits && { idBits }), ...(quantity && { quantity }), ...(prices && { prices }) }
   const input = await runOrderInput(context, role, partnerDealId, options)
   const create = (inside: StepContext['deps']) => createOrder(inside, input, context.cause, 'test-run')
-  const { order } = (await context.operate('order-create', create, expectation)).result
-  const expected = expectation.codes ? 'create_failed' : 'created'
+  const { order } = (await context.operate('order-create', create, options)).result
+  const expected = options.codes ? 'create_failed' : 'created'
   await context.require('order-state', order.state === expected, { expected, actual: order.state })
   await warnOfSharedId(context, order)
   return order

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Deps } from '../../../platform/deps.ts'
 import { WeakPassword } from '../../../platform/lib/crypto/weak-password.ts'
 import { hasWrongCharacters } from '../../../platform/lib/json/input.ts'
@@ -19,7 +19,7 @@ import { HOME, sendSandboxPage } from '../guard.ts'
 import { sessionCookie } from '../session.ts'
 import { signInJoined } from '../sign-in.ts'
 import { memberRefusalText, roleName } from '../texts.ts'
-import { forgottenForm, linkQuery, passwordForm, signInQuery } from '../wire.ts'
+import { asTyped, forgottenForm, linkQuery, passwordForm, signInQuery } from '../wire.ts'
 
 /** Keeps the token out of the Referer header, even to our own pages: proxies may log it. */
 const REFERRER = 'strict-origin'
@@ -99,8 +99,8 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     const t = textsFor(request)
     const form = forgottenForm.safeParse(request.body)
     if (!form.success) {
-      const typed = asTyped.parse(request.body)
-      return showForgotten(request, reply.code(400), { ...typed, alert: t('sandbox.forgotten.incomplete') })
+      const { client_id: clientId = '', mail = '' } = asTyped.parse(request.body)
+      return showForgotten(request, reply.code(400), { clientId, mail, alert: t('sandbox.forgotten.incomplete') })
     }
     const { client_id: clientId, mail } = form.data
     const until = await askForPassword(deps, { clientId, mail }, request.ip)
@@ -118,8 +118,3 @@ const invalidText = (error: z.ZodError, t: Translate): string =>
 const mismatchText = (form: z.output<typeof passwordForm>, t: Translate): string =>
   form.password === form.password_again ? '' : t('sandbox.join.password_differs')
 
-/** The fields of an invalid form, to be shown again. */
-const asTyped = z
-  .object({ client_id: z.string().catch(''), mail: z.string().catch('') })
-  .transform(({ client_id: clientId, mail }) => ({ clientId, mail }))
-  .catch({ clientId: '', mail: '' })

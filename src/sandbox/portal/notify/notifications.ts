@@ -82,11 +82,10 @@ export async function notificationsOf(deps: Deps, runId: string) {
     /** Where mails are written while SMTP_URL is not set. */
     folder: folderOfUnsent(deps.config),
     notifications: rows.map((notification) => {
-      const job = jobs.get(notification.notification_id)
       const { notification_id, role, channel, state, attempts, last_error, created_at, sent_at } = notification
-      const shown = { notification_id, role, channel, state, attempts, last_error, created_at, sent_at }
+      const job = jobs.get(notification_id)
       return {
-        ...shown,
+        ...{ notification_id, role, channel, state, attempts, last_error, created_at, sent_at },
         address: masked(notification),
         /** Null while it is being sent, and once it is sent or given up. A time in the past means: at once. */
         next_attempt_at: state === 'waiting' && job?.state === 'waiting' ? job.run_at : null,

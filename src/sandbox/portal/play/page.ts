@@ -8,7 +8,7 @@ import type { RunDeps } from '../../certification/index.ts'
 import { docsLink } from '../docs/notices.ts'
 import { noSuchEntry } from '../errors.ts'
 import { findExchange, shownCheck } from '../pages/log-line.ts'
-import { detailText, interfaceTitle, recordStateText } from '../texts.ts'
+import { detailText, interfaceName, recordStateText } from '../texts.ts'
 import type { BodyProblem } from './body.ts'
 import { editable, firstBody, firstOrder, ownExample } from './example.ts'
 import { actionsFor, ticketsLeft } from './orders.ts'
@@ -53,7 +53,7 @@ export async function playPage(deps: Deps, partner: PartnerWithSecrets, locale: 
   const interfaces = coveredInterfaces(partner)
   const orders = await trialOrders(deps.db, partnerId, ORDERS_SHOWN)
   return {
-    interfaces: interfaces.map(({ name, url }) => ({ name, url, title: interfaceTitle(name, locale) ?? name })),
+    interfaces: interfaces.map(({ name, url }) => ({ name, url, title: interfaceName(name, t) })),
     makesOrders: interfaces.some(({ name }) => name === 'order-create'),
     orders: orders.map((order) => orderForPage(order, locale)),
     values: typed?.values ?? (await firstOrder(deps, partnerId)),
@@ -96,7 +96,7 @@ export async function interfacePage(
   const outcomes = EXPECTED_OUTCOMES.filter((one) => pending.length > 0 || one === 'success' || one === 'failure')
   return {
     ...covered,
-    title: interfaceTitle(name, locale) ?? name,
+    title: interfaceName(name, t),
     docs: docsLink(name, 'request', ''),
     body: await body(),
     signs: SIGNINGS.map((signing) => ({

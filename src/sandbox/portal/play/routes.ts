@@ -8,6 +8,7 @@ import { existingPartner } from '../../../ticketing/partner-calls/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { HOME, paramsOf, partnerOf, sendSandboxPage } from '../guard.ts'
+import { orderParams } from '../traffic/wire.ts'
 import { asTyped } from '../wire.ts'
 import { actOnOrder, makeOrder, type Operated, requireTrialOrder } from './orders.ts'
 import { interfacePage, orderForPage, playPage, problemText, type Shown } from './page.ts'
@@ -16,7 +17,6 @@ import {
   PLAY_ORDER_FIELDS,
   playActionParams,
   playOrderForm,
-  playOrderParams,
   playQuery,
   refundForm,
   writtenForm,
@@ -114,7 +114,7 @@ export const playOrderRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
   })
 
   app.get('/play/orders/:order_id', async (request, reply) => {
-    return showOrder(request, reply, paramsOf(request, playOrderParams, noSuchEntry).order_id)
+    return showOrder(request, reply, paramsOf(request, orderParams, noSuchEntry).order_id)
   })
 
   app.post('/play/orders/:order_id/:action', async (request, reply) => {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { date, price } from '../../../platform/lib/json/fields.ts'
 import { isStorable } from '../../../platform/lib/storable.ts'
 import { FORGERIES } from '../../../ticketing/partner-calls/index.ts'
+import { orderParams } from '../traffic/wire.ts'
 
 /** Maximum characters of a hand-written body. */
 export const MAX_WRITTEN = 16_384
@@ -48,14 +49,6 @@ export const PLAY_ORDER_FIELDS = ['product', 'quantity', 'travel_date', 'unit_pr
 const ACTIONS = ['pay', 'query', 'refund', 'close'] as const
 export type Action = (typeof ACTIONS)[number]
 
-const MAX_ID = 2n ** 63n - 1n
-const orderId = z
-  .string()
-  .regex(/^\d{1,19}$/)
-  .transform(BigInt)
-  .refine((id) => id <= MAX_ID)
-
-export const playOrderParams = z.object({ order_id: orderId })
-export const playActionParams = z.object({ order_id: orderId, action: z.enum(ACTIONS) })
+export const playActionParams = orderParams.extend({ action: z.enum(ACTIONS) })
 
 export const refundForm = z.object({ quantity: z.coerce.number().int().min(1).max(1_000) })

@@ -5,7 +5,7 @@ import { webUrl } from '../../../platform/lib/web/web-url.ts'
 import { countUse } from '../../../platform/throttle/index.ts'
 import { INTERFACES, type InterfaceName } from '../../../ticketing/interfaces/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
-import { interfaceTitle } from '../texts.ts'
+import { interfaceName } from '../texts.ts'
 import { badUrl, type Findings, PREFLIGHT_CHECK_IDS, type Probe, probe, verdict } from './probe.ts'
 
 const AT_ONCE = 8
@@ -24,9 +24,10 @@ export async function preflight(
   locale: Locale = 'en',
 ) {
   await countUse(deps, 'preflight', partnerId)
+  const t = translator(locale)
   const given = INTERFACES.flatMap(({ name }) => {
     const url = urls[name]?.trim()
-    return url ? [{ name, title: interfaceTitle(name, locale) ?? name, url }] : []
+    return url ? [{ name, title: interfaceName(name, t), url }] : []
   })
   const findings = await findingsOf(deps, new Set(given.map(({ url }) => url)))
   return given.map((entry) => ({ ...entry, ...localizedFindings(findings.get(entry.url) as Findings, locale) }))

@@ -18,7 +18,7 @@ import {
   replayedQuery,
   replayForm,
   type TrafficQuery,
-  timelineParams,
+  orderParams,
   trafficEntryParams,
   trafficQuery,
 } from './wire.ts'
@@ -124,7 +124,7 @@ export const trafficRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, 
 /** One page per order: calls in both directions, and state changes of the order and its refunds. */
 export const timelineRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/traffic/orders/:order_id', async (request, reply) => {
-    const { order_id } = paramsOf(request, timelineParams, noSuchEntry)
+    const { order_id } = paramsOf(request, orderParams, noSuchEntry)
     const timeline = await timelineOf(deps, partnerOf(request).partnerId, order_id)
     const shown = { ...timeline, texts: trafficTexts(localeOfRequest(request)) }
     return sendSandboxPage(request, reply, 'sandbox/timeline', shown, { section: 'traffic' })

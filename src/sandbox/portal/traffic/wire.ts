@@ -24,8 +24,7 @@ interface SearchQuery {
 /** `unusable`: a value that no call can have. */
 function searchOf({ by, value = '' }: SearchQuery): TrafficSearch | 'unusable' | undefined {
   if (by === undefined || value === '') return undefined
-  const isUsable =
-    by === 'order' ? /^\d{1,19}$/.test(value) && BigInt(value) <= MAX_ID : by !== 'code' || /^\d{1,9}$/.test(value)
+  const isUsable = by === 'order' ? orderId.safeParse(value).success : by !== 'code' || /^\d{1,9}$/.test(value)
   return isUsable ? { by, value: by === 'order' || by === 'code' ? String(BigInt(value)) : value } : 'unusable'
 }
 
@@ -62,13 +61,13 @@ export type TrafficQuery = z.output<typeof trafficQuery>
 export const trafficEntryParams = z.object({ kind: z.enum(['call', 'notice', 'rejected']), id: z.guid() })
 export type TrafficEntryParams = z.output<typeof trafficEntryParams>
 
-export const timelineParams = z.object({
-  order_id: z
-    .string()
-    .regex(/^\d{1,19}$/)
-    .transform(BigInt)
-    .refine((id) => id <= MAX_ID),
-})
+const orderId = z
+  .string()
+  .regex(/^\d{1,19}$/)
+  .transform(BigInt)
+  .refine((id) => id <= MAX_ID)
+
+export const orderParams = z.object({ order_id: orderId })
 
 export const exportParams = z.object({ format: z.enum(['ndjson', 'har']) })
 

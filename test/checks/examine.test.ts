@@ -230,7 +230,12 @@ describe('the envelope of an answer', () => {
     expect(told.map(([, path]) => path)).toEqual(['code', 'describe', 'partnerId'])
     const vague = answered(200, { code: 300, describe: 'failed', partnerId: '7001' })
     expect(failed(vague, { refusal })).toEqual([])
-    expect(failed(vague, { refusal: { ...refusal, ofSignature: true } })).toEqual([['refusal-reason', '"failed"']])
+    const ofSignature = { refusal: { ...refusal, ofSignature: true } }
+    expect(failed(vague, ofSignature)).toEqual([['refusal-reason', '"failed"']])
+    const saying = (describe: string) => failed(answered(200, { code: 300, describe, partnerId: '7001' }), ofSignature)
+    for (const named of ['BA_FAILED', 'ba error', 'Invalid Signature', 'SIGN ERROR', 'Unknown Client', '签名错误'])
+      expect(saying(named), named).toEqual([])
+    for (const other of ['bad request', 'Database down']) expect(saying(other), other).toHaveLength(1)
     expect(failed(answered(200, { code: 301 }), { codes: 'failure' }).map(([id]) => id)).toEqual([
       'envelope',
       'envelope',

@@ -48,7 +48,7 @@ export function envelopeFindings({ name }: PartnerInterface, json: unknown, stag
 }
 
 /** Words by which programs give a signature or its clientId as the reason. */
-const NAMES_SIGNATURE = /BA|sign|auth|verif|client|credential|签|鉴权|认证|验证|校验/
+const NAMES_SIGNATURE = /\bBA(?![a-z])|sign|auth|verif|client|credential|签|鉴权|认证|验证|校验/i
 
 /**
  * Refusing a signature should say "BA verification failed"; texts about anything else are a warning (DECISIONS

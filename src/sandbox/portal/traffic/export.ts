@@ -25,7 +25,7 @@ function harEntry(entry: TrafficEntry, platformUrl: string): object {
     startedDateTime: at.toISOString(),
     time,
     request: {
-      ...{ method: 'POST', url, httpVersion: 'HTTP/1.1', cookies: [], headers: headersOf(request) },
+      ...{ method: request.method, url, httpVersion: 'HTTP/1.1', cookies: [], headers: headersOf(request) },
       queryString: queryOf(url),
       ...{ headersSize: UNKNOWN_SIZE, bodySize: Buffer.byteLength(request.body.text) },
       postData: { mimeType: typeOf(request), text: request.body.text, ...commentOf(request) },
@@ -125,7 +125,7 @@ export function exportedEntry({
     ...{ kind, id, direction, at, name, order_id: orderId, outcome: outcome.name, forged, verdict, verified },
     ...{ cause, cause_ref },
     ...{ code, duration_ms: durationMs, failure, mistakes, warnings },
-    request: { method: 'POST', ...messageOf(request), url: request.url },
+    request: { method: request.method, ...messageOf(request), url: request.url },
     response: response && { status: response.status, ...messageOf(response) },
   }
 }

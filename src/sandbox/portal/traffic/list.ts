@@ -44,7 +44,8 @@ export interface TrafficPage {
 }
 
 const PER_PAGE = 30
-const NEWEST: Cursor = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
+const [FIRST_ID, LAST_ID] = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
+const NEWEST: Cursor = { at: 'infinity', id: LAST_ID }
 
 /** Calls in both directions, newest first, 30 per page. Pages begin after a row, so new calls do not shift them. */
 export async function listTraffic(deps: NoticeDeps, partnerId: bigint, query: TrafficQuery): Promise<TrafficPage> {
@@ -69,8 +70,9 @@ export async function listTraffic(deps: NoticeDeps, partnerId: bigint, query: Tr
   const [first, last] = [cursorOf(rows[0]), cursorOf(rows.at(-1))]
   // Continues after the last row if the window has more results, otherwise at the window's end.
   const end = isMore ? undefined : until
-  const newer = after ? (isMore ? first : end) : before && (first ?? before)
-  const older = after ? (last ?? after) : isMore ? last : end
+  // On the way back from an empty page the row at its cursor is shown too.
+  const newer = after ? (isMore ? first : end) : before && (first ?? { ...before, id: FIRST_ID })
+  const older = after ? (last ?? { ...after, id: LAST_ID }) : isMore ? last : end
   return {
     lines,
     ...(newer ? { newer: cursorText(newer) } : {}),

@@ -18,26 +18,21 @@ interface ReportJwk {
 
 interface ReportKey {
   readonly privateKey: KeyObject
-  readonly publicKey: KeyObject
   readonly jwk: ReportJwk
-  /** SubjectPublicKeyInfo, as openssl reads it. */
-  readonly pem: string
 }
 
 /** The key that signs reports. Derived from SECRET_KEY, so it is the same in every process. */
 export function reportKey(keys: DerivedKeys): ReportKey {
   const der = Buffer.concat([PKCS8_HEAD, keys.report])
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
-  const publicKey = createPublicKey(privateKey)
-  const { x = '' } = publicKey.export({ format: 'jwk' })
+  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' })
   const thumbprint = sha256(canonicalJson({ crv: 'Ed25519', kty: 'OKP', x })).toString('base64url')
-  return {
-    privateKey,
-    publicKey,
-    jwk: { kty: 'OKP', crv: 'Ed25519', x, kid: thumbprint, use: 'sig', alg: 'EdDSA' },
-    pem: publicKey.export({ format: 'pem', type: 'spki' }) as string,
-  }
+  return { privateKey, jwk: { kty: 'OKP', crv: 'Ed25519', x, kid: thumbprint, use: 'sig', alg: 'EdDSA' } }
 }
 
 export const publicReportKey = (x: string): KeyObject =>
   createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+
+/** SubjectPublicKeyInfo, as openssl reads it. */
+export const reportKeyPem = (x: string): string =>
+  publicReportKey(x).export({ format: 'pem', type: 'spki' }) as string

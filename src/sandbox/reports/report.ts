@@ -1,4 +1,4 @@
-import { type KeyObject, randomBytes, sign, verify } from 'node:crypto'
+import { randomBytes, sign, verify } from 'node:crypto'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { everyKey } from '../../platform/lib/crypto/keys.ts'
@@ -66,12 +66,13 @@ function signReport({ keys }: Pick<Deps, 'keys'>, report: ReportContent): Signed
   return { content, signature: sign(null, Buffer.from(content), privateKey).toString('base64url'), keyId: jwk.kid }
 }
 
-/** Whether we signed exactly this text, with the current key or one from before SECRET_KEY was replaced. */
-export async function verifyReport({ db, keys }: ReportDeps, content: string, signature: string): Promise<boolean> {
-  if (!/^[\w-]{86}$/.test(signature)) return false
-  const signedBy = (key: KeyObject) => verify(null, Buffer.from(content), key, Buffer.from(signature, 'base64url'))
-  if (everyKey(keys).some((key) => signedBy(reportKey(key).publicKey))) return true
-  return (await store.findFormerKeys(db)).some(({ x }) => signedBy(publicReportKey(x)))
+/** Our key that signed exactly this text: the current one, or one from before SECRET_KEY was replaced. */
+export async function findSigningKey({ db, keys }: ReportDeps, content: string, signature: string) {
+  if (!/^[\w-]{86}$/.test(signature)) return undefined
+  const hasSigned = ({ x }: store.PublicKey) =>
+    verify(null, Buffer.from(content), publicReportKey(x), Buffer.from(signature, 'base64url'))
+  const own = everyKey(keys).map((key) => reportKey(key).jwk)
+  return own.find(hasSigned) ?? (await store.findFormerKeys(db)).find(hasSigned)
 }
 
 /** Stores the public keys of SECRET_KEYS_OLD, so that reports can still be verified once these are gone. */
@@ -84,7 +85,7 @@ export async function storeReportKeys({ db, keys, clock }: Deps): Promise<void> 
 
 /** `unreadable`: not a report at all. `forged`: not signed by us in this form. */
 export type Verdict =
-  | { readonly verdict: 'genuine'; readonly report: ReportContent }
+  | { readonly verdict: 'genuine'; readonly report: ReportContent; readonly key: store.PublicKey }
   | { readonly verdict: 'forged' | 'unreadable' }
 
 /**
@@ -95,8 +96,8 @@ export async function examineReport(deps: ReportDeps, text: string, signature: s
   if (text.length > MAX_REPORT_LENGTH) return { verdict: 'unreadable' }
   const { data: report } = reportContent.safeParse(jsonIn(text))
   if (!report) return { verdict: 'unreadable' }
-  if (!(await verifyReport(deps, canonicalJson(report), signature))) return { verdict: 'forged' }
-  return { verdict: 'genuine', report }
+  const key = await findSigningKey(deps, canonicalJson(report), signature)
+  return key ? { verdict: 'genuine', report, key } : { verdict: 'forged' }
 }
 
 /** Signs and stores a run's report in the caller's transaction. A run keeps its first report. */

@@ -1,5 +1,5 @@
 export { acceptanceOf, checkAcceptance } from './acceptance.ts'
-export { type OneRun, startStep, stopStep } from './attempt.ts'
+export { type RunRef, startStep, stopStep } from './attempt.ts'
 export { eventsOfAttempt, failedChecksOf, findAttempt, logReferences } from './attempt-store.ts'
 export type { Outcome, RunEvent, Waiting } from './event.ts'
 export { LogFollowers } from './log-followers.ts'
@@ -18,7 +18,14 @@ export {
 } from './run.ts'
 export { startAll } from './run-all.ts'
 export { noSuchRun, REFUSAL_REASONS, RunRefusal } from './run-errors.ts'
-export { findAcceptedRun, findCurrentProgress, listRuns, progressOfRun, type RunProgress } from './run-progress.ts'
+export {
+  findAcceptedRun,
+  findCurrentProgress,
+  listRuns,
+  progressOfRun,
+  type RunProgress,
+  wasAcceptedBefore,
+} from './run-progress.ts'
 export type { RunDeps } from './running-attempts.ts'
 export { RunningAttempts } from './running-attempts.ts'
 export { STEPS } from './steps/index.ts'

@@ -50,6 +50,14 @@ export const findAcceptedRun = (db: Db, partnerId: bigint): Promise<RunRow | und
     sql`select ${COLUMNS} from sandbox_run where partner_id = ${partnerId} and passed_at is not null order by number desc limit 1`,
   )
 
+/** An earlier run of the partner was accepted. */
+export const wasAcceptedBefore = async (db: Db, { partner_id, number }: RunRow): Promise<boolean> =>
+  (await db.maybeValue(
+    z.number(),
+    sql`select number from sandbox_run
+        where partner_id = ${partner_id} and passed_at is not null and number < ${number} limit 1`,
+  )) !== undefined
+
 /** Another partner's run is not found. */
 export const findRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
   db.maybe(row, sql`select ${COLUMNS} from sandbox_run where partner_id = ${partnerId} and run_id = ${runId}`)

@@ -2,7 +2,7 @@ import type { Deps } from '../../../platform/deps.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { findPartner } from '../../../ticketing/partners/index.ts'
-import { acceptanceOf, listRuns, progressOfRun, type showRun } from '../../certification/index.ts'
+import { acceptanceOf, progressOfRun, type showRun, wasAcceptedBefore } from '../../certification/index.ts'
 import { reportOfRun } from '../../reports/index.ts'
 import { type Choice, FAULTS, NO_CONDITIONS, travelDate } from '../../test-plan/index.ts'
 import { type Notifications, notificationsOf } from '../notify/notifications.ts'
@@ -113,9 +113,8 @@ export async function acceptancePart(deps: Deps, view: OutputOf<typeof showRun>,
   const { passed, openSteps, proof, missingContacts } = await acceptanceOf(deps, view)
   const { state } = progressOfRun(view)
   const reached = run.current_step === null || state === 'all_passed'
-  const told = await notificationsOf(deps, run.run_id)
-  const runs = await listRuns(deps, run.partner_id)
-  const passedBefore = runs.some((shown) => shown.run.passed_at !== null && shown.run.number < run.number)
+  const notifications = await notificationsOf(deps, run.run_id)
+  const acceptedBefore = await wasAcceptedBefore(deps, run)
   const report = await reportOfRun(deps, run.run_id)
   const missing = [
     ...(openSteps.length > 0 ? [t('sandbox.acceptance.missing_steps')] : []),
@@ -141,12 +140,12 @@ export async function acceptancePart(deps: Deps, view: OutputOf<typeof showRun>,
     open: reached && state !== 'accepted' && state !== 'replaced',
     /** The public page of the signed report. */
     signed: report ? `/sandbox/verify/${report.report_id}` : null,
-    told: contactMessages(run.run_id, told, t),
-    /** Nobody was told because no contact was named; one can still be. */
-    noContact: !passedBefore,
+    messages: contactMessages(run.run_id, notifications, t),
+    /** Why there are none. Only the first accepted run sends messages; it may have had no contacts. */
+    noMessages: t(acceptedBefore ? 'sandbox.told.before' : 'sandbox.told.nobody'),
+    lacksContacts: !acceptedBefore,
     live: (await findPartner(deps, run.partner_id))?.stage === 'live',
-    nobodyTold: t(passedBefore ? 'sandbox.told.before' : 'sandbox.told.nobody'),
     /** Where mails are written while SMTP_URL is not set. */
-    mailFolder: told.folder,
+    mailFolder: notifications.folder,
   }
 }

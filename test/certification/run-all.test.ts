@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startStep } from '../../src/sandbox/certification/attempt.ts'
 import { attemptsOf } from '../../src/sandbox/certification/attempt-store.ts'
 import { showRun } from '../../src/sandbox/certification/run.ts'
+import { RunningAttempts } from '../../src/sandbox/certification/running-attempts.ts'
 import { call } from '../sandbox/caller.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
 import { textOf, type Visitor, visitor } from '../sandbox/pages/visitor.ts'
@@ -63,6 +65,33 @@ describe('all steps', () => {
     await lab.awaited(runId)
     await me.send(`${page(runId)}/steps/consumption/stop`)
     expect(await settled(runId)).toMatchObject({ at: 'consumption', state: 'interrupted' })
+  })
+
+  it('go on once, however often they are asked for between two steps', async () => {
+    const runId = await lab.run()
+    expect((await lab.make(runId, 'product-pull')).outcome).toBe('passed')
+    const clicks = Array.from({ length: 4 }, () => me.send(`${page(runId)}/start-all`))
+    for (const { headers } of await Promise.all(clicks)) expect(headers.location).toBe(`${page(runId)}?all=1`)
+    await lab.awaited(runId)
+    const attempts = await attemptsOf(lab.world.deps.db, runId)
+    expect(attempts.every(({ number }) => number === 1)).toBe(true)
+    await me.send(`${page(runId)}/steps/consumption/stop`)
+    await settled(runId)
+  })
+
+  it('go on after a step that another process runs', async () => {
+    const { deps, log } = lab.world
+    const runId = await lab.run()
+    await lab.mistakes('answer-slow')
+    const elsewhere = { ...deps, runningAttempts: new RunningAttempts() }
+    await startStep(elsewhere, log, { partnerId: lab.partnerId, runId, stepId: 'product-pull' })
+    await me.send(`${page(runId)}/start-all`)
+    expect((await view(runId)).current?.running).toBe(true)
+    await lab.mistakes()
+    await until(async () => (await view(runId)).current?.step.id !== 'product-pull')
+    await lab.awaited(runId)
+    await me.send(`${page(runId)}/steps/consumption/stop`)
+    await settled(runId)
   })
 
   it('end with a new run', async () => {

@@ -12,8 +12,8 @@ import type { RunDeps } from './running-attempts.ts'
 /**
  * The attempt was ended from outside: by a new run, by *Stop waiting*, or because its process shut down or looked dead.
  */
-export class AttemptOver extends Error {
-  override readonly name = 'AttemptOver'
+export class AttemptInterrupted extends Error {
+  override readonly name = 'AttemptInterrupted'
 }
 
 /** A check failed that the rest of the step depends on; it is already in the log. */
@@ -50,7 +50,7 @@ export interface Attempt {
 type Details = Omit<Finding, 'id' | 'passed'>
 
 /**
- * The log of a running attempt. `Own`: the step's checks besides the common ones. Writing throws AttemptOver once the
+ * The log of a running attempt. `Own`: the step's checks besides the common ones. Writing throws AttemptInterrupted once the
  * attempt has ended.
  */
 export interface AttemptLog<Own extends CheckId = CheckId> {
@@ -87,8 +87,8 @@ export function openAttemptLog({ deps, partner, attemptId, expects, advisory, si
 
   const log: AttemptLog = {
     append: async (entry) => {
-      if (signal.aborted) throw new AttemptOver()
-      if (!(await appendEvent(deps.db, attemptId, entry, deps.clock.now()))) throw new AttemptOver()
+      if (signal.aborted) throw new AttemptInterrupted()
+      if (!(await appendEvent(deps.db, attemptId, entry, deps.clock.now()))) throw new AttemptInterrupted()
     },
     check: async (id, passed, { level = expects[id], problem, ...details } = {}) => {
       const isWarning = advisory || level === 'warning'

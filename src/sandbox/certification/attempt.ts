@@ -6,7 +6,7 @@ import { RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
 import { countUse } from '../../platform/throttle/index.ts'
 import { findPartner } from '../../ticketing/partners/index.ts'
 import { callFaultsFor, conditionLogLines } from '../test-plan/index.ts'
-import { AttemptOver, NothingTested, StepFailed } from './attempt-log.ts'
+import { AttemptInterrupted, NothingTested, StepFailed } from './attempt-log.ts'
 import {
   appendEvent,
   endAttempt,
@@ -26,12 +26,12 @@ import type { Step } from './steps/step.ts'
 const ALIVE_S = 12
 const ALIVE_EVERY_MS = 3_000
 
-export interface OneRun {
+export interface RunRef {
   readonly partnerId: bigint
   readonly runId: string
 }
 
-export interface StepOfRun extends OneRun {
+export interface StepRef extends RunRef {
   readonly stepId: string
 }
 
@@ -39,7 +39,7 @@ export interface StepOfRun extends OneRun {
  * Starts the step. While an attempt is open that one is returned, so a double click is harmless. Throws 20003 when
  * rate-limited.
  */
-export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, stepId }: StepOfRun): Promise<string> {
+export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, stepId }: StepRef): Promise<string> {
   const begun = await inTransaction(deps, async (inside, db) => {
     const run = await lockRun(db, partnerId, runId)
     if (!run) throw noSuchRun()
@@ -58,7 +58,7 @@ export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, ste
 }
 
 /** Interrupts the step's running attempt; does nothing if none is running, so a double click is harmless. */
-export async function stopStep(deps: RunDeps, { partnerId, runId, stepId }: StepOfRun): Promise<void> {
+export async function stopStep(deps: RunDeps, { partnerId, runId, stepId }: StepRef): Promise<void> {
   const stopped = await deps.db.tx(async (db) => {
     const run = await lockRun(db, partnerId, runId)
     if (!run) throw noSuchRun()
@@ -130,7 +130,7 @@ async function perform(real: RunDeps, begun: Begun, signal: AbortSignal): Promis
       await context.append({ kind: 'fault', data: { fault } })
     await step.perform(context)
   } catch (error) {
-    if (error instanceof AttemptOver) return interrupt(deps, attemptId)
+    if (error instanceof AttemptInterrupted) return interrupt(deps, attemptId)
     // The person can act on the platform's own refusals: no known price, an order in the wrong state.
     if (error instanceof RescodeError) {
       await context

@@ -1,12 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { MOUNT } from '../../platform/config/mounts.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { Log } from '../../platform/lib/log.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { PATH } from '../../ticketing/mws-wire/index.ts'
-import { type OneRun, startStep } from './attempt.ts'
+import { interruptStaleAttempt, type RunRef, startStep } from './attempt.ts'
 import { eventsOfAttempt, findAttempt } from './attempt-store.ts'
 import { nextStep, showRun } from './run.ts'
-import { requireOpen } from './run-errors.ts'
+import { RunRefusal, requireOpen } from './run-errors.ts'
 import type { RunDeps } from './running-attempts.ts'
 import { isDone, STEPS } from './steps/index.ts'
 
@@ -15,7 +16,7 @@ import { isDone, STEPS } from './steps/index.ts'
  * current one is done), until a step fails, needs somebody to send a notice, or none is left. Calling it again
  * meanwhile changes nothing. Throws what `startStep` throws for the first step.
  */
-export async function startAll(deps: RunDeps, log: Log, run: OneRun): Promise<void> {
+export async function startAll(deps: RunDeps, log: Log, run: RunRef): Promise<void> {
   const first = await startNext(deps, log, run)
   if (first === undefined) return
   deps.runningAttempts.runAll(run.runId, () =>
@@ -28,7 +29,14 @@ export async function startAll(deps: RunDeps, log: Log, run: OneRun): Promise<vo
 }
 
 /** The id of the attempt; undefined once the last step is done. */
-async function startNext(deps: RunDeps, log: Log, { partnerId, runId }: OneRun): Promise<string | undefined> {
+const startNext = (...next: Parameters<typeof tryStartNext>): Promise<string | undefined> =>
+  tryStartNext(...next).catch((error: unknown) => {
+    // Somebody else has moved the run on at the same moment.
+    if (error instanceof RunRefusal && error.reason === 'not_current') return tryStartNext(...next)
+    throw error
+  })
+
+async function tryStartNext(deps: RunDeps, log: Log, { partnerId, runId }: RunRef): Promise<string | undefined> {
   const { run, steps, current } = await showRun(deps, partnerId, runId)
   requireOpen(run)
   if (!current) return undefined
@@ -40,12 +48,24 @@ async function startNext(deps: RunDeps, log: Log, { partnerId, runId }: OneRun):
   return start(next.step.id)
 }
 
-async function startRemaining(deps: RunDeps, log: Log, run: OneRun, first: string): Promise<void> {
+async function startRemaining(deps: RunDeps, log: Log, run: RunRef, first: string): Promise<void> {
   const { runningAttempts } = deps
   for (let attempt: string | undefined = first; attempt !== undefined; attempt = await startNext(deps, log, run)) {
     deps.logFollowers.pollNow()
-    await runningAttempts.endOf(attempt)
+    await endOf(deps, run.runId, attempt)
     if (runningAttempts.isClosed || !(await finishedUnattended(deps, attempt))) return
+  }
+}
+
+const POLL_MS = 500
+
+/** Resolves when an attempt has ended, even if another process runs it. */
+async function endOf(deps: RunDeps, runId: string, attemptId: string): Promise<void> {
+  const { runningAttempts, db } = deps
+  await runningAttempts.endOf(attemptId)
+  while (!runningAttempts.isClosed && (await findAttempt(db, attemptId))?.outcome === null) {
+    await sleep(POLL_MS, undefined, { ref: false })
+    if (!runningAttempts.isClosed) await interruptStaleAttempt(deps, runId)
   }
 }
 

@@ -7,14 +7,14 @@ import { receivedSince } from '../../ticketing/mtp/index.ts'
 import { WARNINGS } from '../../ticketing/mws/index.ts'
 import type { PartnerStage } from '../../ticketing/partners/index.ts'
 import { type Finding, strictness } from '../checks/index.ts'
-import { AttemptOver } from './attempt-log.ts'
+import { AttemptInterrupted } from './attempt-log.ts'
 import type { Waiting } from './event.ts'
 import type { StepContext } from './step-context.ts'
 
 /** Waits, unless the attempt ends meanwhile. */
 const pause = ({ signal }: StepContext, ms: number): Promise<void> =>
   sleep(ms, undefined, { signal, ref: false }).catch(() => {
-    throw new AttemptOver()
+    throw new AttemptInterrupted()
   })
 
 /** Polls until the condition holds; false after `seconds`. */

@@ -3,27 +3,27 @@ import { addSeconds, DAY_S } from '../../platform/lib/clock.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
-import { noSuchRun, type OneRun } from '../certification/index.ts'
+import { noSuchRun, type RunRef } from '../certification/index.ts'
 import { timesWithdrawn, withdrawOnce } from './session-store.ts'
 
 /** Lifetime of a shared link. */
 const LINK_LIFETIME_S = 7 * DAY_S
 
-const runKey = ({ partnerId, runId }: OneRun): string => `${partnerId}/${runId}`
+const runKey = ({ partnerId, runId }: RunRef): string => `${partnerId}/${runId}`
 
 /** Tokens are bound to the run and the number of withdrawals, so that withdrawing invalidates earlier ones. */
-async function boundToOf({ db }: Deps, run: OneRun): Promise<string> {
+async function boundToOf({ db }: Deps, run: RunRef): Promise<string> {
   const times = await timesWithdrawn(db, run.runId)
   return times === 0 ? runKey(run) : `${runKey(run)}/${times}`
 }
 
-export const sharedPath = (run: OneRun): string => `/sandbox/shared/${runKey(run)}`
+export const sharedPath = (run: RunRef): string => `/sandbox/shared/${runKey(run)}`
 
 /**
  * A link by which anybody can read a run's log without signing in, until it expires (`until`, ISO 8601) or is
  * withdrawn. It is signed, not stored. `shown`: the step and attempt that it opens with.
  */
-export async function shareLink(deps: Deps, run: OneRun, shown: Record<string, string> = {}) {
+export async function shareLink(deps: Deps, run: RunRef, shown: Record<string, string> = {}) {
   const { keys, clock, config } = deps
   const expiresAt = addSeconds(clock.now(), LINK_LIFETIME_S)
   const boundTo = await boundToOf(deps, run)
@@ -38,7 +38,7 @@ export const withdrawLinks = async ({ db }: Deps, runId: string): Promise<void> 
 }
 
 /** Throws 404 for a key of another run, and for one that has expired or was withdrawn. */
-export async function openShareKey(deps: Deps, run: OneRun, text: string): Promise<OpaqueToken> {
+export async function openShareKey(deps: Deps, run: RunRef, text: string): Promise<OpaqueToken> {
   const { keys, clock } = deps
   const key = parseToken(keys, PREFIX.sharedRun, text, await boundToOf(deps, run))
   if (!key) throw noSuchRun()

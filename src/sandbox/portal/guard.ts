@@ -96,6 +96,12 @@ function pageOf({ method, url, server, routeOptions }: FastifyRequest): string {
   return HOME
 }
 
+/** Runs `work` once the client has disconnected, at once if it already has. */
+export function onDisconnect({ raw }: FastifyReply, work: () => void): void {
+  if (raw.closed) work()
+  else raw.once('close', work)
+}
+
 /** The pages in the navigation. */
 type Section = 'home' | 'signature' | 'functions' | 'run' | 'history' | 'play' | 'traffic' | 'docs' | 'members'
 

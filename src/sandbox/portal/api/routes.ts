@@ -17,7 +17,7 @@ import {
   listRuns,
   nextStep,
   noSuchRun,
-  type OneRun,
+  type RunRef,
   type RunDeps,
   showRun,
   startAll,
@@ -26,6 +26,7 @@ import {
   type Waiting,
 } from '../../certification/index.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
+import { onDisconnect } from '../guard.ts'
 import { acceptRun } from '../notify/notifications.ts'
 import { sellerProgress } from '../seller-progress.ts'
 import { shareLink, withdrawLinks } from '../share.ts'
@@ -79,7 +80,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
   app.get<RunRoute>('/runs/:run_id', async (request, reply) => sendRun(request, reply, (await runOf(request)).runId))
 
   /** A route that changes a run or one of its steps, and answers with the run. */
-  const change = (path: string, work: (run: OneRun, request: FastifyRequest<StepRoute>) => Promise<unknown>) =>
+  const change = (path: string, work: (run: RunRef, request: FastifyRequest<StepRoute>) => Promise<unknown>) =>
     app.post<StepRoute>(`/runs/:run_id/${path}`, async (request, reply) => {
       const run = await runOf(request)
       await work(run, request)
@@ -120,7 +121,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
     const query = parseInput(eventsQuery, request.query)
     const { partnerId, runId } = await runOf(request)
     const { events, lastSeq } = await longPolls.run(partnerId, (abort) => {
-      reply.raw.once('close', () => abort.abort())
+      onDisconnect(reply, () => abort.abort())
       if (query.wait > 0) app.stopCounting(reply)
       return linesAfter(deps, partnerId, runId, query, abort.signal)
     })
@@ -153,7 +154,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
   }
 
   /** A malformed id is reported as not found, like an unknown one. */
-  async function runOf(request: FastifyRequest<RunRoute>): Promise<OneRun> {
+  async function runOf(request: FastifyRequest<RunRoute>): Promise<RunRef> {
     const { run_id } = request.params
     const { partner_id: partnerId } = callerOf(request)
     if (run_id === PRESENT) return { partnerId, runId: (await currentRun(deps, partnerId)).run_id }

@@ -10,7 +10,7 @@ import {
   findCurrentRun,
   nextStep,
   noSuchRun,
-  type OneRun,
+  type RunRef,
   type RunDeps,
   RunRefusal,
   showRun,
@@ -18,7 +18,7 @@ import {
   startStep,
   stopStep,
 } from '../../certification/index.ts'
-import { paramsOf, partnerOf, sendSandboxPage } from '../guard.ts'
+import { onDisconnect, paramsOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { acceptRun, retryNotification } from '../notify/notifications.ts'
 import { findPartnerSession, sessionCookie } from '../session.ts'
 import { openShareKey, sharedPath, shareLink, withdrawLinks } from '../share.ts'
@@ -53,7 +53,7 @@ export const streamRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
     const { partnerId, sessionHash } = partnerOf(request)
     const { run } = await showRun(deps, partnerId, run_id)
     const { signal, close } = streams.open(sessionHash.toString('base64'), partnerId)
-    reply.raw.once('close', close)
+    onDisconnect(reply, close)
     app.stopCounting(reply)
     const options: FollowOptions = {
       deps,
@@ -83,7 +83,7 @@ async function frame({ server }: FastifyRequest, { t }: FollowOptions, item: Fol
   return `id: ${event.seq}\ndata: ${JSON.stringify({ html, state })}\n\n`
 }
 
-type StepOfRun = Parameters<typeof stopStep>[1]
+type StepRef = Parameters<typeof stopStep>[1]
 
 const RUN = '/run/:run_id'
 
@@ -109,7 +109,7 @@ export const runRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { de
 }
 
 function forms(app: FastifyInstance, deps: RunDeps): void {
-  const stepForm = (name: string, work: (step: StepOfRun, log: Log) => Promise<unknown>) =>
+  const stepForm = (name: string, work: (step: StepRef, log: Log) => Promise<unknown>) =>
     app.post(`${RUN}/steps/:step_id/${name}`, (request, reply) => {
       const step = ownStep(request)
       return backTo(request, reply, step.runId, async () => {
@@ -121,7 +121,7 @@ function forms(app: FastifyInstance, deps: RunDeps): void {
   stepForm('stop', (step) => stopStep(deps, step))
   stepForm('next', ({ partnerId, runId, stepId }) => nextStep(deps, partnerId, runId, stepId))
 
-  const runForm = (name: string, query: string, work: (run: OneRun, request: FastifyRequest) => Promise<unknown>) =>
+  const runForm = (name: string, query: string, work: (run: RunRef, request: FastifyRequest) => Promise<unknown>) =>
     app.post(`${RUN}/${name}`, async (request, reply) => {
       const run = ownRun(request)
       await showRun(deps, run.partnerId, run.runId)
@@ -136,12 +136,12 @@ function forms(app: FastifyInstance, deps: RunDeps): void {
   )
 }
 
-function ownRun(request: FastifyRequest): OneRun {
+function ownRun(request: FastifyRequest): RunRef {
   const { run_id: runId } = paramsOf(request, runParams, noSuchRun)
   return { partnerId: partnerOf(request).partnerId, runId }
 }
 
-const ownStep = (request: FastifyRequest): StepOfRun => ({
+const ownStep = (request: FastifyRequest): StepRef => ({
   ...ownRun(request),
   stepId: paramsOf(request, stepParams, noSuchRun).step_id,
 })
@@ -149,7 +149,7 @@ const ownStep = (request: FastifyRequest): StepOfRun => ({
 /** Throws 404 for a step that the run does not have, as for an unknown run. */
 async function requireKnownStep<T>(
   deps: Deps,
-  { partnerId, runId, stepId }: StepOfRun,
+  { partnerId, runId, stepId }: StepRef,
   work: () => Promise<T>,
 ): Promise<T> {
   try {

@@ -9,6 +9,7 @@ import {
   endAttempt,
   eventsAfter,
   eventsOfAttempt,
+  failedChecksOf,
   insertAttempt,
 } from '../../src/sandbox/certification/attempt-store.ts'
 import type { Waiting } from '../../src/sandbox/certification/event.ts'
@@ -55,6 +56,22 @@ describe('a test run', () => {
     expect(passed.at(-1)).toBe('consumption')
     expect(run.passed_at).toBeNull()
     expect((await checkAcceptance(deps, lab.partnerId, runId)).proof.consumed).toHaveLength(1)
+  })
+
+  it('reports the newest of its failed checks, however many there are', async () => {
+    const { deps, pool } = lab.world
+    const runId = await lab.run()
+    await lab.make(runId, 'product-pull')
+    await pool.query(
+      `insert into sandbox_event (run_id, seq, attempt_id, at, kind, data)
+       select run_id, 10000 + n, attempt_id, now(), 'check',
+         jsonb_build_object('id', 'fields', 'passed', false, 'path', n::text)
+       from sandbox_attempt, generate_series(1, 5001) n where run_id = $1`,
+      [runId],
+    )
+    const checks = await failedChecksOf(deps.db, runId)
+    expect(checks).toHaveLength(5_000)
+    expect([checks[0]?.data.path, checks.at(-1)?.data.path]).toEqual(['2', '5001'])
   })
 
   it('numbers its lines from 1 without a gap, whoever reads them when', async () => {

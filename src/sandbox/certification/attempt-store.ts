@@ -120,13 +120,19 @@ export const lastOutcomes = (db: Db, runIds: readonly string[]) =>
 
 const failedCheck = z.object({ attempt_id: z.string(), data: finding })
 
-/** All failed checks of a run, in log order. */
-export const failedChecksOf = (db: Db, runId: string) =>
-  db.many(
+/** A run may have any number of attempts, so there may be any number of failed checks. */
+const MAX_FAILED_CHECKS = 5_000
+
+/** The newest failed checks of a run, in log order. */
+export const failedChecksOf = async (db: Db, runId: string) => {
+  const newestFirst = await db.many(
     failedCheck,
     sql`select attempt_id, data from sandbox_event
-        where run_id = ${runId} and kind = 'check' and not (data->>'passed')::boolean order by seq`,
+        where run_id = ${runId} and kind = 'check' and not (data->>'passed')::boolean
+        order by seq desc limit ${MAX_FAILED_CHECKS}`,
   )
+  return newestFirst.reverse()
+}
 
 export const warningsOf = (db: Db, runId: string): Promise<{ attempt_id: string; warnings: number }[]> =>
   db.many(

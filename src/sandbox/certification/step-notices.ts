@@ -22,7 +22,7 @@ export async function pollUntil(
   context: StepContext,
   seconds: number,
   condition: () => Promise<boolean>,
-  everyMs = 1_000,
+  everyMs: number,
 ): Promise<boolean> {
   const { clock } = context.deps
   const end = addSeconds(clock.now(), seconds)

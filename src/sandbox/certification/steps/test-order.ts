@@ -61,7 +61,7 @@ const ASK_LATER_EVERY_S = 15
 const POLL_MS = 500
 
 /** Pays an order. After 598 it waits until a query shows the tickets as issued, or the partner sends a pay notice. */
-export async function payTestOrder(context: PayContext, orderId: bigint, expectation: Expectation = {}) {
+export async function payTestOrder(context: PayContext, orderId: bigint, expectation: Expectation) {
   const pay = (deps: StepContext['deps']) => payOrder(deps, orderId, context.cause)
   const { result, answer } = await context.operate('order-pay', pay, expectation)
   const order = result.order.state === 'paying' ? await issuedLater(context, result.order) : result.order

@@ -10,11 +10,9 @@ import {
   type Cursor,
   isWindowed,
   type ListedTraffic,
-  listAfter,
-  listBefore,
+  listRows,
   type TrafficSearch,
   type TrafficSummary,
-  WINDOW,
   windowEnd,
 } from './store.ts'
 import type { TrafficQuery } from './wire.ts'
@@ -53,7 +51,7 @@ export async function listTraffic(deps: NoticeDeps, partnerId: bigint, query: Tr
   if (search === 'unusable') return { lines: [] }
   const cursor = after ?? before ?? NEWEST
   const order = after ? 'oldest-first' : 'newest-first'
-  const until = search && isWindowed(search) ? await windowEnd(deps.db, partnerId, cursor, WINDOW, order) : undefined
+  const until = search && isWindowed(search) ? await windowEnd(deps.db, partnerId, cursor, order) : undefined
   const filter = {
     partnerId,
     outgoing: direction !== 'in',
@@ -63,7 +61,7 @@ export async function listTraffic(deps: NoticeDeps, partnerId: bigint, query: Tr
     search,
     until,
   }
-  const listed = await (after ? listAfter : listBefore)(deps.db, filter, cursor, PER_PAGE + 1)
+  const listed = await listRows(deps.db, filter, cursor, PER_PAGE + 1, order)
   const isMore = listed.length > PER_PAGE
   const rows = after ? listed.slice(0, PER_PAGE).reverse() : listed.slice(0, PER_PAGE)
   const lines = await linesOf(deps, partnerId, rows)
@@ -89,7 +87,7 @@ export async function trafficAbout(
   most: number,
 ): Promise<TrafficLine[]> {
   const filter = { partnerId, outgoing: true, incoming: true, succeeded: true, failed: true, search }
-  return linesOf(deps, partnerId, await listBefore(deps.db, filter, NEWEST, most))
+  return linesOf(deps, partnerId, await listRows(deps.db, filter, NEWEST, most))
 }
 
 async function linesOf(deps: NoticeDeps, partnerId: bigint, rows: readonly ListedTraffic[]): Promise<ListedLine[]> {

@@ -131,8 +131,8 @@ const ORDERS = {
 export const SUMMARY = sql.part`kind, id, at, name, failure, detail, status, code, duration_ms, verified, left_out, warnings,
   arrival, forged, verdict, cause, cause_ref`
 
-/** Merges the three views; reads at most `limit` rows of each. */
-function list(db: Db, filter: TrafficFilter, cursor: Cursor, limit: number, order: Order) {
+/** The next rows after a cursor: merges the three views and reads at most `limit` rows of each. */
+export function listRows(db: Db, filter: TrafficFilter, cursor: Cursor, limit: number, order: Order = 'newest-first') {
   const { partnerId, outgoing, incoming, succeeded, failed, search, until } = filter
   const { by, beyond, upTo } = ORDERS[order]
   const within = until ? sql.part`${beyond(cursor)} and ${upTo(until)}` : beyond(cursor)
@@ -150,32 +150,23 @@ function list(db: Db, filter: TrafficFilter, cursor: Cursor, limit: number, orde
   )
 }
 
-/** The newest rows before a cursor, newest first. */
-export const listBefore = (db: Db, filter: TrafficFilter, cursor: Cursor, limit: number) =>
-  list(db, filter, cursor, limit, 'newest-first')
-
-/** The oldest rows after a cursor, oldest first. */
-export const listAfter = (db: Db, filter: TrafficFilter, cursor: Cursor, limit: number) =>
-  list(db, filter, cursor, limit, 'oldest-first')
-
 const placed = z.object({ at: z.date(), id: z.string() })
 
-/** The last of the next `size` calls of a partner after a cursor; undefined if there are fewer. */
+/** The last call of the next WINDOW after a cursor; undefined if there are fewer. */
 export async function windowEnd(
   db: Db,
   partnerId: bigint,
   cursor: Cursor,
-  size: number,
   order: Order,
 ): Promise<Cursor | undefined> {
   const { by, beyond } = ORDERS[order]
   const from = (view: TrafficView) =>
     sql.part`(select at, id from ${sql.identifier(view)}
-      where partner_id = ${partnerId} and ${beyond(cursor)} order by ${by} limit ${size})`
+      where partner_id = ${partnerId} and ${beyond(cursor)} order by ${by} limit ${WINDOW})`
   const [last] = await db.listWithCustomPlan(
     placed,
     sql`${from('sandbox_outgoing')} union all ${from('sandbox_accepted')} union all ${from('sandbox_refused')}
-        order by ${by} offset ${size - 1} limit 1`,
+        order by ${by} offset ${WINDOW - 1} limit 1`,
   )
   return last && { at: last.at.toISOString(), id: last.id }
 }

@@ -29,7 +29,7 @@ const reportContent = z.strictObject({
   steps: listOf('functions', z.strictObject({ id: z.string(), passed_at: when, attempts: count })),
   /** Advisory steps whose prerequisites were missing. Left out if there are none. */
   not_tested: listOf('functions', z.string()).exactOptional(),
-  /** Orders that the platform's own records show as consumed and as refunded. */
+  /** Orders that the platform's own records show as consumed and as refunded, or some of them if there are many. */
   evidence: z.strictObject({ consumption: orderIds, refund: orderIds }),
   passed_at: when,
   service_version: z.string(),

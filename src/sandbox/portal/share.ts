@@ -12,7 +12,7 @@ const LINK_LIFETIME_S = 7 * DAY_S
 const runKey = ({ partnerId, runId }: RunRef): string => `${partnerId}/${runId}`
 
 /** Tokens are bound to the run and the number of withdrawals, so that withdrawing invalidates earlier ones. */
-async function boundToOf({ db }: Deps, run: RunRef): Promise<string> {
+async function tokenBinding({ db }: Deps, run: RunRef): Promise<string> {
   const times = await timesWithdrawn(db, run.runId)
   return times === 0 ? runKey(run) : `${runKey(run)}/${times}`
 }
@@ -26,7 +26,7 @@ export const sharedPath = (run: RunRef): string => `/sandbox/shared/${runKey(run
 export async function shareLink(deps: Deps, run: RunRef, shown: Record<string, string> = {}) {
   const { keys, clock, config } = deps
   const expiresAt = addSeconds(clock.now(), LINK_LIFETIME_S)
-  const boundTo = await boundToOf(deps, run)
+  const boundTo = await tokenBinding(deps, run)
   const key = issueToken(keys, { prefix: PREFIX.sharedRun, routingKey: 0, expiresAt, boundTo })
   const query = new URLSearchParams({ key: key.text, ...shown })
   return { url: `${config.PUBLIC_URL}${sharedPath(run)}?${query}`, until: key.expiresAt.toISOString() }
@@ -40,7 +40,7 @@ export const withdrawLinks = async ({ db }: Deps, runId: string): Promise<void> 
 /** Throws 404 for a key of another run, and for one that has expired or was withdrawn. */
 export async function openShareKey(deps: Deps, run: RunRef, text: string): Promise<OpaqueToken> {
   const { keys, clock } = deps
-  const key = parseToken(keys, PREFIX.sharedRun, text, await boundToOf(deps, run))
+  const key = parseToken(keys, PREFIX.sharedRun, text, await tokenBinding(deps, run))
   if (!key) throw noSuchRun()
   if (key.expiresAt <= clock.now()) throw invalidRequest(localized('link-expired'), { status: 404 })
   return key

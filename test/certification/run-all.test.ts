@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startStep } from '../../src/sandbox/certification/attempt.ts'
 import { attemptsOf } from '../../src/sandbox/certification/attempt-store.ts'
-import { showRun } from '../../src/sandbox/certification/run.ts'
+import { changeConditions, showRun } from '../../src/sandbox/certification/run.ts'
 import { RunningAttempts } from '../../src/sandbox/certification/running-attempts.ts'
+import { NO_CONDITIONS } from '../../src/sandbox/test-plan/conditions.ts'
 import { call } from '../sandbox/caller.ts'
-import { type Lab, openLab } from '../sandbox/lab.ts'
+import { type Lab, openLab, SIMPLE } from '../sandbox/lab.ts'
 import { textOf, type Visitor, visitor } from '../sandbox/pages/visitor.ts'
 import { useTickets } from '../sandbox/walk.ts'
 import { until } from '../until.ts'
@@ -81,14 +82,12 @@ describe('all steps', () => {
 
   it('go on after a step that another process runs', async () => {
     const { deps, log } = lab.world
-    const runId = await lab.run()
-    await lab.mistakes('answer-slow')
+    const runId = await lab.run({ ...SIMPLE, conditions: { is_slow: true } })
     const elsewhere = { ...deps, runningAttempts: new RunningAttempts() }
     await startStep(elsewhere, log, { partnerId: lab.partnerId, runId, stepId: 'product-pull' })
+    await changeConditions(deps, lab.partnerId, runId, NO_CONDITIONS)
     await me.send(`${page(runId)}/start-all`)
     expect((await view(runId)).current?.running).toBe(true)
-    await lab.mistakes()
-    await until(async () => (await view(runId)).current?.step.id !== 'product-pull')
     await lab.awaited(runId)
     await me.send(`${page(runId)}/steps/consumption/stop`)
     await settled(runId)

@@ -26,15 +26,15 @@ export interface NewAttempt {
 }
 
 /** The caller holds the run's lock and has checked that no attempt is open. */
-export const insertAttempt = (db: Db, begun: NewAttempt, now: Date, aliveTill: Date): Promise<AttemptRow> =>
+export const insertAttempt = (db: Db, given: NewAttempt, now: Date, aliveTill: Date): Promise<AttemptRow> =>
   db.one(
     attempt,
     sql`with run as (
-          update sandbox_run set open_attempt = ${begun.attemptId} where run_id = ${begun.runId}
+          update sandbox_run set open_attempt = ${given.attemptId} where run_id = ${given.runId}
         )
         insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)
-        select ${begun.attemptId}, ${begun.runId}, ${begun.stepId}, coalesce(max(number), 0) + 1, ${now}, ${aliveTill}
-        from sandbox_attempt where run_id = ${begun.runId} and step_id = ${begun.stepId}
+        select ${given.attemptId}, ${given.runId}, ${given.stepId}, coalesce(max(number), 0) + 1, ${now}, ${aliveTill}
+        from sandbox_attempt where run_id = ${given.runId} and step_id = ${given.stepId}
         returning ${COLUMNS}`,
   )
 

@@ -40,7 +40,7 @@ export interface StepRef extends RunRef {
  * rate-limited.
  */
 export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, stepId }: StepRef): Promise<string> {
-  const begun = await inTransaction(deps, async (inside, db) => {
+  const attempt = await inTransaction(deps, async (inside, db) => {
     const run = await lockRun(db, partnerId, runId)
     if (!run) throw noSuchRun()
     requireOpen(run)
@@ -53,8 +53,8 @@ export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, ste
     await countUse(inside, 'start', partnerId)
     return begin(inside, run, step)
   })
-  if ('step' in begun) runInBackground(deps, log, begun)
-  return begun.attemptId
+  if ('step' in attempt) runInBackground(deps, log, attempt)
+  return attempt.attemptId
 }
 
 /** Interrupts the step's running attempt; does nothing if none is running, so a double click is harmless. */
@@ -72,7 +72,7 @@ export async function stopStep(deps: RunDeps, { partnerId, runId, stepId }: Step
   if (stopped !== undefined) deps.runningAttempts.abort(stopped)
 }
 
-interface Begun {
+interface StartedAttempt {
   readonly attemptId: string
   readonly number: number
   readonly run: RunRow
@@ -80,7 +80,7 @@ interface Begun {
   readonly startedAt: Date
 }
 
-async function begin({ db, clock }: RunDeps, run: RunRow, step: Step): Promise<Begun> {
+async function begin({ db, clock }: RunDeps, run: RunRow, step: Step): Promise<StartedAttempt> {
   const [attemptId, startedAt] = [randomUUID(), clock.now()]
   const attempt = { attemptId, runId: run.run_id, stepId: step.id }
   const { number } = await insertAttempt(db, attempt, startedAt, addSeconds(startedAt, ALIVE_S))
@@ -89,8 +89,8 @@ async function begin({ db, clock }: RunDeps, run: RunRow, step: Step): Promise<B
 }
 
 /** Runs the attempt in the background and renews its lease every few seconds. */
-function runInBackground(deps: RunDeps, log: Log, begun: Begun): void {
-  const { attemptId } = begun
+function runInBackground(deps: RunDeps, log: Log, attempt: StartedAttempt): void {
+  const { attemptId } = attempt
   const abort = new AbortController()
   const timer = setInterval(() => {
     keepAlive(deps.db, attemptId, addSeconds(deps.clock.now(), ALIVE_S)).then(
@@ -99,7 +99,7 @@ function runInBackground(deps: RunDeps, log: Log, begun: Begun): void {
       () => {},
     )
   }, ALIVE_EVERY_MS)
-  const done = perform(deps, begun, abort.signal)
+  const done = perform(deps, attempt, abort.signal)
     .catch((error: unknown) => {
       // Failures after the attempt was ended from outside do not matter.
       if (!abort.signal.aborted) log.error({ err: error, attempt: attemptId }, 'a sandbox step could not be run')
@@ -111,8 +111,8 @@ function runInBackground(deps: RunDeps, log: Log, begun: Begun): void {
   deps.runningAttempts.add(attemptId, { abort, done, interrupt: () => interrupt(deps, attemptId) })
 }
 
-async function perform(real: RunDeps, begun: Begun, signal: AbortSignal): Promise<void> {
-  const { attemptId, number, run, step, startedAt } = begun
+async function perform(real: RunDeps, attempt: StartedAttempt, signal: AbortSignal): Promise<void> {
+  const { attemptId, number, run, step, startedAt } = attempt
   const { conditions } = run.choice
   const deps: RunDeps = conditions ? { ...real, calls: { ...real.calls, faults: callFaultsFor(conditions) } } : real
   const partner = await findPartner(deps, run.partner_id)

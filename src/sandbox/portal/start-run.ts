@@ -29,7 +29,7 @@ export interface RunStart {
 }
 
 /** The started run, or the one that the person has not yet agreed to overwrite. */
-type RunStartResult = { readonly begun: Run } | { readonly unconfirmed: Run }
+type RunStartResult = { readonly started: Run } | { readonly unconfirmed: Run }
 
 /**
  * Starts a run from the form and stores the URLs and contacts. A run is overwritten only if the person has agreed to
@@ -45,12 +45,12 @@ export const startRunFromForm = (
     const present = await findCurrentRun(inside, partnerId)
     if (!isUnlocked(await hasPassedSignatureTool(inside, partnerId), present)) throw signatureFirst()
     if (present && present.run_id !== replaces) {
-      return (await isSameStart(inside, present, requested.choice)) ? { begun: present } : { unconfirmed: present }
+      return (await isSameStart(inside, present, requested.choice)) ? { started: present } : { unconfirmed: present }
     }
     // A live partner's URLs receive real customers' orders, so they are not changed here.
     if (stage === 'sandbox') await updatePartner(inside, partnerId, requested.urls)
     if (contacts) await giveContacts(inside, partnerId, contacts)
-    return { begun: await startRun(inside, partnerId, requested.choice) }
+    return { started: await startRun(inside, partnerId, requested.choice) }
   })
 
 const isSameStart = async (deps: Deps, run: Run, wanted: Choice): Promise<boolean> =>

@@ -42,12 +42,12 @@ export const priceCalendar = defineStep({
   expects: { 'not-empty': 'error', 'in-range': 'error', 'product-found': 'error' },
   async perform(context) {
     const { main } = context.choice.products
-    const asked = pricesRequest(context)
-    const result = await context.call('price-calendar', asked)
+    const request = pricesRequest(context)
+    const result = await context.call('price-calendar', request)
     if (result.outcome !== 'success') return
     await checkNotEmpty(context, result.answer.body)
     const days = result.answer.body.map(({ date }) => date)
-    await checkRange(context, 'date', days, asked)
+    await checkRange(context, 'date', days, request)
     // Names only the first wrong one: there may be thousands.
     const index = result.answer.body.findIndex(({ partnerDealId }) => partnerDealId !== main)
     const actual = result.answer.body[index]?.partnerDealId ?? main
@@ -63,12 +63,12 @@ export const levelPriceCalendar = defineStep({
   needs: ['level-price-calendar'],
   expects: { 'not-empty': 'error', 'in-range': 'error' },
   async perform(context) {
-    const asked = levelPricesRequest(context)
-    const result = await context.call('level-price-calendar', asked, { codes: [200, 999] })
+    const request = levelPricesRequest(context)
+    const result = await context.call('level-price-calendar', request, { codes: [200, 999] })
     if (result.outcome !== 'success') return
     await checkNotEmpty(context, result.answer.body)
     const days = result.answer.body.map(({ priceDate }) => priceDate)
-    await checkRange(context, 'priceDate', days, asked)
+    await checkRange(context, 'priceDate', days, request)
   },
 })
 

@@ -70,12 +70,12 @@ export const orderQuery = defineStep({
     const order = await unusedOrder(context)
     const body = await queryTestOrder(context, order)
     if (!body) return
-    const { orderStatus, ...said } = body
+    const { orderStatus, ...answer } = body
     const status = { path: 'body.orderStatus', expected: String(ORDER_STATUS.issued), actual: String(orderStatus) }
     await context.check('order-status', orderStatus === ORDER_STATUS.issued, status)
-    await checkQuantities(context, said, { orderQuantity: order.quantity, usedQuantity: 0, refundedQuantity: 0 })
-    const reported = codesIn(said.voucherList, said.credentialList)
-    await checkReportedVouchers(context, order, { ...said, reported, used: said.usedQuantity })
+    await checkQuantities(context, answer, { orderQuantity: order.quantity, usedQuantity: 0, refundedQuantity: 0 })
+    const reported = codesIn(answer.voucherList, answer.credentialList)
+    await checkReportedVouchers(context, order, { ...answer, reported, used: answer.usedQuantity })
   },
 })
 

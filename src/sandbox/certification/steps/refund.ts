@@ -98,8 +98,8 @@ export const refundAgain = defineStep({
 /** The partner has to report as many refunded tickets as we know of. */
 async function checkRefunded(context: StepContext<'quantities'>, orderId: bigint): Promise<void> {
   const { order } = await showOrder(context.deps, orderId)
-  const said = await queryTestOrder(context, order)
-  if (said) await checkQuantities(context, said, { refundedQuantity: order.refunded_quantity })
+  const reported = await queryTestOrder(context, order)
+  if (reported) await checkQuantities(context, reported, { refundedQuantity: order.refunded_quantity })
 }
 
 /** The platform informs the partner of a refund that it made itself (refundMessageType 1). */

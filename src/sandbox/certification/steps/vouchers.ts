@@ -77,14 +77,14 @@ async function checkVouchers(
   { body }: AnswerOf<'order-pay'>,
 ): Promise<void> {
   const { voucherType = NO_CODES, vouchers = [], asyReturnVoucher } = body
-  const wanted = promisedCodes(body, quantity) ?? 0
+  const promised = promisedCodes(body, quantity) ?? 0
   // Documents may have codes even with voucherType 0.
   const reported = voucherType === NO_CODES ? new Set(vouchers).size : issuedCodes(body, quantity).length
   const given = asyReturnVoucher ? known.length : reported
   const duplicates = vouchers.length - new Set(vouchers).size
-  await context.check('vouchers', given === wanted && duplicates === 0, {
+  await context.check('vouchers', given === promised && duplicates === 0, {
     path: 'body.vouchers',
-    expected: localized('count-of-type', { count: String(wanted), type: String(voucherType) }),
+    expected: localized('count-of-type', { count: String(promised), type: String(voucherType) }),
     actual:
       duplicates === 0
         ? String(given)

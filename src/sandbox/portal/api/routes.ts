@@ -135,8 +135,8 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
   })
 
   app.get<RunRoute>('/runs/:run_id/report', async (request, reply) => {
-    const [wanted] = acceptedTypes(request.headers.accept)
-    if (wanted === 'application/xml' || wanted === 'text/xml') return sendJunit(request, reply)
+    const [preferred] = acceptedTypes(request.headers.accept)
+    if (preferred === 'application/xml' || preferred === 'text/xml') return sendJunit(request, reply)
     return send(request, reply, { report: await report(request) })
   })
 

@@ -126,7 +126,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
       const { partnerId } = partnerOf(request)
       const result = await startRunFromForm(onBehalfOf(deps, request), { partnerId, ...wanted, replaces })
       if ('unconfirmed' in result) return confirm(request, reply, form, result.unconfirmed)
-      return seeOther(reply, `/sandbox/run/${result.begun.run_id}`)
+      return seeOther(reply, `/sandbox/run/${result.started.run_id}`)
     } catch (error) {
       return refused(request, reply, form, error)
     }

@@ -68,9 +68,9 @@ async function oneUsed(
 /** The partner has to report our quantities: refused refunds must not count. */
 async function checkCounts(context: StepContext<'quantities'>, orderId: bigint): Promise<void> {
   const { order } = await showOrder(context.deps, orderId)
-  const said = await queryTestOrder(context, order)
+  const reported = await queryTestOrder(context, order)
   const known = { usedQuantity: order.used_quantity, refundedQuantity: order.refunded_quantity }
-  if (said) await checkQuantities(context, said, known)
+  if (reported) await checkQuantities(context, reported, known)
 }
 
 /** All tickets of the `consumption` step's order are used, so none can be refunded. */
@@ -81,9 +81,9 @@ export const refundAfterUse = defineRobustnessStep({
   async perform(context) {
     const orderId = await context.orderOf('consumption')
     const { order } = await showOrder(context.deps, orderId)
-    const wanted = refundOf(context, order, { refundQuantity: order.quantity })
+    const request = refundOf(context, order, { refundQuantity: order.quantity })
     context.beginTest()
-    await context.call('order-refund', wanted, { ...REFUSED, orderId })
+    await context.call('order-refund', request, { ...REFUSED, orderId })
     await checkCounts(context, orderId)
   },
 })
@@ -97,9 +97,9 @@ export const foreignCode = defineRobustnessStep({
     const order = await buyTestOrder(context, 'foreign-code', context.choice.products.main)
     context.beginTest()
     const orderId = order.order_id
-    const said = await queryTestOrder(context, order)
-    if (said) {
-      const { voucherList, credentialList, usedQuantity: used, voucherType } = said
+    const answer = await queryTestOrder(context, order)
+    if (answer) {
+      const { voucherList, credentialList, usedQuantity: used, voucherType } = answer
       const reported = codesIn(voucherList, credentialList)
       await checkReportedVouchers(context, order, { reported, used, voucherType })
     }

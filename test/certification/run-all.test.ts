@@ -10,7 +10,7 @@ import { textOf, type Visitor, visitor } from '../sandbox/pages/visitor.ts'
 import { useTickets } from '../sandbox/walk.ts'
 import { until } from '../until.ts'
 
-/** All steps that are left, made one after the other. */
+/** Running all remaining steps one after the other. */
 
 let lab: Lab
 let me: Visitor
@@ -23,7 +23,7 @@ afterAll(() => lab.close())
 const view = (runId: string) => showRun(lab.world.deps, lab.partnerId, runId)
 const page = (runId: string) => `/sandbox/run/${runId}`
 
-/** Where the run stands once no step is running and none begins any more. */
+/** The run's progress once no step is running and none is about to begin. */
 async function settled(runId: string) {
   await until(() => !lab.world.deps.runningAttempts.isRunningAll(runId))
   const { steps, current } = await view(runId)
@@ -31,7 +31,7 @@ async function settled(runId: string) {
 }
 
 describe('all steps', () => {
-  it('are made by one form up to the one that waits, and by one call to the end, where one click accepts', async () => {
+  it('are run by one form up to the step that waits, and by one call to the end, where one click accepts', async () => {
     const runId = await lab.run()
     expect((await me.open(page(runId))).body).toContain(`action="${page(runId)}/start-all"`)
     const begun = await me.send(`${page(runId)}/start-all`)
@@ -55,7 +55,7 @@ describe('all steps', () => {
     expect(over).toMatchObject({ code: 300, describe: expect.stringContaining('has passed') })
   })
 
-  it('stop at one that fails, which is made again with those after it', async () => {
+  it('stop at a step that fails, which is then run again with those after it', async () => {
     const runId = await lab.run()
     await lab.mistakes('answer-missing-field')
     await me.send(`${page(runId)}/start-all`)

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => lab.close())
 
 const consumed = (runId: string) => useTickets(lab, runId)
-/** Whether a step is under way, and has said so. */
+/** Whether a step is running and has written a line. */
 const isMade = async (runId: string): Promise<boolean> => {
   const last = (await eventsAfter(lab.world.deps.db, runId, 0)).at(-1)
   return last !== undefined && last.kind !== 'ended'
@@ -212,7 +212,7 @@ describe('a running step', () => {
   it('is taken for interrupted when its process has died', async () => {
     const { deps, clock, pool } = lab.world
     const runId = await lab.run()
-    // What a killed process leaves behind: an open attempt, and nobody who makes it.
+    // What a killed process leaves behind: an open attempt that nobody works on.
     await pool.query(
       `with run as (update sandbox_run set open_attempt = '00000000-0000-4000-8000-000000000001' where run_id = $1)
        insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => lab.close())
 
-/** Steps have read what was said, not what was sent; the traffic shows calls readable and marked. */
+/** Steps see decrypted bodies; traffic shows calls decrypted, and marks them. */
 async function showsEncryptedCalls(): Promise<void> {
   const { rows } = await lab.world.pool.query(
     `select call_id, interface, request_headers ->> 'X-Encryption-Status' as sent, response_headers ->> 'gatehouse-body-decrypted' as came
@@ -42,7 +42,7 @@ async function showsEncryptedCalls(): Promise<void> {
   expect((await shown('heartbeat')).request.body.encrypted).toBeUndefined()
 }
 
-/** Each call says which step made it, those that the platform's operations make in it too. */
+/** Each call names the step that made it, including calls made by the platform's operations. */
 async function namesStepOfEachCall(): Promise<void> {
   const { rows } = await lab.world.pool.query(
     `select c.cause, c.cause_ref, a.step_id from partner_call c

@@ -312,9 +312,7 @@ export async function hotOperations(
     },
     'a partner searches for a refund': {
       prepare: async () => async () =>
-        expect(await listRows(world.deps.db, { ...ANY, search: { by: 'refund', value: 'R-1' } }, NOW, 31)).toEqual(
-          [],
-        ),
+        expect(await listRows(world.deps.db, { ...ANY, search: { by: 'refund', value: 'R-1' } }, NOW, 31)).toEqual([]),
       rows: 1,
       pages: 40,
     },

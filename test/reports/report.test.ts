@@ -33,7 +33,8 @@ const FACTS: ReportFacts = {
   passed_at: AT,
 }
 
-const verifyReport = async (...signed: Parameters<typeof findSigningKey>) => (await findSigningKey(...signed)) !== undefined
+const verifyReport = async (...signed: Parameters<typeof findSigningKey>) =>
+  (await findSigningKey(...signed)) !== undefined
 
 let world: World
 let kept: StoredReport

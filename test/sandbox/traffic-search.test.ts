@@ -148,7 +148,7 @@ describe('a search in the traffic', () => {
     const second = await find('path', '/last', { before: first.older })
     expect(second.lines).toEqual([])
     expect((await find('path', '/last', { after: second.newer })).lines).toHaveLength(1)
-    await world.pool.query('delete from rejected_call where received_at > $1::timestamptz - interval \'2101 s\'', [at])
+    await world.pool.query("delete from rejected_call where received_at > $1::timestamptz - interval '2101 s'", [at])
   })
 
   it('finds an accepted notice by its ids', async () => {

@@ -55,8 +55,7 @@ export function refusalFinding(
   { check, accepted, genuineAnswer }: Refusal,
 ): Finding {
   const answered = codeAndText(json)
-  const isOther =
-    genuineAnswer === undefined || JSON.stringify(answered) !== JSON.stringify(codeAndText(genuineAnswer))
+  const isOther = genuineAnswer === undefined || JSON.stringify(answered) !== JSON.stringify(codeAndText(genuineAnswer))
   const passed = isFailure(definition, json) && isOther
   return {
     id: check,

@@ -34,5 +34,4 @@ export const publicReportKey = (x: string): KeyObject =>
   createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
 
 /** SubjectPublicKeyInfo, as openssl reads it. */
-export const reportKeyPem = (x: string): string =>
-  publicReportKey(x).export({ format: 'pem', type: 'spki' }) as string
+export const reportKeyPem = (x: string): string => publicReportKey(x).export({ format: 'pem', type: 'spki' }) as string

@@ -88,7 +88,10 @@ async function checkVouchers(
     actual:
       duplicates === 0
         ? String(given)
-        : localized('different-ones', { count: String(vouchers.length), different: String(vouchers.length - duplicates) }),
+        : localized('different-ones', {
+            count: String(vouchers.length),
+            different: String(vouchers.length - duplicates),
+          }),
   })
 }
 

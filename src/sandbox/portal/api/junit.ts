@@ -123,10 +123,14 @@ export function junitCheckLine(check: Omit<FailedCheck, 'id'> | undefined, t: Tr
   const isFieldProblem = problem === true && path !== undefined && expected !== undefined
   const isMissing = isFieldProblem && actual === localizedText(localized('missing'), t)
   const facts = [
-    ...(expected === undefined ? [] : [isFieldProblem ? `${path} ${expected}` : t('sandbox.junit.expected', { expected })]),
+    ...(expected === undefined
+      ? []
+      : [isFieldProblem ? `${path} ${expected}` : t('sandbox.junit.expected', { expected })]),
     ...(actual === undefined || isMissing ? [] : [t('sandbox.junit.actual', { actual })]),
   ].join(t('sandbox.list.separator'))
-  const where = [name, ...(path === undefined || isFieldProblem ? [] : [path]), ...(facts === '' ? [] : [facts])].join(': ')
+  const where = [name, ...(path === undefined || isFieldProblem ? [] : [path]), ...(facts === '' ? [] : [facts])].join(
+    ': ',
+  )
   return level === 'warning' ? t('sandbox.junit.warning', { check: where }) : where
 }
 

@@ -117,4 +117,3 @@ const invalidText = (error: z.ZodError, t: Translate): string =>
 
 const mismatchText = (form: z.output<typeof passwordForm>, t: Translate): string =>
   form.password === form.password_again ? '' : t('sandbox.join.password_differs')
-

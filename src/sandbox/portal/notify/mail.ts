@@ -104,7 +104,9 @@ export function smtpOptions(smtpUrl: string): SMTPTransportOptions {
 /** One file per mail, written atomically, so it may be written again. */
 async function writeMail(folder: string, id: string, message: MailMessage): Promise<void> {
   const { createTransport } = await mailer()
-  const { message: bytes } = await createTransport({ ...NO_FETCHING, streamTransport: true, buffer: true }).sendMail(message)
+  const { message: bytes } = await createTransport({ ...NO_FETCHING, streamTransport: true, buffer: true }).sendMail(
+    message,
+  )
   const file = join(folder, `${id}.eml`)
   try {
     await mkdir(folder, { recursive: true })

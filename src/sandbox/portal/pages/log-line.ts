@@ -118,10 +118,7 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
 /** The name of the notice at a path, with any prefix. */
 const noticeText = ({ deps, t }: LineContext, path: string): string => messageName(noticeName(deps, path) ?? path, t)
 
-const refusalValues = (
-  context: LineContext,
-  { path, reason }: { readonly path: string; readonly reason: Detail },
-) => ({
+const refusalValues = (context: LineContext, { path, reason }: { readonly path: string; readonly reason: Detail }) => ({
   path,
   notice: noticeText(context, path),
   reason: detailText(reason, context.t),

@@ -37,7 +37,11 @@ export function homeOf({ state, present, accepted, isLater }: SellerProgress, t:
 }
 
 /** The accepted run; a line feed in `text` marks the place of `at`. */
-function acceptedText(accepted: NonNullable<SellerProgress['accepted']>, later: SellerProgress['present'], t: Translate) {
+function acceptedText(
+  accepted: NonNullable<SellerProgress['accepted']>,
+  later: SellerProgress['present'],
+  t: Translate,
+) {
   const values = { number: String(accepted.number), at: '\n' }
   const text = later
     ? t('sandbox.home.passed_before', { ...values, later: String(later.number) })

@@ -13,14 +13,7 @@ import { asTyped } from '../wire.ts'
 import { actOnOrder, makeOrder, type Operated, requireTrialOrder } from './orders.ts'
 import { interfacePage, orderForPage, playPage, problemText, type Shown } from './page.ts'
 import { sendWritten } from './send.ts'
-import {
-  PLAY_ORDER_FIELDS,
-  playActionParams,
-  playOrderForm,
-  playQuery,
-  refundForm,
-  writtenForm,
-} from './wire.ts'
+import { PLAY_ORDER_FIELDS, playActionParams, playOrderForm, playQuery, refundForm, writtenForm } from './wire.ts'
 
 const PLAY = `${HOME}/play`
 const PLAY_PAGE = { section: 'play', scripts: ['sandbox-copy.js'] } as const

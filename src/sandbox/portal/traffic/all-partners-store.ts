@@ -44,7 +44,10 @@ export function listOfAll(
   const [first, ...others] = VIEWS.map((view) => {
     const conditions = searches.map((search) => matches(search, view))
     if (outcome) conditions.push(outcome === 'failed' ? sql.part`failed` : sql.part`not failed`)
-    const where = conditions.reduce((all, one) => sql.part`${all} and ${one}`, sql.part`${within(filter, after)} and ${end}`)
+    const where = conditions.reduce(
+      (all, one) => sql.part`${all} and ${one}`,
+      sql.part`${within(filter, after)} and ${end}`,
+    )
     return sql.part`(select ${SUMMARY}, partner_id, ${CURSOR} from ${sql.identifier(view)} where ${where}
       order by at desc, id desc limit ${limit})`
   })

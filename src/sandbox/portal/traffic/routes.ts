@@ -14,11 +14,11 @@ import { trafficTexts } from './texts.ts'
 import { timelineOf } from './timeline.ts'
 import {
   exportParams,
+  orderParams,
   replayedManyQuery,
   replayedQuery,
   replayForm,
   type TrafficQuery,
-  orderParams,
   trafficEntryParams,
   trafficQuery,
 } from './wire.ts'

@@ -153,12 +153,7 @@ export function listRows(db: Db, filter: TrafficFilter, cursor: Cursor, limit: n
 const placed = z.object({ at: z.date(), id: z.string() })
 
 /** The last call of the next WINDOW after a cursor; undefined if there are fewer. */
-export async function windowEnd(
-  db: Db,
-  partnerId: bigint,
-  cursor: Cursor,
-  order: Order,
-): Promise<Cursor | undefined> {
+export async function windowEnd(db: Db, partnerId: bigint, cursor: Cursor, order: Order): Promise<Cursor | undefined> {
   const { by, beyond } = ORDERS[order]
   const from = (view: TrafficView) =>
     sql.part`(select at, id from ${sql.identifier(view)}

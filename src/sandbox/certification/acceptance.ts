@@ -5,7 +5,7 @@ import { CONTACT_ROLES, type ContactRole, showPartner } from '../../ticketing/pa
 import { type ReportFacts, storeReport } from '../reports/index.ts'
 import { type RunView, showRun } from './run.ts'
 import { contactsMissing, runIsOver, stepRunning } from './run-errors.ts'
-import { findAcceptedRun, linkedOrders, lockRun, markPassed } from './run-store.ts'
+import { linkedOrders, lockRun, markPassed, wasAcceptedBefore } from './run-store.ts'
 
 interface PassedRun {
   readonly runId: string
@@ -26,6 +26,8 @@ export interface Acceptance {
   readonly openSteps: readonly string[]
   /** Ids of the orders that count as evidence. */
   readonly proof: OutputOf<typeof outcomesOf>
+  /** An earlier run of the partner was accepted. */
+  readonly acceptedBefore: boolean
   /** Contacts that the partner has yet to name: acceptance notifies them and nobody else. */
   readonly missingContacts: readonly ContactRole[]
 }
@@ -38,6 +40,7 @@ export async function acceptanceOf(deps: Deps, view: RunView): Promise<Acceptanc
     passed: view.run.passed_at !== null,
     openSteps,
     proof: await outcomesOf(deps.db, await linkedOrders(deps.db, view.run.run_id)),
+    acceptedBefore: await wasAcceptedBefore(deps.db, view.run),
     missingContacts: CONTACT_ROLES.filter((role) => contacts[role] === undefined),
   }
 }
@@ -60,11 +63,11 @@ export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: stri
     if (view.steps.some(({ running }) => running)) throw stepRunning()
     if (!isComplete(acceptance)) return acceptance
     if (acceptance.missingContacts.length > 0) throw contactsMissing(acceptance.missingContacts)
-    const isFirst = (await findAcceptedRun(db, partnerId)) === undefined
     const passedAt = deps.clock.now()
     await markPassed(db, runId, passedAt)
     const { name } = await showPartner(inside, partnerId)
     const { report_id: reportId } = await storeReport(inside, runId, factsOf(view, name, acceptance.proof, passedAt))
+    const isFirst = !acceptance.acceptedBefore
     const justPassed = { runId, partnerId, runNumber: view.run.number, passedAt, reportId, isFirst }
     return { ...acceptance, passed: true, justPassed }
   })

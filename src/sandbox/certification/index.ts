@@ -18,14 +18,7 @@ export {
 } from './run.ts'
 export { startAll } from './run-all.ts'
 export { noSuchRun, REFUSAL_REASONS, RunRefusal } from './run-errors.ts'
-export {
-  findAcceptedRun,
-  findCurrentProgress,
-  listRuns,
-  progressOfRun,
-  type RunProgress,
-  wasAcceptedBefore,
-} from './run-progress.ts'
+export { findAcceptedRun, findCurrentProgress, listRuns, progressOfRun, type RunProgress } from './run-progress.ts'
 export type { RunDeps } from './running-attempts.ts'
 export { RunningAttempts } from './running-attempts.ts'
 export { STEPS } from './steps/index.ts'

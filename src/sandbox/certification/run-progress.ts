@@ -71,5 +71,3 @@ export function progressOfRun({ run, steps }: RunView): RunProgress {
 
 export const findAcceptedRun = ({ db }: Deps, partnerId: bigint): Promise<Run | undefined> =>
   store.findAcceptedRun(db, partnerId)
-
-export const wasAcceptedBefore = ({ db }: Deps, run: Run): Promise<boolean> => store.wasAcceptedBefore(db, run)

@@ -2,7 +2,7 @@ import type { Deps } from '../../../platform/deps.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { findPartner } from '../../../ticketing/partners/index.ts'
-import { acceptanceOf, progressOfRun, type showRun, wasAcceptedBefore } from '../../certification/index.ts'
+import { acceptanceOf, progressOfRun, type showRun } from '../../certification/index.ts'
 import { reportOfRun } from '../../reports/index.ts'
 import { type Choice, FAULTS, NO_CONDITIONS, travelDate } from '../../test-plan/index.ts'
 import { type Notifications, notificationsOf } from '../notify/notifications.ts'
@@ -110,11 +110,10 @@ function delivery(
 /** The acceptance check as a page shows it. */
 export async function acceptancePart(deps: Deps, view: OutputOf<typeof showRun>, t: Translate) {
   const { run, steps } = view
-  const { passed, openSteps, proof, missingContacts } = await acceptanceOf(deps, view)
+  const { passed, openSteps, proof, acceptedBefore, missingContacts } = await acceptanceOf(deps, view)
   const { state } = progressOfRun(view)
   const reached = run.current_step === null || state === 'all_passed'
   const notifications = await notificationsOf(deps, run.run_id)
-  const acceptedBefore = await wasAcceptedBefore(deps, run)
   const report = await reportOfRun(deps, run.run_id)
   const missing = [
     ...(openSteps.length > 0 ? [t('sandbox.acceptance.missing_steps')] : []),

@@ -18,7 +18,7 @@ import { type User, type UserFilter, user } from './wire.ts'
 const profileRow = user.omit({ passport: true }).extend(keyRow.shape)
 type Profile = z.output<typeof profileRow>
 
-/** A page of users, oldest first; by passport where one is asked for. */
+/** A page of users, oldest first; ordered by passport if filtered by it. */
 export async function listUsers(db: Db, filter: UserFilter): Promise<Page<User>> {
   if (filter.passport === undefined) {
     const { rows, next } = await profilePage(db, filter)
@@ -77,7 +77,7 @@ const profilesOf = (db: Db, rows: readonly CredentialRow[]): Promise<Profile[]> 
 const foundUserRow = user.pick({ cid: true, user_id: true, phone_number: true, status: true, created_at: true })
 export type FoundUserRow = z.output<typeof foundUserRow>
 
-/** One at most. Two statements: credentials are found by passport, and may lie on another shard. */
+/** At most one. Two statements, since the credential may be on another shard. */
 export async function findByPassport(db: Db, typed: string): Promise<FoundUserRow[]> {
   const key = await db.maybe(
     keyRow,

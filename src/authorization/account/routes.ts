@@ -15,14 +15,14 @@ import { ownPassport, PASSWORD_PATH } from './password.ts'
 import { beginSecondStep } from './second-step.ts'
 import { findSession, sessionCookie } from './session.ts'
 import { signIn } from './sign-in.ts'
-import { carriedOf } from './sign-in-asker.ts'
+import { carriedOf } from './sign-in-app.ts'
 import { alertOf, SECOND_STEP, secondStepCookie, signInBrowser, signOut } from './sign-in-guard.ts'
 import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 
-/** A page of the room people. */
+/** Served by the room people. */
 const ACCOUNT_PATH = '/account'
 
-/** Home, sign-in, sign-out. Their failures are pages too, with their native status. */
+/** Home, sign-in, sign-out. */
 export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (app, { deps }) => {
   const { config } = deps
   const demoUrl = homeOfDemo(deps)
@@ -34,7 +34,7 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
 
   await preparePages(app, config)
 
-  /** What the page was asked for, by a query or a form. */
+  /** Parameters of the page, from a query or a form. */
   function askedOf(given: unknown) {
     const { login_hint = '', confirm, ended } = signInQuery.parse(given)
     return { ...carriedOf(deps, given), passport: login_hint, confirm: confirm === '1', ended: ended === '1' }
@@ -52,7 +52,6 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
     return sendPage(request, reply, 'account/sign-in', data, options)
   }
 
-  // Somebody who is signed in gets their account.
   app.get('/', async (request, reply) => {
     if (await findSession(deps, cookie.read(request))) return seeOther(reply, ACCOUNT_PATH)
     return sendPage(request, reply, 'index', { demoUrl })
@@ -61,7 +60,7 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
   // Where password managers send people (W3C, "A Well-Known URL for Changing Passwords").
   app.get('/.well-known/change-password', (_request, reply) => seeOther(reply, PASSWORD_PATH))
 
-  // Opened directly, where nobody is signed out without a form of ours: the page that has one.
+  // Opened directly. Signing out takes a form of ours, so lead to a page that has one.
   app.get('/sign-out', (_request, reply) => seeOther(reply, '/'))
 
   app.post('/sign-out', async (request, reply) => {
@@ -112,17 +111,15 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
         browser.keep(request, reply, await signInWithPasskey(acting(request), given))
         return seeOther(reply, asked.returnTo)
       } catch (error) {
-        if (!(error instanceof SignInRefused)) throw error
-        noteForLog(request, { detail: 'passkey refused' })
-        return sendSignIn(request, reply.code(403), asked, textsFor(request)('passkey.refused'))
+        return sendSignIn(request, reply, asked, alertOf(deps, request, reply, error, 'passkey.refused'))
       }
     })
-    // A language link of the page that answers it.
+    // Language links on the page that answers the form.
     app.get('/sign-in/passkey', (request, reply) => seeOther(reply, `/sign-in?${queryOf(request.url)}`))
   }
 }
 
-/** Where the demo micro-app listens, on the host that browsers know us by; null without one or on a port not known yet. */
+/** Address of the demo micro-app, on our public host; null without one, or if its port is not known yet. */
 function homeOfDemo({ config }: Deps): string | null {
   if (!config.DEMO || config.DEMO_PORT === 0) return null
   return `http://${new URL(config.PUBLIC_URL).hostname}:${config.DEMO_PORT}/`

@@ -26,7 +26,7 @@ interface Form {
   readonly isLive?: boolean
 }
 
-/** Apps: registered, shown, changed, and their test users. */
+/** Pages for registering, showing and changing apps, and for their test users. */
 export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { forTeam, forApp } = await developerPages(app, deps)
 
@@ -35,8 +35,8 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     return page('home', 'developer/app-form', { ...shown, appName: appName ?? null, alert, problems })
   }
 
-  /** Takes the form, or shows it again with what is wrong. */
-  const take = (given: PersonRequest, shown: Omit<Form, 'typed'>, work: (typed: TypedApp) => Promise<string>) => {
+  /** Processes the form, or shows it again with its problems. */
+  const submit = (given: PersonRequest, shown: Omit<Form, 'typed'>, work: (typed: TypedApp) => Promise<string>) => {
     const typed = typedApp(given.request.body)
     return orRefused(given, {
       work: () => work(typed),
@@ -48,12 +48,12 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
   const registration = ({ team }: TeamRequest) => ({ action: `${HOME}/teams/${team.team_id}/apps` })
 
   forTeam.developer.get(`${NEW}/new`, (given) => {
-    const usual = { redirect_uris: [LOCAL_CALLBACK], scopes: ['USER_INFO' as const], reasons: {}, kind: 'server' }
-    return show(given, { ...registration(given), typed: formOfApp(usual) })
+    const initial = { redirect_uris: [LOCAL_CALLBACK], scopes: ['USER_INFO' as const], reasons: {}, kind: 'server' }
+    return show(given, { ...registration(given), typed: formOfApp(initial) })
   })
 
   forTeam.developer.form(NEW, TEAM, (given) =>
-    take(given, registration(given), async (typed) => {
+    submit(given, registration(given), async (typed) => {
       const appKey = await registerApp(given.deps, given.team.team_id, fieldsOf(typed), given.person)
       return `${HOME}/apps/${appKey}?done=registered`
     }),
@@ -74,7 +74,7 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
   forApp.developer.form(`${APP}/edit`, `${APP}/edit`, async (given) => {
     const { app_key, kind } = given.app
     const { shown } = await edited(given)
-    return take(given, shown, async (typed) => {
+    return submit(given, shown, async (typed) => {
       const change = shown.isLive ? APP_REQUESTS.change : changeInDevelopment
       await change(given.deps, app_key, fieldsOf({ ...typed, kind }), given.person)
       return `${HOME}/apps/${app_key}?done=${shown.isLive ? 'asked' : 'saved'}`
@@ -113,7 +113,7 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
 
   forApp.developer.get(APP, (given) => showApp(given))
 
-  /** A form of the app's own page. */
+  /** A form on the page of the app. */
   const change = (role: MemberRole, path: string, work: (given: AppRequest) => Promise<FastifyReply | string>) =>
     forApp[role].form(`${APP}/${path}`, APP, (given) =>
       orRefused(given, {

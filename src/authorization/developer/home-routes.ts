@@ -6,10 +6,10 @@ import type { PersonRequest } from '../people/index.ts'
 import { acceptTerms, appsOfTeam, createTeam, isDeveloper, joinTeam, openInvitation, teamsOf } from '../teams/index.ts'
 import { developerPages, HOME, orRefused, typedText } from './guard.ts'
 
-/** The token of a link in a mail; anything unusable is empty. */
+/** Token of a link in a mail; empty if unusable. */
 const linkQuery = z.object({ token: z.string().max(100).catch('') }).catch({ token: '' })
 
-/** Where developers begin: the terms, their teams, and the link of an invitation. */
+/** Start page of developers: the terms, their teams, and invitation links. */
 export const homeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { forPerson, forDeveloper } = await developerPages(app, deps)
 
@@ -53,7 +53,7 @@ export const homeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
 
   const unusable = (given: PersonRequest) => (alert: string) => given.page('home', 'developer/join', { alert })
 
-  // Only shows: programs that examine mails open every link.
+  // GET changes nothing: mail scanners open every link.
   forPerson.get(`${HOME}/join`, async (given) => {
     const { token } = linkQuery.parse(given.request.query)
     const work = async () => {

@@ -55,7 +55,7 @@ function operationObject(operation: DescribedOperation, config: Config, t: Trans
     summary: title,
     description: about,
     ...(server === config.PUBLIC_URL ? {} : { servers: [{ url: server }] }),
-    // Clients may also authenticate by parameters.
+    // Alternatively, clients authenticate by parameters.
     security: caller === 'client' ? [{ client: [] }, {}] : caller === 'token' ? [{ token: [] }, {}] : [],
     ...(place === 'query' && requests.length > 0 ? { parameters: queryParameters(requests) } : {}),
     ...(place === 'form' ? { requestBody: formBody(requests) } : {}),
@@ -63,7 +63,7 @@ function operationObject(operation: DescribedOperation, config: Config, t: Trans
   }
 }
 
-/** A parameter is required where every kind of request needs it. */
+/** A parameter is required if every kind of request needs it. */
 function queryParameters(requests: readonly RequestKind[]): Part[] {
   const names = new Set(requests.flatMap(({ parameters }) => parameters.map(({ name }) => name)))
   return [...names].map((name) => {

@@ -9,7 +9,7 @@ import { sentExampleOf } from './examples.ts'
 import { type ReportedFailure, reportedFailures } from './failures.ts'
 import { exampleFor, kindOf, meaningOf, type Schema, schemaOf } from './schema.ts'
 
-/** Every endpoint that apps call, in the order in which an app meets them. */
+/** Every endpoint for apps, in the order of use. */
 export const OPERATIONS: readonly ApiOperation[] = [...OIDC_API, ...OAUTH_API, ...RESOURCE_API]
 
 interface Parameter {
@@ -21,9 +21,9 @@ interface Parameter {
   readonly example: string | undefined
 }
 
-/** One kind of request; most endpoints have one. */
+/** One kind of request; most endpoints have only one. */
 export interface RequestKind {
-  /** The value of grant_type; empty where there is one kind only. */
+  /** The value of grant_type; empty if there is only one kind. */
   readonly name: string
   readonly schema: Schema
   readonly parameters: readonly Parameter[]
@@ -46,7 +46,7 @@ interface Field {
   readonly depth: number
 }
 
-/** One endpoint, told in one language. */
+/** One endpoint, described in one language. */
 export interface DescribedOperation extends Pick<ApiOperation, 'id' | 'dialect' | 'method' | 'path' | 'caller'> {
   readonly title: string
   readonly about: string
@@ -55,7 +55,7 @@ export interface DescribedOperation extends Pick<ApiOperation, 'id' | 'dialect' 
   readonly place: 'query' | 'form'
   readonly requests: readonly RequestKind[]
   readonly answers: readonly DescribedResponse[]
-  /** `meaning`: the message in the reader's language. */
+  /** `meaning` is the message in the reader's language. */
   readonly failures: readonly (ReportedFailure & { readonly meaning: string })[]
 }
 
@@ -133,10 +133,10 @@ function fieldsOf({ properties = {}, anyOf, items }: Schema, depth = 0): Field[]
   ])
 }
 
-export const LONGEST_SEARCH = 100
+export const MAX_SEARCH = 100
 
-/** What a reader may look for an endpoint by. */
-const textOf = ({ title, about, method, path, requests, answers, failures }: DescribedOperation): string =>
+/** The text in which searches look. */
+const searchTextOf = ({ title, about, method, path, requests, answers, failures }: DescribedOperation): string =>
   [
     ...[title, about, method, path],
     ...requests.flatMap(({ name, parameters }) => [name, ...parameters.flatMap((one) => [one.name, one.meaning])]),
@@ -146,11 +146,11 @@ const textOf = ({ title, about, method, path, requests, answers, failures }: Des
     .join('\n')
     .toLowerCase()
 
-/** The endpoints that have every word; all of them where there is none. */
+/** The endpoints that contain every word; all of them for an empty search. */
 export function matching(operations: readonly DescribedOperation[], search: string): readonly DescribedOperation[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   return operations.filter((operation) => {
-    const text = textOf(operation)
+    const text = searchTextOf(operation)
     return words.every((word) => text.includes(word))
   })
 }

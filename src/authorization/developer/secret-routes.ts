@@ -12,15 +12,12 @@ import { APP, type AppRequest, developerPages, HOME, sensitive } from './guard.t
 
 const SECRET = `${APP}/secret`
 
-/** Anything unusable counts as the usual day, or as a page that was never seen. */
-const rotateForm = z.object({
-  overlap_s: offeredOverlap,
-  replaces: z.string().max(40).catch('?'),
-})
+/** Form for a new secret. Unusable values become the default overlap, and a `replaces` that matches no secret. */
+export const rotateForm = z.object({ overlap_s: offeredOverlap, replaces: z.string().max(40).catch('?') })
 
 const done = doneText({ ended: 'developer.secret.ended' })
 
-/** The secret of an app, and the end of all its tokens: for owners who have just shown who they are, with a second factor. */
+/** The secret of an app, and revoking all its tokens: for owners, after a fresh sign-in with a second factor. */
 export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { owner } = (await developerPages(app, deps)).forApp
 

@@ -25,10 +25,9 @@ const done = doneText({
   withdrawn: 'developer.team.done_withdrawn',
 })
 
-/** Ids in the path. */
 type Ids = Readonly<Record<'member_id' | 'invitation_id', string>>
 
-/** A team: who is in it, who is invited, its name. */
+/** A team: members, invitations, name. */
 export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { forTeam } = await developerPages(app, deps)
 
@@ -42,15 +41,15 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       team: { id: team.team_id, name: team.name, isOwner: team.role === 'owner' },
       apps: await appsOfTeam(deps, team.team_id),
       members: members.map((member) => shownMember(member, team.member_id)),
-      invitations: invitations.map((one) => shownInvitation(one, deps.clock.now(), t)),
+      invitations: invitations.map((invitation) => shownInvitation(invitation, deps.clock.now(), t)),
     })
   }
 
   forTeam.developer.get(TEAM, (given) => show(given))
 
   /**
-   * Owners make secrets of apps, for which they show who they are (secret-routes.ts). So does whoever makes somebody an
-   * owner: a stolen session would get the secrets by way of an account of its thief otherwise.
+   * Making somebody an owner needs a fresh sign-in, like making secrets (secret-routes.ts): otherwise the thief of a session
+   * could make their own account an owner, and get at the secrets that way.
    */
   const grantRole = (given: TeamRequest, role: MemberRole, work: () => Promise<string>) =>
     role === 'owner'
@@ -61,7 +60,7 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
         })
       : work()
 
-  /** A change of the team; `work` returns what follows the path of its page then. */
+  /** A form on the page of the team. */
   const change = (
     role: MemberRole,
     path: string,
@@ -104,7 +103,7 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
 
   change('owner', 'members/:member_id/role', async (given, { member_id }) => {
     const { deps: acting, team, person, request } = given
-    const { role = 'developer' } = setMemberRole.input.safeParse(request.body).data ?? {}
+    const { role } = parseInput(setMemberRole.input, request.body)
     return grantRole(given, role, async () => {
       await setMemberRole(acting, team.team_id, { role }, member_id, person)
       return '?done=role'

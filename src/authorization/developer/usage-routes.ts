@@ -13,10 +13,10 @@ import { type DayOfUsage, KEPT_DAYS, recentUsage } from '../usage/index.ts'
 import { APP, developerPages } from './guard.ts'
 
 const USAGE = `${APP}/usage`
-/** Days on the page; the file has all that is kept. */
+/** Days on the page; the CSV file has everything that is kept. */
 const DAYS = 30
 
-/** What a chart or a column adds up. */
+/** One chart and one column each. */
 const SERIES = [
   { id: 'authorizations', kinds: ['authorization'] },
   { id: 'exchanges', kinds: ['exchange'] },
@@ -28,7 +28,7 @@ type Series = (typeof SERIES)[number]
 
 const isOf = ({ kinds }: Series, { kind }: DayOfUsage): boolean => kinds.some((one) => one === kind)
 
-/** What an app has done by day, and which limits it has: charts, numbers and a file. */
+/** Daily usage of an app and its rate limits: charts, a table and a CSV file. */
 export const usageRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { developer } = (await developerPages(app, deps)).forApp
 
@@ -42,7 +42,7 @@ export const usageRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { dep
       days: DAYS,
       kept: KEPT_DAYS,
       charts: SERIES.map((series, place) => chart(series, since, sumsOf(place), t)),
-      // The newest first; a chart has the oldest at the left.
+      // Newest first, unlike the charts.
       table: days
         .toReversed()
         .filter(({ sums }) => sums.some((sum) => sum > 0))
@@ -62,7 +62,7 @@ export const usageRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { dep
   })
 }
 
-/** The sum of each series in each day. */
+/** Sums of each series, by day. */
 function byDay(since: Date, usage: readonly DayOfUsage[]) {
   return Array.from({ length: DAYS }, (_, place) => {
     const day = addSeconds(since, place * DAY_S)
@@ -89,7 +89,7 @@ function chart({ id }: Series, since: Date, sums: readonly number[], t: Translat
   })
 }
 
-/** The most frequent first. */
+/** Most frequent first. */
 function errorsIn(usage: readonly DayOfUsage[]) {
   const codes = new Map<number, { times: number; claimed: number }>()
   for (const { kind, code, times } of usage) {
@@ -109,7 +109,7 @@ function errorsIn(usage: readonly DayOfUsage[]) {
     }))
 }
 
-/** What the app may do in a minute, and what it has done in this one. */
+/** Limits per minute, and how much of each is used in the current one. */
 const limitsOf = ({ config, rateLimiter }: Deps, appKey: string) =>
   Object.entries(APP_RATES).map(([id, rateOf]) => {
     const rate = rateOf(config)

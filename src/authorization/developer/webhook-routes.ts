@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { offeredOverlap } from '../../platform/lib/crypto/generated-secret.ts'
 import { parseInput } from '../../platform/lib/json/input.ts'
 import { doneText } from '../../platform/lib/web/done-query.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
@@ -10,9 +9,10 @@ import { STEP_UP } from '../account/index.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { APP_WEBHOOK } from '../teams/index.ts'
 import { APP, type AppRequest, developerPages, HOME, sensitive } from './guard.ts'
+import { rotateForm } from './secret-routes.ts'
 
 const WEBHOOK = `${APP}/webhook`
-const ON_A_PAGE = 25
+const PAGE_SIZE = 25
 const TOO_MANY = 20003
 
 const done = doneText({
@@ -23,26 +23,24 @@ const done = doneText({
 })
 
 const urlForm = z.object({ webhook_url: z.string().trim().catch('') })
-/** As for the secret of the app (secret-routes.ts). */
-const rotateForm = z.object({ overlap_s: offeredOverlap, replaces: z.string().max(40).catch('?') })
 const anyQuery = z.record(z.string(), z.unknown()).catch({})
 
 interface Shown {
   readonly alert?: string
-  /** A secret, shown this once. */
+  /** A new secret, shown once. */
   readonly made?: string
-  /** The address as it was typed. */
+  /** The address as typed. */
   readonly typed?: string
 }
 
-/** The webhook of an app: its address and secret for owners, what was sent, and trying it, for the whole team. */
+/** The webhook of an app: address and secret, for owners; deliveries and test messages, for the whole team. */
 export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (app, { deps }) => {
   const { forApp } = await developerPages(app, deps)
   const acting = ({ deps: { actor } }: AppRequest): OutboundDeps => ({ ...deps, ...(actor ? { actor } : {}) })
 
   async function deliveries(appKey: string, query: unknown) {
     const { after } = anyQuery.parse(query)
-    const asked = { app_key: appKey, limit: ON_A_PAGE }
+    const asked = { app_key: appKey, limit: PAGE_SIZE }
     const { data = asked } = APP_WEBHOOK.deliveries.input.safeParse({ ...asked, after })
     return APP_WEBHOOK.deliveries(deps, data)
   }
@@ -58,7 +56,7 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
       app: { app_key, name: found.name, url: found.webhook_url, isOwner: role === 'owner' },
       newest: role === 'owner' ? await APP_WEBHOOK.newest(deps, app_key) : '',
       lacksFactor: (await STEP_UP.secondFactor(deps, given.person)) === 'none',
-      // Without whom it was about: the app knows that, its team need not.
+      // Without the user concerned: the app knows, but its team need not.
       events: events.map(({ event_id, type, state, attempts, last_status, last_error, created_at }) => ({
         ...{ id: event_id, type, state, attempts, status: last_status },
         problem: last_status === null ? webhookProblem(last_error, given.t) : null,
@@ -98,7 +96,7 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
     }),
   )
 
-  /** Says so where there were too many in a minute. */
+  /** Shows the page with an alert after too many requests. */
   async function orTooMany(given: AppRequest, next: string, work: () => Promise<unknown>) {
     try {
       await work()
@@ -122,7 +120,7 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
   })
 }
 
-/** By what is kept of a failed attempt: how the team reads it. */
+/** Stored problem of a failed attempt → text for the team. */
 const TEXTS: Readonly<Record<string, string>> = {
   [WEBHOOK_PROBLEMS.unreachable]: 'developer.webhook.problem.unreachable',
   [WEBHOOK_PROBLEMS.tls]: 'developer.webhook.problem.tls',
@@ -132,6 +130,6 @@ const TEXTS: Readonly<Record<string, string>> = {
   [WEBHOOK_PROBLEMS.none]: 'developer.webhook.problem.none',
 }
 
-/** Why an attempt failed that has no status; null where none did. */
+/** Why an attempt without a response failed; null if it did not. */
 const webhookProblem = (kept: string | null, t: Translate): string | null =>
   kept && t(TEXTS[kept] ?? 'developer.webhook.problem.ours')

@@ -16,7 +16,7 @@ const done = doneText({
   phone: 'account.profile.phone_done',
   mail: 'account.profile.mail_done',
 })
-/** What was wrong with an upload; anything unusable counts as not given. */
+/** Why an upload was refused; unusable values count as absent. */
 const pageQuery = z.object({ refused: z.enum(['large', 'unfit']).optional() }).catch({})
 const REFUSED = { large: 'account.profile.picture_large', unfit: 'account.profile.picture_unfit' } as const
 
@@ -30,14 +30,14 @@ const NOT_CONFIRMED = {
   taken: [409, 'account.profile.taken'],
 } as const
 
-/** What apps are shown of the person, and the person's changes of it. */
+/** The profile that apps see, and changes to it. */
 export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const pages = await accountPages(app, deps)
 
   async function ownProfile(person: SignedIn) {
-    const found = await OWN_PROFILE.show(deps, person)
-    if (!found) throw invalidRequest(localized('no-user'), { status: 404 })
-    return found
+    const profile = await OWN_PROFILE.show(deps, person)
+    if (!profile) throw invalidRequest(localized('no-user'), { status: 404 })
+    return profile
   }
 
   async function show({ request, person, page, t }: PersonRequest, alert = '') {
@@ -67,7 +67,7 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   })
 
   for (const kind of CONTACTS) {
-    /** A form about this field, where it may be changed, for somebody who has just shown who they are. */
+    /** A form for this field, if it is editable; needs a fresh sign-in. */
     const form = (path: string, work: (given: PersonRequest) => Promise<FastifyReply | string>) =>
       pages.form(path, PROFILE, async (given) => {
         if (!OWN_PROFILE.editable(deps).includes(kind))

@@ -21,7 +21,8 @@ import { newUser, routingKeyOf } from './wire.ts'
 
 /**
  * Changing the phone number or mail address: a code is sent there, and typing it proves that the person receives it. A
- * person's mail address is their passport. Whether another account has an address is only revealed to who reads its mail.
+ * person's mail address is their passport. Whether another account has an address is only revealed to who reads its
+ * mail.
  */
 
 const CODE_S = 600
@@ -35,7 +36,7 @@ const MAX_PER_NETWORK = 30
 
 type Kind = store.ContactKind
 
-/** How codes are delivered; undefined if they cannot be. Without SMTP_URL mails are written to files, for trying out. */
+/** How codes are delivered; undefined if they cannot be. For trying out, mails without SMTP_URL become files. */
 export function codeChannel(config: Config, kind: Kind): 'mail' | 'hook' | undefined {
   if (kind === 'mail' && config.SMTP_URL !== undefined) return 'mail'
   if (config.PASSWORD_RESET_HOOK && config.PASSWORD_RESET_HOOK_SECRET) return 'hook'

@@ -139,7 +139,8 @@ const factorRemoval = userKey.extend({ reason: readingReason })
 
 /**
  * Removes authenticator, recovery codes and passkeys and ends all browser sessions; the next sign-in needs only the
- * password. Notifies the person by mail; the reason goes to the audit log. Returns what was removed. Throws 20007 (404).
+ * password. Notifies the person by mail; the reason goes to the audit log. Returns what was removed. Throws 20007
+ * (404).
  */
 const removeFactors = operation(
   factorRemoval,

@@ -25,8 +25,8 @@ import { findCredential, findLink, insertLink, lockUser, passportOf } from './st
 import { routingKeyOf } from './wire.ts'
 
 /**
- * Forgotten passwords. Whether the person exists is looked up later, by a job, so that neither the response nor its timing
- * reveals it.
+ * Forgotten passwords. Whether the person exists is looked up later, by a job, so that neither the response nor its
+ * timing reveals it.
  */
 
 const LINK_S = 3_600
@@ -38,9 +38,10 @@ const MAX_EXTRA = 12
 const MAX_PER_NETWORK = 30
 
 /**
- * Requests a link. If there were too many requests (for this person from one network, from anywhere, or in a day; or from
- * this network for anybody), returns when the limit resets. Strangers who keep asking must not lock the person out of this
- * too: a browser in which they have signed in before has an allowance of its own, and each network gets one extra a day.
+ * Requests a link. If there were too many requests (for this person from one network, from anywhere, or in a day; or
+ * from this network for anybody), returns when the limit resets. Strangers who keep asking must not lock the person out
+ * of this too: a browser in which they have signed in before has an allowance of its own, and each network gets one
+ * extra a day.
  */
 export async function askForPassword(
   deps: Deps,
@@ -90,7 +91,7 @@ interface ForgottenLink {
   readonly expiresAt: Date
 }
 
-/** Makes the link for the job, the same on every attempt; undefined if there is no such person, or the link is used or expired. */
+/** Makes the link, the same on every attempt; undefined if the person is unknown, or the link used or expired. */
 export const forgottenLink = operation(forgottenJob, makeLink)
 
 async function makeLink(deps: Deps, job: z.output<typeof forgottenJob>): Promise<ForgottenLink | undefined> {

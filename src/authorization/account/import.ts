@@ -45,8 +45,8 @@ const userImport = z.discriminatedUnion('dry_run', [
 type UserImport = z.output<typeof userImport>
 
 /**
- * `created`, or `new` in a dry run; `identical` if the user exists with the same data, whatever the password; or the fields
- * whose values are taken.
+ * `created`, or `new` in a dry run; `identical` if the user exists with the same data, whatever the password; or the
+ * fields whose values are taken.
  */
 type ImportOutcome = 'new' | 'created' | 'identical' | readonly ('passport' | 'user_id')[]
 

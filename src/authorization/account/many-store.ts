@@ -3,8 +3,8 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 import { SHOWN_PASSPORT } from './store.ts'
 
 /**
- * Bulk reads, for lists, imports, test users and the demo. Profiles and credentials take two statements, since credentials
- * are stored by passport, possibly on another shard.
+ * Bulk reads, for lists, imports, test users and the demo. Profiles and credentials take two statements, since
+ * credentials are stored by passport, possibly on another shard.
  */
 
 export const keyRow = z.object({ routing_key: z.number(), cid: z.number(), user_id: z.string() })

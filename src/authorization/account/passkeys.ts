@@ -15,11 +15,11 @@ import { deleteOtherSessions, lockUserSignedInSince } from './store.ts'
 import type { SignInBrowser } from './wire.ts'
 
 /**
- * Passkeys (WebAuthn). The authenticator proves possession of a key and verifies its user (PIN, fingerprint), so a passkey
- * counts as two factors. RP id and origin come from PUBLIC_URL and are compared strictly.
+ * Passkeys (WebAuthn). The authenticator proves possession of a key and verifies its user (PIN, fingerprint), so a
+ * passkey counts as two factors. RP id and origin come from PUBLIC_URL and are compared strictly.
  *
- * A challenge is a self-contained token with purpose and expiry, so merely opening a page stores nothing. It is recorded
- * when answered, and can be answered only once.
+ * A challenge is a self-contained token with purpose and expiry, so merely opening a page stores nothing. It is
+ * recorded when answered, and can be answered only once.
  */
 
 /** How long a sign-in page may stay open, in seconds. */

@@ -21,8 +21,8 @@ export const PASSWORD_PATH = '/password'
 const LINK_LIFETIME_S = 86_400
 
 /**
- * Makes a link that sets the password once, within a day; earlier links end. It is a secret: whoever has it can take over
- * the account. Throws 20007 (404).
+ * Makes a link that sets the password once, within a day; earlier links end. It is a secret: whoever has it can take
+ * over the account. Throws 20007 (404).
  */
 export const resetPassword = (deps: Deps, user: UserKey) =>
   inTransaction(deps, async (inside, db) => {
@@ -53,9 +53,9 @@ export async function openPasswordLink({ db, keys, clock }: Deps, token: string)
 }
 
 /**
- * Sets the password, uses up the link and ends all sessions of the person. Of concurrent calls with one link exactly one
- * succeeds; the others throw PasswordRefused. After WeakPassword the link stays usable. Returns the names of the passkeys,
- * which still work.
+ * Sets the password, uses up the link and ends all sessions of the person. Of concurrent calls with one link exactly
+ * one succeeds; the others throw PasswordRefused. After WeakPassword the link stays usable. Returns the names of the
+ * passkeys, which still work.
  */
 export async function setPasswordByLink(deps: Deps, token: string, password: string): Promise<readonly string[]> {
   const { routingKey, passport } = await openPasswordLink(deps, token)
@@ -84,8 +84,8 @@ interface PasswordChange {
 }
 
 /**
- * Changes the password and ends all other sessions. Failures are counted per session, so that guesses made elsewhere cannot
- * block the person. Throws WeakPassword, and SignInRefused, with `retryAt` after too many failures.
+ * Changes the password and ends all other sessions. Failures are counted per session, so that guesses made elsewhere
+ * cannot block the person. Throws WeakPassword, and SignInRefused, with `retryAt` after too many failures.
  */
 export const changePassword = (deps: Deps, session: SignedIn, change: PasswordChange): Promise<void> =>
   deps.passwordSlots.run(async () => {
@@ -106,7 +106,7 @@ export const changePassword = (deps: Deps, session: SignedIn, change: PasswordCh
     })
   })
 
-/** In a transaction that has locked the user, so a concurrent sign-in with the old password is either ended or refused. */
+/** `deps.db` has locked the user, so a concurrent sign-in with the old password is either ended or refused. */
 async function replacePassword(
   deps: Deps,
   key: UserRowKey,

@@ -11,7 +11,7 @@ import { lockSignedIn, type SignedIn } from './session.ts'
 import { findUser } from './store.ts'
 import { newUser, type User } from './wire.ts'
 
-/** Changes that people make to their own profile. Fields in PROFILE_OWNED belong to other systems and stay untouched. */
+/** Changes that people make to their own profile. PROFILE_OWNED fields belong to other systems. */
 
 const { name, gender, big_avatar_url } = newUser.shape
 /** Without the default of `gender`: a field that is not sent stays as it is. */
@@ -25,8 +25,8 @@ const EDITABLE = [
 ] as const
 
 /**
- * Fields that people may change here: not owned by another system and, for contacts, reachable by a code. The mail address
- * is the sign-in name, so with an OpenID provider it belongs to the provider.
+ * Fields that people may change here: not owned by another system and, for contacts, reachable by a code. The mail
+ * address is the sign-in name, so with an OpenID provider it belongs to the provider.
  */
 function editableFields({ config }: Deps): readonly ProfileField[] {
   return PROFILE_FIELDS.filter((field) => {
@@ -67,8 +67,8 @@ const PICTURES = '/pictures'
 const MAX_UPLOAD = 512 * 1024
 
 /**
- * Sets the person's picture; false if the file is not an image. It is re-encoded from its pixels as a JPEG of a fixed size,
- * which drops anything else the file holds (location, author, an embedded file).
+ * Sets the person's picture; false if the file is not an image. It is re-encoded from its pixels as a JPEG of a fixed
+ * size, which drops anything else the file holds (location, author, an embedded file).
  */
 async function setOwnPicture(deps: Deps, session: SignedIn, upload: Buffer): Promise<boolean> {
   const bytes = await deps.pictureSlots.run(() => madeAnew(upload))

@@ -1,7 +1,7 @@
 /**
- * The second step of a sign-in. Between the steps there is no session, only an encrypted cookie that says whose password was
- * right, when, and which password; the next user of the browser cannot read it. It is void once the password changes, or an
- * operator ends the person's sessions.
+ * The second step of a sign-in. Between the steps there is no session, only an encrypted cookie that says whose
+ * password was right, when, and which password; the next user of the browser cannot read it. It is void once the
+ * password changes, or an operator ends the person's sessions.
  */
 
 import { z } from 'zod'
@@ -97,8 +97,8 @@ const limitsOf = (deps: Deps, { step, address, device }: SecondStepInput) =>
   personLimits(deps, step.passport, { address, device })
 
 /**
- * Opens a session for an authenticator or recovery code and returns its id; throws SignInRefused. Wrong codes count like
- * wrong passwords, and only a complete sign-in clears the count. Authenticator codes also have a daily limit
+ * Opens a session for an authenticator or recovery code and returns its id; throws SignInRefused. Wrong codes count
+ * like wrong passwords, and only a complete sign-in clears the count. Authenticator codes also have a daily limit
  * (src/platform/throttle/code-guesses.ts).
  */
 export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<string> {
@@ -127,8 +127,8 @@ export const enrolInSignIn = (deps: Deps, step: SecondStep): Promise<TotpEnrolme
   })
 
 /**
- * Confirms that authenticator with its first code; opens a session and returns the recovery codes, all or nothing. Throws
- * SignInRefused for a wrong code, and like `open`.
+ * Confirms that authenticator with its first code; opens a session and returns the recovery codes, all or nothing.
+ * Throws SignInRefused for a wrong code, and like `open`.
  */
 export async function confirmInSignIn(
   deps: Deps,

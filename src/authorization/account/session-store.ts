@@ -28,8 +28,8 @@ export const updateProfileFromProvider = (db: Db, key: UserRowKey, claims: Upstr
 const ended = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
 
 /**
- * Ends sessions that began with one provider session (`sid`), or with any of one person (`sub`). With both, they must match
- * both.
+ * Ends sessions that began with one provider session (`sid`), or with any of one person (`sub`). With both, they must
+ * match both.
  */
 export const deleteUpstreamSessions = (
   db: Db,

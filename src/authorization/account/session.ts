@@ -51,8 +51,8 @@ export type UpstreamSignIn = Pick<SignedIn, 'authenticatedAt' | 'acr'> & {
 const idTokenContext = (sessionHash: Buffer): string => `id_token of a session\n${sessionHash.toString('hex')}`
 
 /**
- * Opens a session for SESSION_LIFETIME_S and returns its id, the value of the cookie; only a keyed hash is stored. Throws
- * SignInRefused if the user was erased meanwhile, or has signed in too often.
+ * Opens a session for SESSION_LIFETIME_S and returns its id, the value of the cookie; only a keyed hash is stored.
+ * Throws SignInRefused if the user was erased meanwhile, or has signed in too often.
  */
 export async function startSession(
   deps: Deps,
@@ -108,16 +108,16 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
 }
 
 /**
- * Locks the person until the end of the transaction, and checks that this session is still valid. Ending a session takes the
- * same lock, so a session cannot change anything after it has ended.
+ * Locks the person until the end of the transaction, and checks that this session is still valid. Ending a session
+ * takes the same lock, so a session cannot change anything after it has ended.
  */
 export const lockSignedIn = async ({ db, clock }: Deps, session: SignedIn): Promise<boolean> =>
   (await lockUser(db, session)) &&
   (await store.findSession(db, session.routingKey, session.sessionHash, clock.now())) !== undefined
 
 /**
- * Ends the session of this cookie. If it began at the OpenID provider, returns the id_token, or an empty text if that can no
- * longer be decrypted (its SECRET_KEY is gone).
+ * Ends the session of this cookie. If it began at the OpenID provider, returns the id_token, or an empty text if that
+ * can no longer be decrypted (its SECRET_KEY is gone).
  */
 export async function endThisSession(deps: Deps, cookieValue: string | undefined): Promise<string | undefined> {
   const session = await findSession(deps, cookieValue)
@@ -140,8 +140,8 @@ export async function endSession(deps: Deps, cookieValue: string | undefined): P
 }
 
 /**
- * Values of `amr` (RFC 8176; `pop` is from the Extended Authentication Profile). Recovery codes have no value of their own:
- * they are a second factor, but not an OTP.
+ * Values of `amr` (RFC 8176; `pop` is from the Extended Authentication Profile). Recovery codes have no value of their
+ * own: they are a second factor, but not an OTP.
  */
 export const AMR = {
   password: ['pwd'],

@@ -4,8 +4,8 @@ import { localPath } from '../../platform/lib/web/return-to.ts'
 import { signInQuery } from './wire.ts'
 
 /**
- * The app that the sign-in page shows ("to continue to …"). Its name is a parameter, signed together with the return address,
- * so nobody can craft a link to our sign-in page that names an app which did not send the person there.
+ * The app that the sign-in page shows ("to continue to …"). Its name is a parameter, signed together with the return
+ * address, so nobody can craft a link to our sign-in page that names an app which did not send the person there.
  */
 
 interface SigningDeps {
@@ -28,8 +28,8 @@ export function signInFor(
 }
 
 /**
- * Parameters that the pages of a sign-in pass on, read from a query or a form: the return address, and the app with its name,
- * unless its signature is invalid or made for another return address.
+ * Parameters that the pages of a sign-in pass on, read from a query or a form: the return address, and the app with its
+ * name, unless its signature is invalid or made for another return address.
  */
 export function carriedOf({ keys, config }: SigningDeps, given: unknown) {
   const { return_to, app: signedApp = '' } = signInQuery.parse(given)

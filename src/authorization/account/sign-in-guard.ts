@@ -47,8 +47,8 @@ export function signInBrowser(deps: Deps) {
 }
 
 /**
- * The text for a refused sign-in: wrong credentials (`wrong`), or too many attempts. Sets the status, and notes the reason for
- * the log. Rethrows anything but SignInRefused.
+ * The text for a refused sign-in: wrong credentials (`wrong`), or too many attempts. Sets the status, and notes the
+ * reason for the log. Rethrows anything but SignInRefused.
  */
 export function alertOf({ clock }: Deps, request: FastifyRequest, reply: FastifyReply, thrown: unknown, wrong: string) {
   if (!(thrown instanceof SignInRefused)) throw thrown

@@ -19,11 +19,11 @@ export interface SignInInput extends SignInBrowser {
 }
 
 /**
- * Opens a session for passport and password and returns its id. Throws SignInRefused, and SecondStepNeeded if the password is
- * right but not enough (second-step.ts).
+ * Opens a session for passport and password and returns its id. Throws SignInRefused, and SecondStepNeeded if the
+ * password is right but not enough (second-step.ts).
  *
- * Limits are checked again after the password was verified, and a wrong password above a limit is reported as limited, so
- * that concurrent guesses reveal no more than the limit allows.
+ * Limits are checked again after the password was verified, and a wrong password above a limit is reported as limited,
+ * so that concurrent guesses reveal no more than the limit allows.
  */
 export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
   deps.passwordSlots
@@ -88,7 +88,7 @@ interface Opening {
   readonly device: string | undefined
 }
 
-/** Last step of a sign-in, in a transaction; throws, and is rolled back, if the password has changed or no longer suffices. */
+/** Last step of a sign-in, in a transaction. Throws if the password has changed or no longer suffices. */
 export async function openSession(
   deps: Deps,
   passport: string,
@@ -143,8 +143,8 @@ export const recordFailure =
     recordSignIn(deps, user, locked ? 'locked' : 'failed', record)
 
 /**
- * Records an attempt in the audit log, for operators, and in the person's own history, whose entry id it returns. The limits
- * bound the number of failures recorded. Unknown passports are not stored: they may be passwords.
+ * Records an attempt in the audit log, for operators, and in the person's own history, whose entry id it returns. The
+ * limits bound the number of failures recorded. Unknown passports are not stored: they may be passwords.
  */
 export async function recordSignIn(
   deps: Deps,

@@ -25,8 +25,8 @@ export function askToSignIn(reply: FastifyReply, path: string, confirm: boolean)
 }
 
 /**
- * The session, if fresh enough for a sensitive action; counts a POST as a change. Otherwise sends a redirect to the sign-in
- * page, which leads back to `path`, and returns undefined.
+ * The session, if fresh enough for a sensitive action; counts a POST as a change. Otherwise sends a redirect to the
+ * sign-in page, which leads back to `path`, and returns undefined.
  */
 export async function freshSession(
   deps: Deps,
@@ -44,8 +44,8 @@ export async function freshSession(
 }
 
 /**
- * `used`: signed in with a second factor; `not-used`: has one, but did not use it; `none`: has none. Counts as used if the
- * provider is responsible for it, or none is offered.
+ * `used`: signed in with a second factor; `not-used`: has one, but did not use it; `none`: has none. Counts as used if
+ * the provider is responsible for it, or none is offered.
  */
 async function secondFactor({ config, db }: Deps, session: SignedIn): Promise<'used' | 'not-used' | 'none'> {
   if (session.amr.includes('mfa') || session.fromUpstream) return 'used'

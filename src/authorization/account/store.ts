@@ -8,7 +8,7 @@ import { type User, user } from './wire.ts'
 export const endLinks = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
   db.of(key.routingKey).exec(sql`update password_link set used_at = ${now} where ${ofPerson(key)} and used_at is null`)
 
-/** Keeps earlier links, so that strangers cannot invalidate them by requesting another. 0 if this link exists already. */
+/** Keeps earlier links, so strangers cannot invalidate them by requesting another. 0 if this link exists already. */
 export const insertLink = (db: Db, key: UserRowKey, link: { hash: Buffer; expiresAt: Date }, now: Date) =>
   db.of(key.routingKey).exec(
     sql`insert into password_link (routing_key, link_hash, cid, user_id, created_at, expires_at)
@@ -75,8 +75,8 @@ export const insertProfile = (db: Db, key: UserRowKey, profile: Omit<User, 'cid'
     on conflict do nothing`)
 
 /**
- * Locks the user until the end of the transaction. False if all sessions were ended since the sign-in; ending them waits for
- * this lock.
+ * Locks the user until the end of the transaction. False if all sessions were ended since the sign-in; ending them
+ * waits for this lock.
  */
 export const lockUserSignedInSince = async (db: Db, key: UserRowKey, signedInAt: Date): Promise<boolean> =>
   (await db.of(key.routingKey).exec(

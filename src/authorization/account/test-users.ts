@@ -61,8 +61,9 @@ async function make(deps: Deps, appKey: string, { passwordHash }: NewPassword): 
 const list = ({ db }: Pick<Deps, 'db'>, appKey: string): Promise<store.TestUser[]> => store.listTestUsers(db, appKey)
 
 /**
- * Sets this password for all test users of an app, signs them out and removes all other ways to sign in. In the caller's
- * transaction. Each is locked first, so that a concurrent sign-in with the old password is either ended or refused.
+ * Sets this password for all test users of an app, signs them out and removes all other ways to sign in. In the
+ * caller's transaction. Each is locked first, so that a concurrent sign-in with the old password is either ended or
+ * refused.
  */
 async function renewPassword(deps: Deps, appKey: string, { passwordHash }: NewPassword): Promise<void> {
   const { db, clock } = deps

@@ -51,7 +51,7 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
     const { login_hint, confirm } = signInQuery.parse(request.query)
     const { prompt, max_age, acr_values } = upstreamQuery.parse(request.query)
     const { returnTo: goOn, app: signedApp } = carriedOf(deps, request.query)
-    // max_age=0 and prompt=login both mean a new sign-in (OIDC Core §3.1.2.1); sending max_age makes the provider report auth_time.
+    // prompt=login and max_age=0 mean the same (OIDC Core §3.1.2.1); with max_age the provider reports auth_time.
     const newPrompt = confirm ? 'login' : (prompt ?? (max_age === 0 ? 'login' : undefined))
     const maxAge = newPrompt === undefined ? (max_age ?? null) : 0
     const proof = beginFlow(deps, 'sign-in', mark.keep(request, reply), { goOn, app: signedApp, maxAge })
@@ -131,7 +131,7 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
 /** Registered at the provider as backchannel_logout_uri. */
 const LOGOUT = '/sign-out/backchannel-logout'
 const FORM_LIMIT = 16 * 1024
-/** Limit on refused tokens per network. Valid tokens are not limited: many sessions may end at once, and strangers may share the provider's network. */
+/** Refused tokens per network. Valid ones are unlimited: many sessions may end at once, from a shared network. */
 const REFUSED = { kind: 'logout token refused', most: 60, windowS: 60 }
 
 const form = z.object({ logout_token: z.string().min(1).max(LONGEST_LOGOUT_TOKEN) })

@@ -29,8 +29,8 @@ interface Arrival extends SignInBrowser {
 
 /**
  * Opens a session and returns its id. Creates the user on first sign-in, exactly once under concurrency; later sign-ins
- * update the profile from the provider's claims. Throws SignInRefused if the user is being erased, and UpstreamFailure if
- * this flow was completed before.
+ * update the profile from the provider's claims. Throws SignInRefused if the user is being erased, and UpstreamFailure
+ * if this flow was completed before.
  */
 export async function signInFromUpstream(deps: Deps, proven: Proven, arrival: Arrival) {
   const { formerSession, hash, expiresAt, ...from } = arrival
@@ -69,8 +69,8 @@ async function createPerson(deps: Deps, key: UserRowKey, { profile, preferredUse
 }
 
 /**
- * Ends the session and returns where to redirect: to the provider first, if it has a sign-out page. If not, the person is
- * still signed in there, so a page that needs a sign-in is reached with `confirm`, which lets somebody else sign in.
+ * Ends the session and returns where to redirect: to the provider first, if it has a sign-out page. If not, the person
+ * is still signed in there, so a page that needs a sign-in is reached with `confirm`, which lets somebody else sign in.
  */
 export async function endSessionThere(
   deps: UpstreamDeps,
@@ -86,8 +86,8 @@ export async function endSessionThere(
 }
 
 /**
- * Ends our sessions that began with a provider session which has ended; returns how many. Of concurrent calls with one token
- * exactly one succeeds; the others throw UpstreamFailure.
+ * Ends our sessions that began with a provider session which has ended; returns how many. Of concurrent calls with one
+ * token exactly one succeeds; the others throw UpstreamFailure.
  */
 export const endFromUpstream = (deps: Deps, { sub, sid, hash, expiresAt }: EndedThere): Promise<number> =>
   inTransaction(deps, async (inside, db) => {

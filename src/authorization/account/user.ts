@@ -41,8 +41,8 @@ export const createUser = operation(newUser, async (deps: Deps, { password, ...i
 })
 
 /**
- * Changes the given fields; returns the user, masked. A passport in use is bad input (20007). If the passport was a mail
- * address, the change is announced to the old one. Throws 20007 (404).
+ * Changes the given fields; returns the user, masked. A passport in use is bad input (20007). If the passport was a
+ * mail address, the change is announced to the old one. Throws 20007 (404).
  */
 export const updateUser = operation(
   userChanges,
@@ -94,8 +94,8 @@ export const blockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(
 export const unblockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(deps, key, 'active')
 
 /**
- * Ends everything the user has now: browser sessions, grants with their codes and tokens, remembered consents. Only sets
- * `valid_from`, with which every read compares. Throws 20007 (404).
+ * Ends everything the user has now: browser sessions, grants with their codes and tokens, remembered consents. Only
+ * sets `valid_from`, with which every read compares. Throws 20007 (404).
  */
 export const endSessionsOfUser = (deps: Deps, user: UserKey): Promise<UserKey & { valid_from: Date }> =>
   inTransaction(deps, async (inside, db) => {

@@ -16,7 +16,7 @@ export interface FileRecord {
 /** Maximum characters of one record. */
 const MAX_LENGTH = 65_536
 
-/** Parses a file of users: NDJSON if it begins with `{`, otherwise CSV with a header row. Throws NotUtf8 on invalid bytes. */
+/** Parses a file of users: NDJSON if it begins with `{`, otherwise CSV with a header row. Throws NotUtf8. */
 export async function* recordsOf(source: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<FileRecord> {
   const parts = checkedUtf8(source)
   const { value: first, done } = await parts.next()

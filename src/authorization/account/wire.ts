@@ -106,7 +106,7 @@ export const signInQuery = z
 /** Parameters of an OpenID Connect request that are passed on to the provider. */
 export const upstreamQuery = z
   .object({
-    /** select_account implies login here (OIDC Core §3.1.2.1 leaves it open), since not every provider knows select_account. */
+    /** select_account implies login (OIDC Core §3.1.2.1 leaves it open): not every provider knows select_account. */
     prompt: z
       .enum(['login', 'select_account', 'login select_account', 'select_account login'])
       .transform((prompt) => (prompt === 'login' ? prompt : 'login select_account'))
@@ -133,7 +133,7 @@ export const callbackQuery = z.object({
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })
 export type UserKey = z.output<typeof userKey>
 
-/** 0 to 65535; first column of every row about a user, so that hot statements stay on one shard (DECISIONS "Tokens and secrets"). */
+/** 0 to 65535. Leads every row about a user, to keep hot statements on one shard (DECISIONS "Tokens and secrets"). */
 export const routingKeyOf = (cid: number, userId: string): number => sha256(`${cid}:${userId}`).readUInt16BE(0)
 
 export const rowKeyOf = ({ cid, user_id }: UserKey): UserRowKey => ({

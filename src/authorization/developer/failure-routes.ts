@@ -30,7 +30,7 @@ const pageQuery = z
 type Refused = OutputOf<typeof refusedOfApp>[number]
 type App = OutputOf<typeof showMicroApp>
 
-/** Refused requests of an app: the check that failed, what was sent and what is registered, how to fix it. Nothing about people. */
+/** Refused requests of an app: the failed check, sent and registered values, how to fix it. Nothing about people. */
 export const failureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { forDeveloper, forApp } = await developerPages(app, deps)
 

@@ -107,7 +107,7 @@ function registeredValues(name: string, { redirect_uris, hosts, scopes, token_au
   return name === 'scope' ? scopes : []
 }
 
-/** Why a request was or would be refused: the check that failed, what was sent and what is registered, how to fix it. */
+/** Why a request was or would be refused: the failed check, sent and registered values, how to fix it. */
 export function reasonOf(refused: RefusedRow, app: App | undefined, t: Translate) {
   const { endpoint, rescode, failure, received } = refused
   const found = refusingCheckOf(refused)

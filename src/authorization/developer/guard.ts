@@ -44,8 +44,8 @@ export const typedText = ({ request }: PersonRequest, field: string): string => 
 }
 
 /**
- * Access to developer pages. Blocked people have none, since they could change apps that others use; people who have not
- * accepted the terms are redirected to them. Teams and apps of others yield 404.
+ * Access to developer pages. Blocked people have none, since they could change apps that others use; people who have
+ * not accepted the terms are redirected to them. Teams and apps of others yield 404.
  */
 export async function developerPages(app: FastifyInstance, deps: Deps, limits: { readonly limit?: number } = {}) {
   const { forPerson: forSignedIn } = await accountPages(app, deps, limits)

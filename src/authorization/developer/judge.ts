@@ -103,7 +103,7 @@ function parametersOf({ query = [], form = [] }: ApiOperation, sent: Sent): Sent
 
 const withoutQuery = (uri: string): string => cutTo(uri.replace(/[?#].*$/s, '…'), MAX_SHOWN)
 
-/** The app that the request names or has a token of, if it belongs to a team of the person; nothing is revealed about others. */
+/** The app that the request names or has a token of, if a team of the person has it; reveals nothing about others. */
 async function ownAppOf({ deps, person }: PersonRequest, { headers, url }: PastedRequest, { query, form }: Sent) {
   const isOwn = async (appKey: string) => (await findAppAccess(deps, person, appKey)) !== undefined
   const values = new Map([...query.values, ...form.values])

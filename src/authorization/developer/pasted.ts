@@ -90,7 +90,7 @@ const OTHERS_WITH_VALUE =
     .split(' ')
     .map((name) => `--${name}`)
 
-/** Yields each option by its long name, with its value. Letters may be combined: `-sX POST` and `-sXPOST` are `-s -X POST`. */
+/** Yields options by their long names, with values. Letters may be combined: `-sX POST`, `-sXPOST`. */
 function* optionsOf(words: readonly string[]): Generator<readonly [name: string, value: string]> {
   for (let n = 0; n < words.length; n++) {
     const word = words[n] ?? ''

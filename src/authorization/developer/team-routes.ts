@@ -48,8 +48,8 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   forTeam.developer.get(TEAM, (given) => show(given))
 
   /**
-   * Making somebody an owner needs a fresh sign-in, like making secrets (secret-routes.ts): otherwise the thief of a session
-   * could make their own account an owner, and get at the secrets that way.
+   * Making somebody an owner needs a fresh sign-in, like making secrets (secret-routes.ts): otherwise the thief of a
+   * session could make their own account an owner, and get at the secrets that way.
    */
   const grantRole = (given: TeamRequest, role: MemberRole, work: () => Promise<string>) =>
     role === 'owner'

@@ -66,8 +66,8 @@ const filled = (path: string, { params }: FastifyRequest): string =>
   path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent((params as Record<string, string>)[name] ?? ''))
 
 /**
- * Sets a plugin up for account pages: same-origin forms, errors as pages, and handlers that need a signed-in person. Others
- * are redirected to the sign-in page, which leads back here.
+ * Sets a plugin up for account pages: same-origin forms, errors as pages, and handlers that need a signed-in person.
+ * Others are redirected to the sign-in page, which leads back here.
  */
 export async function accountPages(
   app: FastifyInstance,

@@ -29,7 +29,7 @@ const readsQuery = z
   })
   .catch({})
 
-/** The browser's time zone, a cookie set by local-time.js, so that days match the local times shown; undefined without it. */
+/** Time zone of the browser, from a cookie set by local-time.js, so that days match the local times shown. */
 function timeZoneOf({ cookies }: FastifyRequest): string | undefined {
   const given = cookies.gatehouse_time_zone ?? ''
   return isTimeZone(given) ? given : undefined
@@ -100,5 +100,5 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     const parts = await exportUser({ ...acting, actor }, input)
     return sendDownload(reply, { name: 'person.json', type: JSON_TYPE, parts })
   }
-  pages.get(`${DATA}/person.json`, download, { config: { answersHead: false } }) // every download is recorded in the audit log
+  pages.get(`${DATA}/person.json`, download, { config: { answersHead: false } }) // the audit log records each download
 }

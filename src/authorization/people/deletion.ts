@@ -17,8 +17,8 @@ const MAX_PER_RUN = 100
 const STATEMENT_S = 60
 
 /**
- * What happens when this person requests deletion. For blocked people an operator always decides: deletion would lift the
- * block, since the OpenID provider could send them again as a new user.
+ * What happens when this person requests deletion. For blocked people an operator always decides: deletion would lift
+ * the block, since the OpenID provider could send them again as a new user.
  */
 export const deletionMode = ({ config }: Deps, { status }: Pick<SignedIn, 'status'>) =>
   config.ACCOUNT_DELETION === 'after-14-days' && status === 'blocked' ? 'request' : config.ACCOUNT_DELETION
@@ -53,8 +53,8 @@ export const listDeletionRequests = operation(deletionFilter, ({ db }: Deps, pag
 )
 
 /**
- * Erases people whose grace period is over, unless the setting now leaves it to operators. One transaction per person, shards
- * in parallel, so that an unavailable shard does not hold up the others. Failures are retried by the next run.
+ * Erases people whose grace period is over, unless the setting now leaves it to operators. One transaction per person,
+ * shards in parallel, so that an unavailable shard does not hold up the others. Failures are retried by the next run.
  */
 export async function eraseDue(deps: Deps, signal: AbortSignal) {
   if (deps.config.ACCOUNT_DELETION !== 'after-14-days') return { erased: 0, failures: [] }

@@ -56,9 +56,9 @@ const staysFor = ({ AUDIT_DAYS }: Deps['config']): Receipt['stays'] => [
 ]
 
 /**
- * Deletes everything about a person in one transaction. From then on codes are refused with 20013, refresh tokens with 20006
- * and access tokens with 20009, as if never issued. Notifies apps with access, and those not yet notified that their access
- * has ended. Throws 20007 (404).
+ * Deletes everything about a person in one transaction. From then on codes are refused with 20013, refresh tokens with
+ * 20006 and access tokens with 20009, as if never issued. Notifies apps with access, and those not yet notified that
+ * their access has ended. Throws 20007 (404).
  */
 export const eraseUser = (deps: Deps, user: UserKey): Promise<Receipt> =>
   deps.db.of(rowKeyOf(user).routingKey).slowTx(STATEMENT_S, async (db) => {

@@ -13,8 +13,8 @@ export type ExportedUser = z.output<typeof exportedUser>
 const PAGE_SIZE = 500
 
 /**
- * Everything stored about a person, as one JSON object, streamed so that at most one page is in memory. Who asked, and why, is
- * recorded in the audit log before anything is read. Throws 20007 (404).
+ * Everything stored about a person, as one JSON object, streamed so that at most one page is in memory. Who asked, and
+ * why, is recorded in the audit log before anything is read. Throws 20007 (404).
  */
 export async function exportUser(deps: Deps, { reason, ...user }: ExportedUser): Promise<AsyncGenerator<string>> {
   const person = rowKeyOf(user)

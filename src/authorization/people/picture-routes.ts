@@ -28,7 +28,7 @@ const pictureParams = z.object({
     .pipe(z.uuid()),
 })
 
-/** Cannot be rendered as a page; may be embedded by other sites. The picture at an address never changes, it only goes. */
+/** Cannot be rendered as a page; may be embedded by other sites. The picture at an address never changes. */
 const HEADERS = {
   'Content-Type': 'image/jpeg',
   'X-Content-Type-Options': 'nosniff',
@@ -51,7 +51,7 @@ export const pictureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 }
 
 const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const pages = await accountPages(app, deps, { limit: FORM_LIMIT, holder: 'uploads' }) // a share of their own: a few uploads would fill that of other forms
+  const pages = await accountPages(app, deps, { limit: FORM_LIMIT, holder: 'uploads' }) // or uploads would crowd out forms
   await app.register(multipart, {
     limits: { fileSize: largest, files: 1, fields: 10, fieldSize: 100, parts: 11, headerPairs: 20 },
   })

@@ -116,8 +116,8 @@ const newestSecret = (secrets: readonly { readonly created_at: Date }[]): string
   secrets[0]?.created_at.toISOString() ?? ''
 
 /**
- * Returns a new secret, to be shown once. `replaces` is the newest secret that the owner saw, so a form sent twice makes only
- * one. The old secret stays valid for `overlap_s` seconds.
+ * Returns a new secret, to be shown once. `replaces` is the newest secret that the owner saw, so a form sent twice
+ * makes only one. The old secret stays valid for `overlap_s` seconds.
  */
 const rotateAppSecret = operation(
   secretRotation,

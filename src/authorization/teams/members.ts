@@ -57,7 +57,7 @@ export const leaveTeam = (deps: Deps, teamId: string, person: UserRowKey): Promi
     await record('team_left', { member_id: self.member_id, role: self.role })
   })
 
-/** Before a person is erased: teams without another owner get one, if they have other members. In the caller's transaction. */
+/** Before a person is erased: teams without another owner get one, if there is anybody. In the caller's transaction. */
 export async function handOverTeams(deps: Deps, person: UserRowKey): Promise<void> {
   await store.lockTeamsOf(deps.db, person) // another owner may be leaving at the same time
   for (const { team_id, member_id } of await store.promoteHeirs(deps.db, person)) {

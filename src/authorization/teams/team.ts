@@ -105,8 +105,8 @@ interface TeamChange {
 }
 
 /**
- * Changes a team in one transaction, with the team locked. Throws 404 unless `person` is a member, and TeamRefusal if they
- * need to be an owner; without `person` neither is checked.
+ * Changes a team in one transaction, with the team locked. Throws 404 unless `person` is a member, and TeamRefusal if
+ * they need to be an owner; without `person` neither is checked.
  */
 export const changeTeam = <Done>(
   deps: Deps,

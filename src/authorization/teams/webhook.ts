@@ -19,7 +19,7 @@ import { type SecretRotation, secretRotation } from './wire.ts'
 
 const webhook = z.strictObject({ webhook_url: MICRO_APP_FIELDS.webhook_url.changed })
 
-/** Sets, changes or (null) removes the address. Returns the secret of a new one, to be shown once. Throws InvalidInput. */
+/** Sets, changes or (null) removes the address; returns the secret of a new one, to be shown once. */
 const setWebhook = operation(
   webhook,
   (
@@ -40,8 +40,8 @@ const setWebhook = operation(
 )
 
 /**
- * Returns a new secret, to be shown once; the old one also signs for a while. `replaces` is the newest secret that the owner
- * saw, so a form sent twice makes only one.
+ * Returns a new secret, to be shown once; the old one also signs for a while. `replaces` is the newest secret that the
+ * owner saw, so a form sent twice makes only one.
  */
 const rotateSecret = operation(
   secretRotation,

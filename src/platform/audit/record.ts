@@ -60,7 +60,7 @@ export function recordByPerson(deps: Recording, person: UserRowKey, event: strin
   return recordAudit(deps, { event, actor: asPerson(deps.actor, person), routingKey, cid, userId, detail })
 }
 
-/** Records the event only if an operator caused it. What jobs and test runs do is in the record's history and in the calls. */
+/** Only for operators: what jobs and test runs do is in the record's history and in the calls. */
 export async function recordIfOperator(deps: Recording, event: AuditEvent): Promise<void> {
   if (deps.actor?.kind === 'operator' || deps.actor?.kind === 'cli') await recordAudit(deps, event)
 }

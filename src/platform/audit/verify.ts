@@ -129,8 +129,9 @@ function isMissingBefore(seal: Seal, before: Seal | undefined, purgedBefore: Dat
 }
 
 /**
- * The previous seal's MAC, which this seal's MAC covers; undefined if the copy kept in this seal is wrong. The copy makes
- * the first seal left after a purge verifiable like any other; if the previous seal still exists, both must be equal.
+ * The previous seal's MAC, which this seal's MAC covers; undefined if the copy kept in this seal is wrong. The copy
+ * makes the first seal left after a purge verifiable like any other; if the previous seal still exists, both must be
+ * equal.
  */
 function previousMac(before: Seal | undefined, { seal_no, before_chain: copy }: Seal): Buffer | undefined {
   const follows = before?.seal_no === seal_no - 1n

@@ -5,7 +5,7 @@ import { LocalizedText } from '../lib/localized-text.ts'
 import { cutTo } from '../lib/storable.ts'
 import type { HistoryRow } from './store.ts'
 
-/** Why a record changed: a partner's notice, the answer to one of our calls, an operator, or a job; `id` identifies it. */
+/** Why a record changed: a partner's notice, the answer to a call of ours, an operator, or a job. */
 export interface Cause {
   readonly kind: 'notice' | 'call' | 'operator' | 'job'
   readonly id?: string

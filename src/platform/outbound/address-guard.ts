@@ -41,8 +41,8 @@ const networks = (texts: readonly string[]): BlockList => listOfNetworks(texts.f
 
 /**
  * Cloud metadata services, which hand out a machine's credentials: link-local (AWS, Google, Azure, Tencent, Oracle and
- * most others), Azure's host agent, which has a public address, Alibaba, Oracle's older one, and AWS and Google over IPv6.
- * Exceptions for whole networks do not cover them: an operator must list the exact address.
+ * most others), Azure's host agent, which has a public address, Alibaba, Oracle's older one, and AWS and Google over
+ * IPv6. Exceptions for whole networks do not cover them: an operator must list the exact address.
  */
 const METADATA = [
   ...['169.254.0.0/16', '168.63.129.16', '100.100.100.200', '192.0.0.192'],
@@ -61,8 +61,8 @@ const isPublic = (address: string, family: 'ipv4' | 'ipv6'): boolean =>
 
 export interface AddressGuard {
   /**
-   * Whether this IP address must not be called on this port; true for anything that is not a plain IP address. `trusted`:
-   * the host name is allowed by name, so any address will do except those of metadata services.
+   * Whether this IP address must not be called on this port; true for anything that is not a plain IP address.
+   * `trusted`: the host name is allowed by name, so any address will do except those of metadata services.
    */
   refuses(address: string, port: number, trusted?: boolean): boolean
   /** Whether a host name is allowed by name on this port. */

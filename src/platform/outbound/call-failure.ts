@@ -29,8 +29,8 @@ interface CallEnd {
 }
 
 /**
- * Whether the reply was not HTTP, as from a port that speaks TLS or another protocol: the parser gave up before a response
- * began. (It also gives up on a truncated body, after the response began.)
+ * Whether the reply was not HTTP, as from a port that speaks TLS or another protocol: the parser gave up before a
+ * response began. (It also gives up on a truncated body, after the response began.)
  */
 export const isNoHttp = ({ failure, code = '', isAnswered }: CallEnd): boolean =>
   failure === 'broken' && !isAnswered && (code === 'HTTPParserError' || code.startsWith('HPE_'))
@@ -51,7 +51,7 @@ type CertificateProblem = (typeof CERTIFICATE_PROBLEMS)[keyof typeof CERTIFICATE
 export const certificateProblem = (code = ''): CertificateProblem | undefined =>
   (CERTIFICATE_PROBLEMS as Readonly<Record<string, CertificateProblem>>)[code]
 
-/** What the error code adds to the failure: which limit was exceeded, what is wrong with the certificate, or that the reply was not HTTP. */
+/** What the error code adds to the failure: which limit, which certificate problem, or that it was not HTTP. */
 export function exactReason(end: CallEnd, limits: CallLimits): LocalizedText | undefined {
   const { failure, code } = end
   if (isNoHttp(end)) return localized('no-http')

@@ -23,8 +23,8 @@ const mayBecomeContinue = (text: string): boolean =>
   (PARTIAL_CONTINUE.test(text) && !BARE_LF.test(text)) || STATUS_PREFIXES.some((prefix) => prefix.startsWith(text))
 
 /**
- * Skips every `100 Continue` before the response. Some servers send one for each POST, and clients must accept it unasked
- * (RFC 9110 §15.2); undici drops the connection on it, though it handles other interim responses.
+ * Skips every `100 Continue` before the response. Some servers send one for each POST, and clients must accept it
+ * unasked (RFC 9110 §15.2); undici drops the connection on it, though it handles other interim responses.
  */
 function skipContinue(socket: Socket): void {
   const read = socket.read.bind(socket)

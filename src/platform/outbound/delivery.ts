@@ -48,8 +48,8 @@ interface Delivery {
 /**
  * One attempt to send a message.
  *
- * At least once: if the process dies after the server has accepted the message and before `markSent` has committed, it is
- * sent again with the same Message-ID or webhook-id, so that the receiver can deduplicate. Hence nothing happens in
+ * At least once: if the process dies after the server has accepted the message and before `markSent` has committed, it
+ * is sent again with the same Message-ID or webhook-id, so that the receiver can deduplicate. Hence nothing happens in
  * between, and `markSent` is retried while the database is unavailable.
  */
 export async function deliver(

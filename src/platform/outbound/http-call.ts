@@ -38,7 +38,7 @@ class CallProgress {
   }
 }
 
-/** A call without a complete HTTP response. The message has the kind and the system code, never an address or a header. */
+/** No complete HTTP response. The message has kind and system code, never an address or a header. */
 export class HttpCallError extends Error {
   override readonly name = 'HttpCallError'
   readonly failure: CallFailure
@@ -141,7 +141,8 @@ async function send(
   const progress = new CallProgress()
   const url = callableUrl(request.url)
   if (url === undefined) throw new HttpCallError('address', progress.timings(), limits)
-  // Not AbortSignal.any or AbortSignal.timeout: Node 20 garbage-collects them (lib/within.ts), and the call would never end.
+  // Not AbortSignal.any or AbortSignal.timeout: Node 20 garbage-collects them (lib/within.ts), and the call would never
+  // end.
   const abort = new AbortController()
   const hungUp = () => new HttpCallError('broken', progress.timings(), limits, HUNG_UP)
   const onPhase = (phase: ConnectPhase) => {

@@ -8,9 +8,9 @@ import { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
 
 /**
  * Resolves partners' host names. `dns.lookup` blocks one of the four threads that password hashing and file reads also
- * use, for many seconds if a name server is silent: a few such partners could stop sign-in. So names are looked up in the
- * hosts file, then by DNS queries of our own, which use no thread and time out. The system resolver is the last resort
- * (search domains, other name services), for one name at a time.
+ * use, for many seconds if a name server is silent: a few such partners could stop sign-in. So names are looked up in
+ * the hosts file, then by DNS queries of our own, which use no thread and time out. The system resolver is the last
+ * resort (search domains, other name services), for one name at a time.
  */
 export type HostResolver = (hostname: string) => Promise<LookupAddress[]>
 

@@ -76,7 +76,7 @@ const MAX_CLOCK_SKEW_S = 60
 /** No window that has already begun ends later than this, unless the clock was set back since. */
 const latestEnd = (now: Date, windowSeconds: number): Date => addSeconds(now, windowSeconds + MAX_CLOCK_SKEW_S)
 
-/** The failures if their window is still open. Windows begun under a wrong clock are ignored: they would last too long. */
+/** The failures if their window is open. Windows begun under a wrong clock are ignored: they would last too long. */
 export const currentWindow = (
   failures: Failures | undefined,
   now: Date,
@@ -94,8 +94,8 @@ export const readFailures = async (
 ): Promise<Failures | undefined> => currentWindow((await db.batch(failureCounts, subject))[0], now, windowSeconds)
 
 /**
- * Adds one failure and returns the new count, in a single statement, so concurrent failures are all counted. Also deletes
- * two expired rows: callers can invent names without end, and the table must not grow with them.
+ * Adds one failure and returns the new count, in a single statement, so concurrent failures are all counted. Also
+ * deletes two expired rows: callers can invent names without end, and the table must not grow with them.
  */
 export const countFailure = (db: Db, subject: Buffer, now: Date, windowSeconds: number): Promise<Failures> => {
   const windowEndsAt = addSeconds(now, windowSeconds)

@@ -5,9 +5,9 @@ import { clearFailures, countFailure, readFailures, uncountFailure } from './att
 import { type Account, knownDevice } from './device.ts'
 
 /**
- * Wrong authenticator codes allowed per day: somebody who knows the password has all day, and any number of networks, to
- * guess six digits. Browsers that have signed in before get a separate allowance, so that strangers cannot lock the owner
- * out. Recovery codes and passkeys cannot be guessed and are not limited. A new password clears both counts.
+ * Wrong authenticator codes allowed per day: somebody who knows the password has all day, and any number of networks,
+ * to guess six digits. Browsers that have signed in before get a separate allowance, so that strangers cannot lock the
+ * owner out. Recovery codes and passkeys cannot be guessed and are not limited. A new password clears both counts.
  */
 const MAX_PER_DAY = 20
 

@@ -60,7 +60,7 @@ export const limitPages = (app: FastifyInstance, { PAGES_PER_MINUTE }: Config): 
 
 const FORM_LIMIT = 16 * 1024
 
-/** Set-up shared by all HTML pages: same-origin forms of at most `limit` bytes, a rate limit, errors rendered as pages. */
+/** Set-up of all HTML pages: same-origin forms of at most `limit` bytes, a rate limit, errors as pages. */
 export async function preparePages(
   app: FastifyInstance,
   config: Config,

@@ -27,7 +27,7 @@ export function networkOf(address: string): string {
   return groups ? `${prefixOf(groups, 4)}::/64` : address
 }
 
-/** An IPv6 site (/48) can switch between 65,536 networks (/64), so it is limited as well, to this multiple of one network. */
+/** A site can switch between 65,536 networks (/64), so it is limited too, to this multiple of one network. */
 export const SITE_FACTOR = 16
 
 /** The /48 of an IPv6 address, which providers assign to one site; undefined for IPv4. */

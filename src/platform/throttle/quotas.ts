@@ -9,7 +9,8 @@ const MAX_PER_INVITER = 100
 
 /**
  * Counts an invitation mail; false when this partner or team has sent too many today, in all or to this address. The
- * per-address count is per inviter, so that one inviter cannot use up another's; password resets are counted separately.
+ * per-address count is per inviter, so that one inviter cannot use up another's; password resets are counted
+ * separately.
  */
 export const mayInvite = async (deps: Deps, inviter: string, mail: string): Promise<boolean> =>
   (await countWithin(deps, DAY_S, [

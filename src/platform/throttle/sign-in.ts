@@ -6,8 +6,8 @@ import { networkOf, SITE_FACTOR, siteOf, subnetOf } from './network.ts'
 
 /**
  * Limits on failed sign-ins: per account and network, per account from anywhere (higher, so that a stranger elsewhere
- * cannot lock its owner out with a few guesses), and per address across all accounts. A browser that has signed in to the
- * account before has a separate budget and is exempt from these until that is exhausted. Non-existent accounts are
+ * cannot lock its owner out with a few guesses), and per address across all accounts. A browser that has signed in to
+ * the account before has a separate budget and is exempt from these until that is exhausted. Non-existent accounts are
  * counted in the same way.
  */
 

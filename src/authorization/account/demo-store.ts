@@ -33,7 +33,7 @@ async function findActive(db: Db): Promise<{ name: string; status: string }[]> {
   )
   return withPassports(profiles, await credentialsOf(db, profiles))
     .map(({ passport, status }) => ({ name: passport, status }))
-    .sort((one, other) => (one.name < other.name ? -1 : 1))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 const demoUserKeys = (db: Db): Promise<KeyRow[]> =>

@@ -100,5 +100,5 @@ export async function findByPhone(db: Db, numbers: readonly string[], limit: num
           where phone_number = any (${numbers}) order by created_at limit ${limit}`,
     ),
   )
-  return found.sort((one, other) => one.created_at.getTime() - other.created_at.getTime()).slice(0, limit)
+  return found.sort((a, b) => a.created_at.getTime() - b.created_at.getTime()).slice(0, limit)
 }

@@ -35,19 +35,19 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
   await preparePages(app, config)
 
   /** Parameters of the page, from a query or a form. */
-  function askedOf(given: unknown) {
+  function paramsOf(given: unknown) {
     const { login_hint = '', confirm, ended } = signInQuery.parse(given)
     return { ...carriedOf(deps, given), passport: login_hint, confirm: confirm === '1', ended: ended === '1' }
   }
 
-  type Asked = ReturnType<typeof askedOf>
-  async function sendSignIn(request: FastifyRequest, reply: FastifyReply, asked: Asked, alert = '') {
-    const query = new URLSearchParams(asked.carried)
-    if (asked.confirm) query.set('confirm', '1')
-    if (asked.ended) query.set('ended', '1')
+  type Params = ReturnType<typeof paramsOf>
+  async function sendSignIn(request: FastifyRequest, reply: FastifyReply, params: Params, alert = '') {
+    const query = new URLSearchParams(params.carried)
+    if (params.confirm) query.set('confirm', '1')
+    if (params.ended) query.set('ended', '1')
     const passkey = withPasskeys ? await signInOptions(deps) : ''
     const cookieSet = cookies.offer(request, reply)
-    const data = { ...asked, alert, passkey, forgotten: config.PASSWORD_RESET !== 'off', cookieSet }
+    const data = { ...params, alert, passkey, forgotten: config.PASSWORD_RESET !== 'off', cookieSet }
     const options = { query: String(query), leadsOutside: true, scripts: withPasskeys }
     return sendPage(request, reply, 'account/sign-in', data, options)
   }
@@ -71,19 +71,19 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
   if (deps.upstream) return
 
   app.get('/sign-in', async (request, reply) => {
-    const asked = askedOf(request.query)
-    const session = asked.confirm ? await findSession(deps, cookie.read(request)) : null
-    const passport = session ? await ownPassport(deps, session) : asked.passport
-    return sendSignIn(request, reply, { ...asked, passport, confirm: session !== null })
+    const params = paramsOf(request.query)
+    const session = params.confirm ? await findSession(deps, cookie.read(request)) : null
+    const passport = session ? await ownPassport(deps, session) : params.passport
+    return sendSignIn(request, reply, { ...params, passport, confirm: session !== null })
   })
 
   app.post('/sign-in', async (request, reply) => {
-    const asked = askedOf(request.body)
+    const params = paramsOf(request.body)
     const t = textsFor(request)
     const form = signInForm.safeParse(request.body)
-    if (!form.success) return sendSignIn(request, reply.code(400), asked, t('sign_in.incomplete'))
+    if (!form.success) return sendSignIn(request, reply.code(400), params, t('sign_in.incomplete'))
     const { passport, password } = form.data
-    const again = { ...asked, passport }
+    const again = { ...params, passport }
     if (cookies.isRefused(request)) {
       noteForLog(request, { detail: 'cookies refused' })
       return sendSignIn(request, reply.code(400), again, t('sign_in.cookies'))
@@ -91,11 +91,11 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
     try {
       const session = await signIn(acting(request), { passport, password, ...browser.read(request) })
       browser.keep(request, reply, { session, passport })
-      return seeOther(reply, asked.returnTo)
+      return seeOther(reply, params.returnTo)
     } catch (error) {
       if (error instanceof SecondStepNeeded) {
         secondStepCookie(config).set(reply, beginSecondStep(deps, passport, error.credential))
-        return seeOther(reply, `${SECOND_STEP}?${asked.carried}`)
+        return seeOther(reply, `${SECOND_STEP}?${params.carried}`)
       }
       return sendSignIn(request, reply, again, alertOf(deps, request, reply, error, 'sign_in.wrong'))
     }
@@ -103,15 +103,15 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
 
   if (withPasskeys) {
     app.post('/sign-in/passkey', async (request, reply) => {
-      const asked = askedOf(request.body)
+      const params = paramsOf(request.body)
       const form = passkeyAnswer.safeParse(request.body)
       try {
         if (!form.success) throw new SignInRefused()
         const given = { response: form.data.credential, ...browser.read(request) }
         browser.keep(request, reply, await signInWithPasskey(acting(request), given))
-        return seeOther(reply, asked.returnTo)
+        return seeOther(reply, params.returnTo)
       } catch (error) {
-        return sendSignIn(request, reply, asked, alertOf(deps, request, reply, error, 'passkey.refused'))
+        return sendSignIn(request, reply, params, alertOf(deps, request, reply, error, 'passkey.refused'))
       }
     })
     // Language links on the page that answers the form.

@@ -22,7 +22,7 @@ const profilesOf = (db: Db, appKey: string): Promise<Profile[]> =>
 export async function listTestUsers(db: Db, appKey: string): Promise<TestUser[]> {
   const profiles = await profilesOf(db, appKey)
   const users = withPassports(profiles, await credentialsOf(db, profiles))
-  return users.sort((one, other) => (one.user_id < other.user_id ? -1 : 1))
+  return users.sort((a, b) => (a.user_id < b.user_id ? -1 : 1))
 }
 
 export const setPasswords = async (db: Db, appKey: string, passwordHash: string): Promise<number> =>

@@ -42,7 +42,7 @@ export function typedApp(body: unknown): TypedApp {
 
 /** Throws InvalidInput. */
 export function fieldsOf({ scopes, kind, ...typed }: TypedApp): AppFields {
-  const asked = scopes.filter((scope) => scope.asked)
+  const requested = scopes.filter((scope) => scope.asked)
   const given = (name: keyof typeof PLAIN) => {
     if (isList(name)) return linesOf(typed[name])
     return PLAIN[name].kept instanceof z.ZodNullable ? typed[name].trim() || null : typed[name]
@@ -50,8 +50,8 @@ export function fieldsOf({ scopes, kind, ...typed }: TypedApp): AppFields {
   return parseInput(registerApp.input, {
     ...Object.fromEntries(NAMES.map((name) => [name, given(name)])),
     kind,
-    scopes: asked.map(({ id }) => id),
-    reasons: Object.fromEntries(asked.flatMap(({ id, reason }) => (reason.trim() === '' ? [] : [[id, reason]]))),
+    scopes: requested.map(({ id }) => id),
+    reasons: Object.fromEntries(requested.flatMap(({ id, reason }) => (reason.trim() === '' ? [] : [[id, reason]]))),
   })
 }
 

@@ -35,27 +35,27 @@ export const failureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   const { forDeveloper, forApp } = await developerPages(app, deps)
 
   // Looks up the request id of an error page; redirects to the app if it is one of theirs.
-  forDeveloper.get(`${HOME}/failures`, async (given) => {
-    const { request_id } = pageQuery.parse(given.request.query)
+  forDeveloper.get(`${HOME}/failures`, async (context) => {
+    const { request_id } = pageQuery.parse(context.request.query)
     const found = isUuid(request_id) ? await findRefused(deps.db, request_id) : undefined
-    const own = found?.app_key ? await findAppAccess(deps, given.person, found.app_key) : undefined
-    if (own) return given.goTo(`${HOME}/apps/${own.app_key}/failures?request_id=${request_id}`)
-    return given.page('home', 'developer/find-failure', { requestId: request_id })
+    const own = found?.app_key ? await findAppAccess(deps, context.person, found.app_key) : undefined
+    if (own) return context.goTo(`${HOME}/apps/${own.app_key}/failures?request_id=${request_id}`)
+    return context.page('home', 'developer/find-failure', { requestId: request_id })
   })
 
   forApp.developer.get(`${APP}/failures`, async ({ app: { app_key }, request, page, t }) => {
     const found = await showMicroApp(deps, app_key)
-    const asked = pageQuery.parse(request.query)
+    const query = pageQuery.parse(request.query)
     const all = await refusedOfApp(deps.db, app_key, MAX_SHOWN)
-    const isOne = asked.request_id !== ''
-    const matching = isOne ? all.filter(({ request_id }) => request_id === asked.request_id) : all
-    const from = isOne ? 0 : (asked.page - 1) * PAGE_SIZE
+    const isOne = query.request_id !== ''
+    const matching = isOne ? all.filter(({ request_id }) => request_id === query.request_id) : all
+    const from = isOne ? 0 : (query.page - 1) * PAGE_SIZE
     return page('home', 'developer/failures', {
       app: { app_key, name: found.name },
-      requestId: asked.request_id,
+      requestId: query.request_id,
       failures: matching.slice(from, from + PAGE_SIZE).map((refused) => shown(refused, found, t)),
-      newer: !isOne && asked.page > 1 ? asked.page - 1 : null,
-      older: matching.length > from + PAGE_SIZE ? asked.page + 1 : null,
+      newer: !isOne && query.page > 1 ? query.page - 1 : null,
+      older: matching.length > from + PAGE_SIZE ? query.page + 1 : null,
     })
   })
 }

@@ -32,7 +32,7 @@ export function reportedFailures(operation: ApiOperation, native: boolean): Repo
   for (const failure of [...report(failures), ...report(redirected, 303)]) {
     seen.set(`${failure.status} ${failure.code} ${failure.message}`, failure)
   }
-  return [...seen.values()].sort((one, other) => one.status - other.status || one.code.localeCompare(other.code))
+  return [...seen.values()].sort((a, b) => a.status - b.status || a.code.localeCompare(b.code))
 }
 
 function inContract(failure: NamedFailure, native: boolean): ReportedFailure {

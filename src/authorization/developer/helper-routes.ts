@@ -48,13 +48,13 @@ export const helperRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (a
     })
   }
 
-  forDeveloper.get(HELPERS, (given) => show(given))
+  forDeveloper.get(HELPERS, (context) => show(context))
 
-  const helper = (name: string, work: (given: PersonRequest) => Promise<object>) =>
-    forDeveloper.form(`${HELPERS}/${name}`, HELPERS, async (given) => show(given, await work(given)))
+  const helper = (name: string, work: (context: PersonRequest) => Promise<object>) =>
+    forDeveloper.form(`${HELPERS}/${name}`, HELPERS, async (context) => show(context, await work(context)))
 
-  helper('request', async (given) => ({
-    judged: await judge(given, requests, requestForm.parse(given.request.body)),
+  helper('request', async (context) => ({
+    judged: await judge(context, requests, requestForm.parse(context.request.body)),
   }))
 
   helper('id-token', async ({ request, person, t }) => {

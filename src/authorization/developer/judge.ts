@@ -45,7 +45,7 @@ interface SentParameter {
   readonly isRead: boolean
 }
 
-export async function judge(given: PersonRequest, requests: StandardRequests, text: string) {
+export async function judge(context: PersonRequest, requests: StandardRequests, text: string) {
   const pasted = parsePasted(text)
   if (!pasted) return { verdict: 'unreadable' } as const
   const path = pathAsSent(pasted.url)
@@ -55,17 +55,17 @@ export async function judge(given: PersonRequest, requests: StandardRequests, te
   const operation = atPath.find(({ method }) => method.toUpperCase() === pasted.method) ?? first
   const sent = sentIn(pasted)
   const request = {
-    title: given.t(`api.${operation.id}.title`),
+    title: context.t(`api.${operation.id}.title`),
     method: pasted.method,
     path,
-    hosts: otherHost(given, operation, pasted),
+    hosts: otherHost(context, operation, pasted),
     parameters: parametersOf(operation, sent),
   }
-  const owned = await ownAppOf(given, pasted, sent)
+  const owned = await ownAppOf(context, pasted, sent)
   if (owned === 'not-yours' || owned === 'token-not-yours') return { verdict: owned, request } as const
-  const refusal = await refusalOfPasted(given, requests, { operation, pasted, sent, atPath })
+  const refusal = await refusalOfPasted(context, requests, { operation, pasted, sent, atPath })
   if (!refusal) return { verdict: 'accepted', request } as const
-  return { verdict: 'refused', request, reason: reasonOf(refusal, owned, given.t) } as const
+  return { verdict: 'refused', request, reason: reasonOf(refusal, owned, context.t) } as const
 }
 
 interface Sent {
@@ -124,20 +124,20 @@ interface Attempt {
 }
 
 /** The refusal as it would be stored; undefined if the request would be accepted. */
-async function refusalOfPasted(given: PersonRequest, requests: StandardRequests, attempt: Attempt) {
+async function refusalOfPasted(context: PersonRequest, requests: StandardRequests, attempt: Attempt) {
   const { pasted, sent } = attempt
-  const answer = await failureOf(() => send(given, requests, attempt), attempt)
+  const answer = await failureOf(() => send(context, requests, attempt), attempt)
   if (!answer) return undefined
   const { rescode: code, failure } = answer
   const note = { code, ...(failure.name ? { failure: failure.name } : {}), detail: failure.detail ?? '' }
   const { url, method, headers } = pasted
-  const { id, ip: address } = given.request
+  const { id, ip: address } = context.request
   const reported = {
     ...{ id, url, method: method ?? '', status: 0, address, note },
     authorization: headers.authorization,
     body: { form: sent.form },
   }
-  const { parameters: _, routing_key: __, ...refused } = refusalOf(reported, given.deps.clock.now())
+  const { parameters: _, routing_key: __, ...refused } = refusalOf(reported, context.deps.clock.now())
   return { ...refused, detail: failure.detail ?? null, parameters: [] }
 }
 

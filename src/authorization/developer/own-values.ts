@@ -29,7 +29,7 @@ function valuesOf({ app_key, kind, redirect_uris, hosts, scopes }: OwnApp, diale
     client_secret: secret('client_secret'),
     redirect_uri: uri,
     post_logout_redirect_uri: WITHOUT_DEMO.post_logout_redirect_uri,
-    scope: (dialect === 'contract' ? scopes : grantableScopes(scopes).filter((one) => /^[a-z]/.test(one))).join(' '),
+    scope: (dialect === 'contract' ? scopes : grantableScopes(scopes).filter((scope) => /^[a-z]/.test(scope))).join(' '),
   } as Readonly<Record<string, string | undefined>>
 }
 
@@ -54,7 +54,7 @@ const PAIRS = [
 /** Equivalent requests in both dialects. */
 export function sideBySide(operations: readonly DescribedOperation[], app: OwnApp | undefined) {
   const example = (id: string, ordinal: number) => {
-    const operation = operations.find((one) => one.id === id)
+    const operation = operations.find((operation) => operation.id === id)
     if (!operation) throw new Error(`no operation ${id}`)
     const { dialect, title, url } = operation
     const sent = ownExample(dialect, operation.requests[ordinal]?.example ?? {}, app)

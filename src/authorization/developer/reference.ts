@@ -83,11 +83,11 @@ function describe(operation: ApiOperation, config: Config, t: Translate): Descri
 
 function requestKind(schema: Schema, { dialect }: ApiOperation, config: Config, t: Translate): RequestKind {
   const { properties = {}, required: needed = [] } = schema
-  const parameters = Object.entries(properties).map(([name, { description: _, ...one }]): Parameter => {
+  const parameters = Object.entries(properties).map(([name, { description: _, ...property }]): Parameter => {
     const required = needed.includes(name)
-    const only = required && one.const !== undefined ? String(one.const) : undefined
+    const only = required && property.const !== undefined ? String(property.const) : undefined
     const example = only ?? sentExampleOf(config, dialect, name)
-    return { name, kind: kindOf(one), meaning: meaningOf(t, dialect, name), required, schema: one, example }
+    return { name, kind: kindOf(property), meaning: meaningOf(t, dialect, name), required, schema: property, example }
   })
   const known = parameters.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example] as const]))
   return {
@@ -127,9 +127,9 @@ const envelope = (data: Schema, t: Translate): Schema => ({
 function fieldsOf({ properties = {}, anyOf, items }: Schema, depth = 0): Field[] {
   const first = anyOf?.[0] ?? items
   if (first) return fieldsOf(first, depth)
-  return Object.entries(properties).flatMap(([name, one]) => [
-    { name, kind: kindOf(one), meaning: one.description ?? '', depth },
-    ...fieldsOf(one, depth + 1),
+  return Object.entries(properties).flatMap(([name, property]) => [
+    { name, kind: kindOf(property), meaning: property.description ?? '', depth },
+    ...fieldsOf(property, depth + 1),
   ])
 }
 
@@ -139,7 +139,7 @@ export const MAX_SEARCH = 100
 const searchTextOf = ({ title, about, method, path, requests, answers, failures }: DescribedOperation): string =>
   [
     ...[title, about, method, path],
-    ...requests.flatMap(({ name, parameters }) => [name, ...parameters.flatMap((one) => [one.name, one.meaning])]),
+    ...requests.flatMap(({ name, parameters }) => [name, ...parameters.flatMap((parameter) => [parameter.name, parameter.meaning])]),
     ...answers.flatMap(({ fields }) => fields.flatMap((field) => [field.name, field.meaning])),
     ...failures.flatMap(({ code, name, message, meaning }) => [code, name, message, meaning]),
   ]

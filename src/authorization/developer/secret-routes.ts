@@ -21,13 +21,13 @@ const done = doneText({ ended: 'developer.secret.ended' })
 export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { owner } = (await developerPages(app, deps)).forApp
 
-  async function show(given: AppRequest, shown: { alert?: string; made?: string } = {}) {
-    const { app_key } = given.app
+  async function show(context: AppRequest, shown: { alert?: string; made?: string } = {}) {
+    const { app_key } = context.app
     const found = await showMicroApp(deps, app_key)
-    return given.page('home', 'developer/secret', {
+    return context.page('home', 'developer/secret', {
       ...shown,
-      lacksFactor: (await STEP_UP.secondFactor(deps, given.person)) === 'none',
-      done: done(given.request),
+      lacksFactor: (await STEP_UP.secondFactor(deps, context.person)) === 'none',
+      done: done(context.request),
       app: { app_key, name: found.name, hasSecret: hasSecret(found) },
       newest: APP_SECRET.newest(found.secrets),
       secrets: found.secrets.map(({ created_at, ends_at, last_used_at }) => ({
@@ -39,24 +39,24 @@ export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     })
   }
 
-  const form = (path: string, work: (given: AppRequest) => Promise<FastifyReply | string>) =>
-    owner.form(path, SECRET, (given) =>
-      sensitive(deps, given, {
-        path: `${HOME}/apps/${given.app.app_key}/secret`,
-        show: (alert) => show(given, { alert }),
-        work: () => work(given),
+  const form = (path: string, work: (context: AppRequest) => Promise<FastifyReply | string>) =>
+    owner.form(path, SECRET, (context) =>
+      sensitive(deps, context, {
+        path: `${HOME}/apps/${context.app.app_key}/secret`,
+        show: (alert) => show(context, { alert }),
+        work: () => work(context),
       }),
     )
 
-  owner.get(SECRET, (given) => show(given))
+  owner.get(SECRET, (context) => show(context))
 
-  form(SECRET, async (given) => {
-    const rotation = parseInput(rotateForm, given.request.body ?? {})
-    return show(given, { made: await APP_SECRET.rotate(given.deps, given.app.app_key, rotation, given.person) })
+  form(SECRET, async (context) => {
+    const rotation = parseInput(rotateForm, context.request.body ?? {})
+    return show(context, { made: await APP_SECRET.rotate(context.deps, context.app.app_key, rotation, context.person) })
   })
 
-  form(`${APP}/end-tokens`, async (given) => {
-    await APP_SECRET.endTokens(given.deps, given.app.app_key, given.person)
+  form(`${APP}/end-tokens`, async (context) => {
+    await APP_SECRET.endTokens(context.deps, context.app.app_key, context.person)
     return '?done=ended'
   })
 }

@@ -31,12 +31,12 @@ type Ids = Readonly<Record<'member_id' | 'invitation_id', string>>
 export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { forTeam } = await developerPages(app, deps)
 
-  async function show(given: TeamRequest, alert = ''): Promise<FastifyReply> {
-    const { team, request, page, t } = given
+  async function show(context: TeamRequest, alert = ''): Promise<FastifyReply> {
+    const { team, request, page, t } = context
     const { members, invitations } = await peopleOfTeam(deps, team.team_id)
     return page('home', 'developer/team', {
       alert,
-      mail: typedText(given, 'mail'),
+      mail: typedText(context, 'mail'),
       done: done(request),
       team: { id: team.team_id, name: team.name, isOwner: team.role === 'owner' },
       apps: await appsOfTeam(deps, team.team_id),
@@ -45,17 +45,17 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     })
   }
 
-  forTeam.developer.get(TEAM, (given) => show(given))
+  forTeam.developer.get(TEAM, (context) => show(context))
 
   /**
    * Making somebody an owner needs a fresh sign-in, like making secrets (secret-routes.ts): otherwise the thief of a
    * session could make their own account an owner, and get at the secrets that way.
    */
-  const grantRole = (given: TeamRequest, role: MemberRole, work: () => Promise<string>) =>
+  const grantRole = (context: TeamRequest, role: MemberRole, work: () => Promise<string>) =>
     role === 'owner'
-      ? sensitive(deps, given, {
-          path: `${HOME}/teams/${given.team.team_id}`,
-          show: (alert) => show(given, alert),
+      ? sensitive(deps, context, {
+          path: `${HOME}/teams/${context.team.team_id}`,
+          show: (alert) => show(context, alert),
           work,
         })
       : work()
@@ -64,13 +64,13 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   const change = (
     role: MemberRole,
     path: string,
-    work: (given: TeamRequest, ids: Ids) => Promise<FastifyReply | string>,
+    work: (context: TeamRequest, ids: Ids) => Promise<FastifyReply | string>,
     unfit?: string,
   ) =>
-    forTeam[role].form(`${TEAM}/${path}`, TEAM, (given) =>
-      orRefused(given, {
-        work: () => work(given, given.request.params as Ids),
-        show: (alert) => show(given, alert),
+    forTeam[role].form(`${TEAM}/${path}`, TEAM, (context) =>
+      orRefused(context, {
+        work: () => work(context, context.request.params as Ids),
+        show: (alert) => show(context, alert),
         ...(unfit === undefined ? {} : { unfit }),
       }),
     )
@@ -81,10 +81,10 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   }
   change('owner', 'name', rename, 'developer.team.name_unfit')
 
-  const inviteTyped = async (given: TeamRequest) => {
-    const { deps: acting, team, person, request } = given
+  const inviteTyped = async (context: TeamRequest) => {
+    const { deps: acting, team, person, request } = context
     const who = parseInput(invite.input, request.body)
-    return grantRole(given, who.role, async () => {
+    return grantRole(context, who.role, async () => {
       await invite(acting, team.team_id, who, person)
       return '?done=invited'
     })
@@ -101,10 +101,10 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     return '?done=withdrawn'
   })
 
-  change('owner', 'members/:member_id/role', async (given, { member_id }) => {
-    const { deps: acting, team, person, request } = given
+  change('owner', 'members/:member_id/role', async (context, { member_id }) => {
+    const { deps: acting, team, person, request } = context
     const { role } = parseInput(setMemberRole.input, request.body)
-    return grantRole(given, role, async () => {
+    return grantRole(context, role, async () => {
       await setMemberRole(acting, team.team_id, { role }, member_id, person)
       return '?done=role'
     })

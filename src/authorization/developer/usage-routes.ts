@@ -26,7 +26,7 @@ const SERIES = [
 ] as const satisfies readonly { readonly id: string; readonly kinds: readonly UsageKind[] }[]
 type Series = (typeof SERIES)[number]
 
-const isOf = ({ kinds }: Series, { kind }: DayOfUsage): boolean => kinds.some((one) => one === kind)
+const isOf = ({ kinds }: Series, { kind }: DayOfUsage): boolean => kinds.some((counted) => counted === kind)
 
 /** Daily usage of an app and its rate limits: charts, a table and a CSV file. */
 export const usageRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
@@ -66,8 +66,8 @@ export const usageRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { dep
 function byDay(since: Date, usage: readonly DayOfUsage[]) {
   return Array.from({ length: DAYS }, (_, place) => {
     const day = addSeconds(since, place * DAY_S)
-    const ofDay = usage.filter((one) => one.day.getTime() === day.getTime())
-    const sums = SERIES.map((series) => totalOf(ofDay.filter((one) => isOf(series, one))))
+    const ofDay = usage.filter((row) => row.day.getTime() === day.getTime())
+    const sums = SERIES.map((series) => totalOf(ofDay.filter((row) => isOf(series, row))))
     return { day: day.toISOString().slice(0, 10), sums }
   })
 }
@@ -76,7 +76,7 @@ const totalOf = (usage: readonly DayOfUsage[]): number => usage.reduce((sum, { t
 const shown = (count: number): string => count.toLocaleString('en-US')
 
 function chart({ id }: Series, since: Date, sums: readonly number[], t: Translate) {
-  const total = sums.reduce((sum, one) => sum + one, 0)
+  const total = sums.reduce((sum, count) => sum + count, 0)
   return chartOf({
     id,
     title: t(`developer.usage.${id}`),
@@ -101,9 +101,9 @@ function errorsIn(usage: readonly DayOfUsage[]) {
   }
   return [...codes]
     .map(([code, counts]) => ({ code, name: nameOfRescode(code), ...counts }))
-    .sort((one, other) => other.times - one.times || one.code - other.code)
-    .map(({ times, claimed, ...one }) => ({
-      ...one,
+    .sort((a, b) => b.times - a.times || a.code - b.code)
+    .map(({ times, claimed, ...error }) => ({
+      ...error,
       times: shown(times),
       claimed: claimed > 0 ? shown(claimed) : null,
     }))

@@ -40,83 +40,83 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
 
   async function deliveries(appKey: string, query: unknown) {
     const { after } = anyQuery.parse(query)
-    const asked = { app_key: appKey, limit: PAGE_SIZE }
-    const { data = asked } = APP_WEBHOOK.deliveries.input.safeParse({ ...asked, after })
+    const firstPage = { app_key: appKey, limit: PAGE_SIZE }
+    const { data = firstPage } = APP_WEBHOOK.deliveries.input.safeParse({ ...firstPage, after })
     return APP_WEBHOOK.deliveries(deps, data)
   }
 
-  async function show(given: AppRequest, shown: Shown = {}): Promise<FastifyReply> {
-    const { app_key, role } = given.app
+  async function show(context: AppRequest, shown: Shown = {}): Promise<FastifyReply> {
+    const { app_key, role } = context.app
     const found = await showMicroApp(deps, app_key)
-    const { events, next } = await deliveries(app_key, given.request.query)
-    return given.page('home', 'developer/webhook', {
+    const { events, next } = await deliveries(app_key, context.request.query)
+    return context.page('home', 'developer/webhook', {
       typed: found.webhook_url ?? '',
       ...shown,
-      done: done(given.request),
+      done: done(context.request),
       app: { app_key, name: found.name, url: found.webhook_url, isOwner: role === 'owner' },
       newest: role === 'owner' ? await APP_WEBHOOK.newest(deps, app_key) : '',
-      lacksFactor: (await STEP_UP.secondFactor(deps, given.person)) === 'none',
+      lacksFactor: (await STEP_UP.secondFactor(deps, context.person)) === 'none',
       // Without the user concerned: the app knows, but its team need not.
       events: events.map(({ event_id, type, state, attempts, last_status, last_error, created_at }) => ({
         ...{ id: event_id, type, state, attempts, status: last_status },
-        problem: last_status === null ? webhookProblem(last_error, given.t) : null,
+        problem: last_status === null ? webhookProblem(last_error, context.t) : null,
         at: created_at.toISOString(),
       })),
       next,
     })
   }
 
-  forApp.developer.get(WEBHOOK, (given) => show(given))
+  forApp.developer.get(WEBHOOK, (context) => show(context))
 
   const path = ({ app: { app_key } }: AppRequest): string => `${HOME}/apps/${app_key}/webhook`
 
-  forApp.owner.form(WEBHOOK, WEBHOOK, (given) => {
-    const { webhook_url: typed } = parseInput(urlForm, given.request.body ?? {})
-    return sensitive(deps, given, {
-      path: path(given),
-      show: (alert) => show(given, { alert, typed }),
+  forApp.owner.form(WEBHOOK, WEBHOOK, (context) => {
+    const { webhook_url: typed } = parseInput(urlForm, context.request.body ?? {})
+    return sensitive(deps, context, {
+      path: path(context),
+      show: (alert) => show(context, { alert, typed }),
       unfit: 'developer.webhook.unfit',
       work: async () => {
         const address = parseInput(APP_WEBHOOK.set.input, { webhook_url: typed === '' ? null : typed })
-        const made = await APP_WEBHOOK.set(acting(given), given.app.app_key, address, given.person)
-        if (made !== undefined) return show(given, { made })
+        const made = await APP_WEBHOOK.set(acting(context), context.app.app_key, address, context.person)
+        if (made !== undefined) return show(context, { made })
         return typed === '' ? '?done=removed' : '?done=same'
       },
     })
   })
 
-  forApp.owner.form(`${WEBHOOK}/secret`, WEBHOOK, (given) =>
-    sensitive(deps, given, {
-      path: path(given),
-      show: (alert) => show(given, { alert }),
+  forApp.owner.form(`${WEBHOOK}/secret`, WEBHOOK, (context) =>
+    sensitive(deps, context, {
+      path: path(context),
+      show: (alert) => show(context, { alert }),
       work: async () => {
-        const form = parseInput(rotateForm, given.request.body ?? {})
-        return show(given, { made: await APP_WEBHOOK.rotate(acting(given), given.app.app_key, form, given.person) })
+        const form = parseInput(rotateForm, context.request.body ?? {})
+        return show(context, { made: await APP_WEBHOOK.rotate(acting(context), context.app.app_key, form, context.person) })
       },
     }),
   )
 
   /** Shows the page with an alert after too many requests. */
-  async function orTooMany(given: AppRequest, next: string, work: () => Promise<unknown>) {
+  async function orTooMany(context: AppRequest, next: string, work: () => Promise<unknown>) {
     try {
       await work()
       return next
     } catch (error) {
       if (!(error instanceof RescodeError) || error.rescode !== TOO_MANY) throw error
-      given.reply.code(429).headers({ ...error.failure.headers })
-      return show(given, { alert: given.t('developer.webhook.too_many') })
+      context.reply.code(429).headers({ ...error.failure.headers })
+      return show(context, { alert: context.t('developer.webhook.too_many') })
     }
   }
 
-  forApp.developer.form(`${WEBHOOK}/test`, WEBHOOK, (given) =>
-    orTooMany(given, '?done=tested', () => APP_WEBHOOK.test(acting(given), given.app.app_key, given.person)),
+  forApp.developer.form(`${WEBHOOK}/test`, WEBHOOK, (context) =>
+    orTooMany(context, '?done=tested', () => APP_WEBHOOK.test(acting(context), context.app.app_key, context.person)),
   )
 
-  forApp.developer.form(`${WEBHOOK}/events/:event_id/retry`, WEBHOOK, (given) => {
-    const event = APP_WEBHOOK.retry.input.safeParse(given.request.params).data
+  forApp.developer.form(`${WEBHOOK}/events/:event_id/retry`, WEBHOOK, (context) => {
+    const event = APP_WEBHOOK.retry.input.safeParse(context.request.params).data
     if (!event) throw noSuchPath()
-    const { app_key } = given.app
-    return orTooMany(given, '?done=again', () => APP_WEBHOOK.retry(acting(given), app_key, event, given.person))
+    const { app_key } = context.app
+    return orTooMany(context, '?done=again', () => APP_WEBHOOK.retry(acting(context), app_key, event, context.person))
   })
 }
 

@@ -65,7 +65,7 @@ const sealBatch = ({ db, keys, clock }: Pick<Deps, 'db' | 'keys' | 'clock'>): Pr
     const keysOf = (rows: readonly { routing_key: number }[]) => rows.map(({ routing_key }) => routing_key)
     const idsOf = (rows: readonly { audit_id: string }[]) => rows.map(({ audit_id }) => audit_id)
     const events = await findEventsById(inside, keysOf(taken), idsOf(taken))
-    events.sort((one, other) => one.at.getTime() - other.at.getTime() || (one.audit_id < other.audit_id ? -1 : 1))
+    events.sort((a, b) => a.at.getTime() - b.at.getTime() || (a.audit_id < b.audit_id ? -1 : 1))
     const found = new Set(idsOf(events))
     const missing = taken.filter(({ audit_id }) => !found.has(audit_id))
     const before = await lastSeal(inside)

@@ -85,7 +85,7 @@ async function queryAddresses(name: string, servers: readonly string[] | undefin
   const late = first.then(() => sleep(OTHER_FAMILY_MS, undefined, { ref: false }))
   await Promise.race([all, late.catch(() => all)])
   resolver.cancel()
-  return { found: found.sort((one, other) => one.family - other.family), ...(timeout ? { timeout } : {}) }
+  return { found: found.sort((a, b) => a.family - b.family), ...(timeout ? { timeout } : {}) }
 }
 
 /** Looks names up in the hosts file, re-read whenever it changes. */

@@ -30,10 +30,10 @@ export const ACCOUNT_SEALED: readonly SealedColumn[] = [
 
 /** Starts enrolling an authenticator, which `confirmTotp` completes. Undefined if the person already has one. */
 export async function enrolTotp(deps: Deps, key: UserRowKey, label: string): Promise<TotpEnrolment | undefined> {
-  const made = newTotp(label)
-  const sealed = encryptSecret(deps.keys, made.secret, sealingContext(key.cid, key.userId))
+  const enrolment = newTotp(label)
+  const sealed = encryptSecret(deps.keys, enrolment.secret, sealingContext(key.cid, key.userId))
   const isSet = await store.setTotp(deps.db, key, sealed, deps.clock.now())
-  return isSet > 0 ? made : undefined
+  return isSet > 0 ? enrolment : undefined
 }
 
 /** The time step of this code; undefined unless the authenticator shows it now. */

@@ -75,11 +75,11 @@ function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOu
     const isTaken = (passport: string): boolean =>
       seen.passports.has(normalName(passport)) || taken.has(normalName(passport))
     const outcomes = users.map((user): ImportOutcome => {
-      const known = existing.get(keyOf(user))
-      if (known && isIdentical(user, known)) return 'identical'
+      const stored = existing.get(keyOf(user))
+      if (stored && isIdentical(user, stored)) return 'identical'
       const fields = [
         ...(isTaken(user.passport) ? (['passport'] as const) : []),
-        ...(known || seen.keys.has(keyOf(user)) ? (['user_id'] as const) : []),
+        ...(stored || seen.keys.has(keyOf(user)) ? (['user_id'] as const) : []),
       ]
       if (fields.length > 0) return fields
       seen.keys.add(keyOf(user))
@@ -104,5 +104,5 @@ const keyOf = ({ cid, user_id }: { cid: number; user_id: string }): string => `$
 const COMPARED = ['name', 'gender', 'big_avatar_url', 'phone_number', 'status'] as const
 type ComparedUser = Pick<z.output<typeof profile>, 'passport' | (typeof COMPARED)[number]>
 
-const isIdentical = (user: ComparedUser, known: ComparedUser): boolean =>
-  normalName(user.passport) === normalName(known.passport) && COMPARED.every((field) => user[field] === known[field])
+const isIdentical = (user: ComparedUser, stored: ComparedUser): boolean =>
+  normalName(user.passport) === normalName(stored.passport) && COMPARED.every((field) => user[field] === stored[field])

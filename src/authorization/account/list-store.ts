@@ -25,8 +25,8 @@ export async function listUsers(db: Db, filter: UserFilter): Promise<Page<User>>
     return { rows: withPassports(rows, await credentialsOf(db, rows)), next }
   }
   const { rows, next } = await credentialPage(db, filter.passport, filter)
-  const found = new Map((await profilesOf(db, rows)).map((profile) => [textOfKey(profile), profile]))
-  const inOrder = rows.flatMap((credential) => found.get(textOfKey(credential)) ?? [])
+  const profiles = new Map((await profilesOf(db, rows)).map((profile) => [textOfKey(profile), profile]))
+  const inOrder = rows.flatMap((credential) => profiles.get(textOfKey(credential)) ?? [])
   return { rows: withPassports(inOrder, rows), next }
 }
 
@@ -55,7 +55,7 @@ async function credentialPage(
   { limit, after }: Pick<UserFilter, 'limit' | 'after'>,
 ): Promise<Page<CredentialRow>> {
   const last = after?.[3]
-  const found = await db.listWithCustomPlan(
+  const rows = await db.listWithCustomPlan(
     withCursor(credentialRow),
     sql`select routing_key, cid, user_id, ${SHOWN_PASSPORT} as passport,
           ${cursorOf(sql.part`to_timestamp(0), cid, user_id, passport`)}
@@ -63,7 +63,7 @@ async function credentialPage(
         where passport like ${beginsWith(normalName(passport))} and (${last}::text is null or passport ~>~ ${last})
         order by user_credential.passport using ~<~ limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
+  return pageOf(rows, limit)
 }
 
 const profilesOf = (db: Db, rows: readonly CredentialRow[]): Promise<Profile[]> =>

@@ -188,12 +188,12 @@ interface SignInPage {
 /** Newest first. */
 export async function signInsOfUser(db: Db, key: UserRowKey, { limit, after }: SignInPage): Promise<Page<SignIn>> {
   const [at, signInId] = after ?? []
-  const found = await db.of(key.routingKey).listWithCustomPlan(
+  const rows = await db.of(key.routingKey).listWithCustomPlan(
     withCursor(signIn),
     sql`select at, outcome, method, address, user_agent as "userAgent", ${cursorOf(sql.part`at, sign_in_id`)} from sign_in
         where ${ofPerson(key)}
           and (${at}::timestamptz is null or (at, sign_in_id) < (${at}::timestamptz, ${signInId}::uuid))
         order by at desc, sign_in_id desc limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
+  return pageOf(rows, limit)
 }

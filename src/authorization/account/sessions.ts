@@ -34,8 +34,8 @@ async function endNamedSession({ db, keys, clock }: Deps, person: UserRowKey, id
 
 /** The person's valid sessions, the current one first. */
 async function ownSessions({ db, keys, clock }: Deps, person: SignedIn) {
-  const found = await sessionsOfUser(db, person, clock.now())
-  const shown = found.map(({ sessionHash, ...session }) => ({
+  const sessions = await sessionsOfUser(db, person, clock.now())
+  const shown = sessions.map(({ sessionHash, ...session }) => ({
     ...session,
     id: sessionIdOf(keys, sessionHash),
     isThis: sessionHash.equals(person.sessionHash),

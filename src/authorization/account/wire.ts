@@ -196,11 +196,11 @@ const lastDigits = (text: string): string => `${'*'.repeat(Math.max(0, text.leng
 const firstLetter = (text: string): string => `${[...text][0] ?? ''}***`
 
 /** What operators see without giving a reason. */
-export const maskedUser = (found: User): User => ({
-  ...found,
-  name: firstLetter(found.name),
+export const maskedUser = (user: User): User => ({
+  ...user,
+  name: firstLetter(user.name),
   big_avatar_url: '',
-  phone_number: found.phone_number === null ? null : lastDigits(found.phone_number),
+  phone_number: user.phone_number === null ? null : lastDigits(user.phone_number),
 })
 
 /** Cursor: created_at, cid, user_id; for searches by passport also that, as the last value. */

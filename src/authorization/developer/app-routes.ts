@@ -60,15 +60,15 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
   )
 
   async function edited({ app: { app_key } }: AppRequest) {
-    const found = await showMicroApp(deps, app_key)
-    const isLive = found.stage === 'live'
-    return { found, shown: { action: `${HOME}/apps/${app_key}/edit`, appName: found.name, isLive } }
+    const microApp = await showMicroApp(deps, app_key)
+    const isLive = microApp.stage === 'live'
+    return { microApp, shown: { action: `${HOME}/apps/${app_key}/edit`, appName: microApp.name, isLive } }
   }
 
   forApp.developer.get(`${APP}/edit`, async (context) => {
     const { kind, reasons } = context.app
-    const { found, shown } = await edited(context)
-    return show(context, { ...shown, typed: formOfApp({ ...found, kind, reasons }) })
+    const { microApp, shown } = await edited(context)
+    return show(context, { ...shown, typed: formOfApp({ ...microApp, kind, reasons }) })
   })
 
   forApp.developer.form(`${APP}/edit`, `${APP}/edit`, async (context) => {
@@ -86,19 +86,19 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     { error, ...shown }: { alert?: string; error?: InvalidInput | undefined; password?: string } = {},
   ): Promise<FastifyReply> {
     const { app: access, request, page, t } = context
-    const found = await showMicroApp(deps, access.app_key)
+    const microApp = await showMicroApp(deps, access.app_key)
     const latest = await APP_REQUESTS.latest(deps, access.app_key)
     return page('home', 'developer/app', {
       ...shown,
       problems: error ? problemsOf(error, t) : [],
       done: done(request),
       app: {
-        ...found,
+        ...microApp,
         kind: access.kind,
-        hasSecret: hasSecret(found),
+        hasSecret: hasSecret(microApp),
         reasons: access.reasons,
         isOwner: access.role === 'owner',
-        isInDevelopment: found.stage === 'development',
+        isInDevelopment: microApp.stage === 'development',
       },
       team: { id: access.team_id, name: access.team_name },
       request: latest && {

@@ -110,13 +110,13 @@ function registeredValues(name: string, { redirect_uris, hosts, scopes, token_au
 /** Why a request was or would be refused: the failed check, sent and registered values, how to fix it. */
 export function reasonOf(refused: RefusedRow, app: App | undefined, t: Translate) {
   const { endpoint, rescode, failure, received } = refused
-  const found = refusingCheckOf(refused)
+  const failed = refusingCheckOf(refused)
   return {
     endpoint,
     rescode,
     failure,
-    row: found?.row ?? null,
-    check: found ? checkText(found.check, t.locale) : null,
+    row: failed?.row ?? null,
+    check: failed ? checkText(failed.check, t.locale) : null,
     compared: Object.entries(received ?? {}).map(([name, sent]) => ({
       name,
       sent,

@@ -23,14 +23,14 @@ export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 
   async function show(context: AppRequest, shown: { alert?: string; made?: string } = {}) {
     const { app_key } = context.app
-    const found = await showMicroApp(deps, app_key)
+    const microApp = await showMicroApp(deps, app_key)
     return context.page('home', 'developer/secret', {
       ...shown,
       lacksFactor: (await STEP_UP.secondFactor(deps, context.person)) === 'none',
       done: done(context.request),
-      app: { app_key, name: found.name, hasSecret: hasSecret(found) },
-      newest: APP_SECRET.newest(found.secrets),
-      secrets: found.secrets.map(({ created_at, ends_at, last_used_at }) => ({
+      app: { app_key, name: microApp.name, hasSecret: hasSecret(microApp) },
+      newest: APP_SECRET.newest(microApp.secrets),
+      secrets: microApp.secrets.map(({ created_at, ends_at, last_used_at }) => ({
         created: created_at.toISOString(),
         ends: ends_at?.toISOString() ?? null,
         used: last_used_at?.toISOString() ?? null,

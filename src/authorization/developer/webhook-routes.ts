@@ -47,13 +47,13 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
 
   async function show(context: AppRequest, shown: Shown = {}): Promise<FastifyReply> {
     const { app_key, role } = context.app
-    const found = await showMicroApp(deps, app_key)
+    const microApp = await showMicroApp(deps, app_key)
     const { events, next } = await deliveries(app_key, context.request.query)
     return context.page('home', 'developer/webhook', {
-      typed: found.webhook_url ?? '',
+      typed: microApp.webhook_url ?? '',
       ...shown,
       done: done(context.request),
-      app: { app_key, name: found.name, url: found.webhook_url, isOwner: role === 'owner' },
+      app: { app_key, name: microApp.name, url: microApp.webhook_url, isOwner: role === 'owner' },
       newest: role === 'owner' ? await APP_WEBHOOK.newest(deps, app_key) : '',
       lacksFactor: (await STEP_UP.secondFactor(deps, context.person)) === 'none',
       // Without the user concerned: the app knows, but its team need not.

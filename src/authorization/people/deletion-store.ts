@@ -44,14 +44,14 @@ interface RequestPage {
 /** Oldest first. */
 export async function listRequests(db: Db, { limit, after }: RequestPage): Promise<Page<DeletionRequest>> {
   const [at, cid, userId] = after ?? []
-  const found = await db.listWithCustomPlan(
+  const rows = await db.listWithCustomPlan(
     withCursor(deletionRequest),
     sql`select cid, user_id, requested_at, due_at, ${cursorOf(sql.part`requested_at, cid, user_id`)} from deletion_request
         where ${at}::timestamptz is null
           or (requested_at, cid, user_id) > (${at}::timestamptz, ${cid}::int, ${userId}::text)
         order by requested_at, cid, user_id limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
+  return pageOf(rows, limit)
 }
 
 /** Due requests of people in this range of routing keys. */

@@ -101,7 +101,7 @@ export type ListedRequest = z.output<typeof listed>
 /** Oldest first. */
 export async function listRequests(db: Db, { limit, after, state }: RequestFilter): Promise<Page<ListedRequest>> {
   const [askedAt, requestId] = after ?? []
-  const found = await db.listWithCustomPlan(
+  const rows = await db.listWithCustomPlan(
     withCursor(listed),
     sql`select r.request_id, r.app_key, a.name, t.name as team, r.kind, r.state, r.asked_at,
           ${cursorOf(sql.part`r.asked_at, r.request_id`)}
@@ -113,5 +113,5 @@ export async function listRequests(db: Db, { limit, after, state }: RequestFilte
             or (r.asked_at, r.request_id) > (${askedAt}::timestamptz, ${requestId}::uuid))
         order by r.asked_at, r.request_id limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
+  return pageOf(rows, limit)
 }

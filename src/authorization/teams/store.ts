@@ -177,7 +177,7 @@ export type ListedTeam = z.output<typeof listedTeam>
 /** Oldest first. */
 export async function listTeams(db: Db, { limit, after, name }: TeamFilter): Promise<Page<ListedTeam>> {
   const [createdAt, teamId] = after ?? []
-  const found = await db.listWithCustomPlan(
+  const rows = await db.listWithCustomPlan(
     withCursor(listedTeam),
     sql`select t.team_id, t.name, t.created_at, ${cursorOf(sql.part`t.created_at, t.team_id`)},
           (select count(*)::int from team_member m where m.team_id = t.team_id) as members,
@@ -189,7 +189,7 @@ export async function listTeams(db: Db, { limit, after, name }: TeamFilter): Pro
           and (${name}::text is null or lower(t.name) like lower(${beginsWith(name)}))
         order by t.created_at, t.team_id limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
+  return pageOf(rows, limit)
 }
 
 /** At most two. */

@@ -72,7 +72,7 @@ export async function confirmTotp(
 /** The `amr` that the code proves; undefined if it is wrong or used. Of concurrent uses exactly one succeeds. */
 export async function spendFactor(deps: Deps, key: UserRowKey, typed: string): Promise<readonly string[] | undefined> {
   if (isRecoveryCode(typed)) {
-    const hash = hashOfRecoveryCode(ownerOf(key), typed)
+    const hash = hashOfRecoveryCode(ownerOfCodes(key), typed)
     return (await store.spendRecoveryCode(deps.db, key, hash, deps.clock.now())) > 0 ? AMR.recoveryCode : undefined
   }
   const totp = await store.findTotp(deps.db, key)
@@ -81,11 +81,11 @@ export async function spendFactor(deps: Deps, key: UserRowKey, typed: string): P
   return (await store.spendStep(deps.db, key, totp, step)) > 0 ? AMR.totp : undefined
 }
 
-const ownerOf = ({ cid, userId }: UserRowKey): string => `${cid}:${userId}`
+export const ownerOfCodes = ({ cid, userId }: UserRowKey): string => `${cid}:${userId}`
 
 /** Replaces the recovery codes. */
 async function setNewRecoveryCodes(deps: Deps, key: UserRowKey): Promise<readonly string[]> {
-  const { codes, hashes } = newRecoveryCodes(ownerOf(key))
+  const { codes, hashes } = newRecoveryCodes(ownerOfCodes(key))
   await store.replaceRecoveryCodes(deps.db, key, hashes, deps.clock.now())
   return codes
 }

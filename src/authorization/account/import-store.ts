@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { byShard, keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { credentialsOf, type KeyRow, keyRow, keysOf, withPassports } from './many-store.ts'
+import { credentialsOf, type KeyRow, keyRow, keysOf, withPassports } from './bulk-store.ts'
 import { storedPassport } from './store.ts'
 import { user } from './wire.ts'
 

@@ -11,7 +11,7 @@ import {
   keysOf,
   textOfKey,
   withPassports,
-} from './many-store.ts'
+} from './bulk-store.ts'
 import { SHOWN_PASSPORT } from './store.ts'
 import { type User, type UserFilter, user } from './wire.ts'
 

@@ -17,14 +17,12 @@ import type { TotpEnrolment } from '../../platform/lib/crypto/totp.ts'
 import { codeGuesses, forgetCodeGuesses as forgetGuesses } from '../../platform/throttle/index.ts'
 import { CodesUsedUp, SignInRefused } from './errors.ts'
 import { findFactors } from './factor-store.ts'
-import { confirmTotp, enrolTotp, spendFactor } from './factors.ts'
+import { confirmTotp, enrolTotp, ownerOfCodes, spendFactor } from './factors.ts'
 import { tellPerson } from './person-mail.ts'
 import { AMR, endSession } from './session.ts'
 import { accountOf, openSession, personLimits, recordFailure } from './sign-in.ts'
 import { type Credential, findCredential, lockUser, lockUserSignedInSince } from './store.ts'
 import { originOf, routingKeyOf, type SignInBrowser } from './wire.ts'
-
-const ownerOfCodes = ({ cid, userId }: UserRowKey): string => `${cid}:${userId}`
 
 /** Checks an authenticator code if there is a guess left today; notifies the person when the last one fails. */
 async function guessCode(deps: Deps, { step, device, code }: SecondStepInput): Promise<readonly string[] | undefined> {

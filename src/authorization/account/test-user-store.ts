@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { ofAllShards } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { credentialsOf, keyRow, keysOf, withPassports } from './many-store.ts'
+import { credentialsOf, keyRow, keysOf, withPassports } from './bulk-store.ts'
 
 const profile = keyRow.extend({ name: z.string(), phone_number: z.string().nullable() })
 type Profile = z.output<typeof profile>

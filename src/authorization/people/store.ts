@@ -64,13 +64,13 @@ export async function readRows(
   ])
   const next = last === null ? sql.part`` : sql.part` and (${ordered}) > (${cursor})`
   const shown = sql.join(rows.shown.map((column) => sql.part`${sql.identifier(column)} as ${sql.identifier(column)}`))
-  const rows = await db.of(person.routingKey).listWithCustomPlan(
+  const page = await db.of(person.routingKey).listWithCustomPlan(
     withCursor(shownRow),
     sql`select (select to_jsonb(r)::text from (select ${shown}) r) as row, ${cursorOf(ordered)}
         from ${sql.identifier(rows.table)} where ${whose(rows, person)}${next}
         order by ${ordered} limit ${limit + 1}`,
   )
-  return pageOf(rows, limit)
+  return pageOf(page, limit)
 }
 
 /** Everything stored about a person, in an order in which it can be deleted. Orders and members name no user. */

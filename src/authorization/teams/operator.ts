@@ -13,7 +13,7 @@ import { sendInvitation } from './invite.ts'
 import { approveRequest, listRequests, oneRequest, refuseRequest, returnRequest, showRequest } from './request.ts'
 import { withdrawOpen } from './request-store.ts'
 import * as store from './store.ts'
-import { createEmptyTeam } from './team.ts'
+import { makeTeam } from './team.ts'
 import { newTeam, newTeamOf, type TeamFilter, teamFilter } from './wire.ts'
 
 /** The team by id, or by name if that is unique. */
@@ -24,7 +24,7 @@ const listTeams = ({ db }: Deps, filter: TeamFilter) => pageNamed('teams', store
 /** A team whose owner is invited by mail. */
 const createTeam = (deps: Deps, { name, mail }: z.output<typeof newTeamOf>): Promise<{ team_id: string }> =>
   inTransaction(deps, async (inside) => {
-    const team_id = await createEmptyTeam(inside, name)
+    const team_id = await makeTeam(inside, name)
     await sendInvitation(inside, team_id, { mail, role: 'owner' })
     return { team_id }
   })

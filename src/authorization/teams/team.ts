@@ -53,7 +53,8 @@ export const becomeDeveloper = <Done>(
     return work(inside)
   })
 
-async function makeTeam(deps: Deps, name: string, owner?: UserRowKey): Promise<string> {
+/** Without `owner`, a team that nobody is in yet. */
+export async function makeTeam(deps: Deps, name: string, owner?: UserRowKey): Promise<string> {
   const teamId = randomUUID()
   const now = deps.clock.now()
   await store.insertTeam(deps.db, teamId, name, now)
@@ -74,9 +75,6 @@ export const createTeam = operation(
       return makeTeam(inside, name, person)
     }),
 )
-
-/** A team without members; operators invite its owner. */
-export const createEmptyTeam = (deps: Deps, name: string): Promise<string> => makeTeam(deps, name)
 
 export const teamsOf = ({ db }: Deps, person: UserRowKey): Promise<Membership[]> => store.teamsOfPerson(db, person)
 

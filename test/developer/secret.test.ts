@@ -104,6 +104,16 @@ describe('the secret of an app', () => {
     expect(refused && seen(refused)).toContain('perhaps by your own second click. It cannot be shown again.')
   })
 
+  it('before it works on for a day where no time was chosen', async () => {
+    world.clock.advance(1)
+    await rotate({ overlap_s: '' })
+    const { rows } = await world.pool.query(
+      'select max(ends_at) as ends from micro_app_secret where app_key = $1',
+      [appKey],
+    )
+    expect(rows).toEqual([{ ends: new Date(world.clock.now().getTime() + 86_400_000) }])
+  })
+
   it('before it works on for the chosen time', async () => {
     const secrets = [secretIn(await rotate())]
     const works = async () =>

@@ -74,14 +74,9 @@ export async function startSession(
     sid: upstream.sid === undefined ? null : sha256(upstream.sid),
     idToken: encryptSecret(deps.keys, upstream.idToken, idTokenContext(session.hash)),
   }
-  const inserted = await store.insertSession(
-    deps.db,
-    { routingKey, cid, userId },
-    {
-      ...{ sessionHash: session.hash, createdAt: now, expiresAt, from, upstream: report },
-      amr: amr === AMR.password ? null : amr,
-    },
-  )
+  const row = { sessionHash: session.hash, createdAt: now, expiresAt, from, upstream: report }
+  const factors = amr === AMR.password ? null : amr
+  const inserted = await store.insertSession(deps.db, { routingKey, cid, userId }, { ...row, amr: factors })
   if (inserted === 0) throw new SignInRefused()
   return session.text
 }

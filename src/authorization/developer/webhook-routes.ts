@@ -22,7 +22,8 @@ const done = doneText({
   again: 'developer.webhook.done_again',
 })
 
-const urlForm = z.object({ webhook_url: z.string().trim().catch('') })
+/** An empty address removes the webhook; an absent one is invalid. */
+const urlForm = z.object({ webhook_url: z.string().trim().optional().catch(undefined) }).catch({})
 const anyQuery = z.record(z.string(), z.unknown()).catch({})
 
 interface Shown {
@@ -71,13 +72,14 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
   const path = ({ app: { app_key } }: AppRequest): string => `${HOME}/apps/${app_key}/webhook`
 
   forApp.owner.form(WEBHOOK, WEBHOOK, (context) => {
-    const { webhook_url: typed } = parseInput(urlForm, context.request.body ?? {})
+    const { webhook_url } = urlForm.parse(context.request.body)
+    const typed = webhook_url ?? ''
     return sensitive(deps, context, {
       path: path(context),
       show: (alert) => show(context, { alert, typed }),
       unfit: 'developer.webhook.unfit',
       work: async () => {
-        const address = parseInput(APP_WEBHOOK.set.input, { webhook_url: typed === '' ? null : typed })
+        const address = parseInput(APP_WEBHOOK.set.input, { webhook_url: webhook_url === '' ? null : webhook_url })
         const made = await APP_WEBHOOK.set(acting(context), context.app.app_key, address, context.person)
         if (made !== undefined) return show(context, { made })
         return typed === '' ? '?done=removed' : '?done=same'

@@ -17,7 +17,7 @@ import * as store from './app-store.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import { lockTeam } from './store.ts'
 import { changeTeam } from './team.ts'
-import { type AppFields, appFields, type SecretRotation, secretRotation } from './wire.ts'
+import { type AppFields, appFields, type SecretReplacement, secretReplacement } from './wire.ts'
 
 const MAX_APPS = 20
 
@@ -120,8 +120,8 @@ const newestSecret = (secrets: readonly { readonly created_at: Date }[]): string
  * makes only one. The old secret stays valid for `overlap_s` seconds.
  */
 const rotateAppSecret = operation(
-  secretRotation,
-  (deps: Deps, appKey: string, { replaces, overlap_s }: SecretRotation, person: UserRowKey) =>
+  secretReplacement,
+  (deps: Deps, appKey: string, { replaces, overlap_s }: SecretReplacement, person: UserRowKey) =>
     changeApp(deps, appKey, { person, role: 'owner' }, async (inside): Promise<string> => {
       if (newestSecret((await showMicroApp(inside, appKey)).secrets) !== replaces) throw new TeamRefusal('changed')
       return (await rotateSecret(inside, appKey, { overlap_s })).app_secret

@@ -13,7 +13,7 @@ import {
 import { changeApp } from './app.ts'
 import { TeamRefusal } from './errors.ts'
 import { rebaseRequest } from './request-store.ts'
-import { type SecretRotation, secretRotation } from './wire.ts'
+import { type SecretReplacement, secretReplacement } from './wire.ts'
 
 /** The webhook of an app. People never see it, so changing it needs no approval even in live apps. */
 
@@ -44,11 +44,11 @@ const setWebhook = operation(
  * owner saw, so a form sent twice makes only one.
  */
 const rotateSecret = operation(
-  secretRotation,
+  secretReplacement,
   async (
     deps: OutboundDeps,
     appKey: string,
-    { replaces, overlap_s }: SecretRotation,
+    { replaces, overlap_s }: SecretReplacement,
     person: UserRowKey,
   ): Promise<string> =>
     changeApp(deps, appKey, { person, role: 'owner' }, async (inside) => {

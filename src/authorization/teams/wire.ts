@@ -76,8 +76,8 @@ export const teamFilter = z.strictObject({
 export type TeamFilter = z.output<typeof teamFilter>
 
 /** `replaces`: the newest secret that the owner saw. */
-export const secretRotation = rotation.extend({ replaces: z.string().max(40) })
-export type SecretRotation = z.output<typeof secretRotation>
+export const secretReplacement = rotation.extend({ replaces: z.string().max(40) })
+export type SecretReplacement = z.output<typeof secretReplacement>
 
 export const REQUEST_STATES = ['open', 'returned', 'approved', 'refused', 'withdrawn'] as const
 

@@ -62,13 +62,23 @@ const headersOf = (lines: readonly string[]): Record<string, string> =>
 function wordsOf(command: string): string[] {
   const words = command
     .replace(/[\\^]\r?\n/g, ' ')
-    .matchAll(/(?:\$?'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^\s'"\\]))+/g)
+    .matchAll(/(?:\$'(?:[^'\\]|\\.)*'|'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\])+/gs)
   return [...words].map(([word]) =>
-    word.replace(/\$?'((?:[^'])*)'|"((?:[^"\\]|\\.)*)"|\\(.)/g, (_whole, single, double, escaped) =>
-      single !== undefined ? single : double !== undefined ? double.replace(/\\(["\\$`])/g, '$1') : escaped,
+    word.replace(
+      /\$'((?:[^'\\]|\\.)*)'|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs,
+      (_whole, ansi?: string, single?: string, double?: string, escaped?: string) =>
+        (ansi && unescaped(ansi)) ?? single ?? double?.replace(/\\(["\\$`])/g, '$1') ?? escaped ?? '',
     ),
   )
 }
+
+const CONTROLS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
+
+/** The content of `$'…'`, which browsers use when they copy a request whose text has quotes or exclamation marks. */
+const unescaped = (text: string): string =>
+  text.replace(/\\(?:u([\da-f]{4})|x([\da-f]{2})|(.))/gis, (_whole, u?: string, x?: string, other = '') =>
+    u || x ? String.fromCharCode(Number.parseInt(u ?? x ?? '', 16)) : (CONTROLS[other] ?? other),
+  )
 
 /** curl options that affect the request. */
 const DATA = ['--data', '--data-raw', '--data-binary', '--data-ascii', '--data-urlencode', '--json']

@@ -97,6 +97,7 @@ export const changePassword = (deps: Deps, session: SignedIn, change: PasswordCh
     await limits.refuseExhausted()
     const currentHash = await store.passwordHashOf(deps.db, session)
     if (!(await verifyPassword(currentHash, current))) throw await limits.failed()
+    await limits.refuseExhausted() // of concurrent guesses, no more are answered than the limit allows
     await limits.forget()
     const passwordHash = await hashPassword(password)
     await inPersonTransaction(deps, session.routingKey, async (inside, db) => {

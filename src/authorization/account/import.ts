@@ -77,8 +77,9 @@ function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOu
     const outcomes = users.map((user): ImportOutcome => {
       const stored = existing.get(keyOf(user))
       if (stored && isIdentical(user, stored)) return 'identical'
+      const isOwn = stored !== undefined && normalName(stored.passport) === normalName(user.passport)
       const fields = [
-        ...(isTaken(user.passport) ? (['passport'] as const) : []),
+        ...(!isOwn && isTaken(user.passport) ? (['passport'] as const) : []),
         ...(stored || seen.keys.has(keyOf(user)) ? (['user_id'] as const) : []),
       ]
       if (fields.length > 0) return fields

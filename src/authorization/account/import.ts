@@ -76,8 +76,8 @@ function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOu
       seen.passports.has(normalName(passport)) || taken.has(normalName(passport))
     const outcomes = users.map((user): ImportOutcome => {
       const stored = existing.get(keyOf(user))
-      if (stored && isIdentical(user, stored)) return 'identical'
       const isOwn = stored !== undefined && normalName(stored.passport) === normalName(user.passport)
+      if (isOwn && COMPARED.every((field) => user[field] === stored[field])) return 'identical'
       const fields = [
         ...(!isOwn && isTaken(user.passport) ? (['passport'] as const) : []),
         ...(stored || seen.keys.has(keyOf(user)) ? (['user_id'] as const) : []),
@@ -103,7 +103,3 @@ function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOu
 const keyOf = ({ cid, user_id }: { cid: number; user_id: string }): string => `${cid} ${user_id}`
 
 const COMPARED = ['name', 'gender', 'big_avatar_url', 'phone_number', 'status'] as const
-type ComparedUser = Pick<z.output<typeof profile>, 'passport' | (typeof COMPARED)[number]>
-
-const isIdentical = (user: ComparedUser, stored: ComparedUser): boolean =>
-  normalName(user.passport) === normalName(stored.passport) && COMPARED.every((field) => user[field] === stored[field])

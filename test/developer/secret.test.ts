@@ -107,10 +107,9 @@ describe('the secret of an app', () => {
   it('before it works on for a day where no time was chosen', async () => {
     world.clock.advance(1)
     await rotate({ overlap_s: '' })
-    const { rows } = await world.pool.query(
-      'select max(ends_at) as ends from micro_app_secret where app_key = $1',
-      [appKey],
-    )
+    const { rows } = await world.pool.query('select max(ends_at) as ends from micro_app_secret where app_key = $1', [
+      appKey,
+    ])
     expect(rows).toEqual([{ ends: new Date(world.clock.now().getTime() + 86_400_000) }])
   })
 

@@ -99,7 +99,10 @@ async function makeLink(deps: Deps, job: z.output<typeof forgottenJob>): Promise
   const { linkId, sealed, at } = job
   const expiresAt = wholeSecondsAfter(at, LINK_S)
   if (expiresAt <= clock.now()) return undefined
-  const credential = await findCredential(deps.db, decryptSecret(keys, Buffer.from(sealed, 'base64'), contextOf(linkId)))
+  const credential = await findCredential(
+    deps.db,
+    decryptSecret(keys, Buffer.from(sealed, 'base64'), contextOf(linkId)),
+  )
   if (!credential) return undefined
   const { cid, userId } = credential
   const key: UserRowKey = { routingKey: routingKeyOf(cid, userId), cid, userId }

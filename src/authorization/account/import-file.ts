@@ -41,7 +41,15 @@ interface ImportOptions {
 }
 
 /** Creates the users of a file in batches. Users who exist with the same data are skipped, so it can be repeated. */
-async function importFile({ records, dryRun, most, send, hash, onProblem, onProgress }: ImportOptions): Promise<ImportResult> {
+async function importFile({
+  records,
+  dryRun,
+  most,
+  send,
+  hash,
+  onProblem,
+  onProgress,
+}: ImportOptions): Promise<ImportResult> {
   const done: ImportResult = { created: 0, new: 0, identical: 0, refused: 0, problems: [] }
   const refuse = (line: number, problems: readonly LocalizedText[]): void => {
     done.refused++

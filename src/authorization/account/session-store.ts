@@ -10,7 +10,12 @@ import { lockedUserByKey, userByKey } from './store.ts'
 import { keptUserAgent, type SignInOrigin, user } from './wire.ts'
 
 /** Claims of the provider replace stored values; absent claims leave them as they are. */
-export const updateProfileFromProvider = (db: Db, key: UserRowKey, claims: UpstreamPerson['profile'], now: Date): Promise<number> =>
+export const updateProfileFromProvider = (
+  db: Db,
+  key: UserRowKey,
+  claims: UpstreamPerson['profile'],
+  now: Date,
+): Promise<number> =>
   db.of(key.routingKey).exec(
     sql`update user_profile u
         set name = coalesce(c.name, u.name), gender = coalesce(c.gender, u.gender),

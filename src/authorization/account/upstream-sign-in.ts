@@ -40,7 +40,8 @@ export async function signInFromUpstream(deps: Deps, proven: Proven, arrival: Ar
     if ((await spendChallenge(db, hash, expiresAt)) === 0) {
       throw new UpstreamFailure('not_begun', 'this sign-in was answered before')
     }
-    if (!(await createPerson(inside, key, person))) await updateProfileFromProvider(db, key, person.profile, deps.clock.now())
+    if (!(await createPerson(inside, key, person)))
+      await updateProfileFromProvider(db, key, person.profile, deps.clock.now())
     await recordSignIn(inside, key, 'succeeded', { from, method: 'provider', detail: { amr, acr } })
     return startSession(inside, key, from, amr, proven)
   })

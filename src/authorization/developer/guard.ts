@@ -94,7 +94,10 @@ interface Attempt {
 }
 
 /** Runs `work`, or shows the page with the reason why it was refused. */
-export async function orRefused(context: PersonRequest, { work, show, unfit }: Attempt): Promise<FastifyReply | string> {
+export async function orRefused(
+  context: PersonRequest,
+  { work, show, unfit }: Attempt,
+): Promise<FastifyReply | string> {
   try {
     return await work()
   } catch (error) {

@@ -158,7 +158,11 @@ async function failureOf(work: () => Promise<unknown>, { operation, pasted }: At
   }
 }
 
-function send({ deps, request }: PersonRequest, requests: StandardRequests, { operation, pasted, sent, atPath }: Attempt) {
+function send(
+  { deps, request }: PersonRequest,
+  requests: StandardRequests,
+  { operation, pasted, sent, atPath }: Attempt,
+) {
   const { method, url, headers, body } = pasted
   const methods = atPath.map((endpoint) => endpoint.method.toUpperCase())
   if (method !== null && !methods.includes(method)) throw methodNotAllowed(methods)

@@ -29,7 +29,9 @@ function valuesOf({ app_key, kind, redirect_uris, hosts, scopes }: OwnApp, diale
     client_secret: secret('client_secret'),
     redirect_uri: uri,
     post_logout_redirect_uri: WITHOUT_DEMO.post_logout_redirect_uri,
-    scope: (dialect === 'contract' ? scopes : grantableScopes(scopes).filter((scope) => /^[a-z]/.test(scope))).join(' '),
+    scope: (dialect === 'contract' ? scopes : grantableScopes(scopes).filter((scope) => /^[a-z]/.test(scope))).join(
+      ' ',
+    ),
   } as Readonly<Record<string, string | undefined>>
 }
 

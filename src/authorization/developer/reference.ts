@@ -139,7 +139,10 @@ export const MAX_SEARCH = 100
 const searchTextOf = ({ title, about, method, path, requests, answers, failures }: DescribedOperation): string =>
   [
     ...[title, about, method, path],
-    ...requests.flatMap(({ name, parameters }) => [name, ...parameters.flatMap((parameter) => [parameter.name, parameter.meaning])]),
+    ...requests.flatMap(({ name, parameters }) => [
+      name,
+      ...parameters.flatMap((parameter) => [parameter.name, parameter.meaning]),
+    ]),
     ...answers.flatMap(({ fields }) => fields.flatMap((field) => [field.name, field.meaning])),
     ...failures.flatMap(({ code, name, message, meaning }) => [code, name, message, meaning]),
   ]

@@ -61,7 +61,9 @@ function described(schema: Schema, t: Translate, dialect: Dialect): Schema {
 export function exampleFor(schema: Schema, dialect: Dialect): unknown {
   const { properties = {}, anyOf } = schema
   if (anyOf?.[0]) return exampleFor(anyOf[0], dialect)
-  return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, valueFor(name, property, dialect)]))
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [name, valueFor(name, property, dialect)]),
+  )
 }
 
 function valueFor(name: string, schema: Schema, dialect: Dialect): unknown {

@@ -93,7 +93,9 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
       show: (alert) => show(context, { alert }),
       work: async () => {
         const form = parseInput(rotateForm, context.request.body ?? {})
-        return show(context, { made: await APP_WEBHOOK.rotate(acting(context), context.app.app_key, form, context.person) })
+        return show(context, {
+          made: await APP_WEBHOOK.rotate(acting(context), context.app.app_key, form, context.person),
+        })
       },
     }),
   )

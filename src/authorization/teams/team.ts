@@ -117,7 +117,8 @@ export const changeTeam = <Done>(
     const self = person && (await store.findMembership(db, person, teamId))
     if (person && !self) throw notFound()
     if (self && role === 'owner' && self.role !== 'owner') throw new TeamRefusal('not_owner')
-    const record: TeamChange['record'] = (event, detail) => recordTeamEvent(inside, event, teamId, { by: person, ...detail })
+    const record: TeamChange['record'] = (event, detail) =>
+      recordTeamEvent(inside, event, teamId, { by: person, ...detail })
     return work({ db, deps: inside, now: deps.clock.now(), self, record })
   })
 

@@ -37,7 +37,8 @@ const GLOBAL_V6 = ['2000::/3']
 /** Excluded parts of global unicast: protocol assignments with Teredo and ORCHID, documentation, 6to4. */
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
-const networks = (texts: readonly string[]): BlockList => listOfNetworks(texts.flatMap((text) => parseNetwork(text) ?? []))
+const networks = (texts: readonly string[]): BlockList =>
+  listOfNetworks(texts.flatMap((text) => parseNetwork(text) ?? []))
 
 /**
  * Cloud metadata services, which hand out a machine's credentials: link-local (AWS, Google, Azure, Tencent, Oracle and

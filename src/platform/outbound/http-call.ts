@@ -152,7 +152,10 @@ async function send(
     progress.connectionMade(certificateEnds)
     if (request.hangUp) setTimeout(() => abort.abort(hungUp()), HANG_UP_MS)
   }
-  const timer = setTimeout(() => abort.abort(new DOMException('the call took too long', 'TimeoutError')), limits.totalMs)
+  const timer = setTimeout(
+    () => abort.abort(new DOMException('the call took too long', 'TimeoutError')),
+    limits.totalMs,
+  )
   const { pauseMs = 0 } = request
   const slowly = pauseMs > 0 ? Buffer.from(request.body ?? '') : undefined
   const client = openClient(url.origin, guard, limits, { onPhase, onConnected })

@@ -105,7 +105,8 @@ export function openRateLimiter(
       logBackgroundFailure(log, 'counts of limits could not be shared', error)
       // Keep counting locally; the counts are shared next time.
       const now = performance.now()
-      for (const [key, entry] of sharedNow) if (entries.get(key) === entry && entry.endsAt > now) unshared.set(key, entry)
+      for (const [key, entry] of sharedNow)
+        if (entries.get(key) === entry && entry.endsAt > now) unshared.set(key, entry)
     }
   }
 

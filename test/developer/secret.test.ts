@@ -107,10 +107,11 @@ describe('the secret of an app', () => {
   it('before it works on for a day where no time was chosen', async () => {
     world.clock.advance(1)
     await rotate({ overlap_s: '' })
-    const { rows } = await world.pool.query('select max(ends_at) as ends from micro_app_secret where app_key = $1', [
-      appKey,
-    ])
-    expect(rows).toEqual([{ ends: new Date(world.clock.now().getTime() + 86_400_000) }])
+    const { rows } = await world.pool.query(
+      "select detail from audit_event where event = 'app_secret_rotated' and app_key = $1 order by at desc limit 1",
+      [appKey],
+    )
+    expect(rows).toEqual([{ detail: { overlap_s: 86_400 } }])
   })
 
   it('before it works on for the chosen time', async () => {

@@ -2,7 +2,7 @@ import { hash } from '@node-rs/argon2'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findUsers } from '../../src/authorization/account/index.ts'
 import { signIn } from '../../src/authorization/account/sign-in.ts'
-import { createUser, listUsers } from '../../src/authorization/account/user.ts'
+import { createUser, listUsers, updateUser } from '../../src/authorization/account/user.ts'
 import { createOperator, setOperatorPassword } from '../../src/operations/operators/index.ts'
 import { parseInput } from '../../src/platform/lib/json/input.ts'
 import { Person } from '../console/person.ts'
@@ -55,6 +55,14 @@ describe('a passport', () => {
       }
     },
   )
+
+  it('can be changed to another spelling of itself, which nobody else has', async () => {
+    const { cid, user_id } = await create('respelled')
+    await updateUser(world.deps, parseInput(updateUser.input, { cid, user_id, passport: 'ｒｅｓｐｅｌｌｅｄ' }))
+    expect(await signsIn('respelled')).toBe(true)
+    const { users: listed } = await listUsers(world.deps, parseInput(listUsers.input, { passport: 'respelled' }))
+    expect(listed.map(({ passport }) => passport)).toEqual(['ｒｅｓｐｅｌｌｅｄ'])
+  })
 
   it('has case, as before', async () => {
     await create('Case')

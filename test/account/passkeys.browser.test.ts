@@ -2,6 +2,7 @@ import { TOTP } from 'otpauth'
 import type { BrowserContext, CDPSession, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
+import { startSession } from '../../src/authorization/account/session.ts'
 import { Client, pkcePair, type User } from '../acceptance/client.ts'
 import { injectWire, queryOf } from '../acceptance/http.ts'
 import { violations } from '../axe.ts'
@@ -292,6 +293,14 @@ describe('an answer of a passkey', () => {
     expect((await submit(body, elsewhere)).statusCode).toBe(403)
     await elsewhere.close()
     expect((await submit(body)).statusCode).toBe(303) // the answer itself was in order
+  })
+
+  it('is told when to try again where the person has signed in too often', async () => {
+    const { body } = await heldAnswer()
+    const person = { cid: user.cid, userId: user.user_id }
+    for (let n = 0; n < 599; n++) await startSession(world.deps, person, { address: '192.0.2.1' })
+    const answer = await submit(body)
+    expect([answer.statusCode, Number(answer.headers['retry-after']) > 0]).toEqual([429, true])
   })
 
   it('is refused with a counter that is not above the last one: a copied key', async () => {

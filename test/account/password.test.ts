@@ -1,4 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SignInRefused } from '../../src/authorization/account/errors.ts'
+import { changePassword } from '../../src/authorization/account/password.ts'
+import { findSession } from '../../src/authorization/account/session.ts'
+import type { Db } from '../../src/platform/db/sql.ts'
+import { ConcurrencyLimit } from '../../src/platform/lib/concurrency-limit.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { type App, Client, dataOf, type TokenSet, tokenSetOf, type User } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
@@ -6,6 +11,7 @@ import { altered } from '../altered.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { MANY_CONNECTIONS, openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { untilLocked } from '../locks.ts'
+import { until } from '../until.ts'
 import { FORM, form } from './people.ts'
 
 /** A new password, by a link of an operator's or by who knows the present one. */
@@ -185,6 +191,31 @@ describe('the person’s own change', () => {
     for (let n = 0; n < 5; n++) expect((await change(browser, 'wrong password')).status).toBe(403)
     const limited = await change(browser, user.password)
     expect([limited.status, Number(limited.headers['retry-after']) > 0]).toEqual([429, true])
+    expect(await signsIn(user, user.password)).toBe(true)
+  })
+
+  it('answers no more guesses that come at once than the limit allows', async () => {
+    const { user, browser } = await makePerson()
+    const session = await findSession(world.deps, browser.cookies.get('gatehouse_session'))
+    if (!session) throw new Error('no session')
+    let goOn = () => {}
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    let reads = 0
+    // The passport is read first, then, behind the look at the limit, the password's hash.
+    const maybeValue: Db['maybeValue'] = async (...query) => {
+      const value = await world.deps.db.maybeValue(...query)
+      if (++reads === 2) await gate
+      return value
+    }
+    const slots = new ConcurrencyLimit({ name: 'held', most: 1, length: 1, waitMs: 10_000 })
+    const held = { ...world.deps, db: { ...world.deps.db, maybeValue }, passwordSlots: slots }
+    const right = changePassword(held, session, { current: user.password, password: NEW, address: '192.0.2.1' })
+    await until(() => reads === 2)
+    for (let n = 0; n < 5; n++) await change(browser, 'wrong password')
+    goOn()
+    await expect(right).rejects.toBeInstanceOf(SignInRefused)
     expect(await signsIn(user, user.password)).toBe(true)
   })
 

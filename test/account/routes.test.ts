@@ -184,7 +184,7 @@ describe('POST /sign-in', () => {
   it('logs neither passport nor password', async () => {
     await signIn({ ...RIGHT, passport: 'canary-passport', password: 'canary-password' })
     expect(world.logged()).not.toMatch(/canary/)
-    expect(world.logged()).toContain('wrong passport or password')
+    expect(world.logged()).toContain('wrong credentials')
   })
 })
 

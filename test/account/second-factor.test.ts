@@ -292,6 +292,27 @@ describe('the second step', () => {
     expect((await browser.send('GET', '/account/security')).text).toContain('Right password, code asked for')
   })
 
+  it('ends the session of another person in the same browser only when it succeeds', async () => {
+    const { user, secret, show } = await protectedPerson()
+    const credential = await findCredential(world.deps.db, user.passport)
+    if (!credential) throw new Error('no credential')
+    const step = openSecondStep(world.deps, beginSecondStep(world.deps, user.passport, credential))
+    if (!step) throw new Error('no step')
+    const other = await signedIn(await client.makeUser())
+    const formerSession = other.cookies.get('gatehouse_session')
+    await world.pool.query(`update user_credential set password_hash = 'x' where user_id = $1`, [user.user_id])
+    const input = { step, code: showsNow(secret), address: '192.0.2.9', formerSession }
+    await expect(finishSignIn(world.deps, input)).rejects.toThrow('wrong credentials')
+    expect(await isSignedIn(other)).toBe(true)
+    await world.pool.query('update user_credential set password_hash = $2 where user_id = $1', [
+      user.user_id,
+      credential.passwordHash,
+    ])
+    world.clock.advance(30)
+    await finishSignIn(world.deps, { ...input, code: show() })
+    expect(await isSignedIn(other)).toBe(false)
+  })
+
   it('does not count as signed in before the code, for prompt=none too', async () => {
     const { user } = await protectedPerson()
     const browser = client.newBrowser()

@@ -286,6 +286,16 @@ describe('what is pasted', () => {
         headers: { 'content-type': FORM, authorization: `Basic ${btoa('id:se:cret')}` },
       },
     ],
+    [
+      'curl as a browser copies it, where the text has a quote or an exclamation mark',
+      String.raw`curl 'https://a.example/t' --data-raw $'state=it\'s\u0021&b=\\n'`,
+      { url: '/t', body: String.raw`state=it's!&b=\n` },
+    ],
+    [
+      'curl with a backslash in single quotes, which escapes nothing',
+      String.raw`curl -d 'a=\' -d 'b=2' https://a.example/t`,
+      { url: '/t', body: String.raw`a=\&b=2` },
+    ],
     ['curl with -G', `curl -G https://a.example/t?x=1 -d a=1`, { method: 'GET', url: '/t?x=1&a=1', body: null }],
     [
       'curl with letters in one word, and values that are attached to them',

@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { mendIdOf } from '../../src/authorization/developer/failure-texts.ts'
+import { fixKeyOf } from '../../src/authorization/developer/failure-texts.ts'
 import { OPERATIONS } from '../../src/authorization/developer/reference.ts'
 import { epochSeconds } from '../../src/platform/lib/clock.ts'
 import { translator } from '../../src/platform/lib/web/locale.ts'
@@ -473,7 +473,7 @@ it('each failure that an app can meet has a text of its own', () => {
   const names = OPERATIONS.flatMap(({ failures, redirected = {} }) => Object.keys({ ...failures, ...redirected }))
   const withoutMistake = ['login_required', 'consent_required', 'user_refused']
   const asOthers = [...new Set(names)].filter(
-    (failure) => mendIdOf({ failure, detail: null, rescode: 20007, token: null }) === 'developer.mend.other',
+    (failure) => fixKeyOf({ failure, detail: null, rescode: 20007, token: null }) === 'developer.mend.other',
   )
   expect(asOthers.sort()).toEqual(withoutMistake.sort())
 })

@@ -104,6 +104,16 @@ describe('the secret of an app', () => {
     expect(refused && seen(refused)).toContain('perhaps by your own second click. It cannot be shown again.')
   })
 
+  it('before it works on for a day where no time was chosen', async () => {
+    world.clock.advance(1)
+    await rotate({ overlap_s: '' })
+    const { rows } = await world.pool.query(
+      "select detail from audit_event where event = 'app_secret_rotated' and app_key = $1 order by at desc limit 1",
+      [appKey],
+    )
+    expect(rows).toEqual([{ detail: { overlap_s: 86_400 } }])
+  })
+
   it('before it works on for the chosen time', async () => {
     const secrets = [secretIn(await rotate())]
     const works = async () =>

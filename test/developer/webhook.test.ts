@@ -92,6 +92,14 @@ describe('the webhook of an app', () => {
     expect(header(await owner.browser.send('POST', path, { webhook_url: '' }), 'location')).toBe(`${path}?done=removed`)
   })
 
+  it('stays as it is when a form without an address is sent', async () => {
+    const { url } = await receiver(204)
+    const { appKey, path } = await withWebhook(url)
+    expect((await owner.browser.send('POST', path, {})).status).toBe(400)
+    const { rows } = await world.pool.query('select webhook_url from micro_app where app_key = $1', [appKey])
+    expect(rows).toEqual([{ webhook_url: url }])
+  })
+
   it('takes no address on this machine or its network, none without TLS, and none that is no address', async () => {
     const strange = await founder(strict)
     await withAuthenticator(strict, strange)

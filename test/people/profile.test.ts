@@ -121,6 +121,15 @@ describe('name, picture and gender', () => {
     expect(await told()).toBe(now())
   })
 
+  it('stay as they are where the form does not have them', async () => {
+    const user = await newPerson()
+    const browser = await signedIn(user)
+    const before = await kept(user)
+    await browser.send('POST', '/account/profile', { gender: '2' })
+    await browser.send('POST', '/account/profile', { name: 'Ann' })
+    expect(await kept(user)).toEqual({ ...before, gender: '2', name: 'Ann' })
+  })
+
   it('are changed by the person, shown to apps at once, and kept in the audit log without what they are', async () => {
     const user = await newPerson()
     const browser = await signedIn(user)

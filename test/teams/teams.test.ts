@@ -164,6 +164,16 @@ describe('a team', () => {
     expect(await rolesOf(owner.team)).toEqual(['owner', 'owner'])
   })
 
+  it('refuses a form without a role, or with an unknown one, and changes nothing', async () => {
+    const owner = await founder(world)
+    const other = await joined(world, owner, 'owner')
+    const path = `/developer/teams/${owner.team}/members/${other.memberId}/role`
+    for (const form of [{}, { role: 'king' }] as Record<string, string>[]) {
+      expect((await send(owner, path, form)).status).toBe(400)
+    }
+    expect(await rolesOf(owner.team)).toEqual(['owner', 'owner'])
+  })
+
   it('keeps an owner, whoever leaves, is removed or made a developer at once', async () => {
     const owner = await founder(world)
     const other = await joined(world, owner, 'owner')

@@ -20,69 +20,70 @@ import { endLinks, findCredential, insertCredential, isPassportTaken, passportOf
 import { newUser, routingKeyOf } from './wire.ts'
 
 /**
- * A new phone number or mail address: a code is sent there, and whoever types it has proved that they read it. The mail
- * address of a person is the passport. Nobody but who reads a mailbox learns that another account has its address.
+ * Changing the phone number or mail address: a code is sent there, and typing it proves that the person receives it. A
+ * person's mail address is their passport. Whether another account has an address is only revealed to who reads its
+ * mail.
  */
 
 const CODE_S = 600
-const TRIES = 5
-const PER_TARGET = 3
-/** People who may have one sent there in a day though others have used that up. */
-const FIRST_OF_PEOPLE = 12
-const PER_PERSON = 5
-const PER_PERSON_AND_DAY = 10
-const PER_NETWORK = 30
+const MAX_TRIES = 5
+const MAX_PER_TARGET = 3
+/** People per day who get one code there even though others have exhausted MAX_PER_TARGET. */
+const MAX_FIRST_CODES = 12
+const MAX_PER_PERSON = 5
+const MAX_PER_PERSON_AND_DAY = 10
+const MAX_PER_NETWORK = 30
 
 type Kind = store.ContactKind
 
-/** How a code gets to a new address or number; undefined where it cannot. Without SMTP_URL mails are files, for trying out. */
-export function wayTo(config: Config, kind: Kind): 'mail' | 'hook' | undefined {
+/** How codes are delivered; undefined if they cannot be. For trying out, mails without SMTP_URL become files. */
+export function codeChannel(config: Config, kind: Kind): 'mail' | 'hook' | undefined {
   if (kind === 'mail' && config.SMTP_URL !== undefined) return 'mail'
   if (config.PASSWORD_RESET_HOOK && config.PASSWORD_RESET_HOOK_SECRET) return 'hook'
   return kind === 'mail' && config.NODE_ENV !== 'production' ? 'mail' : undefined
 }
 
-/** Six digits that follow from the change: they are kept nowhere. */
+/** Six digits derived from the id of the change, so they need not be stored. */
 const codeOf = ({ derive }: DerivedKeys, changeId: string): string =>
   String(hmacSha256(derive, `contact code\n${changeId}`).readUIntBE(0, 6) % 1_000_000).padStart(6, '0')
 
 const phone = newUser.shape.phone_number.unwrap().unwrap()
 const mail = newUser.shape.passport.refine((text) => addressOf(text) !== undefined)
-const asked = z.discriminatedUnion('kind', [
+const contactRequest = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('phone'), value: z.string().trim().pipe(phone) }),
   z.object({ kind: z.literal('mail'), value: mail }),
 ])
 
-/** Spellings of one address or number share it. */
+/** The same for all spellings of an address or number. */
 const targetOf = ({ config }: Deps, kind: Kind, value: string): string =>
   `${kind}\n${kind === 'mail' ? mailKeyOf(normalName(value)) : internationalNumber(value, config.PHONE_COUNTRY_CODE)}`
 
 /**
- * The end of the window where too many codes went to this address or number. The first one a day of each person goes all
- * the same: strangers who name somebody's number keep them from proving it otherwise.
+ * When codes may be sent to this address or number again, if too many were. Each person's first code of the day is sent
+ * regardless: otherwise strangers could keep somebody from proving their own number by requesting codes for it.
  */
-async function usedUp(deps: Deps, target: string, person: string): Promise<Date | undefined> {
-  const until = await countWithin(deps, HOUR_S, [{ kind: 'contact-target', name: target, most: PER_TARGET }])
-  const another = await countWithin(deps, DAY_S, [
+async function targetExhaustedUntil(deps: Deps, target: string, person: string): Promise<Date | undefined> {
+  const exhausted = await countWithin(deps, HOUR_S, [{ kind: 'contact-target', name: target, most: MAX_PER_TARGET }])
+  const noFirstLeft = await countWithin(deps, DAY_S, [
     { kind: 'contact-first', name: `${target}\n${person}`, most: 1 },
-    { kind: 'contact-first', name: target, most: FIRST_OF_PEOPLE },
+    { kind: 'contact-first', name: target, most: MAX_FIRST_CODES },
   ])
-  return another && until
+  return noFirstLeft && exhausted
 }
 
-/** Sends a code, in place of one of before. Returns the end of the window where too many were asked for. */
+/** Sends a code, replacing any earlier one. If too many were requested, returns when the limit resets. */
 export const askForContact = operation(
-  asked,
+  contactRequest,
   async (deps: Deps, { kind, value }, session: SignedIn, address: string) => {
     const person = `${session.cid}:${session.userId}`
     const until =
       (await countWithin(deps, HOUR_S, [
-        { kind: 'contact-code', name: person, most: PER_PERSON },
-        { kind: 'contact-network', name: networkOf(address), most: PER_NETWORK },
+        { kind: 'contact-code', name: person, most: MAX_PER_PERSON },
+        { kind: 'contact-network', name: networkOf(address), most: MAX_PER_NETWORK },
       ])) ??
-      (await countWithin(deps, DAY_S, [{ kind: 'contact-day', name: person, most: PER_PERSON_AND_DAY }])) ??
-      // The last one: who may send nothing more uses up nobody's number.
-      (await usedUp(deps, targetOf(deps, kind, value), person))
+      (await countWithin(deps, DAY_S, [{ kind: 'contact-day', name: person, most: MAX_PER_PERSON_AND_DAY }])) ??
+      // Checked last: somebody out of codes must not use up another's number.
+      (await targetExhaustedUntil(deps, targetOf(deps, kind, value), person))
     if (until) return until
     const changeId = randomUUID()
     await inPersonTransaction(deps, session.routingKey, async (inside, db) => {
@@ -95,44 +96,44 @@ export const askForContact = operation(
   },
 )
 
-const typed = z.object({ kind: z.enum(['phone', 'mail']), code: z.string().max(40) })
+const typedCode = z.object({ kind: z.enum(['phone', 'mail']), code: z.string().max(40) })
 
-/** `ended`: nothing was asked for, or it is over. `taken`: another account has the address. */
-type Confirmed = 'done' | 'wrong' | 'ended' | 'taken'
+/** `ended`: no change is pending. `taken`: another account has the address. */
+type Confirmation = 'done' | 'wrong' | 'ended' | 'taken'
 
-/** Exactly one of simultaneous calls with a right code succeeds; no more than five wrong ones are answered. */
+/** Of concurrent calls with the right code exactly one succeeds; at most MAX_TRIES wrong codes are checked. */
 export const confirmContact = operation(
-  typed,
-  (deps: Deps, { kind, code }, session: SignedIn): Promise<Confirmed> =>
+  typedCode,
+  (deps: Deps, { kind, code }, session: SignedIn): Promise<Confirmation> =>
     inPersonTransaction(deps, session.routingKey, async (inside, db) => {
       if (!(await lockSignedIn(inside, session))) return 'ended'
-      const found = await store.findChange(db, session, kind)
-      if (!found || found.expiresAt <= deps.clock.now() || found.tries >= TRIES) return 'ended'
-      const plain = code.replaceAll(/\s/g, '')
-      if (!everyKey(deps.keys).some((key) => equalSecrets(plain, codeOf(key, found.changeId)))) {
+      const pending = await findPending(inside, session, kind)
+      if (!pending) return 'ended'
+      const digits = code.replaceAll(/\s/g, '')
+      if (!everyKey(deps.keys).some((key) => equalSecrets(digits, codeOf(key, pending.changeId)))) {
         await store.countTry(db, session, kind)
         return 'wrong'
       }
       await store.deleteChange(db, session, kind)
-      return kind === 'phone' ? changePhone(inside, session, found.value) : changeMail(inside, session, found.value)
+      return kind === 'phone' ? changePhone(inside, session, pending.value) : changeMail(inside, session, pending.value)
     }).catch((error: unknown) => {
       if (error instanceof AlreadyTaken) return 'taken'
       throw error
     }),
 )
 
-async function changePhone(deps: Deps, session: SignedIn, value: string): Promise<Confirmed> {
+async function changePhone(deps: Deps, session: SignedIn, value: string): Promise<Confirmation> {
   await store.setPhone(deps.db, session, value, deps.clock.now())
   await recordChange(deps, session, 'phone_changed')
   return 'done'
 }
 
-const changeMail = (deps: Deps, session: SignedIn, value: string): Promise<Confirmed> =>
+const changeMail = (deps: Deps, session: SignedIn, value: string): Promise<Confirmation> =>
   changePassport(deps, session, value, () => recordChange(deps, session, 'mail_changed'))
 
 /**
- * Links that were sent to the old address end; `tell` tells it. In the caller's transaction, which has locked the person.
- * Throws AlreadyTaken where another account gets the passport at the same moment.
+ * Also ends password links sent to the old address, which `tell` notifies. Runs in the caller's transaction, which has
+ * locked the person. Throws AlreadyTaken if another account gets the passport concurrently.
  */
 export async function changePassport(
   { db, clock }: Deps,
@@ -141,38 +142,41 @@ export async function changePassport(
   tell: () => Promise<void>,
 ): Promise<'done' | 'ended' | 'taken'> {
   const before = await passportOf(db, key)
-  const known = before === undefined ? undefined : await findCredential(db, before)
-  if (!known) return 'ended'
-  if (await isPassportTaken(db, value)) return 'taken'
+  const credential = before && (await findCredential(db, before))
+  if (!before || !credential) return 'ended'
+  const next = storedPassport(value)
+  // Another spelling of the same passport is not taken by anybody else.
+  if (next.passport !== storedPassport(before).passport && (await isPassportTaken(db, value))) return 'taken'
   await tell()
-  await store.deleteChange(db, key, 'mail') // of another address
+  await store.deleteChange(db, key, 'mail') // a pending change is obsolete
   await endLinks(db, key, clock.now())
   await store.setUpdated(db, key, clock.now())
   await store.deleteCredential(db, key)
-  const inserted = await insertCredential(db, key, storedPassport(value), known.passwordHash)
+  const inserted = await insertCredential(db, key, next, credential.passwordHash)
   if (inserted === 0) throw new AlreadyTaken({ passport: true, user_id: false })
   return 'done'
 }
 
-/** What waits for its code. */
-export async function pendingContacts({ db, clock }: Deps, session: SignedIn): Promise<Partial<Record<Kind, string>>> {
-  const pending: Partial<Record<Kind, string>> = {}
-  for (const kind of ['phone', 'mail'] as const) {
-    const found = await store.findChange(db, session, kind)
-    if (found && found.expiresAt > clock.now() && found.tries < TRIES) pending[kind] = found.value
-  }
-  return pending
+async function findPending({ db, clock }: Deps, key: UserRowKey, kind: Kind): Promise<store.ContactChange | undefined> {
+  const change = await store.findChange(db, key, kind)
+  return change && change.expiresAt > clock.now() && change.tries < MAX_TRIES ? change : undefined
 }
 
-const queued = z.object({ changeId: z.uuid(), kind: z.enum(['phone', 'mail']), cid: z.number(), userId: z.string() })
+/** Changes that wait for their code: the new number or address. */
+export const pendingContacts = async (deps: Deps, session: SignedIn): Promise<Record<Kind, string | undefined>> => ({
+  phone: (await findPending(deps, session, 'phone'))?.value,
+  mail: (await findPending(deps, session, 'mail'))?.value,
+})
 
-/** What the job sends; undefined where something newer was asked for, or it is over. */
-export const contactCode = operation(queued, async (deps: Deps, job) => {
+const codeJob = z.object({ changeId: z.uuid(), kind: z.enum(['phone', 'mail']), cid: z.number(), userId: z.string() })
+
+/** What the job sends; undefined if the request has expired or was replaced. */
+export const contactCode = operation(codeJob, async (deps: Deps, job) => {
   const { changeId: id, kind, cid, userId } = job
   const key: UserRowKey = { routingKey: routingKeyOf(cid, userId), cid, userId }
-  const found = await store.findChange(deps.db, key, kind)
-  const way = wayTo(deps.config, kind)
-  if (!way || found?.changeId !== id || found.expiresAt <= deps.clock.now()) return undefined
-  const { value, askedAt: at, expiresAt } = found
+  const change = await store.findChange(deps.db, key, kind)
+  const way = codeChannel(deps.config, kind)
+  if (!way || change?.changeId !== id || change.expiresAt <= deps.clock.now()) return undefined
+  const { value, askedAt: at, expiresAt } = change
   return { id, kind, way, value, code: codeOf(deps.keys, id), at, expiresAt, cid, userId }
 })

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { byShard, keyOfRow, ofAllShards } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { credentialsOf, type KeyRow, keyRow, keysOf, withPassports } from './many-store.ts'
+import { credentialsOf, type KeyRow, keyRow, keysOf, withPassports } from './bulk-store.ts'
 
-/** The demo's users. They are marked when they are created. */
+/** The demo's users, marked as such when they are created. */
 
 async function markDemoUsers(db: Db, passports: readonly string[]): Promise<void> {
   const users = await db.many(
@@ -23,7 +23,7 @@ const hasUsers = async (db: Db): Promise<boolean> =>
 
 const profileRow = keyRow.extend({ status: z.string() })
 
-/** Passport and status of the demo's users that are not blocked. */
+/** Passport and status of demo users that are not blocked. */
 async function findActive(db: Db): Promise<{ name: string; status: string }[]> {
   const profiles = await ofAllShards(db, (shard) =>
     shard.many(
@@ -33,13 +33,13 @@ async function findActive(db: Db): Promise<{ name: string; status: string }[]> {
   )
   return withPassports(profiles, await credentialsOf(db, profiles))
     .map(({ passport, status }) => ({ name: passport, status }))
-    .sort((one, other) => (one.name < other.name ? -1 : 1))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 const demoUserKeys = (db: Db): Promise<KeyRow[]> =>
   ofAllShards(db, (shard) => shard.many(keyRow, sql`select routing_key, cid, user_id from user_profile where demo`))
 
-/** With their passwords and sessions. */
+/** Also deletes their passwords and sessions. */
 async function deleteDemoUsers(db: Db): Promise<number> {
   const users = await demoUserKeys(db)
   const deleteFrom = (where: Db, table: string, rows: readonly KeyRow[]) =>
@@ -55,9 +55,9 @@ async function deleteDemoUsers(db: Db): Promise<number> {
   return users.length
 }
 
-/** What the demo does with its users; each room with rows of the demo has such an object. */
+/** What the demo does with its users; every room that holds demo rows exports such an object. */
 export const DEMO_USERS = {
-  /** Whether there are users at all, of the demo or not. */
+  /** Whether there are any users, demo or not. */
   hasRows: hasUsers,
   mark: markDemoUsers,
   findActive,

@@ -3,21 +3,21 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 import type { Credential } from './store.ts'
 
-/** The sign-in was not accepted: wrong passport or password, or (with `retryAt`) too many failures before it. */
+/** Sign-in refused: wrong credentials of any kind or, with `retryAt`, too many attempts before. */
 export class SignInRefused extends Error {
   override readonly name = 'SignInRefused'
   readonly retryAt: Date | undefined
 
   constructor(retryAt?: Date) {
-    super(retryAt ? 'too many failed sign-ins' : 'wrong passport or password')
+    super(retryAt ? 'too many failed sign-ins' : 'wrong credentials')
     this.retryAt = retryAt
   }
 }
 
-/** Too many wrong codes in a day, until `retryAt`. */
+/** Too many wrong codes today; `retryAt` says until when. */
 export class CodesUsedUp extends SignInRefused {}
 
-/** Passport and password were right; a second factor is needed, or has to be added, before there is a session. */
+/** Passport and password are right, but a second factor must be given, or added, before a session is opened. */
 export class SecondStepNeeded extends Error {
   override readonly name = 'SecondStepNeeded'
   readonly credential: Credential
@@ -28,7 +28,7 @@ export class SecondStepNeeded extends Error {
   }
 }
 
-/** A link to a new password cannot be used. */
+/** A password link cannot be used. */
 export class PasswordRefused extends Error {
   override readonly name = 'PasswordRefused'
   readonly reason: 'link_invalid' | 'link_expired' | 'link_used'
@@ -43,7 +43,7 @@ export const noSuchSession = (): RescodeError => invalidRequest(localized('no-se
 
 export const noSuchUser = (): RescodeError => invalidRequest(localized('no-user'), { status: 404 })
 
-/** Bad input: each of these fields that another user has. */
+/** Bad input: names each field whose value another user has. */
 export class AlreadyTaken extends InvalidInput {
   constructor(taken: { passport: boolean; user_id: boolean }) {
     super(

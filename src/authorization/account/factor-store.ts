@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
-/** The SQL of second factors: the authenticator of a person, recovery codes, passkeys. */
+/** SQL of second factors: authenticators, recovery codes, passkeys. */
 
-/** An authenticator for a person without one, in place of one that was not confirmed. 0 if one is in force. */
+/** Stores a new authenticator, replacing an unconfirmed one. 0 if the person has a confirmed one. */
 export const setTotp = (db: Db, key: UserRowKey, sealed: Buffer, now: Date): Promise<number> =>
   db.of(key.routingKey).exec(
     sql`insert into user_totp as known (routing_key, cid, user_id, sealed, created_at)
@@ -22,21 +22,21 @@ export const findTotp = (db: Db, key: UserRowKey): Promise<StoredTotp | undefine
     .of(key.routingKey)
     .maybe(totpRow, sql`select sealed, confirmed_at as "confirmedAt" from user_totp where ${ofPerson(key)}`)
 
-/** Marks the codes of this authenticator up to this step as used; 0 if they were, or the authenticator was replaced. */
+/** Marks the codes of this authenticator up to this step as used; 0 if they already were, or it was replaced. */
 export const spendStep = (db: Db, key: UserRowKey, { sealed }: StoredTotp, step: number): Promise<number> =>
   db.of(key.routingKey).exec(
     sql`update user_totp set last_step = ${step}
         where ${ofPerson(key)} and sealed = ${sealed} and last_step < ${step} and confirmed_at is not null`,
   )
 
-/** Counts the first code of an authenticator, which puts it in force; 0 too where it is in force already. */
+/** Confirms the authenticator with its first code; 0 also if it is already confirmed. */
 export const confirmStep = (db: Db, key: UserRowKey, { sealed }: StoredTotp, step: number, now: Date) =>
   db.of(key.routingKey).exec(
     sql`update user_totp set last_step = ${step}, confirmed_at = ${now}
         where ${ofPerson(key)} and sealed = ${sealed} and last_step < ${step} and confirmed_at is null`,
   )
 
-/** A code was typed in this session, which had a password alone. */
+/** Upgrades a session that had only a password, after a code was typed in it. */
 export const setSecondFactorOfSession = (
   db: Db,
   { routingKey, sessionHash }: { readonly routingKey: number; readonly sessionHash: Buffer },
@@ -62,7 +62,7 @@ export async function replaceRecoveryCodes(db: Db, key: UserRowKey, hashes: read
 export const deleteRecoveryCodes = (db: Db, key: UserRowKey): Promise<number> =>
   db.of(key.routingKey).exec(sql`delete from recovery_code where ${ofPerson(key)}`)
 
-/** 1 for exactly one of any number of simultaneous callers; codes count only beside an authenticator in force. */
+/** 1 for exactly one of concurrent callers. Codes are valid only with a confirmed authenticator. */
 export const spendRecoveryCode = (db: Db, key: UserRowKey, hash: Buffer, now: Date): Promise<number> =>
   db.of(key.routingKey).exec(
     sql`update recovery_code set used_at = ${now}
@@ -72,7 +72,7 @@ export const spendRecoveryCode = (db: Db, key: UserRowKey, hash: Buffer, now: Da
 
 const factorsRow = z.object({ totpSince: z.date().nullable(), recoveryCodes: z.number(), passkeys: z.number() })
 
-/** When the authenticator came into force, how many recovery codes are left, how many passkeys there are. */
+/** When the authenticator was confirmed, and the number of unused recovery codes and of passkeys. */
 export const findFactors = (db: Db, key: UserRowKey): Promise<z.output<typeof factorsRow>> =>
   db.of(key.routingKey).one(
     factorsRow,
@@ -108,31 +108,31 @@ export interface NewPasskey {
   readonly name: string
 }
 
-/** 0 when it is registered already. */
-export const insertPasskey = (db: Db, key: UserRowKey, made: NewPasskey, now: Date): Promise<number> =>
+/** 0 if it is already registered. */
+export const insertPasskey = (db: Db, key: UserRowKey, added: NewPasskey, now: Date): Promise<number> =>
   db.of(key.routingKey).exec(
     sql`insert into passkey (routing_key, credential_id, cid, user_id, public_key, counter, transports, name, created_at)
-        values (${key.routingKey}, ${made.credentialId}, ${key.cid}, ${key.userId}, ${made.publicKey}, ${made.counter},
-                ${made.transports}, ${made.name}, ${now})
+        values (${key.routingKey}, ${added.credentialId}, ${key.cid}, ${key.userId}, ${added.publicKey}, ${added.counter},
+                ${added.transports}, ${added.name}, ${now})
         on conflict do nothing`,
   )
 
-const found = z.object({
+const storedPasskey = z.object({
   cid: z.number(),
   userId: z.string(),
   publicKey: z.instanceof(Buffer),
   counter: z.coerce.number(), // pg gives it as text
 })
-export type FoundPasskey = z.output<typeof found>
+export type StoredPasskey = z.output<typeof storedPasskey>
 
-export const findPasskey = (db: Db, routingKey: number, credentialId: Buffer): Promise<FoundPasskey | undefined> =>
+export const findPasskey = (db: Db, routingKey: number, credentialId: Buffer): Promise<StoredPasskey | undefined> =>
   db.of(routingKey).maybe(
-    found,
+    storedPasskey,
     sql`select cid, user_id as "userId", public_key as "publicKey", counter from passkey
         where routing_key = ${routingKey} and credential_id = ${credentialId}`,
   )
 
-/** Keeps the counter of a use; 0 where it is not above the last one, which tells a copied key, or the passkey is gone. */
+/** Stores the signature counter; 0 if it did not increase, which indicates a cloned key, or if the passkey is gone. */
 export const countUse = (db: Db, routingKey: number, credentialId: Buffer, counter: number, now: Date) =>
   db.of(routingKey).exec(
     sql`update passkey set counter = ${counter}, last_used_at = ${now}
@@ -151,7 +151,7 @@ export const deletePasskey = (db: Db, key: UserRowKey, passkeyId: string): Promi
 export const deletePasskeys = (db: Db, key: UserRowKey): Promise<number> =>
   db.of(key.routingKey).exec(sql`delete from passkey where ${ofPerson(key)}`)
 
-/** 1 for exactly one of any number of simultaneous callers. */
+/** 1 for exactly one of concurrent callers. */
 export const spendChallenge = (db: Db, hash: Buffer, expiresAt: Date): Promise<number> =>
   db.exec(
     sql`insert into used_challenge (challenge_hash, expires_at) values (${hash}, ${expiresAt}) on conflict do nothing`,

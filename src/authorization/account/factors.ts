@@ -14,7 +14,7 @@ import { deleteOtherSessions, findUser } from './store.ts'
 import { lockExistingUser } from './user.ts'
 import { rowKeyOf, type UserKey, userKey } from './wire.ts'
 
-/** The second factor of a person: an authenticator (TOTP), and ten recovery codes for whoever loses it. */
+/** A person's second factor: an authenticator (TOTP), and ten recovery codes in case it is lost. */
 
 const sealingContext = (cid: number | string, userId: string): string => `user_totp ${cid} ${userId}`
 
@@ -28,22 +28,22 @@ export const ACCOUNT_SEALED: readonly SealedColumn[] = [
   },
 ]
 
-/** A new authenticator for a person without one; in force once `confirmTotp` was given one of its codes. Undefined where one is. */
+/** Starts enrolling an authenticator, which `confirmTotp` completes. Undefined if the person already has one. */
 export async function enrolTotp(deps: Deps, key: UserRowKey, label: string): Promise<TotpEnrolment | undefined> {
-  const made = newTotp(label)
-  const sealed = encryptSecret(deps.keys, made.secret, sealingContext(key.cid, key.userId))
+  const enrolment = newTotp(label)
+  const sealed = encryptSecret(deps.keys, enrolment.secret, sealingContext(key.cid, key.userId))
   const isSet = await store.setTotp(deps.db, key, sealed, deps.clock.now())
-  return isSet > 0 ? made : undefined
+  return isSet > 0 ? enrolment : undefined
 }
 
-/** The step of a code that this authenticator shows now. */
+/** The time step of this code; undefined unless the authenticator shows it now. */
 const stepOf = ({ keys, clock }: Deps, { cid, userId }: UserRowKey, { sealed }: store.StoredTotp, code: string) =>
   totpStep(decryptSecret(keys, sealed, sealingContext(cid, userId)), code, clock.now())
 
 /**
- * A first code of the authenticator: from now on signing in with a password needs one. The session in which it was typed has
- * proved two factors by it; all others end, as somebody who knows the password may have opened them. Returns the recovery
- * codes, which no later call can show again; undefined for a wrong code.
+ * Confirms the authenticator with its first code; from now on a password sign-in needs a code. This session counts as
+ * two-factor; all others end, since somebody who knows the password may have opened them. Returns the recovery codes,
+ * which cannot be shown again; undefined for a wrong code.
  */
 export const confirmOwnTotp = (deps: Deps, session: SignedIn, code: string): Promise<readonly string[] | undefined> =>
   inPersonTransaction(deps, session.routingKey, async (inside, db) => {
@@ -53,44 +53,44 @@ export const confirmOwnTotp = (deps: Deps, session: SignedIn, code: string): Pro
     return codes
   })
 
-/** `deps.db` is a transaction that has locked the person. All sessions but `kept` end. */
+/** `deps.db` is a transaction that has locked the person. Ends all sessions but `kept`. */
 export async function confirmTotp(
   deps: Deps,
   key: UserRowKey,
   code: string,
   kept: Buffer | null,
 ): Promise<readonly string[] | undefined> {
-  const found = await store.findTotp(deps.db, key)
-  const step = found && stepOf(deps, key, found, code)
-  if (!found || step === undefined) return undefined
-  if ((await store.confirmStep(deps.db, key, found, step, deps.clock.now())) === 0) return undefined
+  const totp = await store.findTotp(deps.db, key)
+  const step = totp && stepOf(deps, key, totp, code)
+  if (!totp || step === undefined) return undefined
+  if ((await store.confirmStep(deps.db, key, totp, step, deps.clock.now())) === 0) return undefined
   await deleteOtherSessions(deps.db, key, kept)
   await recordChange(deps, key, 'totp_added')
   return setNewRecoveryCodes(deps, key)
 }
 
-/** What a code proved, as `amr` has it; undefined if it is wrong or was used. Of simultaneous uses exactly one succeeds. */
+/** The `amr` that the code proves; undefined if it is wrong or used. Of concurrent uses exactly one succeeds. */
 export async function spendFactor(deps: Deps, key: UserRowKey, typed: string): Promise<readonly string[] | undefined> {
   if (isRecoveryCode(typed)) {
-    const hash = hashOfRecoveryCode(ownerOf(key), typed)
+    const hash = hashOfRecoveryCode(ownerOfCodes(key), typed)
     return (await store.spendRecoveryCode(deps.db, key, hash, deps.clock.now())) > 0 ? AMR.recoveryCode : undefined
   }
-  const found = await store.findTotp(deps.db, key)
-  const step = found && stepOf(deps, key, found, typed)
-  if (!found || step === undefined) return undefined
-  return (await store.spendStep(deps.db, key, found, step)) > 0 ? AMR.totp : undefined
+  const totp = await store.findTotp(deps.db, key)
+  const step = totp && stepOf(deps, key, totp, typed)
+  if (!totp || step === undefined) return undefined
+  return (await store.spendStep(deps.db, key, totp, step)) > 0 ? AMR.totp : undefined
 }
 
-const ownerOf = ({ cid, userId }: UserRowKey): string => `${cid}:${userId}`
+export const ownerOfCodes = ({ cid, userId }: UserRowKey): string => `${cid}:${userId}`
 
-/** Ten recovery codes in place of those of before. */
+/** Replaces the recovery codes. */
 async function setNewRecoveryCodes(deps: Deps, key: UserRowKey): Promise<readonly string[]> {
-  const { codes, hashes } = newRecoveryCodes(ownerOf(key))
+  const { codes, hashes } = newRecoveryCodes(ownerOfCodes(key))
   await store.replaceRecoveryCodes(deps.db, key, hashes, deps.clock.now())
   return codes
 }
 
-/** The person asks for other recovery codes; undefined without an authenticator in force. */
+/** Undefined without a confirmed authenticator. */
 export const replaceRecoveryCodes = (deps: Deps, key: SignedIn): Promise<readonly string[] | undefined> =>
   inPersonTransaction(deps, key.routingKey, async (inside, db) => {
     if (!(await lockSignedIn(inside, key))) return undefined
@@ -100,28 +100,26 @@ export const replaceRecoveryCodes = (deps: Deps, key: SignedIn): Promise<readonl
     return setNewRecoveryCodes(inside, key)
   })
 
-/** The person removes the authenticator. */
 export const removeOwnTotp = (deps: Deps, key: SignedIn): Promise<void> =>
   inPersonTransaction(deps, key.routingKey, async (inside, db) => {
     if (!(await lockSignedIn(inside, key))) return
     if ((await deleteFactor(db, key)) > 0) await recordChange(inside, key, 'totp_removed')
   })
 
-/** The authenticator and its recovery codes. */
+/** Deletes the authenticator with its recovery codes. */
 export async function deleteFactor(db: Deps['db'], key: UserRowKey): Promise<number> {
   await store.deleteRecoveryCodes(db, key)
   return store.deleteTotp(db, key)
 }
 
-/** What a person has besides the password. */
 export const factorsOf = ({ db }: Deps, key: UserRowKey) => store.findFactors(db, key)
 
-// ---- operators, for whoever has lost it
+// ---- operators, for people who lost a factor
 
 interface ShownFactors extends UserKey {
-  /** Since when codes of an authenticator are needed; null without one. */
+  /** When the authenticator was confirmed; null without one. */
   readonly totp_since: Date | null
-  /** Recovery codes that were not used. */
+  /** Unused recovery codes. */
   readonly recovery_codes: number
   readonly passkeys: number
 }
@@ -131,7 +129,7 @@ async function shown({ db }: Deps, { cid, user_id }: UserKey): Promise<ShownFact
   return { cid, user_id, totp_since: totpSince, recovery_codes: recoveryCodes, passkeys }
 }
 
-/** Throws 20007 (404) when there is no such user, as does what follows. */
+/** Throws 20007 (404) if there is no such user. */
 const showFactors = operation(userKey, async (deps: Deps, user): Promise<ShownFactors> => {
   if (!(await findUser(deps.db, rowKeyOf(user)))) throw noSuchUser()
   return shown(deps, user)
@@ -140,9 +138,9 @@ const showFactors = operation(userKey, async (deps: Deps, user): Promise<ShownFa
 const factorRemoval = userKey.extend({ reason: readingReason })
 
 /**
- * Removes authenticator, recovery codes and passkeys and ends the browser sessions: the next sign-in needs the password
- * alone. The person is told by mail, if their passport is an address; the audit log has the reason. Returns what was
- * removed.
+ * Removes authenticator, recovery codes and passkeys and ends all browser sessions; the next sign-in needs only the
+ * password. Notifies the person by mail; the reason goes to the audit log. Returns what was removed. Throws 20007
+ * (404).
  */
 const removeFactors = operation(
   factorRemoval,

@@ -13,6 +13,7 @@ import {
   countWithin,
   knownDevice,
   networkOf,
+  SITE_FACTOR,
   type SignInSource,
   siteOf,
   subnetOf,
@@ -24,51 +25,51 @@ import { findCredential, findLink, insertLink, lockUser, passportOf } from './st
 import { routingKeyOf } from './wire.ts'
 
 /**
- * Forgotten passwords. A job looks whether there is such a person: what is done on asking, and how long it takes, does
- * not depend on it.
+ * Forgotten passwords. Whether the person exists is looked up later, by a job, so that neither the response nor its
+ * timing reveals it.
  */
 
 const LINK_S = 3_600
-const PER_PERSON_AND_NETWORK = 3
-const PER_PERSON = 6
-const PER_PERSON_AND_DAY = 12
-/** In a day, beyond what strangers have used up, and one for a network. */
-const MORE_PER_PERSON = 12
-const PER_NETWORK = 30
-const SITE_FACTOR = 16
+const MAX_PER_PERSON_AND_NETWORK = 3
+const MAX_PER_PERSON = 6
+const MAX_PER_PERSON_AND_DAY = 12
+/** Extra requests per day once strangers have exhausted the others; one per network. */
+const MAX_EXTRA = 12
+const MAX_PER_NETWORK = 30
 
 /**
- * Returns the end of the window when too many have asked: for this person from one network, from anywhere, in a day, or from
- * this network for anybody. A browser in which the person has signed in before keeps a share of its own, and each network
- * gets one a day beyond what others have used up, so that strangers who ask without end do not lock them out of this too.
+ * Requests a link. If there were too many requests (for this person from one network, from anywhere, or in a day; or
+ * from this network for anybody), returns when the limit resets. Strangers who keep asking must not lock the person out
+ * of this too: a browser in which they have signed in before has an allowance of its own, and each network gets one
+ * extra a day.
  */
 export async function askForPassword(
   deps: Deps,
   { passport, address, device }: SignInSource & { readonly passport: string },
 ): Promise<Date | undefined> {
   const account = accountOf(passport)
-  const own = knownDevice(deps, account, device)
-  const of = (what: string) => `person\n${what}\n${account.name}`
+  const knownBrowser = knownDevice(deps, account, device)
+  const nameOf = (what: string) => `person\n${what}\n${account.name}`
   const site = siteOf(address)
-  const near = own
-    ? [{ kind: 'forgotten', name: of(own), most: PER_PERSON_AND_NETWORK } as const]
+  const nearby = knownBrowser
+    ? [{ kind: 'forgotten', name: nameOf(knownBrowser), most: MAX_PER_PERSON_AND_NETWORK } as const]
     : [
-        { kind: 'forgotten', name: of(subnetOf(address)), most: PER_PERSON_AND_NETWORK } as const,
-        { kind: 'forgotten-network', name: networkOf(address), most: PER_NETWORK } as const,
-        ...(site ? [{ kind: 'forgotten-network', name: site, most: SITE_FACTOR * PER_NETWORK } as const] : []),
+        { kind: 'forgotten', name: nameOf(subnetOf(address)), most: MAX_PER_PERSON_AND_NETWORK } as const,
+        { kind: 'forgotten-network', name: networkOf(address), most: MAX_PER_NETWORK } as const,
+        ...(site ? [{ kind: 'forgotten-network', name: site, most: SITE_FACTOR * MAX_PER_NETWORK } as const] : []),
       ]
-  const all = own ? [] : [{ kind: 'forgotten', name: of(''), most: PER_PERSON } as const]
-  const day = [{ kind: 'forgotten-day', name: of(own ?? ''), most: PER_PERSON_AND_DAY } as const]
-  const more = [
-    { kind: 'forgotten-day', name: of(`more\n${subnetOf(address)}`), most: 1 } as const,
-    { kind: 'forgotten-day', name: of('more'), most: MORE_PER_PERSON } as const,
+  const anywhere = knownBrowser ? [] : [{ kind: 'forgotten', name: nameOf(''), most: MAX_PER_PERSON } as const]
+  const day = [{ kind: 'forgotten-day', name: nameOf(knownBrowser ?? ''), most: MAX_PER_PERSON_AND_DAY } as const]
+  const extra = [
+    { kind: 'forgotten-day', name: nameOf(`more\n${subnetOf(address)}`), most: 1 } as const,
+    { kind: 'forgotten-day', name: nameOf('more'), most: MAX_EXTRA } as const,
   ]
-  const late = await countWithin(deps, HOUR_S, near)
-  if (late) return late
-  const usedUp = (await countWithin(deps, HOUR_S, all)) ?? (await countWithin(deps, DAY_S, day))
-  if (usedUp && (own || (await countWithin(deps, DAY_S, more)))) return usedUp
+  const nearbyUntil = await countWithin(deps, HOUR_S, nearby)
+  if (nearbyUntil) return nearbyUntil
+  const until = (await countWithin(deps, HOUR_S, anywhere)) ?? (await countWithin(deps, DAY_S, day))
+  if (until && (knownBrowser || (await countWithin(deps, DAY_S, extra)))) return until
   const linkId = randomUUID()
-  // What was typed may be a password: the queue holds it encrypted.
+  // Encrypted in the queue: what was typed may be a password.
   const sealed = encryptSecret(deps.keys, passport, contextOf(linkId)).toString('base64')
   await enqueue(deps.db, 'forgotten-password', { linkId, sealed, at: deps.clock.now() })
   return undefined
@@ -76,31 +77,34 @@ export async function askForPassword(
 
 const contextOf = (linkId: string): string => `forgotten password ${linkId}`
 
-const forgotten = z.object({ linkId: z.uuid(), sealed: z.base64(), at: z.coerce.date() })
+const forgottenJob = z.object({ linkId: z.uuid(), sealed: z.base64(), at: z.coerce.date() })
 
-/** A link that is to be sent. It is a secret: whoever has it takes over the account. */
+/** A link to be sent. It is a secret: whoever has it can take over the account. */
 interface ForgottenLink {
   readonly id: string
   readonly cid: number
   readonly userId: string
-  /** Undefined where the passport is no mail address. */
+  /** Undefined if the passport is not a mail address. */
   readonly address: string | undefined
   readonly url: string
   readonly at: Date
   readonly expiresAt: Date
 }
 
-/** The job makes the link, the same at every attempt; undefined where there is no such person, or the link has ended. */
-export const forgottenLink = operation(forgotten, makeLink)
+/** Makes the link, the same on every attempt; undefined if the person is unknown, or the link used or expired. */
+export const forgottenLink = operation(forgottenJob, makeLink)
 
-async function makeLink(deps: Deps, job: z.output<typeof forgotten>): Promise<ForgottenLink | undefined> {
+async function makeLink(deps: Deps, job: z.output<typeof forgottenJob>): Promise<ForgottenLink | undefined> {
   const { keys, clock, config } = deps
   const { linkId, sealed, at } = job
   const expiresAt = wholeSecondsAfter(at, LINK_S)
   if (expiresAt <= clock.now()) return undefined
-  const found = await findCredential(deps.db, decryptSecret(keys, Buffer.from(sealed, 'base64'), contextOf(linkId)))
-  if (!found) return undefined
-  const { cid, userId } = found
+  const credential = await findCredential(
+    deps.db,
+    decryptSecret(keys, Buffer.from(sealed, 'base64'), contextOf(linkId)),
+  )
+  if (!credential) return undefined
+  const { cid, userId } = credential
   const key: UserRowKey = { routingKey: routingKeyOf(cid, userId), cid, userId }
   const random = hmacSha256(keys.derive, `password link\n${linkId}`)
   const link = issueToken(keys, { prefix: PREFIX.passwordLink, routingKey: key.routingKey, expiresAt, random })

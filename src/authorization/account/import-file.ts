@@ -8,15 +8,15 @@ import { type FileRecord, recordsOf } from './users-file.ts'
 
 type FileUser = z.output<typeof fileUser>
 
-/** Problems that are told one by one. */
-const MAX_TOLD = 1_000
+/** Problems listed individually. */
+const MAX_PROBLEMS = 1_000
 
-/** What was done with a file, or would be. */
-interface Imported {
+/** Result of an import, or of a dry run. */
+interface ImportResult {
   created: number
-  /** Would be, in a dry run. */
+  /** Would be created, in a dry run. */
   new: number
-  /** There already, with the same data. */
+  /** Already exist with the same data. */
   identical: number
   /** Lines with problems. */
   refused: number
@@ -28,25 +28,33 @@ interface Row {
   readonly user: FileUser
 }
 
-interface Importing {
+interface ImportOptions {
   readonly records: AsyncIterable<FileRecord> | Iterable<FileRecord>
   readonly dryRun: boolean
-  /** Users of a file; their keys and passports are kept in memory, to find duplicates. */
+  /** Maximum users per file: keys and passports are held in memory to find duplicates. */
   readonly most: number
-  send(some: InputOf<typeof importUsers>): Promise<OutputOf<typeof importUsers>>
+  send(batch: InputOf<typeof importUsers>): Promise<OutputOf<typeof importUsers>>
   hash(password: string): Promise<string>
   readonly onProblem?: (line: number, problem: LocalizedText) => void
-  /** Some more lines are done. */
+  /** Called after each batch. */
   readonly onProgress?: () => void
 }
 
-/** Creates the users of a file, some at a time. Those that are there with the same data are skipped, so it can be done again. */
-async function importFile({ records, dryRun, most, send, hash, onProblem, onProgress }: Importing): Promise<Imported> {
-  const done: Imported = { created: 0, new: 0, identical: 0, refused: 0, problems: [] }
+/** Creates the users of a file in batches. Users who exist with the same data are skipped, so it can be repeated. */
+async function importFile({
+  records,
+  dryRun,
+  most,
+  send,
+  hash,
+  onProblem,
+  onProgress,
+}: ImportOptions): Promise<ImportResult> {
+  const done: ImportResult = { created: 0, new: 0, identical: 0, refused: 0, problems: [] }
   const refuse = (line: number, problems: readonly LocalizedText[]): void => {
     done.refused++
     for (const problem of problems) {
-      if (done.problems.length < MAX_TOLD) done.problems.push({ line, problem })
+      if (done.problems.length < MAX_PROBLEMS) done.problems.push({ line, problem })
       onProblem?.(line, problem)
     }
   }
@@ -57,29 +65,29 @@ async function importFile({ records, dryRun, most, send, hash, onProblem, onProg
   const flush = async (rows: readonly Row[]): Promise<void> => {
     if (rows.length === 0) return
     const profiles = rows.map(({ user: { password: _, password_hash: __, ...profile } }) => profile)
-    const asked = await send({ dry_run: true, users: profiles })
-    const wanted = rows.filter((_, at) => asked.outcomes[at] === 'new')
-    const users = dryRun ? [] : await Promise.all(wanted.map(({ user }) => hashed(user)))
-    const answer =
-      users.length > 0 ? (await send({ dry_run: false, users })).outcomes : wanted.map(() => 'new' as const)
+    const checked = await send({ dry_run: true, users: profiles })
+    const newRows = rows.filter((_, index) => checked.outcomes[index] === 'new')
+    const users = dryRun ? [] : await Promise.all(newRows.map(({ user }) => hashed(user)))
+    const created =
+      users.length > 0 ? (await send({ dry_run: false, users })).outcomes : newRows.map(() => 'new' as const)
     let next = 0
-    for (const [at, { line }] of rows.entries()) {
-      const outcome = asked.outcomes[at] === 'new' ? answer[next++] : asked.outcomes[at]
+    for (const [index, { line }] of rows.entries()) {
+      const outcome = checked.outcomes[index] === 'new' ? created[next++] : checked.outcomes[index]
       if (typeof outcome === 'string') done[outcome]++
       else refuse(line, (outcome ?? []).map(takenText))
     }
   }
   const readRow = rowReader(refuse, most)
-  let waiting: Row[] = []
+  let batch: Row[] = []
   for await (const record of records) {
     const row = readRow(record)
-    if (row) waiting.push(row)
-    if (waiting.length < LIST_LIMITS.users.most) continue
-    await flush(waiting)
-    waiting = []
+    if (row) batch.push(row)
+    if (batch.length < LIST_LIMITS.users.most) continue
+    await flush(batch)
+    batch = []
     onProgress?.()
   }
-  await flush(waiting)
+  await flush(batch)
   return done
 }
 
@@ -88,7 +96,7 @@ const takenText = (field: 'passport' | 'user_id'): LocalizedText =>
 
 const wrong = (field: string, problem: Detail): LocalizedText => localized('field-problem', { field, problem })
 
-/** Reads records as users; refuses those with problems, and those that repeat an earlier line. */
+/** Parses records as users; refuses invalid ones and duplicates of earlier lines. */
 function rowReader(refuse: (line: number, problems: readonly LocalizedText[]) => void, most: number) {
   const lines = { passport: new Map<string, number>(), user_id: new Map<string, number>() }
   return ({ line, value, problem }: FileRecord): Row | undefined => {
@@ -98,15 +106,13 @@ function rowReader(refuse: (line: number, problems: readonly LocalizedText[]) =>
     if (Array.isArray(user)) return void refuse(line, user)
     const key = `${user.cid} ${user.user_id}`
     const passport = normalName(user.passport)
-    const earlier = [
-      ...[lines.passport.get(passport)].flatMap((at) =>
-        at ? [wrong('passport', localized('is-of-line', { line: at }))] : [],
-      ),
-      ...[lines.user_id.get(key)].flatMap((at) =>
-        at ? [wrong('user_id', localized('is-of-line-in-cid', { line: at }))] : [],
-      ),
+    const samePassport = lines.passport.get(passport)
+    const sameKey = lines.user_id.get(key)
+    const duplicates = [
+      ...(samePassport ? [wrong('passport', localized('is-of-line', { line: samePassport }))] : []),
+      ...(sameKey ? [wrong('user_id', localized('is-of-line-in-cid', { line: sameKey }))] : []),
     ]
-    if (earlier.length > 0) return void refuse(line, earlier)
+    if (duplicates.length > 0) return void refuse(line, duplicates)
     lines.passport.set(passport, line)
     lines.user_id.set(key, line)
     return { line, user }
@@ -122,5 +128,5 @@ function userOf(value: unknown): FileUser | LocalizedText[] {
   }
 }
 
-/** Files of users: reading them, and creating who is in them. */
+/** Reads files of users, and imports them. */
 export const USERS_FILE = { records: recordsOf, import: importFile }

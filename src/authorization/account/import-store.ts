@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { byShard, keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { credentialsOf, type KeyRow, keyRow, keysOf, withPassports } from './many-store.ts'
+import { credentialsOf, type KeyRow, keyRow, keysOf, withPassports } from './bulk-store.ts'
 import { storedPassport } from './store.ts'
 import { user } from './wire.ts'
 
@@ -25,12 +25,12 @@ export async function existingUsers(db: Db, users: readonly KeyRow[]): Promise<z
   return withPassports(profiles, await credentialsOf(db, profiles))
 }
 
-/** Spellings that somebody has. */
+/** Which of these passports are taken. */
 export const takenPassports = (db: Db, passports: readonly string[]): Promise<string[]> =>
   db.values(
     z.string(),
-    sql`select c.passport from unnest(${passports}::text[]) as asked (passport)
-        cross join lateral (select passport from user_credential where passport = asked.passport offset 0) c`,
+    sql`select c.passport from unnest(${passports}::text[]) as given (passport)
+        cross join lateral (select passport from user_credential where passport = given.passport offset 0) c`,
   )
 
 type NewRow = KeyRow & Omit<z.output<typeof existing>, 'cid' | 'user_id'> & { readonly password_hash: string }
@@ -40,28 +40,28 @@ const insertProfiles = (shard: Db, users: readonly NewRow[], now: Date): Promise
     sql`insert into user_profile (routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at)
         select k.routing_key, k.cid, k.user_id, k.name, k.gender, k.big_avatar_url, k.phone_number, k.status, ${now}::timestamptz
         from unnest(
-          ${users.map((one) => one.routing_key)}::int[], ${users.map((one) => one.cid)}::int[],
-          ${users.map((one) => one.user_id)}::text[], ${users.map((one) => one.name)}::text[],
-          ${users.map((one) => one.gender)}::text[], ${users.map((one) => one.big_avatar_url)}::text[],
-          ${users.map((one) => one.phone_number)}::text[], ${users.map((one) => one.status)}::text[]
+          ${users.map((row) => row.routing_key)}::int[], ${users.map((row) => row.cid)}::int[],
+          ${users.map((row) => row.user_id)}::text[], ${users.map((row) => row.name)}::text[],
+          ${users.map((row) => row.gender)}::text[], ${users.map((row) => row.big_avatar_url)}::text[],
+          ${users.map((row) => row.phone_number)}::text[], ${users.map((row) => row.status)}::text[]
         ) as k (routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status)
         order by k.routing_key, k.cid, k.user_id
         on conflict do nothing`,
   )
 
-/** False where somebody else has taken a key or passport meanwhile: then the transaction has to be undone. */
+/** False if a key or passport was taken concurrently: the caller must roll back. */
 export async function insertUsers(db: Db, users: readonly NewRow[], now: Date): Promise<boolean> {
   let profiles = 0
   for (const [shard, own] of byShard(db, users, keyOfRow)) profiles += await insertProfiles(shard, own, now)
-  const passports = users.map((one) => storedPassport(one.passport))
+  const passports = users.map((row) => storedPassport(row.passport))
   const credentials = await db.exec(
     sql`insert into user_credential (passport, passport_shown, password_hash, routing_key, cid, user_id)
         select k.passport, k.passport_shown, k.password_hash, k.routing_key, k.cid, k.user_id
         from unnest(
           ${passports.map(({ passport }) => passport)}::text[], ${passports.map(({ shown }) => shown)}::text[],
-          ${users.map((one) => one.password_hash)}::text[],
-          ${users.map((one) => one.routing_key)}::int[], ${users.map((one) => one.cid)}::int[],
-          ${users.map((one) => one.user_id)}::text[]
+          ${users.map((row) => row.password_hash)}::text[],
+          ${users.map((row) => row.routing_key)}::int[], ${users.map((row) => row.cid)}::int[],
+          ${users.map((row) => row.user_id)}::text[]
         ) as k (passport, passport_shown, password_hash, routing_key, cid, user_id)
         order by k.passport
         on conflict do nothing`,

@@ -8,11 +8,11 @@ import { normalName } from '../../platform/lib/precis.ts'
 import { existingUsers, insertUsers, takenPassports } from './import-store.ts'
 import { newUser, routingKeyOf } from './wire.ts'
 
-/** What an existing hash may cost to verify: a quarter of a GiB of memory and ten passes. */
+/** Upper bound on what an imported hash may cost to verify: 256 MiB of memory and ten passes. */
 const MAX_COST = { m: 262_144, t: 10, p: 8 } as const
 const PHC = /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,6}),t=(\d{1,2}),p=(\d)\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{22,128}$/
 
-/** A hash of argon2 as its PHC string, which names the algorithm and its parameters. */
+/** An argon2 hash as a PHC string, which carries algorithm and parameters. */
 const passwordHash = z
   .string()
   .max(512)
@@ -26,7 +26,7 @@ const passwordHash = z
 
 const profile = newUser.omit({ password: true })
 
-/** A user of a file: with a password, or with the hash of one. */
+/** A user in a file, with either a password or its hash. */
 export const fileUser = profile
   .extend({ password: newUser.shape.password.optional(), password_hash: passwordHash.optional() })
   .refine(({ password, password_hash }) => (password === undefined) !== (password_hash === undefined), {
@@ -34,7 +34,7 @@ export const fileUser = profile
     ...problem('one-password'),
   })
 
-/** Users to import: a dry run takes them without passwords, an import with the hashes of their passwords. */
+/** Users to import: a dry run takes no passwords, an import takes their hashes. */
 const userImport = z.discriminatedUnion('dry_run', [
   z.strictObject({ dry_run: z.literal(true), users: listOf('users', profile).min(1) }),
   z.strictObject({
@@ -45,16 +45,16 @@ const userImport = z.discriminatedUnion('dry_run', [
 type UserImport = z.output<typeof userImport>
 
 /**
- * `new`, or `created` where it was done; `identical` to a user that is there, whatever the password; or which fields
- * another has.
+ * `created`, or `new` in a dry run; `identical` if the user exists with the same data, whatever the password; or the
+ * fields whose values are taken.
  */
 type ImportOutcome = 'new' | 'created' | 'identical' | readonly ('passport' | 'user_id')[]
 
-/** Others have created some of the users since they were looked for. */
+/** Some of the users were created concurrently, after the check. */
 class ConcurrentImport extends Error {}
 const MAX_ATTEMPTS = 5
 
-/** Creates those that are new, all in one transaction, and says of each what was done or would be. */
+/** Creates the new users in one transaction; returns the outcome for each. */
 export const importUsers = operation(userImport, async (deps: Deps, given): Promise<{ outcomes: ImportOutcome[] }> => {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -75,11 +75,12 @@ function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOu
     const isTaken = (passport: string): boolean =>
       seen.passports.has(normalName(passport)) || taken.has(normalName(passport))
     const outcomes = users.map((user): ImportOutcome => {
-      const known = existing.get(keyOf(user))
-      if (known && isIdentical(user, known)) return 'identical'
+      const stored = existing.get(keyOf(user))
+      const isOwn = stored !== undefined && normalName(stored.passport) === normalName(user.passport)
+      if (isOwn && COMPARED.every((field) => user[field] === stored[field])) return 'identical'
       const fields = [
-        ...(isTaken(user.passport) ? (['passport'] as const) : []),
-        ...(known || seen.keys.has(keyOf(user)) ? (['user_id'] as const) : []),
+        ...(!isOwn && isTaken(user.passport) ? (['passport'] as const) : []),
+        ...(stored || seen.keys.has(keyOf(user)) ? (['user_id'] as const) : []),
       ]
       if (fields.length > 0) return fields
       seen.keys.add(keyOf(user))
@@ -87,8 +88,8 @@ function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOu
       return 'new'
     })
     if (given.dry_run) return { outcomes }
-    const created = given.users.flatMap((user, at) =>
-      outcomes[at] === 'new' ? [{ ...user, routing_key: routingKeyOf(user.cid, user.user_id) }] : [],
+    const created = given.users.flatMap((user, index) =>
+      outcomes[index] === 'new' ? [{ ...user, routing_key: routingKeyOf(user.cid, user.user_id) }] : [],
     )
     if (created.length > 0) {
       if (!(await insertUsers(db, created, deps.clock.now()))) throw new ConcurrentImport()
@@ -101,8 +102,4 @@ function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOu
 
 const keyOf = ({ cid, user_id }: { cid: number; user_id: string }): string => `${cid} ${user_id}`
 
-const SAME = ['name', 'gender', 'big_avatar_url', 'phone_number', 'status'] as const
-type Compared = Pick<z.output<typeof profile>, 'passport' | (typeof SAME)[number]>
-
-const isIdentical = (user: Compared, known: Compared): boolean =>
-  normalName(user.passport) === normalName(known.passport) && SAME.every((field) => user[field] === known[field])
+const COMPARED = ['name', 'gender', 'big_avatar_url', 'phone_number', 'status'] as const

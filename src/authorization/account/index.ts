@@ -11,15 +11,10 @@ export { resetPassword } from './password.ts'
 export { OWN_PROFILE } from './profile.ts'
 export { findSession, type SignedIn, sessionCookie } from './session.ts'
 export { OWN_SESSIONS, PERSON_SESSIONS } from './sessions.ts'
-export { signInFor } from './sign-in-asker.ts'
+export { signInFor } from './sign-in-app.ts'
 export { signOut } from './sign-in-guard.ts'
 export { STEP_UP } from './step-up-guard.ts'
-export {
-  lockedUserByKey,
-  lockUser,
-  lockUserSignedInSince,
-  userByKey,
-} from './store.ts'
+export { lockedUserByKey, lockUser, lockUserSignedInSince, userByKey } from './store.ts'
 export { TEST_USERS } from './test-users.ts'
 export {
   blockUser,
@@ -34,7 +29,7 @@ export {
 } from './user.ts'
 export { maskedUser, rowKeyOf, type UserKey, userKey } from './wire.ts'
 
-/** What people are told about their account: `tell` queues it, jobs send it. */
+/** Messages to people about their account: `tell` queues one, jobs send it. */
 export const ACCOUNT_MESSAGES = {
   tell: tellPerson,
   told: personMessage,

@@ -2,7 +2,7 @@ import type { PersonalRows } from '../../platform/db/personal-rows.ts'
 import { MARGIN_S, type Retention } from '../../platform/db/retention.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
 
-/** What of the rows of this room is kept how long, and what of them is a person's. */
+/** How long rows of this room are kept, and which of them are personal data. */
 
 const SIGN_IN_DAYS = 90
 

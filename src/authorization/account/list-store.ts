@@ -11,22 +11,22 @@ import {
   keysOf,
   textOfKey,
   withPassports,
-} from './many-store.ts'
+} from './bulk-store.ts'
 import { SHOWN_PASSPORT } from './store.ts'
 import { type User, type UserFilter, user } from './wire.ts'
 
 const profileRow = user.omit({ passport: true }).extend(keyRow.shape)
 type Profile = z.output<typeof profileRow>
 
-/** A page of users, oldest first; by passport where one is asked for. */
+/** A page of users, oldest first; ordered by passport if filtered by it. */
 export async function listUsers(db: Db, filter: UserFilter): Promise<Page<User>> {
   if (filter.passport === undefined) {
     const { rows, next } = await profilePage(db, filter)
     return { rows: withPassports(rows, await credentialsOf(db, rows)), next }
   }
   const { rows, next } = await credentialPage(db, filter.passport, filter)
-  const found = new Map((await profilesOf(db, rows)).map((profile) => [textOfKey(profile), profile]))
-  const inOrder = rows.flatMap((credential) => found.get(textOfKey(credential)) ?? [])
+  const profiles = new Map((await profilesOf(db, rows)).map((profile) => [textOfKey(profile), profile]))
+  const inOrder = rows.flatMap((credential) => profiles.get(textOfKey(credential)) ?? [])
   return { rows: withPassports(inOrder, rows), next }
 }
 
@@ -55,7 +55,7 @@ async function credentialPage(
   { limit, after }: Pick<UserFilter, 'limit' | 'after'>,
 ): Promise<Page<CredentialRow>> {
   const last = after?.[3]
-  const found = await db.listWithCustomPlan(
+  const rows = await db.listWithCustomPlan(
     withCursor(credentialRow),
     sql`select routing_key, cid, user_id, ${SHOWN_PASSPORT} as passport,
           ${cursorOf(sql.part`to_timestamp(0), cid, user_id, passport`)}
@@ -63,7 +63,7 @@ async function credentialPage(
         where passport like ${beginsWith(normalName(passport))} and (${last}::text is null or passport ~>~ ${last})
         order by user_credential.passport using ~<~ limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
+  return pageOf(rows, limit)
 }
 
 const profilesOf = (db: Db, rows: readonly CredentialRow[]): Promise<Profile[]> =>
@@ -77,7 +77,7 @@ const profilesOf = (db: Db, rows: readonly CredentialRow[]): Promise<Profile[]> 
 const foundUserRow = user.pick({ cid: true, user_id: true, phone_number: true, status: true, created_at: true })
 export type FoundUserRow = z.output<typeof foundUserRow>
 
-/** One at most. Two statements: credentials are found by passport, and may lie on another shard. */
+/** At most one. Two statements, since the credential may be on another shard. */
 export async function findByPassport(db: Db, typed: string): Promise<FoundUserRow[]> {
   const key = await db.maybe(
     keyRow,
@@ -100,5 +100,5 @@ export async function findByPhone(db: Db, numbers: readonly string[], limit: num
           where phone_number = any (${numbers}) order by created_at limit ${limit}`,
     ),
   )
-  return found.sort((one, other) => one.created_at.getTime() - other.created_at.getTime()).slice(0, limit)
+  return found.sort((a, b) => a.created_at.getTime() - b.created_at.getTime()).slice(0, limit)
 }

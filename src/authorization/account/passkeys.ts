@@ -10,35 +10,35 @@ import * as store from './factor-store.ts'
 import { ownPassport } from './password.ts'
 import { recordChange } from './person-mail.ts'
 import { AMR, endSession, lockSignedIn, type SignedIn, startSession } from './session.ts'
-import { recordSignIn, tellOfNewDevice } from './sign-in.ts'
+import { notifyOfNewDevice, recordSignIn } from './sign-in.ts'
 import { deleteOtherSessions, lockUserSignedInSince } from './store.ts'
 import type { SignInBrowser } from './wire.ts'
 
 /**
- * Passkeys (WebAuthn): the authenticator proves a key, and itself who uses it (PIN, finger), so a passkey is two factors.
- * The RP id is the host of PUBLIC_URL, the origin all of it; both are compared strictly.
+ * Passkeys (WebAuthn). The authenticator proves possession of a key and verifies its user (PIN, fingerprint), so a
+ * passkey counts as two factors. RP id and origin come from PUBLIC_URL and are compared strictly.
  *
- * A challenge is a token of ours: it says itself that we made it, for what and until when, so a page that is only looked at
- * leaves nothing behind. Its first answer is noted, and no other counts.
+ * A challenge is a self-contained token with purpose and expiry, so merely opening a page stores nothing. It is
+ * recorded when answered, and can be answered only once.
  */
 
-/** A sign-in page may stay open for so long, seconds. */
+/** How long a sign-in page may stay open, in seconds. */
 const CHALLENGE_S = 3_600
-const MOST = 20
-/** Nobody guesses a key, so failures lock nobody out: those beyond are refused without a row. */
-const FAILURES_KEPT_PER_HOUR = 12
+const MAX_PASSKEYS = 20
+/** Keys cannot be guessed, so failures lock nobody out; beyond this number they are refused without leaving a row. */
+const MAX_RECORDED_FAILURES = 12
 
-/** Loaded with the first passkey. */
+/** Loaded on first use. */
 const webauthn = () => import('@simplewebauthn/server')
 
-const ofService = ({ config: { PUBLIC_URL } }: Deps) => ({
+const relyingParty = ({ config: { PUBLIC_URL } }: Deps) => ({
   expectedOrigin: new URL(PUBLIC_URL).origin,
   expectedRPID: new URL(PUBLIC_URL).hostname,
   requireUserVerification: true,
 })
 
 const SIGN_IN = 'sign-in'
-const ofSession = ({ sessionHash }: SignedIn): string => `passkey of ${sessionHash.toString('base64url')}`
+const registrationIn = ({ sessionHash }: SignedIn): string => `passkey of ${sessionHash.toString('base64url')}`
 
 const newChallenge = ({ keys, clock }: Deps, boundTo: string): Uint8Array<ArrayBuffer> => {
   const expiresAt = addSeconds(clock.now(), CHALLENGE_S)
@@ -46,24 +46,24 @@ const newChallenge = ({ keys, clock }: Deps, boundTo: string): Uint8Array<ArrayB
   return new TextEncoder().encode(text)
 }
 
-/** Whether an answer is to a challenge of ours, for this and not too old; and which one that was. */
-function challengeOf({ keys, clock }: Deps, boundTo: string) {
+/** `isOurs` accepts unexpired challenges of ours for this purpose, and collects them in `answered`. */
+function challengeCheck({ keys, clock }: Deps, boundTo: string) {
   const answered: OpaqueToken[] = []
   const isOurs = (challenge: string): boolean => {
     const text = Buffer.from(challenge, 'base64url').toString()
-    const read = parseToken(keys, PREFIX.passkeyChallenge, text, boundTo)
-    if (!read || read.expiresAt <= clock.now()) return false
-    answered.push(read)
+    const token = parseToken(keys, PREFIX.passkeyChallenge, text, boundTo)
+    if (!token || token.expiresAt <= clock.now()) return false
+    answered.push(token)
     return true
   }
   return { isOurs, answered }
 }
 
-/** What `navigator.credentials.get` takes; names nobody, so the page that has it tells nobody who has passkeys. */
+/** Options for `navigator.credentials.get`. They name no credentials, so as not to reveal who has passkeys. */
 export async function signInOptions(deps: Deps): Promise<string> {
   const { generateAuthenticationOptions } = await webauthn()
   const options = await generateAuthenticationOptions({
-    rpID: ofService(deps).expectedRPID,
+    rpID: relyingParty(deps).expectedRPID,
     challenge: newChallenge(deps, SIGN_IN),
     userVerification: 'required',
     timeout: CHALLENGE_S * 1000,
@@ -71,7 +71,7 @@ export async function signInOptions(deps: Deps): Promise<string> {
   return JSON.stringify(options)
 }
 
-/** By which an authenticator tells accounts apart: the routing key, then what names the person to nobody else. */
+/** Identifies the account to the authenticator: the routing key, then bytes that mean nothing to others. */
 function userHandle({ keys }: Deps, { routingKey, cid, userId }: UserRowKey): Uint8Array<ArrayBuffer> {
   const handle = new Uint8Array(32)
   new DataView(handle.buffer).setUint16(0, routingKey)
@@ -79,40 +79,40 @@ function userHandle({ keys }: Deps, { routingKey, cid, userId }: UserRowKey): Ui
   return handle
 }
 
-/** What `navigator.credentials.create` takes. */
+/** Options for `navigator.credentials.create`. */
 export async function registrationOptions(deps: Deps, session: SignedIn): Promise<string> {
   const { generateRegistrationOptions } = await webauthn()
-  const known = await store.passkeysOf(deps.db, session)
+  const existing = await store.passkeysOf(deps.db, session)
   const options = await generateRegistrationOptions({
     rpName: 'Gatehouse',
-    rpID: ofService(deps).expectedRPID,
+    rpID: relyingParty(deps).expectedRPID,
     userName: await ownPassport(deps, session),
     userDisplayName: session.name,
     userID: userHandle(deps, session),
-    challenge: newChallenge(deps, ofSession(session)),
-    excludeCredentials: known.map(({ credentialId }) => ({ id: credentialId.toString('base64url') })),
+    challenge: newChallenge(deps, registrationIn(session)),
+    excludeCredentials: existing.map(({ credentialId }) => ({ id: credentialId.toString('base64url') })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   })
   return JSON.stringify(options)
 }
 
-/** Adds a passkey of the person who is signed in. False for an answer that is not in order, or where there are too many. */
+/** Adds a passkey. False if the response is invalid, or the person has too many. */
 export async function addPasskey(
   deps: Deps,
   session: SignedIn,
   { response, name }: { readonly response: RegistrationResponseJSON; readonly name: string },
 ): Promise<boolean> {
   const { verifyRegistrationResponse } = await webauthn()
-  const { isOurs, answered } = challengeOf(deps, ofSession(session))
+  const { isOurs, answered } = challengeCheck(deps, registrationIn(session))
   const verified = await verifyRegistrationResponse({
     response,
     expectedChallenge: isOurs,
-    ...ofService(deps),
-  }).catch(() => undefined) // whatever is wrong with an answer, it is not accepted
+    ...relyingParty(deps),
+  }).catch(() => undefined) // throws for invalid responses
   const [challenge] = answered
   if (!verified?.verified || !challenge) return false
   const { credential } = verified.registrationInfo
-  const made = {
+  const passkey = {
     credentialId: Buffer.from(credential.id, 'base64url'),
     publicKey: Buffer.from(credential.publicKey),
     counter: credential.counter,
@@ -122,8 +122,8 @@ export async function addPasskey(
   return inPersonTransaction(deps, session.routingKey, async (inside, db) => {
     if (!(await lockSignedIn(inside, session))) return false
     if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return false
-    if ((await store.passkeysOf(db, session)).length >= MOST) return false
-    if ((await store.insertPasskey(db, session, made, deps.clock.now())) === 0) return false
+    if ((await store.passkeysOf(db, session)).length >= MAX_PASSKEYS) return false
+    if ((await store.insertPasskey(db, session, passkey, deps.clock.now())) === 0) return false
     await recordChange(inside, session, 'passkey_added')
     return true
   })
@@ -133,7 +133,7 @@ interface PasskeySignIn extends SignInBrowser {
   readonly response: AuthenticationResponseJSON
 }
 
-/** Opens a session for a passkey and returns its id, and whose it is; throws SignInRefused. */
+/** Opens a session for a passkey; returns its id and whose it is. Throws SignInRefused. */
 export async function signInWithPasskey(
   deps: Deps,
   { response, device, formerSession, ...from }: PasskeySignIn,
@@ -142,31 +142,31 @@ export async function signInWithPasskey(
   const handle = Buffer.from(response.response.userHandle ?? '', 'base64url')
   if (handle.length < 2) throw new SignInRefused()
   const routingKey = handle.readUInt16BE(0)
-  const found = await store.findPasskey(deps.db, routingKey, credentialId)
-  if (!found) throw new SignInRefused()
-  const { cid, userId, publicKey } = found
+  const passkey = await store.findPasskey(deps.db, routingKey, credentialId)
+  if (!passkey) throw new SignInRefused()
+  const { cid, userId, publicKey } = passkey
   const key = { routingKey, cid, userId }
   const refuse = async (problem: string): Promise<never> => {
     deps.metrics.signInFailures.inc({ kind: 'passport' })
-    const bound = { kind: 'passkey-failed', name: `${cid}:${userId}`, most: FAILURES_KEPT_PER_HOUR } as const
-    if (!(await countWithin(deps, HOUR_S, [bound]))) {
+    const quota = { kind: 'passkey-failed', name: `${cid}:${userId}`, most: MAX_RECORDED_FAILURES } as const
+    if (!(await countWithin(deps, HOUR_S, [quota]))) {
       await recordSignIn(deps, key, 'failed', { from, method: 'passkey', detail: { by: 'passkey', problem } })
     }
     throw new SignInRefused()
   }
-  const proved = await verify(deps, response, publicKey)
-  if (!proved) return refuse('not in order')
+  const verified = await verify(deps, response, publicKey)
+  if (!verified) return refuse('not in order')
   const now = deps.clock.now()
   const opened = await inPersonTransaction(deps, routingKey, async (inside, db) => {
     if (!(await lockUserSignedInSince(db, key, now))) throw new SignInRefused()
-    const { challenge, counter } = proved
+    const { challenge, counter } = verified
     if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return undefined
     if ((await store.countUse(db, routingKey, credentialId, counter, now)) === 0) return undefined
-    const told = { from, method: 'passkey', detail: { amr: AMR.passkey } } as const
-    const signInId = await recordSignIn(inside, key, 'succeeded', told)
+    const record = { from, method: 'passkey', detail: { amr: AMR.passkey } } as const
+    const signInId = await recordSignIn(inside, key, 'succeeded', record)
     const session = await startSession(inside, key, from, AMR.passkey)
     const passport = await ownPassport(inside, key)
-    await tellOfNewDevice(inside, key, { passport, device, signInId })
+    await notifyOfNewDevice(inside, key, { passport, device, signInId })
     return { session, passport }
   })
   if (opened === undefined) return refuse('used before, or a copy')
@@ -174,15 +174,15 @@ export async function signInWithPasskey(
   return opened
 }
 
-/** The counter is compared by the statement that keeps it, so that of two copies used at once one is found. */
+/** Skips the counter: `countUse` compares and stores it in one statement, which detects clones used concurrently. */
 async function verify(deps: Deps, response: AuthenticationResponseJSON, publicKey: Buffer) {
   const { verifyAuthenticationResponse } = await webauthn()
-  const { isOurs, answered } = challengeOf(deps, SIGN_IN)
+  const { isOurs, answered } = challengeCheck(deps, SIGN_IN)
   const verified = await verifyAuthenticationResponse({
     response,
     expectedChallenge: isOurs,
     credential: { id: response.id, publicKey: new Uint8Array(publicKey), counter: 0 },
-    ...ofService(deps),
+    ...relyingParty(deps),
   }).catch(() => undefined)
   const [challenge] = answered
   return verified?.verified && challenge ? { challenge, counter: verified.authenticationInfo.newCounter } : undefined
@@ -193,7 +193,7 @@ export const ownPasskeys = ({ db }: Deps, key: UserRowKey) => store.passkeysOf(d
 export const renameOwnPasskey = ({ db }: Deps, key: UserRowKey, passkeyId: string, name: string) =>
   store.renamePasskey(db, key, passkeyId, name)
 
-/** The person removes one of their passkeys. All other sessions end: whoever has the device may have opened one with it. */
+/** Also ends all other sessions: whoever has the device may have opened one. */
 export const removeOwnPasskey = (deps: Deps, session: SignedIn, passkeyId: string): Promise<void> =>
   inPersonTransaction(deps, session.routingKey, async (inside, db) => {
     if (!(await lockSignedIn(inside, session))) return

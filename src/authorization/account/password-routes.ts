@@ -14,12 +14,12 @@ import { PasswordRefused } from './errors.ts'
 import { askForPassword } from './forgotten.ts'
 import { changePassword, openPasswordLink, ownPassport, PASSWORD_PATH, setPasswordByLink } from './password.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
-import { carriedOf } from './sign-in-asker.ts'
+import { carriedOf } from './sign-in-app.ts'
 import { alertOf, deviceCookieOf, FORGOTTEN } from './sign-in-guard.ts'
 import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
 import { forgottenForm, newPasswordForm, ownPasswordForm, passwordQuery, signInQuery } from './wire.ts'
 
-/** The token never leaves in a Referer, not even to our own pages: a proxy's log may have it. */
+/** Keeps the token out of every Referer, even to our own pages: a proxy may log it. */
 const REFERRER = 'strict-origin'
 const REFUSALS = {
   link_invalid: ['password.link_invalid', 404],
@@ -32,17 +32,17 @@ interface Shown {
   readonly passport?: string
   readonly alert?: string
   readonly done?: boolean
-  /** Names of those that still sign in, after a reset. */
+  /** Names of passkeys that still work after a reset. */
   readonly passkeys?: readonly string[]
   readonly refused?: boolean
 }
 
-/** Whose password is set: by a link's token, or of who is signed in. */
+/** Whose password is set: the owner of a link's token, or the signed-in person. */
 type Target =
   | { readonly token: string; readonly session?: undefined }
   | { readonly token?: undefined; readonly session: SignedIn }
 
-/** The page that sets a password: by a link that an operator has made, or by whoever is signed in and knows the present one. */
+/** The page that sets a password: with a link, or for a signed-in person who knows the current one. */
 export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
   const cookie = sessionCookie(config)
@@ -54,7 +54,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     return sendPage(request, reply, 'account/password', data, { query: shown.token ? `token=${shown.token}` : '' })
   }
 
-  /** The form, with whose password it sets: a password manager keeps the new one under that name. */
+  /** The form includes the passport, under which password managers save the new password. */
   const sendForm = async (request: FastifyRequest, reply: FastifyReply, { token, session }: Target, alert = '') => {
     if (session) return send(request, reply, { passport: await ownPassport(deps, session), alert })
     return send(request, reply, { token, passport: (await openPasswordLink(deps, token)).passport, alert })
@@ -70,7 +70,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
         return send(request, reply.code(status), { refused: true, alert: textsFor(request)(key) })
       })
 
-  // Only shows: programs that examine mails open every link.
+  // GET changes nothing: mail scanners open every link.
   app.get(
     PASSWORD_PATH,
     refusing(async (request, reply) => {
@@ -129,18 +129,12 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   }
 }
 
-interface Read {
-  readonly success: boolean
-  readonly data?: { readonly password: string; readonly password_again: string }
-  readonly error?: z.ZodError
-}
-
-function problemOf({ data, error }: Read, t: Translate): string {
+function problemOf({ data, error }: z.ZodSafeParseResult<z.output<typeof newPasswordForm>>, t: Translate): string {
   if (!data) return t(hasWrongCharacters(error) ? 'password.characters' : 'password.length')
   return data.password === data.password_again ? '' : t('password.differs')
 }
 
-/** The page for whoever has forgotten the password. It says the same whether there is such a person. */
+/** The forgotten-password page. It reads the same whether or not the person exists. */
 export const forgottenPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config, clock } = deps
   if (config.PASSWORD_RESET === 'off') return
@@ -148,9 +142,9 @@ export const forgottenPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { 
   await preparePages(app, config)
 
   const show = (request: FastifyRequest, reply: FastifyReply, shown: object) => {
-    const way = carriedOf(deps, request.body ?? request.query)
-    const data = { ...way, passport: '', alert: '', asked: false, ...shown }
-    return sendPage(request, reply, 'account/forgotten', data, { query: way.carried, leadsOutside: true })
+    const flow = carriedOf(deps, request.body ?? request.query)
+    const data = { ...flow, passport: '', alert: '', asked: false, ...shown }
+    return sendPage(request, reply, 'account/forgotten', data, { query: flow.carried, leadsOutside: true })
   }
 
   app.get(FORGOTTEN, (request, reply) =>

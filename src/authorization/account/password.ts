@@ -14,22 +14,21 @@ import { forgetCodeGuesses } from './second-step.ts'
 import { forgetSessionCount, lockSignedIn, type SignedIn } from './session.ts'
 import { personLimits } from './sign-in.ts'
 import * as store from './store.ts'
-import { lockUser } from './store.ts'
 import { rowKeyOf, type UserKey } from './wire.ts'
 
-/** Path of the page; a link adds `?token=…`. */
+/** Path of the page; links add `?token=…`. */
 export const PASSWORD_PATH = '/password'
 const LINK_LIFETIME_S = 86_400
 
 /**
- * Makes a link that sets a password once, within a day; earlier ones end. It is a secret: whoever has it takes over the
- * account. Throws 20007 (404).
+ * Makes a link that sets the password once, within a day; earlier links end. It is a secret: whoever has it can take
+ * over the account. Throws 20007 (404).
  */
 export const resetPassword = (deps: Deps, user: UserKey) =>
   inTransaction(deps, async (inside, db) => {
     const { cid, user_id } = user
     const key = rowKeyOf(user)
-    if (!(await lockUser(db, key))) throw noSuchUser()
+    if (!(await store.lockUser(db, key))) throw noSuchUser()
     if (deps.config.UPSTREAM_ISSUER) throw invalidRequest(localized('no-passwords-here'))
     const now = deps.clock.now()
     const expiresAt = wholeSecondsAfter(now, LINK_LIFETIME_S)
@@ -41,35 +40,31 @@ export const resetPassword = (deps: Deps, user: UserKey) =>
     return { cid, user_id, url: url.href, expires_at: link.expiresAt }
   })
 
-/** Whose password a link sets; changes nothing. Throws PasswordRefused. A forged or expired one costs no statement. */
+/** Looks up whose password a link sets. Throws PasswordRefused; forged and expired tokens cost no statement. */
 export async function openPasswordLink({ db, keys, clock }: Deps, token: string) {
-  const read = parseToken(keys, PREFIX.passwordLink, token)
-  if (!read) throw new PasswordRefused('link_invalid')
-  if (read.expiresAt <= clock.now()) throw new PasswordRefused('link_expired')
-  const found = await store.findLink(db, read.routingKey, read.hash)
-  if (!found) throw new PasswordRefused('link_invalid')
-  if (found.usedAt) throw new PasswordRefused('link_used')
-  return {
-    routingKey: read.routingKey,
-    cid: found.cid,
-    userId: found.userId,
-    hash: read.hash,
-    passport: found.passport,
-  }
+  const parsed = parseToken(keys, PREFIX.passwordLink, token)
+  if (!parsed) throw new PasswordRefused('link_invalid')
+  const { routingKey, hash, expiresAt } = parsed
+  if (expiresAt <= clock.now()) throw new PasswordRefused('link_expired')
+  const link = await store.findLink(db, routingKey, hash)
+  if (!link) throw new PasswordRefused('link_invalid')
+  if (link.usedAt) throw new PasswordRefused('link_used')
+  return { routingKey, cid: link.cid, userId: link.userId, hash, passport: link.passport }
 }
 
 /**
- * Uses a link once: sets the password and ends all sessions of the person. Of simultaneous calls with one link exactly one
- * succeeds; the others throw PasswordRefused. Throws WeakPassword, and the link stays usable. Returns the names of the passkeys, which still sign in.
+ * Sets the password, uses up the link and ends all sessions of the person. Of concurrent calls with one link exactly
+ * one succeeds; the others throw PasswordRefused. After WeakPassword the link stays usable. Returns the names of the
+ * passkeys, which still work.
  */
 export async function setPasswordByLink(deps: Deps, token: string, password: string): Promise<readonly string[]> {
   const { routingKey, passport } = await openPasswordLink(deps, token)
   await refuseWeakPassword(password, passport)
-  // Outside of the transaction: it takes a while, and may wait for its turn.
+  // Outside the transaction: hashing is slow and may queue for a slot.
   const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
   return inPersonTransaction(deps, routingKey, async (inside, db) => {
     const link = await openPasswordLink(inside, token)
-    if (!(await lockUser(db, link))) throw new PasswordRefused('link_invalid')
+    if (!(await store.lockUser(db, link))) throw new PasswordRefused('link_invalid')
     if (!(await store.spendLink(db, link.routingKey, link.hash, deps.clock.now())))
       throw new PasswordRefused('link_used')
     await replacePassword(inside, link, passwordHash, { kept: null, kind: 'password_reset' })
@@ -78,22 +73,21 @@ export async function setPasswordByLink(deps: Deps, token: string, password: str
   })
 }
 
-/** What the person signs in with, as it was typed. */
+/** The passport as the person typed it. */
 export const ownPassport = async ({ db }: Deps, session: UserRowKey): Promise<string> =>
   (await store.passportOf(db, session)) ?? ''
 
-interface Change {
+interface PasswordChange {
   readonly current: string
   readonly password: string
-  /** Where the request came from. */
   readonly address: string
 }
 
 /**
- * The person changes the password, and all other sessions end. Failed tries count for this session, so that nobody who guesses
- * elsewhere keeps the person from it. Throws SignInRefused, with `retryAt` where there were too many, and WeakPassword.
+ * Changes the password and ends all other sessions. Failures are counted per session, so that guesses made elsewhere
+ * cannot block the person. Throws WeakPassword, and SignInRefused, with `retryAt` after too many failures.
  */
-export const changePassword = (deps: Deps, session: SignedIn, change: Change): Promise<void> =>
+export const changePassword = (deps: Deps, session: SignedIn, change: PasswordChange): Promise<void> =>
   deps.passwordSlots.run(async () => {
     const { address, current, password } = change
     const passport = await store.passportOf(deps.db, session)
@@ -101,19 +95,19 @@ export const changePassword = (deps: Deps, session: SignedIn, change: Change): P
     await refuseWeakPassword(password, passport)
     const limits = await personLimits(deps, passport, { address, session: session.sessionHash })
     await limits.refuseExhausted()
-    const known = await store.passwordHashOf(deps.db, session)
-    if (!(await verifyPassword(known, current))) throw await limits.failed()
+    const currentHash = await store.passwordHashOf(deps.db, session)
+    if (!(await verifyPassword(currentHash, current))) throw await limits.failed()
+    await limits.refuseExhausted() // of concurrent guesses, no more are answered than the limit allows
     await limits.forget()
     const passwordHash = await hashPassword(password)
     await inPersonTransaction(deps, session.routingKey, async (inside, db) => {
       if (!(await lockSignedIn(inside, session))) throw new SignInRefused()
-      if ((await store.passwordHashOf(db, session)) !== known) throw new SignInRefused() // changed meanwhile
-      const ends = { kept: session.sessionHash, kind: 'password_changed' } as const
-      await replacePassword(inside, session, passwordHash, ends)
+      if ((await store.passwordHashOf(db, session)) !== currentHash) throw new SignInRefused() // changed concurrently
+      await replacePassword(inside, session, passwordHash, { kept: session.sessionHash, kind: 'password_changed' })
     })
   })
 
-/** `db` is a transaction that has locked the user: a sign-in with the password of before ends there or finds out. */
+/** `deps.db` has locked the user, so a concurrent sign-in with the old password is either ended or refused. */
 async function replacePassword(
   deps: Deps,
   key: UserRowKey,

@@ -14,17 +14,17 @@ import { originOfSignIn } from './session-store.ts'
 import { passportOf } from './store.ts'
 import { routingKeyOf } from './wire.ts'
 
-/** Mails to people about their account. A person's address is the passport, where that is one. */
+/** Mails to people about their account, sent to their passport if it is a mail address. */
 
 const SECURITY = '/account/security/sign-in'
 
-interface Kind {
+interface MailKind {
   readonly subject: string
-  /** Where there is none, the text is made of the subject. */
+  /** Defaults to a text made of the subject. */
   readonly text?: string
-  /** The page that helps. */
+  /** Linked page; SECURITY by default. */
   readonly path?: string
-  /** It is sent to where the person was when it happened: the mail that was queued holds the address, encrypted. */
+  /** Sent to the address at the time of the event, which the queued job holds encrypted. */
   readonly toFormerAddress?: true
 }
 
@@ -50,10 +50,10 @@ const KINDS = {
   app_refused: { subject: 'mail.app_refused', text: 'mail.app_decided_text', path: '/developer' },
   app_returned: { subject: 'mail.app_returned', text: 'mail.app_decided_text', path: '/developer' },
   deleted: { subject: 'mail.deleted', text: 'mail.deleted_text', toFormerAddress: true },
-} as const satisfies Readonly<Record<string, Kind>>
+} as const satisfies Readonly<Record<string, MailKind>>
 type KindName = keyof typeof KINDS
 
-/** Ids only: the queue holds no address, but for `toFormerAddress`. */
+/** Ids only: the queue holds no address, except for `toFormerAddress`. */
 const personMail = z.object({
   mailId: z.uuid(),
   cid: z.number(),
@@ -61,57 +61,57 @@ const personMail = z.object({
   kind: z.enum(Object.keys(KINDS) as KindName[]),
   at: z.coerce.date(),
   sealed: z.base64().optional(),
-  /** Entry in the history, where the mail is about a sign-in. */
+  /** Set if the mail is about a sign-in. */
   signInId: z.uuid().optional(),
 })
 type PersonMail = z.output<typeof personMail>
 
 const contextOf = (mailId: string): string => `mail ${mailId}`
 
-/** The address of a person; undefined where the passport is none. */
+/** The passport if it is a mail address. */
 export function addressOf(passport: string | undefined): string | undefined {
   return passport !== undefined && z.email().max(254).safeParse(passport).success ? passport : undefined
 }
 
-/** Mails of one kind: endless changes fill no mailbox. */
-const PER_DAY = 10
+/** Mails of one kind, so that endless changes do not flood a mailbox. */
+const MAX_PER_DAY = 10
 
-/** Queues a mail as part of the caller's transaction, if there is an address. */
+/** Queues a mail in the caller's transaction, if the person has an address. */
 export async function tellPerson(deps: Deps, key: UserRowKey, kind: KindName, signInId?: string): Promise<void> {
   const { db, clock } = deps
   const address = addressOf(await passportOf(db, key))
   if (address === undefined) return
   const name = `${kind} ${key.cid}:${key.userId}`
-  if (await countWithin(deps, DAY_S, [{ kind: 'mail-person', name, most: PER_DAY }])) return
+  if (await countWithin(deps, DAY_S, [{ kind: 'mail-person', name, most: MAX_PER_DAY }])) return
   const mailId = randomUUID()
-  const { toFormerAddress }: Kind = KINDS[kind]
+  const { toFormerAddress }: MailKind = KINDS[kind]
   const sealed = toFormerAddress && encryptSecret(deps.keys, address, contextOf(mailId)).toString('base64')
   const mail = { mailId, cid: key.cid, userId: key.userId, kind, at: clock.now(), sealed, signInId }
   await enqueue(db, 'send-person-mail', mail)
 }
 
-/** Something that protects the account was changed, by its person or by whoever signs in as them: for the audit log, and for their mailbox. */
+/** Records a security-relevant change in the audit log, and notifies the person by mail. */
 export async function recordChange(
   deps: Deps,
-  whose: UserRowKey,
+  person: UserRowKey,
   kind: Exclude<KindName, 'factors_removed'>,
 ): Promise<void> {
-  await recordByPerson(deps, whose, `user_${kind}`)
-  await tellPerson(deps, whose, kind)
+  await recordByPerson(deps, person, `user_${kind}`)
+  await tellPerson(deps, person, kind)
 }
 
 interface PersonMessage {
   readonly id: string
   readonly address: string
   readonly date: Date
-  /** The moment that the text tells. */
+  /** The time mentioned in the text. */
   readonly at: Date
   readonly subject: (t: Translate) => string
-  /** `time`: that moment, as the language has it. */
+  /** `time` is `at`, formatted for the language. */
   readonly text: (t: Translate, time: string) => string
 }
 
-/** Undefined where the person, or the address, is gone. */
+/** Undefined if the person, or the address, is gone. */
 export const personMessage = operation(personMail, messageOf)
 
 async function messageOf(deps: Deps, mail: PersonMail): Promise<PersonMessage | undefined> {
@@ -122,7 +122,7 @@ async function messageOf(deps: Deps, mail: PersonMail): Promise<PersonMessage | 
     : addressOf(await passportOf(deps.db, key))
   if (address === undefined) return undefined
   const from = signInId === undefined ? undefined : await originOfSignIn(deps.db, key, signInId)
-  const { subject: subjectKey, text: textKey = 'mail.changed_text', path = SECURITY }: Kind = KINDS[kind]
+  const { subject: subjectKey, text: textKey = 'mail.changed_text', path = SECURITY }: MailKind = KINDS[kind]
   const url = `${deps.config.PUBLIC_URL}${path}`
   const subject = (t: Translate) => t(subjectKey)
   const text: PersonMessage['text'] = (t, time) =>

@@ -17,11 +17,11 @@ export const setPhone = (db: Db, key: UserRowKey, phone: string | null, now: Dat
     .of(key.routingKey)
     .exec(sql`update user_profile set phone_number = ${phone}, updated_at = ${now} where ${ofPerson(key)}`)
 
-/** Something of the person changed that the profile itself does not hold. */
+/** For changes outside the profile row. */
 export const setUpdated = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
   db.of(key.routingKey).exec(sql`update user_profile set updated_at = ${now} where ${ofPerson(key)}`)
 
-/** The credential of the person goes, to come again under another passport, which may lie on another shard. */
+/** Deleted to be inserted again under another passport, possibly on another shard. */
 export const deleteCredential = (db: Db, key: UserRowKey): Promise<number> =>
   db.exec(sql`delete from user_credential where ${ofPerson(key)}`)
 
@@ -35,12 +35,12 @@ const change = z.object({
 export type ContactChange = z.output<typeof change>
 export type ContactKind = 'phone' | 'mail'
 
-/** In place of what was asked for before. */
-export const setChange = (db: Db, key: UserRowKey, kind: ContactKind, made: Omit<ContactChange, 'tries'>) =>
+/** Replaces an earlier request. */
+export const setChange = (db: Db, key: UserRowKey, kind: ContactKind, requested: Omit<ContactChange, 'tries'>) =>
   db.of(key.routingKey).exec(
     sql`insert into contact_change (routing_key, cid, user_id, kind, change_id, value, asked_at, expires_at)
-        values (${key.routingKey}, ${key.cid}, ${key.userId}, ${kind}, ${made.changeId}, ${made.value},
-                ${made.askedAt}, ${made.expiresAt})
+        values (${key.routingKey}, ${key.cid}, ${key.userId}, ${kind}, ${requested.changeId},
+                ${requested.value}, ${requested.askedAt}, ${requested.expiresAt})
         on conflict (routing_key, cid, user_id, kind) do update
         set change_id = excluded.change_id, value = excluded.value, tries = 0, asked_at = excluded.asked_at,
             expires_at = excluded.expires_at`,
@@ -65,7 +65,7 @@ interface NewPicture {
   readonly url: string
 }
 
-/** In place of one of before; `url` becomes a part of the profile. */
+/** Replaces any earlier picture, and sets `url` in the profile. */
 export async function setPicture(db: Db, key: UserRowKey, { id, bytes, url }: NewPicture, now: Date): Promise<void> {
   const { routingKey, cid, userId } = key
   await db.of(key.routingKey).exec(

@@ -1,42 +1,44 @@
 import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import { recordByPerson } from '../../platform/audit/index.ts'
 import { PROFILE_FIELDS, type ProfileField } from '../../platform/config/people.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { reencodePicture } from '../../platform/lib/picture.ts'
-import { askForContact, confirmContact, pendingContacts, wayTo } from './contact-change.ts'
-import * as store from './profile-store.ts'
-import { deletePicture, findPicture, setPicture } from './profile-store.ts'
+import { askForContact, codeChannel, confirmContact, pendingContacts } from './contact-change.ts'
+import { deletePicture, findPicture, setPicture, updateProfile } from './profile-store.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
 import { findUser } from './store.ts'
 import { newUser, type User } from './wire.ts'
 
-/** What a person changes of their own profile. What other systems of the platform keep (PROFILE_OWNED) stays as it is. */
+/** Changes that people make to their own profile. PROFILE_OWNED fields belong to other systems. */
 
-const profileForm = newUser.pick({ name: true, gender: true, big_avatar_url: true }).partial().strip()
+const { name, gender, big_avatar_url } = newUser.shape
+/** Without the default of `gender`: a field that is not sent stays as it is. */
+const profileForm = z.object({ name, gender: gender.unwrap(), big_avatar_url }).partial()
 
-/** Fields that are typed, and where they are kept. */
-const EDITED = [
+/** Editable fields and their columns. */
+const EDITABLE = [
   ['name', 'name'],
   ['gender', 'gender'],
   ['avatar', 'big_avatar_url'],
 ] as const
 
 /**
- * Which fields this person may change here: those that nobody else keeps, and to which a code can be sent. The mail address is
- * what one signs in with, so it is the provider's where people sign in there.
+ * Fields that people may change here: not owned by another system and, for contacts, reachable by a code. The mail
+ * address is the sign-in name, so with an OpenID provider it belongs to the provider.
  */
 function editableFields({ config }: Deps): readonly ProfileField[] {
   return PROFILE_FIELDS.filter((field) => {
     if (config.PROFILE_OWNED.includes(field) || (field === 'mail' && config.UPSTREAM_ISSUER)) return false
-    return (field !== 'phone' && field !== 'mail') || wayTo(config, field) !== undefined
+    return (field !== 'phone' && field !== 'mail') || codeChannel(config, field) !== undefined
   })
 }
 
-/** The person's own profile, whole: operators get it masked. Undefined for somebody who was erased meanwhile. */
+/** The person's own profile, unmasked. Undefined if they were erased meanwhile. */
 const ownProfile = ({ db }: Deps, session: SignedIn): Promise<User | undefined> => findUser(db, session)
 
-/** Changes name, gender and picture; false where the address of a new picture is not https. */
+/** Changes name, gender and picture; false if the URL of a new picture is not https. */
 const editProfile = operation(
   profileForm,
   (deps: Deps, given, session: SignedIn): Promise<boolean> =>
@@ -44,29 +46,29 @@ const editProfile = operation(
       if (!(await lockSignedIn(inside, session))) return true
       const before = await findUser(db, session)
       if (!before) return true
-      const may = editableFields(deps)
-      const edited = EDITED.flatMap(([field, column]) => {
-        const value = may.includes(field) ? given[column] : undefined
+      const editable = editableFields(deps)
+      const edited = EDITABLE.flatMap(([field, column]) => {
+        const value = editable.includes(field) ? given[column] : undefined
         return value === undefined || value === before[column] ? [] : [{ field, column, value }]
       })
       const fields = edited.map(({ field }) => field)
       const next = { ...before, ...Object.fromEntries(edited.map(({ column, value }) => [column, value])) }
       if (fields.includes('avatar') && !/^https:/i.test(next.big_avatar_url)) return false
       if (fields.length === 0) return true
-      await store.updateProfile(db, session, next, deps.clock.now())
+      await updateProfile(db, session, next, deps.clock.now())
       if (fields.includes('avatar')) await deletePicture(db, session)
       await recordByPerson(inside, session, 'user_profile_changed', { fields })
       return true
     }),
 )
 
-/** The path of a picture is this, the routing key, and an id that nobody guesses. */
+/** Prefix of picture paths; routing key and an unguessable id follow. */
 const PICTURES = '/pictures'
-const LARGEST_UPLOAD = 512 * 1024
+const MAX_UPLOAD = 512 * 1024
 
 /**
- * The person's new picture; false for a file that is none. What is kept is made anew from what the picture shows: a JPEG of
- * one size, without whatever else the file held (where it was taken, by whom; another file).
+ * Sets the person's picture; false if the file is not an image. It is re-encoded from its pixels as a JPEG of a fixed
+ * size, which drops anything else the file holds (location, author, an embedded file).
  */
 async function setOwnPicture(deps: Deps, session: SignedIn, upload: Buffer): Promise<boolean> {
   const bytes = await deps.pictureSlots.run(() => reencodePicture(upload))
@@ -82,7 +84,6 @@ async function setOwnPicture(deps: Deps, session: SignedIn, upload: Buffer): Pro
   return true
 }
 
-/** Undefined where there is none any more. */
 const uploadedPicture = ({ db }: Deps, routingKey: number, id: string): Promise<Buffer | undefined> =>
   findPicture(db, routingKey, id)
 
@@ -90,8 +91,8 @@ export const OWN_PROFILE = {
   show: ownProfile,
   editable: editableFields,
   edit: editProfile,
-  /** Uploaded pictures: where they are, how many bytes a file may have. */
-  picture: { path: PICTURES, largest: LARGEST_UPLOAD, set: setOwnPicture, find: uploadedPicture },
+  /** Uploaded pictures; `largest` in bytes. */
+  picture: { path: PICTURES, largest: MAX_UPLOAD, set: setOwnPicture, find: uploadedPicture },
   pending: pendingContacts,
   ask: askForContact,
   confirm: confirmContact,

@@ -15,14 +15,14 @@ import { ownPassport, PASSWORD_PATH } from './password.ts'
 import { beginSecondStep } from './second-step.ts'
 import { findSession, sessionCookie } from './session.ts'
 import { signIn } from './sign-in.ts'
-import { carriedOf } from './sign-in-asker.ts'
+import { carriedOf } from './sign-in-app.ts'
 import { alertOf, SECOND_STEP, secondStepCookie, signInBrowser, signOut } from './sign-in-guard.ts'
 import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 
-/** A page of the room people. */
+/** Served by the room people. */
 const ACCOUNT_PATH = '/account'
 
-/** Home, sign-in, sign-out. Their failures are pages too, with their native status. */
+/** Home, sign-in, sign-out. */
 export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (app, { deps }) => {
   const { config } = deps
   const demoUrl = homeOfDemo(deps)
@@ -34,25 +34,24 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
 
   await preparePages(app, config)
 
-  /** What the page was asked for, by a query or a form. */
-  function askedOf(given: unknown) {
+  /** Parameters of the page, from a query or a form. */
+  function paramsOf(given: unknown) {
     const { login_hint = '', confirm, ended } = signInQuery.parse(given)
     return { ...carriedOf(deps, given), passport: login_hint, confirm: confirm === '1', ended: ended === '1' }
   }
 
-  type Asked = ReturnType<typeof askedOf>
-  async function sendSignIn(request: FastifyRequest, reply: FastifyReply, asked: Asked, alert = '') {
-    const query = new URLSearchParams(asked.carried)
-    if (asked.confirm) query.set('confirm', '1')
-    if (asked.ended) query.set('ended', '1')
+  type Params = ReturnType<typeof paramsOf>
+  async function sendSignIn(request: FastifyRequest, reply: FastifyReply, params: Params, alert = '') {
+    const query = new URLSearchParams(params.carried)
+    if (params.confirm) query.set('confirm', '1')
+    if (params.ended) query.set('ended', '1')
     const passkey = withPasskeys ? await signInOptions(deps) : ''
     const cookieSet = cookies.offer(request, reply)
-    const data = { ...asked, alert, passkey, forgotten: config.PASSWORD_RESET !== 'off', cookieSet }
+    const data = { ...params, alert, passkey, forgotten: config.PASSWORD_RESET !== 'off', cookieSet }
     const options = { query: String(query), leadsOutside: true, scripts: withPasskeys }
     return sendPage(request, reply, 'account/sign-in', data, options)
   }
 
-  // Somebody who is signed in gets their account.
   app.get('/', async (request, reply) => {
     if (await findSession(deps, cookie.read(request))) return seeOther(reply, ACCOUNT_PATH)
     return sendPage(request, reply, 'index', { demoUrl })
@@ -61,7 +60,7 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
   // Where password managers send people (W3C, "A Well-Known URL for Changing Passwords").
   app.get('/.well-known/change-password', (_request, reply) => seeOther(reply, PASSWORD_PATH))
 
-  // Opened directly, where nobody is signed out without a form of ours: the page that has one.
+  // Opened directly. Signing out takes a form of ours, so lead to a page that has one.
   app.get('/sign-out', (_request, reply) => seeOther(reply, '/'))
 
   app.post('/sign-out', async (request, reply) => {
@@ -72,19 +71,19 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
   if (deps.upstream) return
 
   app.get('/sign-in', async (request, reply) => {
-    const asked = askedOf(request.query)
-    const session = asked.confirm ? await findSession(deps, cookie.read(request)) : null
-    const passport = session ? await ownPassport(deps, session) : asked.passport
-    return sendSignIn(request, reply, { ...asked, passport, confirm: session !== null })
+    const params = paramsOf(request.query)
+    const session = params.confirm ? await findSession(deps, cookie.read(request)) : null
+    const passport = session ? await ownPassport(deps, session) : params.passport
+    return sendSignIn(request, reply, { ...params, passport, confirm: session !== null })
   })
 
   app.post('/sign-in', async (request, reply) => {
-    const asked = askedOf(request.body)
+    const params = paramsOf(request.body)
     const t = textsFor(request)
     const form = signInForm.safeParse(request.body)
-    if (!form.success) return sendSignIn(request, reply.code(400), asked, t('sign_in.incomplete'))
+    if (!form.success) return sendSignIn(request, reply.code(400), params, t('sign_in.incomplete'))
     const { passport, password } = form.data
-    const again = { ...asked, passport }
+    const again = { ...params, passport }
     if (cookies.isRefused(request)) {
       noteForLog(request, { detail: 'cookies refused' })
       return sendSignIn(request, reply.code(400), again, t('sign_in.cookies'))
@@ -92,11 +91,11 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
     try {
       const session = await signIn(acting(request), { passport, password, ...browser.read(request) })
       browser.keep(request, reply, { session, passport })
-      return seeOther(reply, asked.returnTo)
+      return seeOther(reply, params.returnTo)
     } catch (error) {
       if (error instanceof SecondStepNeeded) {
         secondStepCookie(config).set(reply, beginSecondStep(deps, passport, error.credential))
-        return seeOther(reply, `${SECOND_STEP}?${asked.carried}`)
+        return seeOther(reply, `${SECOND_STEP}?${params.carried}`)
       }
       return sendSignIn(request, reply, again, alertOf(deps, request, reply, error, 'sign_in.wrong'))
     }
@@ -104,25 +103,23 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
 
   if (withPasskeys) {
     app.post('/sign-in/passkey', async (request, reply) => {
-      const asked = askedOf(request.body)
+      const params = paramsOf(request.body)
       const form = passkeyAnswer.safeParse(request.body)
       try {
         if (!form.success) throw new SignInRefused()
         const given = { response: form.data.credential, ...browser.read(request) }
         browser.keep(request, reply, await signInWithPasskey(acting(request), given))
-        return seeOther(reply, asked.returnTo)
+        return seeOther(reply, params.returnTo)
       } catch (error) {
-        if (!(error instanceof SignInRefused)) throw error
-        noteForLog(request, { detail: 'passkey refused' })
-        return sendSignIn(request, reply.code(403), asked, textsFor(request)('passkey.refused'))
+        return sendSignIn(request, reply, params, alertOf(deps, request, reply, error, 'passkey.refused'))
       }
     })
-    // A language link of the page that answers it.
+    // Language links on the page that answers the form.
     app.get('/sign-in/passkey', (request, reply) => seeOther(reply, `/sign-in?${queryOf(request.url)}`))
   }
 }
 
-/** Where the demo micro-app listens, on the host that browsers know us by; null without one or on a port not known yet. */
+/** Address of the demo micro-app, on our public host; null without one, or if its port is not known yet. */
 function homeOfDemo({ config }: Deps): string | null {
   if (!config.DEMO || config.DEMO_PORT === 0) return null
   return `http://${new URL(config.PUBLIC_URL).hostname}:${config.DEMO_PORT}/`

@@ -15,15 +15,15 @@ import {
   openSecondStep,
   type SecondStep,
 } from './second-step.ts'
-import { carriedOf } from './sign-in-asker.ts'
+import { carriedOf } from './sign-in-app.ts'
 import { alertOf, SECOND_STEP, secondStepCookie, signInBrowser } from './sign-in-guard.ts'
 import { codeForm } from './wire.ts'
 
-type Way = ReturnType<typeof carriedOf>
+type Flow = ReturnType<typeof carriedOf>
 
 const ADD = `${SECOND_STEP}/authenticator`
 
-/** The page after the password: asks for a code, or has the person add an authenticator where everybody needs one. */
+/** The page after the password: asks for a code, or enrols an authenticator if one is required. */
 export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
   const stepCookie = secondStepCookie(config)
@@ -31,40 +31,40 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
 
   await preparePages(app, config)
 
-  const send = (request: FastifyRequest, reply: FastifyReply, way: Way, page: object) => {
-    const shown = { ...way, alert: '', adds: false, made: null, picture: null, ...page }
-    // A link to the other language would lose the secret that is shown, or was and is being typed.
-    const query = shown.adds && (shown.made || shown.alert) ? {} : { query: way.carried }
+  const send = (request: FastifyRequest, reply: FastifyReply, flow: Flow, page: object) => {
+    const shown = { ...flow, alert: '', adds: false, made: null, picture: null, ...page }
+    // No language link while a secret is shown or being typed: it would be lost.
+    const query = shown.adds && (shown.made || shown.alert) ? {} : { query: flow.carried }
     return sendPage(request, reply, 'account/second-step', shown, { ...query, leadsOutside: true })
   }
 
-  type Handler = (request: FastifyRequest, reply: FastifyReply, step: SecondStep, way: Way) => Promise<unknown>
-  /** Where the password was typed too long ago, or not in this browser: from the beginning. */
+  type Handler = (request: FastifyRequest, reply: FastifyReply, step: SecondStep, flow: Flow) => Promise<unknown>
+  /** Starts again if the password was typed too long ago, or in another browser. */
   const forStep = (handler: Handler) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const way = carriedOf(deps, request.body ?? request.query)
+    const flow = carriedOf(deps, request.body ?? request.query)
     const step = openSecondStep(deps, stepCookie.read(request))
-    return step ? handler(request, reply, step, way) : startAgain(request, reply, way)
+    return step ? handler(request, reply, step, flow) : startAgain(request, reply, flow)
   }
-  const startAgain = (request: FastifyRequest, reply: FastifyReply, { carried }: Way) =>
+  const startAgain = (request: FastifyRequest, reply: FastifyReply, { carried }: Flow) =>
     seeOther(reply, `/sign-in?${carried}${request.method === 'POST' ? '&ended=1' : ''}`)
 
   app.get(
     SECOND_STEP,
-    forStep(async (request, reply, step, way) => send(request, reply, way, { adds: !(await hasTotp(deps, step)) })),
+    forStep(async (request, reply, step, flow) => send(request, reply, flow, { adds: !(await hasTotp(deps, step)) })),
   )
 
-  // The address of the answer, opened again, as by a language link: the page that has the form.
+  // The address of the POST, reloaded or opened by a language link: lead to the form.
   app.get(ADD, (request, reply) => seeOther(reply, `${SECOND_STEP}?${queryOf(request.url)}`))
 
   app.post(
     ADD,
-    forStep(async (request, reply, step, way) => {
+    forStep(async (request, reply, step, flow) => {
       try {
         const made = await enrolInSignIn(deps, step)
-        if (!made) return send(request, reply, way, {})
-        return send(request, reply, way, { adds: true, made, picture: qrPicture(made.url) })
+        if (!made) return send(request, reply, flow, {})
+        return send(request, reply, flow, { adds: true, made, picture: qrPicture(made.url) })
       } catch (error) {
-        if (error instanceof SignInRefused) return startAgain(request, reply, way)
+        if (error instanceof SignInRefused) return startAgain(request, reply, flow)
         throw error
       }
     }),
@@ -72,12 +72,12 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
 
   app.post(
     SECOND_STEP,
-    forStep(async (request, reply, step, way) => {
+    forStep(async (request, reply, step, flow) => {
       const adds = !(await hasTotp(deps, step))
       const form = codeForm.safeParse(request.body)
       if (!form.success) {
         const alert = textsFor(request)('second_step.incomplete')
-        return send(request, reply.code(400), way, { adds, alert })
+        return send(request, reply.code(400), flow, { adds, alert })
       }
       const input = { step, code: form.data.code, ...browser.read(request) }
       const acting = { ...deps, actor: actorOf(request, 'user') }
@@ -87,18 +87,12 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
           : { session: await finishSignIn(acting, input), codes: undefined }
         browser.keep(request, reply, { session, passport: step.passport })
         stepCookie.clear(reply)
-        if (!codes) return seeOther(reply, way.returnTo)
-        // The recovery codes are shown once, with the way on.
-        return sendPage(
-          request,
-          reply,
-          'account/recovery-codes',
-          { codes, goOn: way.returnTo },
-          { scripts: true, leadsOutside: true },
-        )
+        if (!codes) return seeOther(reply, flow.returnTo)
+        const data = { codes, goOn: flow.returnTo }
+        return sendPage(request, reply, 'account/recovery-codes', data, { scripts: true, leadsOutside: true })
       } catch (error) {
         const alert = alertOf(deps, request, reply, error, 'second_step.wrong')
-        return send(request, reply, way, { adds, alert })
+        return send(request, reply, flow, { adds, alert })
       }
     }),
   )

@@ -1,7 +1,7 @@
 /**
- * The second step of a sign-in. What stands between the two is no session: an encrypted text that says whose password
- * was right, when, and which password that was; whoever uses the browser next cannot read it. It ends with the
- * password, and with everything that an operator ends.
+ * The second step of a sign-in. Between the steps there is no session, only an encrypted cookie that says whose
+ * password was right, when, and which password; the next user of the browser cannot read it. It is void once the
+ * password changes, or an operator ends the person's sessions.
  */
 
 import { z } from 'zod'
@@ -17,16 +17,14 @@ import type { TotpEnrolment } from '../../platform/lib/crypto/totp.ts'
 import { codeGuesses, forgetCodeGuesses as forgetGuesses } from '../../platform/throttle/index.ts'
 import { CodesUsedUp, SignInRefused } from './errors.ts'
 import { findFactors } from './factor-store.ts'
-import { confirmTotp, enrolTotp, spendFactor } from './factors.ts'
+import { confirmTotp, enrolTotp, ownerOfCodes, spendFactor } from './factors.ts'
 import { tellPerson } from './person-mail.ts'
 import { AMR, endSession } from './session.ts'
 import { accountOf, openSession, personLimits, recordFailure } from './sign-in.ts'
 import { type Credential, findCredential, lockUser, lockUserSignedInSince } from './store.ts'
 import { originOf, routingKeyOf, type SignInBrowser } from './wire.ts'
 
-const ownerOfCodes = ({ cid, userId }: UserRowKey): string => `${cid}:${userId}`
-
-/** Looks at a code of an authenticator if there is a guess left today; the last one is told to the person. */
+/** Checks an authenticator code if there is a guess left today; notifies the person when the last one fails. */
 async function guessCode(deps: Deps, { step, device, code }: SecondStepInput): Promise<readonly string[] | undefined> {
   const guesses = codeGuesses(deps, { owner: ownerOfCodes(step), account: accountOf(step.passport), device })
   const { isLast, until } = await guesses.count()
@@ -37,50 +35,50 @@ async function guessCode(deps: Deps, { step, device, code }: SecondStepInput): P
   return amr
 }
 
-/** Whoever has guessed does not know the password any more. */
+/** After a password change, earlier guesses are worthless. */
 export const forgetCodeGuesses = (deps: Deps, person: UserRowKey): Promise<void> =>
   forgetGuesses(deps, ownerOfCodes(person))
 
-/** Seconds from the password to the code. */
+/** Maximum seconds between password and code. */
 const SECOND_STEP_S = 600
 
 const SEALED_AS = 'second step'
 
-const kept = z.object({
+const stepCookie = z.object({
   cid: z.number(),
   userId: z.string(),
   passport: z.string(),
   at: z.number(),
-  /** Tells the password that was right. */
+  /** Fingerprint of the password that was right. */
   password: z.string(),
 })
 
-const markOf = (key: DerivedKeys, passwordHash: string): string =>
+const fingerprintOf = (key: DerivedKeys, passwordHash: string): string =>
   hmacSha256(key.form, `password\n${passwordHash}`).toString('base64url')
 
-/** What the browser keeps until the second step. */
+/** Value of the cookie that the browser keeps until the second step. */
 export function beginSecondStep({ keys, clock }: Deps, passport: string, credential: Credential): string {
   const { cid, userId, passwordHash } = credential
-  const content = { cid, userId, passport, at: clock.now().getTime(), password: markOf(keys, passwordHash) }
+  const content = { cid, userId, passport, at: clock.now().getTime(), password: fingerprintOf(keys, passwordHash) }
   return sealedText(keys, SEALED_AS, content)
 }
 
 export interface SecondStep extends UserRowKey {
   readonly passport: string
   readonly at: Date
-  /** Whether this is the hash of the password that was right. */
+  /** Whether this is the hash of the password given in the first step. */
   readonly isPassword: (passwordHash: string | undefined) => boolean
 }
 
-/** Undefined for what is forged or too old; costs no statement. */
+/** Undefined if forged or expired; costs no statement. */
 export function openSecondStep({ keys, clock }: Deps, text: string | undefined): SecondStep | undefined {
-  const found = openSealedText(keys, SEALED_AS, kept, text ?? '')
-  if (!found) return undefined
-  const { cid, userId, passport, at, password } = found
+  const opened = openSealedText(keys, SEALED_AS, stepCookie, text ?? '')
+  if (!opened) return undefined
+  const { cid, userId, passport, at, password } = opened
   const began = fromEpochMilliseconds(at)
   if (addSeconds(began, SECOND_STEP_S) <= clock.now()) return undefined
   const isPassword = (hash: string | undefined) =>
-    hash !== undefined && everyKey(keys).some((key) => equalSecrets(password, markOf(key, hash)))
+    hash !== undefined && everyKey(keys).some((key) => equalSecrets(password, fingerprintOf(key, hash)))
   return { routingKey: routingKeyOf(cid, userId), cid, userId, passport, at: began, isPassword }
 }
 
@@ -89,7 +87,7 @@ export interface SecondStepInput extends SignInBrowser {
   readonly code: string
 }
 
-/** Whether the person has an authenticator in force; without one the second step adds one. */
+/** Whether the person has a confirmed authenticator; if not, the second step enrols one. */
 export const hasTotp = async ({ db }: Deps, step: SecondStep): Promise<boolean> =>
   (await findFactors(db, step)).totpSince !== null
 
@@ -97,9 +95,9 @@ const limitsOf = (deps: Deps, { step, address, device }: SecondStepInput) =>
   personLimits(deps, step.passport, { address, device })
 
 /**
- * Opens a session for a code of the authenticator, or a recovery code, and returns its id; throws SignInRefused. Wrong
- * codes count as wrong passwords do, and only a whole sign-in clears the count: a right password does not. Those of an
- * authenticator have a bound of a day besides (src/platform/throttle/code-guesses.ts).
+ * Opens a session for an authenticator or recovery code and returns its id; throws SignInRefused. Wrong codes count
+ * like wrong passwords, and only a complete sign-in clears the count. Authenticator codes also have a daily limit
+ * (src/platform/throttle/code-guesses.ts).
  */
 export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<string> {
   const { step, code } = input
@@ -107,16 +105,17 @@ export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<
   await limits.refuseExhausted()
   const amr = await (isRecoveryCode(code) ? spendFactor(deps, step, code) : guessCode(deps, input))
   if (!amr) {
-    const told = { from: originOf(input), method: 'code', detail: { by: 'code' } } as const
-    throw await limits.failed(recordFailure(deps, step, told))
+    const record = { from: originOf(input), method: 'code', detail: { by: 'code' } } as const
+    throw await limits.failed(recordFailure(deps, step, record))
   }
   await limits.refuseExhausted()
   const session = await open(deps, input, amr)
   await limits.forget()
+  await endSession(deps, input.formerSession)
   return session
 }
 
-/** A new authenticator where the platform demands one and the person has none. Throws SignInRefused, as `open` does. */
+/** Enrols an authenticator, if one is required and the person has none. Throws SignInRefused, like `open`. */
 export const enrolInSignIn = (deps: Deps, step: SecondStep): Promise<TotpEnrolment | undefined> =>
   inPersonTransaction(deps, step.routingKey, async (inside, db) => {
     if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
@@ -126,8 +125,8 @@ export const enrolInSignIn = (deps: Deps, step: SecondStep): Promise<TotpEnrolme
   })
 
 /**
- * A first code of that authenticator: a session and the recovery codes. Both or neither: it throws SignInRefused for a wrong
- * code, and as `open` does, and the authenticator is not in force then.
+ * Confirms that authenticator with its first code; opens a session and returns the recovery codes, all or nothing.
+ * Throws SignInRefused for a wrong code, and like `open`.
  */
 export async function confirmInSignIn(
   deps: Deps,
@@ -141,15 +140,15 @@ export async function confirmInSignIn(
     return { session: await open(inside, input, AMR.totp), codes }
   })
   await (await limitsOf(deps, input)).forget()
+  await endSession(deps, input.formerSession)
   return confirmed
 }
 
-/** Throws SignInRefused where the password was changed, or everything was ended, since the first step. */
+/** Throws SignInRefused if since the first step the password was changed, or the person's sessions were ended. */
 async function open(deps: Deps, input: SecondStepInput, amr: readonly string[]): Promise<string> {
-  const { step, formerSession, device } = input
+  const { step, device } = input
   const { isPassword } = step
   const method = amr.includes('otp') ? 'code' : 'recovery code'
-  await endSession(deps, formerSession)
   return inPersonTransaction(deps, step.routingKey, async (inside, db) => {
     if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
     return openSession(inside, step.passport, step, { isPassword, amr, method, from: originOf(input), device })

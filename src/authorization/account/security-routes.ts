@@ -25,7 +25,7 @@ import {
   signInQuery,
 } from './wire.ts'
 
-/** The page about security is of the room people, and leads to these. */
+/** The room people serves this page, which links to those below. */
 const SECURITY = '/account/security'
 const OVERVIEW = `${SECURITY}/sign-in`
 const PASSKEYS = `${SECURITY}/passkeys`
@@ -38,12 +38,12 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   const cookie = sessionCookie(config)
   await preparePages(app, config)
 
-  /** The page that a person has come from, to which a new authenticator leads back; empty for none. */
+  /** The page to return to after adding an authenticator; empty for none. */
   const returnToOf = (given: unknown): string => {
     const { return_to } = signInQuery.parse(given)
     return return_to === undefined ? '' : localPath(return_to, config.PUBLIC_URL)
   }
-  /** The page itself, opened again after a sign-in on the way. */
+  /** This page, to be reopened after a sign-in in between. */
   const withReturnTo = (given: unknown): string => {
     const return_to = returnToOf(given)
     return return_to === '' ? OVERVIEW : `${OVERVIEW}?${new URLSearchParams({ return_to })}`
@@ -70,8 +70,9 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   ) => {
     const { totpSince, recoveryCodes } = await factorsOf(deps, session)
     const here = withReturnTo(request.body ?? request.query)
+    const fresh = await isFresh(deps, session)
     const shown = {
-      asks: !(await isFresh(deps, session)),
+      asks: !fresh,
       offersTotp: config.SECOND_FACTOR !== 'off',
       totpSince: totpSince?.toISOString() ?? null,
       recoveryCodes: String(recoveryCodes),
@@ -79,30 +80,27 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       done: done ? textsFor(request)(`security.done.${done}`) : null,
       returnTo: returnToOf(request.body ?? request.query),
       signInAgain: `/sign-in?${new URLSearchParams({ return_to: here, confirm: '1' })}`,
-      passkeys: withPasskeys ? await shownPasskeys(session) : null,
+      passkeys: withPasskeys ? await shownPasskeys(session, fresh) : null,
     }
     const person = { name: session.name, avatarUrl: session.avatarUrl }
     const page = { ...shown, section: 'security', person }
-    return sendPage(request, reply, 'account/security', page, {
-      scripts: true,
-      query: queryOf(here),
-    })
+    return sendPage(request, reply, 'account/security', page, { scripts: true, query: queryOf(here) })
   }
 
-  /** The options for another one are for whoever may add it now. */
-  const shownPasskeys = async (session: SignedIn) => ({
+  /** `options`, for adding another one, only with a fresh sign-in. */
+  const shownPasskeys = async (session: SignedIn, fresh: boolean) => ({
     list: (await ownPasskeys(deps, session)).map(({ passkeyId, name, createdAt, lastUsedAt }) => ({
       id: passkeyId,
       name,
       since: createdAt.toISOString(),
       lastUsed: lastUsedAt?.toISOString() ?? null,
     })),
-    options: (await isFresh(deps, session)) ? await registrationOptions(deps, session) : '',
+    options: fresh ? await registrationOptions(deps, session) : '',
   })
 
-  /** A form that changes something, of somebody who has signed in within the last quarter of an hour. */
+  /** A form that needs a fresh sign-in. */
   const change = (path: string, work: Handler): void => {
-    // The address of the answer, opened again, as by a language link.
+    // The address of the POST, reloaded or opened by a language link.
     app.get(path, (request, reply) => seeOther(reply, `${OVERVIEW}?${queryOf(request.url)}`))
     app.post(path, async (request, reply) => {
       const session = await freshSession(deps, request, reply, withReturnTo(request.body))
@@ -133,7 +131,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       const form = codeForm.safeParse(request.body)
       const codes = form.success ? await confirmOwnTotp(acting, session, form.data.code) : undefined
       if (codes) return sendCodes(request, reply, codes)
-      // Sent once more, as by loading the page of the codes anew: where other codes can be made.
+      // Sent again, as by reloading the page with the codes: lead to where new codes can be made.
       if ((await factorsOf(deps, session)).totpSince) return toDone(reply, 'totp_added', withReturnTo(request.body))
       const alert = textsFor(request)('second_step.wrong')
       return sendAuthenticator(request, reply.code(form.success ? 403 : 400), { alert })

@@ -1,4 +1,4 @@
-/** The SQL of browser sessions, of the history of sign-ins, and of what the OpenID provider says of a person. */
+/** SQL of browser sessions, the sign-in history, and profiles kept up to date by the OpenID provider. */
 
 import { z } from 'zod'
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
@@ -9,38 +9,44 @@ import type { UpstreamPerson } from '../upstream/index.ts'
 import { lockedUserByKey, userByKey } from './store.ts'
 import { keptUserAgent, type SignInOrigin, user } from './wire.ts'
 
-/** What the provider says replaces what was kept; what it does not say stays. */
-export const updateProfile = (db: Db, key: UserRowKey, said: UpstreamPerson['profile'], now: Date): Promise<number> =>
+/** Claims of the provider replace stored values; absent claims leave them as they are. */
+export const updateProfileFromProvider = (
+  db: Db,
+  key: UserRowKey,
+  claims: UpstreamPerson['profile'],
+  now: Date,
+): Promise<number> =>
   db.of(key.routingKey).exec(
     sql`update user_profile u
-        set name = coalesce(said.name, u.name), gender = coalesce(said.gender, u.gender),
-            big_avatar_url = coalesce(said.avatar, u.big_avatar_url),
-            phone_number = coalesce(said.phone, u.phone_number), updated_at = ${now}
-        from (values (${said.name ?? null}::text, ${said.gender ?? null}::text, ${said.big_avatar_url ?? null}::text,
-                      ${said.phone_number ?? null}::text)) as said (name, gender, avatar, phone)
+        set name = coalesce(c.name, u.name), gender = coalesce(c.gender, u.gender),
+            big_avatar_url = coalesce(c.avatar, u.big_avatar_url),
+            phone_number = coalesce(c.phone, u.phone_number), updated_at = ${now}
+        from (values (${claims.name ?? null}::text, ${claims.gender ?? null}::text,
+                      ${claims.big_avatar_url ?? null}::text, ${claims.phone_number ?? null}::text))
+          as c (name, gender, avatar, phone)
         where ${ofPerson(key, 'u')}
           and (u.name, u.gender, u.big_avatar_url, coalesce(u.phone_number, ''))
-              is distinct from (coalesce(said.name, u.name), coalesce(said.gender, u.gender),
-                coalesce(said.avatar, u.big_avatar_url), coalesce(said.phone, u.phone_number, ''))`,
+              is distinct from (coalesce(c.name, u.name), coalesce(c.gender, u.gender),
+                coalesce(c.avatar, u.big_avatar_url), coalesce(c.phone, u.phone_number, ''))`,
   )
 
 const ended = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
 
 /**
- * Ends those that began with one session of the provider (`sid`), or with any of a person (`sub`); both: with that
- * session of that person.
+ * Ends sessions that began with one provider session (`sid`), or with any of one person (`sub`). With both, they must
+ * match both.
  */
 export const deleteUpstreamSessions = (
   db: Db,
   { sub, sid }: { readonly sub: Buffer | undefined; readonly sid: Buffer | undefined },
 ): Promise<z.output<typeof ended>[]> => {
-  const ofPerson = sub && sql.part`upstream_sub = ${sub}`
-  const ofSession = sid && sql.part`upstream_sid = ${sid}`
-  const which = ofPerson && ofSession ? sql.part`${ofPerson} and ${ofSession}` : (ofPerson ?? ofSession)
+  const bySub = sub && sql.part`upstream_sub = ${sub}`
+  const bySid = sid && sql.part`upstream_sid = ${sid}`
+  const condition = bySub && bySid ? sql.part`${bySub} and ${bySid}` : (bySub ?? bySid)
   return ofAllShards(db, (shard) =>
     shard.many(
       ended,
-      sql`delete from browser_session where ${which ?? sql.part`false`}
+      sql`delete from browser_session where ${condition ?? sql.part`false`}
           returning routing_key as "routingKey", cid, user_id as "userId"`,
     ),
   )
@@ -51,22 +57,22 @@ interface NewSession {
   readonly createdAt: Date
   readonly expiresAt: Date
   readonly from: SignInOrigin
-  /** Null: with a password alone. */
+  /** Null for a password alone. */
   readonly amr: readonly string[] | null
-  /** Undefined where the session begins here. */
+  /** Undefined if the person signed in here. */
   readonly upstream?:
     | {
         readonly authenticatedAt: Date | null
         readonly acr: string | null
         readonly idToken: Buffer
-        /** Hashes of the provider's names. */
+        /** Hashes of the provider's `sub` and `sid`. */
         readonly sub: Buffer
         readonly sid: Buffer | null
       }
     | undefined
 }
 
-/** 0 when the user was erased meanwhile. */
+/** 0 if the user was erased meanwhile. */
 export const insertSession = (
   db: Db,
   key: UserRowKey,
@@ -116,7 +122,7 @@ export const deleteSession = (db: Db, routingKey: number, sessionHash: Buffer) =
     .of(routingKey)
     .exec(sql`delete from browser_session where routing_key = ${routingKey} and session_hash = ${sessionHash}`)
 
-/** Sealed; null in a session that began here, and for one that there is no more. */
+/** Sealed. Null for sessions that began here, or have ended. */
 export const idTokenOfSession = async (db: Db, routingKey: number, sessionHash: Buffer): Promise<Buffer | null> =>
   (await db.of(routingKey).maybeValue(
     z.instanceof(Buffer).nullable(),
@@ -124,8 +130,8 @@ export const idTokenOfSession = async (db: Db, routingKey: number, sessionHash: 
           where routing_key = ${routingKey} and session_hash = ${sessionHash}`,
   )) ?? null
 
-/** More sessions than that are not listed; ending all others ends them too. */
-const MOST = 200
+/** Sessions beyond this are not listed, but ending all others ends them too. */
+const MAX_LISTED = 200
 
 const session = z.object({
   sessionHash: z.instanceof(Buffer),
@@ -135,7 +141,7 @@ const session = z.object({
   userAgent: z.string().nullable(),
 })
 
-/** Sessions that work, newest first. */
+/** Valid sessions, newest first. */
 export const sessionsOfUser = (db: Db, key: UserRowKey, now: Date): Promise<z.output<typeof session>[]> =>
   db.of(key.routingKey).listWithCustomPlan(
     session,
@@ -144,7 +150,7 @@ export const sessionsOfUser = (db: Db, key: UserRowKey, now: Date): Promise<z.ou
         from browser_session s
         join user_profile u on u.routing_key = s.routing_key and u.cid = s.cid and u.user_id = s.user_id
         where ${ofPerson(key, 's')} and s.expires_at > ${now} and (u.valid_from is null or s.created_at > u.valid_from)
-        order by s.created_at desc, s.session_hash limit ${MOST}`,
+        order by s.created_at desc, s.session_hash limit ${MAX_LISTED}`,
   )
 
 const signIn = z.object({
@@ -156,22 +162,22 @@ const signIn = z.object({
 })
 export type SignIn = z.output<typeof signIn>
 
-/** Its id; none for somebody who was erased meanwhile. */
+/** Returns its id; undefined if the user was erased meanwhile. */
 export const insertSignIn = (
   db: Db,
   key: UserRowKey,
-  made: Pick<SignIn, 'at' | 'outcome' | 'method'> & { readonly from: SignInOrigin },
+  entry: Pick<SignIn, 'at' | 'outcome' | 'method'> & { readonly from: SignInOrigin },
 ): Promise<string | undefined> =>
   db.of(key.routingKey).maybeValue(
     z.string(),
     sql`insert into sign_in (routing_key, cid, user_id, at, outcome, method, address, user_agent)
-        select ${key.routingKey}::int, ${key.cid}::int, ${key.userId}::text, ${made.at}::timestamptz, ${made.outcome}::text,
-          ${made.method}::text, ${made.from.address}::text, ${keptUserAgent(made.from)}::text
+        select ${key.routingKey}::int, ${key.cid}::int, ${key.userId}::text, ${entry.at}::timestamptz, ${entry.outcome}::text,
+          ${entry.method}::text, ${entry.from.address}::text, ${keptUserAgent(entry.from)}::text
         from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked
         returning sign_in_id`,
   )
 
-/** From where somebody signed in; undefined once it is not kept any more. */
+/** Where a sign-in came from; undefined once it was purged. */
 export const originOfSignIn = (db: Db, key: UserRowKey, signInId: string) =>
   db.of(key.routingKey).maybe(
     signIn.pick({ address: true, userAgent: true }),
@@ -187,12 +193,12 @@ interface SignInPage {
 /** Newest first. */
 export async function signInsOfUser(db: Db, key: UserRowKey, { limit, after }: SignInPage): Promise<Page<SignIn>> {
   const [at, signInId] = after ?? []
-  const found = await db.of(key.routingKey).listWithCustomPlan(
+  const rows = await db.of(key.routingKey).listWithCustomPlan(
     withCursor(signIn),
     sql`select at, outcome, method, address, user_agent as "userAgent", ${cursorOf(sql.part`at, sign_in_id`)} from sign_in
         where ${ofPerson(key)}
           and (${at}::timestamptz is null or (at, sign_in_id) < (${at}::timestamptz, ${signInId}::uuid))
         order by at desc, sign_in_id desc limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
+  return pageOf(rows, limit)
 }

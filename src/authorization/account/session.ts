@@ -14,7 +14,7 @@ import * as store from './session-store.ts'
 import { lockUser } from './store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
-/** Sessions that one person may begin: each leaves a row here, in the history and in the audit log. */
+/** Limit per person: each session adds rows here, in the history and in the audit log. */
 const SESSIONS_PER_HOUR = 600
 
 export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
@@ -24,35 +24,36 @@ export interface SignedIn extends UserRowKey {
   readonly name: string
   readonly avatarUrl: string
   readonly status: 'active' | 'blocked'
-  /** The app that this person exists to try, and no other; null for everybody else. */
+  /** For test users: the only app that they can use. Null for everybody else. */
   readonly testOf: string | null
   /** When the person last proved who they are: each sign-in opens a session of its own. */
   readonly signedInAt: Date
-  /** How, as `amr` has it (RFC 8176). */
+  /** How, as values of `amr` (RFC 8176). */
   readonly amr: readonly string[]
-  /**
-   * When the person proved who they are; null where the provider does not say. `signedInAt` in sessions that began
-   * here.
-   */
+  /** When the person authenticated: `signedInAt` in sessions that began here, else what the provider says, or null. */
   readonly authenticatedAt: Date | null
-  /** They signed in at the platform's OpenID provider, and this is what it says about how; null elsewhere, or where it says nothing. */
+  /** Whether they signed in at the OpenID provider. */
   readonly fromUpstream: boolean
+  /** The `acr` that the provider reports; null if none. */
   readonly acr: string | null
-  /** The hash of the session id; consent forms are bound to it. */
+  /** Hash of the session id; consent forms are bound to it. */
   readonly sessionHash: Buffer
 }
 
-/** What the platform's OpenID provider has said of a sign-in. */
+/** What the OpenID provider reports about a sign-in. */
 export type UpstreamSignIn = Pick<SignedIn, 'authenticatedAt' | 'acr'> & {
   readonly idToken: string
   readonly sub: string
   readonly sid: string | undefined
 }
 
-/** Binds a sealed id_token to its session, which ends before an old SECRET_KEY goes: it is not resealed. */
+/** Binds a sealed id_token to its session. Never resealed: sessions end before an old SECRET_KEY is retired. */
 const idTokenContext = (sessionHash: Buffer): string => `id_token of a session\n${sessionHash.toString('hex')}`
 
-/** Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. SignInRefused where the user was erased meanwhile, or has signed in too often. */
+/**
+ * Opens a session for SESSION_LIFETIME_S and returns its id, the value of the cookie; only a keyed hash is stored.
+ * Throws SignInRefused if the user was erased meanwhile, or has signed in too often.
+ */
 export async function startSession(
   deps: Deps,
   { cid, userId }: Omit<UserRowKey, 'routingKey'>,
@@ -63,55 +64,55 @@ export async function startSession(
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
   const routingKey = routingKeyOf(cid, userId)
-  const bound = { ...sessionCount({ cid, userId }), most: SESSIONS_PER_HOUR } as const
-  const tooMany = await countWithin(deps, HOUR_S, [bound])
+  const quota = { ...sessionCount({ cid, userId }), most: SESSIONS_PER_HOUR } as const
+  const tooMany = await countWithin(deps, HOUR_S, [quota])
   if (tooMany) throw new SignInRefused(tooMany)
   const session = issueToken(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
-  const proof = amr === AMR.password ? null : amr
-  const said = upstream && {
+  const report = upstream && {
     ...upstream,
     sub: sha256(upstream.sub),
     sid: upstream.sid === undefined ? null : sha256(upstream.sid),
     idToken: encryptSecret(deps.keys, upstream.idToken, idTokenContext(session.hash)),
   }
-  const made = { sessionHash: session.hash, createdAt: now, expiresAt, from, amr: proof, upstream: said }
-  const known = await store.insertSession(deps.db, { routingKey, cid, userId }, made)
-  if (known === 0) throw new SignInRefused()
+  const row = { sessionHash: session.hash, createdAt: now, expiresAt, from, upstream: report }
+  const factors = amr === AMR.password ? null : amr
+  const inserted = await store.insertSession(deps.db, { routingKey, cid, userId }, { ...row, amr: factors })
+  if (inserted === 0) throw new SignInRefused()
   return session.text
 }
 
 const sessionCount = ({ cid, userId }: Omit<UserRowKey, 'routingKey'>) =>
   ({ kind: 'session', name: `${cid}:${userId}` }) as const
 
-/** Whoever has begun so many knows the password no more. */
+/** After a password reset: whoever opened all those sessions no longer knows the password. */
 export async function forgetSessionCount({ db, keys }: Deps, person: UserRowKey): Promise<void> {
   const { kind, name } = sessionCount(person)
   await clearFailures(db, throttleKey(keys, kind, name))
 }
 
-/** The signed-in user. A forged or expired cookie costs no statement, any other exactly one. */
+/** The signed-in user. A forged or expired cookie costs no statement, a valid one exactly one. */
 export async function findSession(deps: Deps, cookieValue: string | undefined): Promise<SignedIn | null> {
   const now = deps.clock.now()
-  const read = parseToken(deps.keys, PREFIX.browserSession, cookieValue ?? '')
-  if (!read || read.expiresAt <= now) return null
-  const found = await store.findSession(deps.db, read.routingKey, read.hash, now)
-  if (!found) return null
-  const authenticatedAt = found.fromUpstream ? found.authenticatedAt : found.signedInAt
-  const amr = found.amr ?? AMR.password
-  return { ...found, authenticatedAt, amr, routingKey: read.routingKey, sessionHash: read.hash }
+  const token = parseToken(deps.keys, PREFIX.browserSession, cookieValue ?? '')
+  if (!token || token.expiresAt <= now) return null
+  const session = await store.findSession(deps.db, token.routingKey, token.hash, now)
+  if (!session) return null
+  const authenticatedAt = session.fromUpstream ? session.authenticatedAt : session.signedInAt
+  const amr = session.amr ?? AMR.password
+  return { ...session, authenticatedAt, amr, routingKey: token.routingKey, sessionHash: token.hash }
 }
 
 /**
- * Locks the person until the end of the transaction, if this session of theirs still works: whoever ends it locks them too.
- * So a change that it began before leaves nothing.
+ * Locks the person until the end of the transaction, and checks that this session is still valid. Ending a session
+ * takes the same lock, so a session cannot change anything after it has ended.
  */
 export const lockSignedIn = async ({ db, clock }: Deps, session: SignedIn): Promise<boolean> =>
   (await lockUser(db, session)) &&
   (await store.findSession(db, session.routingKey, session.sessionHash, clock.now())) !== undefined
 
 /**
- * The person ends the session of this cookie. Where it began at the platform's OpenID provider, returns the id_token; empty
- * where it cannot be opened any more (it was sealed with a SECRET_KEY that is gone).
+ * Ends the session of this cookie. If it began at the OpenID provider, returns the id_token, or an empty text if that
+ * can no longer be decrypted (its SECRET_KEY is gone).
  */
 export async function endThisSession(deps: Deps, cookieValue: string | undefined): Promise<string | undefined> {
   const session = await findSession(deps, cookieValue)
@@ -129,16 +130,18 @@ const openedIdToken = ({ keys }: Deps, sealed: Buffer | null, sessionHash: Buffe
   readOr(() => (sealed ? decryptSecret(keys, sealed, idTokenContext(sessionHash)) : ''), '')
 
 export async function endSession(deps: Deps, cookieValue: string | undefined): Promise<void> {
-  const read = parseToken(deps.keys, PREFIX.browserSession, cookieValue ?? '')
-  if (!read) return
-  await store.deleteSession(deps.db, read.routingKey, read.hash)
+  const token = parseToken(deps.keys, PREFIX.browserSession, cookieValue ?? '')
+  if (token) await store.deleteSession(deps.db, token.routingKey, token.hash)
 }
 
-/** Values of `amr` (RFC 8176; `pop` is of the Extended Authentication Profile). A recovery code has none of its own: it is a factor more, and no code of an authenticator. */
+/**
+ * Values of `amr` (RFC 8176; `pop` is from the Extended Authentication Profile). Recovery codes have no value of their
+ * own: they are a second factor, but not an OTP.
+ */
 export const AMR = {
   password: ['pwd'],
   totp: ['pwd', 'otp', 'mfa'],
   recoveryCode: ['pwd', 'mfa'],
-  /** A key of an authenticator, in hardware or not, that has itself found out who uses it. */
+  /** Proof of possession of a key, in hardware or not, by an authenticator that has verified its user. */
   passkey: ['pop', 'mfa'],
 } as const

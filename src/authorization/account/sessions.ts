@@ -14,17 +14,17 @@ import { deleteOtherSessions, findUser } from './store.ts'
 import { endSessionsOfUser } from './user.ts'
 import { rowKeyOf, type UserKey, userKey } from './wire.ts'
 
-/** Browser sessions and sign-ins as their person sees and ends them, and as operators do, each of whose looks is in the audit log. */
+/** Browser sessions and sign-ins, for the person and for operators, whose every look is recorded in the audit log. */
 
-/** Names a session in a list; nobody can make a cookie of it. */
+/** Identifies a session in lists; useless as a cookie. */
 const sessionIdOf = (keys: DerivedKeys, sessionHash: Buffer): string =>
   hmacSha256(keys.form, 'session in a list\n', sessionHash).toString('base64url')
 
-/** Ends the live session of a person that a list has called so, and returns its hash. Throws 20007 (404) for any other id, another person's too. */
+/** Ends the person's session with this list id and returns its hash. Throws 20007 (404) for any other id. */
 async function endNamedSession({ db, keys, clock }: Deps, person: UserRowKey, id: string): Promise<Buffer> {
-  const known = everyKey(keys)
+  const allKeys = everyKey(keys)
   const found = (await sessionsOfUser(db, person, clock.now())).find(({ sessionHash }) =>
-    known.some((key) => equalSecrets(id, sessionIdOf(key, sessionHash))),
+    allKeys.some((key) => equalSecrets(id, sessionIdOf(key, sessionHash))),
   )
   if (!found || (await deleteSession(db, person.routingKey, found.sessionHash)) === 0) throw noSuchSession()
   return found.sessionHash
@@ -32,10 +32,10 @@ async function endNamedSession({ db, keys, clock }: Deps, person: UserRowKey, id
 
 // ---- the person
 
-/** The person's sessions that work, this one first. */
+/** The person's valid sessions, the current one first. */
 async function ownSessions({ db, keys, clock }: Deps, person: SignedIn) {
-  const found = await sessionsOfUser(db, person, clock.now())
-  const shown = found.map(({ sessionHash, ...session }) => ({
+  const sessions = await sessionsOfUser(db, person, clock.now())
+  const shown = sessions.map(({ sessionHash, ...session }) => ({
     ...session,
     id: sessionIdOf(keys, sessionHash),
     isThis: sessionHash.equals(person.sessionHash),
@@ -50,7 +50,7 @@ const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ read
     return { isThis: ended.equals(person.sessionHash) }
   })
 
-/** The person ends all sessions but this one; says how many there were. */
+/** Ends all sessions but this one; returns how many. */
 const endOtherSessions = (deps: Deps, person: SignedIn): Promise<number> =>
   inPersonTransaction(deps, person.routingKey, async (inside, db) => {
     const ended = await deleteOtherSessions(db, person, person.sessionHash)
@@ -62,29 +62,34 @@ const recordEnd = (deps: Deps, person: SignedIn, sessions: number): Promise<numb
   recordByPerson(deps, person, 'user_sessions_ended', { sessions })
 
 const signInOrder = z.tuple([momentKey, z.uuid()])
-const ownSignIns = z.strictObject(pageInput(signInOrder, { usual: 20, most: 100 }))
+const signInPage = z.strictObject(pageInput(signInOrder, { usual: 20, most: 100 }))
 
-/** A page of the person's sign-ins and of what was tried, newest first. */
-const signInsOf = operation(ownSignIns, ({ db }: Deps, page, person: SignedIn) =>
+/** A page of the person's sign-ins and failed attempts, newest first. */
+const ownSignIns = operation(signInPage, ({ db }: Deps, page, person: SignedIn) =>
   pageNamed('signIns', signInsOfUser(db, person, page)),
 )
 
-export const OWN_SESSIONS = { list: ownSessions, end: endOwnSession, endOthers: endOtherSessions, signIns: signInsOf }
+export const OWN_SESSIONS = { list: ownSessions, end: endOwnSession, endOthers: endOtherSessions, signIns: ownSignIns }
 
 // ---- operators
 
-/** Throws 20007 (404) when there is no such user, as does what follows. */
-const look = <Seen>(deps: Deps, user: UserKey, event: string, see: (inside: Deps, key: UserRowKey) => Promise<Seen>) =>
+/** Runs a read that is recorded in the audit log. Throws 20007 (404) if there is no such user. */
+const recordedRead = <Result>(
+  deps: Deps,
+  user: UserKey,
+  event: string,
+  read: (inside: Deps, key: UserRowKey) => Promise<Result>,
+) =>
   inTransaction(deps, async (inside, db) => {
     const key = rowKeyOf(user)
     if (!(await findUser(db, key))) throw noSuchUser()
     await recordAudit(inside, { event, ...key })
-    return see(inside, key)
+    return read(inside, key)
   })
 
-/** Sessions that work, newest first, 200 at most. */
+/** Valid sessions, newest first, at most 200. */
 const listSessions = operation(userKey, (deps: Deps, user) =>
-  look(deps, user, 'user_sessions_read', async ({ db, keys, clock }, key) => ({
+  recordedRead(deps, user, 'user_sessions_read', async ({ db, keys, clock }, key) => ({
     sessions: (await sessionsOfUser(db, key, clock.now())).map(({ sessionHash, ...session }) => ({
       session_id: sessionIdOf(keys, sessionHash),
       created_at: session.createdAt,
@@ -97,7 +102,6 @@ const listSessions = operation(userKey, (deps: Deps, user) =>
 
 const oneSession = userKey.extend({ session_id: z.string().regex(/^[\w-]{43}$/, problem('must-be-session-id')) })
 
-/** Ends one session at once. */
 const endSession = operation(oneSession, (deps: Deps, { session_id, ...user }) =>
   inTransaction(deps, async (inside) => {
     const key = rowKeyOf(user)
@@ -107,9 +111,9 @@ const endSession = operation(oneSession, (deps: Deps, { session_id, ...user }) =
   }),
 )
 
-/** Sign-ins and what was tried, newest first. */
+/** Sign-ins and failed attempts, newest first. */
 const listSignIns = operation(userKey.extend(pageInput(signInOrder)), (deps: Deps, { cid, user_id, ...page }) =>
-  look(deps, { cid, user_id }, 'user_sign_ins_read', async ({ db }, key) => {
+  recordedRead(deps, { cid, user_id }, 'user_sign_ins_read', async ({ db }, key) => {
     const { rows, next } = await signInsOfUser(db, key, page)
     return { sign_ins: rows.map(({ userAgent, ...signIn }) => ({ ...signIn, user_agent: userAgent })), next }
   }),

@@ -13,18 +13,18 @@ import { endSessionThere } from './upstream-sign-in.ts'
 import type { SignInBrowser } from './wire.ts'
 
 export const SECOND_STEP = '/sign-in/code'
-/** The path of the page for a forgotten password; the cookie below is sent there. */
+/** Below /sign-in, so that the device cookie is sent there. */
 export const FORGOTTEN = '/sign-in/forgotten'
 
-/** Marks the browser as one that has signed in before (src/platform/throttle/device.ts). */
+/** Marks a browser that has signed in before (src/platform/throttle/device.ts). */
 export const deviceCookieOf = ({ PUBLIC_URL }: Config): OwnCookie =>
   ownCookie(PUBLIC_URL, { name: 'gatehouse_device', path: '/sign-in', maxAgeS: DEVICE_LIFETIME_S })
 
-/** Whose password was right, until the second step is done; ends with the browser, which others may use too. */
+/** Whose password was right, until the second step. A session cookie, since others may use the browser next. */
 export const secondStepCookie = ({ PUBLIC_URL }: Config): OwnCookie =>
   ownCookie(PUBLIC_URL, { name: 'gatehouse_second_step', path: '/sign-in' })
 
-/** The browser in which somebody signs in: what it brings along, and what it keeps then. */
+/** What is read from the browser at a sign-in, and the cookies set after it. */
 export function signInBrowser(deps: Deps) {
   const session = sessionCookie(deps.config)
   const device = deviceCookieOf(deps.config)
@@ -47,8 +47,8 @@ export function signInBrowser(deps: Deps) {
 }
 
 /**
- * Why somebody was not signed in: what was typed is wrong, or there were too many failures. Sets the status of the page that
- * is shown again, and notes the reason for the log. Throws again whatever is no SignInRefused.
+ * The text for a refused sign-in: wrong credentials (`wrong`), or too many attempts. Sets the status, and notes the
+ * reason for the log. Rethrows anything but SignInRefused.
  */
 export function alertOf({ clock }: Deps, request: FastifyRequest, reply: FastifyReply, thrown: unknown, wrong: string) {
   if (!(thrown instanceof SignInRefused)) throw thrown
@@ -63,12 +63,12 @@ export function alertOf({ clock }: Deps, request: FastifyRequest, reply: Fastify
   return t(thrown instanceof CodesUsedUp ? 'second_step.used_up' : 'sign_in.limited', { when })
 }
 
-/** Tells this browser from others on its way to the platform's OpenID provider and back; one for all its tabs. */
+/** Identifies the browser, all its tabs alike, on the way to the OpenID provider and back. */
 export const browserMark = ({ config }: Deps) => {
   const cookie = ownCookie(config.PUBLIC_URL, { name: 'gatehouse_upstream', maxAgeS: FLOW_S })
   return {
     read: (request: FastifyRequest): string | undefined => cookie.read(request),
-    /** The browser's own, or a new one; kept for the next half an hour. */
+    /** Returns the existing mark or a new one, and renews its cookie. */
     keep(request: FastifyRequest, reply: FastifyReply): string {
       const mark = cookie.read(request) ?? newBrowserMark()
       cookie.set(reply, mark)
@@ -77,7 +77,7 @@ export const browserMark = ({ config }: Deps) => {
   }
 }
 
-/** Ends the session of this browser, and returns where it goes next: to `goOn`, by way of the provider where it began at one. */
+/** Ends this browser's session; returns where to redirect: to `goOn`, via the provider if the session began there. */
 export async function signOut(
   deps: UpstreamDeps,
   request: FastifyRequest,

@@ -19,11 +19,11 @@ export interface SignInInput extends SignInBrowser {
 }
 
 /**
- * Opens a session for passport and password and returns its id; throws SignInRefused, and SecondStepNeeded where the
- * password was right and does not suffice (second-step.ts).
+ * Opens a session for passport and password and returns its id. Throws SignInRefused, and SecondStepNeeded if the
+ * password is right but not enough (second-step.ts).
  *
- * The limits are read again after the password was found right, and a wrong password counted above a limit is answered
- * as limited. So of guesses that race, no more are answered than the limit allows.
+ * Limits are checked again after the password was verified, and a wrong password above a limit is reported as limited,
+ * so that concurrent guesses reveal no more than the limit allows.
  */
 export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
   deps.passwordSlots
@@ -33,19 +33,19 @@ export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
       throw error
     })
 
-const CODES_ASKED_PER_HOUR = 6
+const MAX_CODES_ASKED_PER_HOUR = 6
 
-/** Whoever knows the password and has no code is seen by it; so often that nobody fills the history. */
+/** Reveals somebody who knows the password but has no code. Limited, so that nobody can flood the history. */
 async function recordCodeAsked(deps: Deps, credential: Credential, input: SignInInput) {
   const name = `${credential.cid}:${credential.userId}`
-  if (await countWithin(deps, HOUR_S, [{ kind: 'code-asked', name, most: CODES_ASKED_PER_HOUR }])) return
+  if (await countWithin(deps, HOUR_S, [{ kind: 'code-asked', name, most: MAX_CODES_ASKED_PER_HOUR }])) return
   await recordSignIn(deps, credential, 'code_asked', { from: originOf(input), method: 'password' })
 }
 
-/** What failures and known browsers are counted by: spellings of one passport share it. */
+/** Key for counting failures and recognising browsers; the same for all spellings of a passport. */
 export const accountOf = (passport: string) => ({ kind: 'passport', name: normalName(passport) }) as const
 
-/** How often a person may fail, by password or code. */
+/** Limits on wrong passwords and codes of one person. */
 export const personLimits = (deps: Deps, passport: string, browser: Omit<SignInAttempt, 'kind' | 'name'>) =>
   signInLimits(deps, { ...accountOf(passport), ...browser }, (until) => new SignInRefused(until))
 
@@ -56,13 +56,13 @@ async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   const credential = await findCredential(deps.db, passport)
   const right = await verifyPassword(credential?.passwordHash, input.password)
   if (!credential || !right) {
-    const told = { from: originOf(input), method: 'password' } as const
-    throw await limits.failed(recordFailure(deps, credential, told))
+    const record = { from: originOf(input), method: 'password' } as const
+    throw await limits.failed(recordFailure(deps, credential, record))
   }
   await limits.refuseExhausted()
-  // Not forgotten yet what failed: whoever knows a password could guess codes for ever.
+  // Failures are kept until the second step: otherwise somebody with the password could guess codes for ever.
   if (await needsSecondStep(deps, credential)) throw new SecondStepNeeded(credential)
-  const isPassword = (now: string | undefined) => now === credential.passwordHash
+  const isPassword = (hash: string | undefined) => hash === credential.passwordHash
   const opening = { isPassword, amr: undefined, method: 'password', from: originOf(input), device } as const
   const session = await inPersonTransaction(deps, credential.routingKey, (inside) =>
     openSession(inside, passport, credential, opening),
@@ -79,16 +79,16 @@ async function needsSecondStep({ config: { SECOND_FACTOR }, db }: Deps, credenti
 }
 
 interface Opening {
-  /** Whether the password is still the one that was right. */
+  /** Whether this is the hash of the password that was verified. */
   readonly isPassword: (hash: string | undefined) => boolean
   readonly amr: readonly string[] | undefined
   readonly method: SignInMethod
   readonly from: SignInOrigin
-  /** The browser's device cookie. */
+  /** Value of the device cookie. */
   readonly device: string | undefined
 }
 
-/** The last part of signing in, in a transaction: undone if the password has changed, or no longer suffices. */
+/** Last step of a sign-in, in a transaction. Throws if the password has changed or no longer suffices. */
 export async function openSession(
   deps: Deps,
   passport: string,
@@ -98,23 +98,23 @@ export async function openSession(
   const detail = amr ? { detail: { amr } } : {}
   const signInId = await recordSignIn(deps, key, 'succeeded', { from, method, ...detail })
   const session = await startSession(deps, key, from, amr)
-  // Whoever changes the password, or adds an authenticator, locks the person and ends the sessions that there are.
-  const now = await findCredential(deps.db, passport)
-  if (!now || !isPassword(now.passwordHash)) throw new SignInRefused()
-  if (!amr && (await needsSecondStep(deps, now))) throw new SecondStepNeeded(now)
-  await tellOfNewDevice(deps, key, { passport, device, signInId })
+  // Changing the password or adding an authenticator locks the person and ends existing sessions, so check again here.
+  const credential = await findCredential(deps.db, passport)
+  if (!credential || !isPassword(credential.passwordHash)) throw new SignInRefused()
+  if (!amr && (await needsSecondStep(deps, credential))) throw new SecondStepNeeded(credential)
+  await notifyOfNewDevice(deps, key, { passport, device, signInId })
   return session
 }
 
 interface Device {
   readonly passport: string
-  /** The browser's device cookie. */
+  /** Value of the device cookie. */
   readonly device: string | undefined
   readonly signInId: string | undefined
 }
 
-/** A sign-in in a browser that has never signed in to this account before is told to the person. */
-export async function tellOfNewDevice(deps: Deps, key: UserRowKey, { passport, device, signInId }: Device) {
+/** Mails the person about a sign-in from a browser that has never signed in to this account. */
+export async function notifyOfNewDevice(deps: Deps, key: UserRowKey, { passport, device, signInId }: Device) {
   if (signInId === undefined || knownDevice(deps, accountOf(passport), device)) return
   await tellPerson(deps, key, 'new_device', signInId)
 }
@@ -126,31 +126,31 @@ const EVENTS = {
   code_asked: 'user_second_step_asked',
 } as const
 
-/** What was tried last, or decided. */
+/** The decisive, or the last tried, method. */
 type SignInMethod = 'password' | 'code' | 'recovery code' | 'passkey' | 'provider'
 
-interface Told {
+interface SignInRecord {
   readonly from: SignInOrigin
   readonly method: SignInMethod
   /** For the audit log. */
   readonly detail?: object
 }
 
-/** For limits, which say whether the account is locked now. */
+/** Callback for `SignInLimits.failed`. */
 export const recordFailure =
-  (deps: Deps, user: UserRowKey | undefined, told: Told) =>
+  (deps: Deps, user: UserRowKey | undefined, record: SignInRecord) =>
   (locked: boolean): Promise<string | undefined> =>
-    recordSignIn(deps, user, locked ? 'locked' : 'failed', told)
+    recordSignIn(deps, user, locked ? 'locked' : 'failed', record)
 
 /**
- * For operators in the audit log, for the person in their own history. Of failures as many rows as the limits let attempts
- * through. A passport that nobody has is not kept: it may be a password. Returns the id in that history.
+ * Records an attempt in the audit log, for operators, and in the person's own history, whose entry id it returns. The
+ * limits bound the number of failures recorded. Unknown passports are not stored: they may be passwords.
  */
 export async function recordSignIn(
   deps: Deps,
   user: UserRowKey | undefined,
   outcome: keyof typeof EVENTS,
-  { from, method, detail }: Told,
+  { from, method, detail }: SignInRecord,
 ): Promise<string | undefined> {
   const audited = recordAudit(deps, {
     event: EVENTS[outcome],
@@ -159,8 +159,8 @@ export async function recordSignIn(
     ...(outcome === 'failed' || outcome === 'locked' ? { outcome: 'refused' } : {}),
     ...(detail ? { detail } : {}),
   })
-  // Both at once: a failure of somebody would take longer than one of nobody otherwise, and tell that there is somebody.
-  const kept = user && insertSignIn(deps.db, user, { at: deps.clock.now(), outcome, method, from })
-  const [signInId] = await Promise.all([kept, audited])
+  // Concurrently: otherwise failures for existing people would take longer, which reveals that they exist.
+  const inHistory = user && insertSignIn(deps.db, user, { at: deps.clock.now(), outcome, method, from })
+  const [signInId] = await Promise.all([inHistory, audited])
   return signInId
 }

@@ -7,10 +7,10 @@ import { countOwnChange } from '../../platform/throttle/index.ts'
 import { findFactors } from './factor-store.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
 
-/** How long after a sign-in a person may change what protects the account. */
+/** How long after a sign-in security settings may be changed, in seconds. */
 const FRESH_S = 900
 
-/** A password alone does not suffice where signing in needs a code as well: such a session is from before. */
+/** With an authenticator, a session opened by password alone is not fresh: it predates the authenticator. */
 export async function isFresh({ config, clock, db }: Deps, session: SignedIn): Promise<boolean> {
   const { authenticatedAt } = session
   if (authenticatedAt === null || addSeconds(authenticatedAt, FRESH_S) <= clock.now()) return false
@@ -18,15 +18,15 @@ export async function isFresh({ config, clock, db }: Deps, session: SignedIn): P
   return (await findFactors(db, session)).totpSince === null
 }
 
-/** Redirects to the sign-in page, and from there to `path`. */
+/** Redirects to the sign-in page, which leads back to `path`. */
 export function askToSignIn(reply: FastifyReply, path: string, confirm: boolean): FastifyReply {
   const query = new URLSearchParams({ return_to: path, ...(confirm ? { confirm: '1' } : {}) })
   return seeOther(reply, `/sign-in?${query}`)
 }
 
 /**
- * The session of a sensitive action, if its person has signed in within the last quarter of an hour, with all that it needs. Otherwise undefined:
- * the answer, which asks to sign in again and then shows `path`, is sent. What a form asks for is counted.
+ * The session, if fresh enough for a sensitive action; counts a POST as a change. Otherwise sends a redirect to the
+ * sign-in page, which leads back to `path`, and returns undefined.
  */
 export async function freshSession(
   deps: Deps,
@@ -44,8 +44,8 @@ export async function freshSession(
 }
 
 /**
- * `used`: signed in with a second factor; `not-used`: has one; `none`. It counts as used where a provider decides that
- * itself, or where none is offered.
+ * `used`: signed in with a second factor; `not-used`: has one, but did not use it; `none`: has none. Counts as used if
+ * the provider is responsible for it, or none is offered.
  */
 async function secondFactor({ config, db }: Deps, session: SignedIn): Promise<'used' | 'not-used' | 'none'> {
   if (session.amr.includes('mfa') || session.fromUpstream) return 'used'
@@ -54,5 +54,5 @@ async function secondFactor({ config, db }: Deps, session: SignedIn): Promise<'u
   return totpSince || passkeys > 0 ? 'not-used' : 'none'
 }
 
-/** Whether the person has just shown who they are, for rooms that ask for that too. */
+/** Step-up authentication, for other rooms. */
 export const STEP_UP = { isFresh, secondFactor, ask: askToSignIn }

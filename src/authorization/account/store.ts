@@ -4,11 +4,11 @@ import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import { type User, user } from './wire.ts'
 
-/** Ends the person's links. Their rows stay, so the job that made one does not make it again. */
+/** Ends the person's links. The rows stay, so that a retried job does not recreate its link. */
 export const endLinks = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
   db.of(key.routingKey).exec(sql`update password_link set used_at = ${now} where ${ofPerson(key)} and used_at is null`)
 
-/** Keeps earlier links: whoever asks for another one does not take them away. 0 for a link that was made before. */
+/** Keeps earlier links, so strangers cannot invalidate them by requesting another. 0 if this link exists already. */
 export const insertLink = (db: Db, key: UserRowKey, link: { hash: Buffer; expiresAt: Date }, now: Date) =>
   db.of(key.routingKey).exec(
     sql`insert into password_link (routing_key, link_hash, cid, user_id, created_at, expires_at)
@@ -19,7 +19,7 @@ export const insertLink = (db: Db, key: UserRowKey, link: { hash: Buffer; expire
 const linkRow = z.object({ cid: z.number(), userId: z.string(), usedAt: z.date().nullable(), passport: z.string() })
 export type PasswordLink = z.output<typeof linkRow>
 
-/** Undefined too where its person is gone. Two statements: the credential may lie on another shard. */
+/** Undefined also if its person is gone. Two statements, since the credential may be on another shard. */
 export async function findLink(db: Db, routingKey: number, hash: Buffer): Promise<PasswordLink | undefined> {
   const link = await db.of(routingKey).maybe(
     linkRow.omit({ passport: true }),
@@ -31,7 +31,7 @@ export async function findLink(db: Db, routingKey: number, hash: Buffer): Promis
   return passport === undefined ? undefined : { ...link, passport }
 }
 
-/** True for exactly one of any number of simultaneous callers. */
+/** True for exactly one of concurrent callers. */
 export const spendLink = async (db: Db, routingKey: number, hash: Buffer, now: Date): Promise<boolean> =>
   (await db.of(routingKey).exec(
     sql`update password_link set used_at = ${now}
@@ -47,25 +47,25 @@ export const passwordHashOf = (db: Db, key: UserRowKey): Promise<string | undefi
 export const passportOf = (db: Db, key: UserRowKey): Promise<string | undefined> =>
   db.maybeValue(z.string(), sql`select ${SHOWN_PASSPORT} as passport from user_credential where ${ofPerson(key)}`)
 
-/** All of the person's but this one. */
+/** All of the person's sessions but `kept`. */
 export const deleteOtherSessions = (db: Db, key: UserRowKey, kept: Buffer | null): Promise<number> =>
   db.of(key.routingKey).exec(
     sql`delete from browser_session where ${ofPerson(key)}
           and session_hash is distinct from ${kept}::bytea`,
   )
 
-/** One user by the primary key, for a statement of any room; `offset 0` keeps the look-up separate, as in grantByKey. */
+/** One user by primary key, to be joined in any statement; `offset 0` forces an index lookup, as in grantByKey. */
 export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
   sql.part`lateral (select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at, updated_at,
               valid_from, test_of from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0)`
 
-/** The user, locked until the end of the transaction: nobody erases them meanwhile. */
+/** The same, locked against erasure until the end of the transaction. */
 export const lockedUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
   sql.part`lateral (select routing_key, cid, user_id from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0 for key share)`
 
-/** 0 when (cid, user_id) exists already. */
+/** 0 if (cid, user_id) already exists. */
 export const insertProfile = (db: Db, key: UserRowKey, profile: Omit<User, 'cid' | 'user_id' | 'passport'>) =>
   db.of(key.routingKey).exec(sql`
     insert into user_profile
@@ -75,8 +75,8 @@ export const insertProfile = (db: Db, key: UserRowKey, profile: Omit<User, 'cid'
     on conflict do nothing`)
 
 /**
- * Locks the user until the end of the transaction, unless everything of before has ended since the sign-in: false then.
- * Whoever ends everything waits for it.
+ * Locks the user until the end of the transaction. False if all sessions were ended since the sign-in; ending them
+ * waits for this lock.
  */
 export const lockUserSignedInSince = async (db: Db, key: UserRowKey, signedInAt: Date): Promise<boolean> =>
   (await db.of(key.routingKey).exec(
@@ -85,7 +85,7 @@ export const lockUserSignedInSince = async (db: Db, key: UserRowKey, signedInAt:
         for share`,
   )) === 1
 
-/** Sessions that work; undefined when there is no such user. */
+/** Number of valid sessions; undefined if there is no such user. */
 export const countSessions = (db: Db, key: UserRowKey, now: Date): Promise<number | undefined> =>
   db.of(key.routingKey).maybeValue(
     z.number(),
@@ -95,11 +95,11 @@ export const countSessions = (db: Db, key: UserRowKey, now: Date): Promise<numbe
         from user_profile u where ${ofPerson(key, 'u')}`,
   )
 
-/** Until the end of the transaction; false when there is no such user. */
+/** Locks until the end of the transaction; false if there is no such user. */
 export const lockUser = async (db: Db, key: UserRowKey): Promise<boolean> =>
   (await db.of(key.routingKey).exec(sql`select from user_profile where ${ofPerson(key)} for update`)) === 1
 
-/** Never earlier than it is: the clock of the process that set it may have been ahead. */
+/** Never moves backwards: the process that set it may have had a clock that was ahead. */
 export const setUserValidFrom = (db: Db, key: UserRowKey, at: Date): Promise<Date | undefined> =>
   db.of(key.routingKey).maybeValue(
     z.date(),
@@ -141,10 +141,10 @@ const credentialRow = z.object({
 })
 export type Credential = z.output<typeof credentialRow>
 
-/** A passport as it is stored: to be found by its normal form, and to be shown. */
+/** A passport as stored: found by its normal form, shown as typed. */
 export interface StoredPassport {
   readonly passport: string
-  /** As it was typed; null where that is the normal form. */
+  /** As typed; null if that is the normal form. */
   readonly shown: string | null
 }
 
@@ -168,7 +168,7 @@ export const isPassportTaken = (db: Db, typed: string): Promise<boolean> =>
     sql`select exists (select 1 from user_credential where passport = ${normalName(typed)}) as taken`,
   )
 
-/** 0 when the passport exists already. */
+/** 0 if the passport already exists. */
 export const insertCredential = (db: Db, key: UserRowKey, { passport, shown }: StoredPassport, passwordHash: string) =>
   db.exec(sql`
     insert into user_credential (passport, passport_shown, password_hash, routing_key, cid, user_id)

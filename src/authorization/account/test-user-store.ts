@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { ofAllShards } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { credentialsOf, keyRow, keysOf, withPassports } from './many-store.ts'
+import { credentialsOf, keyRow, keysOf, withPassports } from './bulk-store.ts'
 
 const profile = keyRow.extend({ name: z.string(), phone_number: z.string().nullable() })
 type Profile = z.output<typeof profile>
@@ -22,7 +22,7 @@ const profilesOf = (db: Db, appKey: string): Promise<Profile[]> =>
 export async function listTestUsers(db: Db, appKey: string): Promise<TestUser[]> {
   const profiles = await profilesOf(db, appKey)
   const users = withPassports(profiles, await credentialsOf(db, profiles))
-  return users.sort((one, other) => (one.user_id < other.user_id ? -1 : 1))
+  return users.sort((a, b) => (a.user_id < b.user_id ? -1 : 1))
 }
 
 export const setPasswords = async (db: Db, appKey: string, passwordHash: string): Promise<number> =>

@@ -9,12 +9,12 @@ import { deleteOtherSessions, endLinks, insertCredential, insertProfile, lockUse
 import * as store from './test-user-store.ts'
 import { rowKeyOf } from './wire.ts'
 
-/** People who exist to try one app, made by its developers. No other app takes them. */
+/** Test users of one app, created by its developers; no other app accepts them. */
 
-/** Theirs alone: no system of the platform has people with it. */
+/** Reserved for them: no system of the platform uses it. */
 const TEST_CID = 0
 
-/** What apps have to cope with: long names, other scripts, no phone number. */
+/** Cases that apps must handle: long names, other scripts, no phone number. */
 const PEOPLE = [
   { name: 'Test Alice', gender: '2', avatar: 'avatar-alice.svg', phone: true },
   { name: 'Test Bob', gender: '1', avatar: 'avatar-bob.svg', phone: true },
@@ -28,13 +28,13 @@ interface NewPassword {
   readonly passwordHash: string
 }
 
-/** Made before the transaction: hashing waits for its turn, and would keep a connection from everybody meanwhile. */
+/** Called before the transaction: hashing queues for a slot, and would hold a database connection meanwhile. */
 async function newPassword({ passwordSlots }: Deps): Promise<NewPassword> {
   const password = randomBytes(12).toString('base64url')
   return { password, passwordHash: await passwordSlots.run(() => hashPassword(password)) }
 }
 
-/** Makes the test users of an app, all with this password. In the caller's transaction. */
+/** Creates the test users of an app, all with this password. In the caller's transaction. */
 async function make(deps: Deps, appKey: string, { passwordHash }: NewPassword): Promise<void> {
   const { db, clock, config } = deps
   const now = clock.now()
@@ -57,12 +57,13 @@ async function make(deps: Deps, appKey: string, { passwordHash }: NewPassword): 
   await recordAudit(deps, { event: 'app_test_users_made', appKey, detail: { test_users: PEOPLE.length } })
 }
 
-/** Test users of an app, in the order in which they were made. */
+/** Test users of an app, in order of creation. */
 const list = ({ db }: Pick<Deps, 'db'>, appKey: string): Promise<store.TestUser[]> => store.listTestUsers(db, appKey)
 
 /**
- * This password for all of an app's, who are signed out everywhere and have nothing else to sign in with. In the caller's
- * transaction. Each is locked first: whoever signs in with the password of before is signed out too, or finds out.
+ * Sets this password for all test users of an app, signs them out and removes all other ways to sign in. In the
+ * caller's transaction. Each is locked first, so that a concurrent sign-in with the old password is either ended or
+ * refused.
  */
 async function renewPassword(deps: Deps, appKey: string, { passwordHash }: NewPassword): Promise<void> {
   const { db, clock } = deps
@@ -78,7 +79,7 @@ async function renewPassword(deps: Deps, appKey: string, { passwordHash }: NewPa
   await recordAudit(deps, { event: 'app_test_password_renewed', appKey })
 }
 
-/** They are made by one at a time, so that the turns of passwordSlots, and the database, stay free for people who sign in. */
+/** One at a time, so that passwordSlots and the database stay free for people who sign in. */
 const slots = (): ConcurrencyLimit => new ConcurrencyLimit({ name: 'test users', most: 1, length: 20, waitMs: 3_000 })
 
 export const TEST_USERS = { slots, newPassword, make, list, renewPassword }

@@ -24,21 +24,21 @@ import {
 import { SignInRefused } from './errors.ts'
 import { PASSWORD_PATH } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
-import { carriedOf, readAsker } from './sign-in-asker.ts'
+import { carriedOf, readAppName } from './sign-in-app.ts'
 import { browserMark, signInBrowser } from './sign-in-guard.ts'
 import { endFromUpstream, signInFromUpstream } from './upstream-sign-in.ts'
 import { callbackQuery, signInQuery, upstreamQuery } from './wire.ts'
 
 const SIGN_IN = '/sign-in'
-/** What people do here where they sign in here. */
-const ELSEWHERE = [PASSWORD_PATH, '/sign-in/*', '/account/security/sign-in', '/account/security/*']
+/** Pages that the provider replaces. */
+const REPLACED = [PASSWORD_PATH, '/sign-in/*', '/account/security/sign-in', '/account/security/*']
 const RETRY_S = 10
 
 interface ProviderDeps extends Deps {
   readonly upstream: Provider
 }
 
-/** Signing in at the platform's OpenID provider, in place of the pages that do it here (UPSTREAM_ISSUER). */
+/** Sign-in at the platform's OpenID provider, instead of our own pages (UPSTREAM_ISSUER). */
 export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (app, { deps }) => {
   const { config, upstream } = deps
   const cookie = sessionCookie(config)
@@ -50,21 +50,21 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
   app.get(SIGN_IN, { onRequest: limitRate(app, limit) }, async (request, reply) => {
     const { login_hint, confirm } = signInQuery.parse(request.query)
     const { prompt, max_age, acr_values } = upstreamQuery.parse(request.query)
-    const { returnTo: goOn, app: asker } = carriedOf(deps, request.query)
-    // With a new sign-in comes when it was: only then is it known that there was one. Both mean a new one (OIDC Core §3.1.2.1).
-    const anew = confirm ? 'login' : (prompt ?? (max_age === 0 ? 'login' : undefined))
-    const maxAge = anew === undefined ? (max_age ?? null) : 0
-    const proof = beginFlow(deps, 'sign-in', mark.keep(request, reply), { goOn, app: asker, maxAge })
+    const { returnTo: goOn, app: signedApp } = carriedOf(deps, request.query)
+    // prompt=login and max_age=0 mean the same (OIDC Core §3.1.2.1); with max_age the provider reports auth_time.
+    const newPrompt = confirm ? 'login' : (prompt ?? (max_age === 0 ? 'login' : undefined))
+    const maxAge = newPrompt === undefined ? (max_age ?? null) : 0
+    const proof = beginFlow(deps, 'sign-in', mark.keep(request, reply), { goOn, app: signedApp, maxAge })
     if (!proof) throw invalidRequest(localized('sign-in-too-long'))
     try {
-      const wishes = { prompt: anew, maxAge: maxAge ?? undefined, acrValues: acr_values, loginHint: login_hint }
+      const wishes = { prompt: newPrompt, maxAge: maxAge ?? undefined, acrValues: acr_values, loginHint: login_hint }
       return seeOther(reply, await upstream.signInUrl(proof, { ...wishes, locale: localeOfRequest(request) }))
     } catch (error) {
       return refuse(request, reply, error, request.url)
     }
   })
 
-  // A form that was open when people still signed in here.
+  // A sign-in form opened before the provider was configured.
   app.post(SIGN_IN, (request, reply) => {
     const goOn = localPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
     return seeOther(reply, `${SIGN_IN}?${new URLSearchParams({ return_to: goOn })}`)
@@ -73,12 +73,12 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
   const ofCallback = { onRequest: limitRate(app, { ...limit, kind: 'answer of the provider' }) }
   app.get(CALLBACK, { config: { answersHead: false }, ...ofCallback }, async (request, reply) => {
     const { state, code, error } = callbackQuery.parse(request.query)
-    // A language link of the page below.
+    // A language link on the page below.
     if ([state, code, error].every((value) => value === undefined))
       return seeOther(reply, `${SIGN_IN}?${queryOf(request.url)}`)
-    const began = openFlow(deps, 'sign-in', mark.read(request), state)
-    if (!began) return refuse(request, reply, new UpstreamFailure('not_begun', 'no such sign-in of this browser'), '')
-    const { flow, proof, hash, expiresAt } = began
+    const opened = openFlow(deps, 'sign-in', mark.read(request), state)
+    if (!opened) return refuse(request, reply, new UpstreamFailure('not_begun', 'no such sign-in of this browser'), '')
+    const { flow, proof, hash, expiresAt } = opened
     const again = new URLSearchParams({
       return_to: flow.goOn,
       ...(flow.app ? { app: flow.app } : {}),
@@ -91,20 +91,20 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
       cookie.set(reply, await signInFromUpstream(acting, proven, arrival))
       return seeOther(reply, flow.goOn)
     } catch (error) {
-      return refuse(request, reply, error, `${SIGN_IN}?${again}`, readAsker(deps.keys, flow.app, flow.goOn))
+      return refuse(request, reply, error, `${SIGN_IN}?${again}`, readAppName(deps.keys, flow.app, flow.goOn))
     }
   })
 
   app.get(SIGNED_OUT, async (request, reply) => {
-    const began = openFlow(deps, 'sign-out', mark.read(request), callbackQuery.parse(request.query).state)
-    return seeOther(reply, began?.flow.goOn ?? '/')
+    const opened = openFlow(deps, 'sign-out', mark.read(request), callbackQuery.parse(request.query).state)
+    return seeOther(reply, opened?.flow.goOn ?? '/')
   })
 
-  /** `again`: where the person tries once more; empty: where they began, which nobody knows. */
+  /** `again` is the link for trying again; empty if the starting point is unknown. */
   function refuse(request: FastifyRequest, reply: FastifyReply, thrown: unknown, again: string, appName = '') {
-    const isOver = thrown instanceof SignInRefused
-    if (isOver && thrown.retryAt) throw tooManyRequests(secondsUntil(thrown.retryAt, deps.clock.now()))
-    const error = isOver ? new UpstreamFailure('not_begun', 'the person was erased meanwhile') : thrown
+    const isRefused = thrown instanceof SignInRefused
+    if (isRefused && thrown.retryAt) throw tooManyRequests(secondsUntil(thrown.retryAt, deps.clock.now()))
+    const error = isRefused ? new UpstreamFailure('not_begun', 'the person was erased meanwhile') : thrown
     if (!(error instanceof UpstreamFailure)) throw error
     const { reason } = error
     note(request, error, {
@@ -122,7 +122,7 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
     const signedIn = (await findSession(deps, cookie.read(request))) !== null
     return sendPage(request, reply, 'account/provider', { host: upstream.host, signedIn }, { query: '' })
   }
-  for (const path of ELSEWHERE) {
+  for (const path of REPLACED) {
     app.get(path, (request, reply) => elsewhere(request, reply))
     app.post(path, (request, reply) => elsewhere(request, reply.code(403)))
   }
@@ -131,21 +131,21 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
 /** Registered at the provider as backchannel_logout_uri. */
 const LOGOUT = '/sign-out/backchannel-logout'
 const FORM_LIMIT = 16 * 1024
-/** Tokens that were refused, of one network. Those of the provider always count: many may end at once, and strangers may share its network. */
+/** Refused tokens per network. Valid ones are unlimited: many sessions may end at once, from a shared network. */
 const REFUSED = { kind: 'logout token refused', most: 60, windowS: 60 }
 
 const form = z.object({ logout_token: z.string().min(1).max(LONGEST_LOGOUT_TOKEN) })
 
-/** What the provider calls when a session there is over (OpenID Connect Back-Channel Logout 1.0). */
+/** Called by the provider when a session there has ended (OpenID Connect Back-Channel Logout 1.0). */
 export const upstreamLogout: FastifyPluginAsync<{ deps: ProviderDeps }> = async (app, { deps }) => {
   await acceptForms(app, FORM_LIMIT)
   app.setErrorHandler((error, request, reply) => sendStandardFailure(reply, standardFailureOf(error, request)))
 
   app.post(LOGOUT, async (request, reply) => {
     try {
-      const read = form.safeParse(request.body)
-      if (!read.success) throw new UpstreamFailure('untrusted', 'there is none')
-      await endFromUpstream(deps, await deps.upstream.endedThere(read.data.logout_token))
+      const parsed = form.safeParse(request.body)
+      if (!parsed.success) throw new UpstreamFailure('untrusted', 'there is none')
+      await endFromUpstream(deps, await deps.upstream.endedThere(parsed.data.logout_token))
       return answerStandard(reply, 200, {})
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error
@@ -165,7 +165,7 @@ export const upstreamLogout: FastifyPluginAsync<{ deps: ProviderDeps }> = async 
   }
 }
 
-/** Logs what went wrong with the provider; repetitions within a minute are only counted. */
+/** Logs a failure of the provider; repetitions within a minute are only counted. */
 function note(
   request: FastifyRequest,
   { reason, message }: UpstreamFailure,

@@ -14,23 +14,23 @@ import {
 } from '../upstream/index.ts'
 import { spendChallenge } from './factor-store.ts'
 import { endSession, endThisSession, startSession } from './session.ts'
-import { deleteUpstreamSessions, updateProfile } from './session-store.ts'
+import { deleteUpstreamSessions, updateProfileFromProvider } from './session-store.ts'
 import { recordSignIn } from './sign-in.ts'
 import { insertCredential, insertProfile, storedPassport } from './store.ts'
 import { newUser, rowKeyOf, type SignInBrowser } from './wire.ts'
 
-/** Sessions of people whom the platform's OpenID provider has recognized (UPSTREAM_ISSUER). */
+/** Sessions of people who signed in at the platform's OpenID provider (UPSTREAM_ISSUER). */
 
 interface Arrival extends SignInBrowser {
-  /** Hash of the way to the provider and back, whose first answer is noted. */
+  /** Hash that identifies this flow, which can be completed only once. */
   readonly hash: Buffer
   readonly expiresAt: Date
 }
 
 /**
- * Opens a session and returns its id. Somebody who has never been here is created, of any number at once one time; of
- * somebody who has, the profile becomes what the provider says. Throws SignInRefused where they are being erased, and
- * UpstreamFailure for the second answer to one sign-in.
+ * Opens a session and returns its id. Creates the user on first sign-in, exactly once under concurrency; later sign-ins
+ * update the profile from the provider's claims. Throws SignInRefused if the user is being erased, and UpstreamFailure
+ * if this flow was completed before.
  */
 export async function signInFromUpstream(deps: Deps, proven: Proven, arrival: Arrival) {
   const { formerSession, hash, expiresAt, ...from } = arrival
@@ -40,7 +40,8 @@ export async function signInFromUpstream(deps: Deps, proven: Proven, arrival: Ar
     if ((await spendChallenge(db, hash, expiresAt)) === 0) {
       throw new UpstreamFailure('not_begun', 'this sign-in was answered before')
     }
-    if (!(await createPerson(inside, key, person))) await updateProfile(db, key, person.profile, deps.clock.now())
+    if (!(await createPerson(inside, key, person)))
+      await updateProfileFromProvider(db, key, person.profile, deps.clock.now())
     await recordSignIn(inside, key, 'succeeded', { from, method: 'provider', detail: { amr, acr } })
     return startSession(inside, key, from, amr, proven)
   })
@@ -48,9 +49,9 @@ export async function signInFromUpstream(deps: Deps, proven: Proven, arrival: Ar
   return session
 }
 
-/** False for somebody who is there already. */
+/** False if the user exists already. */
 async function createPerson(deps: Deps, key: UserRowKey, { profile, preferredUsername }: UpstreamPerson) {
-  const isNew = await insertProfile(deps.db, key, {
+  const inserted = await insertProfile(deps.db, key, {
     name: profile.name ?? preferredUsername ?? cutTo(key.userId, 100),
     gender: profile.gender ?? '0',
     big_avatar_url: profile.big_avatar_url ?? `${deps.config.PUBLIC_URL}/assets/gatehouse.svg`,
@@ -58,9 +59,9 @@ async function createPerson(deps: Deps, key: UserRowKey, { profile, preferredUse
     status: 'active',
     created_at: deps.clock.now(),
   })
-  if (isNew === 0) return false
-  const wished = newUser.shape.passport.safeParse(preferredUsername).data
-  for (const passport of [...(wished === undefined ? [] : [wished]), subjectOf(key)]) {
+  if (inserted === 0) return false
+  const preferred = newUser.shape.passport.safeParse(preferredUsername).data
+  for (const passport of [...(preferred === undefined ? [] : [preferred]), subjectOf(key)]) {
     if ((await insertCredential(deps.db, key, storedPassport(passport), NO_PASSWORD)) === 0) continue
     await recordAudit(deps, { event: 'user_created', ...key, detail: { by: 'provider' } })
     return true
@@ -69,8 +70,8 @@ async function createPerson(deps: Deps, key: UserRowKey, { profile, preferredUse
 }
 
 /**
- * Ends the session, and returns where the browser goes: to the provider first, if it has a page for that. Where it has none,
- * whoever goes on to a page that asks to sign in is asked there too, and may be somebody else. `mark`: of the browser.
+ * Ends the session and returns where to redirect: to the provider first, if it has a sign-out page. If not, the person
+ * is still signed in there, so a page that needs a sign-in is reached with `confirm`, which lets somebody else sign in.
  */
 export async function endSessionThere(
   deps: UpstreamDeps,
@@ -86,8 +87,8 @@ export async function endSessionThere(
 }
 
 /**
- * Ends the sessions here that began with one of the provider's which is over. Of simultaneous calls with one token exactly one
- * succeeds; the others throw UpstreamFailure. Returns how many there were.
+ * Ends our sessions that began with a provider session which has ended; returns how many. Of concurrent calls with one
+ * token exactly one succeeds; the others throw UpstreamFailure.
  */
 export const endFromUpstream = (deps: Deps, { sub, sid, hash, expiresAt }: EndedThere): Promise<number> =>
   inTransaction(deps, async (inside, db) => {

@@ -12,7 +12,6 @@ import { findByPassport, findByPhone, listUsers as usersOf } from './list-store.
 import { tellPerson } from './person-mail.ts'
 import { deleteChange, deletePicture, setPhone, updateProfile } from './profile-store.ts'
 import * as store from './store.ts'
-import { insertCredential, isPassportTaken, storedPassport } from './store.ts'
 import {
   maskedUser,
   newUser,
@@ -24,26 +23,26 @@ import {
   userFilter,
 } from './wire.ts'
 
-/** Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. */
+/** Creates a user. An existing passport or (cid, user_id) is bad input (20007), reported by field. */
 export const createUser = operation(newUser, async (deps: Deps, { password, ...input }): Promise<User> => {
   const user = { ...input, created_at: deps.clock.now() }
   const key = rowKeyOf(user)
   await refuseWeakInput(password, user.passport)
   const passwordHash = await hashPassword(password)
   await inPersonTransaction(deps, key.routingKey, async (inside, db) => {
-    const taken = await isPassportTaken(db, user.passport)
+    const taken = await store.isPassportTaken(db, user.passport)
     const isNew = (await store.insertProfile(db, key, user)) > 0
     if (taken || !isNew) throw new AlreadyTaken({ passport: taken, user_id: !isNew })
-    const inserted = await insertCredential(db, key, storedPassport(user.passport), passwordHash)
+    const inserted = await store.insertCredential(db, key, store.storedPassport(user.passport), passwordHash)
     if (inserted === 0) throw new AlreadyTaken({ passport: true, user_id: false })
-    await recordChange(inside, key, 'user_created')
+    await recordEvent(inside, key, 'user_created')
   })
   return user
 })
 
 /**
- * Changes what is given; returns the user, masked. A passport in use is bad input (20007). Whoever signed in with an
- * address that was replaced is told there. Throws 20007 (404).
+ * Changes the given fields; returns the user, masked. A passport in use is bad input (20007). If the passport was a
+ * mail address, the change is announced to the old one. Throws 20007 (404).
  */
 export const updateUser = operation(
   userChanges,
@@ -72,10 +71,10 @@ export const updateUser = operation(
     }),
 )
 
-/** A page of the users that the filter asks for, oldest first. */
+/** A page of matching users, oldest first. */
 export const listUsers = operation(userFilter, (deps: Deps, filter) => pageNamed('users', usersOf(deps.db, filter)))
 
-/** One user, masked; whole with a reason, which the audit log keeps with who asked. Throws 20007 (404). */
+/** One user, masked unless there is a reason, which is recorded in the audit log. Throws 20007 (404). */
 export const showUser = operation(
   showUserInput,
   (deps: Deps, { cid, user_id, reason }): Promise<User> =>
@@ -89,31 +88,31 @@ export const showUser = operation(
     }),
 )
 
-/** Bars the user from every flow (20016); browser sessions stay, so the person is told why. Throws 20007 (404). */
+/** Bars the user from every flow (20016). Browser sessions stay, so that the person learns why. Throws 20007 (404). */
 export const blockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(deps, key, 'blocked')
 
 export const unblockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(deps, key, 'active')
 
 /**
- * Ends what the user has now: browser sessions, grants with their codes and tokens, remembered consents. Whoever reads
- * one of them compares its time with `valid_from`; nothing is gone through. Throws 20007 (404).
+ * Ends everything the user has now: browser sessions, grants with their codes and tokens, remembered consents. Only
+ * sets `valid_from`, with which every read compares. Throws 20007 (404).
  */
 export const endSessionsOfUser = (deps: Deps, user: UserKey): Promise<UserKey & { valid_from: Date }> =>
   inTransaction(deps, async (inside, db) => {
     const key = rowKeyOf(user)
     await lockExistingUser(db, key)
-    const now = deps.clock.now() // after whatever the lock has waited for
+    const now = deps.clock.now() // after waiting for the lock
     const valid_from = (await store.setUserValidFrom(db, key, now)) ?? now
-    await recordChange(inside, key, 'user_sessions_ended')
+    await recordEvent(inside, key, 'user_sessions_ended')
     return { cid: user.cid, user_id: user.user_id, valid_from }
   })
 
-/** Until the end of the caller's transaction; throws 20007 (404) when there is no such user. */
+/** Locks until the end of the caller's transaction. Throws 20007 (404). */
 export async function lockExistingUser(db: Db, key: UserRowKey): Promise<void> {
   if (!(await store.lockUser(db, key))) throw noSuchUser()
 }
 
-/** Live browser sessions; throws 20007 (404) when there is no such user. */
+/** Number of valid browser sessions. Throws 20007 (404). */
 export async function countSessionsOfUser({ db, clock }: Deps, user: UserKey): Promise<number> {
   const sessions = await store.countSessions(db, rowKeyOf(user), clock.now())
   if (sessions === undefined) throw noSuchUser()
@@ -125,19 +124,18 @@ const setStatus = (deps: Deps, user: UserKey, status: User['status']): Promise<U
     const key = rowKeyOf(user)
     const changed = await store.setStatus(db, key, status)
     if (!changed) throw noSuchUser()
-    await recordChange(inside, key, status === 'blocked' ? 'user_blocked' : 'user_unblocked')
+    await recordEvent(inside, key, status === 'blocked' ? 'user_blocked' : 'user_unblocked')
     return changed
   })
 
-/** Leaves a row in the audit log; `db` is the transaction of the change. */
-const recordChange = (deps: Deps, key: UserRowKey, event: `user_${string}`) => recordAudit(deps, { event, ...key })
+const recordEvent = (deps: Deps, key: UserRowKey, event: `user_${string}`) => recordAudit(deps, { event, ...key })
 
 const LAST_DIGITS = 4
 
 const masked = (phone: string | null): string | null =>
   phone === null ? null : `${'*'.repeat(Math.max(0, phone.length - LAST_DIGITS))}${phone.slice(-LAST_DIGITS)}`
 
-/** Users with this passport or phone number (with or without +); of the number, the last four digits are shown. */
+/** Users with this passport or phone number (with or without +); numbers are masked up to the last four digits. */
 export async function findUsers({ db }: Deps, text: string, limit: number) {
   if (text.includes('\0')) return []
   const digits = text.replace(/^\+/, '')

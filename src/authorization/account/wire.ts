@@ -16,18 +16,18 @@ import { doneQuery } from '../../platform/lib/web/done-query.ts'
 import { webUrl } from '../../platform/lib/web/web-url.ts'
 import type { SignInSource } from '../../platform/throttle/index.ts'
 
-/** As it is typed to sign in, to search. */
+/** As typed when signing in or searching. */
 const passport = visibleLine(128)
 const newPassport = passport.refine((text) => !hasInvisible(text), problem('must-be-visible'))
 
 const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const
 
-/** The sign-in form; a field that comes twice arrives as a list and is refused. */
+/** A repeated field arrives as a list and is refused. */
 export const signInForm = z.object({ passport, password: typedPassword })
 
 export const forgottenForm = signInForm.pick({ passport: true })
 
-/** A code of an authenticator, or a recovery code, as it is typed. */
+/** An authenticator or recovery code, as typed. */
 export const codeForm = z.object({ code: z.string().trim().min(1).max(40) })
 
 export const SECURITY_CHANGES = [
@@ -38,12 +38,12 @@ export const SECURITY_CHANGES = [
   'totp_removed',
 ] as const
 export type SecurityChange = (typeof SECURITY_CHANGES)[number]
-/** What has just been done, for the page to say. */
+/** The change that the page confirms. */
 export const securityQuery = doneQuery(SECURITY_CHANGES)
 
-/** Only what is read of an answer of `navigator.credentials`; all of it is verified. */
 const base64url = z.string().regex(/^[\w-]{1,8192}$/)
-const answer = z.object({
+/** The parts of a `navigator.credentials` response that we use; all of them are verified. */
+const credentialResponse = z.object({
   id: base64url,
   rawId: base64url,
   type: z.literal('public-key'),
@@ -59,7 +59,7 @@ const json = z.string().transform((text, context) => {
 })
 export const passkeyAnswer = z.object({
   credential: json.pipe(
-    answer.extend({
+    credentialResponse.extend({
       response: z.object({
         clientDataJSON: base64url,
         authenticatorData: base64url,
@@ -72,7 +72,7 @@ export const passkeyAnswer = z.object({
 export const passkeyName = z.object({ name: visibleLine(50) })
 export const newPasskeyForm = passkeyName.extend({
   credential: json.pipe(
-    answer.extend({
+    credentialResponse.extend({
       response: z.object({
         clientDataJSON: base64url,
         attestationObject: base64url,
@@ -83,30 +83,30 @@ export const newPasskeyForm = passkeyName.extend({
 })
 export const onePasskey = z.object({ passkey_id: z.uuid() })
 
-/** The token of a link to a new password; anything unusable counts as not given. */
+/** Token of a password link; unusable values become empty, or count as absent. */
 export const passwordQuery = z.object({ token: z.string().max(100).optional().catch('') }).catch({ token: undefined })
 
 const newPassword = newPasswordOf(8)
 export const newPasswordForm = z.object({ password: newPassword, password_again: repeatedPassword })
 export const ownPasswordForm = newPasswordForm.extend({ current_password: typedPassword })
 
-/** Where to go on, whom to expect and which app has asked, in a query or a form; anything unusable counts as not given. */
+/** Parameters of the sign-in pages, in a query or a form; unusable values count as absent. */
 export const signInQuery = z
   .object({
     return_to: z.string().optional().catch(undefined),
     login_hint: passport.optional().catch(undefined),
     app: z.string().max(1_000).optional().catch(undefined),
-    /** Whoever is signed in is asked again. */
+    /** Ask again even if somebody is signed in. */
     confirm: z.literal('1').optional().catch(undefined),
-    /** A session has ended, perhaps in the middle of a form. */
+    /** The session ended, perhaps while a form was being filled in. */
     ended: z.literal('1').optional().catch(undefined),
   })
   .catch({ return_to: undefined, login_hint: undefined, app: undefined, confirm: undefined, ended: undefined })
 
-/** What the provider is asked besides, of a request of OpenID Connect. */
+/** Parameters of an OpenID Connect request that are passed on to the provider. */
 export const upstreamQuery = z
   .object({
-    /** Choosing an account is a sign-in anew (OIDC Core §3.1.2.1 leaves it open), which not every provider knows. */
+    /** select_account implies login (OIDC Core §3.1.2.1 leaves it open): not every provider knows select_account. */
     prompt: z
       .enum(['login', 'select_account', 'login select_account', 'select_account login'])
       .transform((prompt) => (prompt === 'login' ? prompt : 'login select_account'))
@@ -122,19 +122,18 @@ export const upstreamQuery = z
   })
   .catch({})
 
-/** The answer of the provider; unusable is empty. */
-const ofProvider = z.string().max(200).optional().catch('')
+/** The redirect from the provider; unusable values become empty. */
 export const callbackQuery = z.object({
   state: z.string().optional().catch(''),
   code: z.string().optional().catch(''),
-  error: ofProvider,
+  error: z.string().max(200).optional().catch(''),
 })
 
-/** Both identify one user, never one of the two alone (REFERENCE "Credentials"). */
+/** A user is identified by both, never by one alone (REFERENCE "Credentials"). */
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })
 export type UserKey = z.output<typeof userKey>
 
-/** 0 to 65535; leads every row about a user, so each hot statement stays on one shard (DECISIONS "Tokens and secrets"). */
+/** 0 to 65535. Leads every row about a user, to keep hot statements on one shard (DECISIONS "Tokens and secrets"). */
 export const routingKeyOf = (cid: number, userId: string): number => sha256(`${cid}:${userId}`).readUInt16BE(0)
 
 export const rowKeyOf = ({ cid, user_id }: UserKey): UserRowKey => ({
@@ -143,10 +142,10 @@ export const rowKeyOf = ({ cid, user_id }: UserKey): UserRowKey => ({
   userId: user_id,
 })
 
-/** With a reason the personal data is shown, and the audit log keeps both. */
+/** With a reason, personal data is shown unmasked, and the read is recorded. */
 export const showUserInput = userKey.extend({ reason: readingReason.optional() })
 
-/** A user to be created. Names are those of the wire, and of the table's columns. */
+/** A user to be created; names as on the wire and in the table. */
 export const newUser = z.strictObject({
   ...userKey.shape,
   passport: newPassport,
@@ -164,7 +163,7 @@ export const newUser = z.strictObject({
 export type NewUser = z.output<typeof newUser>
 
 const { name, passport: changedPassport, big_avatar_url, gender, phone_number } = newUser.shape
-/** What operators change of a user; what is not given stays. */
+/** Changes by operators; absent fields stay as they are. */
 export const userChanges = userKey
   .extend({
     passport: changedPassport.optional(),
@@ -178,7 +177,7 @@ export const userChanges = userKey
     problem('nothing-to-change'),
   )
 
-/** A user as kept and shown to operators. */
+/** A user as stored, and shown to operators. */
 export const user = z.object({
   cid: z.int(),
   user_id: z.string(),
@@ -192,24 +191,24 @@ export const user = z.object({
 })
 export type User = z.output<typeof user>
 
-/** The last digits of a phone number tell people apart; of names and passports the beginning does. */
+/** Masking: phone numbers are told apart by their last digits, names by their first letter. */
 const lastDigits = (text: string): string => `${'*'.repeat(Math.max(0, text.length - 2))}${text.slice(-2)}`
 const firstLetter = (text: string): string => `${[...text][0] ?? ''}***`
 
-/** As operators see a user who have given no reason to see more. */
-export const maskedUser = (found: User): User => ({
-  ...found,
-  name: firstLetter(found.name),
+/** What operators see without giving a reason. */
+export const maskedUser = (user: User): User => ({
+  ...user,
+  name: firstLetter(user.name),
   big_avatar_url: '',
-  phone_number: found.phone_number === null ? null : lastDigits(found.phone_number),
+  phone_number: user.phone_number === null ? null : lastDigits(user.phone_number),
 })
 
-/** Ordered by created_at, cid, user_id; of users found by passport by that, the last value. */
+/** Cursor: created_at, cid, user_id; for searches by passport also that, as the last value. */
 const userOrder = z
   .tuple([momentKey, z.int32(), z.string(), z.string()])
   .or(z.tuple([momentKey, z.int32(), z.string()]))
 
-/** Which users, and which page of them; texts are beginnings. A passport is looked for alone. */
+/** Texts match as prefixes. A passport cannot be combined with other fields. */
 export const userFilter = z
   .strictObject({
     passport: passport.optional(),
@@ -218,11 +217,10 @@ export const userFilter = z
     status: z.enum(['active', 'blocked']).optional(),
     ...pageInput(userOrder),
   })
-  .superRefine(({ passport: asked, name, phone_number, status }, context) => {
-    const others = Object.entries({ name, phone_number, status }).filter(([, value]) => value !== undefined)
-    if (asked === undefined) return
-    for (const [field] of others) {
-      context.addIssue({ ...issue('not-with-passport'), path: [field] })
+  .superRefine(({ passport, name, phone_number, status }, context) => {
+    if (passport === undefined) return
+    for (const [field, value] of Object.entries({ name, phone_number, status })) {
+      if (value !== undefined) context.addIssue({ ...issue('not-with-passport'), path: [field] })
     }
   })
 export type UserFilter = z.output<typeof userFilter>
@@ -232,16 +230,16 @@ export interface SignInOrigin {
   readonly userAgent?: string | undefined
 }
 
-/** That alone: what somebody types to sign in comes with it, and is kept nowhere. */
+/** Picks these two fields only: the input may hold a password, which must not be stored. */
 export const originOf = ({ address, userAgent }: SignInOrigin): SignInOrigin => ({ address, userAgent })
 
-/** The browser in which somebody signs in. */
+/** The browser in which somebody signs in, and its cookies. */
 export interface SignInBrowser extends SignInSource, SignInOrigin {
-  /** The id of the session there that this sign-in replaces. */
+  /** Id of the session that this sign-in replaces. */
   readonly formerSession?: string | undefined
 }
 
-/** A header may be as long as all headers together; browsers send some hundred characters. */
-const LONGEST_USER_AGENT = 300
+/** Browsers send a few hundred characters at most. */
+const MAX_USER_AGENT = 300
 export const keptUserAgent = ({ userAgent }: SignInOrigin): string | null =>
-  userAgent === undefined ? null : cutTo(userAgent, LONGEST_USER_AGENT)
+  userAgent === undefined ? null : cutTo(userAgent, MAX_USER_AGENT)

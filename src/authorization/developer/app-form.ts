@@ -6,12 +6,12 @@ import { type ShownProblem, shownProblems } from '../../platform/lib/web/worded.
 import { TEAM_FIELDS } from '../registry/index.ts'
 import { type AppFields, registerApp } from '../teams/index.ts'
 
-/** The form of an app: lists are typed a line each. */
+/** The form of an app; lists are typed one entry per line. */
 
 const text = z.string().catch('')
 const appForm = z.looseObject({}).catch({})
 
-/** Fields with an input of their own in views/developer/app-form.eta. */
+/** Fields with a text input in views/developer/app-form.eta. */
 const { scopes: _, ...PLAIN } = TEAM_FIELDS
 const NAMES = Object.keys(PLAIN) as (keyof typeof PLAIN)[]
 const isList = (name: keyof typeof PLAIN): boolean => PLAIN[name].kept instanceof z.ZodArray
@@ -19,7 +19,7 @@ const isList = (name: keyof typeof PLAIN): boolean => PLAIN[name].kept instanceo
 type TypedTexts = Readonly<Record<keyof typeof PLAIN | 'kind', string>>
 
 export interface TypedApp extends TypedTexts {
-  /** By scope: whether it is asked for, and what for. */
+  /** By scope: whether it is requested, and why. */
   readonly scopes: readonly { readonly id: string; readonly asked: boolean; readonly reason: string }[]
 }
 
@@ -42,7 +42,7 @@ export function typedApp(body: unknown): TypedApp {
 
 /** Throws InvalidInput. */
 export function fieldsOf({ scopes, kind, ...typed }: TypedApp): AppFields {
-  const asked = scopes.filter((scope) => scope.asked)
+  const requested = scopes.filter((scope) => scope.asked)
   const given = (name: keyof typeof PLAIN) => {
     if (isList(name)) return linesOf(typed[name])
     return PLAIN[name].kept instanceof z.ZodNullable ? typed[name].trim() || null : typed[name]
@@ -50,12 +50,12 @@ export function fieldsOf({ scopes, kind, ...typed }: TypedApp): AppFields {
   return parseInput(registerApp.input, {
     ...Object.fromEntries(NAMES.map((name) => [name, given(name)])),
     kind,
-    scopes: asked.map(({ id }) => id),
-    reasons: Object.fromEntries(asked.flatMap(({ id, reason }) => (reason.trim() === '' ? [] : [[id, reason]]))),
+    scopes: requested.map(({ id }) => id),
+    reasons: Object.fromEntries(requested.flatMap(({ id, reason }) => (reason.trim() === '' ? [] : [[id, reason]]))),
   })
 }
 
-/** What is not known yet is empty. */
+/** Absent fields become empty. */
 export function formOfApp(
   app: Partial<Omit<AppFields, 'kind'>> & Pick<AppFields, 'scopes' | 'reasons'> & { readonly kind: string },
 ): TypedApp {
@@ -66,7 +66,7 @@ export function formOfApp(
   }
 }
 
-/** What is wrong with the form, each with the label of its field. */
+/** Problems of the form, each with the label of its field. */
 export const problemsOf = ({ problems }: InvalidInput, t: Translate): ShownProblem[] =>
   shownProblems(problems, t, (field) => {
     const scope = SCOPES.find((id) => field === `reasons.${id}`)

@@ -26,7 +26,7 @@ interface Form {
   readonly isLive?: boolean
 }
 
-/** Apps: registered, shown, changed, and their test users. */
+/** Pages for registering, showing and changing apps, and for their test users. */
 export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { forTeam, forApp } = await developerPages(app, deps)
 
@@ -35,106 +35,106 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     return page('home', 'developer/app-form', { ...shown, appName: appName ?? null, alert, problems })
   }
 
-  /** Takes the form, or shows it again with what is wrong. */
-  const take = (given: PersonRequest, shown: Omit<Form, 'typed'>, work: (typed: TypedApp) => Promise<string>) => {
-    const typed = typedApp(given.request.body)
-    return orRefused(given, {
+  /** Processes the form, or shows it again with its problems. */
+  const submit = (context: PersonRequest, shown: Omit<Form, 'typed'>, work: (typed: TypedApp) => Promise<string>) => {
+    const typed = typedApp(context.request.body)
+    return orRefused(context, {
       work: () => work(typed),
-      show: (alert, error) => show(given, { ...shown, typed }, alert, error),
+      show: (alert, error) => show(context, { ...shown, typed }, alert, error),
       unfit: 'developer.app.unfit',
     })
   }
 
   const registration = ({ team }: TeamRequest) => ({ action: `${HOME}/teams/${team.team_id}/apps` })
 
-  forTeam.developer.get(`${NEW}/new`, (given) => {
-    const usual = { redirect_uris: [LOCAL_CALLBACK], scopes: ['USER_INFO' as const], reasons: {}, kind: 'server' }
-    return show(given, { ...registration(given), typed: formOfApp(usual) })
+  forTeam.developer.get(`${NEW}/new`, (context) => {
+    const initial = { redirect_uris: [LOCAL_CALLBACK], scopes: ['USER_INFO' as const], reasons: {}, kind: 'server' }
+    return show(context, { ...registration(context), typed: formOfApp(initial) })
   })
 
-  forTeam.developer.form(NEW, TEAM, (given) =>
-    take(given, registration(given), async (typed) => {
-      const appKey = await registerApp(given.deps, given.team.team_id, fieldsOf(typed), given.person)
+  forTeam.developer.form(NEW, TEAM, (context) =>
+    submit(context, registration(context), async (typed) => {
+      const appKey = await registerApp(context.deps, context.team.team_id, fieldsOf(typed), context.person)
       return `${HOME}/apps/${appKey}?done=registered`
     }),
   )
 
   async function edited({ app: { app_key } }: AppRequest) {
-    const found = await showMicroApp(deps, app_key)
-    const isLive = found.stage === 'live'
-    return { found, shown: { action: `${HOME}/apps/${app_key}/edit`, appName: found.name, isLive } }
+    const microApp = await showMicroApp(deps, app_key)
+    const isLive = microApp.stage === 'live'
+    return { microApp, shown: { action: `${HOME}/apps/${app_key}/edit`, appName: microApp.name, isLive } }
   }
 
-  forApp.developer.get(`${APP}/edit`, async (given) => {
-    const { kind, reasons } = given.app
-    const { found, shown } = await edited(given)
-    return show(given, { ...shown, typed: formOfApp({ ...found, kind, reasons }) })
+  forApp.developer.get(`${APP}/edit`, async (context) => {
+    const { kind, reasons } = context.app
+    const { microApp, shown } = await edited(context)
+    return show(context, { ...shown, typed: formOfApp({ ...microApp, kind, reasons }) })
   })
 
-  forApp.developer.form(`${APP}/edit`, `${APP}/edit`, async (given) => {
-    const { app_key, kind } = given.app
-    const { shown } = await edited(given)
-    return take(given, shown, async (typed) => {
+  forApp.developer.form(`${APP}/edit`, `${APP}/edit`, async (context) => {
+    const { app_key, kind } = context.app
+    const { shown } = await edited(context)
+    return submit(context, shown, async (typed) => {
       const change = shown.isLive ? APP_REQUESTS.change : changeInDevelopment
-      await change(given.deps, app_key, fieldsOf({ ...typed, kind }), given.person)
+      await change(context.deps, app_key, fieldsOf({ ...typed, kind }), context.person)
       return `${HOME}/apps/${app_key}?done=${shown.isLive ? 'asked' : 'saved'}`
     })
   })
 
   async function showApp(
-    given: AppRequest,
+    context: AppRequest,
     { error, ...shown }: { alert?: string; error?: InvalidInput | undefined; password?: string } = {},
   ): Promise<FastifyReply> {
-    const { app: access, request, page, t } = given
-    const found = await showMicroApp(deps, access.app_key)
-    const asked = await APP_REQUESTS.latest(deps, access.app_key)
+    const { app: access, request, page, t } = context
+    const microApp = await showMicroApp(deps, access.app_key)
+    const latest = await APP_REQUESTS.latest(deps, access.app_key)
     return page('home', 'developer/app', {
       ...shown,
       problems: error ? problemsOf(error, t) : [],
       done: done(request),
       app: {
-        ...found,
+        ...microApp,
         kind: access.kind,
-        hasSecret: hasSecret(found),
+        hasSecret: hasSecret(microApp),
         reasons: access.reasons,
         isOwner: access.role === 'owner',
-        isInDevelopment: found.stage === 'development',
+        isInDevelopment: microApp.stage === 'development',
       },
       team: { id: access.team_id, name: access.team_name },
-      request: asked && {
-        state: asked.state,
-        remark: asked.remark,
-        at: (asked.decided_at ?? asked.asked_at).toISOString(),
+      request: latest && {
+        state: latest.state,
+        remark: latest.remark,
+        at: (latest.decided_at ?? latest.asked_at).toISOString(),
       },
       issuer: deps.config.PUBLIC_URL,
       testUsers: await TEST_USERS.list(deps, access.app_key),
     })
   }
 
-  forApp.developer.get(APP, (given) => showApp(given))
+  forApp.developer.get(APP, (context) => showApp(context))
 
-  /** A form of the app's own page. */
-  const change = (role: MemberRole, path: string, work: (given: AppRequest) => Promise<FastifyReply | string>) =>
-    forApp[role].form(`${APP}/${path}`, APP, (given) =>
-      orRefused(given, {
-        work: () => work(given),
-        show: (alert, error) => showApp(given, { alert, error }),
+  /** A form on the page of the app. */
+  const change = (role: MemberRole, path: string, work: (context: AppRequest) => Promise<FastifyReply | string>) =>
+    forApp[role].form(`${APP}/${path}`, APP, (context) =>
+      orRefused(context, {
+        work: () => work(context),
+        show: (alert, error) => showApp(context, { alert, error }),
         unfit: 'developer.request.unfit',
       }),
     )
 
-  change('owner', 'request', async (given) => {
-    await APP_REQUESTS.ask(given.deps, given.app.app_key, given.person)
+  change('owner', 'request', async (context) => {
+    await APP_REQUESTS.ask(context.deps, context.app.app_key, context.person)
     return '?done=asked'
   })
 
-  change('owner', 'request/withdraw', async (given) => {
-    await APP_REQUESTS.withdraw(given.deps, given.app.app_key, given.person)
+  change('owner', 'request/withdraw', async (context) => {
+    await APP_REQUESTS.withdraw(context.deps, context.app.app_key, context.person)
     return '?done=withdrawn'
   })
 
-  change('developer', 'test-users', async (given) => {
-    const { password } = await makeTestUsers(given.deps, given.app.app_key, given.person)
-    return showApp(given, { password })
+  change('developer', 'test-users', async (context) => {
+    const { password } = await makeTestUsers(context.deps, context.app.app_key, context.person)
+    return showApp(context, { password })
   })
 }

@@ -2,7 +2,7 @@ import type { Config } from '../../platform/config/index.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
 
-/** Values of examples, by the field's name. Parameters without one are left out of examples. */
+/** Example values by field name. Parameters without a value are left out of examples. */
 
 /** Taken from RFC 7636, appendix B. */
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
@@ -67,10 +67,10 @@ const STANDARD: Readonly<Record<string, unknown>> = {
   kty: 'RSA',
 }
 
-/** Fields that no usual request sends: only an answer or a special request holds them. */
+/** Fields that ordinary requests do not send, only responses or special requests. */
 const NOT_SENT = ['request_uri', 'token_type', 'id_token']
 
-/** What takes the place of the demo's values where it is not seeded. */
+/** Placeholders instead of the demo's values, where there is no demo. */
 export const WITHOUT_DEMO: Readonly<Record<string, string>> = {
   app_key: 'your-app-key',
   app_secret: 'your-app-secret',
@@ -83,23 +83,22 @@ export const WITHOUT_DEMO: Readonly<Record<string, string>> = {
 export const exampleOf = (dialect: ApiOperation['dialect'], name: string): unknown =>
   (dialect === 'contract' ? CONTRACT : STANDARD)[name]
 
-/** The value of a parameter in the example of a request; undefined for one that is left out. */
+/** Value of a parameter in an example request; undefined if it is left out. */
 export function sentExampleOf({ DEMO }: Config, dialect: ApiOperation['dialect'], name: string): string | undefined {
-  const own = DEMO ? undefined : WITHOUT_DEMO[name]
-  const example = NOT_SENT.includes(name) ? undefined : (own ?? exampleOf(dialect, name))
-  return example === undefined || exampleOf(dialect, name) === undefined ? undefined : String(example)
+  const example = NOT_SENT.includes(name) ? undefined : exampleOf(dialect, name)
+  if (example === undefined) return undefined
+  return (DEMO ? undefined : WITHOUT_DEMO[name]) ?? String(example)
 }
 
-/** What a command has to know of an endpoint. */
-interface Sent extends Pick<ApiOperation, 'method' | 'caller'> {
+interface Endpoint extends Pick<ApiOperation, 'method' | 'caller'> {
   readonly url: string
   readonly place: 'query' | 'form'
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** The request of an example as a command, one line a parameter. */
-export function curlOf({ method, url, place, caller }: Sent, example: Readonly<Record<string, string>>): string {
+/** An example request as a curl command, one line per parameter. */
+export function curlOf({ method, url, place, caller }: Endpoint, example: Readonly<Record<string, string>>): string {
   const given = Object.entries(example)
   const query = place === 'query' && given.length > 0 ? `?${new URLSearchParams(example)}` : ''
   const token = caller === 'token' && place === 'query' ? [`-H 'Authorization: Bearer ghat_access-token'`] : []

@@ -10,11 +10,11 @@ import { findAppAccess } from '../teams/index.ts'
 import { reasonOf } from './failure-texts.ts'
 import { APP, developerPages, HOME } from './guard.ts'
 
-/** The newest ones of an app that its developers see. */
-const KEPT = 1_000
-const ON_A_PAGE = 50
+/** Only the newest failures are shown. */
+const MAX_SHOWN = 1_000
+const PAGE_SIZE = 50
 
-/** One request by its id, or a page of the list; anything unusable counts as not given. */
+/** One request by id, or a page of the list; unusable values count as absent. */
 const pageQuery = z
   .object({
     request_id: z.string().trim().max(64).catch(''),
@@ -22,7 +22,7 @@ const pageQuery = z
       .number()
       .int()
       .min(1)
-      .max(KEPT / ON_A_PAGE)
+      .max(MAX_SHOWN / PAGE_SIZE)
       .catch(1),
   })
   .catch({ request_id: '', page: 1 })
@@ -30,32 +30,32 @@ const pageQuery = z
 type Refused = OutputOf<typeof refusedOfApp>[number]
 type App = OutputOf<typeof showMicroApp>
 
-/** What an app was refused: which check, what it sent beside what is registered, how to fix it. Nothing about people. */
+/** Refused requests of an app: the failed check, sent and registered values, how to fix it. Nothing about people. */
 export const failureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { forDeveloper, forApp } = await developerPages(app, deps)
 
-  // By the number on an error page: it leads to the app, if that is one of theirs.
-  forDeveloper.get(`${HOME}/failures`, async (given) => {
-    const { request_id } = pageQuery.parse(given.request.query)
+  // Looks up the request id of an error page; redirects to the app if it is one of theirs.
+  forDeveloper.get(`${HOME}/failures`, async (context) => {
+    const { request_id } = pageQuery.parse(context.request.query)
     const found = isUuid(request_id) ? await findRefused(deps.db, request_id) : undefined
-    const own = found?.app_key ? await findAppAccess(deps, given.person, found.app_key) : undefined
-    if (own) return given.goTo(`${HOME}/apps/${own.app_key}/failures?request_id=${request_id}`)
-    return given.page('home', 'developer/find-failure', { requestId: request_id })
+    const own = found?.app_key ? await findAppAccess(deps, context.person, found.app_key) : undefined
+    if (own) return context.goTo(`${HOME}/apps/${own.app_key}/failures?request_id=${request_id}`)
+    return context.page('home', 'developer/find-failure', { requestId: request_id })
   })
 
   forApp.developer.get(`${APP}/failures`, async ({ app: { app_key }, request, page, t }) => {
     const found = await showMicroApp(deps, app_key)
-    const asked = pageQuery.parse(request.query)
-    const all = await refusedOfApp(deps.db, app_key, KEPT)
-    const isOne = asked.request_id !== ''
-    const matching = isOne ? all.filter((one) => one.request_id === asked.request_id) : all
-    const from = isOne ? 0 : (asked.page - 1) * ON_A_PAGE
+    const query = pageQuery.parse(request.query)
+    const all = await refusedOfApp(deps.db, app_key, MAX_SHOWN)
+    const isOne = query.request_id !== ''
+    const matching = isOne ? all.filter(({ request_id }) => request_id === query.request_id) : all
+    const from = isOne ? 0 : (query.page - 1) * PAGE_SIZE
     return page('home', 'developer/failures', {
       app: { app_key, name: found.name },
-      requestId: asked.request_id,
-      failures: matching.slice(from, from + ON_A_PAGE).map((one) => shown(one, found, t)),
-      newer: !isOne && asked.page > 1 ? asked.page - 1 : null,
-      older: matching.length > from + ON_A_PAGE ? asked.page + 1 : null,
+      requestId: query.request_id,
+      failures: matching.slice(from, from + PAGE_SIZE).map((refused) => shown(refused, found, t)),
+      newer: !isOne && query.page > 1 ? query.page - 1 : null,
+      older: matching.length > from + PAGE_SIZE ? query.page + 1 : null,
     })
   })
 }

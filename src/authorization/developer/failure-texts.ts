@@ -3,10 +3,8 @@ import type { Translate } from '../../platform/lib/web/locale.ts'
 import { checkText, type RefusedRow, refusingCheckOf } from '../refusals/index.ts'
 import type { showMicroApp } from '../registry/index.ts'
 
-/** How the developer of an app fixes what was refused, by the name of the failure. */
-
-/** Each text, and the failures that it is about. */
-const MENDS: Readonly<Record<string, readonly string[]>> = {
+/** How to fix a refused request: text → names of the failures that it explains. */
+const FIXES: Readonly<Record<string, readonly string[]>> = {
   'developer.mend.credentials': [
     'credentials_missing',
     'credentials_wrong',
@@ -75,55 +73,55 @@ const MENDS: Readonly<Record<string, readonly string[]>> = {
   'developer.mend.blocked': ['user_blocked'],
   'developer.mend.slower': ['too_many_requests'],
 }
-const MEND_OF: ReadonlyMap<string, string> = new Map(
-  Object.entries(MENDS).flatMap(([text, failures]) => failures.map((failure) => [failure, text])),
+const FIX_OF: ReadonlyMap<string, string> = new Map(
+  Object.entries(FIXES).flatMap(([text, failures]) => failures.map((failure) => [failure, text])),
 )
 
-/** A token of another kind than is wanted, by the failure and by how it begins. */
-const OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
+/** A token of the wrong kind, by failure and token prefix. */
+const WRONG_KIND: Readonly<Record<string, string>> = {
   'token_forged ghrt': 'developer.mend.refresh_as_access',
   'refresh_token_forged ghat': 'developer.mend.access_as_refresh',
 }
-/** A fault of ours has no name. */
-const OURS = 20013
+/** Rescode of server errors, which have no failure name. */
+const SERVER_ERROR = 20013
 
 type Refused = Pick<RefusedRow, 'failure' | 'detail' | 'rescode' | 'token'>
 
-/** The id of the text. */
-export function mendIdOf({ failure, rescode, token }: Refused): string {
-  if (failure === null) return rescode === OURS ? 'developer.mend.ours' : 'developer.mend.other'
-  return OF_ANOTHER_KIND[`${failure} ${token?.slice(0, 4)}`] ?? MEND_OF.get(failure) ?? 'developer.mend.other'
+/** Key of the text that says how to fix it. */
+export function fixKeyOf({ failure, rescode, token }: Refused): string {
+  if (failure === null) return rescode === SERVER_ERROR ? 'developer.mend.ours' : 'developer.mend.other'
+  return WRONG_KIND[`${failure} ${token?.slice(0, 4)}`] ?? FIX_OF.get(failure) ?? 'developer.mend.other'
 }
 
-const mendOf = (refused: Refused, t: Translate): string =>
-  t(mendIdOf(refused), { name: refused.detail ?? 'access_token' })
+const fixOf = (refused: Refused, t: Translate): string =>
+  t(fixKeyOf(refused), { name: refused.detail ?? 'access_token' })
 
 type App = Pick<OutputOf<typeof showMicroApp>, 'redirect_uris' | 'hosts' | 'scopes' | 'token_auth_methods'>
 
-/** Beside what was sent, what is registered for the same parameter. */
-function registered(name: string, { redirect_uris, hosts, scopes, token_auth_methods }: App): readonly string[] {
+/** Registered values for this parameter, to be shown next to the one that was sent. */
+function registeredValues(name: string, { redirect_uris, hosts, scopes, token_auth_methods }: App): readonly string[] {
   if (name === 'redirect_uri') {
-    // Hosts alone are nothing to a public client.
+    // A public client cannot use hosts.
     return redirect_uris.length > 0 || token_auth_methods.includes('none') ? redirect_uris : hosts
   }
   return name === 'scope' ? scopes : []
 }
 
-/** Why a request was refused, or would be: which check, what was received beside what is registered, how to fix it. */
+/** Why a request was or would be refused: the failed check, sent and registered values, how to fix it. */
 export function reasonOf(refused: RefusedRow, app: App | undefined, t: Translate) {
   const { endpoint, rescode, failure, received } = refused
-  const found = refusingCheckOf(refused)
+  const failed = refusingCheckOf(refused)
   return {
     endpoint,
     rescode,
     failure,
-    row: found?.row ?? null,
-    check: found ? checkText(found.check, t.locale) : null,
+    row: failed?.row ?? null,
+    check: failed ? checkText(failed.check, t.locale) : null,
     compared: Object.entries(received ?? {}).map(([name, sent]) => ({
       name,
       sent,
-      known: app ? registered(name, app) : [],
+      known: app ? registeredValues(name, app) : [],
     })),
-    mend: mendOf(refused, t),
+    mend: fixOf(refused, t),
   }
 }

@@ -4,21 +4,21 @@ import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
 import { failureEnvelope } from '../../platform/lib/web/envelope.ts'
 import { nameOfRescode } from '../../platform/lib/web/rescode.ts'
 
-/** How one or more failures of an operation are reported: rows of the tables of failures that look alike to the caller. */
+/** A failure of an operation as the caller sees it. Failures that look the same to the caller are merged. */
 export interface ReportedFailure {
-  /** HTTP status; 303 where it goes back to the app by way of the browser. */
+  /** HTTP status; 303 if it is reported to the app by a redirect. */
   readonly status: number
   /** The rescode, or the `error` of the standard dialect. */
   readonly code: string
-  /** What clients program against: the rescode's name in the contract's dialect. */
+  /** What clients check: in the contract's dialect the name of the rescode, otherwise `error`. */
   readonly name: string
-  /** In English, as it is sent. */
+  /** In English, as sent. */
   readonly message: string
   readonly text: LocalizedText
   readonly body: object
 }
 
-/** Stands for what the caller has sent. */
+/** Placeholder for what the caller sent. */
 const VALUE = '(value)'
 
 export function reportedFailures(operation: ApiOperation, native: boolean): ReportedFailure[] {
@@ -29,10 +29,10 @@ export function reportedFailures(operation: ApiOperation, native: boolean): Repo
       return dialect === 'contract' ? inContract(failure, native) : inStandard(failure, status)
     })
   const seen = new Map<string, ReportedFailure>()
-  for (const one of [...report(failures), ...report(redirected, 303)]) {
-    seen.set(`${one.status} ${one.code} ${one.message}`, one)
+  for (const failure of [...report(failures), ...report(redirected, 303)]) {
+    seen.set(`${failure.status} ${failure.code} ${failure.message}`, failure)
   }
-  return [...seen.values()].sort((one, other) => one.status - other.status || one.code.localeCompare(other.code))
+  return [...seen.values()].sort((a, b) => a.status - b.status || a.code.localeCompare(b.code))
 }
 
 function inContract(failure: NamedFailure, native: boolean): ReportedFailure {

@@ -15,61 +15,60 @@ import {
   TeamRefusal,
 } from '../teams/index.ts'
 
-/** Where developers begin, and the pages of a team and of an app. */
+/** Paths of the start page, a team and an app. */
 export const HOME = '/developer'
 export const TEAM = `${HOME}/teams/:team_id`
 export const APP = `${HOME}/apps/:app_key`
 
-type Handler<Given> = (given: Given) => Promise<FastifyReply>
+type Handler<Context> = (context: Context) => Promise<FastifyReply>
 
-/** A request of a member of the team that the path names. */
+/** A request by a member of the team in the path. */
 export interface TeamRequest extends PersonRequest {
   readonly team: Membership
 }
 
-/** A request of a member of the team whose app the path names. */
+/** A request by a member of the team of the app in the path. */
 export interface AppRequest extends PersonRequest {
   readonly app: AppAccess
 }
 
-/** An owner does that; the developers of the same team are told so. */
 const ownersOnly = (): RescodeError => new RescodeError(20003, { detail: 'not an owner' })
 
 const param = (request: FastifyRequest, name: string): string =>
   (request.params as Readonly<Record<string, string>>)[name] ?? ''
 
-/** What was typed into a field of the form, to be shown again. */
+/** The submitted text of a field, to be shown again. */
 export const typedText = ({ request }: PersonRequest, field: string): string => {
   const typed: unknown = Object(request.body)[field]
   return typeof typed === 'string' ? typed : ''
 }
 
 /**
- * Who may open the pages of developers. Whoever is blocked may not: they would change apps that others use. Whoever has not
- * accepted the terms is asked to first; a team that the person is no member of does not exist for them.
+ * Access to developer pages. Blocked people have none, since they could change apps that others use; people who have
+ * not accepted the terms are redirected to them. Teams and apps of others yield 404.
  */
 export async function developerPages(app: FastifyInstance, deps: Deps, limits: { readonly limit?: number } = {}) {
   const { forPerson: forSignedIn } = await accountPages(app, deps, limits)
   const forPerson = (handler: Handler<PersonRequest>) =>
-    forSignedIn(async (given) => {
-      if (given.person.status === 'blocked') throw new RescodeError(20016)
-      return handler(given)
+    forSignedIn(async (context) => {
+      if (context.person.status === 'blocked') throw new RescodeError(20016)
+      return handler(context)
     }, HOME)
   const forDeveloper = (handler: Handler<PersonRequest>) =>
-    forPerson(async (given) => ((await isDeveloper(deps, given.person)) ? handler(given) : given.goTo(HOME)))
+    forPerson(async (context) => ((await isDeveloper(deps, context.person)) ? handler(context) : context.goTo(HOME)))
   const forTeam = (role: MemberRole) => (handler: Handler<TeamRequest>) =>
-    forDeveloper(async (given) => {
-      const team = await findMembership(deps, given.person, param(given.request, 'team_id'))
+    forDeveloper(async (context) => {
+      const team = await findMembership(deps, context.person, param(context.request, 'team_id'))
       if (!team) throw noSuchPath()
       if (role === 'owner' && team.role !== 'owner') throw ownersOnly()
-      return handler({ ...given, team })
+      return handler({ ...context, team })
     })
   const forApp = (role: MemberRole) => (handler: Handler<AppRequest>) =>
-    forDeveloper(async (given) => {
-      const found = await findAppAccess(deps, given.person, param(given.request, 'app_key'))
+    forDeveloper(async (context) => {
+      const found = await findAppAccess(deps, context.person, param(context.request, 'app_key'))
       if (!found) throw noSuchPath()
       if (role === 'owner' && found.role !== 'owner') throw ownersOnly()
-      return handler({ ...given, app: found })
+      return handler({ ...context, app: found })
     })
   return {
     forPerson: pagesOf<PersonRequest>(app, forPerson),
@@ -88,41 +87,44 @@ const STATUS: Partial<Readonly<Record<TeamRefusal['reason'], number>>> = {
 
 interface Attempt {
   readonly work: () => Promise<FastifyReply | string>
-  /** The page of the form, with why it was not done; `error`: what was unfit. */
+  /** Shows the page of the form with the reason; `error` has the invalid fields. */
   readonly show: (alert: string, error?: InvalidInput) => Promise<FastifyReply>
-  /** Id of the text for what was typed and cannot be taken. */
+  /** Key of the text for invalid input. */
   readonly unfit?: string
 }
 
-/** Does something, or shows the page with why it was not done. */
-export async function orRefused(given: PersonRequest, { work, show, unfit }: Attempt): Promise<FastifyReply | string> {
+/** Runs `work`, or shows the page with the reason why it was refused. */
+export async function orRefused(
+  context: PersonRequest,
+  { work, show, unfit }: Attempt,
+): Promise<FastifyReply | string> {
   try {
     return await work()
   } catch (error) {
     if (unfit !== undefined && error instanceof InvalidInput) {
-      given.reply.code(400)
-      return show(given.t(unfit), error)
+      context.reply.code(400)
+      return show(context.t(unfit), error)
     }
     if (!(error instanceof TeamRefusal)) throw error
-    noteForLog(given.request, { detail: error.reason })
-    given.reply.code(STATUS[error.reason] ?? 409)
-    return show(given.t(`developer.refusal.${error.reason}`))
+    noteForLog(context.request, { detail: error.reason })
+    context.reply.code(STATUS[error.reason] ?? 409)
+    return show(context.t(`developer.refusal.${error.reason}`))
   }
 }
 
-/** Does it for somebody who has shown just now who they are, with a second factor; others do so first, and come back to `path`. */
+/** Runs `work` only after a fresh sign-in with a second factor; otherwise asks for one, and leads back to `path`. */
 export async function sensitive(
   deps: Deps,
-  given: PersonRequest,
+  context: PersonRequest,
   { path, ...attempt }: Attempt & { readonly path: string },
 ): Promise<FastifyReply | string> {
-  const factor = await STEP_UP.secondFactor(deps, given.person)
+  const factor = await STEP_UP.secondFactor(deps, context.person)
   if (factor === 'none') {
-    given.reply.code(403)
-    return attempt.show(given.t('developer.secret.needs_factor'))
+    context.reply.code(403)
+    return attempt.show(context.t('developer.secret.needs_factor'))
   }
-  if (factor === 'not-used' || !(await STEP_UP.isFresh(deps, given.person))) {
-    return STEP_UP.ask(given.reply, path, true)
+  if (factor === 'not-used' || !(await STEP_UP.isFresh(deps, context.person))) {
+    return STEP_UP.ask(context.reply, path, true)
   }
-  return orRefused(given, attempt)
+  return orRefused(context, attempt)
 }

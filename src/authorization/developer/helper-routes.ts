@@ -13,23 +13,23 @@ import { LONGEST_PASTED } from './pasted.ts'
 import { describeOperations } from './reference.ts'
 
 const HELPERS = `${HOME}/helpers`
-/** Characters of a form may take nine bytes. */
+/** A character may take nine bytes in a form. */
 const FORM_LIMIT = 9 * LONGEST_PASTED
-const LONGEST_TOKEN = 8_192
+const MAX_TOKEN = 8_192
 
-/** Anything unusable counts as empty; what was pasted is neither kept nor shown again. */
-const pasted = (name: string, longest: number) =>
+/** Unusable values count as empty. Pasted text is neither stored nor shown again. */
+const pasted = (name: string, maxLength: number) =>
   z
-    .looseObject({ [name]: z.string().max(longest).catch('') })
+    .looseObject({ [name]: z.string().max(maxLength).catch('') })
     .catch({ [name]: '' })
     .transform((form) => String(form[name] ?? '').trim())
 const requestForm = pasted('request', LONGEST_PASTED)
-const idTokenForm = pasted('id_token', LONGEST_TOKEN)
+const idTokenForm = pasted('id_token', MAX_TOKEN)
 const ticketForm = z
   .object({ access_token: z.string().max(500).catch(''), own: z.string().max(200).catch('') })
   .catch({ access_token: '', own: '' })
 
-/** Helpers for developers: what is wrong with a request, what an id_token says, a jsTicket, both dialects side by side. */
+/** Helpers for developers: check a request, decode an id_token, compute a jsTicket, compare both dialects. */
 export const helperRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (app, { deps }) => {
   const { forDeveloper } = await developerPages(app, deps, { limit: FORM_LIMIT })
   const requests = openStandardRequests(deps)
@@ -48,13 +48,13 @@ export const helperRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (a
     })
   }
 
-  forDeveloper.get(HELPERS, (given) => show(given))
+  forDeveloper.get(HELPERS, (context) => show(context))
 
-  const helper = (name: string, work: (given: PersonRequest) => Promise<object>) =>
-    forDeveloper.form(`${HELPERS}/${name}`, HELPERS, async (given) => show(given, await work(given)))
+  const helper = (name: string, work: (context: PersonRequest) => Promise<object>) =>
+    forDeveloper.form(`${HELPERS}/${name}`, HELPERS, async (context) => show(context, await work(context)))
 
-  helper('request', async (given) => ({
-    judged: await judge(given, requests, requestForm.parse(given.request.body)),
+  helper('request', async (context) => ({
+    judged: await judge(context, requests, requestForm.parse(context.request.body)),
   }))
 
   helper('id-token', async ({ request, person, t }) => {

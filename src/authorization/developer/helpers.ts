@@ -10,7 +10,7 @@ import { jsTicket } from '../resource/index.ts'
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex')
 const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64')
 
-/** Ways in which programs get another value than the jsTicket; each has a text `developer.js_ticket.<id>`. */
+/** Common mistakes in computing a jsTicket; each has a text `developer.js_ticket.<id>`. */
 const MISTAKES: Readonly<Record<string, (token: string) => string>> = {
   upper_case: (token) => jsTicket(token).toUpperCase(),
   digest_base64: (token) => Buffer.from(jsTicket(token), 'hex').toString('base64'),
@@ -25,11 +25,11 @@ const MISTAKES: Readonly<Record<string, (token: string) => string>> = {
 
 interface CheckedTicket {
   readonly ticket: string
-  /** Undefined where there was nothing to compare; `unknown`: it is neither right nor one of the mistakes. */
+  /** Undefined if none was given; `unknown`: neither right nor a known mistake. */
   readonly own: 'right' | 'unknown' | keyof typeof MISTAKES | undefined
 }
 
-/** The jsTicket of an access token, and what is wrong with the value that a program has made of it. */
+/** The jsTicket of an access token, and the mistake in a value computed by a program. */
 export function checkTicket(accessToken: string, own: string): CheckedTicket {
   const ticket = jsTicket(accessToken)
   if (own === '') return { ticket, own: undefined }
@@ -40,24 +40,24 @@ export function checkTicket(accessToken: string, own: string): CheckedTicket {
 
 type Examined = NonNullable<Awaited<ReturnType<StandardRequests['examineIdToken']>>>
 
-/** Claims that hold a moment; seconds since 1970. */
-const MOMENTS = ['exp', 'iat', 'auth_time', 'nbf']
-const moment = z.number().min(0).max(253_402_300_799)
-/** How far the clock of another machine may be ahead, seconds. */
+/** Claims that are timestamps, in seconds since 1970. */
+const TIMESTAMPS = ['exp', 'iat', 'auth_time', 'nbf']
+const timestamp = z.number().min(0).max(253_402_300_799)
+/** Tolerated clock skew, in seconds. */
 const SKEW_S = 60
 const MAX_CLAIMS = 40
-const LONGEST = 300
+const MAX_LENGTH = 300
 
 interface Finding {
   readonly isGood: boolean
   readonly text: string
 }
 
-/** What an id_token says, in words; `ownApps`: app_keys of the reader's teams. */
+/** An id_token explained; `ownApps` are the app_keys of the reader's teams. */
 export function idTokenView({ config, clock }: Deps, token: Examined, ownApps: readonly string[], t: Translate) {
   const { header, claims, signature } = token
   const now = clock.now()
-  const at = (name: string) => moment.safeParse(claims[name]).data
+  const at = (name: string) => timestamp.safeParse(claims[name]).data
   const [exp, iat] = [at('exp'), at('iat')]
   const finding = (isGood: boolean, good: string, bad: string): Finding => ({ isGood, text: t(isGood ? good : bad) })
   const audiences = [claims.aud].flat().map(String)
@@ -65,7 +65,7 @@ export function idTokenView({ config, clock }: Deps, token: Examined, ownApps: r
     { isGood: signature === 'right', text: t(SIGNATURES[signature]) },
     finding(claims.iss === config.PUBLIC_URL, 'developer.id_token.iss_ours', 'developer.id_token.iss_other'),
     finding(
-      audiences.some((one) => ownApps.includes(one)),
+      audiences.some((audience) => ownApps.includes(audience)),
       'developer.id_token.aud_own',
       'developer.id_token.aud_other',
     ),
@@ -85,10 +85,10 @@ export function idTokenView({ config, clock }: Deps, token: Examined, ownApps: r
     claims: Object.entries(claims)
       .slice(0, MAX_CLAIMS)
       .map(([name, value]) => {
-        const seconds = MOMENTS.includes(name) ? at(name) : undefined
+        const seconds = TIMESTAMPS.includes(name) ? at(name) : undefined
         return {
-          name: cutTo(name, LONGEST),
-          value: cutTo(typeof value === 'string' ? value : JSON.stringify(value), LONGEST),
+          name: cutTo(name, MAX_LENGTH),
+          value: cutTo(typeof value === 'string' ? value : JSON.stringify(value), MAX_LENGTH),
           at: seconds === undefined ? null : fromEpochSeconds(seconds).toISOString(),
           meaning: meaningOf(name, t),
         }
@@ -96,7 +96,7 @@ export function idTokenView({ config, clock }: Deps, token: Examined, ownApps: r
   }
 }
 
-/** Claims that every id_token has are explained; others mean what their issuer says. */
+/** Standard claims are explained; the meaning of others is up to their issuer. */
 function meaningOf(name: string, t: Translate): string {
   const key = `developer.claim.${name}`
   return t.has(key) ? t(key) : ''

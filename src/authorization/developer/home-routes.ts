@@ -6,70 +6,70 @@ import type { PersonRequest } from '../people/index.ts'
 import { acceptTerms, appsOfTeam, createTeam, isDeveloper, joinTeam, openInvitation, teamsOf } from '../teams/index.ts'
 import { developerPages, HOME, orRefused, typedText } from './guard.ts'
 
-/** The token of a link in a mail; anything unusable is empty. */
+/** Token of a link in a mail; empty if unusable. */
 const linkQuery = z.object({ token: z.string().max(100).catch('') }).catch({ token: '' })
 
-/** Where developers begin: the terms, their teams, and the link of an invitation. */
+/** Start page of developers: the terms, their teams, and invitation links. */
 export const homeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { forPerson, forDeveloper } = await developerPages(app, deps)
 
-  const terms = (given: PersonRequest, alert = '') =>
-    given.page('home', 'developer/terms', { alert, open: deps.config.DEVELOPERS === 'open' })
+  const terms = (context: PersonRequest, alert = '') =>
+    context.page('home', 'developer/terms', { alert, open: deps.config.DEVELOPERS === 'open' })
 
-  const home = async (given: PersonRequest, alert = '') =>
-    given.page('home', 'developer/home', {
+  const home = async (context: PersonRequest, alert = '') =>
+    context.page('home', 'developer/home', {
       alert,
-      name: typedText(given, 'name'),
+      name: typedText(context, 'name'),
       teams: await Promise.all(
-        (await teamsOf(deps, given.person)).map(async ({ team_id, name, role }) => ({
+        (await teamsOf(deps, context.person)).map(async ({ team_id, name, role }) => ({
           ...{ id: team_id, name, role },
           apps: await appsOfTeam(deps, team_id),
         })),
       ),
     })
 
-  forPerson.get(HOME, async (given) => ((await isDeveloper(deps, given.person)) ? home(given) : terms(given)))
+  forPerson.get(HOME, async (context) => ((await isDeveloper(deps, context.person)) ? home(context) : terms(context)))
 
-  forPerson.form(`${HOME}/terms`, HOME, (given) =>
-    orRefused(given, {
+  forPerson.form(`${HOME}/terms`, HOME, (context) =>
+    orRefused(context, {
       work: async () => {
-        await acceptTerms(given.deps, given.person)
+        await acceptTerms(context.deps, context.person)
         return HOME
       },
-      show: (alert) => terms(given, alert),
+      show: (alert) => terms(context, alert),
     }),
   )
 
-  forDeveloper.form(`${HOME}/teams`, HOME, (given) =>
-    orRefused(given, {
+  forDeveloper.form(`${HOME}/teams`, HOME, (context) =>
+    orRefused(context, {
       work: async () => {
-        const made = parseInput(createTeam.input, given.request.body)
-        return `${HOME}/teams/${await createTeam(given.deps, made, given.person)}`
+        const made = parseInput(createTeam.input, context.request.body)
+        return `${HOME}/teams/${await createTeam(context.deps, made, context.person)}`
       },
-      show: (alert) => home(given, alert),
+      show: (alert) => home(context, alert),
       unfit: 'developer.team.name_unfit',
     }),
   )
 
-  const unusable = (given: PersonRequest) => (alert: string) => given.page('home', 'developer/join', { alert })
+  const unusable = (context: PersonRequest) => (alert: string) => context.page('home', 'developer/join', { alert })
 
-  // Only shows: programs that examine mails open every link.
-  forPerson.get(`${HOME}/join`, async (given) => {
-    const { token } = linkQuery.parse(given.request.query)
+  // GET changes nothing: mail scanners open every link.
+  forPerson.get(`${HOME}/join`, async (context) => {
+    const { token } = linkQuery.parse(context.request.query)
     const work = async () => {
       const { team_name: team, role } = await openInvitation(deps, token)
-      return given.page('home', 'developer/join', { team, role, token })
+      return context.page('home', 'developer/join', { team, role, token })
     }
-    return orRefused(given, { work, show: unusable(given) })
+    return orRefused(context, { work, show: unusable(context) })
   })
 
-  forPerson.form(`${HOME}/join`, `${HOME}/join`, (given) =>
-    orRefused(given, {
+  forPerson.form(`${HOME}/join`, `${HOME}/join`, (context) =>
+    orRefused(context, {
       work: async () => {
-        const { token } = linkQuery.parse(given.request.body)
-        return `${HOME}/teams/${await joinTeam(given.deps, token, given.person)}`
+        const { token } = linkQuery.parse(context.request.body)
+        return `${HOME}/teams/${await joinTeam(context.deps, token, context.person)}`
       },
-      show: unusable(given),
+      show: unusable(context),
     }),
   )
 }

@@ -17,7 +17,7 @@ import { reasonOf } from './failure-texts.ts'
 import { isForm, type PastedRequest, parsePasted } from './pasted.ts'
 import { OPERATIONS } from './reference.ts'
 
-/** What would come of a request that a developer has pasted. The checks are those of the endpoints themselves. */
+/** Predicts the outcome of a pasted request, with the checks of the endpoints themselves. */
 
 const JUDGED = [
   ...(['contract_authorize', 'contract_token', 'contract_phone', 'contract_user'] as const),
@@ -25,47 +25,47 @@ const JUDGED = [
 ]
 type Judged = (typeof JUDGED)[number]
 
-/** Endpoints whose requests are judged. */
-export const ENDPOINTS = OPERATIONS.filter(({ id }) => JUDGED.some((one) => one === id))
+/** Endpoints whose requests can be judged. */
+export const ENDPOINTS = OPERATIONS.filter(({ id }) => JUDGED.some((judged) => judged === id))
 
 const NOTHING = parseQuery('')
 
-/** Parameters whose values are shown again: registered, or known to all. Whatever else is hidden may be a secret. */
+/** Parameters whose values are shown again; any other may be a secret. */
 const SHOWN =
   'app_key client_id response_type response_mode grant_type scope prompt max_age code_challenge_method'.split(' ')
-const LONGEST_SHOWN = 200
+const MAX_SHOWN = 200
 
 interface SentParameter {
   readonly name: string
-  /** Null where it may be a secret. */
+  /** Null if it may be a secret. */
   readonly value: string | null
   readonly length: number
   readonly place: 'query' | 'form'
-  /** Whether the endpoint reads a parameter of this name there. */
+  /** Whether the endpoint reads this parameter there. */
   readonly isRead: boolean
 }
 
-export async function judge(given: PersonRequest, requests: StandardRequests, text: string) {
+export async function judge(context: PersonRequest, requests: StandardRequests, text: string) {
   const pasted = parsePasted(text)
   if (!pasted) return { verdict: 'unreadable' } as const
   const path = pathAsSent(pasted.url)
-  const there = ENDPOINTS.filter((one) => one.path === path)
-  const [first] = there
-  if (!first) return { verdict: 'elsewhere', path: cutTo(path, LONGEST_SHOWN) } as const
-  const operation = there.find(({ method }) => method.toUpperCase() === pasted.method) ?? first
+  const atPath = ENDPOINTS.filter((endpoint) => endpoint.path === path)
+  const [first] = atPath
+  if (!first) return { verdict: 'elsewhere', path: cutTo(path, MAX_SHOWN) } as const
+  const operation = atPath.find(({ method }) => method.toUpperCase() === pasted.method) ?? first
   const sent = sentIn(pasted)
   const request = {
-    title: given.t(`api.${operation.id}.title`),
+    title: context.t(`api.${operation.id}.title`),
     method: pasted.method,
     path,
-    hosts: otherHost(given, operation, pasted),
+    hosts: otherHost(context, operation, pasted),
     parameters: parametersOf(operation, sent),
   }
-  const owned = await ownAppOf(given, pasted, sent)
+  const owned = await ownAppOf(context, pasted, sent)
   if (owned === 'not-yours' || owned === 'token-not-yours') return { verdict: owned, request } as const
-  const refusal = await refusalOfPasted(given, requests, { operation, pasted, sent, there })
+  const refusal = await refusalOfPasted(context, requests, { operation, pasted, sent, atPath })
   if (!refusal) return { verdict: 'accepted', request } as const
-  return { verdict: 'refused', request, reason: reasonOf(refusal, owned, given.t) } as const
+  return { verdict: 'refused', request, reason: reasonOf(refusal, owned, context.t) } as const
 }
 
 interface Sent {
@@ -78,7 +78,7 @@ const sentIn = (pasted: PastedRequest): Sent => ({
   form: pasted.body !== null && isForm(pasted) ? parseQuery(pasted.body) : NOTHING,
 })
 
-/** Where the request goes to, and where it should, if they differ. */
+/** The host of the request and the right one, if they differ. */
 function otherHost({ deps: { config } }: PersonRequest, { at }: ApiOperation, { origin }: PastedRequest) {
   const ours = new URL(config[at]).origin
   return origin === null || ours === origin || ours.endsWith(origin) ? null : { sent: origin, ours }
@@ -92,8 +92,8 @@ function parametersOf({ query = [], form = [] }: ApiOperation, sent: Sent): Sent
   ] as const
   return places.flatMap(([place, { values }, names]) =>
     [...values].map(([name, value]) => ({
-      name: cutTo(name, LONGEST_SHOWN),
-      value: SHOWN.includes(name) ? cutTo(value, LONGEST_SHOWN) : name === 'redirect_uri' ? withoutQuery(value) : null,
+      name: cutTo(name, MAX_SHOWN),
+      value: SHOWN.includes(name) ? cutTo(value, MAX_SHOWN) : name === 'redirect_uri' ? withoutQuery(value) : null,
       length: value.length,
       place,
       isRead: names.includes(name),
@@ -101,13 +101,13 @@ function parametersOf({ query = [], form = [] }: ApiOperation, sent: Sent): Sent
   )
 }
 
-const withoutQuery = (uri: string): string => cutTo(uri.replace(/[?#].*$/s, '…'), LONGEST_SHOWN)
+const withoutQuery = (uri: string): string => cutTo(uri.replace(/[?#].*$/s, '…'), MAX_SHOWN)
 
-/** The app that the request names, or has a token of, if a team of the person has it: of others nothing is said. */
+/** The app that the request names or has a token of, if a team of the person has it; reveals nothing about others. */
 async function ownAppOf({ deps, person }: PersonRequest, { headers, url }: PastedRequest, { query, form }: Sent) {
   const isOwn = async (appKey: string) => (await findAppAccess(deps, person, appKey)) !== undefined
   const values = new Map([...query.values, ...form.values])
-  const named = [...new Set([query, form].flatMap((one) => namedApps(one.values, headers.authorization)))]
+  const named = [...new Set([query, form].flatMap(({ values }) => namedApps(values, headers.authorization)))]
   if ((await Promise.all(named.map(isOwn))).includes(false)) return 'not-yours'
   const ofTokens = await appsOfTokens(deps, { url, body: { form }, authorization: headers.authorization })
   if ((await Promise.all(ofTokens.map(isOwn))).includes(false)) return 'token-not-yours'
@@ -115,39 +115,33 @@ async function ownAppOf({ deps, person }: PersonRequest, { headers, url }: Paste
   return appKey === undefined ? undefined : showMicroApp(deps, appKey)
 }
 
-interface Asked {
+interface Attempt {
   readonly operation: ApiOperation
   readonly pasted: PastedRequest
   readonly sent: Sent
-  /** What there is at the path. */
-  readonly there: readonly ApiOperation[]
+  /** Endpoints at the path. */
+  readonly atPath: readonly ApiOperation[]
 }
 
-/** As it would be kept among the failed requests; undefined where nothing is wrong. */
-async function refusalOfPasted(given: PersonRequest, requests: StandardRequests, asked: Asked) {
-  const { pasted, sent } = asked
-  const answer = await failureOf(() => send(given, requests, asked), asked)
+/** The refusal as it would be stored; undefined if the request would be accepted. */
+async function refusalOfPasted(context: PersonRequest, requests: StandardRequests, attempt: Attempt) {
+  const { pasted, sent } = attempt
+  const answer = await failureOf(() => send(context, requests, attempt), attempt)
   if (!answer) return undefined
   const { rescode: code, failure } = answer
   const note = { code, ...(failure.name ? { failure: failure.name } : {}), detail: failure.detail ?? '' }
   const { url, method, headers } = pasted
-  const { id, ip: address } = given.request
-  const body = { form: sent.form }
+  const { id, ip: address } = context.request
   const reported = {
-    id,
-    url,
-    method: method ?? '',
-    status: 0,
-    address,
-    note,
+    ...{ id, url, method: method ?? '', status: 0, address, note },
     authorization: headers.authorization,
-    body,
+    body: { form: sent.form },
   }
-  const { parameters: _, routing_key: __, ...refused } = refusalOf(reported, given.deps.clock.now())
+  const { parameters: _, routing_key: __, ...refused } = refusalOf(reported, context.deps.clock.now())
   return { ...refused, detail: failure.detail ?? null, parameters: [] }
 }
 
-async function failureOf(work: () => Promise<unknown>, { operation, pasted }: Asked) {
+async function failureOf(work: () => Promise<unknown>, { operation, pasted }: Attempt) {
   try {
     await work()
     return undefined
@@ -164,15 +158,19 @@ async function failureOf(work: () => Promise<unknown>, { operation, pasted }: As
   }
 }
 
-function send({ deps, request }: PersonRequest, requests: StandardRequests, { operation, pasted, sent, there }: Asked) {
+function send(
+  { deps, request }: PersonRequest,
+  requests: StandardRequests,
+  { operation, pasted, sent, atPath }: Attempt,
+) {
   const { method, url, headers, body } = pasted
-  const methods = there.map((one) => one.method.toUpperCase())
+  const methods = atPath.map((endpoint) => endpoint.method.toUpperCase())
   if (method !== null && !methods.includes(method)) throw methodNotAllowed(methods)
   const call = { authorization: headers.authorization, address: request.ip }
   if (operation.form && body !== null && !isForm(pasted)) {
     throw invalidRequest(FORM_WANTED, { name: ANOTHER_TYPE })
   }
-  const ways: Readonly<Record<Judged, () => Promise<unknown>>> = {
+  const checks: Readonly<Record<Judged, () => Promise<unknown>>> = {
     contract_authorize: () => CONTRACT_REQUESTS.checkAuthorization(deps, url),
     contract_token: () => CONTRACT_REQUESTS.rehearseTokenCall(deps, { ...call, url, hasBody: body !== null }),
     authorize: () => requests.checkAuthorization(sent.query),
@@ -180,9 +178,9 @@ function send({ deps, request }: PersonRequest, requests: StandardRequests, { op
     token: () => requests.rehearseTokenCall({ ...call, form: sent.form }),
     contract_phone: () => checkRead(deps, url, 'phone'),
     contract_user: () => checkRead(deps, url, 'profile'),
-    // A form that comes with GET is not read.
+    // The body of a GET is not read.
     userinfo: () => requests.checkUserInfo({ ...call, form: NOTHING }),
     userinfo_form: () => requests.checkUserInfo({ ...call, form: sent.form }),
   }
-  return ways[operation.id as Judged]()
+  return checks[operation.id as Judged]()
 }

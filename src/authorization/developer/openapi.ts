@@ -55,7 +55,7 @@ function operationObject(operation: DescribedOperation, config: Config, t: Trans
     summary: title,
     description: about,
     ...(server === config.PUBLIC_URL ? {} : { servers: [{ url: server }] }),
-    // Clients may also authenticate by parameters.
+    // Alternatively, clients authenticate by parameters.
     security: caller === 'client' ? [{ client: [] }, {}] : caller === 'token' ? [{ token: [] }, {}] : [],
     ...(place === 'query' && requests.length > 0 ? { parameters: queryParameters(requests) } : {}),
     ...(place === 'form' ? { requestBody: formBody(requests) } : {}),
@@ -63,17 +63,17 @@ function operationObject(operation: DescribedOperation, config: Config, t: Trans
   }
 }
 
-/** A parameter is required where every kind of request needs it. */
+/** A parameter is required if every kind of request needs it. */
 function queryParameters(requests: readonly RequestKind[]): Part[] {
   const names = new Set(requests.flatMap(({ parameters }) => parameters.map(({ name }) => name)))
   return [...names].map((name) => {
-    const found = requests.map(({ parameters }) => parameters.find((one) => one.name === name))
-    const [first] = found.filter((one) => one !== undefined)
+    const found = requests.map(({ parameters }) => parameters.find((parameter) => parameter.name === name))
+    const [first] = found.filter((parameter) => parameter !== undefined)
     if (!first) throw new Error(`no parameter ${name}`)
-    const values = found.flatMap((one) => (one?.schema.const === undefined ? [] : [one.schema.const]))
+    const values = found.flatMap((parameter) => (parameter?.schema.const === undefined ? [] : [parameter.schema.const]))
     return {
       ...{ name, in: 'query', description: first.meaning },
-      required: found.every((one) => one?.required),
+      required: found.every((parameter) => parameter?.required),
       schema: values.length > 1 ? { type: 'string', enum: values } : first.schema,
       ...(first.example === undefined ? {} : { example: first.example }),
     }
@@ -94,8 +94,8 @@ function responses({ dialect, answers, failures }: DescribedOperation, t: Transl
   const statuses = new Set([...answers, ...failures].map(({ status }) => status))
   return Object.fromEntries(
     [...statuses].map((status) => {
-      const answer = answers.find((one) => one.status === status)
-      const refused = failures.filter((one) => one.status === status)
+      const answer = answers.find((response) => response.status === status)
+      const refused = failures.filter((failure) => failure.status === status)
       if (status === 303) return [status, redirect(answer, refused, t)]
       return [status, response(dialect, answer, refused, t)]
     }),
@@ -124,7 +124,10 @@ function response(
   const examples = {
     ...(json ? { success: { value: json.example } } : {}),
     ...Object.fromEntries(
-      refused.map((one, at) => [`${one.code}_${at + 1}`, { summary: one.message, value: one.body }]),
+      refused.map((failure, index) => [
+        `${failure.code}_${index + 1}`,
+        { summary: failure.message, value: failure.body },
+      ]),
     ),
   }
   const described = answer ? t(`api.answer.${answer.kind}`) : t('api.refused')

@@ -6,19 +6,19 @@ import type { appsOfPerson } from '../teams/index.ts'
 import { curlOf, WITHOUT_DEMO } from './examples.ts'
 import type { DescribedOperation } from './reference.ts'
 
-/** Examples and programs with the values of the reader's own app. */
+/** Examples with the values of the reader's own app. */
 
 export type OwnApp = OutputOf<typeof appsOfPerson>[number]
 
 const chosenQuery = z.object({ app: z.string().max(64).catch('') }).catch({ app: '' })
 
-/** The app that the query names, or the newest one. */
+/** The app named in the query, or the newest one. */
 export function chosenApp(apps: readonly OwnApp[], query: unknown): OwnApp | undefined {
   const { app } = chosenQuery.parse(query)
   return apps.find(({ app_key }) => app_key === app) ?? apps.at(-1)
 }
 
-/** The secret is shown where it is made, and nowhere else. */
+/** With a placeholder for the secret, which is only shown when it is made. */
 function valuesOf({ app_key, kind, redirect_uris, hosts, scopes }: OwnApp, dialect: ApiOperation['dialect']) {
   const [uri = `https://${hosts[0]}/callback`] = redirect_uris
   const secret = (name: string) => (kind === 'server' ? WITHOUT_DEMO[name] : undefined)
@@ -29,13 +29,15 @@ function valuesOf({ app_key, kind, redirect_uris, hosts, scopes }: OwnApp, diale
     client_secret: secret('client_secret'),
     redirect_uri: uri,
     post_logout_redirect_uri: WITHOUT_DEMO.post_logout_redirect_uri,
-    scope: (dialect === 'contract' ? scopes : grantableScopes(scopes).filter((one) => /^[a-z]/.test(one))).join(' '),
+    scope: (dialect === 'contract' ? scopes : grantableScopes(scopes).filter((scope) => /^[a-z]/.test(scope))).join(
+      ' ',
+    ),
   } as Readonly<Record<string, string | undefined>>
 }
 
 type Example = Readonly<Record<string, string>>
 
-/** The example of a request, as this app would send it. */
+/** The example request as this app would send it. */
 export function ownExample(dialect: ApiOperation['dialect'], example: Example, app: OwnApp | undefined): Example {
   if (!app) return example
   const own = valuesOf(app, dialect)
@@ -43,7 +45,7 @@ export function ownExample(dialect: ApiOperation['dialect'], example: Example, a
   return Object.fromEntries(changed.filter((pair): pair is [string, string] => pair[1] !== undefined))
 }
 
-/** What does the same in both dialects: ids of the operations, and which of their requests. */
+/** Equivalent operations of both dialects, and the index of the request. */
 const PAIRS = [
   ['contract_authorize', 'authorize', 0],
   ['contract_token', 'token', 0],
@@ -51,15 +53,15 @@ const PAIRS = [
   ['contract_user', 'userinfo', 0],
 ] as const
 
-/** Requests that do the same in both dialects. */
+/** Equivalent requests in both dialects. */
 export function sideBySide(operations: readonly DescribedOperation[], app: OwnApp | undefined) {
   const example = (id: string, ordinal: number) => {
-    const operation = operations.find((one) => one.id === id)
+    const operation = operations.find((operation) => operation.id === id)
     if (!operation) throw new Error(`no operation ${id}`)
     const { dialect, title, url } = operation
     const sent = ownExample(dialect, operation.requests[ordinal]?.example ?? {}, app)
     const isPage = operation.answers.some(({ kind }) => kind === 'page')
-    // Its address is opened by a browser.
+    // Opened in a browser, so an address rather than a command.
     const command = isPage ? `${url}?${new URLSearchParams(sent)}` : curlOf(operation, sent)
     return { id, title, name: operation.requests[ordinal]?.name ?? '', command }
   }

@@ -1,15 +1,15 @@
 import { cutTo } from '../../platform/lib/storable.ts'
 
-/** A request as developers have it at hand: an address, a curl command, or HTTP as it went over the wire. */
+/** Parses a pasted request: a URL, a curl command, or raw HTTP. */
 
 export interface PastedRequest {
-  /** Null where only an address was pasted. */
+  /** Null if only a URL was pasted. */
   readonly method: string | null
-  /** Scheme and host; null where only a path was pasted. */
+  /** Scheme and host; null if only a path was pasted. */
   readonly origin: string | null
   /** Path and query. */
   readonly url: string
-  /** By name, in lower case. */
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
 }
@@ -45,7 +45,7 @@ function parseHttp(method: string, target: string, lines: readonly string[]): Pa
           .trim()
   const headers = headersOf(head)
   const host = target.startsWith('/') ? headers.host : undefined
-  // The scheme is not on the wire: only the host is compared.
+  // Raw HTTP has no scheme: only the host is compared.
   const origin = host === undefined ? {} : { origin: `//${host.toLowerCase()}` }
   return at(target, { method, headers, body: body === '' ? null : body, ...origin })
 }
@@ -58,22 +58,32 @@ const headersOf = (lines: readonly string[]): Record<string, string> =>
     }),
   )
 
-/** The words of a shell command: quotes, escapes and continued lines. */
+/** Splits a shell command into words: handles quotes, escapes and line continuations. */
 function wordsOf(command: string): string[] {
   const words = command
     .replace(/[\\^]\r?\n/g, ' ')
-    .matchAll(/(?:\$?'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^\s'"\\]))+/g)
+    .matchAll(/(?:\$'(?:[^'\\]|\\.)*'|'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\])+/gs)
   return [...words].map(([word]) =>
-    word.replace(/\$?'((?:[^'])*)'|"((?:[^"\\]|\\.)*)"|\\(.)/g, (_whole, single, double, escaped) =>
-      single !== undefined ? single : double !== undefined ? double.replace(/\\(["\\$`])/g, '$1') : escaped,
+    word.replace(
+      /\$'((?:[^'\\]|\\.)*)'|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs,
+      (_whole, ansi?: string, single?: string, double?: string, escaped?: string) =>
+        (ansi && unescaped(ansi)) ?? single ?? double?.replace(/\\(["\\$`])/g, '$1') ?? escaped ?? '',
     ),
   )
 }
 
-/** Options of curl that say what is sent; a value of any other says nothing of the request. */
+const CONTROLS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
+
+/** The content of `$'…'`, which browsers use when they copy a request whose text has quotes or exclamation marks. */
+const unescaped = (text: string): string =>
+  text.replace(/\\(?:u([\da-f]{4})|x([\da-f]{2})|(.))/gis, (_whole, u?: string, x?: string, other = '') =>
+    u || x ? String.fromCharCode(Number.parseInt(u ?? x ?? '', 16)) : (CONTROLS[other] ?? other),
+  )
+
+/** curl options that affect the request. */
 const DATA = ['--data', '--data-raw', '--data-binary', '--data-ascii', '--data-urlencode', '--json']
 const PARTS = ['--form', '--form-string']
-const SENT = [...DATA, ...PARTS, '--request', '--header', '--user', '--oauth2-bearer', '--url']
+const REQUEST_OPTIONS = [...DATA, ...PARTS, '--request', '--header', '--user', '--oauth2-bearer', '--url']
 const LETTERS: Readonly<Record<string, string>> = {
   X: '--request',
   H: '--header',
@@ -83,21 +93,21 @@ const LETTERS: Readonly<Record<string, string>> = {
   G: '--get',
   I: '--head',
 }
-/** `curl --help all` has those with a value; of the long ones here are those of HTTP. */
+/** Options that take a value, from `curl --help all`; of the long ones only those for HTTP. */
 const LETTERS_WITH_VALUE = 'AbcCdDeEFHKmoPQrtTuUwxXyYz'
 const OTHERS_WITH_VALUE =
   'cacert capath cert cert-type ciphers config connect-timeout connect-to cookie cookie-jar dump-header expect100-timeout interface key key-type limit-rate max-redirs max-time noproxy output output-dir pass pinnedpubkey proto proxy proxy-header proxy-user referer resolve retry retry-delay retry-max-time socks5 socks5-hostname stderr tls-max trace trace-ascii unix-socket user-agent write-out'
     .split(' ')
     .map((name) => `--${name}`)
 
-/** Each option by its long name, with its value. One letter may follow another: `-sX POST` is `-s -X POST`, as is `-sXPOST`. */
+/** Yields options by their long names, with values. Letters may be combined: `-sX POST`, `-sXPOST`. */
 function* optionsOf(words: readonly string[]): Generator<readonly [name: string, value: string]> {
   for (let n = 0; n < words.length; n++) {
     const word = words[n] ?? ''
     if (!word.startsWith('-')) yield ['--url', word]
     else if (word.startsWith('--')) {
       const [, name = word, given] = /^(--[\w-]+)=(.*)$/s.exec(word) ?? []
-      const takesValue = SENT.includes(name) || OTHERS_WITH_VALUE.includes(name)
+      const takesValue = REQUEST_OPTIONS.includes(name) || OTHERS_WITH_VALUE.includes(name)
       yield [name, takesValue ? (given ?? words[++n] ?? '') : '']
     } else {
       const letters = [...word.slice(1)]
@@ -142,7 +152,7 @@ function parseCurl([, ...words]: readonly string[]): PastedRequest | undefined {
   const sent = headersOf(headers)
   const typed = body === null ? sent : { 'content-type': type, ...sent }
   const request = { method: method ?? (body === null ? 'GET' : 'POST'), headers: typed, body }
-  // curl guesses the scheme of `localhost:3000/docs`: only the host is compared.
+  // Without a scheme, as in `localhost:3000/docs`, only the host is compared.
   const [, host, path] = /^([\w.-]+(?::\d+)?)([/?].*)?$/s.exec(address) ?? []
   if (host !== undefined) return at((path ?? '/') + inQuery, { ...request, origin: `//${host.toLowerCase()}` })
   return at(address + inQuery, request)
@@ -150,6 +160,6 @@ function parseCurl([, ...words]: readonly string[]): PastedRequest | undefined {
 
 const btoaUtf8 = (text: string): string => Buffer.from(text, 'utf8').toString('base64')
 
-/** Whether a body of this type is read as a form. */
+/** Whether the body is read as a form. */
 export const isForm = ({ headers }: PastedRequest): boolean =>
   (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() === FORM

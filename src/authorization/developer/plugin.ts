@@ -14,14 +14,14 @@ import { teamRoutes } from './team-routes.ts'
 import { usageRoutes } from './usage-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 
-/** What developers of micro-apps read: how to connect, the reference of both dialects, OpenAPI. Public. */
+/** Public documentation: how to connect, the reference of both dialects, OpenAPI. */
 const documents: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.addHook('onRequest', limitPages(app, deps.config))
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
   await app.register(developerRoutes, { deps })
 }
 
-/** What developers of micro-apps read, and what they do with their own apps. */
+/** Documentation for developers of micro-apps, and pages for managing their apps. */
 export const developerRoom: FastifyPluginAsync<{ deps: OutboundDeps }> = async (app, { deps }) => {
   await app.register(documents, { deps })
   if (deps.config.DEVELOPERS === 'off') return

@@ -5,15 +5,15 @@ import { SCOPES } from '../../platform/lib/scope.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import type { OwnApp } from './own-values.ts'
 
-/** "Connect in five minutes": programs that sign a person in with a library as it is. */
+/** "Connect in five minutes": programs that sign a person in with an existing library. */
 
-/** What takes the place of `{{name}}` in a snippet. */
+/** Values for `{{name}}` in a snippet. */
 export type SnippetValues = Readonly<Record<'issuer' | 'clientId' | 'clientSecret', string>>
 
-/** Of one in the contract's dialect. */
+/** Values for a snippet in the contract's dialect. */
 export type ContractValues = SnippetValues & Readonly<Record<'api' | 'scope', string>>
 
-/** The apps of the demo (src/demo/seed.ts); well known, so a test holds both together. */
+/** The demo's apps; a test compares them with src/demo/seed.ts. */
 const DEMO = { clientId: 'demo-oidc', clientSecret: 'demo-oidc-secret-for-local-use-only' }
 const CONTRACT_DEMO = { clientId: 'demo-app', clientSecret: 'demo-secret-for-local-use-only' }
 
@@ -23,7 +23,7 @@ interface Language {
   readonly install: string
 }
 
-/** With a server of their own, which keeps a secret. */
+/** Server-side apps, which can keep a secret. */
 export const SERVER_LANGUAGES: readonly Language[] = [
   { id: 'node', name: 'Node.js · openid-client', install: 'npm install openid-client' },
   { id: 'python', name: 'Python · Authlib', install: 'pip install authlib flask requests' },
@@ -45,13 +45,13 @@ export const SERVER_LANGUAGES: readonly Language[] = [
   },
 ]
 
-/** In the contract's dialect, for which there are no libraries: they need none. */
+/** In the contract's dialect, without libraries. */
 export const CONTRACT_LANGUAGES: readonly Language[] = [
   { id: 'contract-node', name: 'Node.js', install: '' },
   { id: 'contract-python', name: 'Python', install: '' },
 ]
 
-/** Public clients: they have no secret, PKCE stands in. */
+/** Public clients: PKCE instead of a secret. */
 export const PUBLIC_LANGUAGES: readonly Language[] = [
   { id: 'browser', name: 'Browser · oauth4webapi', install: 'npm install oauth4webapi' },
   { id: 'ios', name: 'iOS · AppAuth', install: 'https://github.com/openid/AppAuth-iOS' },
@@ -60,7 +60,7 @@ export const PUBLIC_LANGUAGES: readonly Language[] = [
 
 const FOLDER = new URL('views/developer/snippets/', ROOT)
 
-/** Cache: by address; these files are part of the program. */
+/** Cache: by URL; the files never change while the program runs. */
 const texts = new Map<string, string>()
 function textAt(url: URL): string {
   const text = texts.get(url.href) ?? readFileSync(url, 'utf8')
@@ -68,21 +68,20 @@ function textAt(url: URL): string {
   return text
 }
 
-/** A snippet as a developer copies it. */
 export const snippetOf = (id: string, values: SnippetValues, folder = FOLDER): string =>
   textAt(new URL(`${id}.txt`, folder)).replace(
     /\{\{(\w+)\}\}/g,
     (_whole, name: string) => values[name as keyof SnippetValues] ?? '',
   )
 
-/** A finished program that signs people in once it knows the issuer, a client id and a secret. */
+/** Third-party software that can use Gatehouse as its OpenID provider. */
 interface Program {
-  /** Names its settings, and its texts in the locales. */
+  /** Names the file of its settings, and its texts in the locales. */
   readonly id: string
   readonly name: string
-  /** Below the program's own address. */
+  /** Path of its callback. */
   readonly callback: string
-  /** Whether our tests run it with these settings; else they are taken from its documentation. */
+  /** Whether our tests run it with these settings; otherwise they come from its documentation. */
   readonly tested: boolean
 }
 
@@ -99,24 +98,23 @@ export const PROGRAMS: readonly Program[] = [
 
 const PROGRAMS_FOLDER = new URL('views/developer/programs/', ROOT)
 
-/** The settings of a finished program as its operator copies them. */
 export const settingsOf = (id: string, values: SnippetValues): string => snippetOf(id, values, PROGRAMS_FOLDER)
 
 const keyOf = ({ id }: Program): string => id.replaceAll('-', '_')
 
-/** The scope in the programs, each language in its own way: left out for an app that does not hold it. */
+/** The phone scope as written in each language; removed for apps without it. */
 const PHONE = /, "phone"|, OIDScopePhone|(?<=profile) phone\b/g
-/** Where the programs listen that run on the reader's machine. */
+/** Callback of the snippets, which run on the reader's machine. */
 export const LOCAL_CALLBACK = 'http://127.0.0.1:8080/callback'
 
-/** What the page shows: the values of the reader's own app, else the demo's, only where there is the demo. */
+/** Data of the page, with the values of the reader's app, or else of the demo, or else placeholders. */
 export function quickstart(config: Config, t: Translate, own?: OwnApp) {
   const placeholders = { clientId: 'your-client-id', clientSecret: 'your-client-secret' }
   const shown = own ? { ...placeholders, clientId: own.app_key } : config.DEMO ? DEMO : placeholders
   const values = { issuer: config.PUBLIC_URL, ...shown }
   const isPublic = own !== undefined && own.kind !== 'server'
-  // A public client is another one, which developers register themselves.
-  const open = { ...values, clientId: isPublic ? own.app_key : 'your-public-client-id', clientSecret: '' }
+  // Public clients have no secret, so they need an app of their own.
+  const publicClient = { ...values, clientId: isPublic ? own.app_key : 'your-public-client-id', clientSecret: '' }
   const holdsPhone = own === undefined || own.scopes.includes('PHONE_NUMBER')
   const inContract: ContractValues = {
     ...values,
@@ -139,12 +137,12 @@ export function quickstart(config: Config, t: Translate, own?: OwnApp) {
     lacksCallback: own !== undefined && !own.redirect_uris.includes(LOCAL_CALLBACK),
     servers: filled(SERVER_LANGUAGES, isPublic ? { ...values, ...placeholders } : values),
     contract: filled(CONTRACT_LANGUAGES, inContract),
-    clients: filled(PUBLIC_LANGUAGES, open),
+    clients: filled(PUBLIC_LANGUAGES, publicClient),
     programs: PROGRAMS.map((program) => ({
       ...program,
       person: t(`connect.program.${keyOf(program)}.person`),
       pkce: t(`connect.program.${keyOf(program)}.pkce`),
-      // Without one of the reader's own, each is registered as an app of its own.
+      // Not the demo's app: each program is registered as an app of its own.
       source: settingsOf(program.id, { ...values, ...placeholders, clientId: own?.app_key ?? placeholders.clientId }),
     })),
   }

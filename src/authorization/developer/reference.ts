@@ -9,7 +9,7 @@ import { sentExampleOf } from './examples.ts'
 import { type ReportedFailure, reportedFailures } from './failures.ts'
 import { exampleFor, kindOf, meaningOf, type Schema, schemaOf } from './schema.ts'
 
-/** Every endpoint that apps call, in the order in which an app meets them. */
+/** Every endpoint for apps, in the order of use. */
 export const OPERATIONS: readonly ApiOperation[] = [...OIDC_API, ...OAUTH_API, ...RESOURCE_API]
 
 interface Parameter {
@@ -21,9 +21,9 @@ interface Parameter {
   readonly example: string | undefined
 }
 
-/** One kind of request; most endpoints have one. */
+/** One kind of request; most endpoints have only one. */
 export interface RequestKind {
-  /** The value of grant_type; empty where there is one kind only. */
+  /** The value of grant_type; empty if there is only one kind. */
   readonly name: string
   readonly schema: Schema
   readonly parameters: readonly Parameter[]
@@ -46,7 +46,7 @@ interface Field {
   readonly depth: number
 }
 
-/** One endpoint, told in one language. */
+/** One endpoint, described in one language. */
 export interface DescribedOperation extends Pick<ApiOperation, 'id' | 'dialect' | 'method' | 'path' | 'caller'> {
   readonly title: string
   readonly about: string
@@ -55,7 +55,7 @@ export interface DescribedOperation extends Pick<ApiOperation, 'id' | 'dialect' 
   readonly place: 'query' | 'form'
   readonly requests: readonly RequestKind[]
   readonly answers: readonly DescribedResponse[]
-  /** `meaning`: the message in the reader's language. */
+  /** `meaning` is the message in the reader's language. */
   readonly failures: readonly (ReportedFailure & { readonly meaning: string })[]
 }
 
@@ -83,11 +83,11 @@ function describe(operation: ApiOperation, config: Config, t: Translate): Descri
 
 function requestKind(schema: Schema, { dialect }: ApiOperation, config: Config, t: Translate): RequestKind {
   const { properties = {}, required: needed = [] } = schema
-  const parameters = Object.entries(properties).map(([name, { description: _, ...one }]): Parameter => {
+  const parameters = Object.entries(properties).map(([name, { description: _, ...property }]): Parameter => {
     const required = needed.includes(name)
-    const only = required && one.const !== undefined ? String(one.const) : undefined
+    const only = required && property.const !== undefined ? String(property.const) : undefined
     const example = only ?? sentExampleOf(config, dialect, name)
-    return { name, kind: kindOf(one), meaning: meaningOf(t, dialect, name), required, schema: one, example }
+    return { name, kind: kindOf(property), meaning: meaningOf(t, dialect, name), required, schema: property, example }
   })
   const known = parameters.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example] as const]))
   return {
@@ -127,30 +127,33 @@ const envelope = (data: Schema, t: Translate): Schema => ({
 function fieldsOf({ properties = {}, anyOf, items }: Schema, depth = 0): Field[] {
   const first = anyOf?.[0] ?? items
   if (first) return fieldsOf(first, depth)
-  return Object.entries(properties).flatMap(([name, one]) => [
-    { name, kind: kindOf(one), meaning: one.description ?? '', depth },
-    ...fieldsOf(one, depth + 1),
+  return Object.entries(properties).flatMap(([name, property]) => [
+    { name, kind: kindOf(property), meaning: property.description ?? '', depth },
+    ...fieldsOf(property, depth + 1),
   ])
 }
 
-export const LONGEST_SEARCH = 100
+export const MAX_SEARCH = 100
 
-/** What a reader may look for an endpoint by. */
-const textOf = ({ title, about, method, path, requests, answers, failures }: DescribedOperation): string =>
+/** The text in which searches look. */
+const searchTextOf = ({ title, about, method, path, requests, answers, failures }: DescribedOperation): string =>
   [
     ...[title, about, method, path],
-    ...requests.flatMap(({ name, parameters }) => [name, ...parameters.flatMap((one) => [one.name, one.meaning])]),
+    ...requests.flatMap(({ name, parameters }) => [
+      name,
+      ...parameters.flatMap((parameter) => [parameter.name, parameter.meaning]),
+    ]),
     ...answers.flatMap(({ fields }) => fields.flatMap((field) => [field.name, field.meaning])),
     ...failures.flatMap(({ code, name, message, meaning }) => [code, name, message, meaning]),
   ]
     .join('\n')
     .toLowerCase()
 
-/** The endpoints that have every word; all of them where there is none. */
+/** The endpoints that contain every word; all of them for an empty search. */
 export function matching(operations: readonly DescribedOperation[], search: string): readonly DescribedOperation[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   return operations.filter((operation) => {
-    const text = textOf(operation)
+    const text = searchTextOf(operation)
     return words.every((word) => text.includes(word))
   })
 }

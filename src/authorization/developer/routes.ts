@@ -10,31 +10,31 @@ import { curlOf } from './examples.ts'
 import { openApi } from './openapi.ts'
 import { chosenApp, type OwnApp, ownExample } from './own-values.ts'
 import { quickstart } from './quickstart.ts'
-import { type DescribedOperation, describeOperations, LONGEST_SEARCH, matching } from './reference.ts'
+import { type DescribedOperation, describeOperations, MAX_SEARCH, matching } from './reference.ts'
 
-const docsQuery = z.object({ q: z.string().max(LONGEST_SEARCH).catch('') }).catch({ q: '' })
+const docsQuery = z.object({ q: z.string().max(MAX_SEARCH).catch('') }).catch({ q: '' })
 
-/** With the commands of its requests, as the reader's app would send them. */
+/** Adds curl commands, with the values of the reader's app. */
 function withCommands(operation: DescribedOperation, app: OwnApp | undefined) {
   const { dialect } = operation
   const requests = operation.requests.map((request) => {
     const example = ownExample(dialect, request.example, app)
-    const parameters = request.parameters.map((one) => ({ ...one, example: example[one.name] }))
+    const parameters = request.parameters.map((parameter) => ({ ...parameter, example: example[parameter.name] }))
     return { ...request, parameters, example, curl: curlOf(operation, example) }
   })
-  // Without parameters there is still one request to try.
+  // `curl` is for endpoints without parameters.
   return { ...operation, requests, curl: curlOf(operation, {}) }
 }
 
 export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
   const cookie = sessionCookie(config)
-  // Sign-out may end at the provider of the platform.
-  const look = { scripts: true, leadsOutside: config.UPSTREAM_ISSUER !== undefined }
+  // Sign-out may redirect to the OpenID provider.
+  const pageOptions = { scripts: true, leadsOutside: config.UPSTREAM_ISSUER !== undefined }
   const document = perLocale((locale) => JSON.stringify(openApi(config, translator(locale)), null, 2))
   const described = perLocale((locale) => describeOperations(config, translator(locale)))
 
-  /** The apps of whoever is signed in, and the one that the page is about. */
+  /** The apps of the signed-in person, and the one chosen for the page. */
   async function ownApps(request: FastifyRequest) {
     const session = config.DEVELOPERS === 'off' ? null : await findSession(deps, cookie.read(request))
     const apps = session ? await appsOfPerson(deps, session) : []
@@ -56,19 +56,19 @@ export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     const shown = found.map((operation) => withCommands(operation, own))
     const data = {
       q,
-      longest: LONGEST_SEARCH,
+      longest: MAX_SEARCH,
       found: found.length,
       all: all.length,
       standard: shown.filter(({ dialect }) => dialect === 'standard'),
       contract: shown.filter(({ dialect }) => dialect === 'contract'),
-      // The page's policy lets it call its own origin only.
+      // The page's CSP only lets it call its own origin.
       tried: new URL(config.API_URL).origin === new URL(config.PUBLIC_URL).origin,
       apps,
       chosen: own?.app_key ?? null,
       person,
       section: 'docs',
     }
-    return sendPage(request, reply, 'developer/reference', data, look)
+    return sendPage(request, reply, 'developer/reference', data, pageOptions)
   })
 
   app.get('/connect', async (request, reply) => {
@@ -76,6 +76,6 @@ export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     const shown = quickstart(config, textsFor(request), own)
     const chosen = own?.app_key ?? null
     const data = { ...shown, apps, chosen, person, section: 'connect', developers: config.DEVELOPERS !== 'off' }
-    return sendPage(request, reply, 'developer/connect', data, look)
+    return sendPage(request, reply, 'developer/connect', data, pageOptions)
   })
 }

@@ -3,7 +3,7 @@ import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { exampleOf } from './examples.ts'
 
-/** A JSON Schema, draft 2020-12, as far as the schemas of our wire come to it. */
+/** The subset of JSON Schema (draft 2020-12) that our wire formats use. */
 export type Schema = Readonly<{
   type?: string
   description?: string
@@ -19,7 +19,7 @@ export type Schema = Readonly<{
 
 type Dialect = ApiOperation['dialect']
 
-/** Names whose meaning differs between the dialects. */
+/** Fields whose meaning differs between the dialects. */
 const CONTRACT_MEANINGS: readonly string[] = ['gender', 'phone_number', 'redirect_uri', 'scope', 'state']
 
 const keyOf = (dialect: Dialect, name: string): string =>
@@ -27,29 +27,29 @@ const keyOf = (dialect: Dialect, name: string): string =>
 
 export const meaningOf = (t: Translate, dialect: Dialect, name: string): string => t(keyOf(dialect, name))
 
-/** The schema of a message, each field described in the reader's language. */
+/** The schema of a message, with fields described in the reader's language. */
 export function schemaOf(message: z.ZodType, t: Translate, dialect: Dialect): Schema {
   const { $schema: _, ...schema } = z.toJSONSchema(message) as Schema
   return described(schema, t, dialect)
 }
 
 function described(schema: Schema, t: Translate, dialect: Dialect): Schema {
-  const each = (one: Schema): Schema => described(one, t, dialect)
+  const nested = (part: Schema): Schema => described(part, t, dialect)
   const { properties, items, anyOf } = schema
-  // What is not named may be added later; only an empty answer says that there is nothing.
+  // Fields may be added later, so schemas are open; only an empty message stays closed.
   const { additionalProperties, ...rest } = schema
   const closed = additionalProperties === false && properties && Object.keys(properties).length === 0
   return {
     ...rest,
     ...(closed ? { additionalProperties } : {}),
-    ...(anyOf ? { anyOf: anyOf.map(each) } : {}),
-    ...(items ? { items: each(items) } : {}),
+    ...(anyOf ? { anyOf: anyOf.map(nested) } : {}),
+    ...(items ? { items: nested(items) } : {}),
     ...(properties
       ? {
           properties: Object.fromEntries(
-            Object.entries(properties).map(([name, one]) => [
+            Object.entries(properties).map(([name, property]) => [
               name,
-              { description: meaningOf(t, dialect, name), ...each(one) },
+              { description: meaningOf(t, dialect, name), ...nested(property) },
             ]),
           ),
         }
@@ -57,11 +57,13 @@ function described(schema: Schema, t: Translate, dialect: Dialect): Schema {
   }
 }
 
-/** A message that fits the schema, made of the examples of its fields. */
+/** An example message for the schema, made from the examples of its fields. */
 export function exampleFor(schema: Schema, dialect: Dialect): unknown {
   const { properties = {}, anyOf } = schema
   if (anyOf?.[0]) return exampleFor(anyOf[0], dialect)
-  return Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, valueFor(name, one, dialect)]))
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [name, valueFor(name, property, dialect)]),
+  )
 }
 
 function valueFor(name: string, schema: Schema, dialect: Dialect): unknown {
@@ -70,6 +72,6 @@ function valueFor(name: string, schema: Schema, dialect: Dialect): unknown {
   return exampleOf(dialect, name) ?? schema.const ?? schema.enum?.[0]
 }
 
-/** What a reader is told of a field's kind: its type, or the values that it can have. */
+/** The type of a field as shown to readers, or the values that it can have. */
 export const kindOf = ({ type = 'string', enum: values, const: only }: Schema): string =>
   values?.join(' | ') ?? (only === undefined ? type : String(only))

@@ -12,28 +12,25 @@ import { APP, type AppRequest, developerPages, HOME, sensitive } from './guard.t
 
 const SECRET = `${APP}/secret`
 
-/** Anything unusable counts as the usual day, or as a page that was never seen. */
-const rotateForm = z.object({
-  overlap_s: offeredOverlap,
-  replaces: z.string().max(40).catch('?'),
-})
+/** Form for a new secret. Unusable values become the default overlap, and a `replaces` that matches no secret. */
+export const rotateForm = z.object({ overlap_s: offeredOverlap, replaces: z.string().max(40).catch('?') })
 
 const done = doneText({ ended: 'developer.secret.ended' })
 
-/** The secret of an app, and the end of all its tokens: for owners who have just shown who they are, with a second factor. */
+/** The secret of an app, and revoking all its tokens: for owners, after a fresh sign-in with a second factor. */
 export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { owner } = (await developerPages(app, deps)).forApp
 
-  async function show(given: AppRequest, shown: { alert?: string; made?: string } = {}) {
-    const { app_key } = given.app
-    const found = await showMicroApp(deps, app_key)
-    return given.page('home', 'developer/secret', {
+  async function show(context: AppRequest, shown: { alert?: string; made?: string } = {}) {
+    const { app_key } = context.app
+    const microApp = await showMicroApp(deps, app_key)
+    return context.page('home', 'developer/secret', {
       ...shown,
-      lacksFactor: (await STEP_UP.secondFactor(deps, given.person)) === 'none',
-      done: done(given.request),
-      app: { app_key, name: found.name, hasSecret: hasSecret(found) },
-      newest: APP_SECRET.newest(found.secrets),
-      secrets: found.secrets.map(({ created_at, ends_at, last_used_at }) => ({
+      lacksFactor: (await STEP_UP.secondFactor(deps, context.person)) === 'none',
+      done: done(context.request),
+      app: { app_key, name: microApp.name, hasSecret: hasSecret(microApp) },
+      newest: APP_SECRET.newest(microApp.secrets),
+      secrets: microApp.secrets.map(({ created_at, ends_at, last_used_at }) => ({
         created: created_at.toISOString(),
         ends: ends_at?.toISOString() ?? null,
         used: last_used_at?.toISOString() ?? null,
@@ -42,24 +39,24 @@ export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     })
   }
 
-  const form = (path: string, work: (given: AppRequest) => Promise<FastifyReply | string>) =>
-    owner.form(path, SECRET, (given) =>
-      sensitive(deps, given, {
-        path: `${HOME}/apps/${given.app.app_key}/secret`,
-        show: (alert) => show(given, { alert }),
-        work: () => work(given),
+  const form = (path: string, work: (context: AppRequest) => Promise<FastifyReply | string>) =>
+    owner.form(path, SECRET, (context) =>
+      sensitive(deps, context, {
+        path: `${HOME}/apps/${context.app.app_key}/secret`,
+        show: (alert) => show(context, { alert }),
+        work: () => work(context),
       }),
     )
 
-  owner.get(SECRET, (given) => show(given))
+  owner.get(SECRET, (context) => show(context))
 
-  form(SECRET, async (given) => {
-    const rotation = parseInput(rotateForm, given.request.body ?? {})
-    return show(given, { made: await APP_SECRET.rotate(given.deps, given.app.app_key, rotation, given.person) })
+  form(SECRET, async (context) => {
+    const rotation = parseInput(rotateForm, context.request.body ?? {})
+    return show(context, { made: await APP_SECRET.rotate(context.deps, context.app.app_key, rotation, context.person) })
   })
 
-  form(`${APP}/end-tokens`, async (given) => {
-    await APP_SECRET.endTokens(given.deps, given.app.app_key, given.person)
+  form(`${APP}/end-tokens`, async (context) => {
+    await APP_SECRET.endTokens(context.deps, context.app.app_key, context.person)
     return '?done=ended'
   })
 }

@@ -25,53 +25,52 @@ const done = doneText({
   withdrawn: 'developer.team.done_withdrawn',
 })
 
-/** Ids in the path. */
 type Ids = Readonly<Record<'member_id' | 'invitation_id', string>>
 
-/** A team: who is in it, who is invited, its name. */
+/** A team: members, invitations, name. */
 export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { forTeam } = await developerPages(app, deps)
 
-  async function show(given: TeamRequest, alert = ''): Promise<FastifyReply> {
-    const { team, request, page, t } = given
+  async function show(context: TeamRequest, alert = ''): Promise<FastifyReply> {
+    const { team, request, page, t } = context
     const { members, invitations } = await peopleOfTeam(deps, team.team_id)
     return page('home', 'developer/team', {
       alert,
-      mail: typedText(given, 'mail'),
+      mail: typedText(context, 'mail'),
       done: done(request),
       team: { id: team.team_id, name: team.name, isOwner: team.role === 'owner' },
       apps: await appsOfTeam(deps, team.team_id),
       members: members.map((member) => shownMember(member, team.member_id)),
-      invitations: invitations.map((one) => shownInvitation(one, deps.clock.now(), t)),
+      invitations: invitations.map((invitation) => shownInvitation(invitation, deps.clock.now(), t)),
     })
   }
 
-  forTeam.developer.get(TEAM, (given) => show(given))
+  forTeam.developer.get(TEAM, (context) => show(context))
 
   /**
-   * Owners make secrets of apps, for which they show who they are (secret-routes.ts). So does whoever makes somebody an
-   * owner: a stolen session would get the secrets by way of an account of its thief otherwise.
+   * Making somebody an owner needs a fresh sign-in, like making secrets (secret-routes.ts): otherwise the thief of a
+   * session could make their own account an owner, and get at the secrets that way.
    */
-  const grantRole = (given: TeamRequest, role: MemberRole, work: () => Promise<string>) =>
+  const grantRole = (context: TeamRequest, role: MemberRole, work: () => Promise<string>) =>
     role === 'owner'
-      ? sensitive(deps, given, {
-          path: `${HOME}/teams/${given.team.team_id}`,
-          show: (alert) => show(given, alert),
+      ? sensitive(deps, context, {
+          path: `${HOME}/teams/${context.team.team_id}`,
+          show: (alert) => show(context, alert),
           work,
         })
       : work()
 
-  /** A change of the team; `work` returns what follows the path of its page then. */
+  /** A form on the page of the team. */
   const change = (
     role: MemberRole,
     path: string,
-    work: (given: TeamRequest, ids: Ids) => Promise<FastifyReply | string>,
+    work: (context: TeamRequest, ids: Ids) => Promise<FastifyReply | string>,
     unfit?: string,
   ) =>
-    forTeam[role].form(`${TEAM}/${path}`, TEAM, (given) =>
-      orRefused(given, {
-        work: () => work(given, given.request.params as Ids),
-        show: (alert) => show(given, alert),
+    forTeam[role].form(`${TEAM}/${path}`, TEAM, (context) =>
+      orRefused(context, {
+        work: () => work(context, context.request.params as Ids),
+        show: (alert) => show(context, alert),
         ...(unfit === undefined ? {} : { unfit }),
       }),
     )
@@ -82,10 +81,10 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   }
   change('owner', 'name', rename, 'developer.team.name_unfit')
 
-  const inviteTyped = async (given: TeamRequest) => {
-    const { deps: acting, team, person, request } = given
+  const inviteTyped = async (context: TeamRequest) => {
+    const { deps: acting, team, person, request } = context
     const who = parseInput(invite.input, request.body)
-    return grantRole(given, who.role, async () => {
+    return grantRole(context, who.role, async () => {
       await invite(acting, team.team_id, who, person)
       return '?done=invited'
     })
@@ -102,10 +101,10 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     return '?done=withdrawn'
   })
 
-  change('owner', 'members/:member_id/role', async (given, { member_id }) => {
-    const { deps: acting, team, person, request } = given
-    const { role = 'developer' } = setMemberRole.input.safeParse(request.body).data ?? {}
-    return grantRole(given, role, async () => {
+  change('owner', 'members/:member_id/role', async (context, { member_id }) => {
+    const { deps: acting, team, person, request } = context
+    const { role } = parseInput(setMemberRole.input, request.body)
+    return grantRole(context, role, async () => {
       await setMemberRole(acting, team.team_id, { role }, member_id, person)
       return '?done=role'
     })

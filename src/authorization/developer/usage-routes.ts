@@ -13,10 +13,10 @@ import { type DayOfUsage, KEPT_DAYS, recentUsage } from '../usage/index.ts'
 import { APP, developerPages } from './guard.ts'
 
 const USAGE = `${APP}/usage`
-/** Days on the page; the file has all that is kept. */
+/** Days on the page; the CSV file has everything that is kept. */
 const DAYS = 30
 
-/** What a chart or a column adds up. */
+/** One chart and one column each. */
 const SERIES = [
   { id: 'authorizations', kinds: ['authorization'] },
   { id: 'exchanges', kinds: ['exchange'] },
@@ -26,9 +26,9 @@ const SERIES = [
 ] as const satisfies readonly { readonly id: string; readonly kinds: readonly UsageKind[] }[]
 type Series = (typeof SERIES)[number]
 
-const isOf = ({ kinds }: Series, { kind }: DayOfUsage): boolean => kinds.some((one) => one === kind)
+const isOf = ({ kinds }: Series, { kind }: DayOfUsage): boolean => kinds.some((counted) => counted === kind)
 
-/** What an app has done by day, and which limits it has: charts, numbers and a file. */
+/** Daily usage of an app and its rate limits: charts, a table and a CSV file. */
 export const usageRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { developer } = (await developerPages(app, deps)).forApp
 
@@ -42,7 +42,7 @@ export const usageRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { dep
       days: DAYS,
       kept: KEPT_DAYS,
       charts: SERIES.map((series, place) => chart(series, since, sumsOf(place), t)),
-      // The newest first; a chart has the oldest at the left.
+      // Newest first, unlike the charts.
       table: days
         .toReversed()
         .filter(({ sums }) => sums.some((sum) => sum > 0))
@@ -62,12 +62,12 @@ export const usageRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { dep
   })
 }
 
-/** The sum of each series in each day. */
+/** Sums of each series, by day. */
 function byDay(since: Date, usage: readonly DayOfUsage[]) {
   return Array.from({ length: DAYS }, (_, place) => {
     const day = addSeconds(since, place * DAY_S)
-    const ofDay = usage.filter((one) => one.day.getTime() === day.getTime())
-    const sums = SERIES.map((series) => totalOf(ofDay.filter((one) => isOf(series, one))))
+    const ofDay = usage.filter((row) => row.day.getTime() === day.getTime())
+    const sums = SERIES.map((series) => totalOf(ofDay.filter((row) => isOf(series, row))))
     return { day: day.toISOString().slice(0, 10), sums }
   })
 }
@@ -76,7 +76,7 @@ const totalOf = (usage: readonly DayOfUsage[]): number => usage.reduce((sum, { t
 const shown = (count: number): string => count.toLocaleString('en-US')
 
 function chart({ id }: Series, since: Date, sums: readonly number[], t: Translate) {
-  const total = sums.reduce((sum, one) => sum + one, 0)
+  const total = sums.reduce((sum, count) => sum + count, 0)
   return chartOf({
     id,
     title: t(`developer.usage.${id}`),
@@ -89,7 +89,7 @@ function chart({ id }: Series, since: Date, sums: readonly number[], t: Translat
   })
 }
 
-/** The most frequent first. */
+/** Most frequent first. */
 function errorsIn(usage: readonly DayOfUsage[]) {
   const codes = new Map<number, { times: number; claimed: number }>()
   for (const { kind, code, times } of usage) {
@@ -101,15 +101,15 @@ function errorsIn(usage: readonly DayOfUsage[]) {
   }
   return [...codes]
     .map(([code, counts]) => ({ code, name: nameOfRescode(code), ...counts }))
-    .sort((one, other) => other.times - one.times || one.code - other.code)
-    .map(({ times, claimed, ...one }) => ({
-      ...one,
+    .sort((a, b) => b.times - a.times || a.code - b.code)
+    .map(({ times, claimed, ...error }) => ({
+      ...error,
       times: shown(times),
       claimed: claimed > 0 ? shown(claimed) : null,
     }))
 }
 
-/** What the app may do in a minute, and what it has done in this one. */
+/** Limits per minute, and how much of each is used in the current one. */
 const limitsOf = ({ config, rateLimiter }: Deps, appKey: string) =>
   Object.entries(APP_RATES).map(([id, rateOf]) => {
     const rate = rateOf(config)

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { offeredOverlap } from '../../platform/lib/crypto/generated-secret.ts'
 import { parseInput } from '../../platform/lib/json/input.ts'
 import { doneText } from '../../platform/lib/web/done-query.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
@@ -10,9 +9,10 @@ import { STEP_UP } from '../account/index.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { APP_WEBHOOK } from '../teams/index.ts'
 import { APP, type AppRequest, developerPages, HOME, sensitive } from './guard.ts'
+import { rotateForm } from './secret-routes.ts'
 
 const WEBHOOK = `${APP}/webhook`
-const ON_A_PAGE = 25
+const PAGE_SIZE = 25
 const TOO_MANY = 20003
 
 const done = doneText({
@@ -22,107 +22,109 @@ const done = doneText({
   again: 'developer.webhook.done_again',
 })
 
-const urlForm = z.object({ webhook_url: z.string().trim().catch('') })
-/** As for the secret of the app (secret-routes.ts). */
-const rotateForm = z.object({ overlap_s: offeredOverlap, replaces: z.string().max(40).catch('?') })
+/** An empty address removes the webhook; an absent one is invalid. */
+const urlForm = z.object({ webhook_url: z.string().trim().optional().catch(undefined) }).catch({})
 const anyQuery = z.record(z.string(), z.unknown()).catch({})
 
 interface Shown {
   readonly alert?: string
-  /** A secret, shown this once. */
+  /** A new secret, shown once. */
   readonly made?: string
-  /** The address as it was typed. */
+  /** The address as typed. */
   readonly typed?: string
 }
 
-/** The webhook of an app: its address and secret for owners, what was sent, and trying it, for the whole team. */
+/** The webhook of an app: address and secret, for owners; deliveries and test messages, for the whole team. */
 export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (app, { deps }) => {
   const { forApp } = await developerPages(app, deps)
   const acting = ({ deps: { actor } }: AppRequest): OutboundDeps => ({ ...deps, ...(actor ? { actor } : {}) })
 
   async function deliveries(appKey: string, query: unknown) {
     const { after } = anyQuery.parse(query)
-    const asked = { app_key: appKey, limit: ON_A_PAGE }
-    const { data = asked } = APP_WEBHOOK.deliveries.input.safeParse({ ...asked, after })
+    const firstPage = { app_key: appKey, limit: PAGE_SIZE }
+    const { data = firstPage } = APP_WEBHOOK.deliveries.input.safeParse({ ...firstPage, after })
     return APP_WEBHOOK.deliveries(deps, data)
   }
 
-  async function show(given: AppRequest, shown: Shown = {}): Promise<FastifyReply> {
-    const { app_key, role } = given.app
-    const found = await showMicroApp(deps, app_key)
-    const { events, next } = await deliveries(app_key, given.request.query)
-    return given.page('home', 'developer/webhook', {
-      typed: found.webhook_url ?? '',
+  async function show(context: AppRequest, shown: Shown = {}): Promise<FastifyReply> {
+    const { app_key, role } = context.app
+    const microApp = await showMicroApp(deps, app_key)
+    const { events, next } = await deliveries(app_key, context.request.query)
+    return context.page('home', 'developer/webhook', {
+      typed: microApp.webhook_url ?? '',
       ...shown,
-      done: done(given.request),
-      app: { app_key, name: found.name, url: found.webhook_url, isOwner: role === 'owner' },
+      done: done(context.request),
+      app: { app_key, name: microApp.name, url: microApp.webhook_url, isOwner: role === 'owner' },
       newest: role === 'owner' ? await APP_WEBHOOK.newest(deps, app_key) : '',
-      lacksFactor: (await STEP_UP.secondFactor(deps, given.person)) === 'none',
-      // Without whom it was about: the app knows that, its team need not.
+      lacksFactor: (await STEP_UP.secondFactor(deps, context.person)) === 'none',
+      // Without the user concerned: the app knows, but its team need not.
       events: events.map(({ event_id, type, state, attempts, last_status, last_error, created_at }) => ({
         ...{ id: event_id, type, state, attempts, status: last_status },
-        problem: last_status === null ? webhookProblem(last_error, given.t) : null,
+        problem: last_status === null ? webhookProblem(last_error, context.t) : null,
         at: created_at.toISOString(),
       })),
       next,
     })
   }
 
-  forApp.developer.get(WEBHOOK, (given) => show(given))
+  forApp.developer.get(WEBHOOK, (context) => show(context))
 
   const path = ({ app: { app_key } }: AppRequest): string => `${HOME}/apps/${app_key}/webhook`
 
-  forApp.owner.form(WEBHOOK, WEBHOOK, (given) => {
-    const { webhook_url: typed } = parseInput(urlForm, given.request.body ?? {})
-    return sensitive(deps, given, {
-      path: path(given),
-      show: (alert) => show(given, { alert, typed }),
+  forApp.owner.form(WEBHOOK, WEBHOOK, (context) => {
+    const { webhook_url } = urlForm.parse(context.request.body)
+    const typed = webhook_url ?? ''
+    return sensitive(deps, context, {
+      path: path(context),
+      show: (alert) => show(context, { alert, typed }),
       unfit: 'developer.webhook.unfit',
       work: async () => {
-        const address = parseInput(APP_WEBHOOK.set.input, { webhook_url: typed === '' ? null : typed })
-        const made = await APP_WEBHOOK.set(acting(given), given.app.app_key, address, given.person)
-        if (made !== undefined) return show(given, { made })
+        const address = parseInput(APP_WEBHOOK.set.input, { webhook_url: webhook_url === '' ? null : webhook_url })
+        const made = await APP_WEBHOOK.set(acting(context), context.app.app_key, address, context.person)
+        if (made !== undefined) return show(context, { made })
         return typed === '' ? '?done=removed' : '?done=same'
       },
     })
   })
 
-  forApp.owner.form(`${WEBHOOK}/secret`, WEBHOOK, (given) =>
-    sensitive(deps, given, {
-      path: path(given),
-      show: (alert) => show(given, { alert }),
+  forApp.owner.form(`${WEBHOOK}/secret`, WEBHOOK, (context) =>
+    sensitive(deps, context, {
+      path: path(context),
+      show: (alert) => show(context, { alert }),
       work: async () => {
-        const form = parseInput(rotateForm, given.request.body ?? {})
-        return show(given, { made: await APP_WEBHOOK.rotate(acting(given), given.app.app_key, form, given.person) })
+        const form = parseInput(rotateForm, context.request.body ?? {})
+        return show(context, {
+          made: await APP_WEBHOOK.rotate(acting(context), context.app.app_key, form, context.person),
+        })
       },
     }),
   )
 
-  /** Says so where there were too many in a minute. */
-  async function orTooMany(given: AppRequest, next: string, work: () => Promise<unknown>) {
+  /** Shows the page with an alert after too many requests. */
+  async function orTooMany(context: AppRequest, next: string, work: () => Promise<unknown>) {
     try {
       await work()
       return next
     } catch (error) {
       if (!(error instanceof RescodeError) || error.rescode !== TOO_MANY) throw error
-      given.reply.code(429).headers({ ...error.failure.headers })
-      return show(given, { alert: given.t('developer.webhook.too_many') })
+      context.reply.code(429).headers({ ...error.failure.headers })
+      return show(context, { alert: context.t('developer.webhook.too_many') })
     }
   }
 
-  forApp.developer.form(`${WEBHOOK}/test`, WEBHOOK, (given) =>
-    orTooMany(given, '?done=tested', () => APP_WEBHOOK.test(acting(given), given.app.app_key, given.person)),
+  forApp.developer.form(`${WEBHOOK}/test`, WEBHOOK, (context) =>
+    orTooMany(context, '?done=tested', () => APP_WEBHOOK.test(acting(context), context.app.app_key, context.person)),
   )
 
-  forApp.developer.form(`${WEBHOOK}/events/:event_id/retry`, WEBHOOK, (given) => {
-    const event = APP_WEBHOOK.retry.input.safeParse(given.request.params).data
+  forApp.developer.form(`${WEBHOOK}/events/:event_id/retry`, WEBHOOK, (context) => {
+    const event = APP_WEBHOOK.retry.input.safeParse(context.request.params).data
     if (!event) throw noSuchPath()
-    const { app_key } = given.app
-    return orTooMany(given, '?done=again', () => APP_WEBHOOK.retry(acting(given), app_key, event, given.person))
+    const { app_key } = context.app
+    return orTooMany(context, '?done=again', () => APP_WEBHOOK.retry(acting(context), app_key, event, context.person))
   })
 }
 
-/** By what is kept of a failed attempt: how the team reads it. */
+/** Stored problem of a failed attempt → text for the team. */
 const TEXTS: Readonly<Record<string, string>> = {
   [WEBHOOK_PROBLEMS.unreachable]: 'developer.webhook.problem.unreachable',
   [WEBHOOK_PROBLEMS.tls]: 'developer.webhook.problem.tls',
@@ -132,6 +134,6 @@ const TEXTS: Readonly<Record<string, string>> = {
   [WEBHOOK_PROBLEMS.none]: 'developer.webhook.problem.none',
 }
 
-/** Why an attempt failed that has no status; null where none did. */
+/** Why an attempt without a response failed; null if it did not. */
 const webhookProblem = (kept: string | null, t: Translate): string | null =>
   kept && t(TEXTS[kept] ?? 'developer.webhook.problem.ours')

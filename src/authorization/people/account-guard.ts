@@ -11,40 +11,40 @@ import { countOwnChange, preparePages } from '../../platform/throttle/index.ts'
 import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
 import { isDeveloper } from '../teams/index.ts'
 
-/** A request of somebody who is signed in, and how it is answered. */
+/** A request of a signed-in person, with helpers for answering it. */
 export interface PersonRequest {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly person: SignedIn
   readonly t: Translate
-  /** In the name of the person, for the audit log. */
+  /** With the person as the actor, for the audit log. */
   readonly deps: Deps
-  /** Sends a page with the navigation of its banner, in which `section` is the current link. */
+  /** Sends a page with the account navigation, in which `section` is the current link. */
   page(section: string, view: string, data: object): Promise<FastifyReply>
   goTo(path: string): FastifyReply
 }
 
-/** `work` returns the answer, or where the browser goes on: a path, or what follows the path of its page, as `?done=saved`. */
-type Work<Given> = (given: Given) => Promise<FastifyReply | string>
-type Handler<Given> = (given: Given) => Promise<FastifyReply>
+/** Returns the reply, or a redirect: an absolute path, or a suffix such as `?done=saved` to the path of its page. */
+type Work<Context> = (context: Context) => Promise<FastifyReply | string>
+type Handler<Context> = (context: Context) => Promise<FastifyReply>
 type Route = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-interface Pages<Given> {
-  get(path: string, work: Work<Given>, options?: RouteShorthandOptions): void
-  /** A form of `page`: opened directly, as by a language link of the page that answers it, its address leads there. */
-  form(path: string, page: string, work: Work<Given>): void
+interface Pages<Context> {
+  get(path: string, work: Work<Context>, options?: RouteShorthandOptions): void
+  /** A form of `page`. A GET of its path, as from a language link on the page that answers it, redirects to `page`. */
+  form(path: string, page: string, work: Work<Context>): void
 }
 
-/** Pages and forms of those whom `guard` lets in. */
-export function pagesOf<Given extends PersonRequest>(
+/** Registers pages and forms behind `guard`. */
+export function pagesOf<Context extends PersonRequest>(
   app: FastifyInstance,
-  guard: (handler: Handler<Given>, page: string) => Route,
-): Pages<Given> {
-  const route = (page: string, work: Work<Given>): Route =>
-    guard(async (given) => {
-      const next = await work(given)
+  guard: (handler: Handler<Context>, page: string) => Route,
+): Pages<Context> {
+  const route = (page: string, work: Work<Context>): Route =>
+    guard(async (context) => {
+      const next = await work(context)
       if (typeof next !== 'string') return next
-      return given.goTo(next.startsWith('/') ? next : filled(page, given.request) + next)
+      return context.goTo(next.startsWith('/') ? next : filled(page, context.request) + next)
     }, page)
   return {
     get(path, work, options = {}) {
@@ -61,13 +61,13 @@ export function pagesOf<Given extends PersonRequest>(
   }
 }
 
-/** The path with what the address of this request has for its parameters. */
+/** The path with its parameters replaced by those of the request. */
 const filled = (path: string, { params }: FastifyRequest): string =>
   path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent((params as Record<string, string>)[name] ?? ''))
 
 /**
- * Makes a plugin one of pages of the account: forms of our own pages alone, failures as pages, and handlers that run for
- * whoever is signed in. Others are asked to sign in, and come back to the page of the form.
+ * Sets a plugin up for account pages: same-origin forms, errors as pages, and handlers that need a signed-in person.
+ * Others are redirected to the sign-in page, which leads back here.
  */
 export async function accountPages(
   app: FastifyInstance,
@@ -79,7 +79,7 @@ export async function accountPages(
   await preparePages(app, config, limits)
 
   const provider = config.UPSTREAM_ISSUER === undefined ? null : new URL(config.UPSTREAM_ISSUER).host
-  const leadsOutside = provider !== null // at the provider, to sign in or out
+  const leadsOutside = provider !== null // to the provider, to sign in or out
   const forPerson =
     (handler: Handler<PersonRequest>, page: string): Route =>
     async (request, reply) => {
@@ -103,9 +103,11 @@ export async function accountPages(
         t: textsFor(request),
         deps: { ...deps, actor: actorOf(request, 'user') },
         page: async (section, view, data) => {
-          const dev = config.DEVELOPERS !== 'off' && (await isDeveloper(deps, person))
-          const all = { ...data, section, person: shown, provider, isDeveloper: dev }
-          return sendPage(request, reply, view, all, { scripts: true, leadsOutside })
+          const banner = {
+            ...{ section, person: shown, provider },
+            isDeveloper: config.DEVELOPERS !== 'off' && (await isDeveloper(deps, person)),
+          }
+          return sendPage(request, reply, view, { ...data, ...banner }, { scripts: true, leadsOutside })
         },
         goTo,
       })

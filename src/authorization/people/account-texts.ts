@@ -1,7 +1,7 @@
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import type { AccessKind } from '../resource/index.ts'
 
-/** Scopes of both dialects by their texts. */
+/** Scopes of both dialects → text. */
 const SCOPE_TEXTS: Readonly<Record<string, string>> = {
   USER_INFO: 'scope.user_info',
   profile: 'scope.user_info',
@@ -11,20 +11,20 @@ const SCOPE_TEXTS: Readonly<Record<string, string>> = {
   offline_access: 'scope.offline_access',
 }
 
-/** What an app may learn, in words; each once. */
+/** What an app may read, in words, without repetitions. */
 export const scopesInWords = (scopes: readonly string[], t: Translate): string =>
   [...new Set(scopes.flatMap((scope) => (SCOPE_TEXTS[scope] ? [t(SCOPE_TEXTS[scope])] : [])))].join(
     t('account.between'),
   )
 
-/** "Your phone number 12 times, last on …"; a line feed stands for the time. */
+/** "Your phone number 12 times, last on …"; a line feed is the placeholder for the time. */
 export function readInWords(kind: AccessKind, reads: number, t: Translate): string {
   const times =
     reads === 1 ? t('account.times.one') : t('account.times.more', { count: reads.toLocaleString(t.locale) })
   return t(kind === 'phone' ? 'account.phone.read' : 'account.profile.read', { times, when: '\n' })
 }
 
-/** What there is about a person, in words; kinds of which there is nothing are left out. */
+/** Kinds of data about a person, in words, with their counts; empty kinds are left out. */
 export const kindsInWords = (rows: Readonly<Record<string, number>>, t: Translate): [string, string][] =>
   Object.entries(rows)
     .filter(([, count]) => count > 0)

@@ -9,26 +9,26 @@ import { readInWords, scopesInWords } from './account-texts.ts'
 import { type KnownApp, knownApps } from './known-apps.ts'
 
 const PATH = '/account'
-/** Which app the page tells of; anything unusable counts as not given. */
+/** The app that was just withdrawn; unusable values count as absent. */
 const pageQuery = z.object({ withdrawn: z.string().optional() }).catch({})
 
-/** What the person has allowed which app, and its withdrawal. */
+/** Apps that the person has allowed something, and withdrawal of that. */
 export const appsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const pages = await accountPages(app, deps)
 
   pages.get(PATH, async ({ request, person, page, t }) => {
     await app.accessLedger.flushOf(person)
-    const known = await knownApps(deps, person)
+    const apps = await knownApps(deps, person)
     const { withdrawn } = pageQuery.parse(request.query)
-    const done = known.find(({ appKey, withdrawnAt }) => appKey === withdrawn && withdrawnAt !== null)
+    const done = apps.find(({ appKey, withdrawnAt }) => appKey === withdrawn && withdrawnAt !== null)
     return page('apps', 'people/apps', {
       done: done && t('account.withdrawn_now', { app: done.name }),
-      apps: known.filter(({ since }) => since !== null).map((one) => shownApp(one, t)),
-      former: known.filter(({ since }) => since === null).map((one) => shownApp(one, t)),
+      apps: apps.filter(({ since }) => since !== null).map((known) => shownApp(known, t)),
+      former: apps.filter(({ since }) => since === null).map((known) => shownApp(known, t)),
     })
   })
 
-  // Any number of times, and in several tabs: the app has no access afterwards, and the page says so.
+  // Idempotent: repeated, or from several tabs, the app ends up without access, and the page says so.
   pages.form('/account/apps/withdraw', PATH, async ({ request, person, deps: acting }) => {
     const withdrawal = parseInput(ownGrants.withdraw.input, request.body)
     await ownGrants.withdraw(acting, withdrawal, person)
@@ -42,6 +42,6 @@ function shownApp({ scopes, since, withdrawnAt, reads, ...app }: KnownApp, t: Tr
     may: scopesInWords(scopes, t),
     since: since?.toISOString() ?? null,
     withdrawnAt: withdrawnAt?.toISOString() ?? null,
-    reads: reads.map((one) => ({ at: one.last_at.toISOString(), text: readInWords(one.kind, one.reads, t) })),
+    reads: reads.map(({ kind, reads, last_at }) => ({ at: last_at.toISOString(), text: readInWords(kind, reads, t) })),
   }
 }

@@ -19,7 +19,7 @@ const READS = '/account/reads'
 const DATA = '/account/data'
 const DAYS_A_PAGE = 31
 
-/** The day before which reads are listed; anything unusable counts as not given. */
+/** Reads before this day are listed; unusable values count as absent. */
 const readsQuery = z
   .object({
     before: z.iso
@@ -29,42 +29,42 @@ const readsQuery = z
   })
   .catch({})
 
-/** The reader's, as local-time.js has set it, so that days are those of the times below them; undefined without it. */
+/** Time zone of the browser, from a cookie set by local-time.js, so that days match the local times shown. */
 function timeZoneOf({ cookies }: FastifyRequest): string | undefined {
   const given = cookies.gatehouse_time_zone ?? ''
   return isTimeZone(given) ? given : undefined
 }
 
-/** What there is about the person: who has read it, and all of it. */
+/** The person's data: who has read it, a download, and deletion. */
 export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const pages = await accountPages(app, deps)
 
   pages.get(READS, async ({ request, person, page, t }) => {
     await app.accessLedger.flushOf(person)
     const zone = timeZoneOf(request)
-    const asked = readsQuery.parse(request.query).before
-    const before = asked ?? addDays(localDate(deps.clock.now(), zone ?? 'UTC'), 1)
+    const requested = readsQuery.parse(request.query).before
+    const before = requested ?? addDays(localDate(deps.clock.now(), zone ?? 'UTC'), 1)
     const first = addDays(before, -DAYS_A_PAGE)
-    const dates = Array.from({ length: DAYS_A_PAGE }, (_, at) => addDays(first, at))
+    const dates = Array.from({ length: DAYS_A_PAGE }, (_, index) => addDays(first, index))
     const starts = [...dates, before].map((date) => startOfDay(date, zone ?? 'UTC')) as [Date, ...Date[]]
     const { days, more } = await readsByDay(deps.db, person, starts)
     const apps = await appsByKey(deps, [...new Set(days.map(({ app_key }) => app_key))])
-    const listed = days.map(({ place, app_key, kind, reads, last_at }) => ({
+    const reads = days.map(({ place, app_key, kind, reads, last_at }) => ({
       day: dates[place] ?? '',
       app: apps.get(app_key)?.name ?? app_key,
       logoUrl: apps.get(app_key)?.logo_url ?? null,
       text: readInWords(kind, reads, t),
       at: last_at.toISOString(),
     }))
-    const byDay = [...new Set(listed.map(({ day }) => day))].map((day) => ({
+    const byDay = [...new Set(reads.map(({ day }) => day))].map((day) => ({
       day,
       title: zone ? day : t('account.reads.utc_day', { day }),
-      reads: listed.filter((one) => one.day === day),
+      reads: reads.filter((read) => read.day === day),
     }))
     return page('reads', 'people/reads', {
       byDay,
       older: more ? first : null,
-      isNewest: asked === undefined,
+      isNewest: requested === undefined,
       zone: zone ?? '',
       days: String(deps.config.ACCESS_LEDGER_DAYS),
     })
@@ -72,13 +72,13 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
 
   pages.get(DATA, async ({ person, page, t }) => {
     const { rows } = await countErasable(deps, { cid: person.cid, user_id: person.userId })
-    const asked = await deletionOf(deps, person)
+    const deletion = await deletionOf(deps, person)
     return page('data', 'people/data', {
       rows: kindsInWords(rows, t),
       asks: !(await STEP_UP.isFresh(deps, person)),
       mode: deletionMode(deps, person),
-      askedAt: asked?.requested_at.toISOString() ?? null,
-      dueAt: asked?.due_at?.toISOString() ?? null,
+      askedAt: deletion?.requested_at.toISOString() ?? null,
+      dueAt: deletion?.due_at?.toISOString() ?? null,
     })
   })
 
@@ -96,9 +96,9 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   const download = async ({ reply, person, deps: acting }: PersonRequest) => {
     if (!(await STEP_UP.isFresh(deps, person))) return STEP_UP.ask(reply, DATA, true)
     const actor = asPerson(acting.actor, person)
-    const wanted = { cid: person.cid, user_id: person.userId, reason: 'asked for by the person' }
-    const parts = await exportUser({ ...acting, actor }, wanted)
+    const input = { cid: person.cid, user_id: person.userId, reason: 'asked for by the person' }
+    const parts = await exportUser({ ...acting, actor }, input)
     return sendDownload(reply, { name: 'person.json', type: JSON_TYPE, parts })
   }
-  pages.get(`${DATA}/person.json`, download, { config: { answersHead: false } }) // the audit log records each copy
+  pages.get(`${DATA}/person.json`, download, { config: { answersHead: false } }) // the audit log records each download
 }

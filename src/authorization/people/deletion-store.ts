@@ -11,12 +11,12 @@ const deletionRequest = z.object({
   cid: z.number(),
   user_id: z.string(),
   requested_at: z.date(),
-  /** When the account is deleted by itself; null where an operator decides. */
+  /** When the account will be deleted automatically; null if an operator decides. */
   due_at: z.date().nullable(),
 })
 export type DeletionRequest = z.output<typeof deletionRequest>
 
-/** The first request counts: 0 where there is one. The person is locked. */
+/** 0 if there is a request already, which stays. The person is locked. */
 export const insertRequest = (db: Db, key: UserRowKey, now: Date, dueAt: Date | null): Promise<number> =>
   db.exec(
     sql`insert into deletion_request (routing_key, cid, user_id, requested_at, due_at)
@@ -44,17 +44,17 @@ interface RequestPage {
 /** Oldest first. */
 export async function listRequests(db: Db, { limit, after }: RequestPage): Promise<Page<DeletionRequest>> {
   const [at, cid, userId] = after ?? []
-  const found = await db.listWithCustomPlan(
+  const rows = await db.listWithCustomPlan(
     withCursor(deletionRequest),
     sql`select cid, user_id, requested_at, due_at, ${cursorOf(sql.part`requested_at, cid, user_id`)} from deletion_request
         where ${at}::timestamptz is null
           or (requested_at, cid, user_id) > (${at}::timestamptz, ${cid}::int, ${userId}::text)
         order by requested_at, cid, user_id limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
+  return pageOf(rows, limit)
 }
 
-/** Of people with these routing keys. */
+/** Due requests of people in this range of routing keys. */
 export const dueRequests = (
   db: Db,
   { from, below }: { readonly from: number; readonly below: number },

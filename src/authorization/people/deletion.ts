@@ -12,33 +12,32 @@ import { ACCOUNT_MESSAGES, lockUser, rowKeyOf, type SignedIn, showUser } from '.
 import * as store from './deletion-store.ts'
 import { eraseUser } from './erase.ts'
 
-const DAYS_TO_THINK = 14
-const AT_ONCE = 100
-const ERASED_WITHIN_S = 60
+const GRACE_DAYS = 14
+const MAX_PER_RUN = 100
+const STATEMENT_S = 60
 
 /**
- * How an account is deleted that this person asks to be: of somebody who is blocked an operator decides in any case. A block
- * goes with the account, and whom the OpenID provider sends again gets a new one.
+ * What happens when this person requests deletion. For blocked people an operator always decides: deletion would lift
+ * the block, since the OpenID provider could send them again as a new user.
  */
 export const deletionMode = ({ config }: Deps, { status }: Pick<SignedIn, 'status'>) =>
   config.ACCOUNT_DELETION === 'after-14-days' && status === 'blocked' ? 'request' : config.ACCOUNT_DELETION
 
-/** The person asks for the deletion of the account: an operator confirms it by erasing them, or it happens after 14 days. */
+/** Requests deletion of the account: an operator confirms by erasing it, or it happens after GRACE_DAYS. */
 export const requestDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
   inPersonTransaction(deps, person.routingKey, async (inside, db) => {
     const mode = deletionMode(deps, person)
     if (mode === 'off') throw invalidRequest(localized('no-deletion'), { status: 404 })
     const now = deps.clock.now()
-    const dueAt = mode === 'after-14-days' ? addSeconds(now, DAYS_TO_THINK * DAY_S) : null
+    const dueAt = mode === 'after-14-days' ? addSeconds(now, GRACE_DAYS * DAY_S) : null
     if (!(await lockUser(db, person)) || (await store.insertRequest(db, person, now, dueAt)) === 0) return
     await recordByPerson(inside, person, 'user_deletion_requested')
     await ACCOUNT_MESSAGES.tell(inside, person, 'deletion_requested')
   })
 
-/** The person keeps the account. */
 export const cancelDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
   inPersonTransaction(deps, person.routingKey, async (inside, db) => {
-    await lockUser(db, person) // whoever is being erased by now is erased
+    await lockUser(db, person) // waits for an erasure in progress
     if ((await store.deleteRequest(db, person)) === 0) return
     await recordByPerson(inside, person, 'user_deletion_cancelled')
   })
@@ -48,32 +47,34 @@ export const deletionOf = ({ db }: Deps, person: SignedIn): Promise<store.Deleti
 
 const deletionFilter = z.strictObject(pageInput(z.tuple([momentKey, z.int32(), z.string()])))
 
-/** A page of those who asked for the deletion of their account, oldest first. */
+/** A page of deletion requests, oldest first. */
 export const listDeletionRequests = operation(deletionFilter, ({ db }: Deps, page) =>
   pageNamed('requests', store.listRequests(db, page)),
 )
 
 /**
- * Erases those whose time is over, as operators do: in each shard one after the other, each in a transaction of its own, so
- * that a shard that is away holds up no other. Who could not be erased is tried again by the next run. Nobody, where the setting
- * leaves it to operators by now.
+ * Erases people whose grace period is over, unless the setting now leaves it to operators. One transaction per person,
+ * shards in parallel, so that an unavailable shard does not hold up the others. Failures are retried by the next run.
  */
 export async function eraseDue(deps: Deps, signal: AbortSignal) {
   if (deps.config.ACCOUNT_DELETION !== 'after-14-days') return { erased: 0, failures: [] }
   const { length } = deps.db.shards()
-  const each = Array.from({ length }, (_, place) => eraseDueOf(deps, keysOfShard(place, length), signal))
-  const all = await Promise.all(each)
-  return { erased: all.reduce((sum, { erased }) => sum + erased, 0), failures: all.flatMap(({ failures }) => failures) }
+  const runs = Array.from({ length }, (_, place) => eraseDueIn(deps, keysOfShard(place, length), signal))
+  const results = await Promise.all(runs)
+  return {
+    erased: results.reduce((sum, { erased }) => sum + erased, 0),
+    failures: results.flatMap(({ failures }) => failures),
+  }
 }
 
-/** The person may have changed their mind a moment ago, and then once more. */
+/** Checked again under the lock: the request may have been cancelled, or cancelled and renewed. */
 const isDue = (request: store.DeletionRequest | undefined, now: Date): boolean =>
   request !== undefined && request.due_at !== null && request.due_at <= now
 
-async function eraseDueOf(deps: Deps, keys: ReturnType<typeof keysOfShard>, signal: AbortSignal) {
+async function eraseDueIn(deps: Deps, keys: ReturnType<typeof keysOfShard>, signal: AbortSignal) {
   const failures: unknown[] = []
   let erased = 0
-  const due = await store.dueRequests(deps.db, keys, deps.clock.now(), AT_ONCE).catch((error: unknown) => {
+  const due = await store.dueRequests(deps.db, keys, deps.clock.now(), MAX_PER_RUN).catch((error: unknown) => {
     failures.push(error)
     return []
   })
@@ -81,16 +82,16 @@ async function eraseDueOf(deps: Deps, keys: ReturnType<typeof keysOfShard>, sign
     if (signal.aborted) break
     const key = rowKeyOf({ cid, user_id })
     try {
-      await deps.db.of(key.routingKey).slowTx(ERASED_WITHIN_S, async (db) => {
-        if (!(await lockUser(db, key)) || !isDue(await store.requestOf(db, key), deps.clock.now())) return
+      erased += await deps.db.of(key.routingKey).slowTx(STATEMENT_S, async (db) => {
+        if (!(await lockUser(db, key)) || !isDue(await store.requestOf(db, key), deps.clock.now())) return 0
         const { status } = await showUser({ ...deps, db }, { cid, user_id })
-        if (status === 'blocked') return void (await store.leaveToOperators(db, key))
-        await eraseUser({ ...deps, db, actor: { kind: 'job', name: 'erase-due' } }, { cid, user_id })
-        erased++
+        if (status === 'blocked') await store.leaveToOperators(db, key)
+        else await eraseUser({ ...deps, db, actor: { kind: 'job', name: 'erase-due' } }, { cid, user_id })
+        return status === 'blocked' ? 0 : 1
       })
     } catch (error) {
       failures.push(error)
-      if (!keepsConnection(error)) break // it is away: the others would fail as well
+      if (!keepsConnection(error)) break // the shard is unavailable: the others would fail as well
     }
   }
   return { erased, failures }

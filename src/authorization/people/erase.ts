@@ -7,26 +7,26 @@ import { ownGrants } from '../oauth/index.ts'
 import { handOverTeams } from '../teams/index.ts'
 import { countRows, deleteRows, ROWS_OF_PERSON } from './store.ts'
 
-/** The longest that one statement may take. */
+/** Time limit per statement, in seconds. */
 const STATEMENT_S = 60
 
-/** How many rows there are about a person, by what they are. */
+/** Number of rows about a person, by kind. */
 export interface Erasable extends UserKey {
   readonly rows: Readonly<Record<string, number>>
 }
 
-/** What went and what stays; nothing of it is kept but the audit log's row, which names nobody. */
+/** What was deleted and what stays. Not stored, except for the row in the audit log, which names nobody. */
 export interface Receipt extends Erasable {
   readonly receipt_id: string
   readonly erased_at: Date
   readonly stays: readonly { readonly what: string; readonly why: string }[]
 }
 
-/** What an erasure would delete. Throws 20007 (404) when there is no such user. */
+/** What an erasure would delete. Throws 20007 (404). */
 export async function countErasable(deps: Deps, user: UserKey): Promise<Erasable> {
   await showUser(deps, user)
   const rows: Record<string, number> = {}
-  for (const each of ROWS_OF_PERSON) rows[each.what] = await countRows(deps.db, each, rowKeyOf(user))
+  for (const kind of ROWS_OF_PERSON) rows[kind.what] = await countRows(deps.db, kind, rowKeyOf(user))
   return { ...user, rows }
 }
 
@@ -57,8 +57,8 @@ const staysFor = ({ AUDIT_DAYS }: Deps['config']): Receipt['stays'] => [
 
 /**
  * Deletes everything about a person in one transaction. From then on codes are refused with 20013, refresh tokens with
- * 20006, access tokens with 20009, as any that were never issued. Apps that the person had allowed something are told, and those that do not know yet that it has ended.
- * Throws 20007 (404) when there is no such user.
+ * 20006 and access tokens with 20009, as if never issued. Notifies apps with access, and those not yet notified that
+ * their access has ended. Throws 20007 (404).
  */
 export const eraseUser = (deps: Deps, user: UserKey): Promise<Receipt> =>
   deps.db.of(rowKeyOf(user).routingKey).slowTx(STATEMENT_S, async (db) => {
@@ -66,12 +66,12 @@ export const eraseUser = (deps: Deps, user: UserKey): Promise<Receipt> =>
     await lockExistingUser(db, person)
     const inside = { ...deps, db }
     const allowed = (await ownGrants.allowed(inside, person)).filter(({ since }) => since !== null)
-    // What waits to be told goes with all else: the erasure tells it too.
+    // Pending events are deleted with everything else; the erasure event replaces them.
     const apps = new Set([...allowed.map(({ app_key }) => app_key), ...(await appsToTell(db, person))])
     await ACCOUNT_MESSAGES.tell(inside, person, 'deleted')
     await handOverTeams(inside, person)
     const rows: Record<string, number> = {}
-    for (const each of ROWS_OF_PERSON) rows[each.what] = await deleteRows(db, each, person)
+    for (const kind of ROWS_OF_PERSON) rows[kind.what] = await deleteRows(db, kind, person)
     for (const appKey of apps) {
       await tellOfEndedAccess(inside, { ...person, appKey, reason: 'erased', allEnded: true })
     }

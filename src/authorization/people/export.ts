@@ -6,15 +6,15 @@ import { readingReason } from '../../platform/lib/json/input.ts'
 import { rowKeyOf, showUser, type UserKey, userKey } from '../account/index.ts'
 import { ROWS_OF_PERSON, readRows } from './store.ts'
 
-/** Personal data is read with a reason only. */
+/** Reading personal data takes a reason. */
 export const exportedUser = z.strictObject({ ...userKey.shape, reason: readingReason })
 export type ExportedUser = z.output<typeof exportedUser>
 
-const AT_ONCE = 500
+const PAGE_SIZE = 500
 
 /**
- * All that rooms keep about a person, as one JSON object; in memory is as much as the reader has not taken. The audit
- * log has who asked and why before anything is read. Throws 20007 (404) when there is no such user.
+ * Everything stored about a person, as one JSON object, streamed so that at most one page is in memory. Who asked, and
+ * why, is recorded in the audit log before anything is read. Throws 20007 (404).
  */
 export async function exportUser(deps: Deps, { reason, ...user }: ExportedUser): Promise<AsyncGenerator<string>> {
   const person = rowKeyOf(user)
@@ -44,14 +44,14 @@ async function* jsonArray(name: string, pages: AsyncIterable<readonly string[]>)
 
 async function* rowsOf({ db }: Deps, rows: PersonalRows, person: UserRowKey): AsyncGenerator<string[]> {
   for (let after: string | null = null; ; ) {
-    const page: Awaited<ReturnType<typeof readRows>> = await readRows(db, rows, person, { limit: AT_ONCE, after })
+    const page: Awaited<ReturnType<typeof readRows>> = await readRows(db, rows, person, { limit: PAGE_SIZE, after })
     yield page.rows.map(({ row }) => row)
     if (page.next === null) return
     after = page.next
   }
 }
 
-/** What the audit log has about the person; of others who did something only what kind they are. */
+/** Events about the person. Other actors appear only by kind. */
 async function* eventsOf(deps: Deps, { cid, user_id }: UserKey): AsyncGenerator<string[]> {
   for await (const events of auditPages(deps, { target: `user:${cid}/${user_id}` }))
     yield events.map(({ at, actor, action, outcome, app_key, address }) =>

@@ -4,24 +4,24 @@ import { ownGrants } from '../oauth/index.ts'
 import { type TotalReads, totalsOfUser } from '../resource/index.ts'
 import { type AppOfPerson, findApps } from './store.ts'
 
-/** An app that a person has allowed something, and what it has read. */
+/** An app that the person has allowed something, now or earlier. */
 export interface KnownApp {
   readonly appKey: string
   readonly name: string
-  /** Null where the app has none, or is gone. */
+  /** Null if the app has none, or is gone. */
   readonly logoUrl: string | null
-  /** Where it sends people back to, a few of them. */
+  /** A few of the hosts it redirects to. */
   readonly hosts: readonly string[]
-  /** What it may learn now; empty where it may nothing any more. */
+  /** What it may read now; empty after withdrawal. */
   readonly scopes: readonly string[]
-  /** Since when it may; null where it may nothing. */
+  /** Since when it has access; null without. */
   readonly since: Date | null
-  /** When it lost access; null where it has access. */
+  /** When it lost access; null if it has access. */
   readonly withdrawnAt: Date | null
   readonly reads: readonly TotalReads[]
 }
 
-/** The apps that a person has allowed something, and those that lost access in the last year. */
+/** Apps with access, and those that lost it in the last year. */
 export async function knownApps(deps: Deps, person: SignedIn): Promise<KnownApp[]> {
   const allowed = await ownGrants.allowed(deps, person)
   const reads = await totalsOfUser(deps.db, person)
@@ -47,10 +47,10 @@ export async function knownApps(deps: Deps, person: SignedIn): Promise<KnownApp[
 export const appsByKey = async ({ db }: Deps, keys: readonly string[]): Promise<Map<string, AppOfPerson>> =>
   new Map((await findApps(db, keys)).map((app) => [app.app_key, app]))
 
-const MOST_HOSTS = 3
+const MAX_HOSTS = 3
 
-/** Exact addresses are all that counts where an app has some. */
+/** An app with registered redirect URIs uses only these. */
 function hostsOf({ hosts, redirect_uris }: AppOfPerson): string[] {
   const exact = redirect_uris.map((uri) => new URL(uri).host).filter((host) => host !== '')
-  return [...new Set(exact.length > 0 ? exact : hosts)].slice(0, MOST_HOSTS)
+  return [...new Set(exact.length > 0 ? exact : hosts)].slice(0, MAX_HOSTS)
 }

@@ -1,4 +1,5 @@
 import { action } from '../../platform/lib/action.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 import { JSON_TYPE } from '../../platform/lib/web/envelope.ts'
 import { FACTORS, PERSON_SESSIONS, resetPassword, type UserKey, userKey } from '../account/index.ts'
 import { previewRevocation } from '../oauth/index.ts'
@@ -7,10 +8,10 @@ import { listDeletionRequests } from './deletion.ts'
 import { countErasable, eraseUser } from './erase.ts'
 import { exportedUser, exportUser } from './export.ts'
 
-/** An id may hold anything, a slash too, so pages have it in their query. */
+/** A user id may hold any character, even a slash, so it goes into the query. */
 export const page = (name: string) => ({ page: { path: `/users/${name}`, about: ['cid', 'user_id'] } }) as const
 
-/** What operators do about how a person gets in. */
+/** Operations on how a person signs in. */
 export const ACCESS_ACTIONS = [
   action({
     route: 'POST /users/reset-password',
@@ -80,11 +81,9 @@ export const ACCESS_ACTIONS = [
   }),
 ]
 
-const DAY_MS = 86_400_000
-
 export const person = ({ cid, user_id }: UserKey): string => `${cid}/${user_id}`
 
-/** What operators do with all that is kept about a person. */
+/** Operations on the data stored about a person. */
 export const DATA_ACTIONS = [
   action({
     route: 'GET /users/deletion-requests',
@@ -98,7 +97,7 @@ export const DATA_ACTIONS = [
         'requested_at',
         {
           name: 'waiting_days',
-          of: ({ requested_at }, _t, now) => Math.floor((now.getTime() - requested_at.getTime()) / DAY_MS),
+          of: ({ requested_at }, _t, now) => Math.floor((now.getTime() - requested_at.getTime()) / (DAY_S * 1_000)),
         },
         'due_at',
       ],

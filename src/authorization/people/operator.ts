@@ -17,10 +17,10 @@ import { liveGrantsOf } from '../oauth/index.ts'
 import { ACCESS_ACTIONS, DATA_ACTIONS, page, person } from './operator-data.ts'
 import { USERS_UPLOAD } from './upload.ts'
 
-/** Bytes: as many users as one import may have, each of the longest. */
+/** Bytes: the maximum number of users per import, each at maximum length. */
 const IMPORT_LIMIT = 4 * 1024 * 1024
 
-/** Masked, but on the machine of the service: whoever works there has the database. */
+/** Masked, except on the service's own machine, where the database is accessible anyway. */
 const shownTo =
   ({ actor }: Deps): typeof maskedUser =>
   (user) =>
@@ -30,7 +30,6 @@ const grantsOf = async (deps: Deps, user: UserKey): Promise<{ grants: number }> 
   grants: (await liveGrantsOf(deps, user)).grants,
 })
 
-/** What a person has besides the password. */
 async function factorsBeside(deps: Deps, { cid, user_id }: UserKey): Promise<object> {
   const { cid: _cid, user_id: _id, ...factors } = await FACTORS.show(deps, { cid, user_id })
   return factors
@@ -41,7 +40,7 @@ const accounts = [
     route: 'GET /users',
     command: 'user list',
     role: 'viewer',
-    // Whom a number belongs to is personal data too, and so is a name that the list masks.
+    // Whose number it is is personal data too, and so is the name, which the list masks.
     elevated: { role: 'support', fields: ['name', 'phone_number'], what: 'a search by phone number or name' },
     input: listUsers.input,
     run: async (deps: Deps, filter) => {
@@ -84,7 +83,7 @@ const accounts = [
     role: 'editor',
     ...page('update'),
     run: updateUser,
-    suggested: () => ({}), // the record is masked: what a field begins with would be written back
+    suggested: () => ({}), // no defaults: the record is masked, and the masks would be written back
   }),
   action({
     route: 'POST /users/import',
@@ -117,5 +116,5 @@ const accounts = [
   }),
 ]
 
-/** What operators do with people: their accounts, how they get in, what is kept about them. */
+/** Operations on people, for operators. */
 export const PEOPLE_ACTIONS = [...accounts, ...ACCESS_ACTIONS, ...DATA_ACTIONS]

@@ -14,12 +14,12 @@ import { accountPages } from './account-guard.ts'
 
 const { path: PICTURES, largest } = OWN_PROFILE.picture
 const PROFILE = '/account/profile'
-/** A form with a file that is a little too large is read and answered by our page; a far larger one is not read. */
+/** Files slightly too large are read, so that our page can say so; much larger ones are not. */
 const FORM_LIMIT = 4 * largest
 
 const MULTIPART = /^multipart\/form-data\s*(;|$)/i
 
-const shown = z.object({
+const pictureParams = z.object({
   key: z.coerce.number().int().min(0).max(65_535),
   file: z
     .string()
@@ -28,7 +28,7 @@ const shown = z.object({
     .pipe(z.uuid()),
 })
 
-/** No page can be made of a picture, and apps of other sites may show it. Each address has one picture for good, or none any more. */
+/** Cannot be rendered as a page; may be embedded by other sites. The picture at an address never changes. */
 const HEADERS = {
   'Content-Type': 'image/jpeg',
   'X-Content-Type-Options': 'nosniff',
@@ -43,15 +43,15 @@ export const pictureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   await app.register(uploadRoute, { deps })
 
   app.get(`${PICTURES}/:key/:file`, { onRequest: limitPages(app, deps.config) }, async (request, reply) => {
-    const asked = shown.safeParse(request.params)
-    const picture = asked.success && (await OWN_PROFILE.picture.find(deps, asked.data.key, asked.data.file))
+    const params = pictureParams.safeParse(request.params)
+    const picture = params.success && (await OWN_PROFILE.picture.find(deps, params.data.key, params.data.file))
     if (!picture) throw noSuchPath()
     return reply.headers(HEADERS).send(picture)
   })
 }
 
 const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const pages = await accountPages(app, deps, { limit: FORM_LIMIT, holder: 'uploads' }) // a few fill the share of the others
+  const pages = await accountPages(app, deps, { limit: FORM_LIMIT, holder: 'uploads' }) // or uploads would crowd out forms
   await app.register(multipart, {
     limits: { fileSize: largest, files: 1, fields: 10, fieldSize: 100, parts: 11, headerPairs: 20 },
   })
@@ -75,21 +75,21 @@ const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) =>
 
 const field = z.object({ value: z.string() })
 
-interface Uploaded {
-  /** Undefined where the form has none, or cannot be read. */
+interface UploadedForm {
+  /** Undefined if the form has none, or cannot be parsed. */
   readonly file?: Buffer | 'too large' | undefined
-  /** On whose page the form was: that field comes before the file. */
+  /** Whose page the form came from; the field precedes the file. */
   readonly sentBy?: string | undefined
 }
 
-async function uploaded(request: FastifyRequest): Promise<Uploaded> {
+async function uploaded(request: FastifyRequest): Promise<UploadedForm> {
   if (!request.isMultipart()) return {}
   let sentBy: string | undefined
   try {
     const part = await request.file()
     sentBy = field.safeParse(part?.fields[FORM_OWNER.field]).data?.value
     if (part?.fieldname === 'picture') return { file: await part.toBuffer(), sentBy }
-    part?.file.resume() // or nothing after it on this connection is read
+    part?.file.resume() // or the connection would stall
     return { sentBy }
   } catch (error) {
     return isFileTooLarge(error) ? { file: 'too large', sentBy } : { sentBy }

@@ -6,7 +6,7 @@ import { pictureRoutes } from './picture-routes.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { securityRoutes } from './security-routes.ts'
 
-/** What concerns one person in all rooms: their own pages, all there is about them, its erasure. */
+/** One person across all rooms: their own pages, all data about them, its erasure. */
 export const peopleRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   await app.register(appsRoutes, { deps })
   await app.register(dataRoutes, { deps })

@@ -16,7 +16,7 @@ const done = doneText({
   phone: 'account.profile.phone_done',
   mail: 'account.profile.mail_done',
 })
-/** What was wrong with an upload; anything unusable counts as not given. */
+/** Why an upload was refused; unusable values count as absent. */
 const pageQuery = z.object({ refused: z.enum(['large', 'unfit']).optional() }).catch({})
 const REFUSED = { large: 'account.profile.picture_large', unfit: 'account.profile.picture_unfit' } as const
 
@@ -30,14 +30,14 @@ const NOT_CONFIRMED = {
   taken: [409, 'account.profile.taken'],
 } as const
 
-/** What apps are shown of the person, and the person's changes of it. */
+/** The profile that apps see, and changes to it. */
 export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const pages = await accountPages(app, deps)
 
   async function ownProfile(person: SignedIn) {
-    const found = await OWN_PROFILE.show(deps, person)
-    if (!found) throw invalidRequest(localized('no-user'), { status: 404 })
-    return found
+    const profile = await OWN_PROFILE.show(deps, person)
+    if (!profile) throw invalidRequest(localized('no-user'), { status: 404 })
+    return profile
   }
 
   async function show({ request, person, page, t }: PersonRequest, alert = '') {
@@ -55,49 +55,49 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     })
   }
 
-  pages.get(PROFILE, (given) => show(given))
+  pages.get(PROFILE, (context) => show(context))
 
-  pages.form(PROFILE, PROFILE, async (given) => {
-    const { request, reply, person, deps: acting, t } = given
+  pages.form(PROFILE, PROFILE, async (context) => {
+    const { request, reply, person, deps: acting, t } = context
     const form = OWN_PROFILE.edit.input.safeParse(request.body)
     if (form.success && (await OWN_PROFILE.edit(acting, form.data, person))) return '?done=saved'
     const field = form.success ? 'big_avatar_url' : String(form.error.issues[0]?.path[0])
     reply.code(400)
-    return show(given, t(field === 'big_avatar_url' ? 'account.profile.avatar_unfit' : 'account.profile.unfit'))
+    return show(context, t(field === 'big_avatar_url' ? 'account.profile.avatar_unfit' : 'account.profile.unfit'))
   })
 
   for (const kind of CONTACTS) {
-    /** A form about this field, where it may be changed, for somebody who has just shown who they are. */
-    const form = (path: string, work: (given: PersonRequest) => Promise<FastifyReply | string>) =>
-      pages.form(path, PROFILE, async (given) => {
+    /** A form for this field, if it is editable; needs a fresh sign-in. */
+    const form = (path: string, work: (context: PersonRequest) => Promise<FastifyReply | string>) =>
+      pages.form(path, PROFILE, async (context) => {
         if (!OWN_PROFILE.editable(deps).includes(kind))
           throw invalidRequest(localized('not-changed-here'), { status: 404 })
-        if (!(await STEP_UP.isFresh(deps, given.person))) return STEP_UP.ask(given.reply, PROFILE, true)
-        return work(given)
+        if (!(await STEP_UP.isFresh(deps, context.person))) return STEP_UP.ask(context.reply, PROFILE, true)
+        return work(context)
       })
 
-    form(`${PROFILE}/${kind}`, async (given) => {
-      const { request, reply, person, deps: acting, t } = given
+    form(`${PROFILE}/${kind}`, async (context) => {
+      const { request, reply, person, deps: acting, t } = context
       const typed = OWN_PROFILE.ask.input.safeParse({ ...Object(request.body), kind })
       const { passport, phone_number } = await ownProfile(person)
       if (!typed.success || typed.data.value === (kind === 'phone' ? phone_number : passport)) {
         reply.code(400)
-        return show(given, t(UNFIT[kind]))
+        return show(context, t(UNFIT[kind]))
       }
       const until = await OWN_PROFILE.ask(acting, typed.data, person, request.ip)
       if (!until) return `#${kind}`
       const when = retryAfter(request, reply, until, deps.clock.now())
-      return show(given, t('account.profile.limited', { when }))
+      return show(context, t('account.profile.limited', { when }))
     })
 
-    form(`${PROFILE}/${kind}/confirm`, async (given) => {
-      const { request, reply, person, deps: acting, t } = given
+    form(`${PROFILE}/${kind}/confirm`, async (context) => {
+      const { request, reply, person, deps: acting, t } = context
       const typed = OWN_PROFILE.confirm.input.safeParse({ ...Object(request.body), kind })
       const confirmed = typed.success ? await OWN_PROFILE.confirm(acting, typed.data, person) : 'wrong'
       if (confirmed === 'done') return `?done=${kind}`
       const [status, text] = NOT_CONFIRMED[confirmed]
       reply.code(status)
-      return show(given, t(text))
+      return show(context, t(text))
     })
   }
 }

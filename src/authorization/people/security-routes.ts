@@ -14,7 +14,7 @@ type SignIn = OutputOf<typeof OWN_SESSIONS.signIns>['signIns'][number]
 const PATH = '/account/security'
 
 const sessionForm = z.object({ session: z.string().max(100).catch('') }).catch({ session: '' })
-/** Where the list of sign-ins begins; anything unusable counts as not given. */
+/** Cursor of the sign-in list; unusable values count as absent. */
 const pageQuery = z.object({ after: z.string().optional() }).catch({})
 const done = doneText({ session: 'account.sessions.ended', others: 'account.sessions.others_ended' })
 
@@ -23,12 +23,12 @@ export const securityRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { 
 
   pages.get(PATH, async ({ request, person, page, t }) => {
     const { after } = pageQuery.parse(request.query)
-    const asked = OWN_SESSIONS.signIns.input.safeParse({ after }).data ?? OWN_SESSIONS.signIns.input.parse({})
-    const { signIns, next } = await OWN_SESSIONS.signIns(deps, asked, person)
+    const input = OWN_SESSIONS.signIns.input.safeParse({ after }).data ?? OWN_SESSIONS.signIns.input.parse({})
+    const { signIns, next } = await OWN_SESSIONS.signIns(deps, input, person)
     return page('security', 'people/security', {
       done: done(request),
-      sessions: (await OWN_SESSIONS.list(deps, person)).map((one) => shownSession(one, t)),
-      signIns: signIns.map((one) => shownSignIn(one, t)),
+      sessions: (await OWN_SESSIONS.list(deps, person)).map((session) => shownSession(session, t)),
+      signIns: signIns.map((signIn) => shownSignIn(signIn, t)),
       older: next,
     })
   })

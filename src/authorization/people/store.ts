@@ -20,12 +20,12 @@ const appOfPerson = z.object({
 })
 export type AppOfPerson = z.output<typeof appOfPerson>
 
-/** Apps that exist among these. */
+/** Those of the apps that exist. */
 export const findApps = (db: Db, appKeys: readonly string[]): Promise<AppOfPerson[]> =>
   db.listWithCustomPlan(
     appOfPerson,
-    sql`select a.app_key, a.name, a.logo_url, a.hosts, a.redirect_uris from unnest(${appKeys}::text[]) as asked (app_key)
-        join ${joinedMicroApp(sql.part`asked.app_key`)}`,
+    sql`select a.app_key, a.name, a.logo_url, a.hosts, a.redirect_uris from unnest(${appKeys}::text[]) as given (app_key)
+        join ${joinedMicroApp(sql.part`given.app_key`)}`,
   )
 
 function whose({ of }: PersonalRows, person: UserRowKey): Fragment {
@@ -47,7 +47,7 @@ export const deleteRows = (db: Db, rows: PersonalRows, person: UserRowKey): Prom
 
 const shownRow = z.object({ row: z.string() })
 
-/** A page of the rows, each as the text of a JSON object with what the person is given. */
+/** A page of rows, each as JSON text with the columns that the person may see. */
 export async function readRows(
   db: Db,
   rows: PersonalRows,
@@ -57,20 +57,23 @@ export async function readRows(
   const keys = Object.entries(rows.key)
   const ordered = sql.join([sql.part`routing_key`, ...keys.map(([column]) => sql.identifier(column))])
   const last = after === null ? null : Buffer.from(after, 'base64url').toString()
-  const place = (at: number, type: string) => sql.part`(${last}::jsonb ->> ${at}::int)::${sql.identifier(type)}`
-  const reached = sql.join([sql.part`${person.routingKey}::int`, ...keys.map(([, type], at) => place(at + 1, type))])
-  const next = last === null ? sql.part`` : sql.part` and (${ordered}) > (${reached})`
+  const keyAt = (index: number, type: string) => sql.part`(${last}::jsonb ->> ${index}::int)::${sql.identifier(type)}`
+  const cursor = sql.join([
+    sql.part`${person.routingKey}::int`,
+    ...keys.map(([, type], index) => keyAt(index + 1, type)),
+  ])
+  const next = last === null ? sql.part`` : sql.part` and (${ordered}) > (${cursor})`
   const shown = sql.join(rows.shown.map((column) => sql.part`${sql.identifier(column)} as ${sql.identifier(column)}`))
-  const found = await db.of(person.routingKey).listWithCustomPlan(
+  const page = await db.of(person.routingKey).listWithCustomPlan(
     withCursor(shownRow),
     sql`select (select to_jsonb(r)::text from (select ${shown}) r) as row, ${cursorOf(ordered)}
         from ${sql.identifier(rows.table)} where ${whose(rows, person)}${next}
         order by ${ordered} limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
+  return pageOf(page, limit)
 }
 
-/** Everything that rooms keep about a person, in the order in which it may go. Orders and members name no user. */
+/** Everything stored about a person, in an order in which it can be deleted. Orders and members name no user. */
 export const ROWS_OF_PERSON: readonly PersonalRows[] = [
   ...OAUTH_OF_PERSON,
   ...ACCESSES_OF_PERSON,

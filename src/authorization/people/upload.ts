@@ -6,9 +6,9 @@ import { type LocalizedText, localized } from '../../platform/lib/localized-text
 import { NotUtf8 } from '../../platform/lib/utf8.ts'
 import { importUsers, USERS_FILE } from '../account/index.ts'
 
-const MOST_USERS = 1_000
-/** Somebody waits for the page meanwhile, and each is hashed in turn with those that people sign in with. */
-const MOST_PASSWORDS = 200
+const MAX_USERS = 1_000
+/** An operator is waiting for the page, and hashing shares its slots with sign-ins. */
+const MAX_PASSWORDS = 200
 
 const fileProblem = (problem: LocalizedText) => new InvalidInput([{ field: 'file', problem }])
 
@@ -20,24 +20,24 @@ async function recordsIn(file: Buffer) {
     throw error instanceof NotUtf8 ? fileProblem(localized('not-as-utf8', { problem: error.problem })) : error
   }
   if (records.length === 0) throw fileProblem(localized('has-no-users'))
-  if (records.length > MOST_USERS) throw fileProblem(localized('has-many-users', { most: MOST_USERS }))
+  if (records.length > MAX_USERS) throw fileProblem(localized('has-many-users', { most: MAX_USERS }))
   const passwords = records.filter(({ value }) => Object(value).password !== undefined).length
-  if (passwords > MOST_PASSWORDS) throw fileProblem(localized('has-many-passwords', { most: MOST_PASSWORDS }))
+  if (passwords > MAX_PASSWORDS) throw fileProblem(localized('has-many-passwords', { most: MAX_PASSWORDS }))
   return records
 }
 
-/** The import of a file in the console. */
+/** Import of a file in the console. */
 export const USERS_UPLOAD: Upload<Deps> = {
   hint: 'action.user_import.file',
   bytes: 512 * 1024,
   run: async (deps, file, { dryRun }) => {
-    let turn: Promise<unknown> = Promise.resolve()
+    let lastHash: Promise<unknown> = Promise.resolve() // one password at a time
     const { problems, ...counts } = await USERS_FILE.import({
-      ...{ records: await recordsIn(file), dryRun, most: MOST_USERS },
-      send: (some) => importUsers(deps, some),
+      ...{ records: await recordsIn(file), dryRun, most: MAX_USERS },
+      send: (batch) => importUsers(deps, batch),
       hash: (password) => {
-        const hashed = turn.then(() => deps.passwordSlots.run(() => hashPassword(password)))
-        turn = hashed.catch(() => {})
+        const hashed = lastHash.then(() => deps.passwordSlots.run(() => hashPassword(password)))
+        lastHash = hashed.catch(() => {})
         return hashed
       },
     })

@@ -18,7 +18,7 @@ const appOfTeam = z.object({
 })
 export type AppOfTeam = z.output<typeof appOfTeam>
 
-/** In the order in which the team got them. */
+/** In the order in which the team received them. */
 export const appsOfTeam = (db: Db, teamId: string): Promise<AppOfTeam[]> =>
   db.many(
     appOfTeam,
@@ -37,7 +37,7 @@ const ownApp = z.object({
 })
 export type OwnApp = z.output<typeof ownApp>
 
-/** Those of all their teams, the newest last. */
+/** Apps of all their teams, newest last. */
 export const appsOfPerson = (db: Db, person: UserRowKey): Promise<OwnApp[]> =>
   db.many(
     ownApp,
@@ -73,7 +73,7 @@ const appAccess = z.object({
 })
 export type AppAccess = z.output<typeof appAccess>
 
-/** The app, as a member of its team has it; undefined for everybody else, and for text that is no app_key. */
+/** The app with the person's role in its team; undefined for non-members. */
 export const findAppAccess = (db: Db, person: UserRowKey, appKey: string): Promise<AppAccess | undefined> =>
   db.maybe(
     appAccess,

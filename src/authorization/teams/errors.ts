@@ -1,7 +1,7 @@
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
 
-/** Why something about teams was refused, with what operators read; pages have texts of their own. */
+/** Refusals, with the text that operators read; pages have texts of their own. */
 export const TEAM_REFUSALS = {
   invited_only: 'developers-invited',
   test_user: 'test-user-developer',
@@ -35,5 +35,5 @@ export class TeamRefusal extends RescodeError {
   }
 }
 
-/** One answer for a team, app or member that does not exist and for one of others. */
+/** The same for a team, app or member that does not exist and for somebody else's. */
 export const notFound = (): RescodeError => invalidRequest(localized('wrong-path'), { status: 404 })

@@ -19,13 +19,13 @@ interface NewInvitation extends Pick<Invitation, 'invitation_id' | 'mail' | 'rol
   readonly mail_key: string
 }
 
-/** 0 where this address is invited already; an invitation that has expired gives way. */
-export const insertInvitation = (db: Db, teamId: string, made: NewInvitation, now: Date): Promise<number> =>
+/** Replaces an expired invitation of this address; 0 if there is an open one. */
+export const insertInvitation = (db: Db, teamId: string, invited: NewInvitation, now: Date): Promise<number> =>
   db.exec(
     sql`insert into team_invitation
           (invitation_id, team_id, mail, mail_key, role, link_id, link_hash, invited_at, expires_at, mail_state)
-        values (${made.invitation_id}, ${teamId}, ${made.mail}, ${made.mail_key}, ${made.role}, ${made.link_id},
-          ${made.link_hash}, ${now}, ${made.expires_at}, 'waiting')
+        values (${invited.invitation_id}, ${teamId}, ${invited.mail}, ${invited.mail_key}, ${invited.role},
+          ${invited.link_id}, ${invited.link_hash}, ${now}, ${invited.expires_at}, 'waiting')
         on conflict (team_id, mail_key) do update set invitation_id = excluded.invitation_id, mail = excluded.mail,
           role = excluded.role, link_id = excluded.link_id, link_hash = excluded.link_hash,
           invited_at = excluded.invited_at, expires_at = excluded.expires_at, mail_state = 'waiting', mail_error = null
@@ -47,12 +47,11 @@ export const listInvitations = (db: Db, teamId: string): Promise<Invitation[]> =
         where team_id = ${teamId} order by invited_at, invitation_id`,
   )
 
-/** Undefined also for text that is not an id. */
 export const findInvitation = (db: Db, teamId: string, invitationId: string): Promise<Invitation | undefined> =>
   db.maybe(
     invitation,
     sql`select invitation_id, mail, role, invited_at, expires_at, mail_state, mail_error from team_invitation
-        where team_id = ${teamId} and invitation_id::text = ${invitationId}`,
+        where team_id = ${teamId} and invitation_id = ${invitationId}`,
   )
 
 export const countOpen = (db: Db, teamId: string, now: Date): Promise<number> =>
@@ -61,7 +60,7 @@ export const countOpen = (db: Db, teamId: string, now: Date): Promise<number> =>
     sql`select count(*)::int as open from team_invitation where team_id = ${teamId} and expires_at > ${now}`,
   )
 
-/** True for exactly one of any number of simultaneous callers. */
+/** True for exactly one of concurrent callers. */
 export const deleteInvitation = async (db: Db, invitationId: string): Promise<boolean> =>
   (await db.exec(sql`delete from team_invitation where invitation_id = ${invitationId}`)) === 1
 
@@ -87,7 +86,7 @@ const unsent = z.object({
   expires_at: z.date(),
 })
 
-/** What there is to send; undefined when the mail is sent, or the link can no longer be used. */
+/** Undefined if the mail has been sent, or the link can no longer be used. */
 export const findUnsent = (db: Db, linkId: string, now: Date): Promise<z.output<typeof unsent> | undefined> =>
   db.maybe(
     unsent,

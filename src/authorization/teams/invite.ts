@@ -35,26 +35,25 @@ function newLink({ keys, clock }: Deps) {
 const mailLink = (db: Db, linkId: string): Promise<number> =>
   enqueue(db, 'send-team-mail', { linkId }, { key: `team-mail:${linkId}`, maxAttempts: LINK_MAIL_ATTEMPTS })
 
-/** Throws TeamRefusal. In a transaction that has locked the team. */
+/** Throws TeamRefusal. The caller has locked the team. */
 async function refuseIfFull({ db, clock }: Deps, teamId: string): Promise<void> {
   const open = await invitations.countOpen(db, teamId, clock.now())
   if ((await store.countMembers(db, teamId)).members + open >= MAX_MEMBERS) throw new TeamRefusal('full')
   if (open >= MAX_INVITATIONS) throw new TeamRefusal('invitations')
 }
 
-/** Returns the invitation's id. In the caller's transaction, with the team locked, or new. */
+/** Returns the invitation's id. The caller has locked the team, or just created it, in its transaction. */
 export async function sendInvitation(deps: Deps, teamId: string, { mail, role }: NewMember): Promise<string> {
   const { db, clock } = deps
   await refuseIfFull(deps, teamId)
   const [invitation_id, link] = [randomUUID(), newLink(deps)]
-  const made = { invitation_id, mail, mail_key: mailKeyOf(mail), role, ...link }
-  if ((await invitations.insertInvitation(db, teamId, made, clock.now())) === 0) throw new TeamRefusal('taken')
+  const invited = { invitation_id, mail, mail_key: mailKeyOf(mail), role, ...link }
+  if ((await invitations.insertInvitation(db, teamId, invited, clock.now())) === 0) throw new TeamRefusal('taken')
   if (!(await mayInvite(deps, `team ${teamId}`, mail))) throw new TeamRefusal('mails')
   await mailLink(db, link.link_id)
   return invitation_id
 }
 
-/** An owner invites somebody by mail. */
 export const invite = operation(
   newMember,
   (deps: Deps, teamId: string, who: NewMember, person: UserRowKey): Promise<void> =>
@@ -70,11 +69,11 @@ async function invitationOf(db: Db, teamId: string, invitationId: string): Promi
   return found
 }
 
-/** Sends a new invitation; the former one can no longer be used. */
+/** Sends the invitation again with a new link; the old link stops working. */
 export const inviteAgain = (deps: Deps, teamId: string, invitationId: string, person: UserRowKey): Promise<void> =>
   changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, deps: inside, now, record }) => {
     const found = await invitationOf(db, teamId, invitationId)
-    if (found.expires_at <= now) await refuseIfFull(inside, teamId) // it was not counted any more
+    if (found.expires_at <= now) await refuseIfFull(inside, teamId) // expired ones are not counted
     if (!(await mayInvite(inside, `team ${teamId}`, found.mail))) throw new TeamRefusal('mails')
     const link = newLink(inside)
     await invitations.replaceLink(db, found.invitation_id, link, now)
@@ -94,35 +93,34 @@ export const withdrawInvitation = (
     await record('team_invitation_withdrawn', { invitation_id: found.invitation_id })
   })
 
-/** The invitation of a link; changes nothing. Throws TeamRefusal. A forged or expired token costs no statement. */
+/** Looks up the invitation of a link. Throws TeamRefusal; forged and expired tokens cost no statement. */
 export async function openInvitation({ db, clock, keys }: Deps, token: string): Promise<invitations.OpenedInvitation> {
-  const read = parseToken(keys, prefixOfLink('team'), token)
-  if (!read) throw new TeamRefusal('link_invalid')
-  if (read.expiresAt <= clock.now()) throw new TeamRefusal('link_expired')
-  const found = await invitations.findByLink(db, read.hash)
+  const parsed = parseToken(keys, prefixOfLink('team'), token)
+  if (!parsed) throw new TeamRefusal('link_invalid')
+  if (parsed.expiresAt <= clock.now()) throw new TeamRefusal('link_expired')
+  const found = await invitations.findByLink(db, parsed.hash)
   if (!found) throw new TeamRefusal('link_invalid')
   return found
 }
 
-/** Whoever has the link joins, and accepts the terms; of calls at once one succeeds. Throws TeamRefusal. */
+/** Joins the team of the link and accepts the terms. Of concurrent calls one succeeds. Throws TeamRefusal. */
 export async function joinTeam(deps: Deps, token: string, person: SignedIn): Promise<string> {
   await openInvitation(deps, token)
   return becomeDeveloper(deps, person, async (inside) => {
-    const { db, clock } = inside
     const { invitation_id, team_id: teamId, role } = await openInvitation(inside, token)
-    return changeTeam(inside, teamId, { person: undefined, role }, async ({ db: own, deps: acting, record }) => {
-      if (await store.findMembership(own, person, teamId)) throw new TeamRefusal('joined')
-      if ((await store.teamsOfPerson(own, person)).length >= MAX_TEAMS) throw new TeamRefusal('teams')
+    return changeTeam(inside, teamId, { person: undefined, role }, async ({ db, now, record }) => {
+      if (await store.findMembership(db, person, teamId)) throw new TeamRefusal('joined')
+      if ((await store.teamsOfPerson(db, person)).length >= MAX_TEAMS) throw new TeamRefusal('teams')
       if (!(await invitations.deleteInvitation(db, invitation_id))) throw new TeamRefusal('link_invalid')
       const memberId = randomUUID()
-      await store.insertMember(acting.db, person, { teamId, memberId, role }, clock.now())
+      await store.insertMember(db, person, { teamId, memberId, role }, now)
       await record('team_joined', { by: person, member_id: memberId, role })
       return teamId
     })
   })
 }
 
-/** A mail that is still to be sent. `token` is a secret: it goes into the mail and nowhere else. */
+/** A mail still to be sent. `token` is a secret: it goes into the mail and nowhere else. */
 export async function findTeamMail({ db, clock, keys }: Deps, linkId: string) {
   const found = await invitations.findUnsent(db, linkId, clock.now())
   if (!found) return undefined

@@ -9,7 +9,6 @@ import { notFound, TeamRefusal } from './errors.ts'
 import * as store from './store.ts'
 import { changeTeam, recordTeamEvent } from './team.ts'
 
-/** A team keeps an owner. */
 async function requireAnotherOwner(db: Db, teamId: string): Promise<void> {
   if ((await store.countMembers(db, teamId)).owners <= 1) throw new TeamRefusal('last_owner')
 }
@@ -22,7 +21,6 @@ async function memberOf(db: Db, teamId: string, memberId: string) {
 
 const chosenRole = z.object({ role: memberRole })
 
-/** An owner makes a member owner or developer. */
 export const setMemberRole = operation(
   chosenRole,
   (
@@ -41,7 +39,7 @@ export const setMemberRole = operation(
     }),
 )
 
-/** An owner removes a member, who finds nothing of the team from the next request on. */
+/** Takes effect with the member's next request. */
 export const removeMember = (deps: Deps, teamId: string, memberId: string, person: UserRowKey): Promise<void> =>
   changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, record }) => {
     const found = await memberOf(db, teamId, memberId)
@@ -50,7 +48,7 @@ export const removeMember = (deps: Deps, teamId: string, memberId: string, perso
     await record('team_member_removed', { member_id: found.member_id, role: found.role })
   })
 
-/** A member leaves; the last owner cannot. */
+/** The last owner cannot leave. */
 export const leaveTeam = (deps: Deps, teamId: string, person: UserRowKey): Promise<void> =>
   changeTeam(deps, teamId, { person, role: 'developer' }, async ({ db, self, record }) => {
     if (!self) throw notFound()
@@ -59,9 +57,9 @@ export const leaveTeam = (deps: Deps, teamId: string, person: UserRowKey): Promi
     await record('team_left', { member_id: self.member_id, role: self.role })
   })
 
-/** Somebody is erased: teams that have no other owner get one, where there is anybody. In the caller's transaction. */
+/** Before a person is erased: teams without another owner get one, if there is anybody. In the caller's transaction. */
 export async function handOverTeams(deps: Deps, person: UserRowKey): Promise<void> {
-  await store.lockTeamsOf(deps.db, person) // another owner may be leaving
+  await store.lockTeamsOf(deps.db, person) // another owner may be leaving at the same time
   for (const { team_id, member_id } of await store.promoteHeirs(deps.db, person)) {
     await recordTeamEvent(deps, 'team_role_set', team_id, {
       member_id,

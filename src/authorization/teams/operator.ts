@@ -13,10 +13,10 @@ import { sendInvitation } from './invite.ts'
 import { approveRequest, listRequests, oneRequest, refuseRequest, returnRequest, showRequest } from './request.ts'
 import { withdrawOpen } from './request-store.ts'
 import * as store from './store.ts'
-import { createEmptyTeam } from './team.ts'
+import { makeTeam } from './team.ts'
 import { newTeam, newTeamOf, type TeamFilter, teamFilter } from './wire.ts'
 
-/** The team by its id, or by its name where no other has it. */
+/** The team by id, or by name if that is unique. */
 const givenApp = oneApp.extend({ team_id: newTeam.shape.name })
 
 const listTeams = ({ db }: Deps, filter: TeamFilter) => pageNamed('teams', store.listTeams(db, filter))
@@ -24,12 +24,12 @@ const listTeams = ({ db }: Deps, filter: TeamFilter) => pageNamed('teams', store
 /** A team whose owner is invited by mail. */
 const createTeam = (deps: Deps, { name, mail }: z.output<typeof newTeamOf>): Promise<{ team_id: string }> =>
   inTransaction(deps, async (inside) => {
-    const team_id = await createEmptyTeam(inside, name)
+    const team_id = await makeTeam(inside, name)
     await sendInvitation(inside, team_id, { mail, role: 'owner' })
     return { team_id }
   })
 
-/** Its members see the app and change it from now on, and those of another team no longer. What that team has asked for is withdrawn. */
+/** Moves the app to this team; open requests of its former team are withdrawn. */
 const giveApp = (
   deps: Deps,
   { app_key, team_id: given }: z.output<typeof givenApp>,
@@ -37,14 +37,14 @@ const giveApp = (
   inTransaction(deps, async (inside, db) => {
     await showMicroApp(inside, app_key)
     const team_id = await teamOf(db, given)
-    await lockMicroApp(db, app_key) // what the team of before is just doing with it comes first
+    await lockMicroApp(db, app_key) // waits for changes by its former team
     await store.giveApp(db, app_key, team_id, deps.clock.now())
     await withdrawOpen(db, app_key, deps.clock.now())
     await recordAudit(inside, { event: 'app_given', appKey: app_key, detail: { team_id } })
     return { app_key, team_id }
   })
 
-/** The locked team. */
+/** Resolves the team, and locks it. */
 async function teamOf(db: Db, given: string): Promise<string> {
   const [team_id, another] = isUuid(given) ? [given] : await store.teamsNamed(db, given)
   if (another) throw new InvalidInput([{ field: 'team_id', problem: localized('several-teams') }])
@@ -54,7 +54,7 @@ async function teamOf(db: Db, given: string): Promise<string> {
 
 type Change = OutputOf<typeof showRequest>['changes'][number]
 
-/** Which team has the app; null: operators alone. */
+/** The team that has the app; null if only operators do. */
 const teamOfApp = async ({ db }: Deps, { app_key }: z.output<typeof oneApp>): Promise<{ team: string | null }> => ({
   team: (await store.teamOfApp(db, app_key)) ?? null,
 })
@@ -149,5 +149,5 @@ const rows = [
   }),
 ]
 
-/** What operators do with the teams of developers, and which team has an app. */
+/** Operations on teams of developers, and the team of an app, for operators. */
 export const TEAM_ACTIONS = { rows, teamOfApp }

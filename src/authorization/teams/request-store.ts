@@ -17,7 +17,7 @@ const request = z.object({
   request_id: z.string(),
   app_key: z.string(),
   kind: z.enum(['live', 'change']),
-  // A field that is newer than the request is not asked for.
+  // Fields added since the request was made are absent.
   asked: keptTeamFields
     .strict()
     .partial()
@@ -25,7 +25,7 @@ const request = z.object({
     .extend({ kind: z.enum(APP_KINDS), reasons: z.partialRecord(z.enum(SCOPES), z.string()) }),
   state: z.enum(REQUEST_STATES),
   asked_at: z.date(),
-  /** updated_at of the app that was asked about; null of requests from before it was kept. */
+  /** updated_at of the app when the request was made; null in old requests. */
   based_on: z.date().nullable(),
   decided_at: z.date().nullable(),
   remark: z.string().nullable(),
@@ -41,7 +41,7 @@ interface NewRequest {
   readonly basedOn: Date
 }
 
-/** 0 where one is open already. */
+/** 0 if there is an open one. */
 export const insertRequest = (db: Db, { requestId, appKey, kind, basedOn }: NewRequest, asked: AppFields, now: Date) =>
   db.exec(
     sql`insert into app_request (request_id, app_key, kind, asked, state, asked_at, based_on)
@@ -55,13 +55,13 @@ export const latestRequest = (db: Db, appKey: string): Promise<AppRequest | unde
     sql`select ${COLUMNS} from app_request where app_key = ${appKey} order by asked_at desc, request_id limit 1`,
   )
 
-/** Undefined too for text that is no id. */
+/** Undefined also for text that is not an id. */
 export const findRequest = async (db: Db, requestId: string): Promise<AppRequest | undefined> =>
   isUuid(requestId)
     ? db.maybe(request, sql`select ${COLUMNS} from app_request where request_id = ${requestId}`)
     : undefined
 
-/** True for exactly one of any number of simultaneous callers. */
+/** True for exactly one of concurrent callers. */
 export const closeRequest = async (
   db: Db,
   requestId: string,
@@ -74,14 +74,14 @@ export const closeRequest = async (
         where request_id = ${requestId} and state = 'open'`,
   )) === 1
 
-/** The team has changed something of the app that is not asked for: an open request is about the app as it is then. */
+/** After a change by the team that needs no approval: an open request is then based on the changed app. */
 export const rebaseRequest = (db: Db, appKey: string, from: Date, to: Date): Promise<number> =>
   db.exec(
     sql`update app_request set based_on = ${to}
         where app_key = ${appKey} and state = 'open' and coalesce(based_on, asked_at) >= ${from}`,
   )
 
-/** What the team that had the app before has asked for is nobody's. */
+/** When the app moves to another team. */
 export const withdrawOpen = (db: Db, appKey: string, now: Date): Promise<number> =>
   db.exec(
     sql`update app_request set state = 'withdrawn', decided_at = ${now} where app_key = ${appKey} and state = 'open'`,
@@ -98,10 +98,10 @@ const listed = z.object({
 })
 export type ListedRequest = z.output<typeof listed>
 
-/** Who has waited longest comes first. */
+/** Oldest first. */
 export async function listRequests(db: Db, { limit, after, state }: RequestFilter): Promise<Page<ListedRequest>> {
   const [askedAt, requestId] = after ?? []
-  const found = await db.listWithCustomPlan(
+  const rows = await db.listWithCustomPlan(
     withCursor(listed),
     sql`select r.request_id, r.app_key, a.name, t.name as team, r.kind, r.state, r.asked_at,
           ${cursorOf(sql.part`r.asked_at, r.request_id`)}
@@ -113,5 +113,5 @@ export async function listRequests(db: Db, { limit, after, state }: RequestFilte
             or (r.asked_at, r.request_id) > (${askedAt}::timestamptz, ${requestId}::uuid))
         order by r.asked_at, r.request_id limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
+  return pageOf(rows, limit)
 }

@@ -19,10 +19,10 @@ import * as store from './request-store.ts'
 import { ownersOf } from './store.ts'
 import { type AppFields, appFields, keptTeamFields, remark, requestFilter } from './wire.ts'
 
-/** What a team asks operators for. What is in force stays until they have decided. */
+/** Requests of teams to operators. What is in force stays until they decide. */
 
-/** What operators have set of the app may be no longer what a team could give: that is said before anybody waits. */
-async function ask(
+/** Validates the fields first: operators may have set values that a team could not request. */
+async function makeRequest(
   deps: Deps,
   { app_key: appKey, updated_at: basedOn }: { readonly app_key: string; readonly updated_at: Date },
   kind: store.AppRequest['kind'],
@@ -34,27 +34,27 @@ async function ask(
   if ((await store.insertRequest(db, { requestId, appKey, kind, basedOn }, asked, clock.now())) === 0) {
     throw new TeamRefusal('asked')
   }
-  // As part of the transaction: one mail, and none for what is not asked.
+  // In the transaction: exactly one mail, and none if the request is rolled back.
   if (deps.config.OPERATORS_MAIL) await enqueue(db, 'send-request-mail', { requestId })
   await recordAudit(deps, { event: 'app_request_made', appKey, detail: { request_id: requestId, kind } })
 }
 
-/** Whether people elsewhere could use the app at all. */
+/** Whether the app is reachable from other machines. */
 const reachesPeople = ({ hosts, redirect_uris }: AppFields): boolean =>
   hosts.some((host) => !isLoopbackHost(host.replace(/:\d+$/, ''))) ||
   redirect_uris.some((uri) => !isLoopbackHost(new URL(uri).hostname))
 
-/** An owner asks that an app in development goes live as it is now. */
+/** Requests that an app in development goes live as it is now. */
 const requestApproval = (deps: Deps, appKey: string, person: UserRowKey): Promise<void> =>
   changeApp(deps, appKey, { person, role: 'owner' }, async (inside, access) => {
     const app = await showMicroApp(inside, appKey)
     if (app.stage !== 'development') throw new TeamRefusal('live')
     const asked = { ...keptTeamFields.parse(app), kind: access.kind, reasons: access.reasons }
     if (!reachesPeople(asked)) throw new TeamRefusal('loopback_only')
-    await ask(inside, app, 'live', asked)
+    await makeRequest(inside, app, 'live', asked)
   })
 
-/** An owner asks for a change of a live app. */
+/** Requests a change of a live app. */
 const requestChange = operation(
   appFields,
   (deps: Deps, appKey: string, asked: AppFields, person: UserRowKey): Promise<void> =>
@@ -62,11 +62,10 @@ const requestChange = operation(
       const app = await showMicroApp(inside, appKey)
       if (app.stage !== 'live') throw notFound()
       if (kind !== asked.kind) throw new InvalidInput([{ field: 'kind', problem: localized('cannot-be-changed') }])
-      await ask(inside, app, 'change', asked)
+      await makeRequest(inside, app, 'change', asked)
     }),
 )
 
-/** An owner takes back what was not decided yet. */
 const withdrawRequest = (deps: Deps, appKey: string, person: UserRowKey): Promise<void> =>
   changeApp(deps, appKey, { person, role: 'owner' }, async (inside) => {
     const found = await store.latestRequest(inside.db, appKey)
@@ -77,13 +76,12 @@ const withdrawRequest = (deps: Deps, appKey: string, person: UserRowKey): Promis
 
 const latestRequest = ({ db }: Deps, appKey: string) => store.latestRequest(db, appKey)
 
-/** What operators are told by mail; undefined once it is decided, or withdrawn. */
+/** What the mail to operators says; undefined once the request is decided or withdrawn. */
 async function openRequest({ db }: Deps, requestId: string) {
   const found = await store.findRequest(db, requestId)
   return found?.state === 'open' ? { name: found.asked.name, kind: found.kind, at: found.asked_at } : undefined
 }
 
-/** What a team does about the approval of its app. */
 export const APP_REQUESTS = {
   open: openRequest,
   latest: latestRequest,
@@ -103,7 +101,7 @@ export const listRequests = operation(requestFilter, ({ db }: Deps, filter) =>
   pageNamed('requests', store.listRequests(db, filter)),
 )
 
-/** A request with what is in force now: `changes` has each field that would become another. */
+/** A request with the current values: `changes` has each field that would change. */
 export async function showRequest(deps: Deps, { request_id }: OneRequest) {
   const found = await store.findRequest(deps.db, request_id)
   if (!found) throw noSuchRequest()
@@ -126,10 +124,10 @@ async function decide(
   return inTransaction(deps, async (inside, db) => {
     const before = await store.findRequest(db, requestId)
     if (!before) throw noSuchRequest()
-    await lockMicroApp(db, before.app_key) // first, as teams do, who then change its request
+    await lockMicroApp(db, before.app_key) // first, in the same order as changes by teams
     const found = (await store.findRequest(db, requestId)) ?? before
-    const { state, remark: said } = decision
-    if (!(await store.closeRequest(db, found.request_id, state, said, deps.clock.now()))) {
+    const { state, remark } = decision
+    if (!(await store.closeRequest(db, found.request_id, state, remark, deps.clock.now()))) {
       throw new TeamRefusal('decided')
     }
     await work(inside, found)
@@ -138,18 +136,18 @@ async function decide(
   })
 }
 
-/** The app is live from now on, or has what was asked for. */
+/** The app goes live, or gets the requested changes. */
 export const approveRequest = (deps: Deps, { request_id }: OneRequest) =>
   decide(deps, request_id, { state: 'approved', remark: null }, async (inside, request) => {
     const { app_key, kind, asked, asked_at, based_on } = request
     const { kind: runsOn, reasons, ...fields } = asked
-    // A page calls from where it is; what else operators have set of the app stays.
+    // A page may call from its own origins; everything else that operators have set stays.
     const changes = parseInput(
       updateMicroApp.input,
       runsOn === 'page' ? { ...fields, cors_origins: originsOf(asked) } : fields,
     )
     const admit = ({ updated_at }: { readonly updated_at: Date }) => {
-      // What operators have changed of it since then would be undone without a word.
+      // Changes by operators since the request would be silently undone.
       if (kind === 'change' && updated_at > (based_on ?? asked_at)) throw new TeamRefusal('changed_since')
     }
     await putLive(inside, app_key, changes, { requestId: request_id, admit })
@@ -162,13 +160,13 @@ type WithRemark = z.output<typeof withRemark>
 
 const closing =
   (state: 'refused' | 'returned') =>
-  (deps: Deps, { request_id, remark: said }: WithRemark) =>
-    decide(deps, request_id, { state, remark: said }, (inside, { app_key }) =>
-      recordAudit(inside, { event: `app_request_${state}`, appKey: app_key, detail: { request_id, remark: said } }),
+  (deps: Deps, { request_id, remark }: WithRemark) =>
+    decide(deps, request_id, { state, remark }, (inside, { app_key }) =>
+      recordAudit(inside, { event: `app_request_${state}`, appKey: app_key, detail: { request_id, remark } }),
     )
 
-/** Not as it is, for a reason that the team reads. */
+/** The team reads the reason. */
 export const refuseRequest = operation(withRemark, closing('refused'))
 
-/** The team is asked something first, and then asks again. */
+/** With a question to the team, which may request again. */
 export const returnRequest = operation(withRemark, closing('returned'))

@@ -10,13 +10,13 @@ import { INVITATION_RETENTION } from './invitation-store.ts'
 import { REQUEST_RETENTION } from './request-store.ts'
 import { type Membership, membership, type TeamFilter, type TeamMember, teamMember } from './wire.ts'
 
-/** What is kept about a person who develops apps. The team stays, and so does what it has made. */
+/** Rows about a person as a developer. Teams and their apps stay. */
 export const TEAMS_OF_PERSON: readonly PersonalRows[] = [
   { what: 'team_members', table: 'team_member', key: { team_id: 'uuid' }, shown: ['team_id', 'role', 'joined_at'] },
   { what: 'developers', table: 'developer', key: {}, shown: ['accepted_at'] },
 ]
 
-/** 0 for somebody who has accepted before. The person is locked. */
+/** 0 if they accepted before. The person is locked. */
 export const insertDeveloper = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
   db.exec(
     sql`insert into developer (routing_key, cid, user_id, accepted_at)
@@ -33,11 +33,11 @@ export const insertTeam = (db: Db, teamId: string, name: string, now: Date): Pro
 export const renameTeam = (db: Db, teamId: string, name: string): Promise<number> =>
   db.exec(sql`update team set name = ${name} where team_id = ${teamId}`)
 
-/** Changes of one team wait for each other; undefined when there is no such team. */
-export const lockTeam = (db: Db, teamId: string): Promise<{ name: string } | undefined> =>
-  db.maybe(z.object({ name: z.string() }), sql`select name from team where team_id = ${teamId} for update`)
+/** Serialises changes of one team; false if there is no such team. */
+export const lockTeam = async (db: Db, teamId: string): Promise<boolean> =>
+  (await db.exec(sql`select from team where team_id = ${teamId} for update`)) === 1
 
-/** All of the person's, in one order. */
+/** Locks all teams of the person, always in the same order. */
 export const lockTeamsOf = (db: Db, person: UserRowKey): Promise<number> =>
   db.exec(
     sql`select from team where team_id = any (array(select team_id from team_member where ${ofPerson(person)}))
@@ -50,7 +50,7 @@ interface NewMember {
   readonly role: MemberRole
 }
 
-/** 0 for a member. The person is locked. */
+/** 0 if they are a member already. The person is locked. */
 export const insertMember = (db: Db, key: UserRowKey, { teamId, memberId, role }: NewMember, now: Date) =>
   db.exec(
     sql`insert into team_member (routing_key, cid, user_id, team_id, member_id, role, joined_at)
@@ -58,7 +58,7 @@ export const insertMember = (db: Db, key: UserRowKey, { teamId, memberId, role }
         on conflict do nothing`,
   )
 
-/** Their teams, by name. */
+/** Ordered by name. */
 export const teamsOfPerson = (db: Db, person: UserRowKey): Promise<Membership[]> =>
   db.many(
     membership,
@@ -67,13 +67,13 @@ export const teamsOfPerson = (db: Db, person: UserRowKey): Promise<Membership[]>
         order by lower(t.name), t.team_id`,
   )
 
-/** Undefined for whoever is no member, and for text that is not an id. */
+/** Undefined for non-members. */
 export const findMembership = (db: Db, person: UserRowKey, teamId: string): Promise<Membership | undefined> =>
   db.maybe(
     membership,
     sql`select t.team_id, t.name, m.role, m.member_id from team_member m join team t using (team_id)
         where ${ofPerson(person, 'm')}
-          and m.team_id::text = ${teamId}`,
+          and m.team_id = ${teamId}`,
   )
 
 const keyedMember = teamMember
@@ -81,11 +81,11 @@ const keyedMember = teamMember
   .extend({ routing_key: z.number(), cid: z.number(), user_id: z.string() })
 const named = teamMember.pick({ member_id: true, name: true })
 
-const KEYED = (one: z.output<typeof keyedMember>) => sql.part`
-  ${one.member_id}::uuid as member_id, ${one.routing_key}::int as routing_key, ${one.cid}::int as cid,
-  ${one.user_id}::text as user_id`
+const KEYED = (row: z.output<typeof keyedMember>) => sql.part`
+  ${row.member_id}::uuid as member_id, ${row.routing_key}::int as routing_key, ${row.cid}::int as cid,
+  ${row.user_id}::text as user_id`
 
-/** Who joined first comes first. Two statements: the profiles may lie on other shards. */
+/** In order of joining. Two statements, since profiles may be on other shards. */
 export async function listMembers(db: Db, teamId: string): Promise<TeamMember[]> {
   const members = await db.many(
     keyedMember,
@@ -106,13 +106,12 @@ export async function listMembers(db: Db, teamId: string): Promise<TeamMember[]>
   })
 }
 
-const known = z.object({ member_id: z.string(), role: z.enum(['owner', 'developer']) })
+const foundMember = teamMember.pick({ member_id: true, role: true })
 
-/** Undefined also for text that is not an id. */
-export const findMember = (db: Db, teamId: string, memberId: string): Promise<z.output<typeof known> | undefined> =>
+export const findMember = (db: Db, teamId: string, memberId: string) =>
   db.maybe(
-    known,
-    sql`select member_id, role from team_member where team_id = ${teamId} and member_id::text = ${memberId}`,
+    foundMember,
+    sql`select member_id, role from team_member where team_id = ${teamId} and member_id = ${memberId}`,
   )
 
 const counts = z.object({ members: z.number(), owners: z.number() })
@@ -132,7 +131,7 @@ export const deleteMember = (db: Db, memberId: string): Promise<number> =>
 
 const heir = z.object({ team_id: z.string(), member_id: z.string() })
 
-/** Makes the member who joined first the owner of each team that has this person as its only owner. */
+/** In each team whose only owner is this person, makes the longest-standing other member an owner. */
 export const promoteHeirs = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<z.output<typeof heir>[]> =>
   db.many(
     heir,
@@ -150,7 +149,7 @@ export const promoteHeirs = (db: Db, { routingKey, cid, userId }: UserRowKey): P
 
 const owner = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
 
-/** Of the team that has the app. In one order for everybody: what is told to them keeps a row of each locked. */
+/** Owners of the team that has the app, always in the same order: notifying them locks a row each. */
 export const ownersOf = (db: Db, appKey: string): Promise<UserRowKey[]> =>
   db.many(
     owner,
@@ -159,7 +158,7 @@ export const ownersOf = (db: Db, appKey: string): Promise<UserRowKey[]> =>
         order by m.routing_key, m.cid, m.user_id`,
   )
 
-/** Until the end of the transaction; false for somebody who is no developer. */
+/** Locks until the end of the transaction; false if the person is not a developer. */
 export const lockDeveloper = async (db: Db, person: UserRowKey): Promise<boolean> =>
   (await db.exec(sql`select from developer where ${ofPerson(person)} for update`)) === 1
 
@@ -178,7 +177,7 @@ export type ListedTeam = z.output<typeof listedTeam>
 /** Oldest first. */
 export async function listTeams(db: Db, { limit, after, name }: TeamFilter): Promise<Page<ListedTeam>> {
   const [createdAt, teamId] = after ?? []
-  const found = await db.listWithCustomPlan(
+  const rows = await db.listWithCustomPlan(
     withCursor(listedTeam),
     sql`select t.team_id, t.name, t.created_at, ${cursorOf(sql.part`t.created_at, t.team_id`)},
           (select count(*)::int from team_member m where m.team_id = t.team_id) as members,
@@ -190,14 +189,14 @@ export async function listTeams(db: Db, { limit, after, name }: TeamFilter): Pro
           and (${name}::text is null or lower(t.name) like lower(${beginsWith(name)}))
         order by t.created_at, t.team_id limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
+  return pageOf(rows, limit)
 }
 
-/** Two at most. */
+/** At most two. */
 export const teamsNamed = (db: Db, name: string): Promise<string[]> =>
   db.values(z.string(), sql`select team_id from team where lower(name) = lower(${name}) order by team_id limit 2`)
 
-/** The team that has the app; an app belongs to one at most. */
+/** An app belongs to at most one team. */
 export const giveApp = (db: Db, appKey: string, teamId: string, now: Date): Promise<number> =>
   db.exec(
     sql`insert into team_app (app_key, team_id, kind, given_at) values (${appKey}, ${teamId}, 'server', ${now})

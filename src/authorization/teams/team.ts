@@ -13,10 +13,9 @@ import { listInvitations } from './invitation-store.ts'
 import * as store from './store.ts'
 import { type Invitation, type Membership, newTeam, type TeamMember } from './wire.ts'
 
-/** Teams that one person may be in. */
 export const MAX_TEAMS = 10
 
-/** Leaves a row in the audit log. `detail` holds ids and roles, no addresses. */
+/** `detail` holds ids and roles, no addresses. */
 export const recordTeamEvent = (
   deps: Deps,
   event: `team_${string}`,
@@ -28,10 +27,10 @@ export const recordTeamEvent = (
 /** Whether this person has accepted the developer terms. */
 export const isDeveloper = ({ db }: Deps, person: UserRowKey): Promise<boolean> => store.isDeveloper(db, person)
 
-/** A long name is cut, though never in the middle of a character. */
+/** Long names are truncated, never inside a character. */
 const teamNameOf = ({ name }: SignedIn): string => newTeam.shape.name.safeParse(cutTo(name, 60)).data ?? 'Team'
 
-/** Accepts the terms and gives the person a team. TeamRefusal where developers are invited, and this one was not. */
+/** Accepts the terms and creates a team for the person. Throws TeamRefusal if developers need an invitation. */
 export async function acceptTerms(deps: Deps, person: SignedIn): Promise<void> {
   if (deps.config.DEVELOPERS !== 'open') throw new TeamRefusal('invited_only')
   await becomeDeveloper(deps, person, async (inside) => {
@@ -40,7 +39,7 @@ export async function acceptTerms(deps: Deps, person: SignedIn): Promise<void> {
   })
 }
 
-/** Once for each person; what else has to happen is done by `work` in the same transaction. */
+/** Idempotent. Runs `work` in the same transaction. */
 export const becomeDeveloper = <Done>(
   deps: Deps,
   person: SignedIn,
@@ -54,7 +53,8 @@ export const becomeDeveloper = <Done>(
     return work(inside)
   })
 
-async function makeTeam(deps: Deps, name: string, owner?: UserRowKey): Promise<string> {
+/** Without `owner`, a team that nobody is in yet. */
+export async function makeTeam(deps: Deps, name: string, owner?: UserRowKey): Promise<string> {
   const teamId = randomUUID()
   const now = deps.clock.now()
   await store.insertTeam(deps.db, teamId, name, now)
@@ -63,25 +63,22 @@ async function makeTeam(deps: Deps, name: string, owner?: UserRowKey): Promise<s
   return teamId
 }
 
-/** A further team of a developer, who owns it. */
+/** Another team, owned by this developer. */
 export const createTeam = operation(
   newTeam,
   (deps: Deps, { name }, person: UserRowKey): Promise<string> =>
     inTransaction(deps, async (inside, db) => {
       if (!(await lockUser(db, person))) throw notFound()
-      // Two requests at once are counted one after the other.
+      // Serialises concurrent requests, so that both are counted.
       if (!(await store.lockDeveloper(db, person))) throw notFound()
       if ((await store.teamsOfPerson(db, person)).length >= MAX_TEAMS) throw new TeamRefusal('teams')
       return makeTeam(inside, name, person)
     }),
 )
 
-/** A team that has nobody yet; for operators, who invite its owner. */
-export const createEmptyTeam = (deps: Deps, name: string): Promise<string> => makeTeam(deps, name)
-
 export const teamsOf = ({ db }: Deps, person: UserRowKey): Promise<Membership[]> => store.teamsOfPerson(db, person)
 
-/** The team, as this person is a member of it; undefined for whoever is none. */
+/** The team with the person's role in it; undefined for non-members, and for text that is not an id. */
 export const findMembership = async (
   { db }: Deps,
   person: UserRowKey,
@@ -96,31 +93,32 @@ export const peopleOfTeam = async (
   invitations: await listInvitations(db, teamId),
 })
 
-interface Work {
+interface TeamChange {
   readonly db: Db
   readonly deps: Deps
   readonly now: Date
-  /** Membership of whoever acts; undefined for operators. */
+  /** Membership of the actor; undefined if there is no `person`. */
   readonly self: Membership | undefined
   readonly record: (event: `team_${string}`, detail: object) => Promise<unknown>
 }
 
 /**
- * Changes a team in one transaction; changes of one team wait for each other. Whoever is no member (any more) finds nothing, a
- * developer is told that an owner has to do it. `person`: undefined for operators.
+ * Changes a team in one transaction, with the team locked. Throws 404 unless `person` is a member, and TeamRefusal if
+ * they need to be an owner; without `person` neither is checked.
  */
 export const changeTeam = <Done>(
   deps: Deps,
   teamId: string,
   { person, role }: { readonly person: UserRowKey | undefined; readonly role: MemberRole },
-  work: (inside: Work) => Promise<Done>,
+  work: (change: TeamChange) => Promise<Done>,
 ): Promise<Done> =>
   inTransaction(deps, async (inside, db) => {
     if (!(await store.lockTeam(db, teamId))) throw notFound()
     const self = person && (await store.findMembership(db, person, teamId))
     if (person && !self) throw notFound()
     if (self && role === 'owner' && self.role !== 'owner') throw new TeamRefusal('not_owner')
-    const record: Work['record'] = (event, detail) => recordTeamEvent(inside, event, teamId, { by: person, ...detail })
+    const record: TeamChange['record'] = (event, detail) =>
+      recordTeamEvent(inside, event, teamId, { by: person, ...detail })
     return work({ db, deps: inside, now: deps.clock.now(), self, record })
   })
 

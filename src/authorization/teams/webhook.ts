@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import { rotation } from '../../platform/lib/crypto/generated-secret.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
 import { checkWebhookUrl, listAppEvents, retryAppEvent, testWebhook } from '../app-events/index.ts'
@@ -14,12 +13,13 @@ import {
 import { changeApp } from './app.ts'
 import { TeamRefusal } from './errors.ts'
 import { rebaseRequest } from './request-store.ts'
+import { type SecretReplacement, secretReplacement } from './wire.ts'
 
-/** The webhook of an app, as its team has it. People are not shown it, so a change of a live app needs no approval. */
+/** The webhook of an app. People never see it, so changing it needs no approval even in live apps. */
 
 const webhook = z.strictObject({ webhook_url: MICRO_APP_FIELDS.webhook_url.changed })
 
-/** Sets, changes or (null) removes the address. Returns a new address's secret, shown once. Throws InvalidInput. */
+/** Sets, changes or (null) removes the address; returns the secret of a new one, to be shown once. */
 const setWebhook = operation(
   webhook,
   (
@@ -39,18 +39,16 @@ const setWebhook = operation(
   },
 )
 
-const secretRotation = rotation.extend({ replaces: z.string().max(40) })
-
 /**
- * An owner makes a new secret, to be shown this once; for a while the one so far signs too. It is in place of the one
- * that was shown as the newest: a form that is sent twice makes one.
+ * Returns a new secret, to be shown once; the old one also signs for a while. `replaces` is the newest secret that the
+ * owner saw, so a form sent twice makes only one.
  */
 const rotateSecret = operation(
-  secretRotation,
+  secretReplacement,
   async (
     deps: OutboundDeps,
     appKey: string,
-    { replaces, overlap_s }: z.output<typeof secretRotation>,
+    { replaces, overlap_s }: SecretReplacement,
     person: UserRowKey,
   ): Promise<string> =>
     changeApp(deps, appKey, { person, role: 'owner' }, async (inside) => {
@@ -70,7 +68,6 @@ const retry = operation(
     ),
 )
 
-/** What a team does about the webhook of its app. */
 export const APP_WEBHOOK = {
   set: setWebhook,
   newest: webhookSecretMark,

@@ -1,22 +1,21 @@
 import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
 import { shapeOf } from '../../platform/db/record-fields.ts'
+import { rotation } from '../../platform/lib/crypto/generated-secret.ts'
 import { issue } from '../../platform/lib/json/field-problem.ts'
 import { shownName, visibleLine } from '../../platform/lib/json/input.ts'
 import { MAIL_STATES, memberMail, memberRole } from '../../platform/lib/member.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
 import { TEAM_FIELDS } from '../registry/index.ts'
 
-/** What pages and operators take and give about teams. Names are those of the tables' columns. */
-
 const teamName = shownName(60)
 
 export const newTeam = z.strictObject({ name: teamName })
 
-/** A team that operators make, and who is invited to own it. */
+/** A team created by operators, and the address of its owner, who is invited. */
 export const newTeamOf = newTeam.extend({ mail: memberMail })
 
-/** A team, as one of its members sees it. */
+/** A team with a member's role in it. */
 export const membership = z.object({
   team_id: z.string(),
   name: z.string(),
@@ -46,16 +45,16 @@ export type Invitation = z.output<typeof invitation>
 
 export const APP_KINDS = ['server', 'page', 'native'] as const
 
-/** What a team has said of an app, out of all that is kept of it. */
+/** The fields of an app that its team controls. */
 export const keptTeamFields = z.object(shapeOf(TEAM_FIELDS, 'kept'))
 
-/** What developers say of an app. */
+/** The form of an app. */
 export const appFields = z
   .strictObject({
     ...shapeOf(TEAM_FIELDS, 'changed'),
     scopes: TEAM_FIELDS.scopes.created,
     kind: z.enum(APP_KINDS),
-    /** What each scope is for. */
+    /** Why each scope is needed. */
     reasons: z.partialRecord(z.enum(SCOPES), visibleLine(300)),
   })
   .superRefine(({ kind, scopes, reasons, hosts, redirect_uris }, context) => {
@@ -63,25 +62,29 @@ export const appFields = z
       const problem = kind === 'server' ? issue('required-without-hosts') : issue('must-have-entry')
       context.addIssue({ ...problem, path: ['redirect_uris'] })
     }
-    for (const scope of scopes.filter((one) => reasons[one] === undefined)) {
+    for (const scope of scopes.filter((scope) => reasons[scope] === undefined)) {
       context.addIssue({ ...issue('must-be-required'), path: ['reasons', scope] })
     }
   })
 export type AppFields = z.output<typeof appFields>
 
-/** Which teams, and which page of them: ordered by created_at, team_id. */
+/** Ordered by created_at, team_id. */
 export const teamFilter = z.strictObject({
   name: filterText(60).optional(),
   ...pageInput(z.tuple([momentKey, z.uuid()])),
 })
 export type TeamFilter = z.output<typeof teamFilter>
 
+/** `replaces`: the newest secret that the owner saw. */
+export const secretReplacement = rotation.extend({ replaces: z.string().max(40) })
+export type SecretReplacement = z.output<typeof secretReplacement>
+
 export const REQUEST_STATES = ['open', 'returned', 'approved', 'refused', 'withdrawn'] as const
 
-/** What an operator says to the team. */
+/** From an operator to the team. */
 export const remark = z.string().trim().min(3).max(500)
 
-/** Which requests, and which page of them: ordered by asked_at, request_id. */
+/** Ordered by asked_at, request_id. */
 export const requestFilter = z.strictObject({
   state: z.enum(REQUEST_STATES).default('open'),
   ...pageInput(z.tuple([momentKey, z.uuid()])),

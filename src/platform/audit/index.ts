@@ -1,4 +1,4 @@
-/** Who did what. */
+/** The audit log: who did what. */
 
 export { auditPages, listAudit } from './list.ts'
 export { AUDIT_ACTIONS, eventInWords } from './operator.ts'

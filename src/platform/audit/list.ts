@@ -4,25 +4,25 @@ import { operation } from '../lib/json/input.ts'
 import { findEvents } from './store.ts'
 import { type AuditExport, type AuditFilter, auditPage, type ShownEvent, shownEvent } from './wire.ts'
 
-/** The newest first. */
+/** Newest first. */
 export const listAudit = operation(auditPage, async ({ db }: Deps, page) => {
   const { rows, next } = await findEvents(db, page)
   return { events: rows.map(shownEvent), next }
 })
 
-const EXPORTED_AT_ONCE = 500
+const EXPORT_PAGE = 500
 
-/** All events of a filter, the newest first, a page at a time. */
+/** All matching events, newest first, a page at a time. */
 export async function* auditPages(deps: Deps, filter: AuditFilter): AsyncGenerator<readonly ShownEvent[]> {
   for (let next: string | null | undefined; next !== null; ) {
     const after = auditPage.shape.after.parse(next)
-    const page = await listAudit(deps, { ...filter, after, limit: EXPORTED_AT_ONCE })
+    const page = await listAudit(deps, { ...filter, after, limit: EXPORT_PAGE })
     yield page.events
     next = page.next
   }
 }
 
-/** All events of a filter as text, the newest first, a page at a time, so that memory holds no more than the reader is behind. */
+/** All matching events as text, newest first; at most one page is in memory, however slow the reader is. */
 export async function* exportAudit(deps: Deps, { format, ...filter }: AuditExport): AsyncGenerator<string> {
   if (format === 'csv') yield csvLine(CSV_COLUMNS)
   const line = format === 'csv' ? eventLine : (event: ShownEvent) => `${JSON.stringify(event)}\n`

@@ -18,7 +18,7 @@ const ABBREVIATIONS: readonly (readonly [RegExp, string])[] = [
   [/\baes\b/, 'AES'],
 ]
 
-/** What an event of the audit log is called on pages: `App secret rotated` of `app_secret_rotated`. */
+/** Label of an event on pages: `app_secret_rotated` becomes `App secret rotated`. */
 export function eventInWords(event: string, locale: Locale): string {
   const chinese = locale === 'zh-CN' ? CHINESE[event] : undefined
   if (chinese) return chinese
@@ -26,8 +26,8 @@ export function eventInWords(event: string, locale: Locale): string {
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 
-/** The kind of an actor; that of a newer process as it is. */
-const inWords = (kind: string, t: Translate): string =>
+/** The kind of an actor in words; unknown kinds, written by a newer version, as they are. */
+const kindInWords = (kind: string, t: Translate): string =>
   t.has(`choice.actor.${kind}`) ? t(`choice.actor.${kind}`) : kind
 
 const actorAs = (kind: string, { name }: { readonly name: string | null }): string =>
@@ -39,7 +39,7 @@ const withoutAddresses = ({ events, next }: OutputOf<typeof listAudit>) => ({
   next,
 })
 
-/** The page of what was changed: of `app:KEY`, `partner:ID`, `order:ID` or `user:CID/ID`. */
+/** The page of a target: `app:KEY`, `partner:ID`, `order:ID` or `user:CID/ID`. */
 function targetPage(target: string): PageAddress | undefined {
   const [, kind = '', id = ''] = /^(\w+):(.+)$/s.exec(target) ?? []
   const [, cid = '', userId = ''] = /^(\d+)\/(.+)$/s.exec(id) ?? []
@@ -57,7 +57,7 @@ function targetPage(target: string): PageAddress | undefined {
   }
 }
 
-/** What operators do with the audit log. */
+/** Operations on the audit log, for operators. */
 export const AUDIT_ACTIONS = [
   action({
     route: 'GET /audit',
@@ -73,7 +73,7 @@ export const AUDIT_ACTIONS = [
         { name: 'actor', of: ({ actor }) => actorAs(actor.kind, actor), onTerminalOnly: true },
         {
           name: 'actor',
-          of: ({ actor }, t) => actorAs(inWords(actor.kind, t), actor),
+          of: ({ actor }, t) => actorAs(kindInWords(actor.kind, t), actor),
           onPagesOnly: true,
         },
         { name: 'address', onPagesOnly: true },

@@ -4,25 +4,25 @@ import type { Actor } from '../deps.ts'
 import type { Clock } from '../lib/clock.ts'
 import { insertEvent } from './store.ts'
 
-/** Somebody who acts for themselves; the address and the request are those of `actor`. */
+/** The person as the actor; address and request id are taken from `actor`. */
 export const asPerson = (
   actor: Actor | undefined,
   { cid, userId }: { readonly cid: number; readonly userId: string },
 ): Actor => ({ ...actor, kind: 'user', name: `${cid}/${userId}` })
 
-/** An event that an operator or investigator may ask about later. `detail` holds ids and codes, never a secret. */
+/** An event that operators or investigators may ask about later. `detail` holds ids and codes, never a secret. */
 export interface AuditEvent {
   readonly event: string
-  /** If it is not the one in Deps. */
+  /** Overrides the actor in Deps. */
   readonly actor?: Actor
-  /** What was changed, if none of the keys below says it. */
+  /** What was changed, if it does not follow from the keys below. */
   readonly target?: string
   readonly routingKey?: number
   readonly appKey?: string
   readonly partnerId?: bigint
   readonly cid?: number
   readonly userId?: string
-  /** If it was not done. */
+  /** Set if it was not done. */
   readonly outcome?: 'refused' | 'failed'
   readonly detail?: object
 }
@@ -33,9 +33,9 @@ interface Recording {
   readonly actor?: Actor
 }
 
-/** Call it with the transaction of the change as `db`: after a crash either both exist or neither. */
-export function recordAudit({ db, clock, actor: acting }: Recording, event: AuditEvent): Promise<number> {
-  const { kind, name, address, requestId } = event.actor ?? acting ?? { kind: 'system' }
+/** Call it in the transaction of the change, so that a crash leaves both or neither. */
+export function recordAudit({ db, clock, actor: defaultActor }: Recording, event: AuditEvent): Promise<number> {
+  const { kind, name, address, requestId } = event.actor ?? defaultActor ?? { kind: 'system' }
   return insertEvent(db, {
     routing_key: event.routingKey ?? 0,
     at: clock.now(),
@@ -60,7 +60,7 @@ export function recordByPerson(deps: Recording, person: UserRowKey, event: strin
   return recordAudit(deps, { event, actor: asPerson(deps.actor, person), routingKey, cid, userId, detail })
 }
 
-/** Records an event of an operator alone. What jobs and test runs do is in the record's history and in the calls. */
+/** Only for operators: what jobs and test runs do is in the record's history and in the calls. */
 export async function recordIfOperator(deps: Recording, event: AuditEvent): Promise<void> {
   if (deps.actor?.kind === 'operator' || deps.actor?.kind === 'cli') await recordAudit(deps, event)
 }

@@ -1,23 +1,23 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 
-// Any number that nothing else in this database uses as an advisory lock.
-const SEALING = 7_001_004
+// An advisory lock id that nothing else in this database uses.
+const SEAL_LOCK = 7_001_004
 
-/** Whether this transaction may seal; only one at a time extends the chain. */
+/** True if this transaction holds the lock of the chain: only one at a time may extend it. */
 export const lockChain = (db: Db): Promise<boolean> =>
-  db.value(z.boolean(), sql`select pg_try_advisory_xact_lock(${SEALING}) as locked`)
+  db.value(z.boolean(), sql`select pg_try_advisory_xact_lock(${SEAL_LOCK}) as locked`)
 
-const waiting = z.object({ routing_key: z.number(), audit_id: z.string() })
+const unsealed = z.object({ routing_key: z.number(), audit_id: z.string() })
 
-/** Whether any row waits for a seal; mostly none does. */
+/** Whether any row is unsealed; usually none is. */
 export const hasUnsealed = (db: Db): Promise<boolean> =>
   db.value(z.boolean(), sql`select exists (select 1 from audit_unsealed) as waits`)
 
-/** Takes rows from those that wait for a seal. */
-export const takeUnsealed = (db: Db, limit: number): Promise<z.output<typeof waiting>[]> =>
+/** Removes up to `limit` rows from the unsealed ones and returns them. */
+export const takeUnsealed = (db: Db, limit: number): Promise<z.output<typeof unsealed>[]> =>
   db.many(
-    waiting,
+    unsealed,
     sql`delete from audit_unsealed where (routing_key, audit_id) in (
           select routing_key, audit_id from audit_unsealed limit ${limit})
         returning routing_key, audit_id`,
@@ -26,7 +26,7 @@ export const takeUnsealed = (db: Db, limit: number): Promise<z.output<typeof wai
 const seal = z.object({
   seal_no: z.string().transform(BigInt),
   before_at: z.date().nullable(),
-  /** MAC of the seal before; empty in the first one of all. */
+  /** MAC of the previous seal; empty in the very first. */
   before_chain: z.instanceof(Buffer),
   first_at: z.date(),
   last_at: z.date(),
@@ -43,14 +43,14 @@ const SEAL = sql.part`seal_no, before_at, before_chain, first_at, last_at, routi
 export const lastSeal = (db: Db): Promise<Seal | undefined> =>
   db.maybe(seal, sql`select ${SEAL} from audit_seal order by seal_no desc limit 1`)
 
-export const insertSeal = (db: Db, made: Seal): Promise<number> =>
+export const insertSeal = (db: Db, row: Seal): Promise<number> =>
   db.exec(
     sql`insert into audit_seal (${SEAL})
-        values (${made.seal_no}, ${made.before_at}, ${made.before_chain}, ${made.first_at}, ${made.last_at},
-                ${made.routing_keys}, ${made.audit_ids}, ${made.row_digests}, ${made.key_id}, ${made.chain})`,
+        values (${row.seal_no}, ${row.before_at}, ${row.before_chain}, ${row.first_at}, ${row.last_at},
+                ${row.routing_keys}, ${row.audit_ids}, ${row.row_digests}, ${row.key_id}, ${row.chain})`,
   )
 
-/** In their order, those after this one. */
+/** Seals after this number, in order. */
 export const sealsAfter = (db: Db, sealNo: bigint, limit: number): Promise<Seal[]> =>
   db.listWithCustomPlan(
     seal,

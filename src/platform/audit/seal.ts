@@ -7,32 +7,31 @@ import { findEventsById } from './store.ts'
 import type { EventRow } from './wire.ts'
 
 /**
- * The chain of the audit log. Writing an event waits for no lock: a row is noted as unsealed, and every
- * SEAL_EVERY_MS the worker seals what is there. A seal holds a digest of each row, and a MAC over these and the MAC of the
- * seal before, with a key that is derived from SECRET_KEY. DECISIONS "Tokens and secrets".
+ * The tamper-evident chain of the audit log. Writing an event takes no lock: it is marked as unsealed, and the worker
+ * seals whatever has accumulated every SEAL_EVERY_MS. A seal holds a digest of each row and a MAC over these digests
+ * and the previous seal's MAC, under a key derived from SECRET_KEY. DECISIONS "Tokens and secrets".
  */
 
-/** How often the worker seals. */
 export const SEAL_EVERY_MS = 5_000
 const ROWS_PER_SEAL = 500
 export const ROW_DIGEST_BYTES = 16
-/** The digest of a row that was deleted before it was sealed. */
-const GONE = Buffer.alloc(ROW_DIGEST_BYTES)
+/** Stands for a row that was deleted before it was sealed. */
+const MISSING_DIGEST = Buffer.alloc(ROW_DIGEST_BYTES)
 
-/** Identifies the SECRET_KEY of a seal, and reveals nothing of it. */
+/** Identifies the SECRET_KEY of a seal without revealing it. */
 export const keyIdOf = ({ audit }: Pick<Keys, 'audit'>): string => hmacSha256(audit, 'id').toString('hex', 0, 4)
 
-/** Covers all columns as the database gives them back. */
+/** Covers all columns, as read back from the database. */
 export const rowDigest = ({ audit }: Pick<Keys, 'audit'>, row: EventRow): Buffer =>
   hmacSha256(audit, canonicalJson({ ...row, at: row.at.toISOString() })).subarray(0, ROW_DIGEST_BYTES)
 
 export const MAC_BYTES = 32
-/** Before the first seal of all. */
-export const NOTHING_BEFORE = Buffer.alloc(0)
+/** Previous MAC of the very first seal. */
+export const NO_MAC = Buffer.alloc(0)
 
 type Covered = Omit<Seal, 'chain' | 'before_chain'>
 
-/** `before`: the MAC of the seal before. The key decides what key_id may say, so that is not part of it. */
+/** `before` is the previous seal's MAC. key_id is left out: it follows from the key. */
 export const sealMac = ({ audit }: Pick<Keys, 'audit'>, before: Buffer, seal: Covered): Buffer =>
   hmacSha256(
     audit,
@@ -48,17 +47,17 @@ export const sealMac = ({ audit }: Pick<Keys, 'audit'>, before: Buffer, seal: Co
     }),
   )
 
-/** Seals every row that waits for it; returns how many. Does nothing while another process is sealing. */
+/** Seals all unsealed rows and returns how many; does nothing while another process is sealing. */
 export async function sealAudit(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<number> {
   if (!(await hasUnsealed(deps.db))) return 0
   for (let sealed = 0; ; ) {
-    const rows = await sealSome(deps)
+    const rows = await sealBatch(deps)
     sealed += rows
     if (rows < ROWS_PER_SEAL) return sealed
   }
 }
 
-const sealSome = ({ db, keys, clock }: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<number> =>
+const sealBatch = ({ db, keys, clock }: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<number> =>
   db.tx(async (inside) => {
     if (!(await lockChain(inside))) return 0
     const taken = await takeUnsealed(inside, ROWS_PER_SEAL)
@@ -66,21 +65,21 @@ const sealSome = ({ db, keys, clock }: Pick<Deps, 'db' | 'keys' | 'clock'>): Pro
     const keysOf = (rows: readonly { routing_key: number }[]) => rows.map(({ routing_key }) => routing_key)
     const idsOf = (rows: readonly { audit_id: string }[]) => rows.map(({ audit_id }) => audit_id)
     const events = await findEventsById(inside, keysOf(taken), idsOf(taken))
-    events.sort((one, other) => one.at.getTime() - other.at.getTime() || (one.audit_id < other.audit_id ? -1 : 1))
-    const known = new Set(idsOf(events))
-    const gone = taken.filter(({ audit_id }) => !known.has(audit_id))
+    events.sort((a, b) => a.at.getTime() - b.at.getTime() || (a.audit_id < b.audit_id ? -1 : 1))
+    const found = new Set(idsOf(events))
+    const missing = taken.filter(({ audit_id }) => !found.has(audit_id))
     const before = await lastSeal(inside)
     const seal: Covered = {
       seal_no: (before?.seal_no ?? 0n) + 1n,
       before_at: before?.last_at ?? null,
       first_at: events[0]?.at ?? clock.now(),
       last_at: events.at(-1)?.at ?? clock.now(),
-      routing_keys: keysOf([...events, ...gone]),
-      audit_ids: idsOf([...events, ...gone]),
-      row_digests: Buffer.concat([...events.map((row) => rowDigest(keys, row)), ...gone.map(() => GONE)]),
+      routing_keys: keysOf([...events, ...missing]),
+      audit_ids: idsOf([...events, ...missing]),
+      row_digests: Buffer.concat([...events.map((row) => rowDigest(keys, row)), ...missing.map(() => MISSING_DIGEST)]),
       key_id: keyIdOf(keys),
     }
-    const before_chain = before?.chain ?? NOTHING_BEFORE
+    const before_chain = before?.chain ?? NO_MAC
     await insertSeal(inside, { ...seal, before_chain, chain: sealMac(keys, before_chain, seal) })
     return taken.length
   })

@@ -6,17 +6,17 @@ import { ACTOR_KINDS } from '../deps.ts'
 import { addSeconds, DAY_S } from '../lib/clock.ts'
 import { type AuditPage, type EventRow, eventRow } from './wire.ts'
 
-/** How long the audit log and its chain are kept: AUDIT_DAYS; 0 keeps them forever. */
+/** The log and its chain are kept for AUDIT_DAYS; 0 means forever. */
 const AUDIT_KEPT: Retention['keptS'] = ({ AUDIT_DAYS }) =>
   AUDIT_DAYS === 0 ? Number.POSITIVE_INFINITY : AUDIT_DAYS * DAY_S
 
-/** The service's database role may lack the right to delete these rows (OPERATIONS "Audit log"). */
+/** The service's database role may not be allowed to delete these rows (OPERATIONS "Audit log"). */
 export const AUDIT_RETENTION: readonly Retention[] = [
   { table: 'audit_event', key: ['routing_key', 'audit_id'], column: 'at', keptS: AUDIT_KEPT, mayBeForbidden: true },
   { table: 'audit_seal', key: ['seal_no'], column: 'last_at', keptS: AUDIT_KEPT, mayBeForbidden: true },
 ]
 
-/** Writes the row, and notes it as unsealed. */
+/** Writes the row and marks it as unsealed. */
 export const insertEvent = (db: Db, row: Omit<EventRow, 'audit_id'>): Promise<number> =>
   db.exec(
     sql`with written as (
@@ -33,13 +33,13 @@ export const insertEvent = (db: Db, row: Omit<EventRow, 'audit_id'>): Promise<nu
 const COLUMNS = sql.part`e.routing_key, e.audit_id, e.at, e.event, e.actor, e.actor_name, e.target, e.app_key, e.partner_id,
   e.cid, e.user_id, e.address, e.request_id, e.outcome, e.detail`
 
-/** A list of conditions, so that each search is planned for what it asks for. */
+/** Only the conditions in use, so that each search gets a plan of its own. */
 function conditions({ actor, action, target, request_id, from, to, after }: AuditPage): Fragment {
   const none = sql.part``
-  // One condition, which has an index of its own: with both, the log would be scanned until enough rows match.
+  // Each column has an index; an OR of both would scan the log until enough rows match.
   const isKind = ACTOR_KINDS.some((kind) => kind === actor)
-  const whose = isKind ? sql.part` and e.actor = ${actor}` : sql.part` and e.actor_name = ${actor}`
-  const byActor = actor ? whose : none
+  const actorMatches = isKind ? sql.part` and e.actor = ${actor}` : sql.part` and e.actor_name = ${actor}`
+  const byActor = actor ? actorMatches : none
   const byAction = action ? sql.part` and e.event like ${beginsWith(action)}` : none
   const byTarget = target ? sql.part` and e.target = ${target}` : none
   const byRequest = request_id ? sql.part` and e.request_id = ${request_id}` : none
@@ -59,7 +59,7 @@ export async function findEvents(db: Db, page: AuditPage): Promise<Page<EventRow
   return pageOf(rows, page.limit)
 }
 
-/** These rows, in the order in which they are named; those that are not there are left out. */
+/** The rows with these ids, in the given order; missing ones are left out. */
 export const findEventsById = (db: Db, routingKeys: readonly number[], ids: readonly string[]): Promise<EventRow[]> =>
   db.listWithCustomPlan(
     eventRow,
@@ -70,7 +70,7 @@ export const findEventsById = (db: Db, routingKeys: readonly number[], ids: read
 
 const counted = z.object({ events: z.number(), sealed: z.number(), waiting: z.number() })
 
-/** How many rows there are, how many of these the seals name, and how many wait for one. */
+/** Counts all rows, rows named by seals, and unsealed rows. */
 export const countEvents = (db: Db): Promise<z.output<typeof counted>> =>
   db.one(
     counted,
@@ -79,7 +79,7 @@ export const countEvents = (db: Db): Promise<z.output<typeof counted>> =>
                (select count(*)::int from audit_unsealed) as waiting`,
   )
 
-/** Rows before this may have been purged. */
+/** Older rows may have been purged. */
 export const keptSince = (now: Date, auditDays: number): Date | undefined =>
   auditDays === 0 ? undefined : addSeconds(now, -auditDays * DAY_S)
 
@@ -102,7 +102,7 @@ interface About {
   readonly userId: string | null
 }
 
-/** Events of a short period about an app or a user, oldest first. */
+/** Events about an app or a user in a short period, oldest first. */
 export const auditBetween = (db: Db, { from, until, appKey, cid, userId }: About, limit: number): Promise<AuditRow[]> =>
   db.listWithCustomPlan(
     auditRow,

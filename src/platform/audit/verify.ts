@@ -5,44 +5,44 @@ import { type DerivedKeys, everyKey } from '../lib/crypto/keys.ts'
 import { operation } from '../lib/json/input.ts'
 import { localized } from '../lib/localized-text.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
-import { keyIdOf, MAC_BYTES, NOTHING_BEFORE, ROW_DIGEST_BYTES, rowDigest, sealMac } from './seal.ts'
+import { keyIdOf, MAC_BYTES, NO_MAC, ROW_DIGEST_BYTES, rowDigest, sealMac } from './seal.ts'
 import { type Seal, sealsAfter } from './seal-store.ts'
 import { countEvents, findEventsById, keptSince } from './store.ts'
 import { type Verification, verification } from './wire.ts'
 
 interface AuditProblem {
   readonly seal_no: bigint
-  /** Sealed between these. */
+  /** The period that the seal covers. */
   readonly first_at: Date
   readonly last_at: Date
-  /** The row that is wrong; null where the seal itself is. */
+  /** The bad row; null if the seal itself is bad. */
   readonly audit_id: string | null
   readonly problem: string
 }
 
 export interface Verified {
-  /** Every seal and every row could be verified, and none is missing or altered. */
+  /** Every seal and row was verified; none is missing or altered. */
   readonly intact: boolean
-  /** Nothing is known to be missing or altered, but some of it could not be verified. */
+  /** Nothing is known to be missing or altered, but some seals could not be verified. */
   readonly unverifiable: boolean
-  /** Rows that are as they were when they were sealed. */
+  /** Rows unchanged since they were sealed. */
   readonly rows: number
   readonly seals: number
-  /** Rows of the last seconds, which no seal covers yet. */
+  /** Rows of the last few seconds, not sealed yet. */
   readonly unsealed: number
-  /** Rows that no seal names: written by hand. */
+  /** Rows in no seal: inserted by hand. */
   readonly outside: number
-  /** Rows that are gone and older than AUDIT_DAYS. */
+  /** Missing rows older than AUDIT_DAYS. */
   readonly purged: number
-  /** Seals made with a SECRET_KEY that is not known here, whose rows cannot be verified; `problems` names each such key. */
+  /** Seals made with an unknown SECRET_KEY, whose rows cannot be verified; `problems` names each such key. */
   readonly other_key: number
-  /** The first hundred. */
+  /** The first MAX_PROBLEMS. */
   readonly problems: readonly AuditProblem[]
-  /** The end of the chain, `seal:MAC`: kept elsewhere, it shows later that nothing was cut off. Null without seals. */
+  /** End of the chain, `seal:MAC`. Kept elsewhere, it later proves that nothing was cut off. Null without seals. */
   readonly head: string | null
 }
 
-const SEALS_AT_ONCE = 100
+const SEALS_PER_READ = 100
 const MAX_PROBLEMS = 100
 
 interface Tally {
@@ -53,15 +53,15 @@ interface Tally {
   missing: number
 }
 
-/** How long a verification over HTTP may take; on the machine of the service the command has no limit. */
-const VERIFIED_WITHIN_S = 120
+/** Time limit over HTTP; the command on the service's own machine has none. */
+const TIME_LIMIT_S = 120
 
-/** Reads the whole chain and every row that it names. */
+/** Reads the whole chain and every row in it. */
 export const verifyAudit = operation(verification, verify)
 
-/** `verifyAudit` over HTTP: one at a time (20003, 429), and 20013 (503) once the time is over. */
+/** `verifyAudit` over HTTP: one at a time (20003, 429), with a time limit (20013, 503). */
 export const verifyAuditInTime = (deps: Deps, given: Verification): Promise<Verified> =>
-  deps.longReads.run(() => verifyAudit(deps, given, addSeconds(deps.clock.now(), VERIFIED_WITHIN_S)))
+  deps.longReads.run(() => verifyAudit(deps, given, addSeconds(deps.clock.now(), TIME_LIMIT_S)))
 
 const tookTooLong = (): RescodeError => {
   const message = localized('verification-too-long')
@@ -78,7 +78,7 @@ async function verify(deps: Deps, { head }: Verification, until?: Date): Promise
   let before: Seal | undefined
   let headSeen = head === undefined
   for (;;) {
-    const seals = await sealsAfter(db, before?.seal_no ?? 0n, SEALS_AT_ONCE)
+    const seals = await sealsAfter(db, before?.seal_no ?? 0n, SEALS_PER_READ)
     if (seals.length === 0) break
     for (const seal of seals) {
       if (until && clock.now() >= until) throw tookTooLong()
@@ -104,8 +104,8 @@ async function verify(deps: Deps, { head }: Verification, until?: Date): Promise
   }
   const { events, waiting, sealed } = await countEvents(db)
   if (!headSeen) {
-    const nowhere = { seal_no: BigInt(headNo ?? 0), first_at: clock.now(), last_at: clock.now(), audit_id: null }
-    problems.push({ ...nowhere, problem: 'the given head is not in the chain' })
+    const noSeal = { seal_no: BigInt(headNo ?? 0), first_at: clock.now(), last_at: clock.now(), audit_id: null }
+    problems.push({ ...noSeal, problem: 'the given head is not in the chain' })
   }
   const { missing, ...counts } = tally
   return {
@@ -121,7 +121,7 @@ async function verify(deps: Deps, { head }: Verification, until?: Date): Promise
 
 type ReportProblem = (problem: string, audit_id?: string) => void
 
-/** The oldest seals go with their rows, once these are old enough. */
+/** The oldest seals may have been purged with their rows. */
 function isMissingBefore(seal: Seal, before: Seal | undefined, purgedBefore: Date | undefined): boolean {
   if (before) return seal.seal_no !== before.seal_no + 1n
   const mayBePurged = purgedBefore !== undefined && seal.before_at !== null && seal.before_at < purgedBefore
@@ -129,13 +129,14 @@ function isMissingBefore(seal: Seal, before: Seal | undefined, purgedBefore: Dat
 }
 
 /**
- * The MAC of the seal before, which a seal's own MAC covers; undefined where it is not that. The seal keeps a copy, so that the first one left after a purge
- * can be verified like any other; while the seal before exists, both have to be equal.
+ * The previous seal's MAC, which this seal's MAC covers; undefined if the copy kept in this seal is wrong. The copy
+ * makes the first seal left after a purge verifiable like any other; if the previous seal still exists, both must be
+ * equal.
  */
-function previousMac(before: Seal | undefined, { seal_no, before_chain: kept }: Seal): Buffer | undefined {
+function previousMac(before: Seal | undefined, { seal_no, before_chain: copy }: Seal): Buffer | undefined {
   const follows = before?.seal_no === seal_no - 1n
-  const known = seal_no === 1n ? NOTHING_BEFORE : follows ? before?.chain : undefined
-  return (known ? kept.equals(known) : kept.length === MAC_BYTES) ? kept : undefined
+  const expected = seal_no === 1n ? NO_MAC : follows ? before?.chain : undefined
+  return (expected ? copy.equals(expected) : copy.length === MAC_BYTES) ? copy : undefined
 }
 
 async function checkRows(

@@ -2,14 +2,12 @@ import { z } from 'zod'
 import { filterText, momentKey, pageInput, periodInput } from '../db/page.ts'
 import { problem } from '../lib/json/field-problem.ts'
 
-/** The inputs and answers of the audit log's operations. */
-
 const text = (longest: number) => filterText(longest).optional()
 
 const auditFilter = z.strictObject({
-  /** A kind of actors, or a name. */
+  /** An actor kind, or an actor's name. */
   actor: text(128),
-  /** The beginning of an action: `app_` finds all about micro-apps. */
+  /** A prefix: `app_` finds everything about micro-apps. */
   action: text(64),
   target: text(256),
   request_id: text(64),
@@ -23,7 +21,7 @@ export type AuditPage = z.output<typeof auditPage>
 export const auditExport = auditFilter.extend({ format: z.enum(['csv', 'ndjson']).default('ndjson') })
 export type AuditExport = z.output<typeof auditExport>
 
-/** `17:9f2c…`, the head of the chain as an earlier verification has printed it. */
+/** `head` is what an earlier verification printed: `17:9f2c…`. */
 export const verification = z.strictObject({
   head: z
     .string()
@@ -32,7 +30,6 @@ export const verification = z.strictObject({
 })
 export type Verification = z.output<typeof verification>
 
-/** An event as the database keeps it. */
 export const eventRow = z.object({
   routing_key: z.number(),
   audit_id: z.string(),

@@ -5,7 +5,7 @@ import { LocalizedText } from '../lib/localized-text.ts'
 import { cutTo } from '../lib/storable.ts'
 import type { HistoryRow } from './store.ts'
 
-/** Why a record changed: a partner's notice, the answer to a call of ours, an operator, or a job. `id` finds it. */
+/** Why a record changed: a partner's notice, the answer to a call of ours, an operator, or a job. */
 export interface Cause {
   readonly kind: 'notice' | 'call' | 'operator' | 'job'
   readonly id?: string
@@ -13,31 +13,30 @@ export interface Cause {
 
 export const OPERATOR: Cause = { kind: 'operator' }
 
-/** Field → [before, after]; only what differs. */
+/** Field → [before, after]; only fields that differ. */
 export type Difference = Readonly<Record<string, readonly [unknown, unknown]>>
 
-/** A change that is to be written to the history. */
 export interface Change {
   readonly record: 'product' | 'order' | 'voucher' | 'refund'
   readonly record_id: string
   readonly change: Difference
 }
 
-/** What differs between two records of the same fields; `before` is null for a new one. */
+/** Compares two versions of a record; `before` is null for a new one. */
 export function difference(before: object | null, after: object): Difference {
   const old = (before ?? {}) as Readonly<Record<string, unknown>>
   const now = after as Readonly<Record<string, unknown>>
   const changed: Record<string, readonly [unknown, unknown]> = {}
   for (const field of Object.keys(now)) {
-    const was = old[field] ?? null
-    const value = now[field] ?? null
-    const isSame = was instanceof LocalizedText ? isDeepStrictEqual(was, value) : was === value
-    if (!isSame) changed[field] = [was, value]
+    const from = old[field] ?? null
+    const to = now[field] ?? null
+    const isSame = from instanceof LocalizedText ? isDeepStrictEqual(from, to) : from === to
+    if (!isSame) changed[field] = [from, to]
   }
   return changed
 }
 
-/** The change as a list with one entry, or with none when nothing differs. */
+/** A list of one change, or an empty list if nothing differs. */
 export function changeOf(
   record: Change['record'],
   record_id: string,
@@ -68,7 +67,7 @@ export const HISTORY_COLUMNS: readonly Shown<HistoryRow>[] = [
   {
     name: 'record',
     of: ({ record, record_id }) => (record === 'order' ? record : `${record} ${record_id}`),
-    onTerminalOnly: true, // a page of one product, or a timeline, says it
+    onTerminalOnly: true, // pages show the history of a single record
   },
   { name: 'change', of: changeText },
 ]

@@ -1,4 +1,4 @@
-/** What has changed of products, orders, vouchers and refunds, and why. */
+/** History of products, orders, vouchers and refunds: what changed, and why. */
 
 export { type Cause, type Change, changeOf, type Difference, difference, HISTORY_COLUMNS, OPERATOR } from './history.ts'
 export {

@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 
-/** What has changed of products, orders, vouchers and refunds: one row a change, with its cause. */
-
-/** Which rows are an order's changes, for the purge. */
+/** Where the changes of an order are, for the purge. */
 export const ORDER_HISTORY = { table: 'record_change', column: 'order_id' } as const
 
-/** Where a statement of another room writes changes: of an order and what belongs to it, and of a product. */
+/** Insert targets for statements of other rooms: changes of an order and its parts, and of a product. */
 export const ORDER_CHANGES = sql.part`record_change (at, partner_id, record, record_id, order_id, cause, cause_id, change)`
 export const PRODUCT_CHANGES = sql.part`record_change (at, partner_id, record, record_id, cause, cause_id, change)`
 
@@ -26,7 +24,7 @@ const CHANGE = sql.part`at, record, record_id, cause, cause_id, change`
 export const historyOfOrder = (db: Db, orderId: bigint): Promise<HistoryRow[]> =>
   db.many(historyRow, sql`select ${CHANGE} from record_change where order_id = ${orderId} order by change_id`)
 
-/** The newest changes of a product, oldest first. */
+/** The latest changes of a product, oldest first. */
 export const historyOfProduct = (db: Db, partnerId: bigint, partnerDealId: string, limit: number) =>
   db.many(
     historyRow,
@@ -37,7 +35,7 @@ export const historyOfProduct = (db: Db, partnerId: bigint, partnerDealId: strin
         order by change_id`,
   )
 
-/** How often an order has reached the state `to`, not counting the times when it came from `notFrom`. */
+/** How often an order moved to the state `to`, except from `notFrom`. */
 export const countOrderMoves = (db: Db, orderId: bigint, { to, notFrom }: { to: string; notFrom: string }) =>
   db.value(
     z.number(),

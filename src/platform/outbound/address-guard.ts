@@ -11,12 +11,12 @@ import type { Config } from '../config/index.ts'
 import type { Deps } from '../deps.ts'
 import { type HostResolver, hostResolver } from './resolve-host.ts'
 
-/** The partner's URL resolves to an address that is not allowed. */
+/** The URL resolves to an address that is not allowed. */
 export class AddressRefused extends Error {
   override readonly name: string = 'AddressRefused'
 }
 
-/** Its port is not allowed. */
+/** The port of the URL is not allowed. */
 export class PortRefused extends AddressRefused {
   override readonly name: string = 'PortRefused'
 }
@@ -29,30 +29,31 @@ const SPECIAL_V4 = [
 ]
 
 /**
- * IPv6 addresses that are called: global unicast alone. Everything else lies outside of it: unspecified, loopback,
- * IPv4-mapped and -compatible, NAT64 (64:ff9b::), unique local, link-local, site-local, multicast, discard, SRv6.
+ * Only global unicast IPv6 is allowed. That excludes unspecified, loopback, IPv4-mapped and -compatible, NAT64
+ * (64:ff9b::), unique local, link-local, site-local, multicast, discard and SRv6 addresses.
  */
 const GLOBAL_V6 = ['2000::/3']
 
-/** Parts of global unicast that are not called: protocol assignments with Teredo and ORCHID, documentation, 6to4. */
+/** Excluded parts of global unicast: protocol assignments with Teredo and ORCHID, documentation, 6to4. */
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
-const named = (texts: readonly string[]): BlockList => listOfNetworks(texts.flatMap((text) => parseNetwork(text) ?? []))
+const networks = (texts: readonly string[]): BlockList =>
+  listOfNetworks(texts.flatMap((text) => parseNetwork(text) ?? []))
 
 /**
- * Where clouds tell a machine its credentials: link-local (AWS, Google, Azure, Tencent, Oracle and most others),
- * Azure's host agent, which is a public address, Alibaba, Oracle's older one, and the IPv6 ones of AWS and Google. A
- * wider exception does not cover them: an operator must list the exact address.
+ * Cloud metadata services, which hand out a machine's credentials: link-local (AWS, Google, Azure, Tencent, Oracle and
+ * most others), Azure's host agent, which has a public address, Alibaba, Oracle's older one, and AWS and Google over
+ * IPv6. Exceptions for whole networks do not cover them: an operator must list the exact address.
  */
-const CLOUDS = [
+const METADATA = [
   ...['169.254.0.0/16', '168.63.129.16', '100.100.100.200', '192.0.0.192'],
   ...['fe80::/10', 'fd00:ec2::/32', 'fd20:ce::254'],
 ]
 
-const specialV4 = named(SPECIAL_V4)
-const globalV6 = named(GLOBAL_V6)
-const specialV6 = named(SPECIAL_V6)
-const clouds = named(CLOUDS)
+const specialV4 = networks(SPECIAL_V4)
+const globalV6 = networks(GLOBAL_V6)
+const specialV6 = networks(SPECIAL_V6)
+const metadata = networks(METADATA)
 
 const isPublic = (address: string, family: 'ipv4' | 'ipv6'): boolean =>
   family === 'ipv4'
@@ -61,8 +62,8 @@ const isPublic = (address: string, family: 'ipv4' | 'ipv6'): boolean =>
 
 export interface AddressGuard {
   /**
-   * Whether an IP address must not be called on this port; anything that is not a plain IP address must not. `trusted`: the
-   * host name was allowed by name, wherever it leads, except to what clouds keep for themselves.
+   * Whether this IP address must not be called on this port; true for anything that is not a plain IP address.
+   * `trusted`: the host name is allowed by name, so any address will do except those of metadata services.
    */
   refuses(address: string, port: number, trusted?: boolean): boolean
   /** Whether a host name is allowed by name on this port. */
@@ -75,27 +76,27 @@ export interface AddressGuard {
 
 type GuardSettings = Pick<Config, 'NODE_ENV' | 'PARTNER_ADDRESS_ALLOW' | 'PARTNER_PORTS'>
 
-/** The guard of these settings, made once a process. */
+/** The guard for these settings; made once per process. */
 export function addressGuard(settings: GuardSettings, resolve: HostResolver = hostResolver()): AddressGuard {
   const isUsual = (port: number): boolean => isUsualPort(settings, port)
-  const holding = (port: number) => exceptionsAt(settings, port)
+  const exceptions = (port: number) => exceptionsAt(settings, port)
   return {
     refuses: (address, port, trusted = false) => {
       const version = isIP(address)
       if (version === 0 || address.includes('%')) return true
       const family = version === 4 ? 'ipv4' : 'ipv6'
-      const networks = holding(port).flatMap((entry) => ('network' in entry ? [entry.network] : []))
-      if (clouds.check(address, family)) return !listOfNetworks(networks.filter(isSingle)).check(address, family)
-      if (trusted || listOfNetworks(networks).check(address, family)) return false
+      const allowed = exceptions(port).flatMap((entry) => ('network' in entry ? [entry.network] : []))
+      if (metadata.check(address, family)) return !listOfNetworks(allowed.filter(isSingle)).check(address, family)
+      if (trusted || listOfNetworks(allowed).check(address, family)) return false
       return !isUsual(port) || !isPublic(address, family)
     },
-    trusts: (hostname, port) => holding(port).some((entry) => namesHost(entry, hostname)),
-    refusesPort: (port) => !isUsual(port) && holding(port).length === 0,
+    trusts: (hostname, port) => exceptions(port).some((entry) => namesHost(entry, hostname)),
+    refusesPort: (port) => !isUsual(port) && exceptions(port).length === 0,
     resolve,
   }
 }
 
-/** For operations that send something to an address that somebody else has named. */
+/** For operations that send something to an address chosen by somebody else. */
 export interface OutboundDeps extends Deps {
   readonly calls: { readonly guard: AddressGuard }
 }

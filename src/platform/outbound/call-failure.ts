@@ -5,12 +5,12 @@ import { type LocalizedText, localized } from '../lib/localized-text.ts'
 export type ConnectPhase = 'dns' | 'connect' | 'tls'
 
 /**
- * What went wrong below HTTP. `address`: not an allowed one; `dns`, `connect`, `tls`: could not connect; `timeout`,
+ * What went wrong below HTTP. `address`: not allowed; `dns`, `connect`, `tls`: could not connect; `timeout`,
  * `too-large`: the response took too long or was too large; `broken`: no complete HTTP response arrived.
  */
 export type CallFailure = 'address' | ConnectPhase | 'timeout' | 'too-large' | 'broken'
 
-/** Bytes of all headers of an answer together. */
+/** Maximum bytes of all response headers together. */
 export const HEADER_BYTES = 16_384
 
 const KIB = 1_024
@@ -20,22 +20,22 @@ const within = (ms: number) => ({ seconds: ms / 1_000 })
 
 const CONNECTING = { dns: 'not-resolved-within', connect: 'not-connected-within', tls: 'no-tls-within' } as const
 
-/** How a call ended. `isAnswered`: the status and headers of an answer had come. */
+/** How a call ended. `isAnswered`: the response headers had arrived. */
 interface CallEnd {
   readonly failure: CallFailure
-  /** The library's. */
+  /** The error code of the library. */
   readonly code: string | undefined
   readonly isAnswered: boolean
 }
 
 /**
- * Whether no answer began, because the library's parser gave up: what came was not HTTP, as from a port that speaks TLS or
- * another protocol. A body that is cut off makes it give up, too.
+ * Whether the reply was not HTTP, as from a port that speaks TLS or another protocol: the parser gave up before a
+ * response began. (It also gives up on a truncated body, after the response began.)
  */
 export const isNoHttp = ({ failure, code = '', isAnswered }: CallEnd): boolean =>
   failure === 'broken' && !isAnswered && (code === 'HTTPParserError' || code.startsWith('HPE_'))
 
-/** What is wrong with the other side's certificate, by OpenSSL's and Node's codes; undefined where it is something else. */
+/** Certificate problems, by the error codes of OpenSSL and Node. */
 const CERTIFICATE_PROBLEMS = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate-self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'certificate-unknown-issuer',
@@ -51,7 +51,7 @@ type CertificateProblem = (typeof CERTIFICATE_PROBLEMS)[keyof typeof CERTIFICATE
 export const certificateProblem = (code = ''): CertificateProblem | undefined =>
   (CERTIFICATE_PROBLEMS as Readonly<Record<string, CertificateProblem>>)[code]
 
-/** What the library's code tells beyond the failure: which limit was exceeded, what is wrong with a certificate, or that no HTTP was spoken. */
+/** What the error code adds to the failure: which limit, which certificate problem, or that it was not HTTP. */
 export function exactReason(end: CallEnd, limits: CallLimits): LocalizedText | undefined {
   const { failure, code } = end
   if (isNoHttp(end)) return localized('no-http')

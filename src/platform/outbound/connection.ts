@@ -1,4 +1,4 @@
-/** The connection of one call. The only file here that needs undici, which is loaded with the first call. */
+/** The connection of one call. The only file here that imports undici, so that it is loaded with the first call. */
 
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction, Socket } from 'node:net'
@@ -10,34 +10,34 @@ import { type AddressGuard, AddressRefused, PortRefused } from './address-guard.
 import { type ConnectPhase, HEADER_BYTES } from './call-failure.ts'
 
 const CONTINUE = /^HTTP\/1\.[01] 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/
-/** Bytes of one `100 Continue`: it is looked at anew with each piece that arrives. */
-const LONGEST_CONTINUE = 1_024
-/** What may still become a `100 Continue`: the beginning of its first line, or all of that. */
-const BEGUN_CONTINUE = /^HTTP\/1\.[01] 100[ \r]/
-const BEGINNINGS = ['HTTP/1.0 100', 'HTTP/1.1 100']
+/** Maximum bytes of one `100 Continue`, which is parsed again with each chunk. */
+const MAX_CONTINUE = 1_024
+/** May still become a `100 Continue`: a prefix of its status line, or more. */
+const PARTIAL_CONTINUE = /^HTTP\/1\.[01] 100[ \r]/
+const STATUS_PREFIXES = ['HTTP/1.0 100', 'HTTP/1.1 100']
 
-/** A line feed by itself is no HTTP, and none of it is worth waiting for. */
-const LONE_FEED = /(?:^|[^\r])\n/
+/** A bare line feed is not HTTP: no point in waiting for more. */
+const BARE_LF = /(?:^|[^\r])\n/
 
 const mayBecomeContinue = (text: string): boolean =>
-  (BEGUN_CONTINUE.test(text) && !LONE_FEED.test(text)) || BEGINNINGS.some((beginning) => beginning.startsWith(text))
+  (PARTIAL_CONTINUE.test(text) && !BARE_LF.test(text)) || STATUS_PREFIXES.some((prefix) => prefix.startsWith(text))
 
 /**
- * Passes over each `100 Continue` before the answer. Some servers send it to every POST, and a client has to read it
- * though it has not asked (RFC 9110 §15.2); undici gives up the connection there, and reads other interim answers.
+ * Skips every `100 Continue` before the response. Some servers send one for each POST, and clients must accept it
+ * unasked (RFC 9110 §15.2); undici drops the connection on it, though it handles other interim responses.
  */
 function skipContinue(socket: Socket): void {
   const read = socket.read.bind(socket)
   let held = Buffer.alloc(0)
   let skipped = 0
-  const readOn = (size?: number): Buffer | null => {
+  const readSkipping = (size?: number): Buffer | null => {
     const chunk: Buffer | null = read(size)
     if (chunk === null) return null
     held = Buffer.concat([held, chunk])
     for (;;) {
-      const text = held.toString('latin1', 0, LONGEST_CONTINUE)
+      const text = held.toString('latin1', 0, MAX_CONTINUE)
       const length = CONTINUE.exec(text)?.[0].length ?? 0
-      if (length === 0 && mayBecomeContinue(text) && held.length < LONGEST_CONTINUE) return null
+      if (length === 0 && mayBecomeContinue(text) && held.length < MAX_CONTINUE) return null
       skipped += length
       if (length === 0 || skipped > HEADER_BYTES) break
       held = held.subarray(length)
@@ -46,7 +46,7 @@ function skipContinue(socket: Socket): void {
     socket.read = read
     return held
   }
-  socket.read = readOn
+  socket.read = readSkipping
 }
 
 /** Progress of a connection. */
@@ -56,7 +56,7 @@ interface ConnectionEvents {
   readonly onConnected: (certificateEnds: Date | null) => void
 }
 
-/** OpenSSL writes `May  5 06:11:34 2027 GMT`. */
+/** `valid_to` reads `May  5 06:11:34 2027 GMT`. */
 function certificateEnd(socket: unknown): Date | null {
   if (!(socket instanceof TLSSocket)) return null
   const end = Date.parse(socket.getPeerCertificate().valid_to)
@@ -80,14 +80,14 @@ export function openClient(
         callback(...result)
       }),
     headersTimeout: limits.headersMs,
-    // A drip of bytes would never end this one; the limit of the whole call does.
+    // A slow trickle would never trigger this timeout; the limit on the whole call applies instead.
     bodyTimeout: 0,
     maxResponseSize: limits.bytes,
     maxHeaderSize: HEADER_BYTES,
   })
 }
 
-/** Passes on only allowed addresses, so the address that was checked is the one that is dialled. */
+/** Returns allowed addresses only, so that the address checked is the address dialled. */
 const guardedLookup =
   (guard: AddressGuard, port: number): LookupFunction =>
   (hostname, options, callback) => {
@@ -103,8 +103,8 @@ const guardedLookup =
   }
 
 /**
- * An undici connector that dials only what the guard lets through, and tells which phase begins. Literal addresses never
- * reach a lookup (trap 13), so they are checked here; the URL parser has turned `0x7f.1` and the like into plain ones.
+ * An undici connector that dials only what the guard allows, and reports each phase. Literal addresses never reach the
+ * lookup (trap 13), so they are checked here; the URL parser has already normalised forms like `0x7f.1`.
  */
 function guardedConnector(
   guard: AddressGuard,
@@ -118,7 +118,7 @@ function guardedConnector(
     if (guard.refusesPort(port)) return callback(new PortRefused(), null)
     if (isLiteral && guard.refuses(options.hostname, port)) return callback(new AddressRefused(), null)
     onPhase(isLiteral ? 'connect' : 'dns')
-    // undici's types say void; it is the socket, and only its events tell the phases apart.
+    // Typed as void, but it returns the socket, whose events are the only way to tell the phases apart.
     const socket: unknown = connect(options, callback)
     if (!(socket instanceof Socket)) return
     socket.once('lookup', (error: Error | null) => {

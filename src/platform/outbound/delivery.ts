@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 
-const RECORD_TRIES = 60
-const RECORD_PAUSE_MS = 1_000
+const STORE_ATTEMPTS = 60
+const STORE_PAUSE_MS = 1_000
 
 interface Verdict {
   readonly permanent?: boolean
@@ -10,15 +10,15 @@ interface Verdict {
 }
 
 /**
- * Why a message did not arrive. `message` is for whoever it is meant for: it says nothing about our network, and blocked,
+ * Why a message was not delivered. `message` is for the recipient: it reveals nothing about our network, and blocked,
  * refused and unreachable addresses read alike. `detail` is for the operator. Neither holds a secret or an address.
  */
 export class NotSent extends Error {
   override readonly name = 'NotSent'
   readonly detail: string
-  /** Trying again would not help. */
+  /** Retrying would not help. */
   readonly permanent: boolean
-  /** HTTP status of the answer, where there was one. */
+  /** HTTP status, if there was a response. */
   readonly status: number | null
 
   constructor(message: string, detail: string, { permanent = false, status = null }: Verdict = {}) {
@@ -31,16 +31,16 @@ export class NotSent extends Error {
 
 /** Outcome of an attempt, for the operator. Holds no secret. */
 export interface DeliveryResult {
-  /** Worth another attempt. */
+  /** Failed, to be retried. */
   readonly failure?: string | null | undefined
-  /** Not: it was refused for good, or its time is over. */
+  /** Failed for good: refused permanently, or out of time. */
   readonly givenUp?: string | null | undefined
 }
 
 interface Delivery {
   send(): Promise<void>
   markSent(): Promise<unknown>
-  /** `problem` is for the receiver of the message. */
+  /** `problem` is for the recipient. */
   markFailed(problem: string, final: boolean, status: number | null): Promise<unknown>
   readonly givenUpAt: Date
 }
@@ -48,9 +48,9 @@ interface Delivery {
 /**
  * One attempt to send a message.
  *
- * At least once: a process that dies after the server has accepted a message and before `markSent` has committed sends
- * it again, with the same Message-ID or webhook-id, by which the receiver can tell. Nothing is done between these two,
- * and a database that is away just then is waited for.
+ * At least once: if the process dies after the server has accepted the message and before `markSent` has committed, it
+ * is sent again with the same Message-ID or webhook-id, so that the receiver can deduplicate. Hence nothing happens in
+ * between, and `markSent` is retried while the database is unavailable.
  */
 export async function deliver(
   deps: Pick<Deps, 'assertLeaseHeld' | 'clock'>,
@@ -71,13 +71,13 @@ export async function deliver(
 }
 
 async function retryUntilStored(work: () => Promise<unknown>): Promise<void> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       await work()
       return
     } catch (error) {
-      if (tries === RECORD_TRIES) throw error
-      await sleep(RECORD_PAUSE_MS)
+      if (attempt === STORE_ATTEMPTS) throw error
+      await sleep(STORE_PAUSE_MS)
     }
   }
 }

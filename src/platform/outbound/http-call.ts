@@ -8,17 +8,16 @@ import { type CallFailure, type ConnectPhase, exactReason } from './call-failure
 
 const NEVER_SENT: readonly CallFailure[] = ['address', 'dns', 'connect', 'tls']
 
-/** Milliseconds from the start of the call; null for what it did not come to. */
+/** Milliseconds from the start of the call; null for phases not reached. */
 export interface CallTimings {
   readonly connected: number | null
   readonly headers: number | null
   readonly total: number
 }
 
-/** How far a call has come. */
 class CallProgress {
   readonly #start = performance.now()
-  /** What the connection waits for; null once connected. */
+  /** What the connection is waiting for; null once connected. */
   phase: ConnectPhase | null = 'dns'
   connected: number | null = null
   headers: number | null = null
@@ -39,16 +38,16 @@ class CallProgress {
   }
 }
 
-/** A call without an HTTP answer. The message names kind and system code, never an address or a header. */
+/** No complete HTTP response. The message has kind and system code, never an address or a header. */
 export class HttpCallError extends Error {
   override readonly name = 'HttpCallError'
   readonly failure: CallFailure
   readonly timings: CallTimings
-  /** Whether the partner may have got the request; false makes a repetition safe. */
+  /** Whether the partner may have received the request; if false, a retry is safe. */
   readonly maybeReceived: boolean
-  /** The system's or the library's name for the cause: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
+  /** Error code of the system or library: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
   readonly code: string | undefined
-  /** Says more than the failure, as a clause: `the response is larger than 1 MiB`. */
+  /** Details of the failure, as a clause: `the response is larger than 1 MiB`. */
   readonly reason: LocalizedText | undefined
 
   constructor(failure: CallFailure, timings: CallTimings, limits: CallLimits, code?: string) {
@@ -67,11 +66,11 @@ export interface HttpAnswer {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
   readonly timings: CallTimings
-  /** When the certificate of the other side ends; null without TLS. */
+  /** When the server certificate expires; null without TLS. */
   readonly certificateEnds: Date | null
 }
 
-/** A header that came several times is one list (RFC 9110 §5.3), as when a program and the proxy before it both set it. */
+/** Repeated headers are joined into one list (RFC 9110 §5.3), as when a program and its proxy both set one. */
 const joined = (headers: Readonly<Record<string, string | string[] | undefined>>): HttpAnswer['headers'] =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]))
 
@@ -91,11 +90,11 @@ function failureOf(error: unknown, phase: ConnectPhase | null): CallFailure {
   return TIMED_OUT.includes(code) ? 'timeout' : 'broken'
 }
 
-/** Undefined for text that is not a plain http or https URL: URLs with a user name or password are refused. */
+/** Undefined unless it is an http or https URL without user name and password. */
 function callableUrl(text: string): URL | undefined {
   const url = parsedUrl(text)
-  const plain = url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
-  return plain ? url : undefined
+  const isCallable = url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+  return isCallable ? url : undefined
 }
 
 interface HttpGet {
@@ -105,9 +104,9 @@ interface HttpGet {
 
 export interface HttpRequest extends HttpGet {
   readonly body: string
-  /** The connection is closed right after the request was sent, whatever is answered: the answer is lost on the way. */
+  /** Closes the connection right after the request is sent, to simulate a lost response. */
   readonly hangUp?: boolean
-  /** Milliseconds between the two halves of the body, as a slow sender has them. */
+  /** Milliseconds between the two halves of the body, to simulate a slow sender. */
   readonly pauseMs?: number
 }
 
@@ -117,18 +116,18 @@ async function* inHalves(bytes: Buffer, pauseMs: number): AsyncGenerator<Buffer>
   yield bytes.subarray(bytes.length / 2)
 }
 
-/** Milliseconds from the connection to its end: the request has left by then, and few have been answered. */
+/** Milliseconds after connecting: by then the request has been sent, and few are answered yet. */
 const HANG_UP_MS = 100
 const HUNG_UP = 'hung up on purpose'
 
 /**
- * One POST on a connection of its own: a kept-alive one might close during a request, and then it would be unknown
- * whether the request arrived. Throws HttpCallError unless a complete HTTP response arrived.
+ * One POST on a connection of its own: a kept-alive connection might close during a request, leaving it unknown whether
+ * the request arrived. Throws HttpCallError unless a complete HTTP response arrives.
  */
 export const post = (request: HttpRequest, guard: AddressGuard, limits = PARTNER_LIMITS): Promise<HttpAnswer> =>
   send('POST', request, guard, limits)
 
-/** One GET, otherwise as `post`. */
+/** One GET, otherwise like `post`. */
 export const get = (request: HttpGet, guard: AddressGuard, limits: CallLimits): Promise<HttpAnswer> =>
   send('GET', request, guard, limits)
 
@@ -138,21 +137,25 @@ async function send(
   guard: AddressGuard,
   limits: CallLimits,
 ): Promise<HttpAnswer> {
-  const { openClient } = await import('./connection.ts') // which loads undici: not at every start
+  const { openClient } = await import('./connection.ts') // loads undici, so not at start-up
   const progress = new CallProgress()
   const url = callableUrl(request.url)
   if (url === undefined) throw new HttpCallError('address', progress.timings(), limits)
-  // Not by AbortSignal.any and AbortSignal.timeout: Node 20 collects them (lib/within.ts), and nothing would end the call.
-  const over = new AbortController()
+  // Not AbortSignal.any or AbortSignal.timeout: Node 20 garbage-collects them (lib/within.ts), and the call would never
+  // end.
+  const abort = new AbortController()
   const hungUp = () => new HttpCallError('broken', progress.timings(), limits, HUNG_UP)
   const onPhase = (phase: ConnectPhase) => {
     progress.phase = phase
   }
   const onConnected = (certificateEnds: Date | null) => {
     progress.connectionMade(certificateEnds)
-    if (request.hangUp) setTimeout(() => over.abort(hungUp()), HANG_UP_MS)
+    if (request.hangUp) setTimeout(() => abort.abort(hungUp()), HANG_UP_MS)
   }
-  const timer = setTimeout(() => over.abort(new DOMException('the call took too long', 'TimeoutError')), limits.totalMs)
+  const timer = setTimeout(
+    () => abort.abort(new DOMException('the call took too long', 'TimeoutError')),
+    limits.totalMs,
+  )
   const { pauseMs = 0 } = request
   const slowly = pauseMs > 0 ? Buffer.from(request.body ?? '') : undefined
   const client = openClient(url.origin, guard, limits, { onPhase, onConnected })
@@ -166,7 +169,7 @@ async function send(
         ...(slowly && { 'content-length': `${slowly.length}` }),
       },
       ...(request.body === undefined ? {} : { body: slowly ? Readable.from(inHalves(slowly, pauseMs)) : request.body }),
-      signal: over.signal,
+      signal: abort.signal,
     })
     if (request.hangUp) throw hungUp()
     progress.headers = progress.elapsed()
@@ -178,7 +181,7 @@ async function send(
     throw new HttpCallError(failureOf(error, progress.phase), progress.timings(), limits, codeOf(error))
   } finally {
     clearTimeout(timer)
-    // The response is complete or given up; later events of the connection are ignored.
+    // The response is complete or abandoned; ignore whatever the connection still reports.
     client.destroy().catch(() => {})
   }
 }

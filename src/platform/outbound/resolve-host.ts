@@ -7,11 +7,10 @@ import { promisify } from 'node:util'
 import { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
 
 /**
- * Addresses of partners' hosts. `dns.lookup` asks the system in one of the four threads that password hashes and file
- * reads use too, and waits for many seconds where a name server is silent: some partners with such a server could stop
- * sign-in. So names are looked up here in the hosts file, then by queries of our own, which use no thread and have a
- * time-out. The system resolver is used only when these find nothing (search domains, other name services), one name at
- * a time.
+ * Resolves partners' host names. `dns.lookup` blocks one of the four threads that password hashing and file reads also
+ * use, for many seconds if a name server is silent: a few such partners could stop sign-in. So names are looked up in
+ * the hosts file, then by DNS queries of our own, which use no thread and time out. The system resolver is the last
+ * resort (search domains, other name services), for one name at a time.
  */
 export type HostResolver = (hostname: string) => Promise<LookupAddress[]>
 
@@ -23,9 +22,9 @@ export interface ResolverOptions {
 }
 
 const HOSTS_FILE = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts'
-/** The second try takes twice as long: both fit into the time that a connection may take. */
+/** The second try waits twice as long; both fit into the connect timeout. */
 const QUERY = { timeout: 800, tries: 2 }
-/** Once there are addresses of one family, the wait for the other one is this long. */
+/** How long to wait for the other address family once one has answered. */
 const OTHER_FAMILY_MS = 200
 const LOOPBACK: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
@@ -35,8 +34,8 @@ const LOOPBACK: readonly LookupAddress[] = [
 const systemLookup = promisify(lookup)
 
 function systemResolver(): HostResolver {
-  const turns = new ConcurrencyLimit({ name: "the system's resolver", most: 1, length: 50, waitMs: 3_000 })
-  return (hostname) => turns.run(() => systemLookup(hostname, { all: true }))
+  const slots = new ConcurrencyLimit({ name: "the system's resolver", most: 1, length: 50, waitMs: 3_000 })
+  return (hostname) => slots.run(() => systemLookup(hostname, { all: true }))
 }
 
 export function hostResolver({
@@ -44,30 +43,30 @@ export function hostResolver({
   hostsFile = HOSTS_FILE,
   askSystem = systemResolver(),
 }: ResolverOptions = {}): HostResolver {
-  const inHostsFile = hostsFileReader(hostsFile)
+  const lookUpInFile = hostsFileReader(hostsFile)
   return async (hostname) => {
     const name = hostname.toLowerCase().replace(/\.$/, '')
-    const written = await inHostsFile(name)
-    if (written.length > 0) return written
+    const listed = await lookUpInFile(name)
+    if (listed.length > 0) return listed
     if (name === 'localhost' || name.endsWith('.localhost')) return [...LOOPBACK]
-    const { found, silent } = await queryAddresses(name, servers)
+    const { found, timeout } = await queryAddresses(name, servers)
     if (found.length > 0) return found
-    if (silent) throw silent
+    if (timeout) throw timeout
     return askSystem(name)
   }
 }
 
 interface Queried {
   readonly found: LookupAddress[]
-  /** Set when no name server has answered: then the system would wait for it too. */
-  readonly silent?: Error
+  /** Set if a query timed out: the system resolver would wait just as long. */
+  readonly timeout?: Error
 }
 
 async function queryAddresses(name: string, servers: readonly string[] | undefined): Promise<Queried> {
-  const resolver = new Resolver(QUERY) // reads the system's name servers anew
+  const resolver = new Resolver(QUERY) // picks up changes of the system's name servers
   if (servers) resolver.setServers(servers)
   const found: LookupAddress[] = []
-  let silent: Error | undefined
+  let timeout: Error | undefined
   const ask = (family: 4 | 6) =>
     (family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)).then(
       (addresses) => {
@@ -75,21 +74,21 @@ async function queryAddresses(name: string, servers: readonly string[] | undefin
         return addresses.length > 0
       },
       (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ETIMEOUT') silent = error
+        if (error.code === 'ETIMEOUT') timeout = error
         return false
       },
     )
   const both = [ask(4), ask(6)]
   const all = Promise.all(both)
-  // The first family that has addresses starts the short wait for the other one.
+  // The first family with addresses starts the short wait for the other.
   const first = Promise.any(both.map((lookup) => lookup.then((has) => has || Promise.reject(new Error('none')))))
   const late = first.then(() => sleep(OTHER_FAMILY_MS, undefined, { ref: false }))
   await Promise.race([all, late.catch(() => all)])
   resolver.cancel()
-  return { found: found.sort((one, other) => one.family - other.family), ...(silent ? { silent } : {}) }
+  return { found: found.sort((a, b) => a.family - b.family), ...(timeout ? { timeout } : {}) }
 }
 
-/** The system's own table of names; read again when it has changed. */
+/** Looks names up in the hosts file, re-read whenever it changes. */
 function hostsFileReader(path: string): HostResolver {
   let readAt = Number.NaN
   let names = new Map<string, LookupAddress[]>()

@@ -5,10 +5,10 @@ import type { CallFailure } from './call-failure.ts'
 import { NotSent } from './delivery.ts'
 import { HttpCallError, post } from './http-call.ts'
 
-/** Nobody reads the answer. */
+/** The response body is discarded. */
 const LIMITS = { ...PARTNER_LIMITS, bytes: 65_536 }
 
-/** What the receiver is told of a failure: nothing that would tell our network's names and addresses apart. */
+/** What the receiver learns of a failure: nothing that reveals names or addresses of our network. */
 export const WEBHOOK_PROBLEMS = {
   unreachable: 'the webhook cannot be reached',
   tls: 'could not establish TLS with the webhook',
@@ -23,20 +23,20 @@ const problemOf = (failure: CallFailure): string =>
 
 export interface WebhookMessage {
   readonly url: string
-  /** One id for every attempt, as for the body: by it a receiver knows a message that comes twice. */
+  /** The same for every attempt, like the body, so that receivers can deduplicate. */
   readonly id: string
   /** JSON. */
   readonly body: string
-  /** `whsec_…`, the newest first; with none it is unsigned. */
+  /** `whsec_…`, newest first; unsigned if there is none. */
   readonly secrets: readonly string[]
 }
 
-/** Posts a message, signed as Standard Webhooks has it; delivered by a 2xx. Returns its status. Throws NotSent. */
+/** Posts a message signed as in Standard Webhooks. Any 2xx is delivered, and its status returned. Throws NotSent. */
 export async function postWebhook(
   { clock, calls }: Pick<OutboundDeps, 'clock' | 'calls'>,
   { url, id, body, secrets }: WebhookMessage,
 ): Promise<number> {
-  const { Webhook } = await import('standardwebhooks') // with the first of them
+  const { Webhook } = await import('standardwebhooks') // loaded with the first webhook
   const now = clock.now()
   const signatures = secrets.map((secret) => new Webhook(secret).sign(id, now, body))
   const headers = {

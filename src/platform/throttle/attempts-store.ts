@@ -1,11 +1,11 @@
-/** The SQL of what is counted of a caller: uses that processes share, and failed attempts. */
+/** SQL for throttling: usage counts shared by all processes, and failed attempts. */
 
 import { z } from 'zod'
 import type { Batched } from '../db/batch.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 import { addSeconds } from '../lib/clock.ts'
 
-/** What one process has counted since it last shared its counts. */
+/** Uses that one process has counted since it last wrote its counts. */
 interface CountedUses {
   readonly subject: Buffer
   readonly uses: number
@@ -14,16 +14,16 @@ interface CountedUses {
 
 const sharedCount = z.object({ subject: z.instanceof(Buffer), uses: z.number(), endsInMs: z.number() })
 
-/** What all processes have counted in the current window, and when that ends. */
+/** Count of all processes in the current window, and the time left in it. */
 type SharedCount = z.infer<typeof sharedCount>
 
 const COUNTED = (counted: CountedUses) =>
   sql.part`${counted.subject}::bytea as subject, ${counted.uses}::int as uses, ${counted.windowS}::int as window_s`
 
 /**
- * Adds to the counts of several subjects, each named once, and returns what they are now. Uses the database's clock,
- * which is the same for all processes; if it is set back, no window lasts longer than its length. Sorted, so that two
- * processes which count the same subjects wait for one another in the same order.
+ * Adds to the counts of several distinct subjects and returns the new totals. Uses the database clock, so all processes
+ * agree on windows; `least` keeps a window from outliving its length when that clock is set back. Sorted by subject, so
+ * that concurrent processes lock rows in the same order and cannot deadlock.
  */
 export const addUses = (db: Db, counted: readonly CountedUses[]): Promise<SharedCount[]> =>
   db.many(
@@ -39,18 +39,18 @@ export const addUses = (db: Db, counted: readonly CountedUses[]): Promise<Shared
         returning subject, uses, ceil(extract(epoch from window_ends_at - now()) * 1000)::int as "endsInMs"`,
   )
 
-/** Deletes windows that are over; skips rows that another process has locked. */
-export const deleteExpiredCounts = (db: Db, most: number): Promise<number> =>
+/** Deletes expired windows, skipping rows locked by another process. */
+export const deleteExpiredCounts = (db: Db, limit: number): Promise<number> =>
   db.exec(
     sql`delete from rate_count where subject = any (array(
-          select subject from rate_count where window_ends_at <= now() limit ${most} for update skip locked))`,
+          select subject from rate_count where window_ends_at <= now() limit ${limit} for update skip locked))`,
   )
 
 const row = z.object({ failures: z.number(), windowEndsAt: z.date() })
 
 export type Failures = z.infer<typeof row>
 
-/** The row of one subject, for a statement of any room; `offset 0` keeps the look-up separate while the table grows. */
+/** The row of one subject, to be joined in any statement; `offset 0` forces an index lookup however the table grows. */
 export const failedAttemptByKey = (subject: Fragment): Fragment =>
   sql.part`lateral (select failures, window_ends_at from failed_attempt where subject = ${subject} offset 0)`
 
@@ -67,16 +67,16 @@ const failureCounts: Batched<Buffer, Failures> = {
     cross join ${FAILURES} known`,
 }
 
-/** How long failed authentications of an app are counted together. */
+/** Window for failed authentications of an app, in seconds. */
 export const CLIENT_WINDOW_S = 300
 
-/** Clocks of the machines that share a database differ by less. */
-const CLOCKS_DIFFER_S = 60
+/** Upper bound on clock skew between machines that share a database. */
+const MAX_CLOCK_SKEW_S = 60
 
-/** The latest end of a window that has begun by now. A window that ends later was begun under a clock that has been set back since. */
-const latestEnd = (now: Date, windowSeconds: number): Date => addSeconds(now, windowSeconds + CLOCKS_DIFFER_S)
+/** No window that has already begun ends later than this, unless the clock was set back since. */
+const latestEnd = (now: Date, windowSeconds: number): Date => addSeconds(now, windowSeconds + MAX_CLOCK_SKEW_S)
 
-/** The failures of the window if it is running. One begun under a wrong clock does not count, or it would last too long. */
+/** The failures if their window is open. Windows begun under a wrong clock are ignored: they would last too long. */
 export const currentWindow = (
   failures: Failures | undefined,
   now: Date,
@@ -94,8 +94,8 @@ export const readFailures = async (
 ): Promise<Failures | undefined> => currentWindow((await db.batch(failureCounts, subject))[0], now, windowSeconds)
 
 /**
- * Adds one failure and returns the new count. It is one statement, so simultaneous failures are all counted. It also
- * deletes two rows whose window is over: anybody may try any number of names, and the table must not grow with them.
+ * Adds one failure and returns the new count, in a single statement, so concurrent failures are all counted. Also
+ * deletes two expired rows: callers can invent names without end, and the table must not grow with them.
  */
 export const countFailure = (db: Db, subject: Buffer, now: Date, windowSeconds: number): Promise<Failures> => {
   const windowEndsAt = addSeconds(now, windowSeconds)
@@ -118,8 +118,8 @@ export const countFailure = (db: Db, subject: Buffer, now: Date, windowSeconds: 
   )
 }
 
-/** One of those that were counted was none. */
-export const takeFailureBack = (db: Db, subject: Buffer): Promise<number> =>
+/** Undoes one counted failure that turned out not to be one. */
+export const uncountFailure = (db: Db, subject: Buffer): Promise<number> =>
   db.exec(sql`update failed_attempt set failures = failures - 1 where subject = ${subject} and failures > 0`)
 
 export const clearFailures = (db: Db, subject: Buffer): Promise<number> =>

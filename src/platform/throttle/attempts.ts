@@ -7,8 +7,8 @@ import { tooManyRequests } from '../lib/web/rescode.ts'
 import { countFailure, readFailures } from './attempts-store.ts'
 
 /**
- * Kinds keep a passport, an app_key and a clientId (`partner`) of the same spelling apart. `member` is somebody of a
- * partner, `forgotten` a request for a new password, `mail-…` a mail that is sent.
+ * Namespaces, so that a passport, an app_key and a clientId (`partner`) of the same spelling have separate counts.
+ * `member` is a member of a partner, `forgotten` a password-reset request, `mail-…` an outgoing mail.
  */
 type ThrottleKind =
   | 'passport'
@@ -47,17 +47,17 @@ type ThrottleKind =
   | 'passkey-failed'
   | 'session'
 
-/** The keyed hash by which failures are counted and stored. */
+/** Keyed hash under which failures are stored. */
 export const throttleKey = (keys: Keys, kind: ThrottleKind, value: string): Buffer =>
   hmacSha256(keys.storage, `${kind}\n${value}`)
 
-/** How often one subject may fail within a window. */
+/** Maximum failures of one subject within a window. */
 export interface Limit {
   readonly subject: Buffer
   readonly most: number
 }
 
-/** The end of the window of the first limit that is used up; undefined if none is. */
+/** When the first exhausted limit resets; undefined if none is exhausted. */
 export async function exhaustedUntil(
   db: Db,
   limits: readonly Limit[],
@@ -68,7 +68,10 @@ export async function exhaustedUntil(
   return failures.find((counted, index) => counted && counted.failures >= (limits[index]?.most ?? 0))?.windowEndsAt
 }
 
-/** Counts a failure, the narrowest limit first. Returns the end of one exceeded, and spares the wider, shared ones. */
+/**
+ * Counts a failure against each limit, narrowest first. Stops at the first exceeded one and returns when it resets, so
+ * that the wider limits, shared with others, are not charged.
+ */
 export async function countFailureWithin(
   db: Db,
   limits: readonly Limit[],
@@ -84,36 +87,36 @@ export async function countFailureWithin(
 
 const WINDOW_S = 60
 
-/** How often one partner may request, in a minute, what makes us call somebody or write something. */
+/** Per minute and partner: requests that make us call out or write. */
 const MAX_USES = { replay: 30, export: 6, preflight: 12, start: 120, contacts: 30, play: 30, rotation: 6 } as const
 
-/** Counts one use, over all processes; throws 20003 with Retry-After when there were too many. */
+/** Counts one use across all processes; throws 20003 with Retry-After when there were too many. */
 export async function countUse(
   { db, keys, clock }: Deps,
-  what: keyof typeof MAX_USES,
+  kind: keyof typeof MAX_USES,
   partnerId: bigint,
 ): Promise<void> {
   const now = clock.now()
-  const { failures, windowEndsAt } = await countFailure(db, throttleKey(keys, what, String(partnerId)), now, WINDOW_S)
-  if (failures > MAX_USES[what]) throw tooManyRequests(secondsUntil(windowEndsAt, now))
+  const { failures, windowEndsAt } = await countFailure(db, throttleKey(keys, kind, String(partnerId)), now, WINDOW_S)
+  if (failures > MAX_USES[kind]) throw tooManyRequests(secondsUntil(windowEndsAt, now))
 }
 
-interface Bound {
+interface Quota {
   readonly kind: ThrottleKind
   readonly name: string
   readonly most: number
 }
 
 /**
- * Counts one use under each bound, the narrowest first, over all processes. Where there were too many in the window,
- * returns its end. Once a bound is used up nothing is written: whoever goes on under ever new names fills no table.
+ * Counts one use against each quota, narrowest first, across all processes; returns when an exceeded one resets. Writes
+ * nothing once any quota is exhausted, so that a caller inventing new names cannot fill the table.
  */
 export async function countWithin(
   { db, keys, clock }: Deps,
   windowS: number,
-  bounds: readonly Bound[],
+  quotas: readonly Quota[],
 ): Promise<Date | undefined> {
   const now = clock.now()
-  const limits = bounds.map(({ kind, name, most }) => ({ subject: throttleKey(keys, kind, name), most }))
+  const limits = quotas.map(({ kind, name, most }) => ({ subject: throttleKey(keys, kind, name), most }))
   return (await exhaustedUntil(db, limits, now, windowS)) ?? (await countFailureWithin(db, limits, now, windowS))
 }

@@ -1,22 +1,22 @@
 import type { Deps } from '../deps.ts'
 import { DAY_S } from '../lib/clock.ts'
 import { throttleKey } from './attempts.ts'
-import { clearFailures, countFailure, readFailures, takeFailureBack } from './attempts-store.ts'
+import { clearFailures, countFailure, readFailures, uncountFailure } from './attempts-store.ts'
 import { type Account, knownDevice } from './device.ts'
 
 /**
- * How many wrong codes of an authenticator count in a day: whoever knows the password has all day and every network to
- * guess six digits. Browsers that have signed in before have as many of their own, so that strangers cannot keep the
- * person out. Recovery codes, which nobody guesses, and passkeys are not bound; another password clears both counts.
+ * Wrong authenticator codes allowed per day: somebody who knows the password has all day, and any number of networks,
+ * to guess six digits. Browsers that have signed in before get a separate allowance, so that strangers cannot lock the
+ * owner out. Recovery codes and passkeys cannot be guessed and are not limited. A new password clears both counts.
  */
-const MOST_IN_A_DAY = 20
+const MAX_PER_DAY = 20
 
 type Browsers = 'known' | 'others'
 
 const subjectOf = ({ keys }: Deps, owner: string, browsers: Browsers): Buffer =>
   throttleKey(keys, 'code-day', `${browsers}\n${owner}`)
 
-/** Whose code it is: `owner` names them for good, `account` as they sign in. */
+/** Whose code it is: `owner` is the permanent id, `account` the sign-in name. */
 interface Guess {
   readonly owner: string
   readonly account: Account
@@ -25,31 +25,31 @@ interface Guess {
 }
 
 interface CountedGuess {
-  /** The last one that counts. */
+  /** This was the last guess of the day. */
   readonly isLast: boolean
-  /** The end of the day, where it was one too many. */
+  /** When the count resets, if this was one guess too many. */
   readonly until: Date | undefined
 }
 
 export function codeGuesses(deps: Deps, { owner, account, device }: Guess) {
   const subject = subjectOf(deps, owner, knownDevice(deps, account, device) ? 'known' : 'others')
   return {
-    /** The end of the day, once they are used up. */
+    /** When the count resets, if it is exhausted. */
     async usedUpUntil(): Promise<Date | undefined> {
       const counted = await readFailures(deps.db, subject, deps.clock.now(), DAY_S)
-      return counted && counted.failures >= MOST_IN_A_DAY ? counted.windowEndsAt : undefined
+      return counted && counted.failures >= MAX_PER_DAY ? counted.windowEndsAt : undefined
     },
-    /** Counts a code: before it is looked at, where many may come at once, so that no more of them are looked at. */
+    /** Counts a guess before the code is checked: otherwise more than the limit could be checked concurrently. */
     async count(): Promise<CountedGuess> {
       const { failures, windowEndsAt } = await countFailure(deps.db, subject, deps.clock.now(), DAY_S)
-      return { isLast: failures === MOST_IN_A_DAY, until: failures > MOST_IN_A_DAY ? windowEndsAt : undefined }
+      return { isLast: failures === MAX_PER_DAY, until: failures > MAX_PER_DAY ? windowEndsAt : undefined }
     },
-    /** The code that was counted is a right one. */
-    giveBack: () => takeFailureBack(deps.db, subject),
+    /** The counted code turned out to be right. */
+    giveBack: () => uncountFailure(deps.db, subject),
   }
 }
 
-/** Whoever has guessed does not know the password any more, or the authenticator is another one. */
+/** After a password or authenticator change, earlier guesses are worthless. */
 export async function forgetCodeGuesses(deps: Deps, owner: string): Promise<void> {
   await clearFailures(deps.db, subjectOf(deps, owner, 'known'))
   await clearFailures(deps.db, subjectOf(deps, owner, 'others'))

@@ -5,18 +5,18 @@ import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
 
 /**
- * Marks of browsers from which an account was signed in to before (OWASP, "device cookies"). With a mark a browser may try
- * to sign in to the same account while guesses from elsewhere have used up the limits. A mark names no user, opens no
+ * Device cookies (OWASP): a mark that a browser has signed in to an account before. A marked browser may still try to
+ * sign in to that account after guesses from elsewhere have exhausted the limits. A mark names no user, opens no
  * session, and is valid for one account only.
  */
 
 export const DEVICE_LIFETIME_S = 180 * DAY_S
-/** People who share a browser: the latest few are known. */
+/** For people who share a browser: only the latest accounts are remembered. */
 const MAX_MARKS = 3
 const ID_BYTES = 12
 const MARK = /^([\w-]{16})\.([0-9a-z]{6,8})\.[\w-]{22}$/
 
-/** Whose sign-in: a user's by passport, a partner's by clientId, its member's by clientId and address, an operator's by name. */
+/** Sign-in name: passport of a user, clientId of a partner, clientId and address of a member, name of an operator. */
 export interface Account {
   readonly kind: 'passport' | 'partner' | 'member' | 'operator'
   readonly name: string
@@ -36,7 +36,7 @@ function belongsTo(deps: Pick<Deps, 'keys' | 'clock'>, account: Account, mark: s
   return everyKey(deps.keys).some((key) => equalSecrets(mark, signed(key, account, id, endsAt)))
 }
 
-/** The id of this browser's mark for the account; undefined for a browser that is not known. */
+/** The id of this browser's mark for the account; undefined for an unknown browser. */
 export function knownDevice(
   deps: Pick<Deps, 'keys' | 'clock'>,
   account: Account,
@@ -47,7 +47,7 @@ export function knownDevice(
     ?.split('.', 1)[0]
 }
 
-/** The cookie of this browser after a good sign-in: a new mark for the account, and the marks of others that it had. */
+/** Cookie after a successful sign-in: a new mark for this account, and the existing ones for others. */
 export function rememberDevice(
   deps: Pick<Deps, 'keys' | 'clock'>,
   account: Account,

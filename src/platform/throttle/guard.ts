@@ -15,22 +15,22 @@ declare module 'fastify' {
   }
 }
 
-/** Lets `limitRate` count for all processes of the database; called once, before the rooms. */
+/** Gives `limitRate` its counts, shared by all processes of the database. Called once, before the rooms. */
 export function registerRateLimiter(app: FastifyInstance, rateLimiter: RateLimiter): void {
   app.decorate('rateLimiter', rateLimiter)
 }
 
 interface RequestLimit {
-  /** What is counted, such as `signature test`. Limits of one kind share their counts. */
+  /** What is counted, such as `signature test`; limits of the same kind share a count. */
   readonly kind: string
   readonly perMinute: number | ((request: FastifyRequest) => number)
-  /** Whose requests are counted together; otherwise those of one network, and of an IPv6 site. */
+  /** Groups requests; by default by network, and for IPv6 also by site. */
   readonly by?: (request: FastifyRequest) => string
-  /** What is thrown, with the seconds until the window ends. */
+  /** Makes the error to throw; `seconds` until the window ends. */
   readonly refuse: (seconds: number) => Error
 }
 
-/** A hook that refuses requests beyond so many a minute. */
+/** Hook that refuses requests above a limit per minute. */
 export function limitRate(app: FastifyInstance, limit: RequestLimit): onRequestAsyncHookHandler {
   const { kind, perMinute, by, refuse } = limit
   const count = (most: number, subject: string) => ({
@@ -40,10 +40,10 @@ export function limitRate(app: FastifyInstance, limit: RequestLimit): onRequestA
   return async (request, reply) => {
     const most = typeof perMinute === 'number' ? perMinute : perMinute(request)
     const own = count(most, by ? by(request) : networkOf(request.ip))
-    // A request that is refused already is not counted for the site, which neighbours share.
+    // A request that is refused anyway is not charged to the site, which neighbours share.
     const site = by === undefined && !own.exceeded ? siteOf(request.ip) : undefined
-    const ofSite = site === undefined ? own : count(SITE_FACTOR * most, site)
-    const counted = ofSite.exceeded ? ofSite : own
+    const bySite = site === undefined ? own : count(SITE_FACTOR * most, site)
+    const counted = bySite.exceeded ? bySite : own
     const seconds = Math.ceil(counted.endsInMs / 1000)
     reply.headers({
       'x-ratelimit-limit': counted.most,
@@ -54,13 +54,13 @@ export function limitRate(app: FastifyInstance, limit: RequestLimit): onRequestA
   }
 }
 
-/** Limits requests for pages, also for those that do not exist, to more than a person opens in a minute. */
+/** Limits page requests, including those for missing pages; well above what a person opens in a minute. */
 export const limitPages = (app: FastifyInstance, { PAGES_PER_MINUTE }: Config): onRequestAsyncHookHandler =>
   limitRate(app, { kind: 'page', perMinute: PAGES_PER_MINUTE, refuse: tooManyRequests })
 
 const FORM_LIMIT = 16 * 1024
 
-/** What pages of people have in common: forms of our own pages alone, of `limit` bytes, a limit of requests, and failures as pages. */
+/** Set-up of all HTML pages: same-origin forms of at most `limit` bytes, a rate limit, errors as pages. */
 export async function preparePages(
   app: FastifyInstance,
   config: Config,

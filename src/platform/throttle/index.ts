@@ -1,4 +1,4 @@
-/** Failed attempts and rate limits, counted for all processes of a database. Below all other rooms. */
+/** Failed attempts and rate limits, shared by all processes of a database. */
 
 export { countUse, countWithin, throttleKey } from './attempts.ts'
 export {
@@ -12,7 +12,7 @@ export {
 export { codeGuesses, forgetCodeGuesses } from './code-guesses.ts'
 export { DEVICE_LIFETIME_S, knownDevice, rememberDevice } from './device.ts'
 export { limitPages, limitRate, preparePages, registerRateLimiter } from './guard.ts'
-export { networkOf, siteOf, subnetOf } from './network.ts'
+export { networkOf, SITE_FACTOR, siteOf, subnetOf } from './network.ts'
 export { countOwnChange, mayInvite } from './quotas.ts'
 export { APP_RATES, openRateLimiter } from './rate-limiter.ts'
 export { type SignInAttempt, type SignInSource, signInLimits } from './sign-in.ts'

@@ -4,35 +4,36 @@ import { mailKeyOf } from '../lib/member.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
 import { countWithin } from './attempts.ts'
 
-const PER_ADDRESS = 10
-const PER_INVITER = 100
+const MAX_PER_ADDRESS = 10
+const MAX_PER_INVITER = 100
 
 /**
- * Counts an invitation to be mailed; false when there were too many today of this partner or team, or to this address. What
- * one sends to an address does not count for another, and a forgotten password has a count of its own.
+ * Counts an invitation mail; false when this partner or team has sent too many today, in all or to this address. The
+ * per-address count is per inviter, so that one inviter cannot use up another's; password resets are counted
+ * separately.
  */
 export const mayInvite = async (deps: Deps, inviter: string, mail: string): Promise<boolean> =>
   (await countWithin(deps, DAY_S, [
-    { kind: 'mail-address', name: `${inviter}\n${mailKeyOf(mail)}`, most: PER_ADDRESS },
-    { kind: 'mail-partner', name: inviter, most: PER_INVITER },
+    { kind: 'mail-address', name: `${inviter}\n${mailKeyOf(mail)}`, most: MAX_PER_ADDRESS },
+    { kind: 'mail-partner', name: inviter, most: MAX_PER_INVITER },
   ])) === undefined
 
-/** More than anybody does by hand; each is a row of the audit log, kept for years. */
-const CHANGES_PER_HOUR = 300
-/** What each session may do once those are used up: whoever has stolen one keeps the person from nothing. */
-const MORE_PER_SESSION = 20
+/** More than anybody does by hand; each change adds a row to the audit log, kept for years. */
+const MAX_CHANGES_PER_HOUR = 300
+/** Extra allowance per session after that: whoever stole one session cannot block the owner in another. */
+const EXTRA_PER_SESSION = 20
 
-interface Changing {
+interface OwnSession {
   readonly cid: number
   readonly userId: string
   readonly sessionHash: Buffer
 }
 
-/** Counts a change that a person makes to their own account, over all processes; throws 20003 when there were too many. */
-export async function countOwnChange(deps: Deps, { cid, userId, sessionHash }: Changing): Promise<void> {
-  const ofPerson = { kind: 'own-change', name: `${cid}:${userId}`, most: CHANGES_PER_HOUR } as const
-  if (!(await countWithin(deps, HOUR_S, [ofPerson]))) return
-  const ofSession = { kind: 'session-change', name: sessionHash.toString('hex'), most: MORE_PER_SESSION } as const
-  const until = await countWithin(deps, HOUR_S, [ofSession])
+/** Counts a change that a person makes to their own account; throws 20003 when there were too many. */
+export async function countOwnChange(deps: Deps, { cid, userId, sessionHash }: OwnSession): Promise<void> {
+  const byPerson = { kind: 'own-change', name: `${cid}:${userId}`, most: MAX_CHANGES_PER_HOUR } as const
+  if (!(await countWithin(deps, HOUR_S, [byPerson]))) return
+  const bySession = { kind: 'session-change', name: sessionHash.toString('hex'), most: EXTRA_PER_SESSION } as const
+  const until = await countWithin(deps, HOUR_S, [bySession])
   if (until) throw tooManyRequests(secondsUntil(until, deps.clock.now()))
 }

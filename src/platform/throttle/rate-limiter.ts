@@ -8,30 +8,30 @@ import { addUses, deleteExpiredCounts } from './attempts-store.ts'
 
 interface Entry {
   readonly windowS: number
-  /** By performance.now(), which never goes back. */
+  /** In terms of performance.now(), which is monotonic. */
   endsAt: number
-  /** The count of all processes when it was shared last. */
+  /** Count of all processes as of the last exchange with the database. */
   shared: number
-  /** Counted here since then. */
+  /** Counted in this process since then. */
   own: number
 }
 
 interface RateBounds {
   readonly everyMs: number
-  /** Subjects kept in memory at most; the least recently seen is dropped first. */
+  /** Maximum subjects in memory; the least recently used is evicted. */
   readonly subjects: number
-  /** Subjects that are shared by one statement; others wait for the next. */
+  /** Maximum subjects per statement; the others wait for the next. */
   readonly batch: number
-  /** How often windows that are over are deleted. */
+  /** Interval for deleting expired windows. */
   readonly tidyEveryMs: number
 }
 
 const BOUNDS: RateBounds = { everyMs: 1_000, subjects: 20_000, batch: 500, tidyEveryMs: 10_000 }
-/** Subjects below 1/50 of their limit are not shared, so that most people cost no statement. */
-const UNSHARED_PART = 50
-/** More than a process can add meanwhile. */
-const OVER_AT_ONCE = 10_000
-const LONGEST_SUBJECT = 64
+/** Subjects below 1/50 of their limit stay local, so most callers cost no statement. */
+const LOCAL_FRACTION = 50
+/** More than a process can add between two deletions. */
+const MAX_DELETED = 10_000
+const MAX_SUBJECT_LENGTH = 64
 
 export function openRateLimiter(
   db: Db,
@@ -55,7 +55,7 @@ export function openRateLimiter(
 
   const entryOf = (key: string, windowS: number, now: number): Entry => {
     const known = entries.get(key)
-    if (known) entries.delete(key) // and in again, as the latest
+    if (known) entries.delete(key) // re-inserted below as the most recently used
     const entry = known && known.endsAt > now ? known : { windowS, endsAt: now + windowS * 1000, shared: 0, own: 0 }
     entries.set(key, entry)
     if (entries.size > subjects) forget(entries.keys().next().value as string)
@@ -82,16 +82,16 @@ export function openRateLimiter(
   }
 
   const shareSome = async (): Promise<void> => {
-    const some = [...unshared].slice(0, batch)
+    const sharedNow = [...unshared].slice(0, batch)
     const sent = new Map<string, { entry: Entry; uses: number }>()
-    for (const [key] of some) unshared.delete(key)
-    const counted = some.map(([key, entry]) => {
+    for (const [key] of sharedNow) unshared.delete(key)
+    const counts = sharedNow.map(([key, entry]) => {
       const subject = hmacSha256(keys.storage, `rate\n${key}`)
       sent.set(subject.toString('latin1'), { entry, uses: entry.own })
       return { subject, uses: entry.own, windowS: entry.windowS }
     })
     try {
-      for (const { subject, uses, endsInMs } of await addUses(db, counted)) {
+      for (const { subject, uses, endsInMs } of await addUses(db, counts)) {
         const counted = sent.get(subject.toString('latin1'))
         if (!counted) continue
         counted.entry.shared = uses
@@ -100,24 +100,25 @@ export function openRateLimiter(
       }
       if (performance.now() - tidiedAt < tidyEveryMs) return
       tidiedAt = performance.now()
-      await deleteExpiredCounts(db, OVER_AT_ONCE)
+      await deleteExpiredCounts(db, MAX_DELETED)
     } catch (error) {
       logBackgroundFailure(log, 'counts of limits could not be shared', error)
-      // Counting continues, and the counts are shared next time.
+      // Keep counting locally; the counts are shared next time.
       const now = performance.now()
-      for (const [key, entry] of some) if (entries.get(key) === entry && entry.endsAt > now) unshared.set(key, entry)
+      for (const [key, entry] of sharedNow)
+        if (entries.get(key) === entry && entry.endsAt > now) unshared.set(key, entry)
     }
   }
 
   return {
     count: ({ kind, most, windowS }, subject, added = 1) => {
       const now = performance.now()
-      const key = `${kind}\n${subject.length <= LONGEST_SUBJECT ? subject : sha256(subject).toString('base64url')}`
+      const key = `${kind}\n${subject.length <= MAX_SUBJECT_LENGTH ? subject : sha256(subject).toString('base64url')}`
       const entry = entryOf(key, windowS, now)
       // Beyond the limit the exact count does not matter.
       if (entry.shared + entry.own <= most) {
         entry.own += added
-        if (entry.shared > 0 || entry.own * UNSHARED_PART >= most) {
+        if (entry.shared > 0 || entry.own * LOCAL_FRACTION >= most) {
           unshared.set(key, entry)
           shareLater()
         }
@@ -136,7 +137,7 @@ export function openRateLimiter(
 
 const perMinute = (kind: string, most: number): Rate => ({ kind, most, windowS: 60 })
 
-/** How often one app may do what, counted by its app_key for all processes. */
+/** Rates of one app, counted by its app_key. */
 export const APP_RATES = {
   refreshes: (config: Config): Rate => perMinute('refresh', config.REFRESHES_PER_MINUTE),
   pushed: (config: Config): Rate => perMinute('pushed request', config.PUSHED_REQUESTS_PER_MINUTE),

@@ -5,15 +5,15 @@ import { type Account, knownDevice } from './device.ts'
 import { networkOf, SITE_FACTOR, siteOf, subnetOf } from './network.ts'
 
 /**
- * How often signing in may fail: for one account from one network, for one account from anywhere (higher, so that a
- * stranger elsewhere cannot lock its owner out with a few guesses), and from one address whatever the accounts. A
- * browser that has signed in to the account before has a budget of its own and is exempt from these until that is
- * used up. Accounts that do not exist are counted alike.
+ * Limits on failed sign-ins: per account and network, per account from anywhere (higher, so that a stranger elsewhere
+ * cannot lock its owner out with a few guesses), and per address across all accounts. A browser that has signed in to
+ * the account before has a separate budget and is exempt from these until that is exhausted. Non-existent accounts are
+ * counted in the same way.
  */
 
 const WINDOW_S = 15 * 60
 
-/** Where an attempt to sign in comes from. */
+/** Where a sign-in attempt comes from. */
 export interface SignInSource {
   readonly address: string
   /** The device cookie of the browser. */
@@ -21,23 +21,23 @@ export interface SignInSource {
 }
 
 export interface SignInAttempt extends Account, SignInSource {
-  /** Somebody who is signed in shows once more that they know the password: a session has a budget of its own. */
+  /** Set when somebody already signed in proves the password again: each session has its own budget. */
   readonly session?: Buffer | undefined
 }
 
 export interface SignInLimits {
-  /** Throws the refusal once a limit is used up. */
+  /** Throws the refusal if a limit is exhausted. */
   refuseExhausted(): Promise<void>
   /**
-   * Counts a failure and returns the error to throw, with the end of the window if this one reached a limit. `record`
-   * is told whether the account is locked now.
+   * Counts a failure and returns the error to throw, which carries the end of the window if a limit was exceeded.
+   * `record` gets whether the account is locked now.
    */
   failed(record?: (locked: boolean) => Promise<unknown>): Promise<Error>
-  /** Clears the failures of the account in this network, or of this browser, after a good sign-in. */
+  /** Clears the failures of this browser, or of the account in this network, after a successful sign-in. */
   forget(): Promise<void>
 }
 
-/** The narrowest first. */
+/** Narrowest first. */
 function untrustedLimits({ config, keys }: Deps, { kind, name, address }: SignInAttempt): [Limit, ...Limit[]] {
   const site = siteOf(address)
   const perAddress = config.SIGN_IN_FAILURES_PER_ADDRESS
@@ -52,29 +52,29 @@ function untrustedLimits({ config, keys }: Deps, { kind, name, address }: SignIn
   ]
 }
 
-/** `refusal`: what is thrown, with the end of the window where a limit is used up. */
+/** `refusal` makes the error to throw, given the end of the window if a limit is exhausted. */
 export async function signInLimits(
   deps: Deps,
   attempt: SignInAttempt,
   refusal: (until?: Date) => Error,
 ): Promise<SignInLimits> {
   const { config, db, clock, keys } = deps
-  const exhaustedOf = (limits: readonly Limit[]) => exhaustedUntil(db, limits, clock.now(), WINDOW_S)
+  const exhausted = (limits: readonly Limit[]) => exhaustedUntil(db, limits, clock.now(), WINDOW_S)
   const device = attempt.session?.toString('hex') ?? knownDevice(deps, attempt, attempt.device)
   const own: Limit | undefined = device
     ? { subject: throttleKey(keys, 'device', device), most: config.SIGN_IN_FAILURES_PER_PASSPORT }
     : undefined
-  const isTrusted = own !== undefined && (attempt.session !== undefined || (await exhaustedOf([own])) === undefined)
+  const isTrusted = own !== undefined && (attempt.session !== undefined || (await exhausted([own])) === undefined)
   const limits = isTrusted ? [own] : untrustedLimits(deps, attempt)
   return {
     refuseExhausted: async () => {
-      const until = await exhaustedOf(limits)
+      const until = await exhausted(limits)
       if (until) throw refusal(until)
     },
     failed: async (record) => {
       deps.metrics.signInFailures.inc({ kind: attempt.kind })
       const until = await countFailureWithin(db, limits, clock.now(), WINDOW_S)
-      await record?.((until ?? (await exhaustedOf(limits))) !== undefined)
+      await record?.((until ?? (await exhausted(limits))) !== undefined)
       return refusal(until)
     },
     forget: async () => {

@@ -57,10 +57,10 @@ export const rotation = z.strictObject({
 })
 export type SecretRotation = z.output<typeof rotation>
 
-/** The overlaps that a page offers; anything else counts as the default of a day. */
-export const offeredOverlap = z.coerce
-  .number()
-  .pipe(z.literal([0, HOUR_S, DAY_S, 7 * DAY_S]))
+/** The overlaps that a page offers, as text; anything else counts as the default of a day. */
+export const offeredOverlap = z
+  .literal([0, HOUR_S, DAY_S, 7 * DAY_S].map(String))
+  .transform(Number)
   .catch(DAY_S)
 
 /** What an operator sees of a live secret; the secret itself is not kept. */

@@ -3,20 +3,20 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 import { SHOWN_PASSPORT } from './store.ts'
 
 /**
- * Many users at once, for lists, imports, test users and the demo. Their profiles and their credentials are read by two
- * statements: credentials are found by passport, and may lie on another shard.
+ * Bulk reads, for lists, imports, test users and the demo. Profiles and credentials take two statements, since
+ * credentials are stored by passport, possibly on another shard.
  */
 
 export const keyRow = z.object({ routing_key: z.number(), cid: z.number(), user_id: z.string() })
 export type KeyRow = z.output<typeof keyRow>
 
-/** Its passport is as it is shown. */
+/** `passport` is the form for display. */
 export const credentialRow = keyRow.extend({ passport: z.string() })
 export type CredentialRow = z.output<typeof credentialRow>
 
 export const textOfKey = ({ routing_key, cid, user_id }: KeyRow): string => `${routing_key} ${cid} ${user_id}`
 
-/** The keys as a table `k` of a statement. */
+/** The keys as a table `k` for use in a statement. */
 export const keysOf = (rows: readonly KeyRow[]) =>
   sql.part`unnest(${rows.map((row) => row.routing_key)}::int[], ${rows.map((row) => row.cid)}::int[],
              ${rows.map((row) => row.user_id)}::text[]) as k (routing_key, cid, user_id)`
@@ -28,7 +28,7 @@ export const credentialsOf = (db: Db, rows: readonly KeyRow[]): Promise<Credenti
         join user_credential c using (routing_key, cid, user_id)`,
   )
 
-/** Profiles with their passports; one without, whose other half is just being written, is left out. */
+/** Joins profiles with their passports. A profile whose credential is still being written is left out. */
 export function withPassports<Profile extends KeyRow>(
   profiles: readonly Profile[],
   credentials: readonly CredentialRow[],

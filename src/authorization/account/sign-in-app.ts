@@ -4,20 +4,20 @@ import { localPath } from '../../platform/lib/web/return-to.ts'
 import { signInQuery } from './wire.ts'
 
 /**
- * Which app somebody signs in for, as the sign-in page shows it. The name comes with the address, signed together with where
- * the browser goes on: nobody can make a link to our sign-in page that names an app which did not ask.
+ * The app that the sign-in page shows ("to continue to …"). Its name is a parameter, signed together with the return
+ * address, so nobody can craft a link to our sign-in page that names an app which did not send the person there.
  */
 
-interface Signing {
+interface SigningDeps {
   readonly keys: Keys
   readonly config: { readonly PUBLIC_URL: string }
 }
 
 const purposeOf = (returnTo: string): string => `sign-in for\n${returnTo}`
 
-/** The path and query of the sign-in page for an app that has asked, without what nobody has looked at; `more` is what else the page is told. */
+/** Path and query of the sign-in page. Names the app only if it is live, so reviewed; `more` adds parameters. */
 export function signInFor(
-  { keys, config }: Signing,
+  { keys, config }: SigningDeps,
   { name, stage }: { readonly name: string; readonly stage: string },
   returnTo: string,
   more: Readonly<Record<string, string>> = {},
@@ -28,18 +28,18 @@ export function signInFor(
 }
 
 /**
- * What the pages of a sign-in carry from one to the next, read from a query or a form: where the browser goes on, and the
- * app that has asked, with its name. No app where the text is not ours, or was made for going on elsewhere.
+ * Parameters that the pages of a sign-in pass on, read from a query or a form: the return address, and the app with its
+ * name, unless its signature is invalid or made for another return address.
  */
-export function carriedOf({ keys, config }: Signing, given: unknown) {
-  const { return_to, app: said = '' } = signInQuery.parse(given)
+export function carriedOf({ keys, config }: SigningDeps, given: unknown) {
+  const { return_to, app: signedApp = '' } = signInQuery.parse(given)
   const returnTo = localPath(return_to, config.PUBLIC_URL)
-  const appName = readAsker(keys, said, returnTo)
-  const app = appName === undefined ? '' : said
+  const appName = readAppName(keys, signedApp, returnTo)
+  const app = appName === undefined ? '' : signedApp
   const carried = new URLSearchParams({ return_to: returnTo, ...(app ? { app } : {}) })
   return { returnTo, app, appName, carried: String(carried) }
 }
 
-/** The app's name; undefined where the text is not ours, or was made for going on elsewhere. */
-export const readAsker = (keys: Keys, text: string, returnTo: string): string | undefined =>
+/** The app's name; undefined if the signature is invalid, or made for another return address. */
+export const readAppName = (keys: Keys, text: string, returnTo: string): string | undefined =>
   openSignedText(keys, purposeOf(returnTo), text)?.text

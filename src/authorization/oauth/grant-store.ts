@@ -133,7 +133,8 @@ const ended = z.object({
 export type EndedGrant = z.output<typeof ended>
 
 /**
- * Ends grants, and with them their codes and tokens, and deletes the remembered consent. `db` is a transaction that has locked the person.
+ * Ends grants, and with them their codes and tokens, and deletes the remembered consent. `db` is a transaction that has
+ * locked the person.
  */
 export async function endGrantsOf(db: Db, person: UserRowKey, which: WhichGrants, now: Date): Promise<EndedGrant[]> {
   const { routingKey } = person

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
-/** The demo's micro-apps. They are marked when they are created. */
+/** The demo's micro-apps, which are marked when they are created. */
 
 const markDemoApps = (db: Db, appKeys: readonly string[]): Promise<number> =>
   db.exec(sql`update micro_app set demo = true where app_key = any(${appKeys})`)
 
 const exists = z.object({ exists: z.boolean() })
 
-/** Whether there is this micro-app; without an app_key: any. */
+/** Whether this micro-app exists; without an app_key, whether any does. */
 const hasMicroApp = async (db: Db, appKey?: string): Promise<boolean> => {
   const asked =
     appKey === undefined

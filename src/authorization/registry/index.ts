@@ -1,4 +1,4 @@
-/** Micro-apps: who they are, where answers may go, their scopes and secrets. */
+/** Micro-apps: their hosts and URLs, scopes and secrets. */
 
 export { DEMO_APPS } from './demo-store.ts'
 export { hostMatches } from './host.ts'

@@ -44,8 +44,8 @@ const COUNTED = (one: CountedReads) => sql.part`
   ${one.lastAt}::timestamptz as last_at`
 
 /**
- * Adds reads of people of one shard; each key may occur once. Somebody who is being erased gets no row: their profile is locked
- * until the statement ends. Pass the reads in the order of their keys, so that two processes do not deadlock.
+ * Adds reads of people of one shard; each key may occur once. Somebody who is being erased gets no row: their profile is
+ * locked until the statement ends. Pass the reads in the order of their keys, so that two processes do not deadlock.
  */
 export const addReads = (shard: Db, counted: readonly CountedReads[]): Promise<number> =>
   shard.exec(
@@ -109,8 +109,8 @@ const dayOfReads = z.object({
 const MAX_DAY_ROWS = 1_300
 
 /**
- * Reads by day, app and kind, newest first. `starts` are the beginnings of the days, and the end of the last one. An hour belongs
- * to the day of the last read in it. `more`: whether there are earlier reads.
+ * Reads by day, app and kind, newest first. `starts` are the beginnings of the days, and the end of the last one. An hour
+ * belongs to the day of the last read in it. `more`: whether there are earlier reads.
  */
 export async function readsByDay(
   db: Db,

@@ -94,7 +94,10 @@ export const READS: Readonly<Record<AccessKind, Read>> = {
   profile: { scope: 'USER_INFO', resultOf: userInfoResult },
 }
 
-/** Not async, so that failures without the database are thrown synchronously: rejecting a promise costs more than all the checks. */
+/**
+ * Not async, so that failures without the database are thrown synchronously: rejecting a promise costs more than all the
+ * checks.
+ */
 export const readByUrl = (deps: Deps, url: string, { scope }: Read): Promise<FoundAccessToken> =>
   readWithToken(deps, verifyAccessToken(deps, readParameters(url)), scope)
 

@@ -1,7 +1,9 @@
 import { type FailureRow, failureFactory, type OAuthError } from '../../platform/lib/failure.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 
-/** Every failure of A4 and A5 beyond those of parameters (REFERENCE "Errors of area A"): the only place that knows rescodes. */
+/**
+ * Every failure of A4 and A5 beyond those of parameters (REFERENCE "Errors of area A"): the only place that knows rescodes.
+ */
 
 const UNUSABLE_TOKEN: OAuthError = {
   error: 'invalid_token',

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
-import { listOrigins } from '../registry/index.ts'
+import { findOrigins } from '../registry/index.ts'
 
 const READ_EVERY_S = 10
 /** For an unknown origin, which may have just been registered; nobody can cause more reads than this. */
@@ -29,7 +29,7 @@ export class RegisteredOrigins {
   async #readIfOlderThan(seconds: number): Promise<void> {
     const now = this.#deps.clock.now()
     if (this.#readAt && this.#readAt <= now && addSeconds(this.#readAt, seconds) > now) return
-    this.#reading ??= listOrigins(this.#deps)
+    this.#reading ??= findOrigins(this.#deps.db)
       .then((origins) => {
         this.#origins = new Set(origins)
         this.#readAt = now

@@ -72,9 +72,6 @@ export const listMicroApps = operation(microAppFilter, (deps: Deps, filter) =>
   pageNamed('apps', appsOf(deps.db, filter)),
 )
 
-/** The CORS origins that apps have registered. */
-export const listOrigins = ({ db }: Deps): Promise<string[]> => store.findOrigins(db)
-
 /**
  * The app with the dates of its live secrets, the current one first. Like all below, throws 20007 (404) for an unknown
  * app_key.

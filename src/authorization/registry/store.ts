@@ -53,7 +53,7 @@ export const insertMicroApp = (
 export const existingAppKeys = (db: Db, appKeys: readonly string[]): Promise<Pick<MicroApp, 'app_key'>[]> =>
   db.many(microApp.pick({ app_key: true }), sql`select app_key from micro_app where app_key = any (${appKeys})`)
 
-/** Origins of approved apps. */
+/** The CORS origins of approved apps. */
 export const findOrigins = (db: Db): Promise<string[]> =>
   db.values(z.string(), sql`select distinct unnest(cors_origins) as origin from micro_app where status = 'approved'`)
 

@@ -78,7 +78,10 @@ export class ProviderKeys {
     } as const
     const answer = await this.#fetch(url, options)
     if (answer.status !== 200) throw new UpstreamFailure('away', `its keys: HTTP ${answer.status}`)
-    const keys = createLocalJWKSet((await answer.json()) as JSONWebKeySet)
+    const body: unknown = await answer.json().catch(() => {
+      throw new UpstreamFailure('away', 'its keys are not JSON')
+    })
+    const keys = createLocalJWKSet(body as JSONWebKeySet)
     this.#held = { keys, readAt: this.#clock.now() }
     return this.#held
   }

@@ -45,8 +45,7 @@ export function openLongLived(given: Given, log: Log): { readonly made: LongLive
   }
   const close = async () => {
     made.logFollowers.close()
-    made.tokenCap.close()
-    await Promise.all([made.runningAttempts.close(), made.incoming.close()])
+    await Promise.all([made.tokenCap.close(), made.runningAttempts.close(), made.incoming.close()])
     await made.rateLimiter.close()
     sampledLog.close()
   }

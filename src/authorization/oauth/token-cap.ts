@@ -31,6 +31,7 @@ export class TokenCap {
   readonly #left = new Uint16Array(ROUTING_KEYS).fill(MIN_REFRESHES)
   readonly #due = new Set<number>()
   #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> = Promise.resolve()
 
   constructor(db: Db, { ACCESS_TOKENS_PER_GRANT }: Pick<Config, 'ACCESS_TOKENS_PER_GRANT'>, log: SampledLog) {
     this.#db = db
@@ -38,9 +39,11 @@ export class TokenCap {
     this.#log = log
   }
 
-  close(): void {
+  /** Ends once nothing is being read or deleted any more. */
+  close(): Promise<void> {
     clearTimeout(this.#timer)
     this.#due.clear()
+    return this.#running
   }
 
   /** To be called when a refresh has issued an access token. */
@@ -49,7 +52,14 @@ export class TokenCap {
     this.#left[routingKey] = left > 0 ? left : MIN_REFRESHES
     if (left > 0) return
     this.#due.add(routingKey)
-    this.#timer ??= setTimeout(() => void this.#endOldest(), EVERY_MS).unref()
+    if (!this.#timer) this.#schedule()
+  }
+
+  #schedule(): void {
+    const run = () => {
+      this.#running = this.#endOldest()
+    }
+    this.#timer = setTimeout(run, EVERY_MS).unref()
   }
 
   async #endOldest(): Promise<void> {
@@ -63,7 +73,8 @@ export class TokenCap {
       for (const routingKey of routingKeys) this.#left[routingKey] = REFRESHES_AFTER_FAILURE
       logBackgroundFailure(this.#log, 'access tokens beyond ACCESS_TOKENS_PER_GRANT could not be ended', error)
     }
-    this.#timer = this.#due.size > 0 ? setTimeout(() => void this.#endOldest(), EVERY_MS).unref() : undefined
+    this.#timer = undefined
+    if (this.#due.size > 0) this.#schedule()
   }
 }
 

@@ -23,10 +23,15 @@ export async function writeUsage({ db, clock, metrics: { usage } }: Kept, log: S
 
 /** Writes the counts once a minute. The returned function stops that and writes what is left. */
 export function keepUsage(deps: Kept, log: SampledLog): () => Promise<void> {
-  const timer = setInterval(() => void writeUsage(deps, log), EVERY_MS).unref()
+  let writing: Promise<void> = Promise.resolve()
+  const write = (): Promise<void> => {
+    writing = writing.then(() => writeUsage(deps, log))
+    return writing
+  }
+  const timer = setInterval(() => void write(), EVERY_MS).unref()
   return () => {
     clearInterval(timer)
-    return writeUsage(deps, log)
+    return write()
   }
 }
 

@@ -58,57 +58,61 @@ export const OAUTH_RETENTION: readonly Retention[] = [
   },
 ]
 
-const ofGrants =
-  (column: string) =>
-  (person: UserRowKey): Fragment =>
-    sql.part`${sql.identifier(column)} in (
-      select grant_id from user_grant where ${ofPerson(person)})`
-const TOKEN_COLUMNS = ['grant_id', 'expires_at']
-
-/** Codes first: an exchange that spends one has then committed its tokens, which are deleted after it. */
-export const OAUTH_OF_PERSON: readonly PersonalRows[] = [
+/**
+ * Rows that belong to a grant, which `column` names. Codes first: an exchange that spends one has then committed its tokens,
+ * which are deleted after it.
+ */
+const ROWS_OF_GRANTS = [
   {
     what: 'codes',
     table: 'authorization_code',
-    of: ofGrants('grant_id'),
+    column: 'grant_id',
     key: { code_hash: 'bytea' },
-    shown: [...TOKEN_COLUMNS, 'app_key', 'redirect_uri', 'used_at'],
+    shown: ['grant_id', 'expires_at', 'app_key', 'redirect_uri', 'used_at'],
   },
   {
     what: 'used_codes',
     table: 'used_code',
-    of: ofGrants('grant_id'),
+    column: 'grant_id',
     key: { code_hash: 'bytea' },
-    shown: [...TOKEN_COLUMNS, 'used_at'],
+    shown: ['grant_id', 'expires_at', 'used_at'],
   },
   {
     what: 'refresh_tokens',
     table: 'refresh_token',
-    of: ofGrants('grant_id'),
+    column: 'grant_id',
     key: { token_hash: 'bytea' },
-    shown: [...TOKEN_COLUMNS, 'rotated_at'],
+    shown: ['grant_id', 'expires_at', 'rotated_at'],
   },
   {
     what: 'access_tokens',
     table: 'access_token',
-    of: ofGrants('grant_id'),
+    column: 'grant_id',
     key: { token_hash: 'bytea' },
-    shown: [...TOKEN_COLUMNS, 'scopes'],
+    shown: ['grant_id', 'expires_at', 'scopes'],
   },
   {
     what: 'ended_access_tokens',
     table: 'ended_access_token',
-    of: ofGrants('grant_id'),
+    column: 'grant_id',
     key: { token_hash: 'bytea' },
-    shown: TOKEN_COLUMNS,
+    shown: ['grant_id', 'expires_at'],
   },
   {
     what: 'consent_decisions',
     table: 'consent_decision',
-    of: ofGrants('form_id'),
+    column: 'form_id',
     key: { form_id: 'uuid' },
     shown: ['decision', 'expires_at'],
   },
+] as const
+
+export const OAUTH_OF_PERSON: readonly PersonalRows[] = [
+  ...ROWS_OF_GRANTS.map(({ column, ...rows }) => ({
+    ...rows,
+    of: (person: UserRowKey): Fragment => sql.part`${sql.identifier(column)} in (
+      select grant_id from user_grant where ${ofPerson(person)})`,
+  })),
   {
     what: 'remembered_consents',
     table: 'remembered_consent',
@@ -125,7 +129,7 @@ export const OAUTH_OF_PERSON: readonly PersonalRows[] = [
 
 const grantKey = z.object({ routing_key: z.number(), grant_id: z.string() })
 
-/** Deletes all grants of these users and all grants to these micro-apps, with their codes and tokens. */
+/** Deletes all grants of these users and all grants to these micro-apps, with everything that belongs to them. */
 export async function deleteGrantsOf(db: Db, users: readonly KeyedUser[], appKeys: readonly string[]): Promise<void> {
   for (const shard of db.shards()) await deleteGrantsIn(shard, users, appKeys)
 }
@@ -145,9 +149,9 @@ async function deleteGrantsIn(shard: Db, users: readonly KeyedUser[], appKeys: r
   )
   const keys = grants.map((grant) => grant.routing_key)
   const ids = grants.map((grant) => grant.grant_id)
-  const deleteFrom = (table: Fragment) =>
+  const deleteFrom = (table: string, column: string) =>
     shard.exec(
-      sql`delete from ${table} where (routing_key, grant_id) in
+      sql`delete from ${sql.identifier(table)} where (routing_key, ${sql.identifier(column)}) in
             (select g.key, g.id from unnest(${keys}::int[], ${ids}::uuid[]) as g (key, id))`,
     )
   await shard.exec(
@@ -156,6 +160,6 @@ async function deleteGrantsIn(shard: Db, users: readonly KeyedUser[], appKeys: r
            from unnest(${users.map((user) => user.routing_key)}::int[], ${users.map((user) => user.cid)}::int[],
                        ${users.map((user) => user.user_id)}::text[]) as u (key, cid, id))`,
   )
-  for (const table of ['access_token', 'refresh_token', 'authorization_code', 'used_code', 'user_grant'])
-    await deleteFrom(sql.identifier(table))
+  for (const { table, column } of ROWS_OF_GRANTS) await deleteFrom(table, column)
+  await deleteFrom('user_grant', 'grant_id')
 }

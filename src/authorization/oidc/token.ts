@@ -42,6 +42,7 @@ async function exchange(
 ): Promise<TokenResponse> {
   // A public client must send a verifier, which a code without a challenge never matches.
   const codeVerifier = isPublic ? required(parameters, 'code_verifier') : parameters.get('code_verifier')
+  await deps.signingKeys.signer(app.id_token_alg) // first: a code must not be spent while no id_token can be signed
   const issued = await exchangeCode(
     deps,
     { app, actor },

@@ -38,10 +38,10 @@ export interface CountedReads extends UserRowKey {
   readonly lastAt: Date
 }
 
-const COUNTED = (one: CountedReads) => sql.part`
-  ${one.routingKey}::int as routing_key, ${one.cid}::int as cid, ${one.userId}::text as user_id,
-  ${one.hour}::timestamptz as hour, ${one.appKey}::text as app_key, ${one.kind}::text as kind, ${one.reads}::int as reads,
-  ${one.lastAt}::timestamptz as last_at`
+const COUNTED = (input: CountedReads) => sql.part`
+  ${input.routingKey}::int as routing_key, ${input.cid}::int as cid, ${input.userId}::text as user_id,
+  ${input.hour}::timestamptz as hour, ${input.appKey}::text as app_key, ${input.kind}::text as kind,
+  ${input.reads}::int as reads, ${input.lastAt}::timestamptz as last_at`
 
 /**
  * Adds reads of people of one shard; each key may occur once. Somebody who is being erased gets no row: their profile is
@@ -120,7 +120,7 @@ export async function readsByDay(
   const begin = starts[0]
   const days = await db.of(person.routingKey).listWithCustomPlan(
     dayOfReads,
-    sql`select width_bucket(last_at, ${starts}::timestamptz[]) - 1 as place, app_key, kind, sum(reads)::int as reads,
+    sql`select width_bucket(last_at, ${starts}::timestamptz[]) - 1 as place, app_key, kind, sum(reads)::float8 as reads,
           max(last_at) as last_at
         from data_access
         where ${ofPerson(person)} and hour > ${begin}::timestamptz - interval '1 hour' and hour < ${starts.at(-1)}
@@ -143,7 +143,7 @@ const MAX_HOURS = 10_000
 export const totalsOfUser = (db: Db, person: UserRowKey): Promise<TotalReads[]> =>
   db.of(person.routingKey).listWithCustomPlan(
     total,
-    sql`select r.app_key, max(a.name) as app_name, r.kind, sum(r.reads)::int as reads, max(r.last_at) as last_at
+    sql`select r.app_key, max(a.name) as app_name, r.kind, sum(r.reads)::float8 as reads, max(r.last_at) as last_at
         from (select app_key, kind, reads, last_at from data_access where ${ofPerson(person)}
               order by hour desc, app_key desc, kind desc limit ${MAX_HOURS}) r
         left join ${joinedMicroApp(sql.part`r.app_key`)}

@@ -211,12 +211,15 @@ function accessTokensOf({ url, body, authorization }: Presenting): string[] {
 const COMPARED = ['redirect_uri', 'scope', 'response_type', 'grant_type']
 const MAX_VALUE = 300
 
-/** Without the query and fragment of a URI, which may contain anything. */
+const withoutSecrets = (uri: string): string =>
+  uri.replace(/[?#].*$/s, (rest) => `${rest[0]}…`).replace(/^([^/]*\/\/)?[^/]*@/s, '$1…@')
+
+/** Without the user name, password, query and fragment of a URI, which may contain anything. */
 function receivedOf(failure: string | null, values: ReadonlyMap<string, string>): NewRefused['received'] {
   const name = COMPARED.find((parameter) => failure?.startsWith(parameter))
   const value = name && values.get(name)?.replaceAll('\0', '')
   if (!name || !value) return null
-  const shown = name === 'redirect_uri' ? value.replace(/[?#].*$/s, (rest) => `${rest[0]}…`) : value
+  const shown = name === 'redirect_uri' ? withoutSecrets(value) : value
   return { [name]: cutTo(shown, MAX_VALUE) }
 }
 

@@ -129,7 +129,10 @@ const insertGrant = (
 export const ensureGrant = (db: Db, grant: NewGrant, now: Date): Promise<z.infer<typeof GrantDates>> =>
   db
     .of(grant.routingKey)
-    .one(GrantDates, grant.allowedAt ? sql`${withoutOldestSilent(grant)} ${insertGrant(grant, now)}` : sql`${insertGrant(grant, now)}`)
+    .one(
+      GrantDates,
+      grant.allowedAt ? sql`${withoutOldestSilent(grant)} ${insertGrant(grant, now)}` : sql`${insertGrant(grant, now)}`,
+    )
 
 /** How many silent grants with unexchanged codes one browser session may have at one app. */
 const MAX_SILENT_GRANTS = 50
@@ -189,15 +192,4 @@ export const findIssued = (db: Db, routingKey: number, hashes: readonly Buffer[]
     z.instanceof(Buffer),
     sql`select code_hash from authorization_code
         where routing_key = ${routingKey} and code_hash = any (${hashes}::bytea[])`,
-  )
-
-const revoked = z.object({ app_key: z.string() })
-
-/** The app of the grant; undefined if it was revoked before. */
-export const revokeGrant = (db: Db, routingKey: number, grantId: string, now: Date) =>
-  db.of(routingKey).maybe(
-    revoked,
-    sql`update user_grant set revoked_at = ${now}
-        where routing_key = ${routingKey} and grant_id = ${grantId} and revoked_at is null
-        returning app_key`,
   )

@@ -168,9 +168,9 @@ export async function issueCode(
 ): Promise<string> {
   const { routingKey, cid, userId, signedInAt } = person
   if (!mayUse(app, person)) throw oauthFailure('app_in_development')
-  // Everything from before may have been revoked since the session was read.
+  // The session may have ended since it was read.
   if (!(await lockUserSignedInSince(db, { routingKey, cid, userId }, signedInAt)))
-    throw oauthFailure('form_withdrawn_since')
+    throw oauthFailure('form_without_session')
   const now = clock.now()
   const appKey = app.app_key
   const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes, signIn, allowedAt }, now)

@@ -8,7 +8,6 @@ import { operation } from '../../platform/lib/json/input.ts'
 import { countSessionsOfUser, lockUser, rowKeyOf, type UserKey } from '../account/index.ts'
 import { type EndReason, tellOfEndedAccess } from '../app-events/index.ts'
 import { showMicroApp } from '../registry/index.ts'
-import { revokeGrant } from './consent-store.ts'
 import { oauthFailure } from './failures.ts'
 import {
   type AllowedApp,
@@ -23,6 +22,7 @@ import {
   hasLiveGrant,
   type LiveGrants,
   personOfGrant,
+  revokeGrant,
   type WhichGrants,
 } from './grant-store.ts'
 import { WITHDRAWN_SHOWN_S } from './retention-store.ts'

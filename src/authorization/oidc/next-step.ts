@@ -50,32 +50,34 @@ export async function nextAuthorizationStep(
   const fresh = asked && isAuthenticatedSince(session, signedInSince)
   const otherPerson =
     session !== null && request.expectedSub !== undefined && request.expectedSub !== subjectOf(session)
+  const signIn = (): NextStep => {
+    if (silent) throw refused('login_required')
+    return { step: 'sign-in' }
+  }
   if (session === null || otherPerson || (!fresh && isTooLongAgo(deps, request, session, asked))) {
     // Somebody who has just signed in as another person would be sent in circles.
-    if (silent || (asked && otherPerson)) throw refused('login_required')
-    return { step: 'sign-in' }
+    if (asked && otherPerson) throw refused('login_required')
+    return signIn()
   }
   if (session.status !== 'active') throw refused('user_blocked')
   // Shown as a page even with prompt=none: nothing is sent to the app.
   if (!mayUse(request.app, session)) throw oauthFailure('app_in_development')
   if (!asked && !silent && (await couldStepUp(deps, session, request.acrValues ?? []))) return { step: 'sign-in' }
-  if (!(await consentedBefore(deps, request, session))) {
+  const consent = (): NextStep => {
     if (silent) throw refused('consent_required')
     return { step: 'consent', session }
   }
-  const code = await inPersonTransaction(deps, session.routingKey, async (inside, db) => {
-    // Withdrawing a consent locks the person too, so it is read again under the lock.
-    const isSignedIn = await lockUserSignedInSince(db, session, session.signedInAt)
+  if (!(await consentedBefore(deps, request, session))) return consent()
+  const next = await inPersonTransaction(deps, session.routingKey, async (inside, db): Promise<NextStep> => {
+    // Ending a session and withdrawing a consent lock the person too, so both are checked again under the lock.
+    if (!(await lockUserSignedInSince(db, session, session.signedInAt))) return signIn()
     const allowedAt = await consentedBefore(inside, request, session)
-    if (isSignedIn && !allowedAt) return undefined
-    return issueCode(inside, session, withSignIn(deps, request, session), randomUUID(), allowedAt)
-  })
-  if (code !== undefined) {
-    deps.metrics.usage.count(request.app.app_key, 'authorization')
+    if (!allowedAt) return consent()
+    const code = await issueCode(inside, session, withSignIn(deps, request, session), randomUUID(), allowedAt)
     return { step: 'answer', code }
-  }
-  if (silent) throw refused('consent_required')
-  return { step: 'consent', session }
+  })
+  if (next.step === 'answer') deps.metrics.usage.count(request.app.app_key, 'authorization')
+  return next
 }
 
 /** Tolerated difference between a provider's clock and ours, seconds. */

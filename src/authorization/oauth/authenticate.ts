@@ -100,7 +100,11 @@ function findSecret(
 }
 
 /** A secret hashed under another key, which exists only while SECRET_KEY is being rotated. */
-function findSecretOfOldKey(keys: Keys, live: readonly LiveSecret[], secrets: readonly string[]): UsedSecret | undefined {
+function findSecretOfOldKey(
+  keys: Keys,
+  live: readonly LiveSecret[],
+  secrets: readonly string[],
+): UsedSecret | undefined {
   for (const other of keys.others) {
     for (const secret of secrets) {
       const found = findSecret(other, live, [secret])

@@ -44,18 +44,18 @@ export interface CodeExchange {
   readonly refreshScope: string | null
 }
 
-const ASKED = (one: CodeExchange) => sql.part`
-  ${one.routingKey}::int as routing_key, ${one.codeHash}::bytea as code_hash, ${one.now}::timestamptz as now,
-  ${one.appKey}::text as by_app, ${one.redirectUri}::text as with_redirect_uri, ${one.state}::text as with_state,
-  ${one.codeChallenge}::text as with_challenge, ${one.appScopes.join(' ')}::text as app_scopes,
-  ${one.appValidFrom}::timestamptz as app_valid_from`
-const ASKED_WITH_TOKENS = (one: CodeExchange) => sql.part`
-  ${one.routingKey}::int as routing_key, ${one.codeHash}::bytea as code_hash, ${one.now}::timestamptz as now,
-  ${one.appKey}::text as by_app, ${one.redirectUri}::text as with_redirect_uri, ${one.state}::text as with_state,
-  ${one.codeChallenge}::text as with_challenge, ${one.accessHash}::bytea as access_hash,
-  ${one.accessExpiresAt}::timestamptz as access_expires_at, ${one.refreshHash}::bytea as refresh_hash,
-  ${one.refreshExpiresAt}::timestamptz as refresh_expires_at, ${one.refreshScope}::text as refresh_scope,
-  ${one.appScopes.join(' ')}::text as app_scopes, ${one.appValidFrom}::timestamptz as app_valid_from`
+const ASKED = (input: CodeExchange) => sql.part`
+  ${input.routingKey}::int as routing_key, ${input.codeHash}::bytea as code_hash, ${input.now}::timestamptz as now,
+  ${input.appKey}::text as by_app, ${input.redirectUri}::text as with_redirect_uri, ${input.state}::text as with_state,
+  ${input.codeChallenge}::text as with_challenge, ${input.appScopes.join(' ')}::text as app_scopes,
+  ${input.appValidFrom}::timestamptz as app_valid_from`
+const ASKED_WITH_TOKENS = (input: CodeExchange) => sql.part`
+  ${input.routingKey}::int as routing_key, ${input.codeHash}::bytea as code_hash, ${input.now}::timestamptz as now,
+  ${input.appKey}::text as by_app, ${input.redirectUri}::text as with_redirect_uri, ${input.state}::text as with_state,
+  ${input.codeChallenge}::text as with_challenge, ${input.accessHash}::bytea as access_hash,
+  ${input.accessExpiresAt}::timestamptz as access_expires_at, ${input.refreshHash}::bytea as refresh_hash,
+  ${input.refreshExpiresAt}::timestamptz as refresh_expires_at, ${input.refreshScope}::text as refresh_scope,
+  ${input.appScopes.join(' ')}::text as app_scopes, ${input.appValidFrom}::timestamptz as app_valid_from`
 const SCOPES = grantedAmong(sql.part`string_to_array(asked.app_scopes, ' ')`)
 const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`c.grant_id`)
 /** The grant, with the sign-in that it came from. */

@@ -42,10 +42,7 @@ const isOfPinnedHost = (pinned: readonly string[], { protocol, host }: URL): boo
 /**
  * The parsed URI, or why the app may not use it: `not-a-url`, `mismatch`, or what is wrong with a URI on a registered host.
  */
-export function checkRedirectUri(
-  text: string,
-  app: RedirectRules,
-): URL | 'not-a-url' | 'mismatch' | WrongForm {
+export function checkRedirectUri(text: string, app: RedirectRules): URL | 'not-a-url' | 'mismatch' | WrongForm {
   const url = parsedUrl(text)
   if (!url) return 'not-a-url'
   if (hasForbiddenForm(text)) return 'mismatch'

@@ -30,10 +30,10 @@ export interface Refresh {
   readonly appValidFrom: Date | null
 }
 
-const ASKED = (one: Refresh) => sql.part`
-  ${one.routingKey}::int as routing_key, ${one.refreshHash}::bytea as refresh_hash,
-  ${one.appScopes.join(' ')}::text as app_scopes, ${one.appValidFrom}::timestamptz as app_valid_from,
-  ${one.accessHash}::bytea as access_hash, ${one.accessExpiresAt}::timestamptz as access_expires_at`
+const ASKED = (input: Refresh) => sql.part`
+  ${input.routingKey}::int as routing_key, ${input.refreshHash}::bytea as refresh_hash,
+  ${input.appScopes.join(' ')}::text as app_scopes, ${input.appValidFrom}::timestamptz as app_valid_from,
+  ${input.accessHash}::bytea as access_hash, ${input.accessExpiresAt}::timestamptz as access_expires_at`
 const SCOPES = grantedAmong(sql.part`string_to_array(asked.app_scopes, ' ')`)
 const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`r.grant_id`)
 const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
@@ -103,11 +103,11 @@ export interface RefreshRotation extends Refresh {
   readonly successorExpiresAt: Date
 }
 
-const ROTATED = (one: RefreshRotation) => sql.part`
-  ${one.routingKey}::int as routing_key, ${one.refreshHash}::bytea as refresh_hash, ${one.now}::timestamptz as now,
-  ${one.appScopes.join(' ')}::text as app_scopes, ${one.appValidFrom}::timestamptz as app_valid_from,
-  ${one.accessHash}::bytea as access_hash, ${one.accessExpiresAt}::timestamptz as access_expires_at,
-  ${one.successorHash}::bytea as successor_hash, ${one.successorExpiresAt}::timestamptz as successor_expires_at`
+const ROTATED = (input: RefreshRotation) => sql.part`
+  ${input.routingKey}::int as routing_key, ${input.refreshHash}::bytea as refresh_hash, ${input.now}::timestamptz as now,
+  ${input.appScopes.join(' ')}::text as app_scopes, ${input.appValidFrom}::timestamptz as app_valid_from,
+  ${input.accessHash}::bytea as access_hash, ${input.accessExpiresAt}::timestamptz as access_expires_at,
+  ${input.successorHash}::bytea as successor_hash, ${input.successorExpiresAt}::timestamptz as successor_expires_at`
 
 const SUCCESSORS = sql.part`, access as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)

@@ -10,7 +10,8 @@ import { endpointUrl, hasParameter, isLoopbackHost } from '../../platform/lib/we
 export const TOKEN_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'] as const
 const ID_TOKEN_ALGS = ['RS256', 'ES256'] as const
 
-export const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])
+export const setOf = <T>(entry: z.ZodType<T>) =>
+  listOf('registered', entry).transform((entries) => [...new Set(entries)])
 
 /** We add `state` to its query. */
 const postLogoutUri = endpointUrl.refine((text) => !hasParameter(text, ['state']), problem('must-have-no-state'))

@@ -135,9 +135,9 @@ interface SecretUse {
   readonly notAfter: Date
 }
 
-const USE = (one: SecretUse) => sql.part`
-  ${one.appKey}::text as app_key, ${one.hash}::bytea as secret_hash, ${one.now}::timestamptz as now,
-  ${one.notAfter}::timestamptz as not_after`
+const USE = (input: SecretUse) => sql.part`
+  ${input.appKey}::text as app_key, ${input.hash}::bytea as secret_hash, ${input.now}::timestamptz as now,
+  ${input.notAfter}::timestamptz as not_after`
 
 const secretUses: Batched<SecretUse, unknown> = {
   row: z.unknown(),

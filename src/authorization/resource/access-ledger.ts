@@ -46,7 +46,6 @@ interface Entry extends TokenOwner, Partial<Record<AccessKind, Reads>> {
   readonly hour: number
 }
 
-
 function add(entry: Entry, kind: AccessKind, { reads, lastAt }: Reads): void {
   const known = entry[kind]
   if (!known) entry[kind] = { reads, lastAt }

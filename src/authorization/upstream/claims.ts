@@ -84,7 +84,7 @@ export function personOf(claims: Claims, { UPSTREAM_CID = '', UPSTREAM_USER_ID }
 const shortText = visibleLine(200)
 
 /** How the person authenticated at the provider (OIDC Core §2). */
-export const authenticationOf = (claims: Claims): { readonly acr: string | null; readonly amr: readonly string[] } => ({
+export const acrAndAmr = (claims: Claims): { readonly acr: string | null; readonly amr: readonly string[] } => ({
   acr: read(shortText, claims.acr) ?? null,
   amr: read(z.array(shortText).max(20), claims.amr) ?? [],
 })

@@ -2,7 +2,7 @@ import type { IDToken, TokenEndpointResponse, TokenEndpointResponseHelpers } fro
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
-import { authenticationOf, personOf, type UpstreamPerson } from './claims.ts'
+import { acrAndAmr, personOf, type UpstreamPerson } from './claims.ts'
 import { boundedFetch, type Discovered, discover } from './discovery.ts'
 import { UpstreamFailure } from './failures.ts'
 import type { Flow, FlowProof } from './flow.ts'
@@ -113,7 +113,7 @@ export class Provider {
       const authenticatedAt = this.#authenticatedAt(claims, asked)
       const person = personOf({ ...(await this.#userInfo(claims, tokens)), ...claims }, this.#deps.config)
       const sid = typeof claims.sid === 'string' ? claims.sid : undefined
-      return { person, authenticatedAt, ...authenticationOf(claims), sub: claims.sub, sid, idToken: hintOf(tokens.id_token) }
+      return { person, authenticatedAt, ...acrAndAmr(claims), sub: claims.sub, sid, idToken: hintOf(tokens.id_token) }
     } catch (error) {
       if (isUnknownKey(error)) this.#known = undefined // it may have a new key
       throw failureOf(error)

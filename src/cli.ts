@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './platform/lib/compile-cache.ts'
 import './platform/lib/navigator.ts'
 
 // `… | head` closes the pipe while there is more to print: nobody is interested in the rest.

@@ -15,6 +15,7 @@ import { createFirstOperator } from './operations/operators/index.ts'
 import { verifyAudit } from './platform/audit/index.ts'
 import type { Clock } from './platform/lib/clock.ts'
 import { parseInput } from './platform/lib/json/input.ts'
+import { VERSION } from './platform/lib/version.ts'
 import { DEMO_PRODUCTS } from './sandbox/portal/index.ts'
 
 /** The operator's command line: requests to a running service, or what needs no service but its database. */
@@ -24,6 +25,7 @@ export function programOf(context: CliContext): Command {
     .description(
       'Operates Gatehouse: asks the service of this machine, which it finds by the same settings (environment variables); or, with GATEHOUSE_URL and GATEHOUSE_TOKEN, one elsewhere.',
     )
+    .version(VERSION, '--version')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),

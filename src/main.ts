@@ -1,3 +1,4 @@
+import './platform/lib/compile-cache.ts'
 import './platform/lib/navigator.ts'
 import closeWithGrace from 'close-with-grace'
 import { type Config, DEMO_ADMIN_TOKEN, readConfig } from './platform/config/index.ts'

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findMicroAppForAuthentication } from '../src/authorization/registry/secret.ts'
@@ -144,6 +145,11 @@ describe('gatehouse app', () => {
     expect(await run(...args)).toEqual({ code, stdout: '', stderr: `${message}\n` })
     const asJson = await run(...args.filter((arg) => arg !== '--name'), '--json')
     if (!args.includes('--name')) expect(JSON.parse(asJson.stderr).error.message).toBe(message.replace('  ', ' '))
+  })
+
+  it('shows its version', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+    expect(await run('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
   it('shows its help with exit code 0 when asked, 2 when a command is missing', async () => {

@@ -65,11 +65,11 @@ function citationsIn(source: string): Citation[] {
   return [...rows, ...traps, ...named, ...paths, ...vague]
 }
 
-const sources = ['src', 'test', 'migrations'].flatMap((folder) =>
-  readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(ts|sql)$/.test(file))
-    .map((file) => `${folder}/${file}`)
-    .filter((path) => path !== 'test/documents/citations.test.ts'),
+const below = ['src', 'test', 'migrations'].flatMap((folder) =>
+  readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+)
+const sources = [...readdirSync(ROOT), ...below].filter(
+  (path) => /\.(ts|sql|yml)$/.test(path) && path !== 'test/documents/citations.test.ts',
 )
 
 describe('what comments cite', () => {

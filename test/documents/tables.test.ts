@@ -168,8 +168,18 @@ describe('ARCHITECTURE', () => {
 
 describe('the README of the signature tool', () => {
   const path = 'src/ticketing/mws/diagnose/README.md'
+  const endings = [...read(path).matchAll(/^- \*(.*)\*$/gm)].map(([, sentence]) => ` ${sentence}`)
   const rows = (entries: readonly { readonly name: string; readonly explanation: string }[]) =>
-    entries.map(({ name, explanation }) => rowOf(`\`${name}\``, explanation))
+    entries.map(({ name, explanation }) => {
+      const ending = endings.find((one) => explanation.endsWith(one)) ?? ''
+      return rowOf(`\`${name}\``, explanation.slice(0, explanation.length - ending.length))
+    })
+
+  it('leaves out sentences with which several explanations end', () => {
+    for (const ending of endings) {
+      expect(MISTAKES.filter(({ explanation }) => explanation.endsWith(ending)).length, ending).toBeGreaterThan(1)
+    }
+  })
 
   it('has a row for each mistake that it names, and no other', () => expectRows(path, 'mistakes', rows(MISTAKES)))
 

@@ -66,20 +66,11 @@ export function formOfApp(
   }
 }
 
-const LABELS: Readonly<Record<string, string>> = {
-  name: 'developer.app.name',
-  logo_url: 'developer.app.logo',
-  redirect_uris: 'developer.app.redirect_uris',
-  hosts: 'developer.app.hosts',
-  scopes: 'developer.app.scopes',
-  kind: 'developer.app.kind',
-}
-
 /** What is wrong with the form, each with the label of its field. */
 export const problemsOf = ({ problems }: InvalidInput, t: Translate): ShownProblem[] =>
   shownProblems(problems, t, (field) => {
     const scope = SCOPES.find((id) => field === `reasons.${id}`)
     if (scope) return t('developer.app.reason_for', { scope: t(`scope.${scope.toLowerCase()}`) })
-    const key = LABELS[field] ?? `field.${field}`
-    return t.has(key) ? t(key) : undefined
+    const key = [`developer.app.${field}`, `field.${field}`].find((one) => t.has(one))
+    return key && t(key)
   })

@@ -5,12 +5,12 @@ export const loadSettings = {
   MAX_CONNECTIONS: whole(10, 1_000_000)
     .default(5_000)
     .describe(
-      'connections that one process keeps open; shortly before, those that have waited longest for a request are closed, first those that have sent none',
+      'connections that one process keeps open; shortly before that many, those idle for longest are closed, first those that have sent no request',
     ),
   HEALTH_PORT: whole(1, 65_535)
     .optional()
     .describe(
-      'port of a listener for `/healthz` and `/readyz` alone, on `HOST`: it answers in time also when more callers wait at `PORT` than can be accepted (default: `PORT` alone)',
+      'port of a listener for `/healthz` and `/readyz` alone, on `HOST`: it answers in time even if more callers wait at `PORT` than can be accepted (default: `PORT` alone)',
     ),
   MAX_REQUESTS: whole(1, 100_000).default(500).describe('requests that one process handles at once, before 503'),
   SIGN_IN_QUEUE: whole(1, 10_000)

@@ -20,6 +20,6 @@ export const logSettings = {
     .min(0, 'must be a number from 0 to 1')
     .max(1, 'must be a number from 0 to 1')
     .default(1)
-    .describe('part of the requests that are traced, from 0 to 1; what a caller says does not count'),
+    .describe('share of requests that are traced, from 0 to 1, whatever a caller asks for'),
   SLOW_MS: whole(1, 600_000).default(1_000).describe('milliseconds after which a request counts as slow in the log'),
 }

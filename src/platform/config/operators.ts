@@ -33,7 +33,9 @@ export const operatorSettings = {
     .describe(
       'what people can do at `/account/data`: nothing (`off`), ask for deletion, which an operator confirms by erasing them (`request`), or be deleted 14 days after they asked (`after-14-days`)',
     ),
-  ACCESS_LEDGER_DAYS: whole(1, 36_500).default(365).describe('days for which it is kept which app has read whose data'),
+  ACCESS_LEDGER_DAYS: whole(1, 36_500)
+    .default(365)
+    .describe('days for which records of which app has read whose data are kept'),
   AUDIT_DAYS: whole(0, 36_500)
     .default(1_095)
     .describe(

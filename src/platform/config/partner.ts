@@ -25,7 +25,7 @@ export const partnerSettings = {
   PRICE_REMOVAL_HOLD_S: whole(0, 86_400)
     .default(60)
     .describe(
-      'a pull that would remove more than half of a calendar of over ten days has to come again this many seconds later; 0 removes at once',
+      'a pull that would remove more than half of a calendar of over ten days only does so if it is repeated this many seconds later; 0 removes at once',
     ),
   ORDER_PERSONAL_DATA_DAYS: whole(0, 36_500)
     .default(0)

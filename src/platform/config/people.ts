@@ -29,7 +29,7 @@ export const peopleSettings = {
     .enum(['off', 'offered', 'required'], 'must be off, offered or required')
     .default('offered')
     .describe(
-      'authenticator apps: `offered` lets a person add one, whose codes are then needed after the password; `required` has everybody add one at the next sign-in; `off` neither offers nor asks',
+      'authenticator apps: `offered` lets a person add one, whose codes are then needed after the password; `required` makes everybody add one at the next sign-in; `off` neither offers nor asks',
     ),
   PASSKEYS: onOff
     .default(true)
@@ -50,20 +50,20 @@ export const peopleSettings = {
     .transform((fields) => fields as ProfileField[])
     .default([])
     .describe(
-      'what of a profile people only read here, since another system keeps it: `name`, `avatar`, `gender`, `phone`, `mail`, separated by commas. A new mail address needs `SMTP_URL` or the hook, a new phone number the hook: a code is sent there first',
+      'parts of a profile that people can only read here, because another system keeps them: `name`, `avatar`, `gender`, `phone`, `mail`, separated by commas. A new mail address needs `SMTP_URL` or the hook, a new phone number the hook: a code is sent there first',
     ),
   DEVELOPERS: z
     .enum(['open', 'invited', 'off'], 'must be open, invited or off')
     .default('open')
     .describe(
-      'who may register micro-apps at `/developer`: `open` everybody with an account who accepts the terms; `invited` those whom a team or an operator (`gatehouse team create`) has invited; `off` nobody: no such pages. Apps take only test users of their own until an operator approves them',
+      'who may register micro-apps at `/developer`: `open` everybody with an account who accepts the terms; `invited` those whom a team or an operator (`gatehouse team create`) has invited; `off` nobody, without such pages. Apps take only test users of their own until an operator approves them',
     ),
   OPERATORS_MAIL: z
     .email('must be one mail address')
     .max(254)
     .optional()
     .describe(
-      'mail address of operators that is told when a team asks for approval of its app, or of a change: one mail a request (default: none, they look at `/console/app-requests`)',
+      'mail address of operators that gets a mail for each request of a team to approve its app or a change (default: none, they look at `/console/app-requests`)',
     ),
   PASSWORD_RESET_HOOK: z
     .url({ protocol: /^https?$/, error: 'must be an https:// address' })

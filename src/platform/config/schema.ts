@@ -25,13 +25,11 @@ export const settings = z.object({
     ),
   API_URL: originUrl
     .optional()
-    .describe(
-      "address at which micro-apps' servers reach A2–A6, if it is another than `PUBLIC_URL`; every address is served alike",
-    ),
+    .describe("address at which micro-apps' servers reach A2–A6, if not `PUBLIC_URL`; all addresses serve the same"),
   PARTNER_URL: originUrl
     .optional()
     .describe(
-      "address at which partners' programs reach the notices and `/sandbox/api`, if it is another than `PUBLIC_URL`; the sandbox's pages tell it",
+      "address at which partners' programs reach the notices and `/sandbox/api`, if not `PUBLIC_URL`; the sandbox's pages show it",
     ),
   PUBLIC_URL_HTTP: onOff
     .default(false)
@@ -57,13 +55,13 @@ export const settings = z.object({
     ),
   DATABASE_WAIT_S: whole(0, 3_600)
     .default(60)
-    .describe('seconds that a start waits for a database that does not answer yet; 0 tries once'),
+    .describe('seconds that a start waits for a database that does not answer; 0 tries once'),
   DATABASE_POOL_SIZE: whole(1, 500).default(10).describe('most connections of one process to PostgreSQL'),
   SHARDS: whole(1, 64)
     .refine((count) => Number.isInteger(Math.log2(count)), 'must be a power of two: 1, 2, 4, 8, …')
     .default(1)
     .describe(
-      'schemas that people are spread over (OPERATIONS "Database"), a power of two; each process has `DATABASE_POOL_SIZE` connections for each of them, too, and on Citus as many straight to its worker',
+      'schemas that people are spread over (OPERATIONS "Database"), a power of two; each process has another `DATABASE_POOL_SIZE` connections for each of them, and on Citus as many straight to its worker',
     ),
   DATABASE_PLANNING: z
     .enum(['forced', 'server'], 'must be forced or server')

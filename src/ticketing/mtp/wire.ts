@@ -155,6 +155,7 @@ export type ConsumeNotice = z.output<typeof consumeNotice>
 export type RefundNotice = z.output<typeof refundNotice>
 export type PayNotice = z.output<typeof payNotice>
 export type RescheduleNotice = z.output<typeof rescheduleNotice>
+export type LevelPriceNotice = z.output<typeof levelPriceNotice>
 
 /** What an operator asks for: the newest notices of a partner, of one kind or of all. */
 export const noticeFilter = z.strictObject({
@@ -163,4 +164,3 @@ export const noticeFilter = z.strictObject({
   limit: z.coerce.number().int().min(1).max(200).default(50),
 })
 export type NoticeFilter = z.output<typeof noticeFilter>
-export type LevelPriceNotice = z.output<typeof levelPriceNotice>

@@ -3,10 +3,12 @@ import { epochSeconds } from '../../platform/lib/clock.ts'
 import { NamedFailure } from '../../platform/lib/failure.ts'
 import { standardNames } from '../../platform/lib/scope.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
-import { type DescribedRefresh, describeRefreshToken } from '../oauth/index.ts'
+import { describeRefreshToken } from '../oauth/index.ts'
 import type { CallingApp } from '../registry/index.ts'
 import type { LiveToken } from '../resource/index.ts'
 import type { Introspection } from './messages.ts'
+
+type DescribedRefresh = NonNullable<Awaited<ReturnType<typeof describeRefreshToken>>>
 
 const INACTIVE: Introspection = { active: false }
 

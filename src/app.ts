@@ -46,13 +46,13 @@ export interface AppParts {
   readonly deps: ServiceDeps
   readonly log: Log
   readonly readiness: Readiness
-  /** The metrics of all processes that answer on this port; without it, this one's. */
+  /** Gathers the metrics of all processes on this port; by default only this one's. */
   readonly gatherMetrics?: GatherMetrics | undefined
   /** With ADMIN_PORT: whether a request came in on that listener. */
   readonly isForOperators?: IsForOperators
 }
 
-/** Whether what is for operators is answered to this machine only: `/metrics` asks for no token there. */
+/** Whether operators' routes are reachable only from this machine: `/metrics` needs no token then. */
 const hasOwnLoopbackPort = ({ ADMIN_PORT, ADMIN_HOST }: Config): boolean =>
   ADMIN_PORT !== undefined && ['127.0.0.1', '::1', 'localhost'].includes(ADMIN_HOST)
 
@@ -72,16 +72,16 @@ export async function buildApp({
     ...requestLogging(log),
     serverFactory: (handle) => limit.guard(httpServer(readiness), config.MAX_CONNECTIONS, handle),
     schemaController: NO_SCHEMAS,
-    exposeHeadRoutes: false, // headAsGet does what is needed, with one meter, one permission and one guard for both
+    exposeHeadRoutes: false, // headAsGet instead: HEAD shares the meter, permission and guard of GET
     rewriteUrl: headAsGet,
     forceCloseConnections: 'idle',
-    return503OnClosing: false, // what is in flight at shutdown is served, not refused
+    return503OnClosing: false, // requests in flight at shutdown are served, not refused
     frameworkErrors: unreadableRequest(native, areaB),
     clientErrorHandler: rawRequestError(areaB),
   })
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), native))
   registerRequestLimit(app, limit)
-  app.removeAllContentTypeParsers() // no body is read where no room asks for it
+  app.removeAllContentTypeParsers() // bodies are read only where a room asks for it
   ignoreContentType(app, ({ is404 }) => is404)
   collectRoutes(app)
   boundBodyMemory(app, config.BODY_MEMORY_MB)
@@ -90,7 +90,7 @@ export async function buildApp({
   const refusals = openRefusalRecorder(withShareOf(deps, 'operators'), sampledLog)
   const endUsage = keepUsage(withShareOf(deps, 'operators'), sampledLog)
   app.addHook('onClose', async () => {
-    await refusals.close() // which counts too
+    await refusals.close() // before usage, which counts refusals too
     await endUsage()
   })
   registerAccessLedger(app, deps)
@@ -111,26 +111,26 @@ export async function buildApp({
   registerRateLimiter(app, deps.rateLimiter)
   registerOperators(app, deps, isForOperators, ROUTE_ROLES)
   answerUnknownSignedPaths(app, withShareOf(deps, 'notices'))
-  /** With ADMIN_PORT it does not exist on the other listener, whatever the method. */
+  /** With ADMIN_PORT, /metrics does not exist on PORT, whatever the method. */
   const isHidden = (request: FastifyRequest) => !isForOperators(request) && /^\/metrics(?:\?|$)/.test(request.url)
-  // Fastify's own would repeat the URL, and so the secrets in its query.
+  // Fastify's own handler would echo the URL, with the secrets in its query.
   app.setNotFoundHandler({ preHandler: limitPages(app, config) }, (request, reply) =>
     sendErrorPage(request, reply, isHidden(request) ? noSuchPath() : noSuchRoute(request), native),
   )
-  const givenTo = (group: ConnectionGroup) => ({ deps: withShareOf(deps, group) })
-  await app.register(accountRoom, givenTo('oauth'))
-  await app.register(oauthRoom, givenTo('oauth'))
-  await app.register(oidcRoom, givenTo('oauth'))
-  await app.register(resourceRoom, givenTo('resource'))
-  await app.register(peopleRoom, givenTo('oauth'))
-  await app.register(developerRoom, givenTo('oauth'))
-  await app.register(mtpRoom, givenTo('notices'))
-  await app.register(sandboxRoom, givenTo('sandbox'))
-  await app.register(actionsRoom, givenTo('operators'))
+  const optionsOf = (group: ConnectionGroup) => ({ deps: withShareOf(deps, group) })
+  await app.register(accountRoom, optionsOf('oauth'))
+  await app.register(oauthRoom, optionsOf('oauth'))
+  await app.register(oidcRoom, optionsOf('oauth'))
+  await app.register(resourceRoom, optionsOf('resource'))
+  await app.register(peopleRoom, optionsOf('oauth'))
+  await app.register(developerRoom, optionsOf('oauth'))
+  await app.register(mtpRoom, optionsOf('notices'))
+  await app.register(sandboxRoom, optionsOf('sandbox'))
+  await app.register(actionsRoom, optionsOf('operators'))
   const gather = gatherMetrics ?? (async () => [await deps.metrics.registry.getMetricsAsJSON()])
   const forgetHour = keepLastHour(deps.metrics, deps.clock)
   app.addHook('onClose', async () => forgetHour())
-  await app.register(metricsRoom, { ...givenTo('operators'), gather, open: hasOwnLoopbackPort(config) })
-  await app.register(consoleRoom, { ...givenTo('operators'), gather })
+  await app.register(metricsRoom, { ...optionsOf('operators'), gather, open: hasOwnLoopbackPort(config) })
+  await app.register(consoleRoom, { ...optionsOf('operators'), gather })
   return app
 }

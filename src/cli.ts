@@ -2,11 +2,11 @@
 import './platform/lib/compile-cache.ts'
 import './platform/lib/navigator.ts'
 
-// `… | head` closes the pipe while there is more to print: nobody is interested in the rest.
+// `… | head` closes the pipe early: exit quietly instead of failing with EPIPE.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit()
 })
 
-const { runCommand } = await import('./command-line.ts') // what it loads asks for what is made above
+const { runCommand } = await import('./command-line.ts') // its modules rely on navigator.ts having run
 await runCommand(process, process.argv.slice(2))

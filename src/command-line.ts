@@ -33,11 +33,11 @@ export function programOf(context: CliContext): Command {
       outputError: () => {},
     })
 
-  // One file a group of commands; a further group is one line here.
+  // Each group of commands has its own file and one line here.
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
   actionCommands(program, context, ALL_ACTIONS, {
     own: { user_import: importCommand },
-    // The log is not judged by the service that writes it; and takes old keys, and all the time that it needs.
+    // Verified here, not by the service that writes the log; old keys are accepted, and there is no time limit.
     onDatabase: { audit_verify: (deps, given) => verifyAudit(deps, parseInput(verifyAudit.input, given)) },
     withoutService: {
       operator_create: (deps, given) => createFirstOperator(deps, parseInput(createFirstOperator.input, given)),
@@ -47,7 +47,7 @@ export function programOf(context: CliContext): Command {
   return program
 }
 
-/** Carries out the command that these words are. */
+/** Runs one command; a failure is reported and sets the exit code. */
 export async function runCommand(terminal: Terminal, args: readonly string[], clock?: Clock): Promise<void> {
   const program = programOf(openContext(terminal, clock))
   await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {

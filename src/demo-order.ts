@@ -8,8 +8,8 @@ import { openLog } from './platform/lib/log.ts'
 const say = (line: string) => process.stdout.write(`${line}\n`)
 await openContext(process)
   .withDeps((deps) => {
-    const { made, close } = openLongLived(deps, openLog({ level: 'fatal', pretty: false }, process.stderr))
-    return orderTalk({ deps: { ...deps, ...made }, say, wait: (seconds) => sleep(seconds * 1000) }).finally(close)
+    const { longLived, close } = openLongLived(deps, openLog({ level: 'fatal', pretty: false }, process.stderr))
+    return orderTalk({ deps: { ...deps, ...longLived }, say, wait: (seconds) => sleep(seconds * 1000) }).finally(close)
   })
   .catch((error: unknown) => {
     process.exitCode = reportFailure(process, error, false)

@@ -19,8 +19,8 @@ import { CircuitBreakers, KnownCertificates } from './ticketing/partner-reach/in
 type Given = Pick<Deps, 'config' | 'db' | 'clock' | 'keys'>
 type LongLived = Omit<ServiceDeps, keyof Given | 'metrics' | 'tracing' | 'actor' | 'assertLeaseHeld'>
 
-/** What lives as long as the process, made once (ARCHITECTURE "Doors", 4). Whoever makes it closes it, before the database. */
-export function openLongLived(given: Given, log: Log): { readonly made: LongLived; close(): Promise<void> } {
+/** Creates what lives as long as the process (ARCHITECTURE "Doors", 4). The caller closes it before the database. */
+export function openLongLived(given: Given, log: Log): { readonly longLived: LongLived; close(): Promise<void> } {
   const { config, db, clock, keys } = given
   const sampledLog = openSampledLog(log)
   const calls = {
@@ -29,7 +29,7 @@ export function openLongLived(given: Given, log: Log): { readonly made: LongLive
     certificates: new KnownCertificates(clock),
   }
   const { UPSTREAM_ISSUER } = config
-  const made = {
+  const longLived = {
     rateLimiter: openRateLimiter(db, keys, sampledLog),
     passwordSlots: passwordSlots(config),
     pictureSlots: pictureSlots(),
@@ -44,10 +44,10 @@ export function openLongLived(given: Given, log: Log): { readonly made: LongLive
     logFollowers: new LogFollowers(db, sampledLog),
   }
   const close = async () => {
-    made.logFollowers.close()
-    await Promise.all([made.tokenCap.close(), made.runningAttempts.close(), made.incoming.close()])
-    await made.rateLimiter.close()
+    longLived.logFollowers.close()
+    await Promise.all([longLived.tokenCap.close(), longLived.runningAttempts.close(), longLived.incoming.close()])
+    await longLived.rateLimiter.close()
     sampledLog.close()
   }
-  return { made, close }
+  return { longLived, close }
 }

@@ -4,19 +4,19 @@ import closeWithGrace from 'close-with-grace'
 import { type Config, DEMO_ADMIN_TOKEN, readConfig } from './platform/config/index.ts'
 import type { Service } from './process/index.ts'
 
-/** The process: start, say what to open, and close with grace on a signal or a fatal error, also while it starts. */
+/** Starts the service, prints what to open, and shuts down gracefully on a signal or fatal error, even during startup. */
 const starting = new AbortController()
 const service = start().catch((error: Error) => {
-  if (starting.signal.aborted) process.exit(0) // stopped while it waited for its database
+  if (starting.signal.aborted) process.exit(0) // stopped while waiting for the database
   process.stderr.write(`Gatehouse cannot start:\n${error.message.replace(/^/gm, '  ')}\n`)
   process.exit(1)
 })
 process.stdout.write(welcome(await service))
-tellConsole(await service)
+logConsoleUrl(await service)
 
 async function start(): Promise<Service> {
   const config = readConfig()
-  // Longer than the processes of HTTP_PROCESSES may take to end.
+  // Longer than the HTTP processes may take to exit.
   const { SHUTDOWN_DELAY_S, SHUTDOWN_GRACE_S } = config
   closeWithGrace({ delay: (SHUTDOWN_DELAY_S + SHUTDOWN_GRACE_S + 10) * 1000, logger: false }, async ({ err }) => {
     starting.abort()
@@ -24,13 +24,13 @@ async function start(): Promise<Service> {
     if (err) log.fatal({ err }, 'exiting because of an unexpected failure')
     await stop()
   })
-  // After the settings, so that their problems are reported before most of the program is loaded.
+  // Imported late, so that bad settings are reported before most of the program is loaded.
   const { startService } = await import('./process/index.ts')
   return startService(config, starting.signal)
 }
 
 /** Without the demo, the log says where operators sign in. */
-function tellConsole({ config, log, demoUrl }: Service): void {
+function logConsoleUrl({ config, log, demoUrl }: Service): void {
   if (!demoUrl) log.info({ url: consoleUrl(config) }, 'operators sign in on the console')
 }
 
@@ -61,7 +61,7 @@ function consoleUrl({ PUBLIC_URL, ADMIN_PORT }: Config): string {
   return `${ADMIN_PORT === undefined ? PUBLIC_URL : `http://localhost:${ADMIN_PORT}`}/console`
 }
 
-/** A token set by the operator is not printed. */
+/** Only the public demo token is printed, never one set by the operator. */
 function consoleLines(config: Config): string {
   if (config.ADMIN_TOKEN !== DEMO_ADMIN_TOKEN) return ''
   return `\

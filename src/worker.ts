@@ -10,7 +10,7 @@ import { openLog } from './platform/lib/log.ts'
 import { openDeps } from './process/index.ts'
 import { checkSecretKey } from './ticketing/partners/index.ts'
 
-/** `npm run worker`: durable jobs in a process of their own, for services with JOBS=off on the same database. */
+/** `npm run worker`: runs durable jobs in a separate process, for services with JOBS=off on the same database. */
 async function start() {
   const config = readConfig()
   const log = openLog({ level: config.LOG_LEVEL, pretty: config.NODE_ENV === 'development' })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { progressLine } from '../src/operations/cli/report.ts'
-import { enqueue, failJobForGood, listJobs } from '../src/platform/db/jobs-store.ts'
+import { enqueue, failJobPermanently, listJobs } from '../src/platform/db/jobs-store.ts'
 import { parseLossless } from '../src/platform/lib/json/lossless.ts'
 import { gatehouse } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
@@ -157,7 +157,7 @@ describe('gatehouse job', () => {
     expect(await run('job', 'list', '--failed')).toMatchObject({ code: 0, stdout: 'no jobs\n' })
     await enqueue(world.deps.db, 'pull-due', {}, { key: 'k' })
     const [job] = await listJobs(world.deps.db, { failed: false, limit: 1 })
-    await failJobForGood(world.deps.db, job?.job_id ?? '', 'what went wrong')
+    await failJobPermanently(world.deps.db, job?.job_id ?? '', 'what went wrong')
     expect(await runJson('job', 'list', '--failed')).toMatchObject({
       jobs: [{ key: 'k', last_error: 'what went wrong', state: 'failed' }],
     })

@@ -118,10 +118,15 @@ describe('the configuration', () => {
     [{ HTTP_PROCESSES: '65' }, /^HTTP_PROCESSES must be at most 64$/],
     [{ ADMIN_TOKEN: 'tiny' }, /^ADMIN_TOKEN must have at least 24 characters/],
     [{ MIGRATE: 'maybe' }, /^MIGRATE must be on or off/],
+    [{ AUDIT_DAYS: ' ' }, /^AUDIT_DAYS must be a whole number$/], // not 0, which keeps it for good
+    [{ HTTP_PROCESSES: ' ' }, /^HTTP_PROCESSES must be a whole number, or auto$/],
+    [{ OTEL_TRACES_SAMPLER_ARG: '\t' }, /^OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1$/],
     [{ TRUST_PROXY: '10.0.0.0/8,proxy.local' }, /^TRUST_PROXY must be IP addresses or networks/],
     [{ TRUST_PROXY: '10.0.0.0/33' }, /^TRUST_PROXY must be IP addresses or networks/],
     [{ TRUST_PROXY: '::1/0' }, /^TRUST_PROXY must be IP addresses or networks/],
     [{ TRUST_PROXY: '::ffff:10.0.0.0/96' }, /^TRUST_PROXY must be IP addresses or networks/],
+    [{ TRUST_PROXY: '0:0:0:0:0:ffff:10.0.0.0/96' }, /^TRUST_PROXY must be IP addresses or networks/],
+    [{ TRUST_PROXY: '10.0.0.0/8/16' }, /^TRUST_PROXY must be IP addresses or networks/],
     [{ TRUST_PROXY: 'fe80::1%eth0' }, /^TRUST_PROXY must be IP addresses or networks/],
   ])('refuses %o', (environment, problem) => {
     expect(problemsOf(environment)).toMatch(problem)

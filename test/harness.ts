@@ -93,8 +93,8 @@ export async function openWorld(environment: Record<string, string> = {}, given?
   const pool = !given && SHARDS > 1 ? openPool({ ...settings, schema: EVERYBODY }, log) : opened.pool
   const clock = testClock()
   const [db, keys] = [opened.db, deriveKeys(SECRET_KEY)]
-  const { made, close } = openLongLived({ config, db, clock, keys }, log)
-  const deps: ServiceDeps = { config, db, clock, keys, metrics: openMetrics(), ...made }
+  const { longLived, close } = openLongLived({ config, db, clock, keys }, log)
+  const deps: ServiceDeps = { config, db, clock, keys, metrics: openMetrics(), ...longLived }
   const app = await buildApp({ deps, log, readiness: { draining: false } })
   await app.ready()
   OPEN_WORLDS.set(database.url, { app, clock })

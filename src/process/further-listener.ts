@@ -2,66 +2,65 @@ import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { rawRequestError } from '../platform/lib/web/bad-request.ts'
+import { limitClosing } from '../platform/lib/web/drain.ts'
 import { failureEnvelope, JSON_TYPE, NO_STORE_HEADERS } from '../platform/lib/web/envelope.ts'
 import type { Readiness } from '../platform/lib/web/health.ts'
 import { httpServer } from '../platform/lib/web/http-server.ts'
 import { unusablePort } from '../platform/lib/web/listen.ts'
 import { noSuchPath } from '../platform/lib/web/rescode.ts'
 
-/** The app, as far as a request is handed to it. */
+/** The part of the app that a listener needs. */
 interface Routing {
   routing(request: IncomingMessage, response: ServerResponse): void
   limitRequests(server: Server, maxConnections: number, handle: RequestListener): Server
 }
 
 export interface Where {
-  /** The name of the setting that has the port. */
+  /** The name of the port's setting. */
   readonly setting: string
   readonly host: string
   readonly port: number
-  /** Paths that are served; no others are. */
+  /** The only paths that are served. */
   readonly paths: RegExp
   readonly maxConnections: number
-  /** Seconds that requests in progress get when it is closed. */
+  /** Seconds that requests in progress get on close. */
   readonly graceS: number
 }
 
-/** The admin API, the console, metrics, and what pages and balancers need. */
+/** The admin API, the console and its assets, metrics, and health for load balancers. */
 export const OPERATORS_PATHS =
   /^\/(?:admin\/|console(?:[/?]|$)|metrics(?:\?|$)|assets\/|healthz(?:\?|$)|readyz(?:\?|$))/
 export const HEALTH_PATHS = /^\/(?:healthz|readyz)(?:\?|$)/
 
 const noneOfAreaB = () => undefined
 
-/** A further listener of the same app, which serves a part of it: ADMIN_PORT, HEALTH_PORT. */
+/** Another listener of the same app, which serves a part of it: ADMIN_PORT, HEALTH_PORT. */
 export function furtherListener({ setting, host, port, paths, maxConnections, graceS }: Where) {
   const sockets = new WeakSet<Socket>()
-  let server: Server | undefined
+  let close = async (): Promise<void> => {}
   return {
-    /** Whether a request came in here. */
+    /** Whether a request came in on this listener. */
     received: ({ raw }: { readonly raw: IncomingMessage }): boolean => sockets.has(raw.socket),
-    /** Throws, naming the setting, if it cannot listen there. */
+    /** Throws, naming the setting, if it cannot listen. */
     open: async (app: Routing, readiness: Readiness): Promise<void> => {
       const opened = app.limitRequests(httpServer(readiness), maxConnections, (request, response) =>
         paths.test(request.url ?? '') ? app.routing(request, response) : notHere(response),
       )
       opened.on('connection', (socket) => sockets.add(socket)).on('clientError', rawRequestError(noneOfAreaB))
+      const beginClosing = limitClosing(opened, graceS)
       const listening = once(opened, 'listening')
       opened.listen({ host, port })
       await listening.catch((error: NodeJS.ErrnoException) => {
         throw new Error(unusablePort(setting, host, port, error))
       })
-      server = opened
+      close = async () => {
+        const closed = once(opened, 'close')
+        opened.close()
+        beginClosing()
+        await closed
+      }
     },
-    close: async (): Promise<void> => {
-      if (!server) return
-      const closed = once(server, 'close')
-      server.close()
-      server.closeIdleConnections()
-      const timer = setTimeout(() => server?.closeAllConnections(), graceS * 1000)
-      await closed
-      clearTimeout(timer)
-    },
+    close: () => close(),
   }
 }
 

@@ -3,15 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type GatherMetrics, lastingOf, type ProcessMetrics, sumOf } from '../operations/metrics/index.ts'
 
 /**
- * With HTTP_PROCESSES > 1 a scrape reaches one process, which asks the one that has started it, which asks them all. A
- * process that does not answer in time is missing from this scrape: `gatehouse_processes` says how many there were.
+ * With HTTP_PROCESSES > 1 a scrape reaches one server process, which asks the primary process, which asks them all. A
+ * process that does not answer in time is missing from the scrape: `gatehouse_processes` says how many there were.
  */
 
-/** From a server process: `askMetrics` requests those of all processes; `ownMetrics` replies to a `metricsRequest`. */
+/** From a server process: `askMetrics` requests the metrics of all processes; `ownMetrics` replies to a `metricsRequest`. */
 export type MetricsFromServer =
   | { readonly askMetrics: number }
   | { readonly ownMetrics: ProcessMetrics; readonly id: number }
-/** To a server process: what it asked for, or a request for its own. */
+/** To a server process: the answer to `askMetrics`, or a request for its own metrics. */
 export type MetricsToServer =
   | { readonly allMetrics: ProcessMetrics[]; readonly id: number }
   | { readonly metricsRequest: number }
@@ -20,12 +20,12 @@ const REPLY_TIMEOUT_MS = 2_000
 
 type Own = () => Promise<ProcessMetrics>
 
-/** Requests that wait for a reply, by number. */
+/** Requests that await a reply, by number. */
 class PendingReplies<Answer> {
   readonly #pending = new Map<number, (answer: Answer) => void>()
   #last = 0
 
-  /** Undefined where no answer came in time. */
+  /** Undefined if no answer came in time. */
   async ask(send: (id: number) => void): Promise<Answer | undefined> {
     const id = ++this.#last
     const answered = new Promise<Answer>((resolve) => this.#pending.set(id, resolve))
@@ -40,12 +40,12 @@ class PendingReplies<Answer> {
   }
 }
 
-/** In the process that has started the others. */
+/** In the primary process. */
 export class MetricsOfProcesses {
   readonly #own: Own
   readonly #last = new Map<Worker, ProcessMetrics>()
   readonly #pending = new PendingReplies<ProcessMetrics>()
-  /** The counts of processes that have ended: a sum must not decrease, or rates would show values that never were. */
+  /** Counts of processes that have ended: a sum must not decrease, or rates would be wrong. */
   #ended: ProcessMetrics = []
 
   constructor(own: Own) {
@@ -68,24 +68,29 @@ export class MetricsOfProcesses {
   }
 
   async #keep(child: Worker): Promise<void> {
-    const last = lastingOf(this.#last.get(child) ?? [])
+    const ended = await sumOf([this.#ended, lastingOf(this.#last.get(child) ?? [])]).getMetricsAsJSON()
+    // At once, so that a scrape finds its counts in exactly one of the two.
     this.#last.delete(child)
-    this.#ended = await sumOf([this.#ended, last]).getMetricsAsJSON()
+    this.#ended = ended
   }
 
   async #gather(): Promise<ProcessMetrics[]> {
-    const ofChildren = [...this.#last.keys()].map(async (child) => {
-      const metrics = await this.#pending.ask((metricsRequest) => {
-        if (child.isConnected()) child.send({ metricsRequest } satisfies MetricsToServer, () => {})
-      })
-      if (metrics && this.#last.has(child)) this.#last.set(child, metrics)
-      return metrics ?? lastingOf(this.#last.get(child) ?? [])
-    })
-    return [await this.#own(), ...(await Promise.all(ofChildren)), this.#ended]
+    const [own, ...ofChildren] = await Promise.all([
+      this.#own(),
+      ...[...this.#last.keys()].map(async (child) => {
+        const metrics = await this.#pending.ask((metricsRequest) => {
+          if (child.isConnected()) child.send({ metricsRequest } satisfies MetricsToServer, () => {})
+        })
+        if (metrics && this.#last.has(child)) this.#last.set(child, metrics)
+        return () => (this.#last.has(child) ? (metrics ?? lastingOf(this.#last.get(child) ?? [])) : [])
+      }),
+    ])
+    // Read together: a process that has ended since it replied is in the last one.
+    return [own, ...ofChildren.map((metricsOf) => metricsOf()), this.#ended]
   }
 }
 
-/** In a server process: answers when it is asked, and asks for those of all. */
+/** In a server process: replies with its own metrics, and asks for those of all. */
 export function metricsOfAll(own: Own): { readonly gather: GatherMetrics; take(message: MetricsToServer): void } {
   const pending = new PendingReplies<ProcessMetrics[]>()
   const send = (message: MetricsFromServer) => process.send?.(message)

@@ -8,13 +8,13 @@ import { ROOT } from '../platform/lib/root.ts'
 import type { MetricsFromServer, MetricsOfProcesses, MetricsToServer } from './gather-metrics.ts'
 import type { Database, Serving } from './http-server.ts'
 
-/** What a server process gets by message; not through its environment, which others may read. */
+/** What a server process receives by message, since others may read its environment. */
 export interface Handover extends Database, ChosenPorts {}
 export type ToServer = Handover | 'stop' | 'all-listeners-closed' | MetricsToServer
 
 /**
- * `awaiting-handover` at its start, `ready` once it answers requests, `failed` with what is wrong; when it stops,
- * `listener-closed` once it accepts no connections.
+ * `awaiting-handover` at the start, `ready` once it answers requests, or `failed` with the reason; while stopping,
+ * `listener-closed` once it accepts no more connections.
  */
 export type FromServer =
   | 'awaiting-handover'
@@ -24,20 +24,20 @@ export type FromServer =
   | MetricsFromServer
 
 const PROGRAM = fileURLToPath(new URL('.build/http-worker.js', ROOT))
-/** Longer than a server process takes to end by itself when something hangs (src/process/http-worker.ts). */
+/** Longer than a server process waits before it exits on its own when something hangs (src/process/http-worker.ts). */
 const KILL_AFTER_GRACE_S = 7
-const AGAIN_AFTER_MS = 1_000
+const RESTART_DELAY_MS = 1_000
 const SETTLE_MS = 100
 
-/** HTTP_PROCESSES processes on one port (node:cluster): replaced when they end, ended with this one, even if killed. */
+/** Runs HTTP_PROCESSES processes on one port (node:cluster), replaces those that end, and takes them along, even if killed. */
 export async function serveInProcesses(
   config: Config,
   database: Database,
   log: Log,
   metrics: MetricsOfProcesses,
 ): Promise<Serving> {
-  // Each process accepts for itself. Handed out in turn by this one (Node's default), a connection that is on its way to
-  // a process which is killed would hang for as long as its client waits.
+  // Each process accepts its own connections. Under Node's default, round robin by the primary, a connection on its way
+  // to a process that is killed would hang for as long as its client waits.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ exec: PROGRAM })
   const handover: Handover = { ...database, port: config.PORT, demoPartnerPort: config.DEMO_PARTNER_PORT }
@@ -46,25 +46,25 @@ export async function serveInProcesses(
   const launch = async (): Promise<void> => {
     const child = cluster.fork()
     metrics.add(child)
-    await answering(child, handover)
+    await becomesReady(child, handover)
     child.once('exit', (code, signal) => replace({ ended: child.process.pid, code, signal }))
   }
   const replace = async (ended: object): Promise<void> => {
-    await sleep(SETTLE_MS) // Ctrl-C reaches all processes at once, and this one may hear of their end first
+    await sleep(SETTLE_MS) // Ctrl-C reaches all processes at once, and this one may see their exit first
     if (stopping) return
     log.error(ended, 'a server process has ended; starting a new one')
     while (!stopping) {
       const failure = await launch().catch((error: Error) => error)
       if (!failure) return
       if (!stopping) log.error({ reason: failure.message }, 'a server process could not be started; trying again')
-      await sleep(AGAIN_AFTER_MS)
+      await sleep(RESTART_DELAY_MS)
     }
   }
   const stop = async () => {
     stopping = true
     const killAfterMs = (config.SHUTDOWN_DELAY_S + config.SHUTDOWN_GRACE_S + KILL_AFTER_GRACE_S) * 1000
     const children = Object.values(cluster.workers ?? {}).filter((child) => child !== undefined)
-    void Promise.all(children.map(listenerClosed)).then(() => children.forEach(tellAllClosed))
+    void Promise.all(children.map(listenerClosed)).then(() => children.forEach(sendAllClosed))
     await Promise.all(children.map((child) => end(child, killAfterMs)))
   }
 
@@ -77,10 +77,10 @@ export async function serveInProcesses(
   return { stop }
 }
 
-/** Resolves once the process answers requests; rejects with the reason when it cannot. */
-function answering(child: Worker, handover: Handover): Promise<void> {
+/** Resolves once the process answers requests; rejects with the reason if it cannot. */
+function becomesReady(child: Worker, handover: Handover): Promise<void> {
   return new Promise((resolve, reject) => {
-    child.on('error', () => {}) // of sending to a process that has just ended; its exit reports it too
+    child.on('error', () => {}) // sending to a process that has just ended; its exit is handled below
     child.on('message', (message: FromServer) => {
       if (message === 'awaiting-handover') child.send(handover)
       else if (message === 'ready') resolve()
@@ -90,7 +90,7 @@ function answering(child: Worker, handover: Handover): Promise<void> {
   })
 }
 
-/** One that has ended has closed it too. */
+/** Resolves once the process has closed its listener, or has ended. */
 function listenerClosed(child: Worker): Promise<void> {
   return new Promise((resolve) => {
     if (child.isDead()) resolve()
@@ -99,7 +99,7 @@ function listenerClosed(child: Worker): Promise<void> {
   })
 }
 
-function tellAllClosed(child: Worker): void {
+function sendAllClosed(child: Worker): void {
   if (child.isConnected()) child.send('all-listeners-closed' satisfies ToServer, () => {})
 }
 

@@ -15,11 +15,11 @@ import { drain } from '../platform/lib/web/drain.ts'
 import { listenOn } from '../platform/lib/web/listen.ts'
 import { furtherListener, HEALTH_PATHS, OPERATORS_PATHS, type Where } from './further-listener.ts'
 
-/** Where the data is, and the key from which all others are derived. */
+/** Where the data is, and the key it is protected with. */
 export interface Database {
   readonly databaseUrl: string
   readonly secretKey: string
-  /** On Citus, which cannot do joins with the generic plan that DATABASE_PLANNING=forced asks for. */
+  /** Set on Citus, which cannot join under the generic plans of DATABASE_PLANNING=forced. */
   readonly nodes: ShardNodes | undefined
 }
 
@@ -28,7 +28,7 @@ export interface Opened {
   close(): Promise<void>
 }
 
-/** What operations are given, on connections of this process's own. */
+/** Creates the dependencies of operations, with this process's own database connections. */
 export async function openDeps(config: Config, log: Log, database: Database): Promise<Opened> {
   const tracing = await openTracing(config, log)
   const { databaseUrl, secretKey, nodes } = database
@@ -47,38 +47,38 @@ export async function openDeps(config: Config, log: Log, database: Database): Pr
     size: config.DATABASE_POOL_SIZE,
   }
   const { db, ...opened } = openDatabase(settings, log, { shards: config.SHARDS, limits, tracing, nodes })
-  const { made, close: closeMade } = openLongLived({ config, db, clock: systemClock, keys }, log)
+  const { longLived, close: closeLongLived } = openLongLived({ config, db, clock: systemClock, keys }, log)
   measureProcess(metrics, {
     pool: opened.connections,
     waiting: opened.waiting,
-    breakers: () => made.calls.breakers.counts(),
-    certificates: () => made.calls.certificates.ending(),
+    breakers: () => longLived.calls.breakers.counts(),
+    certificates: () => longLived.calls.certificates.ending(),
   })
   const following = followKey(db, keys)
   const endHistory = keepHistory({ db, clock: systemClock, metrics })
   const close = async () => {
     clearInterval(following)
     await endHistory()
-    await closeMade()
+    await closeLongLived()
     await opened.close()
     await tracing?.close()
   }
-  return { deps: { config, db, clock: systemClock, keys, metrics, tracing, ...made }, close }
+  return { deps: { config, db, clock: systemClock, keys, metrics, tracing, ...longLived }, close }
 }
 
-/** During a rotation of SECRET_KEY: adopts the current key soon after the database names it. */
+/** While SECRET_KEY is being rotated: adopts the current key soon after it changes in the database. */
 function followKey(db: Db, keys: Keys): NodeJS.Timeout | undefined {
   if (keys.others.length === 0) return undefined
-  const look = () => void isSecretKey(db, keys).catch(() => {}) // /readyz says that the database cannot be reached
-  return setInterval(look, KEY_FOLLOWED_WITHIN_S * 500).unref()
+  const adopt = () => void isSecretKey(db, keys).catch(() => {}) // /readyz reports an unreachable database
+  return setInterval(adopt, KEY_FOLLOWED_WITHIN_S * 500).unref()
 }
 
 export interface Serving {
-  /** Readiness off; after SHUTDOWN_DELAY_S no new connections; requests in flight finish. */
+  /** Turns readiness off, stops accepting connections after SHUTDOWN_DELAY_S, and lets requests in flight finish. */
   stop(): Promise<void>
 }
 
-/** Answers requests on PORT, those of operators on ADMIN_PORT, and whether it is well on HEALTH_PORT, in this process. */
+/** Serves requests in this process: on PORT, operators' on ADMIN_PORT, and health checks on HEALTH_PORT. */
 export async function serve(
   deps: ServiceDeps,
   log: Log,
@@ -88,7 +88,7 @@ export async function serve(
   const { HOST, PORT, SHUTDOWN_DELAY_S } = deps.config
   const readiness = { draining: false }
   const { operators, health } = furtherListeners(deps.config)
-  const { buildApp } = await import('../app.ts') // not in workers, nor in the process that starts others
+  const { buildApp } = await import('../app.ts') // loaded late: job workers and the primary process do not need it
   const app = await buildApp({
     deps,
     log,
@@ -96,11 +96,11 @@ export async function serve(
     gatherMetrics,
     ...(operators ? { isForOperators: operators.received } : {}),
   })
+  app.addHook('preClose', async () => operators?.close()) // meanwhile the time of PORT's own requests runs too
   const stop = async () => {
     if (app.server.listening)
       await drain(app.server, readiness, SHUTDOWN_DELAY_S, () => app.unreadConnections(), othersClosed)
     readiness.draining = true
-    await operators?.close()
     await app.close()
     await health?.close()
   }

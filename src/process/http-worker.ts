@@ -7,7 +7,7 @@ import { type MetricsToServer, metricsOfAll } from './gather-metrics.ts'
 import type { FromServer, Handover, ToServer } from './http-cluster.ts'
 import { openDeps, serve } from './http-server.ts'
 
-/** One of the HTTP_PROCESSES processes. The process that has started it does what is done once for all of them. */
+/** One of the HTTP_PROCESSES server processes. What is done once for all of them is done by the primary process. */
 
 const settings = readConfig()
 const stops: (() => Promise<void>)[] = []
@@ -26,13 +26,13 @@ const end = (): void => {
   if (!ending) closing.close() // a terminal's Ctrl-C reaches this process too
 }
 
-/** A process that hangs does not hold up the others for longer. */
+/** How long a hanging process may delay the others. */
 const OTHERS_CLOSE_WITHIN_MS = 3_000
 let allClosed = (): void => {}
 const othersClosed = async (): Promise<void> => {
-  const told = new Promise<void>((resolve) => (allClosed = resolve))
+  const received = new Promise<void>((resolve) => (allClosed = resolve))
   send('listener-closed')
-  await Promise.race([told, sleep(OTHERS_CLOSE_WITHIN_MS, undefined, { ref: false })])
+  await Promise.race([received, sleep(OTHERS_CLOSE_WITHIN_MS, undefined, { ref: false })])
 }
 
 let takeMetrics = (_message: MetricsToServer): void => {}

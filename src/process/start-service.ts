@@ -22,9 +22,9 @@ export interface Service {
   readonly config: Config
   readonly log: Log
   readonly demoUrl: string | undefined
-  /** The back office of the demo partner; undefined where none runs. */
+  /** The back office of the demo partner; undefined if it is not running. */
   readonly officeUrl: string | undefined
-  /** Readiness off, requests and jobs in flight finish, then pool and database close. */
+  /** Turns readiness off, lets requests and jobs in flight finish, then closes the pool and the embedded database. */
   stop(): Promise<void>
 }
 
@@ -43,19 +43,16 @@ interface Running {
   worker?: JobWorker
 }
 
-/** config → log → database → app → listen; what was started is stopped again when a later step fails. */
+/** config → log → database → app → listen. If a step fails, what was started before is stopped. */
 export async function startService(settings: Config, signal?: AbortSignal): Promise<Service> {
   const config = await withFreePorts(settings)
-  const log = openLog({
-    level: config.LOG_LEVEL,
-    pretty: config.NODE_ENV === 'development',
-  })
+  const log = openLog({ level: config.LOG_LEVEL, pretty: config.NODE_ENV === 'development' })
   await checkPorts(portsOf(config))
   const running: Running = {}
   const stop = async () => {
     running.forgetAddress?.()
     await Promise.all([running.demo?.stop(), running.serving?.stop(), running.worker?.stop()]) // each may take SHUTDOWN_GRACE_S
-    // A statement that hangs must not keep the process: nobody waits for its answer any more.
+    // A hanging statement must not keep the process alive: nobody waits for its result any more.
     await Promise.race([running.opened?.close(), sleep(CLOSE_TIMEOUT_MS)])
     await running.embedded?.stop()
   }
@@ -65,8 +62,10 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
     const { deps } = running.opened
     await checkSecretKey(deps)
     if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
-    if (config.DEMO) await loadDemo()
-    if (config.DEMO) await seedDemo(deps) // before the service reports that it is ready
+    if (config.DEMO) {
+      await loadDemo()
+      await seedDemo(deps) // before the service reports that it is ready
+    }
     const metrics = new MetricsOfProcesses(() => deps.metrics.registry.getMetricsAsJSON())
     const several = config.HTTP_PROCESSES > 1
     running.serving = await (several ? serveInProcesses(config, database, log, metrics) : serve(deps, log))
@@ -81,7 +80,7 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
   }
 }
 
-/** Ports are chosen first: PUBLIC_URL and PARTNER_ADDRESS_ALLOW contain them. */
+/** Ports are chosen first, since PUBLIC_URL and PARTNER_ADDRESS_ALLOW contain them. */
 async function withFreePorts(config: Config): Promise<Config> {
   const { ADMIN_PORT, HEALTH_PORT, DEMO_PORT, DEMO_PARTNER_PORT } = config
   const port = config.PORT || (await freePort([ADMIN_PORT, HEALTH_PORT, DEMO_PORT, DEMO_PARTNER_PORT]))
@@ -92,7 +91,7 @@ async function withFreePorts(config: Config): Promise<Config> {
   return withPorts(config, { port, demoPartnerPort })
 }
 
-/** The demo partner's back office asks for no password, so it listens on the loopback address whatever HOST says. */
+/** The demo partner's back office has no password, so it listens on loopback, whatever HOST says. */
 function portsOf(config: Config): WantedPort[] {
   const { HOST, PORT, HEALTH_PORT, ADMIN_HOST, ADMIN_PORT, DEMO, DEMO_PORT, DEMO_PARTNER_PORT } = config
   const own: WantedPort[] = [{ setting: 'PORT', host: HOST, port: PORT }]
@@ -106,7 +105,7 @@ function portsOf(config: Config): WantedPort[] {
   ]
 }
 
-/** Of one process: one for all, and one for each shard. */
+/** Pools per process: a common one and one for each shard. */
 const poolsOf = ({ SHARDS }: Config): number => (SHARDS > 1 ? SHARDS + 1 : 1)
 
 async function openDatabase(config: Config, log: Log, running: Running, signal?: AbortSignal): Promise<Database> {

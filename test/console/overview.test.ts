@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordAudit } from '../../src/platform/audit/index.ts'
-import { settingInForce } from '../../src/platform/config/in-force.ts'
+import { isChanged, settingInForce } from '../../src/platform/config/in-force.ts'
 import { addSeconds } from '../../src/platform/lib/clock.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
@@ -106,8 +106,16 @@ describe('settings', () => {
     ['DATABASE_URL', 'postgres://user:word@host/name', 'postgres://***@host/name', false],
     ['ACCESS_TOKEN_LIFETIME_S', 604_800, 604_800, false],
     ['SMTP_URL', undefined, null, false],
+    ['PASSWORD_RESET', 'mail', 'mail', false],
+    ['PASSWORD_RESET_HOOK', 'https://hook.example/abc', null, true],
   ])('%s', (name, given, value, secret) => {
     expect(settingInForce(name, given)).toEqual({ name, value, secret })
+  })
+
+  it('count as changed where they differ from their default', () => {
+    const isChangedTo = (name: string, value: string) => isChanged(settingInForce(name, value))
+    expect([isChangedTo('PASSWORD_RESET', 'mail'), isChangedTo('PASSWORD_RESET', 'off')]).toEqual([true, false])
+    expect([isChangedTo('SECRET_KEY', 'x'), isChangedTo('LOG_LEVEL', 'info')]).toEqual([true, false])
   })
 
   it('are the same over HTTP and on the command line, without secrets there either', async () => {

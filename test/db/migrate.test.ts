@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { migrate, pendingMigrations, QUEUE_VERSION, statementsOf } from '../../src/platform/db/migrate.ts'
+import { migrate, pendingMigrations, QUEUE_VERSION, statementsOf, withLock } from '../../src/platform/db/migrate.ts'
 import { openPool } from '../../src/platform/db/pool.ts'
 import { dbOf } from '../../src/platform/db/sql.ts'
 import { openLog } from '../../src/platform/lib/log.ts'
@@ -32,6 +33,17 @@ describe('migrations', () => {
     const names = applied.flat()
     expect(names.length).toBeGreaterThanOrEqual(3)
     expect(new Set(names).size).toBe(names.length)
+  })
+
+  it('fail when their connection is lost, and the process goes on', async () => {
+    const lost = withLock(database.url, async (client) => {
+      const { rows } = await client.query('select pg_backend_pid() as pid')
+      await query(`select pg_terminate_backend(${rows[0].pid})`)
+      await sleep(100) // the server's farewell arrives while no statement waits for an answer
+      return client.query('select 1')
+    })
+    await expect(lost).rejects.toThrow(/queryable|terminat/)
+    await expect(migrate(database.url)).resolves.toEqual([])
   })
 
   it('refuse the tables of a version before 1.0.0, and say what to do', async () => {

@@ -54,6 +54,17 @@ describe('work under a limit of concurrency', () => {
     await expect(queue.run(async () => 'next')).resolves.toBe('next')
   })
 
+  it('are refused at their own deadline, also behind work that may wait longer', async () => {
+    const queue = limit({ waitMs: 2_000 })
+    const held = [work(), work()]
+    const holding = held.map(({ run }) => queue.run(run))
+    const began = performance.now()
+    await expect(queue.run(fail, began + 50)).rejects.toThrow(Overloaded)
+    expect(performance.now() - began).toBeLessThan(1_000)
+    for (const { end } of held) end()
+    await Promise.all(holding)
+  })
+
   it('come back when work fails', async () => {
     const queue = limit()
     await expect(queue.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken')

@@ -3,7 +3,7 @@ import { recordByPerson } from '../../platform/audit/index.ts'
 import { PROFILE_FIELDS, type ProfileField } from '../../platform/config/people.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
-import { madeAnew } from '../../platform/lib/picture.ts'
+import { reencodePicture } from '../../platform/lib/picture.ts'
 import { askForContact, confirmContact, pendingContacts, wayTo } from './contact-change.ts'
 import * as store from './profile-store.ts'
 import { deletePicture, findPicture, setPicture } from './profile-store.ts'
@@ -69,7 +69,7 @@ const LARGEST_UPLOAD = 512 * 1024
  * one size, without whatever else the file held (where it was taken, by whom; another file).
  */
 async function setOwnPicture(deps: Deps, session: SignedIn, upload: Buffer): Promise<boolean> {
-  const bytes = await deps.pictureSlots.run(() => madeAnew(upload))
+  const bytes = await deps.pictureSlots.run(() => reencodePicture(upload))
   if (!bytes) return false
   const { routingKey } = session
   const id = randomUUID()

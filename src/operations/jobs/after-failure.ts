@@ -1,5 +1,5 @@
 import { recordAudit } from '../../platform/audit/index.ts'
-import { failJobForGood, findJob, type Job, removeJob, rescheduleJob } from '../../platform/db/jobs-store.ts'
+import { failJobPermanently, findJob, type Job, removeJob, rescheduleJob } from '../../platform/db/jobs-store.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds, fullJitter } from '../../platform/lib/clock.ts'
 import { cutTo } from '../../platform/lib/storable.ts'
@@ -36,7 +36,7 @@ export async function afterFailure(
   if (error instanceof GiveUp || error instanceof RescodeError) {
     const { message } = error
     await inTransaction(deps, async (inside, db) => {
-      await failJobForGood(db, job.job_id, message)
+      await failJobPermanently(db, job.job_id, message)
       await recordGivenUp(inside, job, message)
     })
     return 'failed'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import {
   countJobs,
-  failJobForGood,
+  failJobPermanently,
   findJob,
   type Job,
   type JobCounts,
@@ -50,7 +50,7 @@ export const retryJob = operation(oneJob, (deps: Deps, { job_id }) =>
 /** Ends the attempts of a job: it counts as permanently failed, with the reason. One that is running is refused. */
 export const giveUpJob = operation(oneJob.extend({ reason: visibleLine(200) }), (deps: Deps, { job_id, reason }) =>
   changeJob(deps, job_id, { event: 'job_given_up', detail: { reason } }, (db) =>
-    failJobForGood(db, job_id, `given up: ${reason}`),
+    failJobPermanently(db, job_id, `given up: ${reason}`),
   ),
 )
 

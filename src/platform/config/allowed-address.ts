@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** An exception that an operator makes (PARTNER_ADDRESS_ALLOW): a network or a host name, on one port or on each that partners may have. */
+/** An entry of PARTNER_ADDRESS_ALLOW: a network or a host name, on one port or on every port that partners may use. */
 export type AllowedAddress =
   | { readonly network: Network; readonly port: number | undefined }
   | { readonly host: string; readonly port: number | undefined }
@@ -16,25 +16,25 @@ const familyOf = (address: string): Network['family'] | undefined => {
   return version === 0 ? undefined : version === 4 ? 'ipv4' : 'ipv6'
 }
 
-const longest = (family: Network['family']): number => (family === 'ipv4' ? 32 : 128)
+const addressBits = (family: Network['family']): number => (family === 'ipv4' ? 32 : 128)
 
-export const isSingle = ({ bits, family }: Network): boolean => bits === longest(family)
+export const isSingle = ({ bits, family }: Network): boolean => bits === addressBits(family)
 
 /** `10.1.2.3`, `10.1.0.0/16`, `fd00::/8`; undefined for anything else. */
 export function parseNetwork(text: string): Network | undefined {
   const [address = '', bits, ...rest] = text.split('/')
   const family = familyOf(address)
   if (family === undefined || address.includes('%') || rest.length > 0) return undefined
-  const most = longest(family)
-  if (bits !== undefined && (!/^\d{1,3}$/.test(bits) || Number(bits) > most)) return undefined
-  return { address, bits: bits === undefined ? most : Number(bits), family }
+  const max = addressBits(family)
+  if (bits !== undefined && (!/^\d{1,3}$/.test(bits) || Number(bits) > max)) return undefined
+  return { address, bits: bits === undefined ? max : Number(bits), family }
 }
 
-/** With a last part that is no number, which URLs read as an address (`127.1`, `0x7f.1`). */
+/** The last label is not a number: URL parsers would take the whole for an address (`127.1`, `0x7f.1`). */
 const HOST = /^(?!(?:.*\.)?(?:\d+|0x[0-9a-f]*)$)[a-z0-9_-]+(\.[a-z0-9_-]+)*$/
 const LAST_PORT = 65_535
 
-/** `host`, `host:port`, `address:port`, `network:port`, `[address]:port` or `[network]:port`, in which only IPv6 needs brackets. */
+/** `host`, `host:port`, `address:port`, `network:port`, `[address]:port` or `[network]:port`; only IPv6 has brackets. */
 export function parseAllowedAddress(entry: string): AllowedAddress | undefined {
   const whole = parseNetwork(entry)
   if (whole) return { network: whole, port: undefined }
@@ -55,13 +55,13 @@ export interface AllowSettings {
 
 const USUAL_PORTS = [80, 443]
 
-/** Whether partners may have this port without an exception of its own. */
+/** Whether partners may use this port without an entry that names it. */
 export const isUsualPort = ({ NODE_ENV, PARTNER_PORTS }: AllowSettings, port: number): boolean =>
   (NODE_ENV !== 'production' && PARTNER_PORTS.length === 0) ||
   USUAL_PORTS.includes(port) ||
   PARTNER_PORTS.includes(port)
 
-/** The exceptions that hold for this port: one that names a port for that one, any other for the ports that partners may have. */
+/** The entries that apply to this port. One without a port applies to every usual port. */
 export const exceptionsAt = (settings: AllowSettings, port: number): AllowedAddress[] =>
   (settings.PARTNER_ADDRESS_ALLOW ?? []).filter(
     (entry) => entry.port === port || (entry.port === undefined && isUsualPort(settings, port)),
@@ -76,7 +76,7 @@ export function listOfNetworks(networks: readonly Network[]): BlockList {
 export const namesHost = (entry: AllowedAddress, hostname: string): boolean =>
   'host' in entry && entry.host === hostname.toLowerCase().replace(/\.$/, '')
 
-/** Whether an exception is made for what this address names: its host by name, or the address that stands there. */
+/** Whether an entry covers this URL, by its host name or by its literal address. */
 export function isException(settings: AllowSettings, { hostname, port, protocol }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, '')
   const entries = exceptionsAt(settings, Number(port) || (protocol === 'https:' ? 443 : 80))

@@ -8,8 +8,8 @@ export interface SettingInForce {
   readonly secret: boolean
 }
 
-/** Names of settings whose texts are never shown. */
-const SECRET = /KEY|TOKEN|SECRET|PASSWORD|HEADERS|CREDENTIAL/
+/** Names of settings whose texts are never shown. PASSWORD_RESET says only how a password is reset. */
+const SECRET = /KEY|TOKEN|SECRET|PASSWORD(?!_RESET$)|HEADERS|CREDENTIAL/
 
 /** `postgres://user:word@host/name?password=word` without user, word and query; any setting may contain such parts. */
 const withoutUser = (value: string): string =>
@@ -34,7 +34,7 @@ export const settingsInForce = (config: Config): { readonly settings: SettingInF
 /** Cache: the defaults never change. */
 let defaults: ReadonlyMap<string, SettingInForce> | undefined
 
-/** Whether a setting is another than where nothing is set. */
+/** Whether a setting differs from its default. */
 export function isChanged({ name, value, secret }: SettingInForce): boolean {
   defaults ??= new Map(settingsInForce(readConfig({})).settings.map((setting) => [setting.name, setting]))
   const usual = defaults.get(name)

@@ -7,10 +7,10 @@ import { upstreamProblems, withUpstream } from './upstream.ts'
 
 type Settings = z.infer<typeof settings>
 
-/** All settings of the service, checked and frozen: those that the schema may leave open are decided. */
-export type Config = Readonly<Omit<Settings, keyof Decided>> & Decided
+/** All settings of the service, checked and frozen, with those that the schema leaves optional resolved. */
+export type Config = Readonly<Omit<Settings, keyof Resolved>> & Resolved
 
-type Decided = {
+type Resolved = {
   readonly SHUTDOWN_DELAY_S: number
   readonly DEMO: boolean
   /** Why the demo is not started although DEMO is not set; a sentence that says how to change that. */
@@ -27,21 +27,21 @@ type Decided = {
   readonly MAIL_FROM: string
 }
 
-/** An unusable setting: one line a problem, each with the variable's name and how to fix it. */
+/** Unusable settings: one line per problem, each with the variable's name and how to fix it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** Connections of the embedded PostgreSQL that the service may use; the rest is left for commands and jobs. */
+/** Connections of the embedded PostgreSQL that the service may use, out of 200; commands and jobs need the others. */
 const EMBEDDED_CONNECTIONS = 180
 
-const mandatory = (config: Settings): string[] => {
+const settingsProblems = (config: Settings): string[] => {
   const problems: string[] = []
   const missingKey = config.SECRET_KEY === undefined
   const remedy = 'set it to a value that you keep; generate one with: openssl rand -base64 48'
   if (config.NODE_ENV === 'production' && missingKey) problems.push(`SECRET_KEY is required in production: ${remedy}`)
   else if (config.DATABASE_URL && missingKey) problems.push(`SECRET_KEY is required with DATABASE_URL: ${remedy}`)
-  if (config.NODE_ENV === 'production') problems.push(...mandatoryInProduction(config))
+  if (config.NODE_ENV === 'production') problems.push(...productionProblems(config))
   problems.push(...hookProblems(config))
   const { HTTP_PROCESSES, DATABASE_POOL_SIZE, SHARDS } = config
   if (!config.DATABASE_URL && SHARDS > 1) problems.push('SHARDS needs DATABASE_URL: the embedded PostgreSQL has one')
@@ -56,7 +56,7 @@ const mandatory = (config: Settings): string[] => {
 /** The addresses under which the service is reached. */
 const ADDRESSES = ['PUBLIC_URL', 'API_URL', 'PARTNER_URL'] as const
 
-function mandatoryInProduction(config: Settings): string[] {
+function productionProblems(config: Settings): string[] {
   const problems: string[] = []
   if (config.PUBLIC_URL === undefined) {
     problems.push(
@@ -95,7 +95,7 @@ function whyNoDemo(config: Settings): string | undefined {
   return undefined
 }
 
-/** For the demo, while only this machine can reach it. */
+/** Used by the demo while only this machine can reach it. */
 export const DEMO_ADMIN_TOKEN = 'demo-admin-token-for-local-use-only'
 
 const localUrl = (port: number): string => `http://localhost:${port}`
@@ -117,7 +117,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   }
   const config = parsed.data
   const problems = [
-    ...mandatory(config),
+    ...settingsProblems(config),
     ...upstreamProblems({ ...config, PUBLIC_URL: config.PUBLIC_URL ?? localUrl(config.PORT) }, given),
   ]
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
@@ -153,13 +153,13 @@ export interface ChosenPorts {
 
 /** Puts chosen ports into the addresses of the service and of the demo partner. */
 export function withPorts(config: Config, { port, demoPartnerPort }: ChosenPorts): Config {
-  const known = (url: string) => (url === localUrl(0) ? localUrl(port) : url)
+  const withPort = (url: string) => (url === localUrl(0) ? localUrl(port) : url)
   return Object.freeze({
     ...config,
     PORT: port,
-    PUBLIC_URL: known(config.PUBLIC_URL),
-    API_URL: known(config.API_URL),
-    PARTNER_URL: known(config.PARTNER_URL),
+    PUBLIC_URL: withPort(config.PUBLIC_URL),
+    API_URL: withPort(config.API_URL),
+    PARTNER_URL: withPort(config.PARTNER_URL),
     DEMO_PARTNER_PORT: demoPartnerPort,
     PARTNER_ADDRESS_ALLOW: config.PARTNER_ADDRESS_ALLOW.map((entry) =>
       entry.port === 0 ? demoPartnerAddress(demoPartnerPort) : entry,
@@ -167,5 +167,5 @@ export function withPorts(config: Config, { port, demoPartnerPort }: ChosenPorts
   })
 }
 
-/** For what is no setting of the service: PGOPTIONS, the secret given to a partner's commands, and processes that they start. */
+/** The raw environment, for what is not a setting: PGOPTIONS, a partner's secret for commands, child processes. */
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env

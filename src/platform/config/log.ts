@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { baseUrl, whole } from './setting.ts'
+import { baseUrl, decimal, whole } from './setting.ts'
 
-/** What is written and sent about requests (src/platform/config/schema.ts has the others). */
+/** Settings of request logs and traces (src/platform/config/schema.ts has the others). */
 export const logSettings = {
   LOG_REQUESTS: z
     .enum(['failures', 'all', 'off'], 'must be failures, all or off')
@@ -15,10 +15,7 @@ export const logSettings = {
       'receiver of traces (OTLP over HTTP, `/v1/traces` below it), with `OTEL_EXPORTER_OTLP_HEADERS`; without it nothing is traced',
     ),
   OTEL_SERVICE_NAME: z.string().min(1).default('gatehouse').describe('name of this service in traces'),
-  OTEL_TRACES_SAMPLER_ARG: z.coerce
-    .number('must be a number from 0 to 1')
-    .min(0, 'must be a number from 0 to 1')
-    .max(1, 'must be a number from 0 to 1')
+  OTEL_TRACES_SAMPLER_ARG: decimal(0, 1)
     .default(1)
     .describe('share of requests that are traced, from 0 to 1, whatever a caller asks for'),
   SLOW_MS: whole(1, 600_000).default(1_000).describe('milliseconds after which a request counts as slow in the log'),

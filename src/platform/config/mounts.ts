@@ -1,14 +1,13 @@
 /**
- * MTP_PATH_PREFIXES. Each entry is a prefix in front of /mtp/api, such as `/rhone`, or says that a path stands for
- * another one: `/sandbox/api/dispatch=/mtp/api`, `/rhone-doc=/rhone`. Partners keep the paths that their programs have;
- * a signature covers the path as it was sent, so no proxy can rewrite it; of a path that stands for another one either is
- * taken.
+ * MTP_PATH_PREFIXES. Each entry is a prefix of /mtp/api, such as `/rhone`, or an alias:
+ * `/sandbox/api/dispatch=/mtp/api`, `/rhone-doc=/rhone`. Partners keep the paths that their programs use: a signature
+ * covers the path as sent, so no proxy can rewrite it. Under an alias, a signature over either path is accepted.
  */
 
 /** Where partners call, below a prefix. */
 export const MOUNT = '/mtp/api'
 
-// `:` and `*` would be a pattern to the router, which nothing that is signed as it was sent can match.
+// `:` and `*` are patterns to the router, and a signed path must match literally.
 const PATH = /^(\/[^\s/?#%:*]+)*$/
 
 const pairOf = (entry: string): [path: string, standsFor: string] => {
@@ -24,7 +23,7 @@ const mountOf = (entry: string): string => {
 /** The paths below which the endpoints of area B are, `/mtp/api` among them. */
 export const mountsOf = (prefixes: readonly string[]): string[] => [...new Set(prefixes.map(mountOf))]
 
-/** The prefix before `/mtp/api` in a mount, all of which is for partners' programs; undefined if there is none. */
+/** What precedes `/mtp/api` in a mount, reserved for partners' programs; undefined if nothing does. */
 export const prefixOf = (mount: string): string | undefined =>
   mount.endsWith(MOUNT) && mount !== MOUNT ? mount.slice(0, -MOUNT.length) : undefined
 
@@ -32,16 +31,16 @@ export const prefixOf = (mount: string): string | undefined =>
 export const endpointAt = (mount: string, endpoint: string): string => mount + endpoint.slice(MOUNT.length)
 
 /**
- * The one spelling of a path in a request line: a prefix that is not ASCII is percent-encoded there, and nothing else
- * is. The router would accept `/consum%65/notice` too, and a signature over one path would be valid for many.
+ * The one spelling of a path that is accepted in a request line: only non-ASCII prefixes are percent-encoded. The
+ * router alone would also accept `/consum%65/notice`, and a signature over one path would be valid for many.
  */
 export const spelled = (path: string): string => new URL(path, 'http://host').pathname
 
-/** An endpoint's paths, below each of MTP_PATH_PREFIXES. */
+/** All paths of an endpoint, one per mount. */
 export const spellings = (prefixes: readonly string[], tail: string): string[] =>
   mountsOf(prefixes).map((mount) => spelled(mount + tail))
 
-/** Whether a path as sent is for partners' programs alone: below a mount, or below a prefix. */
+/** Whether a path as sent is reserved for partners' programs: below a mount or a prefix. */
 export function isForPartners(prefixes: readonly string[]): (path: string) => boolean {
   const own = mountsOf(prefixes).flatMap((mount) => [mount, prefixOf(mount) ?? mount])
   const below = [...new Set(own)].map((path) => `${spelled(path)}/`)
@@ -49,8 +48,8 @@ export function isForPartners(prefixes: readonly string[]): (path: string) => bo
 }
 
 /**
- * The path that this one stands for, such as `/mtp/api/x` for `/dispatch/x`; undefined for all but mapped paths. A
- * mapping that only takes a beginning away is a prefix, and nobody may sign a path without its prefix.
+ * The path that an alias stands for, such as `/mtp/api/x` for `/dispatch/x`; undefined for all other paths. A mapping
+ * that only strips the start of a path is a prefix, and a path must not be signed without its prefix.
  */
 export function pathMeant(prefixes: readonly string[], path: string): string | undefined {
   const [nearest] = prefixes
@@ -63,14 +62,14 @@ export function pathMeant(prefixes: readonly string[], path: string): string | u
 
 const spelledBeginning = (path: string): string => (path === '' ? '' : spelled(path))
 
-/** What is wrong with an entry; undefined for a right one. */
+/** What is wrong with an entry; undefined for a valid one. */
 export function prefixProblem(entry: string, all: readonly string[]): string | undefined {
   const [path, standsFor] = pairOf(entry)
   if (entry.split('=').length > 2 || !PATH.test(path) || !PATH.test(standsFor)) {
     return `has "${entry.slice(0, 80)}": write a prefix such as /rhone, or a path and the path that it replaces, such as /dispatch=/mtp/api`
   }
   if (entry.startsWith('=')) return `has "${entry.slice(0, 80)}", which has no path before the =`
-  // Each answers unknown paths below it by itself, and only one can do that for a path.
+  // Each mount has its own not-found handler, and a path can have only one.
   const mount = mountOf(entry)
   if (mountsOf(all).some((other) => prefixOf(other) === mount)) {
     return `has "${entry.slice(0, 80)}", and ${mount} is also a prefix`

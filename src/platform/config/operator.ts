@@ -7,13 +7,13 @@ import { isChanged, type SettingInForce, settingsInForce } from './in-force.ts'
 import type { Config } from './index.ts'
 import { settings } from './schema.ts'
 
-/** What settings mean, for pages. Their English is in the schema. */
+/** What settings mean, for pages. The English texts are in the schema. */
 
 const CHINESE: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(new URL('views/locales/settings.zh-CN.json', ROOT), 'utf8'),
 )
 
-/** Without the marks of Markdown, which the document has. */
+/** The description without its Markdown. */
 function meaningOf(name: string, { locale }: Translate): string {
   const schema = settings.shape[name as keyof typeof settings.shape]
   const meaning = (locale === 'zh-CN' ? CHINESE[name] : schema?.description) ?? ''
@@ -34,7 +34,7 @@ const UNITS = [
   [/_MB$/, 'console.unit.mebibytes'],
 ] as const
 
-/** What a number counts, as the name of its setting says. */
+/** The unit of a numeric setting, from the suffix of its name. */
 const unitOf = ({ name, value }: SettingInForce, t: Translate): string => {
   const [, unit] = UNITS.find(([ending]) => ending.test(name)) ?? []
   return unit === undefined || typeof value !== 'number' ? '' : t(unit)

@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../lib/web/web-url.ts'
 import { type AllowSettings, isException } from './allowed-address.ts'
 import { list, onOff, whole } from './setting.ts'
 
-/** What people may change of their profile. */
+/** Fields of the profile that people may change. */
 export const PROFILE_FIELDS = ['name', 'avatar', 'gender', 'phone', 'mail'] as const
 export type ProfileField = (typeof PROFILE_FIELDS)[number]
 
@@ -80,7 +80,7 @@ export const peopleSettings = {
     ),
 }
 
-/** Whether people can have passkeys: browsers know them only of names, and only where the connection is safe. */
+/** Whether passkeys work here: browsers need a host name and a secure context. */
 export function hasPasskeys({ PASSKEYS, PUBLIC_URL }: { readonly PASSKEYS: boolean; readonly PUBLIC_URL: string }) {
   const { protocol, hostname } = new URL(PUBLIC_URL)
   return PASSKEYS && !isIP(hostname.replace(/^\[|\]$/g, '')) && (protocol === 'https:' || isLoopbackHost(hostname))
@@ -92,7 +92,7 @@ interface HookSettings extends AllowSettings {
   readonly PASSWORD_RESET_HOOK_SECRET?: string | undefined
 }
 
-/** What is wrong with the hook; what it gets sets passwords. */
+/** Problems with the hook's settings. It receives password reset links, so it must be safe. */
 export function hookProblems(config: HookSettings): string[] {
   const { PASSWORD_RESET, PASSWORD_RESET_HOOK: hook, PASSWORD_RESET_HOOK_SECRET: secret } = config
   const problems: string[] = []

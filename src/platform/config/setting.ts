@@ -1,34 +1,45 @@
-import { isIP } from 'node:net'
+import { isIPv4 } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 import { parsedUrl } from '../lib/parsed-url.ts'
 import { jsonOf } from '../lib/read-or.ts'
-import { type AllowedAddress, parseAllowedAddress } from './allowed-address.ts'
+import { normalAddress } from '../lib/web/caller-address.ts'
+import { type AllowedAddress, parseAllowedAddress, parseNetwork } from './allowed-address.ts'
 import { prefixProblem } from './mounts.ts'
 
-/** Kinds of settings, with the message about an invalid value. */
+/** Types of settings, with their error messages. */
+
+/** Number() would read blank text as 0. */
+const numeric = z.string().transform((text) => (text.trim() === '' ? Number.NaN : Number(text)))
+
+export function decimal(from: number, to: number) {
+  const problem = `must be a number from ${from} to ${to}`
+  return numeric.pipe(z.number(problem).min(from, problem).max(to, problem))
+}
 
 export const whole = (from: number, to: number, otherwise = 'must be a whole number') =>
-  z.coerce
-    .number(otherwise)
-    .int(otherwise)
-    .min(from, { error: `must be at least ${from}`, abort: true })
-    .max(to, { error: `must be at most ${to}`, abort: true })
+  numeric.pipe(
+    z
+      .number(otherwise)
+      .int(otherwise)
+      .min(from, { error: `must be at least ${from}`, abort: true })
+      .max(to, { error: `must be at most ${to}`, abort: true }),
+  )
 
-const MOST_PROCESSES = 64
+const MAX_PROCESSES = 64
 
 /** How many processes: a number, or `auto`, one for each core. */
 export const processes = z.preprocess(
-  (given) => (given === 'auto' ? Math.min(availableParallelism(), MOST_PROCESSES) : given),
-  whole(1, MOST_PROCESSES, 'must be a whole number, or auto'),
+  (given) => (given === 'auto' ? String(Math.min(availableParallelism(), MAX_PROCESSES)) : given),
+  whole(1, MAX_PROCESSES, 'must be a whole number, or auto'),
 )
 
 export const onOff = z.enum(['on', 'off'], 'must be on or off').transform((value) => value === 'on')
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address', abort: true })
 
-/** What an address has besides scheme, host and port. A `?` or `#` with nothing behind it is one too. */
-const partsOf = (text: string): string[] => {
+/** What a URL has besides scheme, host and port. A bare `?` or `#` counts too. */
+const extraPartsOf = (text: string): string[] => {
   const { username, password, pathname } = new URL(text)
   const [address = '', ...fragment] = text.split('#')
   return [
@@ -39,10 +50,10 @@ const partsOf = (text: string): string[] => {
   ]
 }
 
-/** An address at whose root the service is. Written as browsers write it: scheme and host in lower case, no usual port. */
+/** An origin, normalized as browsers write it: scheme and host in lower case, no default port. */
 export const originUrl = httpUrl
   .superRefine((text, context) => {
-    const parts = partsOf(text)
+    const parts = extraPartsOf(text)
     if (parts.length === 0) return
     context.addIssue({
       code: 'custom',
@@ -51,15 +62,15 @@ export const originUrl = httpUrl
   })
   .transform((text) => new URL(text).origin)
 
-/** An address below which paths are appended. */
+/** A URL to which paths are appended. */
 export const baseUrl = httpUrl
   .superRefine((text, context) => {
-    const parts = partsOf(text).filter((part) => part !== 'a path')
+    const parts = extraPartsOf(text).filter((part) => part !== 'a path')
     if (parts.length > 0) context.addIssue({ code: 'custom', message: `must not have ${parts.join(' and ')}` })
   })
   .transform((url) => url.replace(/\/+$/, ''))
 
-/** A password's character that ends the user part of an address: what stands before it would become the host. */
+/** An unescaped character of a password that ends the authority early, so that what precedes it would become the host. */
 function strayInPassword(text: string): string | undefined {
   const [, authority = '', rest = ''] = /^[a-z]+:\/\/([^/?#]*)(.*)$/is.exec(text) ?? []
   if (rest.includes('#')) return '#'
@@ -68,7 +79,7 @@ function strayInPassword(text: string): string | undefined {
   return !authority.includes('@') && path === '' && /^[^=]*@/.test(query) ? '?' : undefined
 }
 
-/** DATABASE_URL may hold a password, so no problem repeats any of it. */
+/** DATABASE_URL may hold a password, so messages repeat none of it. */
 export const databaseUrl = z.string().superRefine((text, context) => {
   const add = (message: string) => context.addIssue({ code: 'custom', message })
   if (!/^postgres(ql)?:\/\//i.test(text)) return add('must be a postgres:// address')
@@ -85,7 +96,7 @@ export const list = z.string().transform((text) =>
     .filter((item) => item !== ''),
 )
 
-/** Entries of SECRET_KEYS_OLD are secrets, so none is named. A key that holds a comma needs the JSON list. */
+/** Entries of SECRET_KEYS_OLD are secrets, so messages name none. A key that contains a comma needs the JSON list. */
 export const oldKeys = z
   .string()
   .transform((text) => (text.trimStart().startsWith('[') ? jsonOf(text) : list.parse(text)))
@@ -121,20 +132,19 @@ export const ports = list
   .refine((items) => items.every((item) => port.safeParse(item).success), 'must be ports, separated by commas')
   .transform((items) => items.map(Number))
 
-/** RFC 9116 wants URIs, and https rather than http. No whitespace: each becomes a line of its own. */
+/** RFC 9116 wants URIs, and https rather than http. No whitespace, since each becomes a line of its own. */
 const CONTACT = /^(?:mailto:[^\s@,]+@[^\s@,]+|https:\/\/[^\s,]+)$/
 export const contactUris = list.refine(
   (items) => items.every((item) => CONTACT.test(item)),
   'must be mailto: or https: addresses, separated by commas',
 )
 
-/** Whether TRUST_PROXY takes this address, network or name of networks (src/platform/lib/web/caller-address.ts). */
+/** Whether TRUST_PROXY accepts this address, network or named range (src/platform/lib/web/caller-address.ts). */
 export function isNetwork(text: string): boolean {
   if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true
-  const [address = '', bits] = text.split('/', 2)
-  const longest = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
-  // The first 96 bits of an IPv4 address that is mapped into IPv6 are no network of its own.
-  const least = /^::ffff:/i.test(address) ? 97 : 1
-  if (longest === 0 || address.includes('%')) return false
-  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) >= least && Number(bits) <= longest)
+  const network = parseNetwork(text)
+  if (!network) return false
+  // In an IPv4-mapped IPv6 address the first 96 bits are fixed.
+  const isMapped = network.family === 'ipv6' && isIPv4(normalAddress(network.address) ?? '')
+  return network.bits >= (isMapped ? 97 : 1)
 }

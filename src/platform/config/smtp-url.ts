@@ -1,10 +1,9 @@
 import { parsedUrl } from '../lib/parsed-url.ts'
 
-/** Where and as whom mails are sent. */
 interface SmtpServer {
   readonly host: string
   readonly port: number
-  /** TLS from the start. */
+  /** TLS from the start, not by STARTTLS. */
   readonly secure: boolean
   readonly auth: { readonly user: string; readonly pass: string } | undefined
 }

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { isLoopbackHost } from '../lib/web/web-url.ts'
 import { PROFILE_FIELDS, type ProfileField } from './people.ts'
 
-/** The name of a claim (OIDC Core §5.1; providers have claims of their own, some with an address as name). */
+/** The name of a claim (OIDC Core §5.1; providers add their own, some named by a URL). */
 const claimName = z.string().regex(/^[!-~]{1,200}$/, 'must be the name of a claim, such as sub')
 
-/** Settings about the sign-in at an OpenID provider of the platform. */
+/** Settings for sign-in at the platform's OpenID provider. */
 export const upstreamSettings = {
   UPSTREAM_ISSUER: z
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
@@ -38,7 +38,7 @@ export const upstreamSettings = {
 
 type UpstreamSettings = { [Name in keyof typeof upstreamSettings]?: string | undefined }
 
-/** What the provider is needed for, or contradicts; `given` is what the environment says. */
+/** Settings that need the provider, that it needs, or that contradict it; `given` is what the environment sets. */
 export function upstreamProblems(
   config: UpstreamSettings & {
     readonly NODE_ENV: string
@@ -64,7 +64,7 @@ export function upstreamProblems(
   if (origin === config.PUBLIC_URL) {
     problems.push('UPSTREAM_ISSUER is this service itself (PUBLIC_URL): people cannot sign in there')
   }
-  for (const name of Object.keys(OFF)) {
+  for (const name of Object.keys(OFF_WITH_UPSTREAM)) {
     if (!(name in given) || given[name] === 'off') continue
     problems.push(`${name} must be off with UPSTREAM_ISSUER, where people prove who they are: unset it`)
   }
@@ -74,9 +74,9 @@ export function upstreamProblems(
   return problems
 }
 
-/** What people do at the provider, not here. */
-const OFF = { SECOND_FACTOR: 'off', PASSKEYS: false, PASSWORD_RESET: 'off' } as const
+/** What people do at the provider instead. */
+const OFF_WITH_UPSTREAM = { SECOND_FACTOR: 'off', PASSKEYS: false, PASSWORD_RESET: 'off' } as const
 
-/** What holds with a provider: people do that there, and the profile is what it tells. */
+/** Settings that a provider overrides: it also owns the whole profile. */
 export const withUpstream = ({ UPSTREAM_ISSUER }: UpstreamSettings) =>
-  UPSTREAM_ISSUER === undefined ? {} : { ...OFF, PROFILE_OWNED: [...PROFILE_FIELDS] }
+  UPSTREAM_ISSUER === undefined ? {} : { ...OFF_WITH_UPSTREAM, PROFILE_OWNED: [...PROFILE_FIELDS] }

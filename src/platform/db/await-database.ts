@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import type { Log } from '../lib/log.ts'
 import type { Diagnosis } from './embedded/diagnosis.ts'
+import { singleClient } from './pool.ts'
 
-/** How long one try may take: PostgreSQL answers a connection at once, or refuses it. */
+/** Time limit of one attempt: a healthy PostgreSQL accepts or refuses a connection at once. */
 const TRY_MS = 3_000
 const PAUSE_MS = 500
 const LOG_EVERY_MS = 5_000
 
 interface WaitOptions {
-  /** Seconds in all; 0 tries once. */
+  /** In total; 0 tries once. */
   readonly seconds: number
   readonly log: Log
-  /** Ends the wait: the process was told to stop. */
+  /** Ends the wait when the process is told to stop. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Waits for a database that is not up yet or does not answer, and says so every few seconds. What waiting cannot fix,
- * such as a wrong password, is thrown at once. Texts name host and database, never the password.
+ * Waits for a database that is not up yet or does not answer, and logs that every few seconds. Throws at once what
+ * waiting cannot fix, such as a wrong password. Messages name host and database, never the password.
  */
 export async function awaitDatabase(databaseUrl: string, { seconds, log, signal }: WaitOptions): Promise<void> {
   const began = performance.now()
@@ -45,8 +45,7 @@ export async function awaitDatabase(databaseUrl: string, { seconds, log, signal 
 }
 
 async function tryOnce(connectionString: string): Promise<Diagnosis | undefined> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: TRY_MS, query_timeout: TRY_MS })
-  client.on('error', () => {}) // the try reports it
+  const client = singleClient({ connectionString, connectionTimeoutMillis: TRY_MS, query_timeout: TRY_MS })
   try {
     await client.connect()
     const { rows } = await client.query('select pg_is_in_recovery() as standby')
@@ -54,7 +53,7 @@ async function tryOnce(connectionString: string): Promise<Diagnosis | undefined>
   } catch (error) {
     return diagnosisOf(error as Error & { code?: string })
   } finally {
-    // One that never answered does not answer a clean close either.
+    // A server that never answered will not answer a clean close either.
     await Promise.race([client.end().catch(() => {}), sleep(100)])
     client.connection?.stream?.destroy()
   }

@@ -1,15 +1,15 @@
 import { DatabaseError } from 'pg'
 import { Overloaded, type QueueLimits } from '../lib/concurrency-limit.ts'
 
-/** The queue in front of a batched statement (batch.ts), and how everybody in a batch gets an answer. */
+/** The queue in front of a batched statement (batch.ts), and how a batch answers its requests. */
 
 export interface BatchPolicy<Item> {
-  /** What the item is about. Two items with one key are never two rows of one batch: see `duplicates`. */
+  /** Identifies what the item is about. A batch never has two rows with one key: see `duplicates`. */
   readonly key: (item: Item) => string
   /**
-   * What happens to items with one key. `share`, for reads: they get one answer. `serialize`, for writes: the second waits
-   * for the commit of the first, as if it had arrived a moment later. Serialized items are sorted by key, so that batches
-   * of several processes lock rows in one order.
+   * What happens to items with one key. `share`, for reads: they get one answer. `serialize`, for writes: the second
+   * waits for the commit of the first, as if it had arrived a moment later. Serialized items are sorted by key, so that
+   * batches of several processes lock rows in one order.
    */
   readonly duplicates: 'share' | 'serialize'
 }
@@ -19,7 +19,7 @@ export interface BatchLimits extends QueueLimits {
   readonly items: number
   /** Batches of one statement that run at the same time at most. */
   readonly batches: number
-  /** Called with each batch that is sent, and how many requests wait for it; those with one key too. */
+  /** Called for each batch that is sent, with the number of requests waiting for it, duplicates included. */
   readonly onBatch?: (kind: 'read' | 'write', requests: number) => void
 }
 
@@ -28,13 +28,13 @@ export const BATCH_LIMITS: BatchLimits = { items: 200, batches: 2, length: 1_000
 interface Waiting<Item, Outcome> {
   readonly item: Item
   readonly key: string
-  /** Deadline of the answer, in milliseconds of `performance.now()`. */
+  /** Deadline of the answer, by `performance.now()`. */
   readonly until: number
   resolve(outcome: Outcome | Promise<Outcome>): void
   reject(error: unknown): void
 }
 
-/** One item of a batch and everybody who waits for its answer. */
+/** All requests that wait for one item of a batch. */
 type Entry<Item, Outcome> = [Waiting<Item, Outcome>, ...Waiting<Item, Outcome>[]]
 
 /**
@@ -47,7 +47,7 @@ export type Perform<Item, Outcome> = (
 ) => Promise<readonly (() => Outcome | Promise<Outcome>)[]>
 
 const QUEUE = 'the database'
-/** How exactly deadlines are kept. A timer for each request would cost more. */
+/** How precisely deadlines are kept. A timer per request would cost more. */
 const CHECK_EVERY_MS = 100
 
 const overloaded = (): Overloaded => new Overloaded(QUEUE)
@@ -96,8 +96,9 @@ export class BatchQueue<Item, Outcome> {
   /** Requests are queued in the order in which they arrived. */
   #refuseOverdue(): void {
     const now = performance.now()
-    const inTime = this.#waiting.findIndex(({ until }) => until > now)
-    for (const { reject } of this.#waiting.splice(0, inTime < 0 ? this.#waiting.length : inTime)) reject(overloaded())
+    const firstInTime = this.#waiting.findIndex(({ until }) => until > now)
+    const overdue = this.#waiting.splice(0, firstInTime < 0 ? this.#waiting.length : firstInTime)
+    for (const { reject } of overdue) reject(overloaded())
     for (const batch of this.#runningReads) {
       for (const entry of batch) for (const { until, reject } of entry) if (until <= now) reject(overloaded())
     }
@@ -145,16 +146,21 @@ export class BatchQueue<Item, Outcome> {
   }
 }
 
-/** Runs one item without waiting for others. */
-export const alone = <Item, Outcome>(perform: Perform<Item, Outcome>, item: Item, until?: number): Promise<Outcome> =>
+/** Runs one item without batching it. */
+export const runAlone = <Item, Outcome>(
+  perform: Perform<Item, Outcome>,
+  item: Item,
+  until?: number,
+): Promise<Outcome> =>
   new Promise((resolve, reject) => {
     void settle(perform, [[{ item, key: '', until: 0, resolve, reject }]], until)
   })
 
 /**
- * Answers everybody in the batch; never throws. An error of the database has changed nothing, so each half is tried again
- * until only the items that fail alone have failed, or the first deadline has passed. A lost connection is different:
- * the batch may have been committed, so it is not repeated, and no request gets a success.
+ * Answers every request of the batch; never throws. A statement that PostgreSQL refused has changed nothing, so each
+ * half is tried again until only the items that fail by themselves have failed, or the first deadline has passed. A
+ * lost connection is different: the batch may have been committed, so it is not repeated, and no request gets a
+ * success.
  */
 async function settle<Item, Outcome>(
   perform: Perform<Item, Outcome>,

@@ -1,7 +1,7 @@
 import type { QueryConfig } from 'pg'
 import type { z } from 'zod'
 import { compiledOf } from '../lib/compiled.ts'
-import { alone, type BatchLimits, type BatchPolicy, BatchQueue, type Perform } from './batch-queue.ts'
+import { type BatchLimits, type BatchPolicy, BatchQueue, type Perform, runAlone } from './batch-queue.ts'
 
 export { BATCH_LIMITS, type BatchLimits } from './batch-queue.ts'
 
@@ -9,8 +9,8 @@ export { BATCH_LIMITS, type BatchLimits } from './batch-queue.ts'
  * Batching: requests that need the same statement at the same moment share one execution of it.
  *
  * A round trip, and for writes a commit, costs far more than one more row in a statement. So requests wait for the end
- * of the event-loop tick and, while `batches` statements of the kind are running, for one of them to finish; everybody
- * who waits by then goes into the next batch. An idle service sends each request at once; a busy one sends fewer and
+ * of the event-loop tick and, while `batches` statements of the kind are running, for one of them to finish; all that
+ * have arrived by then go into the next batch. An idle service sends each request at once; a busy one sends fewer and
  * larger statements.
  *
  * Each request keeps its own outcome: the statement decides each item separately, and its rows carry the item's
@@ -23,45 +23,39 @@ export interface Batched<Item, Row> extends BatchPolicy<Item> {
 }
 
 /**
- * Work of several statements that is batched too, in one transaction for the whole batch. The work decides each item
- * separately; an error that it throws rolls the batch back. It does nothing but send statements, since it may be done again.
+ * Batched work of several statements, in one transaction for the whole batch. The work decides each item separately; an
+ * error that it throws rolls the batch back. It must do nothing but send statements, since it may be repeated.
  */
 export interface BatchedWork<Tx, Item, Outcome> extends BatchPolicy<Item> {
   /** One outcome per item, in order; undefined for an item that has to be repeated in a transaction of its own. */
   readonly work: (tx: Tx, items: readonly Item[]) => Promise<readonly (Outcome | undefined)[]>
 }
 
-/** Puts the item into a batch; returns its rows in the statement's order. */
-export type RunBatch = <Item, Row>(batched: Batched<Item, Row>, item: Item) => Promise<Row[]>
-
-/** Puts the item into a batch; returns its outcome after the commit. */
-export type RunBatchWork<Tx> = <Item, Outcome>(batched: BatchedWork<Tx, Item, Outcome>, item: Item) => Promise<Outcome>
-
-/** Sends a statement unless `until` has passed; throws DatabaseUnavailable when the connection was lost, before or after a commit. */
+/** Sends a statement unless `until` has passed; throws DatabaseUnavailable if the connection was lost, at any moment. */
 type Run = (statement: QueryConfig, until?: number) => Promise<{ rows: unknown[] }>
 
 /** Runs work in a transaction; throws DatabaseUnavailable as above, and anything else only after the rollback. */
 type InTx<Tx> = <Result>(work: (tx: Tx) => Promise<Result>, until?: number) => Promise<Result>
 
-/** Runs each item alone and at once: inside a transaction, which has its own connection, nothing is shared. */
-export const oneByOne =
-  (run: Run): RunBatch =>
-  (batched, item) =>
-    alone(performStatement(run, batched), item)
-
-export const workOneByOne =
-  <Tx>(tx: InTx<Tx>): RunBatchWork<Tx> =>
-  (batched, item) =>
-    alone(performWork(tx, batched), item)
-
-export function batchOver(run: Run, limits: BatchLimits): RunBatch {
-  const queueOf = queues(limits)
-  return (batched, item) => queueOf(batched, () => performStatement(run, batched)).join(item)
+export interface Batching<Tx> {
+  /** Runs the item in a statement shared with other requests; returns its rows in the statement's order. */
+  batch<Item, Row>(batched: Batched<Item, Row>, item: Item): Promise<Row[]>
+  /** Runs the item in a transaction shared with other requests; returns its outcome after the commit. */
+  batchWork<Item, Outcome>(batched: BatchedWork<Tx, Item, Outcome>, item: Item): Promise<Outcome>
 }
 
-export function batchWorkOver<Tx>(tx: InTx<Tx>, limits: BatchLimits): RunBatchWork<Tx> {
+/** Runs each item at once: inside a transaction, which has its own connection, nothing is shared. */
+export const unbatched = <Tx>(run: Run, tx: InTx<Tx>): Batching<Tx> => ({
+  batch: (batched, item) => runAlone(performStatement(run, batched), item),
+  batchWork: (batched, item) => runAlone(performWork(tx, batched), item),
+})
+
+export function batchedOver<Tx>(run: Run, tx: InTx<Tx>, limits: BatchLimits): Batching<Tx> {
   const queueOf = queues(limits)
-  return (batched, item) => queueOf(batched, () => performWork(tx, batched)).join(item)
+  return {
+    batch: (batched, item) => queueOf(batched, () => performStatement(run, batched)).join(item),
+    batchWork: (batched, item) => queueOf(batched, () => performWork(tx, batched)).join(item),
+  }
 }
 
 function queues(limits: BatchLimits) {
@@ -85,10 +79,10 @@ export const performStatement =
   <Item, Row>(run: Run, { statement, row }: Batched<Item, Row>): Perform<Item, Row[]> =>
   async (items, until) => {
     const { rows } = await run(statement(items), until)
-    const own: Numbered[][] = items.map(() => [])
-    for (const found of rows as Numbered[]) own[Number(found.ordinal) - 1]?.push(found)
-    const reader = items.length > 1 ? compiledOf(row) : row
-    return own.map((found) => () => found.map((each) => reader.parse(each)))
+    const rowsOf: Numbered[][] = items.map(() => [])
+    for (const numbered of rows as Numbered[]) rowsOf[Number(numbered.ordinal) - 1]?.push(numbered)
+    const parser = items.length > 1 ? compiledOf(row) : row
+    return rowsOf.map((own) => () => own.map((each) => parser.parse(each)))
   }
 
 function performWork<Tx, Item, Outcome>(
@@ -98,7 +92,7 @@ function performWork<Tx, Item, Outcome>(
   const perform: Perform<Item, Outcome> = async (items, until) => {
     const outcomes = await tx((inside) => work(inside, items), until)
     return items.map(
-      (item, place) => () => outcomes[place] ?? (items.length > 1 ? alone(perform, item, until) : undecided()),
+      (item, place) => () => outcomes[place] ?? (items.length > 1 ? runAlone(perform, item, until) : undecided()),
     )
   }
   return perform

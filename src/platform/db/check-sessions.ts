@@ -1,11 +1,11 @@
-import { Client } from 'pg'
+import type { Client } from 'pg'
 import { z } from 'zod'
-import { type ConnectionSettings, connectionConfig, prepareSession, requestedSettings } from './pool.ts'
+import { type ConnectionSettings, connectionConfig, prepareSession, requestedSettings, singleClient } from './pool.ts'
 
 /**
- * Statements are prepared once a connection, some settings are given at its start, and locks of migrations belong to it.
- * A pooler that gives a connection another session of PostgreSQL for each transaction breaks all three, and not always
- * in a way that anybody notices. So this is tried on two connections before the first use.
+ * Prepared statements, startup settings and the migration lock all belong to a PostgreSQL session. A pooler that hands
+ * out sessions per transaction breaks all three, sometimes silently. So two test connections are tried before the first
+ * use.
  */
 
 const USE_SESSIONS =
@@ -24,27 +24,26 @@ const session = z.object({ pid: z.number() })
 const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code
 
 /**
- * Throws with one sentence that says what to change when these connections cannot be used as they have to be. Returns
- * how many connections the server takes.
+ * Throws, saying in one sentence what to change, when connections with these settings do not work as required. Returns
+ * the server's `max_connections`.
  */
 export async function checkSessions(settings: ConnectionSettings): Promise<number> {
-  const [first, second] = [0, 1].map(() => new Client(connectionConfig(settings))) as [Client, Client]
-  for (const client of [first, second]) client.on('error', () => {})
+  const [first, second] = [0, 1].map(() => singleClient(connectionConfig(settings))) as [Client, Client]
   try {
     await Promise.all([first, second].map((client) => client.connect().catch(refusedOptions)))
-    await isRecent(first)
+    await requireVersion(first)
     await Promise.all([first, second].map((client) => prepareSession(client, settings)))
-    await Promise.all([first, second].map((client) => keepsSettings(client, settings)))
-    await keepsSession(first, second)
-    await Promise.all([first, second].map(keepsPrepared))
-    await leadsToTables(first)
-    return await mostConnections(first)
+    await Promise.all([first, second].map((client) => requireSettings(client, settings)))
+    await requireOwnSessions(first, second)
+    await Promise.all([first, second].map(requireOwnPrepared))
+    await requireTablesInPath(first)
+    return await maxConnections(first)
   } finally {
     await Promise.all([first, second].map((client) => client.end().catch(() => {})))
   }
 }
 
-async function mostConnections(client: Client): Promise<number> {
+async function maxConnections(client: Client): Promise<number> {
   const { rows } = await client.query(`select current_setting('max_connections')::int as most`)
   return z.tuple([z.object({ most: z.number() })]).parse(rows)[0].most
 }
@@ -58,7 +57,7 @@ function refusedOptions(error: unknown): never {
 /** `server_version_num` of the oldest PostgreSQL that the tests have run on. */
 const OLDEST = 150_000
 
-async function isRecent(client: Client): Promise<void> {
+async function requireVersion(client: Client): Promise<void> {
   const { rows } = await client.query(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as name`,
   )
@@ -67,7 +66,7 @@ async function isRecent(client: Client): Promise<void> {
     throw new Error(`the database is PostgreSQL ${name}, which is too old: Gatehouse needs PostgreSQL 15 or later`)
 }
 
-async function keepsSettings(client: Client, settings: ConnectionSettings): Promise<void> {
+async function requireSettings(client: Client, settings: ConnectionSettings): Promise<void> {
   const requested = requestedSettings(settings)
   const { rows } = await client.query('select name, current_setting(name) as value from unnest($1::text[]) name', [
     Object.keys(requested),
@@ -79,8 +78,8 @@ async function keepsSettings(client: Client, settings: ConnectionSettings): Prom
   if (!inForce) throw new Error(settings.startupOptions === false ? USE_SESSIONS : NO_OPTIONS)
 }
 
-/** One session stays with one connection, also when another connection is in the middle of a transaction. */
-async function keepsSession(first: Client, second: Client): Promise<void> {
+/** A connection keeps its session, even while another one is in the middle of a transaction. */
+async function requireOwnSessions(first: Client, second: Client): Promise<void> {
   const seen = [new Set<number>(), new Set<number>()] as const
   const look = async (client: Client, place: 0 | 1) => {
     const { rows } = await client.query('select pg_backend_pid() as pid')
@@ -103,8 +102,8 @@ async function keepsSession(first: Client, second: Client): Promise<void> {
   if (one.length > 1 || other.length > 1 || one[0] === other[0]) throw new Error(USE_SESSIONS)
 }
 
-/** `42P05`: the session comes from somebody else who has prepared the same statement. */
-async function keepsPrepared(client: Client): Promise<void> {
+/** `42P05`: the session came from another client, which had prepared the same statement. */
+async function requireOwnPrepared(client: Client): Promise<void> {
   try {
     await client.query(PREPARED)
     await client.query(PREPARED)
@@ -115,8 +114,8 @@ async function keepsPrepared(client: Client): Promise<void> {
 
 const place = z.object({ path: z.string(), withPublic: z.boolean(), migrated: z.boolean(), found: z.boolean() })
 
-/** `search_path` is left as it is set, since tables may be in a schema that it names; it has to lead to them. */
-async function leadsToTables(client: Client): Promise<void> {
+/** The operator's `search_path` is respected, since the tables may be in any schema on it; they must be found by it. */
+async function requireTablesInPath(client: Client): Promise<void> {
   const { rows } = await client.query(`
     select current_setting('search_path') as path, 'public' = any (current_schemas(false)) as "withPublic",
       to_regclass('public.migration') is not null as migrated, to_regclass('micro_app') is not null as found`)

@@ -1,27 +1,26 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { z } from 'zod'
-import { connectionConfig } from './pool.ts'
+import { connectionConfig, singleClient } from './pool.ts'
 import { schemasOf } from './shards.ts'
 
-/** Shards on several machines: with Citus each of their schemas is on one of its nodes (OPERATIONS "Citus"). */
+/** Shards on several machines: Citus puts the schema of each shard on one of its nodes (OPERATIONS "Citus"). */
 
-/** Statements about people join it, so each node has a copy. */
-const EVERYWHERE = 'public.micro_app'
+/** Statements about people join this table, so each node has a copy. */
+const REFERENCE_TABLE = 'public.micro_app'
 
 const hasCitus = async (client: pg.ClientBase): Promise<boolean> =>
   (await client.query(`select from pg_extension where extname = 'citus'`)).rowCount === 1
 
-/** The node that has a schema, as a URL. A schema that is missing here is asked through the coordinator. */
+/** The URL of the node that has each schema. A schema missing here is reached through the coordinator. */
 export type ShardNodes = Readonly<Record<string, string>>
 
 /**
- * Undefined without Citus. A node that knows the others answers like the coordinator: whoever asks the one that has the
- * rows spares the way there and back, which is a fifth of what a batch costs (OPERATIONS "Citus").
+ * Undefined without Citus. Any node with metadata answers like the coordinator. Going straight to the node that has the
+ * rows saves a round trip, a fifth of a batch's cost (OPERATIONS "Citus").
  */
 export async function nodesOfShards(databaseUrl: string, shards: number): Promise<ShardNodes | undefined> {
   if (shards === 1) return undefined
-  const client = new pg.Client({ connectionString: databaseUrl })
-  client.on('error', () => {}) // the statement fails too, and is told
+  const client = singleClient({ connectionString: databaseUrl })
   await client.connect()
   try {
     if (!(await hasCitus(client))) return undefined
@@ -50,7 +49,7 @@ function urlOn(databaseUrl: string, host: string, port: number): string {
   return url.href
 }
 
-/** Nodes may be in a network of their own. */
+/** The nodes that this process can connect to: they may be in a private network. */
 async function reachable(nodes: readonly [schema: string, url: string][]): Promise<ShardNodes> {
   const urls = [...new Set(nodes.map(([, url]) => url))]
   const answering = await Promise.all(urls.map((url) => answers(url)))
@@ -58,8 +57,7 @@ async function reachable(nodes: readonly [schema: string, url: string][]): Promi
 }
 
 async function answers(connectionString: string): Promise<boolean> {
-  const client = new pg.Client(connectionConfig({ connectionString }))
-  client.on('error', () => {})
+  const client = singleClient(connectionConfig({ connectionString }))
   try {
     await client.connect()
     return await hasCitus(client)
@@ -70,14 +68,14 @@ async function answers(connectionString: string): Promise<boolean> {
   }
 }
 
-/** Has Citus take over new schemas, with what they need of `public`, whose migrations have been applied. */
+/** Hands new schemas over to Citus, with what they need of `public`, whose migrations must have been applied. */
 export async function distribute(client: pg.ClientBase, schemas: readonly string[]): Promise<void> {
   if (schemas.length === 0 || !(await hasCitus(client))) return
   if ((await client.query('select from pg_dist_node where groupid = 0')).rowCount === 0)
     throw new Error('Citus does not know its coordinator: run citus_set_coordinator_host (OPERATIONS "Citus")')
   await client.query(
-    `select create_reference_table('${EVERYWHERE}') where not exists (
-       select 1 from citus_tables where table_name = '${EVERYWHERE}'::regclass and citus_table_type = 'reference')`,
+    `select create_reference_table('${REFERENCE_TABLE}') where not exists (
+       select 1 from citus_tables where table_name = '${REFERENCE_TABLE}'::regclass and citus_table_type = 'reference')`,
   )
   const { rows } = await client.query(
     `select nspname as name from pg_namespace
@@ -91,10 +89,10 @@ const namesOf = (rows: readonly unknown[]): string[] => rows.map((row) => named.
 const named = z.object({ name: z.string() })
 
 /**
- * Citus commits in two phases what it has written on two nodes, and does not count tables that it does not manage: a
- * transaction about a person could be kept on one node and lost on the other. So whoever writes to such a table also
- * deletes from one that it manages on the coordinator, which is always empty: some microseconds a statement. Comes after
- * all tables have been made.
+ * Citus commits in two phases when a transaction has written on two nodes, but ignores tables that it does not manage:
+ * a transaction about a person could be committed on one node and lost on the other. So a trigger on each such table
+ * also deletes from a managed table on the coordinator, which is always empty; it costs microseconds per statement.
+ * Call this after all tables have been created.
  */
 export async function commitInTwoPhases(client: pg.ClientBase, schemas: readonly string[]): Promise<void> {
   if (schemas.length === 0 || !(await hasCitus(client))) return

@@ -8,12 +8,12 @@ import { connectionSettings } from './pool.ts'
 export interface FoundDatabase {
   readonly databaseUrl: string
   readonly secretKey: string
-  /** It was started for this caller, so only it can bring the schema up to date here. */
+  /** It was started for this caller, which therefore has to bring the schema up to date. */
   readonly started: boolean
   stop(): Promise<void>
 }
 
-/** The service's database by its settings: that of DATABASE_URL, else the embedded one of DATA_DIR. */
+/** The database that the settings name: DATABASE_URL, or else the embedded one of DATA_DIR. */
 export async function findDatabase(config: Config, log: Log): Promise<FoundDatabase> {
   const { DATABASE_URL, SECRET_KEY, DATA_DIR } = config
   if (DATABASE_URL) {

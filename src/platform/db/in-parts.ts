@@ -3,13 +3,13 @@ import { type Batched, type BatchedWork, performStatement } from './batch.ts'
 import type { Db } from './sql.ts'
 
 /**
- * A batched statement, and others that follow from its rows, in one transaction: for what one PostgreSQL does in one statement.
- * Citus sends the text of a statement to the shard each time, where it is planned anew: several inserts and updates in one
- * cost several times what they cost one after another.
+ * For Citus: a batched statement, and others that follow from its rows, in one transaction, where a single PostgreSQL
+ * uses one statement. Citus sends the statement's text to the shard each time, where it is planned anew, and several
+ * inserts and updates in one statement cost several times what they cost one after another.
  */
 export const inParts = <Item, Row>(
   first: Batched<Item, Row>,
-  then: (db: Db, found: readonly (readonly [Item, Row])[]) => Promise<unknown>,
+  then: (db: Db, rows: readonly (readonly [Item, Row])[]) => Promise<unknown>,
 ): BatchedWork<Db, Item, Row[]> => ({
   key: first.key,
   duplicates: first.duplicates,

@@ -7,15 +7,15 @@ import { pendingForPeople, pendingMigrations } from './migrate.ts'
 import { schemasOf } from './shards.ts'
 import { type Db, sql } from './sql.ts'
 
-/** The state of the database as a whole: its SECRET_KEY, and whether it can be used. */
+/** State of the database as a whole: which SECRET_KEY it has, and whether it is usable. */
 
-/** Whether a key is the database's current one, which `keys` then adopts; undefined while it does not say. */
+/** Whether `keys` include the database's current key, which they then adopt; undefined while the database records none. */
 export async function isSecretKey(db: Db, keys: Keys): Promise<boolean | undefined> {
   const fingerprint = await db.maybeValue(z.instanceof(Buffer), sql`select secret_key_fingerprint from installation`)
   return fingerprint && adoptKey(keys, fingerprint)
 }
 
-/** Records that the database was created with this key, unless it has a record; of several at once the first one counts. */
+/** Records the key that the database is created with, unless it has one: of simultaneous callers the first wins. */
 export const keepFingerprint = (db: Db, keys: Keys): Promise<number> =>
   db.exec(sql`insert into installation (secret_key_fingerprint) values (${fingerprintOf(keys)}) on conflict do nothing`)
 
@@ -23,7 +23,7 @@ export const keepFingerprint = (db: Db, keys: Keys): Promise<number> =>
 export const keepPurged = (db: Db, now: Date): Promise<number> =>
   db.exec(sql`update installation set purged_at = ${now}`)
 
-/** When a purge of any process last completed; before the first one, when the database was created or migrated to this. */
+/** When a purge last completed; before the first one, when the database got this column. */
 export const lastPurge = (db: Db): Promise<Date | undefined> =>
   db.maybeValue(z.date(), sql`select purged_at from installation`)
 
@@ -37,39 +37,38 @@ export const replaceKey = async (db: Db, { newest }: Keys, now: Date): Promise<b
         where secret_key_fingerprint <> ${fingerprintOf(newest)}`,
   )) === 1
 
-/** Since when the current key is used, by this process too; null: since the database was created. */
+/** Since when the current key is in use, which this process adopts first; null: since the database was created. */
 export async function currentKeySince(db: Db, keys: Keys): Promise<Date | null> {
   await isSecretKey(db, keys)
   return db.value(z.date().nullable(), sql`select makes_since from installation`)
 }
 
 export interface DatabaseState {
-  /** Schemas of shards that cannot be used: their people are not served, all others are. */
+  /** Schemas of unavailable shards: only their people are not served. */
   readonly shards_away?: readonly string[]
   readonly status: 'ok' | 'migrations pending' | 'another SECRET_KEY' | 'read-only' | 'disk full' | 'unreachable'
-  /** For operators: what the database said, or what is missing. */
+  /** For operators: the database's message, or what is missing. */
   readonly why?: string
 }
 
 const OK: DatabaseState = { status: 'ok' }
 const SILENT: DatabaseState = { status: 'unreachable', why: 'it does not answer within 2 s' }
 
-const LONGEST_WHY = 300
-const NAMED = 3
+const MAX_WHY_LENGTH = 300
+const MAX_NAMED = 3
 
 const missing = (pending: readonly string[]): string =>
-  `${pending.slice(0, NAMED).join(', ')}${pending.length > NAMED ? ` and ${pending.length - NAMED} more` : ''}`
+  `${pending.slice(0, MAX_NAMED).join(', ')}${pending.length > MAX_NAMED ? ` and ${pending.length - MAX_NAMED} more` : ''}`
 
-/** Shorter than a balancer waits; a database that does not answer by then cannot serve requests. */
+/** Shorter than a load balancer waits; a database that does not answer by then cannot serve requests. */
 const ANSWER_WITHIN_MS = 2_000
 const WRITE_EVERY_MS = 5_000
-/** Rows that do not fit into the least work memory: PostgreSQL writes them to a temporary file of about a megabyte. */
-const ROWS = 30_000
+/** More rows than fit into the smallest work_mem: PostgreSQL writes them to a temporary file of about a megabyte. */
+const SPILLED_ROWS = 30_000
 
 /**
- * Whether requests can be served; simultaneous callers share one check. That reading works does not show that writing
- * does: every few seconds a row is written, and a temporary file, which needs room on the disk even where a row that
- * replaces an older one does not.
+ * Whether requests can be served; simultaneous callers share one check. Working reads do not prove that writes work, so
+ * every few seconds a row is written, and a temporary file: that one needs disk space, while an updated row may not.
  */
 export function databaseState(db: Db, keys: Keys): () => Promise<DatabaseState> {
   let wroteAt = Number.NEGATIVE_INFINITY
@@ -103,13 +102,13 @@ const NO_ANSWER = 'it does not answer within 1.5 s'
 
 interface ShardState {
   readonly schema: string
-  /** Undefined where it cannot be used. */
+  /** Undefined if the shard is unavailable. */
   readonly pending: readonly string[] | undefined
-  /** What the database said, where it cannot be used. */
+  /** Why it is unavailable. */
   readonly why?: string | undefined
 }
 
-/** How each shard is, told in time; none without shards. */
+/** The state of each shard, within a time limit; empty without shards. */
 export const statesOfShards = async (db: Db): Promise<ShardState[]> => {
   const shards = db.shards()
   return Promise.all(
@@ -131,7 +130,7 @@ async function stateOfShards(db: Db): Promise<DatabaseState> {
   if (pending.length > 0) return { status: 'migrations pending', why: missing([...new Set(pending)]) }
   const away = states.filter((state) => state.pending === undefined)
   if (away.length === 0) return OK
-  const why = cutTo(away.map((state) => `${state.schema}: ${state.why}`).join('; '), LONGEST_WHY)
+  const why = cutTo(away.map((state) => `${state.schema}: ${state.why}`).join('; '), MAX_WHY_LENGTH)
   if (away.length === states.length) return { status: 'unreachable', why }
   return { status: 'ok', shards_away: away.map(({ schema }) => schema), why }
 }
@@ -141,7 +140,7 @@ async function tryToWrite(db: Db): Promise<DatabaseState> {
     await db.tx(async (inside) => {
       await Promise.all([
         inside.exec(sql`select set_config('work_mem', '64kB', true)`),
-        inside.exec(sql`select count(*) from generate_series(1, ${ROWS}::int)`),
+        inside.exec(sql`select count(*) from generate_series(1, ${SPILLED_ROWS}::int)`),
         inside.exec(sql`update installation set checked_at = now()`),
       ])
     })
@@ -154,7 +153,7 @@ async function tryToWrite(db: Db): Promise<DatabaseState> {
 function stateOf(error: unknown): DatabaseState {
   const cause = error instanceof DatabaseUnavailable ? error.cause : error
   const { code, message = '' } = cause as { code?: unknown; message?: string }
-  const why = cutTo(message, LONGEST_WHY)
+  const why = cutTo(message, MAX_WHY_LENGTH)
   if (code === '42P01') return { status: 'migrations pending', why }
   if (code === '25006') return { status: 'read-only', why }
   if (code === '53100') return { status: 'disk full', why }

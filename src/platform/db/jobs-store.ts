@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type Db, sql } from './sql.ts'
 
-/** The durable queue (graphile-worker) through its SQL functions; src/operations/jobs runs what rooms queue. */
+/** The durable queue, through graphile-worker's SQL functions; src/operations/jobs runs what rooms queue. */
 
-/** Lower numbers first. What people wait for comes before pulls, which partners can cause in any number. */
+/** Lower numbers first. What people wait for comes before pulls, of which partners can cause any number. */
 const PRIORITIES = {
   purge: 0,
   'purge-often': 0,
@@ -20,25 +20,25 @@ const PRIORITIES = {
   'query-order': 10,
   'send-refunded-message': 10,
   'pull-due': 20,
-  // Their receivers are slow or away as they like: everything else goes first.
+  // Their receivers may be slow or down: everything else goes first.
   'send-app-events': 30,
 } as const
 
 export type TaskName = keyof typeof PRIORITIES
 
 export interface EnqueueOptions {
-  /** Several waiting jobs with one key become one: the last. */
+  /** Of waiting jobs with the same key only the last is kept. */
   readonly key?: string
-  /** Jobs of one queue run one after the other. */
+  /** Jobs of one queue run one after another. */
   readonly queue?: string
   readonly runAt?: Date
   readonly maxAttempts?: number
 }
 
-// With full jitter up to ten minutes between them, about an hour.
+// About an hour, with full jitter of up to ten minutes between them.
 const MAX_ATTEMPTS = 20
 
-/** Queues a job as part of the caller's transaction: it exists exactly if that commits. */
+/** Queues a job as part of the caller's transaction: it exists if and only if that commits. */
 export const enqueue = (
   db: Db,
   task: TaskName,
@@ -114,7 +114,7 @@ const jobCounts = z.object({
 })
 export type JobCounts = z.output<typeof jobCounts>
 
-/** Jobs by state, of the hundred thousand that are due first; `oldest_due`: since when the longest has been due. */
+/** Jobs by state, among the hundred thousand due first; `oldest_due`: when the oldest waiting one became due. */
 export const countJobs = (db: Db, now: Date): Promise<JobCounts> =>
   db.one(
     jobCounts,
@@ -139,7 +139,7 @@ export const rescheduleJob = (db: Db, jobId: string, runAt: Date, attempts?: num
   )
 
 /** Marks a job as permanently failed, for an operator to look at. */
-export const failJobForGood = (db: Db, jobId: string, message: string): Promise<number> =>
+export const failJobPermanently = (db: Db, jobId: string, message: string): Promise<number> =>
   db.exec(sql`select from graphile_worker.permanently_fail_jobs(array[${jobId}::bigint], ${message})`)
 
 export const removeJob = (db: Db, jobId: string): Promise<number> =>

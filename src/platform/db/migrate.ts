@@ -5,6 +5,7 @@ import pg from 'pg'
 import { z } from 'zod'
 import { ROOT } from '../lib/root.ts'
 import { commitInTwoPhases, distribute } from './citus.ts'
+import { singleClient } from './pool.ts'
 import { makeSettings, NEEDED_SETTINGS } from './session-settings.ts'
 import { makeSchemas, shardsOf } from './shard-count.ts'
 import { schemasOf } from './shards.ts'
@@ -21,7 +22,7 @@ export const statementsOf = (source: string): string[] =>
     .map((statement) => statement.trim())
     .filter((statement) => statement !== '')
 
-/** Between these lines of a migration are tables of people, which each shard has; those of all others are in `public`. */
+/** These lines of a migration mark tables of people, which each shard has; all other tables are in `public`. */
 const MARKS = /^-- (For each shard|For all)\..*$/m
 type Part = 'all' | 'public' | 'shard'
 
@@ -33,7 +34,7 @@ function partOf(source: string, part: Part): string {
   return [...(part === 'public' ? [before] : []), ...texts].join('\n')
 }
 
-/** Sent one by one: sharded engines refuse several changes of the schema in one message. */
+/** Sent one by one: sharded engines refuse several schema changes in one message. */
 const loadStatementsOf = (part: Part) => (files: string[]) =>
   Promise.all(
     files.map(async (file) => {
@@ -46,9 +47,9 @@ const loadStatementsOf = (part: Part) => (files: string[]) =>
   )
 
 /**
- * Applies what is missing, in order, each file in a transaction of its own, so that no table stays locked for the sake of
- * another; replicas that start together wait for one another. Each shard has a record of its own, so that what was broken off
- * goes on. Returns the names applied. Throws where the database has another number of shards.
+ * Applies pending migrations in order, each file in its own transaction, so that none keeps tables locked longer than
+ * it needs; replicas that start together wait for one another. Each shard has its own record of migrations, so an
+ * interrupted run resumes. Returns the names applied. Throws if the database has another number of shards.
  */
 export const migrate = (databaseUrl: string, shards = 1): Promise<string[]> =>
   withLock(databaseUrl, async (client) => {
@@ -62,11 +63,11 @@ export const migrate = (databaseUrl: string, shards = 1): Promise<string[]> =>
     return applied
   })
 
-/** In a shard whose schema there is. */
+/** The schema must exist. */
 export const applyToShard = async (client: pg.Client, schema: string): Promise<string[]> =>
   (await isMigrated(client, schema)) ? [] : await apply(client, 'shard', schema)
 
-/** What applies migrations is loaded where there are some: it is a tenth of what a start loads. */
+/** The migration runner is loaded only when needed: it is a tenth of what a start loads. */
 async function apply(dbClient: pg.Client, part: Part, schema?: string): Promise<string[]> {
   const { runner } = await import('node-pg-migrate')
   const applied = await runner({
@@ -83,7 +84,7 @@ async function apply(dbClient: pg.Client, part: Part, schema?: string): Promise<
   return applied.map((migration) => migration.name)
 }
 
-/** The last change of its schema that this version of graphile-worker makes (a test compares them). */
+/** The last schema migration of this version of graphile-worker (a test compares them). */
 export const QUEUE_VERSION = 19
 
 async function queueVersion(client: pg.Client): Promise<number | null> {
@@ -93,25 +94,25 @@ async function queueVersion(client: pg.Client): Promise<number | null> {
   return z.object({ version: z.number().nullable() }).parse(last[0]).version
 }
 
-/** The job queue's schema (graphile_worker) has a version of its own and nothing that makes replicas wait. */
+/** The job queue's schema (graphile_worker) has its own versions, and nothing of its own that makes replicas wait. */
 async function installJobs(databaseUrl: string): Promise<void> {
   const { Logger, runMigrations } = await import('graphile-worker') // a tenth of what a start would load
-  const pgPool = new pg.Pool({ connectionString: databaseUrl, max: 1, onConnect: makeNeeded })
-  // The statement's caller gets the error; the queue warns of pools without a listener.
+  const pgPool = new pg.Pool({ connectionString: databaseUrl, max: 1, onConnect: applyNeededSettings })
+  // The caller gets the statement's error; graphile-worker warns about pools without a listener.
   pgPool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}))
   await runMigrations({ pgPool, logger: new Logger(() => () => {}) }).finally(() => pgPool.end())
 }
 
-const makeNeeded = (client: pg.ClientBase) => makeSettings(client, NEEDED_SETTINGS)
+const applyNeededSettings = (client: pg.ClientBase) => makeSettings(client, NEEDED_SETTINGS)
 
-// Any number that nothing else in this database uses as an advisory lock.
+// An arbitrary number that nothing else in this database uses as an advisory lock.
 const INSTALLING = 7_001_002
 
 export async function withLock<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl })
+  const client = singleClient({ connectionString: databaseUrl })
   await client.connect()
   try {
-    await makeNeeded(client)
+    await applyNeededSettings(client)
     await client.query(`select pg_advisory_lock(${INSTALLING})`)
     return await work(client)
   } finally {
@@ -128,21 +129,20 @@ const migrationFiles = (): string[] =>
     .filter((file) => file.endsWith('.sql'))
     .sort()
 
-/** Names of the migrations that this build knows, without those that were applied. */
 function unapplied(applied: readonly z.infer<typeof migrationRow>[]): string[] {
   known ??= migrationFiles().map((file) => file.replace(/\.sql$/, ''))
   const names = new Set(applied.map((row) => row.name))
   return known.filter((name) => !names.has(name))
 }
 
-/** Tables of people, in the order in which they are made. */
+/** Tables of people, in order of creation. */
 export const tablesOfPeople = (): string[] =>
   migrationFiles().flatMap((file) => {
     const source = partOf(readFileSync(`${DIRECTORY}/${file}`, 'utf8'), 'shard')
     return [...source.matchAll(/^create table (\w+)/gm)].flatMap(([, table]) => table ?? [])
   })
 
-/** First migration of versions before 1.0.0, whose tables none of ours continues. */
+/** The first migration of versions before 1.0.0, whose tables cannot be migrated. */
 const BEFORE_FIRST_RELEASE = '0001_registry'
 
 export async function isMigrated(client: pg.Client, schema?: string): Promise<boolean> {
@@ -162,9 +162,9 @@ export async function isMigrated(client: pg.Client, schema?: string): Promise<bo
 export const pendingMigrations = async (db: Db): Promise<string[]> =>
   unapplied(await db.many(migrationRow, sql`select name from migration`))
 
-/** Those that people lack, here or in a shard: all of them, once people were moved to other shards. */
+/** Migrations that the tables of people lack, here or in a shard: all of them once people were moved to other shards. */
 export const pendingForPeople = async (db: Db): Promise<string[]> => {
-  // A node of Citus that is asked for the names knows no search_path.
+  // Asked by name, a node of Citus would not apply the search_path.
   const found = await db.value(z.boolean(), sql`select to_regclass('user_profile') is not null as found`)
   return found ? pendingMigrations(db) : unapplied([])
 }

@@ -12,8 +12,8 @@ const SET_ASIDE_WITHIN = '10s'
 const setAside = (count: number): string[] => Array.from({ length: count }, (_, place) => `moved_${place}_of_${count}`)
 
 /**
- * First the rows are set aside, under names that no process knows, so none serves or writes half of them; then they are copied,
- * a table and shard in a transaction each, and compared. Broken off, it goes on from there when it is run again.
+ * First the rows are set aside under names that no process knows, so that none serves or writes half of them; then they
+ * are copied, one table of one shard per transaction, and compared. If interrupted, it resumes when run again.
  */
 export const movePeople = (
   databaseUrl: string,
@@ -51,7 +51,7 @@ export const movePeople = (
     return { from, to: shards, rows }
   })
 
-/** All at once: from then on no process finds people where they were. */
+/** Atomic: from then on no process finds people where they were. */
 async function begin(client: pg.Client, from: number, shards: number): Promise<void> {
   const [whole] = setAside(1)
   const schemas = from === 1 ? [undefined] : schemasOf(from)
@@ -79,7 +79,7 @@ interface Part {
 
 const counted = z.tuple([z.object({ rows: z.coerce.number(), digest: z.string() })])
 
-/** Rows of the shard. What a run before has copied is compared only. */
+/** Copies the rows of one shard and returns their number. What an earlier run has copied is only compared. */
 async function copy(client: pg.Client, { table, source, schema, keys }: Part): Promise<number> {
   const columns = await columnsOf(client, `${schema}.${table}`)
   const where = `routing_key >= ${keys.from} and routing_key < ${keys.below}`

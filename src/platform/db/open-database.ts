@@ -11,7 +11,7 @@ import { type Db, dbOf, type ShardSet } from './sql.ts'
 
 export interface OpenDatabase {
   readonly db: Db
-  /** Of statements that are not about people of a shard. */
+  /** The pool of statements that are not about people of a shard. */
   readonly pool: Pool
   /** Connections of this process. */
   readonly connections: () => { readonly total: number; readonly idle: number }
@@ -23,20 +23,20 @@ interface Options {
   readonly shards?: number
   readonly limits?: BatchLimits
   readonly tracing?: Tracing | undefined
-  /** On Citus: where each shard is. */
+  /** On Citus: the node of each shard. */
   readonly nodes?: ShardNodes | undefined
 }
 
 const DIRECT_AGAIN_AFTER_MS = 5_000
 
 /**
- * Connections to the node that has a shard; through the coordinator when there is none to be had, whatever the reason, and
- * until one can be had again, which is tried every few seconds while nobody waits for it.
+ * Connections to the node that has a shard. When the node cannot be reached, for whatever reason, they go through the
+ * coordinator, until a background attempt every few seconds succeeds.
  */
 function directOr(coordinator: Pool, direct: Pool, log: Log): Connections {
   let isAway = false
   let triedAt = 0
-  const tryAgain = async () => {
+  const retryDirect = async () => {
     triedAt = performance.now()
     const client = await direct.connect()
     client.release()
@@ -50,7 +50,7 @@ function directOr(coordinator: Pool, direct: Pool, log: Log): Connections {
     },
     connect: async () => {
       if (isAway) {
-        if (performance.now() - triedAt >= DIRECT_AGAIN_AFTER_MS) tryAgain().catch(() => {})
+        if (performance.now() - triedAt >= DIRECT_AGAIN_AFTER_MS) retryDirect().catch(() => {})
         return coordinator.connect()
       }
       try {
@@ -68,7 +68,7 @@ function directOr(coordinator: Pool, direct: Pool, log: Log): Connections {
   }
 }
 
-/** For `/readyz`: a shard can be used where both ways answer. */
+/** For `/readyz`: a shard is usable if it answers both directly and through the coordinator. */
 const askedBothWays = (db: Db, direct: Db): Db => ({
   ...db,
   many: async (row, statement) => {
@@ -77,7 +77,7 @@ const askedBothWays = (db: Db, direct: Db): Db => ({
   },
 })
 
-/** The same database, whose batches go another way. Handles are compared (byShard), so each is made once. */
+/** The same database, with batches sent to the node directly. Handles are compared (byShard), so each is created once. */
 function withBatchesOver(db: Db, direct: Db): Db {
   const groups = new Map<ConnectionGroup, Db>()
   return {
@@ -94,9 +94,9 @@ function withBatchesOver(db: Db, direct: Db): Db {
 }
 
 /**
- * The database over a pool, and each of its shards over one more with as many connections. Batches of a shard whose node is
- * known go there, over a third pool: they are about rows of that shard alone, and its transactions may also write to
- * `public`. Both ways to a shard share its connections, so that one can take over from the other.
+ * The database over one pool, and each of its shards over another pool of the same size. Batches for a shard whose node
+ * is known go there over a third pool, since they concern only rows of that shard; transactions do not, since they may
+ * also write to `public`. Both routes to a shard count against one limit, so that either can take over from the other.
  */
 export function openDatabase(
   settings: PoolSettings,

@@ -7,23 +7,23 @@ import type { Db } from './sql.ts'
 import { type Fragment, sql } from './statement.ts'
 
 /**
- * The one form in which lists are read: `limit` and `after` come in, rows and `next` go out. `next` is the `after` of the
- * following page, null on the last one. A page is one index range scan, so the millionth row costs what the first does;
- * rows added or deleted meanwhile neither repeat nor hide others.
+ * Keyset pagination, used by all lists: `limit` and `after` come in, rows and `next` go out. `next` is the `after` of
+ * the following page, null on the last one. A page is one index range scan, so the millionth row costs what the first
+ * does; rows added or deleted meanwhile neither repeat nor hide others.
  */
 export interface Page<Row> {
   readonly rows: Row[]
   readonly next: string | null
 }
 
-const USUAL = 100
+const DEFAULT_ROWS = 100
 const MAX_ROWS = 1_000
 
-/** The database cannot hold it. */
+/** PostgreSQL cannot store a NUL. */
 const holdsNul = (keys: unknown): boolean =>
   Array.isArray(keys) && keys.some((key) => typeof key === 'string' && key.includes('\0'))
 
-/** The JSON list of the values that a list is ordered by, of the last row of a page; base64url, so it fits a URL as it is. */
+/** The sort keys of a page's last row, as a JSON list in base64url. */
 const cursor = <Keys extends z.ZodType>(keys: Keys) =>
   z
     .string()
@@ -35,13 +35,13 @@ const cursor = <Keys extends z.ZodType>(keys: Keys) =>
       return z.NEVER
     })
 
-/** Fields of a list's input. `keys`: what the list is ordered by, as cursorOf writes it. */
-export const pageInput = <Keys extends z.ZodType>(keys: Keys, { usual = USUAL, most = MAX_ROWS } = {}) => ({
+/** Fields of a list's input. `keys`: the schema of the sort keys that cursorOf writes. */
+export const pageInput = <Keys extends z.ZodType>(keys: Keys, { usual = DEFAULT_ROWS, most = MAX_ROWS } = {}) => ({
   limit: z.coerce.number().int().min(1).max(most).default(usual),
   after: cursor(keys).optional(),
 })
 
-/** A moment in a cursor: as PostgreSQL writes it in JSON, to the microsecond, and no offset that it does not read. */
+/** A moment in a cursor: as PostgreSQL writes it in JSON, to the microsecond, and with an offset that it can read. */
 export const momentKey = z.iso
   .datetime({ offset: true })
   .regex(/^[1-9]\d{3}-[^.]{14}(\.\d{1,6})?(Z|[+-](0\d|1[0-5]):[0-5]\d)$/)
@@ -57,7 +57,7 @@ export const idKey = z.string().refine(isBigint)
 /** The column `cursor` of a row in a page: `` cursorOf(sql.part`created_at, user_id`) ``. */
 export const cursorOf = (columns: Fragment): Fragment => sql.part`jsonb_build_array(${columns})::text as cursor`
 
-/** The schema of a row that has such a column. */
+/** The schema of a row with that column. */
 export const withCursor = <Shape extends z.ZodRawShape>(row: z.ZodObject<Shape>) => row.extend({ cursor: z.string() })
 
 /** Expects `limit + 1` rows: the last one only shows that there is a next page. */
@@ -72,21 +72,21 @@ export function pageOf<Row extends { readonly cursor: string }>(
   }
 }
 
-/** A page as an operation gives it: its rows under their name. */
+/** A page as operations return it, with its rows under `name`. */
 export const pageNamed = async <Name extends string, Row>(name: Name, page: Promise<Page<Row>>) => {
   const { rows, next } = await page
   return { [name]: rows, next } as { readonly [Rows in Name]: Row[] } & Pick<Page<Row>, 'next'>
 }
 
-/** The types of what a list is ordered by, as its cursor has them. */
+/** The types of a list's sort keys, in the order of its cursor. */
 interface Order {
   readonly types: readonly string[]
   readonly newestFirst?: true
 }
 
 /**
- * A page of a list over people: the page of each shard, which are merged. PostgreSQL sorts them, since only it knows the order
- * of its texts. `read` gives `limit + 1` rows, as for pageOf.
+ * A page of a list over people: reads a page from each shard and merges them. PostgreSQL sorts the result, since only
+ * it knows its collation. `read` returns `limit + 1` rows, as for pageOf.
  */
 export async function pageOfShards<Row extends { readonly cursor: string }>(
   db: Db,
@@ -109,8 +109,8 @@ export async function pageOfShards<Row extends { readonly cursor: string }>(
   )
 }
 
-/** The beginning of a text, or a text, that a list is filtered by. */
-export const filterText = (longest: number) => z.string().min(1).max(longest)
+/** A text, or the beginning of one, by which a list is filtered. */
+export const filterText = (maxLength: number) => z.string().min(1).max(maxLength)
 
 const NOT_A_MOMENT = problem('must-be-moment')
 const YEAR = /^[1-9]\d{3}-/
@@ -118,8 +118,8 @@ const day = z.iso.date().regex(YEAR)
 const momentOrDay = z.union([z.iso.datetime({ offset: true }).regex(YEAR), day], NOT_A_MOMENT)
 
 /**
- * Fields of a list's input that choose a period. A day is a whole one, in UTC, and belongs to the period, `to` as well as
- * `from`; a moment of `to` is the first that does not.
+ * Fields of a list's input that choose a period. Days are whole days in UTC, both inclusive; a moment given as `to` is
+ * exclusive.
  */
 export const periodInput = {
   from: momentOrDay
@@ -132,6 +132,6 @@ export const periodInput = {
     .meta({ wire: 'date' }),
 }
 
-/** A pattern for `like` that a text begins with. */
+/** The `like` pattern for texts with this prefix. */
 export const beginsWith = (prefix: string | undefined): string | undefined =>
   prefix === undefined ? undefined : `${prefix.replace(/[\\%_]/g, '\\$&')}%`

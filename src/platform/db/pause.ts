@@ -11,10 +11,10 @@ import {
 import type { Statement } from './statement.ts'
 
 /**
- * A database that is away for a moment (it restarts, another node takes over) is waited for, as long as nothing can be
- * done twice: until there is a connection. After that reads are sent again, and a write once, if the server has refused
- * it because it takes none: the connection was left to a former primary. So is a transaction whose work may be done
- * again, until its commit is sent.
+ * Rides out short absences of the database (a restart, a failover), as long as nothing can be done twice. Getting a
+ * connection is always retried. Reads are sent again. A write is sent again once, if the server refused it because it
+ * takes no writes: the connection still led to the former primary. A transaction whose work may be repeated is retried
+ * until its commit has been sent.
  */
 
 /** A pool, as far as statements need one. */
@@ -22,7 +22,7 @@ export type Connections = Pick<Pool, 'ending' | 'options'> & { connect(): Promis
 
 const TRY_AGAIN_AFTER_MS = 100
 
-/** `until`: on performance's clock. */
+/** `until`: by `performance.now()`. */
 async function repeat<T>(
   attempt: (first: boolean) => Promise<T>,
   mayRepeat: (error: unknown) => boolean,
@@ -38,7 +38,7 @@ async function repeat<T>(
   }
 }
 
-/** A connection that comes too late goes back to the pool. */
+/** A connection that arrives too late goes back to the pool. */
 function connectionInTime(pool: Connections, until: number): Promise<PoolClient> {
   return new Promise((resolve, reject) => {
     let isLate = false
@@ -53,7 +53,7 @@ function connectionInTime(pool: Connections, until: number): Promise<PoolClient>
   })
 }
 
-/** A connection of the pool. Nothing was sent for whoever waits for it, so it is tried again, whatever the reason. */
+/** A connection of the pool. Nothing has been sent yet, so every kind of absence is retried. */
 export const connected = (pool: Connections, until: number): Promise<PoolClient> =>
   repeat(
     (first) => (first ? pool.connect() : connectionInTime(pool, until)),
@@ -61,10 +61,10 @@ export const connected = (pool: Connections, until: number): Promise<PoolClient>
     until,
   ).catch((error) => rethrowUnavailable(error))
 
-/** Whether it may change something, so that a lost answer leaves the outcome unknown. */
+/** Whether a statement may change something, so that a lost answer leaves the outcome unknown. */
 const writes = ({ text }: Statement): boolean => /\b(insert|update|delete|graphile_worker)\b/i.test(text)
 
-/** `last`: it is not sent again, whatever happens. */
+/** `last`: do not send it again, whatever happens. */
 async function sendOnce(pool: Connections, statement: Statement, until: number, last = false): Promise<QueryResult> {
   const client = await connected(pool, until)
   try {
@@ -74,12 +74,12 @@ async function sendOnce(pool: Connections, statement: Statement, until: number, 
   } catch (error) {
     client.release(keepsConnection(error) ? undefined : (error as Error))
     if (last || !(isStalePlan(error) || wasRefused(error))) throw error
-    // Nothing was done.
+    // The server has done nothing.
     return sendOnce(pool, withoutName(statement), until, true)
   }
 }
 
-/** It is planned anew on any connection. */
+/** A statement without a name is planned anew on any connection. */
 export const withoutName = ({ text, values = [] }: Statement): Statement => ({ text, values })
 
 /** Sends a statement that is a transaction of its own, committed before it is answered. */
@@ -93,6 +93,6 @@ export const send = (pool: Connections, statement: Statement, until: number): Pr
 const wasRolledBack = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable && !error.outcomeUnknown && (isAway(error.cause) || isStalePlan(error.cause))
 
-/** Tries a transaction again that was certainly not committed, if its work does nothing but send statements. */
+/** Retries a transaction that was certainly not committed. Its work must do nothing but send statements. */
 export const untilCommitted = <T>(transact: (first: boolean) => Promise<T>, until: number): Promise<T> =>
   repeat(transact, wasRolledBack, until)

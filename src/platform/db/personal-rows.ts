@@ -1,15 +1,15 @@
 import { type Fragment, sql } from './statement.ts'
 
-/** Rows about one person. Each room declares its own in the store that owns the table, in the order in which they may be deleted. */
+/** Rows about one person. Each room declares its own in the store that owns the table, in deletion order. */
 export interface PersonalRows {
-  /** Their name in texts for people: `sessions`. */
+  /** Their name in the texts for people, such as `sessions`. */
   readonly what: string
   readonly table: string
-  /** How they belong to the person, besides the routing key; by default by their columns cid and user_id. */
+  /** The condition that selects a person's rows; by default `ofPerson`. */
   readonly of?: (person: UserRowKey) => Fragment
-  /** What they are ordered by, besides the three columns of the person: column → type. */
+  /** Their sort keys after the person's three columns: column → type. */
   readonly key: Readonly<Record<string, string>>
-  /** Columns of the person's export: never a hash. */
+  /** Columns included in the person's export; never a hash. */
   readonly shown: readonly string[]
 }
 
@@ -20,7 +20,7 @@ export interface UserRowKey {
   readonly userId: string
 }
 
-/** A condition: the row is about this person. `alias` is the table's, where the statement has others. */
+/** The condition that a row is about this person. `alias` is the table's, if the statement needs one. */
 export function ofPerson({ routingKey, cid, userId }: UserRowKey, alias?: string): Fragment {
   const of = alias ? sql.part`${sql.identifier(alias)}.` : sql.part``
   return sql.part`${of}routing_key = ${routingKey} and ${of}cid = ${cid} and ${of}user_id = ${userId}`

@@ -1,4 +1,4 @@
-import { type ClientBase, type ClientConfig, Pool, types } from 'pg'
+import { Client, type ClientBase, type ClientConfig, Pool, types } from 'pg'
 import { type Config, environment } from '../config/index.ts'
 import type { Log } from '../lib/log.ts'
 import { GENERIC_PLAN_SETTINGS, type ServerSettings } from './planning.ts'
@@ -8,15 +8,15 @@ import { searchPathOf } from './shards.ts'
 /** How connections to PostgreSQL are made. */
 export interface ConnectionSettings {
   readonly connectionString: string
-  /** Force generic plans (planning.ts) instead of planning as the server is set. */
+  /** Force generic plans (planning.ts) instead of the server's own planning settings. */
   readonly genericPlan?: boolean
-  /** False where a pooler refuses startup options: each new connection is then given its settings by a statement. */
+  /** False for poolers that refuse startup options: a statement then applies the settings on each new connection. */
   readonly startupOptions?: boolean
-  /** Of the shard whose tables its statements find. */
+  /** The schema of the shard that the connections are for. */
   readonly schema?: string
 }
 
-/** How long a client waits for an answer. */
+/** How long the client waits for an answer. */
 const QUERY_TIMEOUT_MS = 10_000
 /** PostgreSQL gives up before the client does, so that a statement reported as failed is not carried out later. */
 const LIMITS: ServerSettings = { statement_timeout: '8s', lock_timeout: '3s' }
@@ -31,42 +31,43 @@ export interface PoolSettings extends ConnectionSettings {
   readonly size: number
 }
 
-/** A `date` is a day on the calendar and stays text: pg would make it midnight of whatever zone the process runs in. */
+/** A `date` is a calendar day and stays text: pg would make it midnight in the time zone of the process. */
 const DATE = 1082
 const getTypeParser: typeof types.getTypeParser = (oid, format) =>
   oid === DATE ? (text: unknown) => text : types.getTypeParser(oid, format)
 
-/** The startup options that the operator gave in the URL or as PGOPTIONS. */
+/** The operator's startup options, from the URL or PGOPTIONS. */
 const givenOptions = (connectionString: string): string =>
   new URL(connectionString).searchParams.get('options') ?? environment().PGOPTIONS ?? ''
 
-/** What the operator's options do not change. */
+/** Settings that the operator's options cannot override. */
 const neededSettings = ({ schema }: ConnectionSettings): ServerSettings =>
   schema === undefined ? NEEDED_SETTINGS : { ...NEEDED_SETTINGS, search_path: searchPathOf(schema) }
 
-const ourSettings = ({ genericPlan = false }: ConnectionSettings): ServerSettings => ({
+/** Settings that the operator's options override. */
+const defaultSettings = ({ genericPlan = false }: ConnectionSettings): ServerSettings => ({
   ...(genericPlan ? GENERIC_PLAN_SETTINGS : {}),
   ...LIMITS,
 })
 
-/** The settings requested for each connection: of those that are not needed only what the operator has not set. */
+/** The settings requested for each connection: those we need, and defaults that the operator has not set. */
 export function requestedSettings(settings: ConnectionSettings): ServerSettings {
   const given = givenOptions(settings.connectionString)
   const isGiven = (name: string) => new RegExp(`\\b${name.replaceAll('_', '[-_]')}\\s*=`).test(given)
-  const wished = Object.entries(ourSettings(settings)).filter(([name]) => !isGiven(name))
-  return { ...Object.fromEntries(wished), ...neededSettings(settings) }
+  const defaults = Object.entries(defaultSettings(settings)).filter(([name]) => !isGiven(name))
+  return { ...Object.fromEntries(defaults), ...neededSettings(settings) }
 }
 
-/** Our wishes, the operator's options, and what is needed: of two values of a setting PostgreSQL takes the last. */
+/** Our defaults, the operator's options, then what we need: PostgreSQL takes the last value of a setting. */
 export function connectionConfig(settings: ConnectionSettings): ClientConfig {
   const { connectionString, startupOptions: asOptions = true } = settings
   const address = asOptions
     ? {
-        // Options in the URL would take the place of the others. The rest of it is left as it is written: pg repairs
-        // passwords with a stray percent sign, and writes other characters differently when it does.
+        // Options in the URL would replace ours. The rest of the URL is left as written: pg tolerates a stray percent
+        // sign in a password, which re-encoding would change.
         connectionString: connectionString.replace(/(?<=[?&])options=[^&]*&?/, ''),
         options: [
-          startupOptions(ourSettings(settings)),
+          startupOptions(defaultSettings(settings)),
           givenOptions(connectionString),
           startupOptions(neededSettings(settings)),
         ].join(' '),
@@ -81,13 +82,20 @@ export function connectionConfig(settings: ConnectionSettings): ClientConfig {
   }
 }
 
-/** Makes the settings on a connection that could not be given them at startup. */
+/** Applies the settings to a connection that could not receive them at startup. */
 export async function prepareSession(client: ClientBase, settings: ConnectionSettings): Promise<void> {
   if (settings.startupOptions ?? true) return
   await makeSettings(client, requestedSettings(settings))
 }
 
-/** As PostgreSQL says of a write there. What a standby shows may be long past: nothing is read from it either. */
+/** A connection outside the pools, not opened yet. Its loss is reported by its statements alone. */
+export function singleClient(config: ClientConfig): Client {
+  const client = new Client(config)
+  client.on('error', () => {}) // without a listener it would end the process
+  return client
+}
+
+/** With PostgreSQL's code for a write on a standby. Its data may be stale, so nothing is read from it either. */
 const STANDBY = Object.assign(new Error('the database is a standby, which takes no writes'), { code: '25006' })
 
 async function refuseStandby(client: ClientBase): Promise<void> {
@@ -101,17 +109,17 @@ export function openPool({ size, ...connection }: PoolSettings, log: Log): Pool 
     ...connectionConfig(connection),
     max: size,
     idleTimeoutMillis: 30_000,
-    // Statements of a transaction that do not wait for one another go out together.
+    // Statements of a transaction that do not await one another are sent together.
     pipeline: true,
-    // The pool waits for it, whatever its type says.
+    // The pool awaits this, although its type does not say so.
     onConnect: (client) => Promise.all([prepareSession(client, connection), refuseStandby(client)]),
   })
-  // An idle connection that breaks is replaced on the next use; without a listener it would end the process.
+  // A broken idle connection is replaced on the next use; without a listener its error would end the process.
   pool.on('error', (error) => {
     // At shutdown the server may close a connection before the pool does.
     if (!pool.ending) log.warn({ reason: error.message }, 'an idle database connection was lost')
   })
-  // So would one that breaks between two statements of a transaction; there the next statement reports it.
+  // So would a connection that breaks between two statements of a transaction; the next statement reports that.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }

@@ -6,25 +6,26 @@ import type { Log } from '../lib/log.ts'
 import { type ConnectionSettings, openPool } from './pool.ts'
 
 const WRITE_AGAIN_AFTER_MS = 1_000
-/** After these graphile-worker tries a statement again, a hundred times with up to three minutes in between. */
-const TRIED_FOR_HOURS = new Set(['57P03', 'EHOSTUNREACH', 'ETIMEDOUT'])
+/** For these codes graphile-worker would retry a statement a hundred times, up to three minutes apart. */
+const RETRIED_FOR_HOURS = new Set(['57P03', 'EHOSTUNREACH', 'ETIMEDOUT'])
 
 /** No statement was sent. */
 export class NotConnected extends Error {
   override readonly name = 'NotConnected'
 }
 
-/** The ends of the jobs of one worker. Until its end is written a job is locked under the name of its worker. */
+/** The ends of one worker's jobs. Until its end is written, a job stays locked by the worker. */
 export interface JobEnds {
-  /** False when it could not be written: the database refused it, or was away until the worker was told to end. */
+  /** False if it could not be written: the database refused it, or was away until the worker was told to stop. */
   written(jobId: string): Promise<boolean>
   allWritten(): Promise<boolean>
 }
 
 /**
- * Connections of graphile-worker. It writes the end of a job without waiting for it: refused, that would be an unhandled
- * rejection, which ends the process. So ends are written here, again and again while the database is away. Should the first
- * writing have arrived without an answer, a job that has failed may be unlocked while it runs again. All else fails at once.
+ * Connections of graphile-worker. It writes the end of a job without awaiting that: a failure would be an unhandled
+ * rejection, which ends the process. So ends are written here, with retries while the database is away. If the first
+ * write arrived but its answer was lost, a failed job may be unlocked while it is running again. All other statements
+ * fail at once.
  */
 export class QueuePool {
   readonly pool: Pool
@@ -44,20 +45,20 @@ export class QueuePool {
           })) as Pool['connect']
   }
 
-  endsOf(events: WorkerEvents, over: AbortSignal): JobEnds {
+  endsOf(events: WorkerEvents, stopped: AbortSignal): JobEnds {
     const ends = new Map<string, Promise<boolean>>()
     const begin = ({ job }: { readonly job: { readonly id: string } }) => {
       const end = new Promise<boolean>((resolve) => {
         this.#writeEnd = async (statement) => {
-          const answer = await this.#untilWritten(statement, over)
+          const answer = await this.#untilWritten(statement, stopped)
           resolve(answer !== undefined)
           if (answer) ends.delete(job.id)
-          return answer ?? new Promise(() => {}) // graphile-worker has nothing to do with it any more
+          return answer ?? new Promise(() => {}) // graphile-worker must not see the failure
         }
       })
       ends.set(job.id, end)
     }
-    // Between these events graphile-worker asks for the connection on which it writes the end of the job.
+    // Between these events graphile-worker takes the connection on which it writes the end of the job.
     events.on('job:success', begin)
     events.on('job:error', begin)
     events.on('job:complete', () => {
@@ -69,15 +70,15 @@ export class QueuePool {
     }
   }
 
-  /** PostgreSQL's answer, if there is one. */
-  async #untilWritten(statement: QueryConfig, over: AbortSignal): Promise<unknown> {
+  /** PostgreSQL's answer; undefined if the write was refused or the worker stopped first. */
+  async #untilWritten(statement: QueryConfig, stopped: AbortSignal): Promise<unknown> {
     for (;;) {
       try {
         return await this.pool.query(statement)
       } catch (error) {
         const isAway = isUnavailable(error)
         if (!isAway) this.#log.error({ err: error }, 'the end of a job was refused: it will run again')
-        if (!isAway || over.aborted) return undefined
+        if (!isAway || stopped.aborted) return undefined
       }
       await sleep(WRITE_AGAIN_AFTER_MS)
     }
@@ -90,7 +91,7 @@ function failAtOnce(client: ClientBase): void {
     const answered = query(...given)
     if (!(answered instanceof Promise)) return answered
     return answered.catch((error: Error & { code?: string }) => {
-      throw TRIED_FOR_HOURS.has(error.code ?? '') ? new AggregateError([error], error.message) : error
+      throw RETRIED_FOR_HOURS.has(error.code ?? '') ? new AggregateError([error], error.message) : error
     })
   }) as ClientBase['query']
 }

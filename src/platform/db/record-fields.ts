@@ -2,17 +2,17 @@ import type { z } from 'zod'
 import { Fragment, sql } from './statement.ts'
 
 /**
- * All that is known of a field of a micro-app or partner. From it follow the columns that are read and written, and with the
- * action that takes it the field of /admin/v1, the option and the field of the form.
+ * The definition of one field of a micro-app or partner. The columns that are read and written follow from it, and with
+ * the actions that take it also the field of /admin/v1, the command's option and the form's field.
  */
 interface RecordField {
-  /** What a new one may have; missing where the field can only be changed. */
+  /** Accepted on creation; missing if the field can only be changed later. */
   readonly created?: z.ZodType
-  /** What it may be changed to; missing where it is set once. */
+  /** Accepted on change; missing if the field is set once. */
   readonly changed?: z.ZodType
-  /** What the column of this name holds. */
+  /** What its column holds. */
   readonly kept: z.ZodType
-  /** It is read with every call of the app or partner, not only by pages and operators. */
+  /** Read with every call of the app or partner, not only by pages and operators. */
   readonly everyCall?: true
   /** Set by the app's team; once the app is live, the team asks for a change. */
   readonly ofTeam?: true
@@ -53,7 +53,7 @@ export const columnsOf = (names: readonly string[], alias?: string): Fragment =>
 export const valuesOf = (row: Readonly<Record<string, unknown>>, names: readonly string[]): Fragment =>
   sql.join(names.map((name) => sql.part`${row[name]}`))
 
-/** For `update … set`: the columns that `changes` has get its values, the others of `names` stay. One text for all changes. */
+/** For `update … set`: columns in `changes` get its values, the others of `names` stay. The text is always the same. */
 export const assignmentsOf = (changes: Readonly<Record<string, unknown>>, names: readonly string[]): Fragment =>
   sql.join(
     names.map((name) => {

@@ -1,13 +1,13 @@
 import { type Deps, inTransaction } from '../deps.ts'
 import { openMetrics } from '../lib/metrics.ts'
 
-class Undone extends Error {
-  override readonly name = 'Undone'
+class RolledBack extends Error {
+  override readonly name = 'RolledBack'
 }
 
 /**
- * Does what a request would do, and undoes it: nothing is written, spent or counted. For operations that touch nothing
- * but the database; throws what they throw.
+ * A dry run: does what a request would do, then rolls back, so that nothing is written, spent or counted. Only for
+ * operations that touch nothing but the database; throws what they throw.
  */
 export async function rehearse<Given extends Deps, Done>(
   deps: Given,
@@ -18,10 +18,10 @@ export async function rehearse<Given extends Deps, Done>(
   try {
     await inTransaction(deps, async (inside) => {
       done.push(await work({ ...inside, rateLimiter, metrics: openMetrics() }))
-      throw new Undone()
+      throw new RolledBack()
     })
   } catch (error) {
-    if (!(error instanceof Undone)) throw error
+    if (!(error instanceof RolledBack)) throw error
   }
   return done[0] as Done
 }

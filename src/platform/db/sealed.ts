@@ -2,8 +2,8 @@
 export interface SealedColumn {
   readonly table: string
   readonly column: string
-  /** Columns that tell the rows apart; rows are gone through in their order. */
+  /** A unique key; rows are processed in its order. */
   readonly key: readonly string[]
-  /** The context of a value's encryption, by the texts of its row's key. */
+  /** The context that a value is encrypted with, from its row's key as texts. */
   readonly contextOf: (key: readonly string[]) => string
 }

@@ -1,12 +1,13 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { z } from 'zod'
+import { singleClient } from './pool.ts'
 
-/** How many shards a database has, which its schemas say; SHARDS has to be the same. */
+/** How many shards a database has, as the names of its schemas say; SHARDS must match. */
 
 const counts = z.object({
-  /** By the names of schemas: of how many. */
+  /** The numbers after `_of_` in the names of shards. */
   shards: z.array(z.number()),
-  /** Of how many that are set aside, to be moved. */
+  /** The same for schemas that are set aside, to be moved. */
   moved: z.array(z.number()),
   /** Whether people are in `public`. */
   whole: z.boolean(),
@@ -16,9 +17,9 @@ const countsOf = (name: string): string =>
   `array(select distinct substring(nspname from '^${name}_\\d+_of_(\\d+)$')::int from pg_namespace where nspname ~ '^${name}_\\d+_of_\\d+$')`
 
 export interface ShardsFound {
-  /** Undefined where there are no tables of people yet. */
+  /** Undefined while there are no tables of people. */
   readonly count: number | undefined
-  /** How many there were before people began to be moved, and how many there will be. */
+  /** While people are being moved: how many shards there were, and how many there will be. */
   readonly moving: number | undefined
   readonly target: number | undefined
 }
@@ -34,8 +35,8 @@ export async function shardsFound(client: pg.ClientBase): Promise<ShardsFound> {
 }
 
 /**
- * Undefined without tables of people. Throws where there is another number, or people are being moved: a process with
- * the wrong one would find nobody.
+ * Undefined without tables of people. Throws if the number differs, or people are being moved: a process with the wrong
+ * number would find nobody.
  */
 export async function shardsOf(client: pg.ClientBase, wanted: number): Promise<number | undefined> {
   const { count, moving } = await shardsFound(client)
@@ -48,14 +49,14 @@ export async function shardsOf(client: pg.ClientBase, wanted: number): Promise<n
   return count
 }
 
-/** Made all at once: from then on the database has this number. */
+/** Atomic: from then on the database has this number of shards. */
 export async function makeSchemas(client: pg.ClientBase, schemas: readonly string[]): Promise<void> {
   if (schemas.length > 0) await client.query(schemas.map((schema) => `create schema ${schema}`).join('; '))
 }
 
-/** Throws where the database has another number of shards. */
+/** Throws if the database has another number of shards. */
 export async function checkShards(databaseUrl: string, shards: number): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl })
+  const client = singleClient({ connectionString: databaseUrl })
   await client.connect()
   await shardsOf(client, shards).finally(() => client.end())
 }

@@ -1,19 +1,19 @@
-/** Where rows of people are: in `public`, or in schemas that have a range of routing keys each (SHARDS). */
+/** Where rows of people are: in `public`, or in schemas with a range of routing keys each (SHARDS). */
 
 /** A routing key has two bytes. */
 const ROUTING_KEYS = 2 ** 16
 
-/** The names say how many there are, so a process that counts on another number finds none of them. */
+/** The names include the number of shards, so a process with another number finds none of them. */
 export const schemasOf = (shards: number): readonly string[] =>
   shards === 1 ? [] : Array.from({ length: shards }, (_, place) => `shard_${place}_of_${shards}`)
 
-/** The place of the one of so many that has this routing key. */
+/** The index of the shard that has this routing key. */
 export const shardOf = (routingKey: number, shards: number): number => Math.floor((routingKey * shards) / ROUTING_KEYS)
 
-/** What statements about people of a schema find their tables by; those of everybody else are in `public`. */
+/** Tables of people are found in the shard's schema, all others in `public`. */
 export const searchPathOf = (schema: string): string => `${schema}, public`
 
-/** The routing keys of the one at this place, of so many. */
+/** The range of routing keys of the shard with this index. */
 export const keysOfShard = (place: number, shards: number): { readonly from: number; readonly below: number } => ({
   from: (place * ROUTING_KEYS) / shards,
   below: ((place + 1) * ROUTING_KEYS) / shards,
@@ -26,7 +26,7 @@ interface Sharded<Db> {
 
 export const hasShards = <Db extends Sharded<Db>>(db: Db): boolean => db.shards().length > 1
 
-/** Items with the shard that has their people, in the order of the shards; without shards, all with the one database. */
+/** Groups items by the shard of their people, in the order of the shards; without shards, one group. */
 export function byShard<Db extends Sharded<Db>, Item>(
   db: Db,
   items: readonly Item[],
@@ -39,10 +39,9 @@ export function byShard<Db extends Sharded<Db>, Item>(
   return [...groups].filter(([, group]) => group.length > 0)
 }
 
-/** Of a row that says it. */
 export const keyOfRow = ({ routing_key }: { readonly routing_key: number }): number => routing_key
 
-/** Rows about items, each read where the item's people are. */
+/** Rows about items, read from the shard of each item's people. */
 export const readByShard = async <Db extends Sharded<Db>, Item, Row>(
   db: Db,
   items: readonly Item[],

@@ -1,12 +1,12 @@
 import { ConcurrencyLimit, type QueueLimits } from '../lib/concurrency-limit.ts'
 
 /**
- * Bulkheads: how many of a process's connections the statements of each group of rooms hold at once, so that a table
- * which is slow or locked stops the groups that need it and no other. Beyond its share the work waits in a queue of its
- * own.
+ * Bulkheads: how many of a process's connections each group of rooms may hold at once, so that a slow or locked table
+ * stops only the groups that need it. Beyond its share, a group's work waits in its own queue.
  *
- * Of nine connections (ten, less the one that /readyz has): partners' rooms together hold six, notices four of them;
- * sign-in and tokens hold eight; so A4 and A5 always find one, and tokens two more.
+ * Of nine connections (ten, less one for /readyz), partners' rooms may hold six in all, four of them for notices; all
+ * rooms but A4 and A5 may hold eight. So there is always one for A4 and A5, and two more that partners cannot take from
+ * tokens.
  */
 const GROUPS = ['resource', 'oauth', 'notices', 'sandbox', 'operators', 'jobs'] as const
 export type ConnectionGroup = (typeof GROUPS)[number]
@@ -19,12 +19,12 @@ export interface Shares {
   readonly of: (group: ConnectionGroup) => ConcurrencyLimit
   /** The one connection that belongs to no group. */
   readonly reserved: ConcurrencyLimit
-  /** How much work waits for a connection, by group. */
+  /** How many tasks wait for a connection, by group. */
   waiting(): Readonly<Record<ConnectionGroup, number>>
 }
 
 export function connectionShares(poolSize: number, limits: QueueLimits): Shares {
-  const part = (name: string, most: number, within?: ConcurrencyLimit) =>
+  const share = (name: string, most: number, within?: ConcurrencyLimit) =>
     new ConcurrencyLimit({
       name: `a database connection of ${name}`,
       most: Math.max(1, Math.floor(most)),
@@ -32,17 +32,17 @@ export function connectionShares(poolSize: number, limits: QueueLimits): Shares 
       ...limits,
     })
   const connections = poolSize - 1 // one is left for /readyz, where there are two
-  const all = part('this process', connections)
-  const exceptReads = part('all rooms but A4 and A5', connections - 1, all)
-  const partners = part('all rooms of partners', (connections * 2) / 3, exceptReads)
+  const all = share('this process', connections)
+  const exceptReads = share('all rooms but A4 and A5', connections - 1, all)
+  const partners = share('all rooms of partners', (connections * 2) / 3, exceptReads)
   const groups: Readonly<Record<ConnectionGroup, ConcurrencyLimit>> = {
     resource: all,
     oauth: exceptReads,
-    notices: part('notices', connections / 2, partners),
-    sandbox: part('the sandbox', connections / 3, partners),
-    operators: part('operators', connections / 3, partners),
-    jobs: part('jobs', connections / 3, partners),
+    notices: share('notices', connections / 2, partners),
+    sandbox: share('the sandbox', connections / 3, partners),
+    operators: share('operators', connections / 3, partners),
+    jobs: share('jobs', connections / 3, partners),
   }
   const waiting = () => byGroup((group) => groups[group].waiting)
-  return { all, of: (group) => groups[group], reserved: part('/readyz', 1), waiting }
+  return { all, of: (group) => groups[group], reserved: share('/readyz', 1), waiting }
 }

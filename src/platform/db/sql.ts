@@ -3,16 +3,7 @@ import { z } from 'zod'
 import type { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import { keepsConnection, rethrowUnavailable } from '../lib/database-errors.ts'
 import type { Tracing } from '../lib/tracing.ts'
-import {
-  BATCH_LIMITS,
-  type BatchLimits,
-  batchOver,
-  batchWorkOver,
-  oneByOne,
-  type RunBatch,
-  type RunBatchWork,
-  workOneByOne,
-} from './batch.ts'
+import { BATCH_LIMITS, type Batching, type BatchLimits, batchedOver, unbatched } from './batch.ts'
 import { type Connections, connected, send, untilCommitted, withoutName } from './pause.ts'
 import { CUSTOM_PLAN_VALUES, PLAN_SETTINGS } from './planning.ts'
 import { searchPathOf, shardOf } from './shards.ts'
@@ -22,8 +13,9 @@ import { beginTransaction } from './transaction.ts'
 
 export { type Fragment, type Statement, sql } from './statement.ts'
 
-export interface Db {
-  /** The first row; throws when there is none. */
+/** Inside a transaction, batches have one item, and `batchWork` is part of the transaction. */
+export interface Db extends Batching<Db> {
+  /** The first row; throws if there is none. */
   one<T>(row: z.ZodType<T>, statement: Statement): Promise<T>
   maybe<T>(row: z.ZodType<T>, statement: Statement): Promise<T | undefined>
   many<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
@@ -32,19 +24,15 @@ export interface Db {
   maybeValue<T>(column: z.ZodType<T>, statement: Statement): Promise<T | undefined>
   values<T>(column: z.ZodType<T>, statement: Statement): Promise<T[]>
   /**
-   * Like `many`, with a custom plan: planned anew for these values, with PostgreSQL's own settings (planning.ts). For
-   * lists of large tables that are read now and then. Inside a transaction the settings stay until its end.
+   * Like `many`, with a custom plan: planned for these values, with PostgreSQL's own settings (planning.ts). For rarely
+   * read lists of large tables. Inside a transaction the settings stay until its end.
    */
   listWithCustomPlan<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
-  /** Number of rows touched. */
+  /** The number of rows affected. */
   exec(statement: Statement): Promise<number>
-  /** Runs the item in a statement shared with other requests (batch.ts); inside a transaction, alone. */
-  readonly batch: RunBatch
-  /** Runs the item in a transaction shared with other requests; inside a transaction, alone and as part of it. */
-  readonly batchWork: RunBatchWork<Db>
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
   tx<T>(work: (db: Db) => Promise<T>): Promise<T>
-  /** Like `tx`, for work that no request waits for: each statement may take `seconds`. Inside a transaction the same as `tx`. */
+  /** Like `tx`, for work that no request waits for: each statement may take `seconds`. Inside a transaction, `tx`. */
   slowTx<T>(seconds: number, work: (db: Db) => Promise<T>): Promise<T>
   /** This database, limited to the share of connections of this group (shares.ts); inside a transaction, itself. */
   withShareOf(name: ConnectionGroup): Db
@@ -52,11 +40,11 @@ export interface Db {
   reserved(): Db
   /** For statements about the person of this routing key (shards.ts); without shards, itself. */
   of(routingKey: number): Db
-  /** For statements about people whoever they are, one for each shard; without shards, itself alone. */
+  /** For statements about all people: one handle per shard; without shards, itself alone. */
   shards(): readonly Db[]
 }
 
-/** Where rows of a table are: in each shard if it is of people, otherwise in `public`. A shard may be away: none is asked. */
+/** Where the rows of a table are: in each shard for tables of people, else in `public`. Asks no shard: it may be away. */
 export async function placesOf(db: Db, table: string): Promise<readonly Db[]> {
   const shards = db.shards()
   if (shards.length === 1) return [db]
@@ -64,7 +52,7 @@ export async function placesOf(db: Db, table: string): Promise<readonly Db[]> {
   return whole ? [db] : shards
 }
 
-/** The shards of a database, in their order; `handles` gets theirs when they are opened. */
+/** The shards of a database, in order; `handles` is filled when they are opened. */
 export interface ShardSet {
   readonly schemas: readonly string[]
   readonly handles: Db[]
@@ -73,22 +61,20 @@ export interface ShardSet {
 const useCustomPlans = (): Statement =>
   sql`select set_config(name, value, true) from unnest(${PLAN_SETTINGS}::text[], ${CUSTOM_PLAN_VALUES}::text[]) as setting (name, value)`
 
-const allowedToTake = (seconds: number): Statement =>
-  sql`select set_config('statement_timeout', ${`${seconds}s`}, true)`
+const setTimeLimit = (seconds: number): Statement => sql`select set_config('statement_timeout', ${`${seconds}s`}, true)`
 
 export const withShareOf = <Given extends { readonly db: Db }>(given: Given, group: ConnectionGroup): Given => ({
   ...given,
   db: given.db.withShareOf(group),
 })
 
-/** `until`, on performance's clock: how long a database that is away is waited for. */
+/** `until`, by `performance.now()`: how long to wait for a database that is away. */
 type Run = (statement: Statement, until?: number) => Promise<QueryResult>
 type InTx = <T>(work: (db: Db) => Promise<T>, until?: number) => Promise<T>
 
-type Batching = Pick<Db, 'batch' | 'batchWork'>
 type Views = Pick<Db, 'withShareOf' | 'reserved' | 'slowTx' | 'of' | 'shards'>
 
-function dbOver(run: Run, tx: InTx, batching: Batching, views: Views): Db {
+function dbOver(run: Run, tx: InTx, batching: Batching<Db>, views: Views): Db {
   const many: Db['many'] = async (row, statement) => (await run(statement)).rows.map((found) => row.parse(found))
   const maybe: Db['maybe'] = async (row, statement) => {
     const found = (await run(statement)).rows[0]
@@ -109,55 +95,50 @@ function dbOver(run: Run, tx: InTx, batching: Batching, views: Views): Db {
   return { one, maybe, many, value, maybeValue, values, listWithCustomPlan, exec, ...batching, tx, ...views }
 }
 
-/** Each statement as a span, where traces are sent. Its text has no values in it. */
+/** Records each statement as a span, if tracing is on. The text holds no values. */
 const traced = (run: Run, tracing?: Tracing): Run =>
   tracing ? (statement, until) => tracing.statement(statement.text, () => run(statement, until)) : run
 
-/** The client waits longer than statement_timeout, so that it is PostgreSQL that gives up. */
+/** The client waits longer than statement_timeout, so that PostgreSQL gives up first. */
 const MARGIN_MS = 2_000
 
 const searchIn = (schema: string): Statement => sql`select set_config('search_path', ${searchPathOf(schema)}, true)`
 
 /**
- * The handles of one transaction, each with the tables of people in a schema of its own; that of `home`, which its connection
- * begins with. A transaction about people of several shards changes over between its statements.
+ * The handles of one transaction, one per schema with tables of people. The connection starts out in `home`; a
+ * transaction about people of several shards switches the search_path between its statements.
  */
 function handleInside(run: Run, schemas: readonly string[], home: string | undefined): Db {
   let path = home
-  const made = new Map<string | undefined, Db>()
+  const handles = new Map<string | undefined, Db>()
   const at = (schema: string | undefined): Db => {
-    const known = made.get(schema)
+    const known = handles.get(schema)
     if (known) return known
     const there: Run = (statement) => {
       if (schema !== undefined && schema !== path) {
         path = schema
-        run(searchIn(schema)).catch(() => {}) // the statement then fails of the same
+        run(searchIn(schema)).catch(() => {}) // the statement below fails with the same error
       }
       return run(statement)
     }
-    // A transaction inside a transaction is part of it, whatever group it is for.
+    // A transaction inside a transaction is part of it, whatever its group.
     const same = () => handle
-    const part: InTx = (inner) => inner(handle)
-    const handle: Db = dbOver(
-      there,
-      part,
-      { batch: oneByOne(there), batchWork: workOneByOne(part) },
-      {
-        withShareOf: same,
-        reserved: same,
-        slowTx: (_seconds, inner) => inner(handle),
-        of: (routingKey) => (schemas.length === 0 ? handle : at(schemas[shardOf(routingKey, schemas.length)])),
-        shards: () => (schemas.length === 0 ? [handle] : schemas.map(at)),
-      },
-    )
-    made.set(schema, handle)
+    const nested: InTx = (inner) => inner(handle)
+    const handle: Db = dbOver(there, nested, unbatched(there, nested), {
+      withShareOf: same,
+      reserved: same,
+      slowTx: (_seconds, inner) => inner(handle),
+      of: (routingKey) => (schemas.length === 0 ? handle : at(schemas[shardOf(routingKey, schemas.length)])),
+      shards: () => (schemas.length === 0 ? [handle] : schemas.map(at)),
+    })
+    handles.set(schema, handle)
     return handle
   }
   return at(home)
 }
 
 interface TransactionOptions {
-  /** statement_timeout of this transaction, if not the usual one. */
+  /** statement_timeout of this transaction, if not the default. */
   readonly seconds?: number
   /** Sends every statement without its name, so that it is planned anew. */
   readonly withoutNames?: boolean
@@ -178,15 +159,15 @@ const inTxOf =
     try {
       const run: Run = withoutNames ? (statement) => transaction.run(withoutName(statement)) : transaction.run
       const inside = handleInside(traced(run, tracing), schemas, home)
-      const begun = client.query('begin') // goes out together with the first statement
-      const allowed = seconds === undefined ? undefined : inside.exec(allowedToTake(seconds))
+      const begun = client.query('begin') // sent together with the first statement
+      const allowed = seconds === undefined ? undefined : inside.exec(setTimeLimit(seconds))
       const [result] = await Promise.all([work(inside), begun, allowed])
       committing = true
       await transaction.commit()
       return result
     } catch (error) {
       transaction.end(error)
-      // A connection that timed out, or leads to a read-only database, is closed: that rolls back too.
+      // A connection that timed out, or leads to a read-only database, is closed, which rolls back too.
       if (!keepsConnection(error)) broken = error as Error
       else {
         await client.query('rollback').catch((failure: Error) => {
@@ -205,7 +186,7 @@ function handleOf({ handles }: ShardSet, routingKey: number): Db {
   return handle
 }
 
-/** `set`: the shards that statements about people go to; `home`: the schema of the one that this pool is for. */
+/** `set`: the shards for statements about people; `home`: the schema of the shard that this pool is for, if any. */
 export function dbOf(
   pool: Connections,
   limits: BatchLimits = BATCH_LIMITS,
@@ -223,7 +204,7 @@ export function dbOf(
       groups.set(name, known)
       return known
     },
-    reserved: () => viewBy(shares.reserved, (shard) => shard.reserved(), 0), // is asked whether the database is away
+    reserved: () => viewBy(shares.reserved, (shard) => shard.reserved(), 0), // must not wait: it checks availability
   }
   /** `likewise`: the same view of a shard. */
   const viewBy = (limit: ConcurrencyLimit, likewise = (shard: Db): Db => shard, waitMs = limits.waitMs): Db => {
@@ -237,7 +218,7 @@ export function dbOf(
     const view: Db = dbOver(
       sent,
       (work, until) => within(until, (end) => inTx(work, end)),
-      { batch: batchOver(sent, limits), batchWork: batchWorkOver(repeated, limits) },
+      batchedOver(sent, repeated, limits),
       {
         ...views,
         slowTx: (seconds, work) => within(undefined, (end) => inTx(work, end, { seconds })),

@@ -5,7 +5,7 @@ import { storableJson } from '../lib/storable.ts'
 /** A statement and its values; made only by `` sql`…` ``, so a value can never become part of the text. */
 export type Statement = QueryConfig
 
-/** A part of a statement, put into it like a value: `` sql`select … from ${table}` ``. */
+/** A part of a statement, interpolated like a value: `` sql`select … from ${table}` ``. */
 export class Fragment {
   readonly strings: readonly string[]
   readonly values: readonly unknown[]
@@ -16,13 +16,13 @@ export class Fragment {
   }
 }
 
-/** Named by a hash: a pooler may hand a session to another process, where a name must mean the same statement. */
+/** A hash, since a pooler may hand a session to another process, where a name must mean the same statement. */
 const nameOf = (text: string): string => `s_${sha256(text).toString('base64url', 0, 18)}`
 
 /** Cache: a name follows from the text. */
 const names = new Map<string, string>()
 
-/** Rows that come with a statement. Of the same text their strings are one object. */
+/** Rows that are sent with a statement. Rows with the same text share one `strings` object. */
 class Rows extends Fragment {}
 
 interface RowTexts {
@@ -31,7 +31,7 @@ interface RowTexts {
   readonly several: readonly string[]
 }
 
-/** Cache: what rows of these columns look like, with the name that they last had in a statement. */
+/** Cache: the texts for rows with these columns, under the name last used. */
 const rowTexts = new WeakMap<readonly string[], RowTexts>()
 
 const COLUMN = /^::(\w+) as (\w+)/
@@ -58,14 +58,14 @@ function rowTextsOf(name: string, columns: readonly string[]): RowTexts {
 interface Written {
   readonly text: string
   readonly name: string
-  /** From which the text follows, by their places. */
+  /** What determines the text, by position. */
   readonly parts: readonly unknown[]
 }
 
-/** Cache: what a place has last become of which parts, if no fragment in it but rows holds values. */
+/** Cache: the latest texts of each call site and the parts they were built from, if no fragment but rows holds values. */
 const written = new WeakMap<readonly string[], readonly Written[]>()
-/** Two fragments to choose from, each with one row and with several. */
-const REMEMBERED_OF_PLACE = 4
+/** Enough for a choice of two fragments, each with one row and with several. */
+const CACHED_PER_CALL_SITE = 4
 
 function write(strings: readonly string[], given: readonly unknown[], values: unknown[]): string {
   let text = strings[0] ?? ''
@@ -82,17 +82,17 @@ const holdsValues = (value: unknown): boolean =>
 const partOf = (value: unknown): unknown =>
   value instanceof Rows ? value.strings : value instanceof Fragment ? value : undefined
 
-const isMadeOf = ({ parts }: Written, given: readonly unknown[]): boolean =>
+const hasParts = ({ parts }: Written, given: readonly unknown[]): boolean =>
   given.every((value, place) => partOf(value) === parts[place])
 
-/** The values of a statement whose text is known: its other fragments hold none. */
+/** The values of a statement whose text is cached: only its rows and plain values have some. */
 const valuesIn = (given: readonly unknown[]): unknown[] =>
   given.flatMap((value) => (value instanceof Rows ? value.values : value instanceof Fragment ? [] : [value]))
 
-/** Each text becomes one statement, prepared once a connection. */
+/** Each distinct text is one statement, prepared once per connection. */
 export function sql(strings: TemplateStringsArray, ...given: unknown[]): Statement {
-  const ofPlace = written.get(strings) ?? []
-  const known = ofPlace.find((one) => isMadeOf(one, given))
+  const cached = written.get(strings) ?? []
+  const known = cached.find((entry) => hasParts(entry, given))
   if (known) return { name: known.name, text: known.text, values: valuesIn(given) }
   const values: unknown[] = []
   const text = write(strings, given, values)
@@ -102,15 +102,15 @@ export function sql(strings: TemplateStringsArray, ...given: unknown[]): Stateme
     names.set(text, name)
   }
   if (given.every((value) => value instanceof Rows || !holdsValues(value))) {
-    written.set(strings, [{ text, name, parts: given.map(partOf) }, ...ofPlace].slice(0, REMEMBERED_OF_PLACE))
+    written.set(strings, [{ text, name, parts: given.map(partOf) }, ...cached].slice(0, CACHED_PER_CALL_SITE))
   }
   return { name, text, values }
 }
 
-/** What an array of PostgreSQL cannot have as JSON has it: escapes of control characters and of halves of a pair. */
-const OTHER_ESCAPE = /\\[bfnrtu]/
+/** JSON escapes that mean something else in a PostgreSQL array: control characters and lone surrogates. */
+const JSON_ONLY_ESCAPE = /\\[bfnrtu]/
 
-/** As pg writes a value of an array, before it is quoted. What is no date is refused by PostgreSQL, for its item alone. */
+/** A value as pg writes it in an array, before quoting. An invalid date becomes a text that PostgreSQL refuses. */
 function elementOf(value: unknown): unknown {
   if (typeof value === 'bigint' || typeof value === 'number') return String(value)
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString()
@@ -120,20 +120,20 @@ function elementOf(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? storableJson(value) : value
 }
 
-/** A list is JSON: no column of rows has an array's type. */
-const aloneOf = (value: unknown): unknown => (Array.isArray(value) ? JSON.stringify(value) : value)
+/** A list becomes JSON: no column of rows has an array type. */
+const singleValueOf = (value: unknown): unknown => (Array.isArray(value) ? JSON.stringify(value) : value)
 
-/** Written at once, where pg would make a dozen short texts of each value. */
+/** Faster than pg, which builds a dozen short strings for each value. */
 function arrayOf(values: readonly unknown[]): unknown {
   const elements = values.map(elementOf)
   const json = JSON.stringify(elements)
-  return OTHER_ESCAPE.test(json) ? elements : `{${json.slice(1, -1)}}`
+  return JSON_ONLY_ESCAPE.test(json) ? elements : `{${json.slice(1, -1)}}`
 }
 
 /**
- * Items as rows of a statement, each with the columns and `ordinal`, its position counted from 1:
- * `` from ${sql.rows('asked', items, ({ id }) => sql.part`${id}::int as id`)} ``. One item is written as what it is, which
- * PostgreSQL plans and runs as if its values stood in the statement; several go out as arrays. That makes two statements,
+ * Items as rows of a statement, each with these columns and `ordinal`, its position counted from 1: `` from
+ * ${sql.rows('asked', items, ({ id }) => sql.part`${id}::int as id`)} ``. A single item is sent as plain values, which
+ * PostgreSQL plans and runs as if they stood in the statement; several are sent as arrays. So there are two statements,
  * however many items there are.
  */
 sql.rows = <Item>(name: string, items: readonly Item[], columns: (item: Item) => Fragment): Fragment => {
@@ -141,7 +141,7 @@ sql.rows = <Item>(name: string, items: readonly Item[], columns: (item: Item) =>
   const first = rows[0]
   if (!first) throw new Error(`no rows ${name}`)
   const { one, several } = rowTextsOf(name, first.strings)
-  if (rows.length === 1) return new Rows(one, first.values.map(aloneOf))
+  if (rows.length === 1) return new Rows(one, first.values.map(singleValueOf))
   return new Rows(
     several,
     first.values.map((_, place) => arrayOf(rows.map(({ values }) => values[place]))),
@@ -151,7 +151,7 @@ sql.rows = <Item>(name: string, items: readonly Item[], columns: (item: Item) =>
 /** A part that rooms share, such as the look-up of a row by its key. */
 sql.part = (strings: TemplateStringsArray, ...given: unknown[]): Fragment => new Fragment(strings, given)
 
-/** Parts with `between` between them: names of columns, their values, conditions. */
+/** Parts with a separator: names of columns, their values, conditions. */
 sql.join = (parts: readonly Fragment[], between = ', '): Fragment =>
   new Fragment(['', ...parts.map((_, place) => (place < parts.length - 1 ? between : ''))], parts)
 

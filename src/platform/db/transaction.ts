@@ -5,18 +5,18 @@ import type { Statement } from './statement.ts'
 /** The statements of one transaction, from `begin` to its end. */
 export interface Transaction {
   readonly run: (statement: Statement) => Promise<QueryResult>
-  /** Throws what a statement has failed with, also where nobody looked at that: PostgreSQL has rolled back then. */
+  /** Throws the error of a failed statement even if nobody awaited it: PostgreSQL has rolled back then. */
   commit(): Promise<void>
-  /** From now on no statement is sent: each fails with this. */
+  /** From now on no statement is sent: each fails with `reason`. */
   end(reason: unknown): void
 }
 
 /**
- * After a statement has failed PostgreSQL says of each later one only that the transaction is aborted (25P02), and whoever
- * awaits that one may be told first. So all of them fail with what the first one has failed with. A statement that comes
- * after the end would be carried out by itself, or in the next transaction of the connection, so it is refused.
+ * After a statement has failed, PostgreSQL answers each later one only that the transaction is aborted (25P02), and
+ * that may be seen first. So all of them fail with the first one's error. A statement after the end would run by
+ * itself, or in the connection's next transaction, so it is refused.
  *
- * `timeoutMs`: how long to wait for each answer; the pool's query_timeout if not given.
+ * `timeoutMs`: how long to wait for each answer; by default the pool's query_timeout.
  */
 export function beginTransaction(client: PoolClient, timeoutMs?: number): Transaction {
   let over: { readonly reason: unknown } | undefined

@@ -7,48 +7,48 @@ import type { Translate } from './web/locale.ts'
 import type { Problem } from './web/rescode.ts'
 
 /**
- * What operators may do. One row in a room's `operator.ts` makes its route below /admin/v1, its command, its page or form
- * of the console and its place in the API description (src/operations/actions). Its texts are `action.<id>` and
- * `action.<id>.about`; those of its fields `field.<name>` and `field.<name>.hint`, which all rows share. Where a name means
- * something else here it has a text of its own: `field.<id>.<name>`, or `field.app.<name>` for all commands `app …`.
+ * What operators may do. One row in a room's `operator.ts` defines a route below /admin/v1, a command, a page or form
+ * of the console and an entry of the API description (src/operations/actions). Its texts are `action.<id>` and
+ * `action.<id>.about`; those of its fields are `field.<name>` and `field.<name>.hint`, shared by all rows. A name that
+ * means something else here has its own text: `field.<id>.<name>`, or `field.app.<name>` for all commands `app …`.
  */
 
-/** What is shown of a row or record, on the terminal, on a page and as CSV: the field of this name, or a column. */
+/** What the terminal, pages and CSV show of a row or record: a field by its name, or a column. */
 export type Shown<Row> = string | Column<Row>
 
 export interface Column<Row> {
-  /** Its heading is the text `field.<name>`, or on the terminal the name itself. */
+  /** The heading is the text `field.<name>`, on the terminal the name itself. */
   readonly name: string
-  /** Without it, the row's field of this name. */
+  /** By default the row's field of this name. */
   of?(row: Row, t: Translate, now: Date): unknown
-  /** Too much for a terminal. */
+  /** Too wide for a terminal. */
   readonly onPagesOnly?: true
-  /** Pages say it by another column, or not at all. */
+  /** Pages show it in another column, or not at all. */
   readonly onTerminalOnly?: true
-  /** Its colour on a page. */
+  /** Its colour on pages. */
   tone?(row: Row): Tone
-  /** The page that it leads to, of the row and what the address of the list says. */
+  /** The page that the cell links to, from the row and the list's parameters. */
   page?(row: Readonly<Record<string, unknown>>): PageAddress | undefined
 }
 
 export type Tone = 'good' | 'bad' | 'warn' | 'plain'
 
-/** A page below /console. What its path does not name stands in its query. */
+/** A page below /console; `about` goes into the path where that names it, otherwise into the query. */
 export type PageAddress = readonly [path: string, about?: Readonly<Record<string, unknown>>]
 
-/** What the terminal alone shows, because a page says it in another way. */
+/** Columns for the terminal alone, because pages show that in another way. */
 export const onTerminal = <Row>(shown: readonly Shown<Row>[]): readonly Column<Row>[] =>
   shown.map((column) => ({ ...(typeof column === 'string' ? { name: column } : column), onTerminalOnly: true }))
 
 interface ListOf<Name, Row, Columns = readonly Shown<Row>[]> {
-  /** The field of the output that has the rows; `next` beside it leads to the following page. */
+  /** The field of the output that holds the rows; `next` beside it is the cursor of the following page. */
   readonly rows: Name
   readonly columns: Columns
-  /** The page of the record that it is about shows it whole. */
+  /** Shown in full on the page of the record that it belongs to. */
   readonly onRecord?: true
-  /** Whether a row has a page of its own, where not every one has. */
+  /** Whether a row has its own page, if not every one has. */
   opens?(row: Row): boolean
-  /** Who may have the whole list as a file, where that is not everybody who sees it. */
+  /** Who may download the whole list, if not everybody who may see it. */
   readonly exportRole?: Role
 }
 
@@ -56,32 +56,32 @@ type List<Output> = {
   [Name in keyof Output & string]: Output[Name] extends readonly (infer Row)[] ? ListOf<Name, Row> : never
 }[keyof Output & string]
 
-/** What is the same for every schema and output. */
+/** What does not depend on the types of input and output. */
 interface Facts {
   /** Below /admin/v1, and for the page below /console: `POST /jobs/:job_id/retry`. */
   readonly route: string
-  /** Words of the command line. Without it there is no command. */
+  /** Words of the command line; without it there is no command. */
   readonly command?: string
-  /** The fields that the command takes without a flag, in order; by default the one of the path, if it has one alone. */
+  /** Fields that the command takes as positional arguments; by default the path's parameter, if it has exactly one. */
   readonly arguments?: readonly string[]
   readonly role: Role
-  /** A name in the path that stands for few values: each has a route, and a form of its own; others are not found. */
+  /** A path parameter with few values: each gets its own route and form; others are not found. */
   readonly each?: { readonly name: string; readonly values: readonly string[] }
-  /** The path of its page below /console, and what that is about in its query, where the route's path does not say it. */
+  /** The path of its page below /console and the fields in its query, if they do not follow from the route. */
   readonly page?: { readonly path: string; readonly about: readonly string[] }
-  /** It ends something that cannot be brought back: the console shows it apart. */
+  /** Irreversible: the console sets it apart. */
   readonly dangerous?: true
-  /** The audit log records each look, or each with a reason, so HEAD is not answered. */
+  /** The audit log records each read, or each with a reason, so HEAD is not answered. */
   readonly recordsLook?: true
-  /** Fields that only a higher role may give, and what the refusal calls that. */
+  /** Fields that only a higher role may set, and what the refusal calls that. */
   readonly elevated?: Elevated
-  /** The page below /console that follows it where the record is gone. */
+  /** The page below /console to go to when the record is gone. */
   readonly after?: string
-  /** The field of the record that has to be typed in the console to confirm it. */
+  /** The field of the record that must be retyped in the console to confirm. */
   readonly retyped?: string
-  /** Its secret may also be typed as an option of the command, for records that are thrown away. */
+  /** Its secret may also be given as an option of the command, for throwaway records. */
   readonly secretAsOption?: true
-  /** Bytes of a body, where that is more than others have. */
+  /** Size limit of the body in bytes, if above the default. */
   readonly bodyLimit?: number
 }
 
@@ -89,64 +89,64 @@ interface Elevated {
   readonly role: Role
   readonly fields: readonly string[]
   readonly what: string
-  /** An action on the page of one record: the page below /console that asks for these fields. */
+  /** For an action on a record's page: the page below /console with a form for these fields. */
   readonly page?: string
 }
 
-/** An operation brings the schema of its input; else the row has it. */
+/** An operation carries the schema of its input; otherwise the row has it. */
 interface Run<Input, Deps, Output> {
   (deps: Deps, input: Input): Promise<Output>
   readonly input?: z.ZodType<Input>
 }
 
-/** What is done with an output, a record or a form. */
+/** How outputs, records and forms are presented. */
 interface Behaviour<Output, Deps> {
-  /** The field of the output that has the record; the rest is known about it. */
+  /** The field of the output that holds the record; its other fields are about the record. */
   readonly record?: string
-  /** What the title of its page calls it, where that is not its name, title or number. */
+  /** The record's name in the page title, if that is not its name, title or number. */
   called?(output: NoInfer<Output>): unknown
-  /** The key of the text that says what the list leaves out, where no further page has it. */
+  /** The key of the text that says what the list leaves out and no further page has. */
   cut?(output: NoInfer<Output>): string | undefined
-  /** What an operator below `support` is shown in place of the output. */
+  /** What operators below `support` see instead of the output. */
   masked?(output: Output): object
-  /** What the output means, by its text; after a bad one the command exits with 1. */
+  /** What the output means; after a bad verdict the command exits with 1. */
   verdict?(output: Output): Verdict | undefined
-  /** What is told of the output beside its record and the verdict. */
+  /** What is shown of the output besides its record and the verdict. */
   told?(output: Output): object
-  /** What the command says that is to be done next. */
+  /** The next step that the command suggests. */
   next?(output: NoInfer<Output>): string | undefined
-  /** What the form begins with. An id that is new each time makes a second click the same change. */
+  /** Initial values of the form. A fresh id here makes a second click repeat the same change. */
   suggested?(deps: Deps): Readonly<Record<string, unknown>>
-  /** What was done all the same, and what the log calls that. */
+  /** Problems in spite of which it was done, and what the log calls them. */
   readonly warnings?: { of(output: NoInfer<Output>): readonly Problem[]; readonly log: string }
   offered?(record: Readonly<Record<string, unknown>>): boolean
-  /** Fields of its form that follow from the record: PUT begins with them, POST does not let them be changed. */
+  /** Form fields taken from the record: initial values for PUT, fixed for POST. */
   form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
-  /** What else is known about the record of this page. */
+  /** Links to other pages about the record. */
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
-  /** What it takes is too long for a form: the console asks for a file. */
+  /** Its input is too long for a form: the console takes a file. */
   readonly upload?: Upload<Deps>
-  /** Its answer is a file or another text, not the envelope; the console has a form that asks for it. */
+  /** Its answer is a file or other text instead of the envelope; the console has a form for it. */
   readonly respond?: Respond<Output>
 }
 
-/** `input`: fields of the path, query and body together; refuses others. */
+/** `input` covers the fields of path, query and body together, and refuses unknown ones. */
 export interface Row<Input extends object, Deps, Output extends object> extends Facts, Behaviour<Output, Deps> {
   readonly input?: z.ZodType<Input>
   readonly run: Run<Input, Deps, Output>
   readonly list?: List<Output>
   /**
-   * How values of the output are shown, by their names: an object by its facts, a list as a table. Without columns each of
-   * its entries is a fact. Where nothing is declared, lists of objects are tables of all that they have; elsewhere, JSON.
+   * How values of the output are shown, by name: an object as facts, a list as a table. With no columns, each of its
+   * entries is a fact. By default a list of objects is a table of all their fields, and anything else is JSON.
    */
   readonly parts?: Readonly<Record<string, readonly Shown<never>[]>>
-  /** What it would do, in numbers, which its page shows above the button. */
+  /** What it would do, in numbers; its page shows them above the button. */
   readonly preview?: Preview<Input, Deps>
-  /** What its page shows besides. */
+  /** What its page shows in addition. */
   readonly beside?: (deps: Deps, input: Input) => Promise<object>
   /** Fields of the output that no later call shows again. */
   readonly once?: readonly (keyof Output & string)[]
-  /** What is thrown where the path cannot name anything; without it, the problem of its field. */
+  /** The error for a path parameter that cannot name anything; without it, the parameter's own problem. */
   noSuch?(): Error
 }
 
@@ -155,7 +155,7 @@ export interface Upload<Deps> {
   /** The key of the text that says what the file holds. */
   readonly hint: string
   readonly bytes: number
-  /** Throws InvalidInput for what is no such file. */
+  /** Throws InvalidInput for a file of another kind. */
   run(deps: Deps, file: Buffer, how: { readonly dryRun: boolean }): Promise<Uploaded>
 }
 
@@ -179,7 +179,7 @@ export interface Verdict {
 
 /** A link to another page of the console. */
 interface Related {
-  /** Whoever may do this sees the link. */
+  /** The id of the action whose role is needed to see the link. */
   readonly operation: string
   /** The key of its text. */
   readonly text: string
@@ -187,16 +187,16 @@ interface Related {
 }
 
 interface Preview<Input, Deps> {
-  /** With a role it has a route of its own, GET on the same path, and the command does nothing else without --yes. */
+  /** With a role it is also GET on the same path, and the command only previews unless given --yes. */
   readonly role?: Role
   readonly run: (deps: Deps, input: Input) => Promise<object>
 }
 
-/** A row of any input and output. */
+/** A row with its types of input and output erased. */
 export interface Action<Deps = never> extends Facts, Behaviour<object, Deps> {
   readonly id: string
   readonly input: z.ZodType<object>
-  /** Parses what came from outside, and carries it out; throws InvalidInput. */
+  /** Parses what came from outside and runs the operation; throws InvalidInput. */
   perform(deps: Deps, given: unknown): Promise<object>
   foresee?(deps: Deps, given: unknown): Promise<object>
   showBeside?(deps: Deps, given: unknown): Promise<object>
@@ -239,14 +239,14 @@ export function action<Input extends object, Deps, Output extends object>(row: R
 const columnsOf = (shown: readonly Shown<never>[]): readonly Column<object>[] =>
   shown.map((column) => (typeof column === 'string' ? { name: column } : column))
 
-/** The problems of other fields, or that there is no such record. */
+/** The problems of fields outside the path, or else that there is no such record. */
 function withoutPath({ route }: Facts, { problems }: InvalidInput, noSuch: () => Error): Error {
   const inPath = namesIn(partsOf(route).path)
   const others = problems.filter(({ field }) => !inPath.includes(field))
   return others.length > 0 ? new InvalidInput(others) : noSuch()
 }
 
-/** Its route, or one for each value that a name in its path stands for, with that value. */
+/** Its route, or one route for each value of its `each` parameter. */
 export const routesOf = ({ route, each }: Pick<Facts, 'route' | 'each'>) =>
   each
     ? each.values.map((value) => ({ route: route.replace(`:${each.name}`, value), fixed: { [each.name]: value } }))
@@ -255,7 +255,7 @@ export const routesOf = ({ route, each }: Pick<Facts, 'route' | 'each'>) =>
 export const cellOf = ({ name, of }: Column<object>, row: object, t: Translate, now: Date): unknown =>
   of ? of(row, t, now) : (row as Readonly<Record<string, unknown>>)[name]
 
-/** What is needed where the input has a field that only a higher role may give. Throws InvalidInput before that is asked. */
+/** The elevated role, if the input sets one of its fields. Throws InvalidInput for a bad input. */
 export function elevatedBy(
   { elevated, input }: Pick<Action, 'elevated' | 'input'>,
   given: unknown,

@@ -1,4 +1,4 @@
-/** What is counted for the history of the console, of which subject: all requests, an app's, calls to a partner, its own. */
+/** What the console's history counts: all requests, an app's requests, calls to a partner, a partner's notices. */
 export type ActivityKind = 'requests' | 'app' | 'call' | 'notice'
 
 export interface Activity {
@@ -10,13 +10,13 @@ export interface Activity {
   failed: number
 }
 
-/** Subjects of one kind that a process counts in a minute; further ones are not counted. */
+/** Subjects of one kind that a process counts per minute; further ones are not counted. */
 const MAX_SUBJECTS = 2_000
 
 type Counted = Record<ActivityKind, Map<string, Activity>>
 const nothing = (): Counted => ({ requests: new Map(), app: new Map(), call: new Map(), notice: new Map() })
 
-/** Counts in memory until somebody takes what was counted. Counting one costs a look-up: this runs for every request. */
+/** Counts in memory until the counts are taken. It runs for every request, so counting is one look-up. */
 export class ActivityMeter {
   #counted = nothing()
 
@@ -38,7 +38,7 @@ export class ActivityMeter {
     return taken
   }
 
-  /** What could not be written is written later. */
+  /** Counts that could not be written are written later. */
   putBack(taken: readonly Activity[]): void {
     for (const { kind, subject, total, refused, failed } of taken) {
       this.count(kind, subject, 'refused', refused)

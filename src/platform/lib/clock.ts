@@ -1,4 +1,4 @@
-/** The only place that asks the machine for the time; everything else is given a Clock, which tests can fix. */
+/** The only place that reads the machine's time; everything else is given a Clock, which tests can fix. */
 export interface Clock {
   now(): Date
 }
@@ -17,7 +17,7 @@ export const fromEpochMilliseconds = (milliseconds: number): Date => new Date(mi
 
 export const addSeconds = (at: Date, seconds: number): Date => new Date(at.getTime() + seconds * 1000)
 
-/** The first full second that is at least `seconds` after `at`: what expires in whole seconds never expires too early. */
+/** The first full second at least `seconds` after `at`, so that nothing expires early through rounding. */
 export const wholeSecondsAfter = (at: Date, seconds: number): Date =>
   fromEpochSeconds(Math.ceil(at.getTime() / 1000) + seconds)
 
@@ -33,13 +33,13 @@ export const secondsLeft = (end: Date, now: Date): number =>
 export const secondsUntil = (end: Date, now: Date): number =>
   Math.max(0, Math.ceil((end.getTime() - now.getTime()) / 1000))
 
-/** A calendar date and time in UTC; `month` counts from 1. What does not exist rolls over (30 February is 1 or 2 March). */
+/** A date and time in UTC; `month` counts from 1. Dates that do not exist roll over (30 February is 1 or 2 March). */
 export const utcDate = (year: number, month: number, day: number, hour = 0, minute = 0, second = 0): Date =>
   new Date(Date.UTC(year, month - 1, day, hour, minute, second))
 
 /**
- * Seconds to wait before attempt `n` + 1 (0 after the first): anything between nothing and an upper end that doubles,
- * so that those who failed together do not come back together ("full jitter").
+ * Seconds to wait before attempt `n` + 1 (0 after the first): random up to a bound that doubles each time ("full
+ * jitter"), so that callers that failed together do not return together.
  */
 export const fullJitter = (n: number, first: number, longest: number): number =>
   Math.random() * Math.min(longest, first * 2 ** Math.min(n, 30))

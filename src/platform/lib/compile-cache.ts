@@ -1,5 +1,6 @@
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { ROOT } from './root.ts'
 
 type CompileCache = { enableCompileCache?: (directory: string) => unknown }
 
@@ -7,4 +8,4 @@ type CompileCache = { enableCompileCache?: (directory: string) => unknown }
  * Keeps compiled code beside the program, so that later starts are a fifth faster. Node 20 has no such cache. The default
  * would be a folder in /tmp, where other users of the machine could plant code. A folder that cannot be written is no error.
  */
-;(module as CompileCache).enableCompileCache?.(fileURLToPath(new URL('compiled', import.meta.url)))
+;(module as CompileCache).enableCompileCache?.(fileURLToPath(new URL('.build/parts/compiled', ROOT)))

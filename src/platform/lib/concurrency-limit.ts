@@ -1,6 +1,6 @@
 import { Refusal } from './web/rescode.ts'
 
-/** There is more work than can be done in time. The request has changed nothing. */
+/** More work has arrived than can be done in time. The refused request has changed nothing. */
 export class Overloaded extends Refusal {
   override readonly name = 'Overloaded'
   constructor(queue: string) {
@@ -17,9 +17,9 @@ export interface QueueLimits {
 export interface ConcurrencyOptions extends QueueLimits {
   /** The name of the resource, for the log. */
   readonly name: string
-  /** How much is done at once. */
+  /** How many tasks run at once. */
   readonly most: number
-  /** Work here counts there too: these queues share a limit. */
+  /** A limit shared with other queues: work counts there too. */
   readonly within?: ConcurrencyLimit | undefined
 }
 
@@ -38,6 +38,8 @@ export class ConcurrencyLimit {
   readonly #waiting: Waiting[] = []
   #running = 0
   #timer: NodeJS.Timeout | undefined
+  /** When the timer fires. */
+  #checkAt = Number.POSITIVE_INFINITY
 
   constructor(options: ConcurrencyOptions) {
     this.#options = options
@@ -47,7 +49,7 @@ export class ConcurrencyLimit {
     return this.#waiting.length
   }
 
-  /** `until`, on performance's clock: when nobody needs the work any more; by default `waitMs` from now. */
+  /** `until`, by `performance.now()`: when nobody needs the work any more; by default `waitMs` from now. */
   async run<Result>(work: () => Promise<Result>, until = performance.now() + this.#options.waitMs): Promise<Result> {
     const { most, within } = this.#options
     if (this.#running < most) this.#running++
@@ -65,7 +67,7 @@ export class ConcurrencyLimit {
       const refuse = () => reject(new Overloaded(name))
       if (this.#waiting.length >= length) return refuse()
       this.#waiting.push({ until, begin, refuse })
-      this.#watch()
+      this.#watch(until)
     })
   }
 
@@ -81,22 +83,23 @@ export class ConcurrencyLimit {
     else this.#running--
   }
 
-  /** Work that has waited too long is refused at that moment, not when a slot is free. */
-  #watch(): void {
-    if (this.#timer !== undefined || this.#waiting.length === 0) return
-    const soonest = this.#waiting.reduce((least, { until }) => Math.min(least, until), Number.POSITIVE_INFINITY)
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined
-        const now = performance.now()
-        const late = this.#waiting.filter(({ until }) => until <= now)
-        for (const waiter of late) {
-          this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
-          waiter.refuse()
-        }
-        this.#watch()
-      },
-      Math.max(1, Math.ceil(soonest - performance.now())),
-    ).unref()
+  /** Work that has waited too long is refused at that moment, not when a slot becomes free. */
+  #watch(until: number): void {
+    if (until >= this.#checkAt) return
+    this.#checkAt = until
+    clearTimeout(this.#timer)
+    const delay = Math.max(1, Math.ceil(until - performance.now()))
+    this.#timer = setTimeout(() => this.#refuseOverdue(), delay).unref()
+  }
+
+  #refuseOverdue(): void {
+    this.#checkAt = Number.POSITIVE_INFINITY
+    const now = performance.now()
+    const waiting = this.#waiting.splice(0)
+    this.#waiting.push(...waiting.filter(({ until }) => until > now))
+    for (const { until, refuse } of waiting) {
+      if (until <= now) refuse()
+      else this.#watch(until)
+    }
   }
 }

@@ -2,7 +2,7 @@
 
 export const EXPORT_TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson; charset=utf-8' } as const
 
-/** A cell that a spreadsheet would read as a formula gets an apostrophe before it; in East Asia some read fullwidth signs so, too. */
+/** Puts an apostrophe before what a spreadsheet would read as a formula; some in East Asia accept fullwidth signs. */
 export const withoutFormula = (text: string): string => (/^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text)
 
 const quoted = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)

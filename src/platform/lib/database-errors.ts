@@ -1,11 +1,11 @@
 interface Nature {
-  /** The server has answered, and the connection can be used again. */
+  /** The server has answered, so the connection can be used again. */
   readonly keepsConnection: boolean
   /** A write was sent, and no answer came: it may have been committed. */
   readonly outcomeUnknown: boolean
 }
 
-/** The database cannot be reached, is shutting down, accepts no writes or took too long: an outage, not a mistake. */
+/** The database cannot be reached, is shutting down, accepts no writes or took too long: an outage, not a bug. */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable'
   readonly keepsConnection: boolean
@@ -18,15 +18,14 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-// PostgreSQL, appendix A. Class 08 is connection trouble, 53 is "insufficient resources" (53100: the disk is full),
-// 57P01–57P05, 25P03 and 25P04 are shutdown, start-up and sessions that are ended; a read-only database is a standby, or
-// became one.
+// PostgreSQL, appendix A. Class 08 is a failed connection, 53 is "insufficient resources" (53100: the disk is full),
+// 57P01–57P05, 25P03 and 25P04 are shutdown, start-up and terminated sessions; 25006 means a standby.
 const SQLSTATES = /^(08...|53...|57P0[1-5]|25P0[34]|25006)$/
-/** Time-outs of statement and lock, and broken deadlocks: nothing was done, and the connection is as before. */
+/** Timeouts of statements and locks, and broken deadlocks: nothing was done, and the connection is still good. */
 const TOOK_TOO_LONG = new Set(['57014', '55P03', '40P01'])
 /**
- * The server reports the others before it has done anything. A crash of another session (57P02) may come at any moment, and
- * a pooler that has lost the server says so with a code of class 08.
+ * The server reports all others before it has done anything. The crash of another session (57P02) may come at any
+ * moment, and a pooler that has lost the server reports class 08.
  */
 const SAYS_NOTHING_OF_OUTCOME = /^(57P02|08...)$/
 const NEVER_SENT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'])
@@ -34,15 +33,15 @@ const SYSTEM_CODES = new Set([...NEVER_SENT_CODES, 'ECONNRESET', 'ETIMEDOUT', 'E
 const NEVER_SENT_MESSAGES =
   /^(Connection terminated due to connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/
 const LOST_MESSAGES = /^(Connection terminated|Query read timeout)/
-/** Of `SQLSTATES` those that may pass in a moment: no resources but connections, which sessions that end give back. */
+/** Those of `SQLSTATES` that may pass in a moment. Of missing resources only connections, which ending sessions free. */
 const AWAY = /^(08...|53300|57P0[1-5]|25P0[34]|25006)$/
-/** Columns of a statement have changed while it was prepared on this connection. The message is in the server's language. */
+/** Columns of a prepared statement have changed. Recognized by routine, since the message is in the server's language. */
 export const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
 
 /**
- * Citus reports a worker that was lost in the middle of a statement as XX000, with libpq's words; it is treated as 08006, a
- * failed connection. What a worker itself reports may have that code too.
+ * Citus reports a worker lost in mid-statement as XX000, with libpq's message; we treat it as 08006, a failed
+ * connection. Errors of a worker itself may have XX000 too.
  */
 const isLostWorker = (error: Error): boolean =>
   (error as { routine?: unknown }).routine === 'ReportResultError' &&
@@ -50,10 +49,7 @@ const isLostWorker = (error: Error): boolean =>
     error.message,
   )
 
-/**
- * A database that is closed to connections says it with a code that it has for much else; it is treated as one that
- * starts.
- */
+/** The database does not allow connections, which it reports with an unspecific code; treated as one that is starting. */
 const isClosed = (error: Error): boolean => (error as { routine?: unknown }).routine === 'CheckMyDatabase'
 
 function codeOf(error: unknown): string {
@@ -78,7 +74,7 @@ export function isUnavailable(error: unknown): boolean {
   )
 }
 
-/** Whether the database, or the way to it, is gone and may be back in a moment. */
+/** Whether the database cannot be reached now but may be back in a moment. */
 export function isAway(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isAway)
   if (!isUnavailable(error)) return false
@@ -87,15 +83,15 @@ export function isAway(error: unknown): boolean {
   return !/^(Query read timeout|Cannot use a pool)/.test((error as Error).message)
 }
 
-/** Whether no answer came in time: what was asked may still be done. */
+/** Whether no answer came in time, so that the statement may still be carried out. */
 export const isUnanswered = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('Query read timeout')
 
-/** Whether a statement was not even sent, or refused by a server that takes no writes: certain, whatever it would do. */
+/** Whether a statement certainly did nothing: it was never sent, or refused by a server that takes no writes. */
 export const wasRefused = (error: unknown): boolean =>
   codeOf(error) === '25006' || (error instanceof Error && NEVER_SENT_MESSAGES.test(error.message) && isAway(error))
 
-/** Whether what was sent may have been done although the answer is this error. */
+/** Whether a statement may have been carried out in spite of this error. */
 function mayHaveBeenDone(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(mayHaveBeenDone)
   const code = codeOf(error)
@@ -113,7 +109,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const OUTCOME_UNKNOWN =
   'it did not respond in time, or the connection was lost: it is unknown whether this was carried out'
 
-/** Whether the connection on which this has happened can be used again. */
+/** Whether the connection can be used again after this error. */
 export const keepsConnection = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable
     ? error.keepsConnection

@@ -4,51 +4,51 @@ import { echo, type FailureAnswer, RESCODES, Refusal, type Rescode, textOf } fro
 /** How the standard dialect reports a failure (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1). */
 export interface OAuthError {
   readonly error: string
-  /** HTTP status, where the failure is not sent by way of the browser. */
+  /** HTTP status, unless the failure is sent through the browser. */
   readonly status: 400 | 401 | 403 | 429 | 500 | 503
-  /** Says no more than a caller may know of what was wrong; as a function it is given `value`. */
+  /** Must not reveal more than the caller may know; a function is given `value`. */
   readonly description: LocalizedText | ((value: string) => LocalizedText)
 }
 
-/** A row of a room's table of failures: how each dialect reports it. The first columns are the contract's. */
+/** A row of a room's table of failures: how each dialect reports it. All columns but `standard` are the contract's. */
 export interface FailureRow {
   readonly rescode: Rescode
-  /** Fills the *what* of the rescode's message; as a function it is given `value`, shortened for an answer. */
+  /** Fills the *what* of the rescode's message; a function is given `value`, shortened for answers. */
   readonly what?: Detail | ((value: string) => Detail)
   /** Replaces the rescode's message. */
   readonly message?: LocalizedText | ((value: string) => LocalizedText)
-  /** The app made the request wrongly, and the page says so to the person whom it has sent here. */
+  /** The app's fault: the page tells the person whom the app has sent here. */
   readonly byApp?: true
-  /** HTTP status with ENVELOPE_HTTP_STATUS=native, where it is not the rescode's own. */
+  /** HTTP status with ENVELOPE_HTTP_STATUS=native, if not the rescode's own. */
   readonly nativeStatus?: number
   /** HTTP status whatever the mode. */
   readonly status?: 404 | 405 | 429
-  /** Missing where only the contract's dialect, or an operator, can meet the failure. */
+  /** Missing if the failure occurs only in the contract's dialect or for operators. */
   readonly standard?: OAuthError
 }
 
-/** A row of a table *order of checks* of the REFERENCE. */
+/** A row of one of the tables "order of checks" in the REFERENCE. */
 interface CheckRow {
   readonly check: string
-  /** The failures with which it refuses; that of a missing parameter with its name: `parameter_missing state`. */
+  /** The failures it refuses with; a missing parameter is named: `parameter_missing state`. */
   readonly failures: readonly string[]
 }
 export type CheckSequence = Readonly<Record<number, CheckRow>>
 
 export interface FailureFacts {
-  /** What the caller sent, or the parameter's name: the answer repeats it, the log does not. */
+  /** What the caller sent, or the parameter's name. The answer repeats it, the log does not. */
   readonly value?: string
-  /** For the log only; holds no secret. */
+  /** For the log only; must hold no secret. */
   readonly detail?: string
-  /** Seconds until it is worth trying again. */
+  /** Seconds until a retry makes sense. */
   readonly retryAfterS?: number
-  /** Methods that the path has, where the request had another. */
+  /** Methods that the path supports, if the request had another. */
   readonly allow?: readonly string[]
-  /** Whose token it is, if known; for the log and for `gatehouse explain`. */
+  /** Whose token it is, if known; for the log and `gatehouse explain`. */
   readonly about?: { readonly appKey: string; readonly cid: number; readonly userId: string }
 }
 
-/** Thrown by an operation that refuses. It says what is wrong; how that is reported is up to the dialect that asked. */
+/** Thrown by an operation that refuses. It says what is wrong; the caller's dialect decides how to report that. */
 export class NamedFailure extends Refusal {
   override readonly name = 'NamedFailure'
   readonly failure: string
@@ -63,17 +63,17 @@ export class NamedFailure extends Refusal {
   }
 }
 
-/** The same failure by another name for those who read why; the answer may say more of it. */
+/** The same failure under another name in the log; `more` may change the answer. */
 export const renamed = ({ row, facts }: NamedFailure, name: string, more: Partial<FailureRow> = {}): NamedFailure =>
   new NamedFailure(name, { ...row, ...more }, facts)
 
-/** For a table of failures: makes the failure of a name, to be thrown. */
+/** For a table of failures: creates the failure of a name, to be thrown. */
 export const failureFactory =
   <Name extends string>(table: Readonly<Record<Name, FailureRow>>) =>
   (failure: Name, facts: FailureFacts = {}): NamedFailure =>
     new NamedFailure(failure, table[failure], facts)
 
-/** A named failure in the contract's dialect. The log gets its name. */
+/** A named failure in the contract's dialect; its name goes to the log. */
 export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAnswer {
   const { value = '', detail, retryAfterS, allow, about } = facts
   const filled = <Text extends Detail>(text: Text | ((value: string) => Text) | undefined) =>
@@ -81,27 +81,20 @@ export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAn
   const [what, message] = [filled(row.what), filled(row.message)]
   const text = textOf(row.rescode, message, what)
   const { status: nativeStatus } = RESCODES[row.rescode]
+  const retry = retryAfterS === undefined ? undefined : { 'Retry-After': String(Math.max(1, retryAfterS)) }
+  const headers = retry ?? (allow && { Allow: allow.join(', ') })
   return {
     rescode: row.rescode,
     message: String(text),
     text,
     status: (native) => row.status ?? (native ? (row.nativeStatus ?? nativeStatus) : 200),
-    failure: {
-      name: failure,
-      ...(detail === undefined ? {} : { detail }),
-      ...(about === undefined ? {} : { about }),
-      ...(what === undefined ? {} : { what }),
-      ...(row.byApp ? { byApp: true } : {}),
-      ...(row.status ? { status: row.status } : {}),
-      ...(retryAfterS === undefined ? {} : { headers: { 'Retry-After': String(Math.max(1, retryAfterS)) } }),
-      ...(allow === undefined ? {} : { headers: { Allow: allow.join(', ') } }),
-    },
+    failure: { name: failure, detail, about, what, byApp: row.byApp, status: row.status, headers },
   }
 }
 
 const SERVER_ERROR: OAuthError = { error: 'server_error', status: 500, description: localized('server-failed') }
 
-/** RFC 6749 §5.2 allows these characters in a description. */
+/** RFC 6749 §5.2 allows only the other characters in a description. */
 const NOT_IN_DESCRIPTIONS = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g
 
 export function oauthErrorOf({ row, facts }: NamedFailure) {

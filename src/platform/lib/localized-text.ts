@@ -6,15 +6,15 @@ import { REFUSALS } from './refusals.ts'
 import { storableText } from './storable.ts'
 
 /**
- * What the platform says of calls, inputs and checks: thrown and stored as an id and values, worded where somebody reads it. The
- * English of an id is here and goes over the wire; its Chinese is in views/locales/reasons.zh-CN.json.
+ * Messages about calls, inputs and checks are thrown and stored as an id and values, and put into words where somebody
+ * reads them. The English of an id is here and goes over the wire; its Chinese is in views/locales/reasons.zh-CN.json.
  */
 export const TEXTS = { ...FIELD_PROBLEMS, ...REASONS, ...REFUSALS, ...FINDINGS }
 export type TextId = keyof typeof TEXTS
 
 /**
- * A text and the values that its words leave open. Answers in JSON and log lines show its English; a page words it for its
- * reader, and `storedJson` keeps it as it is.
+ * A text's id and the values of its placeholders. JSON answers and log lines have its English, pages the reader's
+ * language, and `storedJson` keeps id and values.
  */
 export class LocalizedText<Id extends TextId = TextId> {
   readonly id: Id
@@ -34,14 +34,14 @@ export class LocalizedText<Id extends TextId = TextId> {
   }
 }
 
-/** A value as it came over the wire, or words. */
+/** A value as it came over the wire, or a text. */
 export type Detail = string | LocalizedText
 
 type Value = Detail | number | bigint
 type NamesIn<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
 type ValuesOf<Id extends TextId> = Readonly<Record<NamesIn<(typeof TEXTS)[Id]>, Value>>
 
-/** The text of this id with exactly the values that its words name. */
+/** The text with this id and exactly the values that its placeholders name. */
 export const localized = <Id extends TextId>(
   id: Id,
   ...[values]: [NamesIn<(typeof TEXTS)[Id]>] extends [never] ? [] : [values: ValuesOf<Id>]
@@ -60,7 +60,7 @@ export const localized = <Id extends TextId>(
 export const listed = (as: 'either' | 'both' | 'and-a', values: readonly Detail[]): Detail =>
   values.reduceRight((others, value) => localized(as, { value, others }))
 
-/** The words of a text with its values in them; of an id that only a newer process knows, its values. */
+/** The words with the values filled in; without words, for an id that only a newer process knows, the values alone. */
 export function filled(
   { values }: LocalizedText,
   words: string | undefined,
@@ -74,7 +74,7 @@ export function filled(
   return words.replace(/\{(\w+)\}/g, (_, name: string) => show(values[name] ?? '', name))
 }
 
-/** Changes each value by `change`, and a text that has no id, whose name is ''. */
+/** Maps each value by `change`; a plain string has the name ''. */
 export function withValues<Given extends Detail>(detail: Given, change: (value: string, name: string) => string): Given
 export function withValues(detail: Detail, change: (value: string, name: string) => string, name = ''): Detail {
   if (typeof detail === 'string') return change(detail, name)
@@ -83,7 +83,7 @@ export function withValues(detail: Detail, change: (value: string, name: string)
 }
 const inside = withValues as (detail: Detail, change: (value: string, name: string) => string, name: string) => Detail
 
-/** As it is stored. Ids that a newer process has stored stay, though no type names them. */
+/** The stored form. Accepts ids that only a newer process knows. */
 export const storedText: z.ZodType<LocalizedText> = z
   .object({
     id: z.custom<TextId>((id) => typeof id === 'string'),
@@ -94,10 +94,10 @@ export const storedText: z.ZodType<LocalizedText> = z
   .transform(({ id, values }) => new LocalizedText(id, values))
 export const storedDetail: z.ZodType<Detail> = z.union([z.string(), storedText])
 
-/** A detail for a column of jsonb. */
+/** A detail for a jsonb column. */
 export const storable = (detail: Detail | null): string | null => (detail === null ? null : storedJson(detail))
 
-/** JSON for a column of jsonb, with ids and values of texts; without U+0000 and halves of surrogate pairs. */
+/** JSON for a jsonb column, with texts as ids and values; without U+0000 and lone surrogates. */
 export const storedJson = (value: unknown): string =>
   JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, name, given) {
     const held = this[name]

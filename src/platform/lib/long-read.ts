@@ -9,8 +9,8 @@ const LONG_READ_RUNNING: FailureRow = {
 }
 
 /**
- * Reads that an operator asks for and that go through whole tables: one at a time, so that they never hold all connections
- * of operators. There is no queue: a further one is refused at once, with 429. Made once a process.
+ * Reads of whole tables for operators: one at a time per process, so that they never hold all connections of operators.
+ * There is no queue: another one is refused at once, with 429.
  */
 export class LongReads {
   #isReading = false

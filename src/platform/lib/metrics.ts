@@ -5,7 +5,7 @@ import { RequestMeter } from './web/request-meter.ts'
 
 export type Metrics = ReturnType<typeof openMetrics>
 
-/** Access tokens issued. Counted as plain numbers: this runs for every exchange and refresh. */
+/** Counts issued access tokens as plain numbers, since this runs for every exchange and refresh. */
 function countedByGrant(registers: Registry[]) {
   const counted = { authorization_code: 0, refresh_token: 0 }
   new Counter({
@@ -21,7 +21,7 @@ function countedByGrant(registers: Registry[]) {
   return counted
 }
 
-/** What a process counts, for `/metrics`. Labels have values from lists in the code, never from a caller. */
+/** The metrics of one process. Label values come from lists in the code, never from a caller. */
 export function openMetrics() {
   const registry = new Registry()
   const registers = [registry]
@@ -30,7 +30,7 @@ export function openMetrics() {
   return {
     registry,
     requests: new RequestMeter(registry),
-    /** For the history of the console; not for `/metrics`, whose labels name no app and no partner. */
+    /** For the console's history; not for `/metrics`, whose labels name no app and no partner. */
     activity: new ActivityMeter(),
     /** For developers, by app and day; not for `/metrics` either. */
     usage: new UsageMeter(),
@@ -60,7 +60,7 @@ export function openMetrics() {
       ['task', 'outcome'],
     ),
     purgedRows: counter('gatehouse_purged_rows_total', 'Rows that the purge has deleted, by table', ['table']),
-    /** A gauge that is read at each scrape, with a label for each of its values; replaces an earlier one of that name. */
+    /** Registers a gauge that is read at each scrape, one label value per entry; replaces an earlier one of that name. */
     watch: (
       name: string,
       help: string,

@@ -1,6 +1,6 @@
 /**
- * Node 20 has no `navigator`. Without one, pg finds out whether it runs at Cloudflare by making a Response, for which Node
- * loads its whole fetch: a tenth of a start. Newer ones have this very one.
+ * Node 20 has no `navigator`; newer versions have exactly this one. Without it pg detects Cloudflare by creating a
+ * Response, for which Node loads all of fetch: a tenth of the start-up time.
  */
 if (!('navigator' in globalThis)) {
   Object.defineProperty(globalThis, 'navigator', { value: { userAgent: `Node.js/${process.versions.node}` } })

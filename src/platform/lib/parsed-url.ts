@@ -1,7 +1,7 @@
 import { readOr } from './read-or.ts'
 
 /**
- * The URL that a text is, against `base` where there is one; undefined for what is none. It stands for `URL.canParse`, which
- * under Node 20 and 22 takes `https://münchen.de` for no URL once it was called some thousand times.
+ * Parses a URL, relative to `base` if given; undefined if it is not one. Used instead of `URL.canParse`, which under
+ * Node 20 and 22 rejects `https://münchen.de` after some thousand calls.
  */
 export const parsedUrl = (text: string, base?: string): URL | undefined => readOr(() => new URL(text, base), undefined)

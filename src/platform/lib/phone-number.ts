@@ -1,3 +1,3 @@
-/** With its country's code. Whoever keeps numbers without one means those of one country. */
+/** A phone number with its country code. Numbers stored without one all belong to the same country. */
 export const internationalNumber = (number: string, countryCode: number): string =>
   number.startsWith('+') ? number : `+${countryCode}${number}`

@@ -1,13 +1,13 @@
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 
-/** Pictures that somebody has uploaded. */
+/** Uploaded pictures. */
 
-const LONGEST_SIDE = 4_096
+const MAX_SIDE = 4_096
 const SIDE = 512
 const QUALITY = 82
 
-/** An honest picture takes a tenth of it. */
-const DECODED_WITHIN_S = 3
+/** An ordinary picture takes a tenth of this. */
+const DECODE_TIMEOUT_S = 3
 
 const FORMATS: readonly string[] = ['png', 'jpeg', 'webp']
 
@@ -15,8 +15,8 @@ const FORMATS: readonly string[] = ['png', 'jpeg', 'webp']
 export const pictureSlots = (): ConcurrencyLimit =>
   new ConcurrencyLimit({ name: 'pictures', most: 2, length: 20, waitMs: 3_000 })
 
-/** With the first picture; its other decoders, which nobody needs here, are out of reach. */
-async function library() {
+/** Loaded with the first picture. All decoders that are not needed are blocked. */
+async function loadSharp() {
   const { default: sharp } = await import('sharp')
   sharp.cache(false)
   sharp.concurrency(1)
@@ -27,20 +27,20 @@ async function library() {
   return sharp
 }
 
-/** Undefined for what is no PNG, JPEG or WebP, is damaged, or has more than 4,096 pixels on a side. */
-export async function madeAnew(upload: Buffer): Promise<Buffer | undefined> {
-  const sharp = await library()
-  const options = { limitInputPixels: LONGEST_SIDE ** 2, failOn: 'error' } as const
+/** The picture as a square JPEG. Undefined if it is not PNG, JPEG or WebP, is damaged, or exceeds 4,096 pixels on a side. */
+export async function reencodePicture(upload: Buffer): Promise<Buffer | undefined> {
+  const sharp = await loadSharp()
+  const options = { limitInputPixels: MAX_SIDE ** 2, failOn: 'error' } as const
   try {
     const { format, width, height } = await sharp(upload, options).metadata()
-    if (!FORMATS.includes(format) || Math.max(width, height) > LONGEST_SIDE) return undefined
+    if (!FORMATS.includes(format) || Math.max(width, height) > MAX_SIDE) return undefined
     return await sharp(upload, options)
       .autoOrient()
       .resize(SIDE, SIDE, { fit: 'cover' })
       .flatten({ background: 'white' })
       .toColourspace('srgb')
       .jpeg({ quality: QUALITY })
-      .timeout({ seconds: DECODED_WITHIN_S })
+      .timeout({ seconds: DECODE_TIMEOUT_S })
       .toBuffer()
   } catch {
     return undefined // whatever is wrong with a file, it is not accepted

@@ -1,11 +1,12 @@
 /**
- * Names and passwords that look the same are the same, whichever keyboard or system they were typed on: the normal forms of
- * RFC 8264 and RFC 8265 (PRECIS). Case counts. A name is kept as it was typed, to be shown, and compared in its normal form.
+ * Normal forms of names and passwords after RFC 8264 and RFC 8265 (PRECIS), so that those that look the same are the
+ * same, whichever keyboard or system they were typed on. Case counts. Names are displayed as typed and compared
+ * normalized.
  */
 
 /** Fullwidth and halfwidth forms, and U+3000. */
 const WIDE_OR_NARROW = /[\u3000\uff01-\uff9f\uffa1-\uffee]/g
-/** Halfwidth Hangul: what comes first, what it stands for, how many. NFKC would go on to conjoining letters. */
+/** Halfwidth Hangul: first code, code of the regular form, count. NFKC would turn them into conjoining letters. */
 const HANGUL = [
   [0xffa1, 0x3131, 30],
   [0xffc2, 0x314f, 6],
@@ -15,12 +16,12 @@ const HANGUL = [
 ] as const
 const FULLWIDTH_MACRON = '\uffe3'
 
-/** What a fullwidth or halfwidth character is a form of: its decomposition mapping (RFC 8265 §3.3.2). */
-function unwidened(character: string): string {
-  if (character === FULLWIDTH_MACRON) return '\u00af' // which NFKC would take apart too
+/** The regular form of a fullwidth or halfwidth character: its decomposition mapping (RFC 8265 §3.3.2). */
+function withoutWidth(character: string): string {
+  if (character === FULLWIDTH_MACRON) return '\u00af' // NFKC would decompose that too
   const code = character.charCodeAt(0)
-  for (const [first, stands, count] of HANGUL) {
-    if (code >= first && code < first + count) return String.fromCharCode(stands + code - first)
+  for (const [first, regular, count] of HANGUL) {
+    if (code >= first && code < first + count) return String.fromCharCode(regular + code - first)
   }
   return character.normalize('NFKC')
 }
@@ -29,22 +30,22 @@ const SPACES = /\p{Zs}+/gu
 const SPACE = /\p{Zs}/gu
 
 /**
- * The form in which passports, clientIds and names of operators and members are compared: UsernameCasePreserved, that is
- * without forms of width and in NFC. Ours may have spaces: one stands for any number of any kind, as pages show them.
+ * The form in which passports, clientIds and names of operators and members are compared: UsernameCasePreserved, that
+ * is without width variants and in NFC. Ours may have spaces: a run of any kind becomes one, as pages show it.
  */
 export const normalName = (text: string): string =>
-  text.replace(WIDE_OR_NARROW, unwidened).replace(SPACES, ' ').normalize('NFC')
+  text.replace(WIDE_OR_NARROW, withoutWidth).replace(SPACES, ' ').normalize('NFC')
 
 /** The form in which passwords are hashed: OpaqueString, that is with ASCII spaces and in NFC. */
 export const normalPassword = (text: string): string => text.replace(SPACE, ' ').normalize('NFC')
 
-/** Characters that nobody sees, zero-width spaces and joiners among them: two names could look alike, or empty. */
+/** Invisible characters, such as zero-width spaces and joiners: with them two names could look alike, or empty. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u
 export const hasInvisible = (text: string): boolean => INVISIBLE.test(text)
 
-/** Arabic letters that can be joined with the one before. */
+/** Arabic letters that join with the preceding one. */
 const JOINING = String.raw`[[\p{Script=Arabic}&&\p{L}]--[\u0621\u0674\ufb50-\ufdff\ufe70-\ufefc]]`
-/** Arabic letters that are not joined with the next one anyway: Joining_Type R, which JavaScript's expressions lack. */
+/** Arabic letters that never join with the following one: Joining_Type R, which JavaScript's regular expressions lack. */
 const ENDING = [
   String.raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0`,
   String.raw`\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773`,
@@ -52,12 +53,12 @@ const ENDING = [
 ].join('')
 const VIRAMA = String.raw`[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca]`
 const PICTURE = String.raw`\p{Extended_Pictographic}`
-/** The flags of England, Scotland and Wales, in tag characters: others show nothing. */
+/** The flags of England, Scotland and Wales in tag characters; no others are displayed. */
 const FLAG =
   String.raw`(?<=\u{1f3f4})\u{e0067}\u{e0062}` +
   String.raw`(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}`
 
-/** Joiners and selectors where they change what is seen (RFC 5892 Appendix A, and beyond it what emoji and Han need). */
+/** Joiners and selectors where they have a visible effect (RFC 5892 Appendix A, plus what emoji and Han need). */
 const JOINED = new RegExp(
   [
     String.raw`(?<=(?![${ENDING}])${JOINING}\p{Mn}*)\u200c(?=${JOINING})`,
@@ -77,13 +78,13 @@ const SEEN = /[\p{L}\p{N}\p{P}\p{S}]/u
 /** Braille without a dot. */
 const EMPTY_SYMBOL = '\u2800'
 
-/** Whether people see all of a name that a stranger has chosen: another one with the same look would pass for it. */
+/** Whether all of a name is visible; a stranger could otherwise choose one that looks like another. */
 export const isSeen = (text: string): boolean =>
   SEEN.test(text) && !text.includes(EMPTY_SYMBOL) && !hasInvisible(text.replace(JOINED, ''))
 
 /**
- * What no password may hold (FreeformClass): control characters, halves of surrogate pairs, noncharacters and what nobody
- * sees. The joiners of Persian and Indic words, and of emoji, are typed on purpose.
+ * What no password may hold (FreeformClass): control characters, lone surrogates, noncharacters and invisible
+ * characters. Joiners in Persian and Indic words and in emoji are typed on purpose.
  */
 const NOT_IN_PASSWORDS =
   /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/u

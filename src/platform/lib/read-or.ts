@@ -1,4 +1,4 @@
-/** What `read` returns, or `otherwise` where it throws: a text from outside may have another form. */
+/** The result of `read`, or `otherwise` if it throws: for texts from outside that may be malformed. */
 export function readOr<Read, Otherwise>(read: () => Read, otherwise: Otherwise): Read | Otherwise {
   try {
     return read()
@@ -7,5 +7,5 @@ export function readOr<Read, Otherwise>(read: () => Read, otherwise: Otherwise):
   }
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined if the text is not JSON. */
 export const jsonOf = (text: string): unknown => readOr(() => JSON.parse(text), undefined)

@@ -1,4 +1,4 @@
-/** Why the platform refuses a call or an operation, and why a call of its own has failed, in English: clauses that are kept and in part answered. */
+/** Why the platform refuses a call or operation, and why its own calls fail: English clauses, stored and partly answered. */
 export const REASONS = {
   'field-came-twice': '{field} was sent more than once',
   'scheme-not-mws': 'Authorization: the scheme is not "MWS" and one space',

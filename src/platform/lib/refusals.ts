@@ -1,4 +1,4 @@
-/** Why area A, the pages and the operators' API refuse, in English: `message` and `error_description` of answers, and what an error page says. */
+/** Why area A, pages and the operators' API refuse, in English: for answers and error pages. */
 export const REFUSALS = {
   // The error table of area A
   'bad-client-credentials': 'Bad client credentials',

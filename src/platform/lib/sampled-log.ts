@@ -1,29 +1,29 @@
 import { DatabaseUnavailable } from './database-errors.ts'
 import type { Log } from './log.ts'
 
-/** How a line is written; a request's own log adds the request's id. */
+/** Writes a line; a request's own log adds the request's id. */
 type Writer = Record<SampledLine['level'], (fields: object, message: string) => void>
 
 interface SampledLine {
   readonly level: 'info' | 'warn' | 'error'
-  /** Lines of one kind share a sample. A small set of fixed texts, never from a caller. */
+  /** Lines of one kind are sampled together. One of a few fixed texts, never from a caller. */
   readonly kind: string
   readonly message: string
-  /** Only called for the line that is written. */
+  /** Called only for lines that are written. */
   readonly fields?: () => object
 }
 
 /**
- * Lines that many requests could cause at once: the first of a kind is written at once, those that follow within a minute
- * are counted, and a line at the end of that minute says how many there were.
+ * A log for lines that many requests could cause: the first of a kind is written at once, those that follow within a
+ * minute are only counted, and a line at the end of that minute says how many there were.
  */
 export interface SampledLog {
   write(line: SampledLine, log?: Writer): void
-  /** Logs how many were left out so far. */
+  /** Logs how many lines have been left out so far. */
   close(): void
 }
 
-/** Of work that nobody waits for. That the database is away is left to the requests, which log it. */
+/** Logs a failure of work that no request waits for. An unavailable database is left to the requests, which log it. */
 export function logBackgroundFailure(log: SampledLog, message: string, err: unknown): void {
   if (err instanceof DatabaseUnavailable) return
   log.write({ level: 'error', kind: message, message, fields: () => ({ err }) })
@@ -36,7 +36,7 @@ interface Sample {
 }
 
 const EVERY_MS = 60_000
-/** Beyond that, kinds share one sample: a kind that is not bounded as it should be must not make the log grow. */
+/** Further kinds share one sample, so that an unbounded kind, a bug, cannot flood the log. */
 const MAX_KINDS = 200
 const OTHER = 'other'
 
@@ -47,7 +47,7 @@ export function openSampledLog(log: Log, everyMs = EVERY_MS): SampledLog {
   const summarize = ({ line, leftOut }: Sample): void => {
     if (leftOut > 0) log[line.level]({ kind: line.kind, leftOut }, `${line.message} (similar lines left out)`)
   }
-  /** Ends the samples that are over; runs once a minute while there are any. */
+  /** Summarizes expired samples; runs once a minute while there are any. */
   const endSamples = (): void => {
     const now = performance.now()
     for (const [kind, sample] of samples) {

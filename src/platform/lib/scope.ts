@@ -1,4 +1,4 @@
-/** A grant holds both dialects' scopes: `profile` also allows USER_INFO, for A5. Each answers with its own names. */
+/** A grant holds scopes of both dialects: `profile` implies USER_INFO, for A5. Each dialect answers with its own names. */
 
 export const SCOPES = ['USER_INFO', 'PHONE_NUMBER'] as const
 
@@ -6,7 +6,7 @@ export type Scope = (typeof SCOPES)[number]
 
 export const isScope = (text: string): text is Scope => (SCOPES as readonly string[]).includes(text)
 
-/** The standard dialect's own scopes, each with the contract's scope that it stands for. */
+/** The standard dialect's scopes, each with the contract scope that it implies. */
 export const STANDARD_SCOPES = {
   openid: undefined,
   profile: 'USER_INFO',
@@ -24,10 +24,10 @@ export const withContractScopes = (asked: readonly string[]): string[] => [
   ]),
 ]
 
-/** Cache: by the scopes of the app, of which there are few combinations: this is asked for every refresh. */
+/** Cache: by the app's scopes, of which there are few combinations; read for every refresh. */
 const grantable = new Map<string, readonly string[]>()
 
-/** Every scope that grants to an app with these contract scopes may hold. */
+/** All scopes that a grant may hold for an app with these contract scopes. */
 export function grantableScopes(ofApp: readonly Scope[]): readonly string[] {
   const key = ofApp.join()
   const known = grantable.get(key)
@@ -38,9 +38,9 @@ export function grantableScopes(ofApp: readonly Scope[]): readonly string[] {
   return all
 }
 
-/** What the contract's dialect calls granted scopes. */
+/** Names in the contract's dialect. */
 export const contractNames = (granted: readonly string[]): string[] => granted.filter(isScope)
 
-/** Names in the standard dialect: a contract scope is left out beside the standard one that implies it. */
+/** Names in the standard dialect: a contract scope is left out if a standard one implies it. */
 export const standardNames = (granted: readonly string[]): string[] =>
   granted.filter((scope) => !STANDARD.some(([name, contract]) => contract === scope && granted.includes(name)))

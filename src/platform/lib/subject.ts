@@ -8,8 +8,8 @@ export interface Subject {
 const ASCII = /^[\x20-\x7e]*$/
 
 /**
- * The `sub` of a user: cid and user_id together (REFERENCE "Credentials"). It has 255 ASCII characters at most (OIDC Core
- * §2), so of a user_id with others it has the hash, behind a full stop, which no other `sub` has there.
+ * The `sub` of a user: cid and user_id together (REFERENCE "Credentials"). A `sub` has at most 255 ASCII characters
+ * (OIDC Core §2), so a user_id with others is hashed; the full stop keeps those apart from plain ones.
  */
 export const subjectOf = (user: Subject): string =>
   ASCII.test(user.userId) ? `${user.cid}-${user.userId}` : `${user.cid}.${sha256(user.userId).toString('base64url')}`

@@ -1,29 +1,29 @@
 /**
- * Traces (OpenTelemetry), as the rooms see them. There are none unless OTEL_EXPORTER_OTLP_ENDPOINT is set: then
- * src/operations/metrics/otlp-tracing.ts implements this, and is not even loaded otherwise.
+ * The rooms' interface to tracing (OpenTelemetry). With OTEL_EXPORTER_OTLP_ENDPOINT,
+ * src/operations/metrics/otlp-tracing.ts is loaded and implements it; otherwise there is no tracing.
  */
 
 export type SpanAttributes = Readonly<Record<string, string | number>>
 
 export interface Span {
   readonly traceId: string
-  /** For the next service (W3C Trace Context). */
+  /** To pass to the next service (W3C Trace Context). */
   readonly traceparent: string
-  /** `failed` where it was our fault, or the other side's. Attributes hold no secret and nothing that a caller has sent. */
+  /** `failed`: an error of ours or of the other side. Attributes must hold no secret and nothing that a caller sent. */
   end(name: string, attributes: SpanAttributes, failed: boolean): void
 }
 
 export interface Tracing {
-  /** A request that has come; goes on with the trace of `traceparent`, if that is one. */
+  /** Begins the span of an incoming request; continues the trace of a valid `traceparent`. */
   begin(traceparent: string | undefined): Span
-  /** What `work` begins, at once or later, belongs to the span. */
+  /** Spans that `work` begins, at once or later, become children of `span`. */
   within<T>(span: Span, work: () => T): T
-  /** A call to another service as a span of its own, with the attributes of its result; it has failed if `error.type` is one of them. */
+  /** A span for a call to another service, with attributes of its result; failed if `error.type` is among them. */
   call<T>(name: string, work: (span: Span) => Promise<T>, attributesOf: (result: T) => SpanAttributes): Promise<T>
-  /** A statement as a span of its own, where there is something that it belongs to. */
+  /** A span for a statement, if there is a parent. */
   statement<T>(text: string, work: () => Promise<T>): Promise<T>
-  /** Work without a request, such as a durable job, as a trace of its own. */
+  /** A new trace for work without a request, such as a durable job. */
   job<T>(name: string, work: () => Promise<T>): Promise<T>
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * What is counted of an app, for its developers: what people allowed it, what it got and read, and what it was refused,
- * by rescode. `claimed`: refused to somebody who only named the app.
+ * What is counted per app, for its developers: authorizations, tokens, reads, and refusals by rescode. `claimed`: a
+ * refusal of a caller who named the app without proving to be it.
  */
 export const USAGE_KINDS = ['authorization', 'exchange', 'refresh', 'read', 'refused', 'claimed'] as const
 export type UsageKind = (typeof USAGE_KINDS)[number]
@@ -13,10 +13,10 @@ export interface Usage {
   times: number
 }
 
-/** Apps that a process counts between two writings; further ones are not counted. */
+/** Apps that a process counts between two writes; further ones are not counted. */
 const MAX_APPS = 20_000
 
-/** Counts in memory until somebody takes what was counted. Counting one costs two look-ups: it runs for most requests. */
+/** Counts in memory until the counts are taken. It runs for most requests, so counting is two look-ups. */
 export class UsageMeter {
   #apps = new Map<string, Map<string, Usage>>()
 
@@ -39,7 +39,7 @@ export class UsageMeter {
     return taken
   }
 
-  /** What could not be written is written later. */
+  /** Counts that could not be written are written later. */
   putBack(taken: readonly Usage[]): void {
     for (const { appKey, kind, code, times } of taken) this.count(appKey, kind, code, times)
   }

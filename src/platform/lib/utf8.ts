@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { type LocalizedText, localized } from './localized-text.ts'
 
 /**
- * Text from outside is UTF-8 (a byte order mark is skipped). A decoder that puts U+FFFD in place of other bytes would make
- * different texts equal, and the original could not be found again: other bytes are refused, with their place.
+ * Text from outside must be UTF-8 (a byte order mark is skipped). Decoding with U+FFFD would make different texts equal
+ * and lose the original, so invalid bytes are refused, with their place.
  */
 
 /** From 1; columns count UTF-16 units, as editors do. */
@@ -12,7 +12,7 @@ export interface Place {
   readonly column: number
 }
 
-/** Why text cannot be read, as a clause, and where where that is known. */
+/** Why a text cannot be read, as a clause, and where, if known. */
 export interface TextProblem {
   readonly problem: LocalizedText
   readonly place?: Place
@@ -21,7 +21,7 @@ export interface TextProblem {
 const START: Place = { line: 1, column: 1 }
 const MARK = '\ufeff'
 
-/** The place of the character at index `at` of a text that begins at `from`; a byte order mark has no column. */
+/** The place of the character at index `at` in a text that begins at `from`; a byte order mark has no column. */
 export function placeAt(text: string, at: number, from: Place = START): Place {
   let { line } = from
   let start = from.column === 1 && line === 1 && text.startsWith(MARK) ? 1 : 0
@@ -34,7 +34,7 @@ export function placeAt(text: string, at: number, from: Place = START): Place {
   return { line, column: at - start + column }
 }
 
-/** The problem with its place, where that is known. */
+/** The problem with its place, if known. */
 export const placed = ({ problem, place }: TextProblem): LocalizedText =>
   place ? localized('at-line', { problem, ...place }) : problem
 
@@ -42,14 +42,14 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 export const NOT_UTF8 = localized('not-utf8')
 const UTF16: TextProblem = { problem: localized('is-utf16') }
 
-/** By its byte order mark, or by a NUL as one of the first two bytes: no JSON, form or CSV begins so. */
+/** Detected by its byte order mark, or by NUL as one of the first two bytes, which no JSON, form or CSV has. */
 function isUtf16(bytes: Uint8Array): boolean {
   if (bytes.length < 2) return false
   const [first, second] = [bytes[0], bytes[1]]
   return (first === 0) !== (second === 0) || (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
 }
 
-/** The text of these bytes, or why they are none. */
+/** Decodes bytes, or says why they are not text. */
 export function readUtf8(bytes: Uint8Array): { readonly text: string } | TextProblem {
   if (isUtf16(bytes)) return UTF16
   try {
@@ -62,7 +62,7 @@ export function readUtf8(bytes: Uint8Array): { readonly text: string } | TextPro
 const REPLACEMENT = '\ufffd'
 const REPLACEMENT_BYTES = Buffer.from(REPLACEMENT)
 
-/** Where the first bytes are that are no UTF-8; a U+FFFD that was sent as one is not among them. */
+/** The place of the first invalid bytes; a genuine U+FFFD is valid. */
 function badPlace(bytes: Buffer, from: Place = START): Place {
   const lossy = bytes.toString()
   let [offset, counted] = [0, 0]
@@ -75,20 +75,20 @@ function badPlace(bytes: Buffer, from: Place = START): Place {
   return from
 }
 
-/** Text that comes in pieces is no UTF-8. */
+/** Thrown by checkedUtf8. */
 export class NotUtf8 extends Error {
   override readonly name = 'NotUtf8'
 
   readonly problem: LocalizedText
 
   constructor(problem: TextProblem) {
-    const said = placed(problem)
-    super(String(said))
-    this.problem = said
+    const withPlace = placed(problem)
+    super(String(withPlace))
+    this.problem = withPlace
   }
 }
 
-/** How many bytes at the end begin a character that is not complete. */
+/** The number of bytes at the end that begin an incomplete character. */
 function unfinished(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0
@@ -98,13 +98,13 @@ function unfinished(bytes: Buffer): number {
   return 0
 }
 
-/** Passes the bytes on in whole characters; throws NotUtf8 before the first piece that is no UTF-8. */
-export async function* checkedUtf8(pieces: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer> {
+/** Passes on the bytes in whole characters; throws NotUtf8 before the first chunk that is not UTF-8. */
+export async function* checkedUtf8(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0)
   let place = START
   let began = false
-  for await (const piece of pieces) {
-    rest = Buffer.concat([rest, piece])
+  for await (const chunk of chunks) {
+    rest = Buffer.concat([rest, chunk])
     if (!began && rest.length < 2) continue
     if (!began && isUtf16(rest)) throw new NotUtf8(UTF16)
     began = true

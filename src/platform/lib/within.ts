@@ -1,6 +1,7 @@
 /**
- * Work whose signal aborts when `signal` does or so many milliseconds are over; at once with 0. Not by AbortSignal.any
- * and AbortSignal.timeout: Node 20 collects a timeout that only any() knows of, and then nothing ends the work.
+ * Runs work with a signal that aborts when `signal` does or after `ms` milliseconds; at once with 0. AbortSignal.any
+ * with AbortSignal.timeout would not do: Node 20 garbage-collects a timeout that only any() refers to, so that it never
+ * fires.
  */
 export async function within<Result>(
   ms: number,

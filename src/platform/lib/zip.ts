@@ -1,15 +1,15 @@
 import { crc32 } from 'node:zlib'
 
 export interface ZippedFile {
-  /** With `/` between folders. */
+  /** Relative, with `/` between folders. */
   readonly path: string
   readonly text: string
 }
 
-/** 1 January 1980, the first day that a zip can name: the same files always make the same bytes. */
+/** 1 January 1980, the first date that a zip can express, so that equal files give equal bytes. */
 const DATE = 0x0021
 const VERSION = 20
-/** Names are UTF-8. */
+/** File names are UTF-8. */
 const FLAGS = 0x0800
 
 const numbers = (...fields: readonly (readonly [bytes: 2 | 4, value: number])[]): Buffer =>
@@ -21,7 +21,7 @@ const numbers = (...fields: readonly (readonly [bytes: 2 | 4, value: number])[])
     }),
   )
 
-/** A zip of some small texts, stored as they are. */
+/** A zip of a few small texts, uncompressed. */
 export function zipOf(files: readonly ZippedFile[]): Buffer {
   const parts: Buffer[] = []
   const entries: Buffer[] = []

@@ -4,18 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readOr } from '../../lib/read-or.ts'
 import { holderOf } from './lock.ts'
 
-/** Where the service on a data folder answers operators: kept in it, so that commands need no setting to find it. */
+/** A service writes the URL at which it answers operators into its data folder, where commands find it without a setting. */
 
 const fileOf = (dataDir: string): string => join(resolve(dataDir), 'address')
 
-/** Keeps the address of this process, while it holds the folder. Returns what removes it. */
+/** Writes the address of this process, which holds the folder. Returns what removes it. */
 export function keepAddress(dataDir: string, url: string): () => void {
   const file = fileOf(dataDir)
   writeFileSync(file, `${process.pid} ${url}`)
   return () => rmSync(file, { force: true })
 }
 
-/** Undefined if nobody has left one, or another process than `pid` did. */
+/** Undefined if there is none, or if another process than `pid` wrote it. */
 function addressLeftBy(pid: number, dataDir: string): string | undefined {
   const [left, url] = readOr(() => readFileSync(fileOf(dataDir), 'utf8'), '').split(' ')
   return Number(left) === pid ? url : undefined

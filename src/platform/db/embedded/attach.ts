@@ -6,7 +6,7 @@ import { holderOf } from './lock.ts'
 import { keptSecrets } from './secrets.ts'
 import { databaseUrlOf, startEmbedded } from './server.ts'
 
-/** The embedded server for the length of a command: the running one, or one `started` that ends with it. */
+/** The embedded server for the duration of a command: the running one, or one `started` for it, which ends with it. */
 export async function attachEmbedded(dataDirectory: string, log: Log) {
   const dataDir = resolve(dataDirectory)
   const own = await startEmbedded(dataDir, log, { purpose: 'command' }).catch((error: unknown) => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Where root keeps what an unprivileged user must be able to enter; a clone may lie below a folder of mode 700. */
+/** Under root: a place that an unprivileged user can reach. The clone itself may be below a folder of mode 700. */
 export const SHARED_HOME = '/var/lib/gatehouse'
 
 export interface ProcessOwner {
@@ -52,7 +52,7 @@ export function makeForEverybody(folder: string): void {
   chmodSync(folder, 0o755)
 }
 
-/** Copies bin, lib and share side by side once a version; a rename publishes the copy, so a half-made one is never used. */
+/** Copies bin, lib and share side by side, once per version. A rename publishes the copy, so a partial one is never used. */
 function copyForEverybody(postgres: string): Omit<Binaries, 'version'> {
   const native = dirname(dirname(postgres))
   const target = join(SHARED_HOME, `postgresql-${versionOf(postgres)}`)

@@ -24,8 +24,8 @@ import { RESTORE } from './diagnosis.ts'
 export const SUPERUSER = 'gatehouse'
 
 /**
- * Throws where there has been a cluster that is not found: its disk may not be mounted, or the backup had the link to it
- * alone. A new one in its place would look like a service that has lost everybody, and take the link away.
+ * Throws if the cluster has gone missing: its disk may not be mounted, or the backup held only the link to it. A new
+ * one in its place would look like a service that has lost all users, and would replace the link.
  */
 export function refuseLostCluster(dataDir: string): void {
   const cluster = join(dataDir, 'postgres')
@@ -37,8 +37,8 @@ export function refuseLostCluster(dataDir: string): void {
 }
 
 /**
- * The folder of the cluster that belongs to `dataDir`, initialised if it was not. initdb works in a folder of its own
- * that gets its final name only when whole, so an interrupted first start leaves nothing half-made behind.
+ * The cluster's folder for `dataDir`, initialised on the first start. initdb works in a temporary folder that gets its
+ * final name only when complete, so an interrupted first start leaves no partial cluster.
  */
 export async function ensureCluster(
   dataDir: string,
@@ -63,7 +63,7 @@ export async function ensureCluster(
   makeForEverybody(clusters)
   const elsewhere = join(clusters, randomBytes(8).toString('hex'))
   await initialise(elsewhere, password, binaries, owner)
-  // For people only: a data folder that is missing may have been moved, so its cluster is never deleted.
+  // Only informs people: a missing data folder may have been moved, so its cluster is never deleted.
   writeFileSync(`${elsewhere}.owner`, cluster)
   symlinkSync(elsewhere, cluster)
   return elsewhere
@@ -81,18 +81,8 @@ async function initialise(folder: string, password: string, binaries: Binaries, 
   const passwordFile = `${folder}.password`
   writeFileSync(passwordFile, password, { mode: 0o600 })
   if (owner) for (const path of [folder, passwordFile]) chownSync(path, owner.uid, owner.gid)
-  const args = [
-    '-D',
-    folder,
-    '-U',
-    SUPERUSER,
-    '-A',
-    'scram-sha-256',
-    `--pwfile=${passwordFile}`,
-    '-E',
-    'UTF8',
-    '--locale=C',
-  ]
+  const superuser = ['-U', SUPERUSER, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`]
+  const args = ['-D', folder, ...superuser, '-E', 'UTF8', '--locale=C']
   const initdb = spawn(binaries.initdb, args, { ...owner, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] })
   let errorOutput = ''
   initdb.stderr.on('data', (chunk: Buffer) => {
@@ -106,7 +96,7 @@ async function initialise(folder: string, password: string, binaries: Binaries, 
   }
 }
 
-/** Whether a stranger could walk into `folder`: every step on the way has the x bit for others. */
+/** Whether other users can enter `folder`: it and all its parents have the x bit for others. */
 function everybodyMayEnter(folder: string): boolean {
   const open = (statSync(folder).mode & 0o001) !== 0
   const parent = dirname(folder)

@@ -1,4 +1,4 @@
-/** What is wrong with a PostgreSQL that cannot be reached, does not start or ends, and how to fix it. */
+/** Why a PostgreSQL cannot be reached, does not start or has ended, and how to fix that. */
 export interface Diagnosis {
   readonly message: string
   /** Whether waiting may fix it, so that another try is worth it. */
@@ -35,7 +35,7 @@ const KNOWN: readonly Known[] = [
   ],
 ]
 
-/** Errors of single clients, which can come at any time and have nothing to do with the server's own state. */
+/** Errors of single clients, which say nothing about the server's own state. */
 const OF_CLIENTS =
   /^(the database system is|terminating connection|password authentication|database "|role "|no pg_hba)/
 
@@ -46,7 +46,7 @@ const lastErrorIn = (output: string, kinds: RegExp): string | undefined =>
     .filter((text) => !OF_CLIENTS.test(text))
     .at(-1)
 
-/** Explains why a server has ended before it was ready. */
+/** Why a server ended before it was ready. */
 export function diagnoseStart(output: string, dataDir: string): Diagnosis {
   const known = KNOWN.find(([pattern]) => pattern.test(output))
   if (known) return { message: known[1](dataDir), isTransient: known[2] === true }
@@ -54,13 +54,13 @@ export function diagnoseStart(output: string, dataDir: string): Diagnosis {
   return { message: error ?? 'it ended without giving a reason', isTransient: false }
 }
 
-/** Why a running server has ended, by its own reason alone: its log holds errors of clients too. */
+/** Why a running server ended. Only a PANIC counts, since its log holds errors of clients too. */
 export function diagnoseEnd(output: string, dataDir: string): string | undefined {
   const error = lastErrorIn(output, /PANIC: +(.+)/)
   return error && (KNOWN.find(([pattern]) => pattern.test(error))?.[1](dataDir) ?? error)
 }
 
-/** What keeps this process, or initdb, from making files in `dataDir`; undefined for any other error. */
+/** Why this process, or initdb, cannot create files in `dataDir`; undefined for any other error. */
 export function diagnoseFolder(message: string, dataDir: string): string | undefined {
   if (/ENOSPC|EDQUOT|No space left|quota exceeded/i.test(message))
     return `the disk that holds ${dataDir} is full; free some space on it`
@@ -71,5 +71,5 @@ export function diagnoseFolder(message: string, dataDir: string): string | undef
 export const unusableFolder = (message: string, dataDir: string): string =>
   `DATA_DIR ${dataDir} cannot be used: ${message.trim()}\nset it to a folder that this user may write to`
 
-/** What to do where a part of a data folder is gone. */
+/** Advice for when part of a data folder is gone. */
 export const RESTORE = 'restore it from a backup; to start from scratch, set DATA_DIR to an empty folder'

@@ -4,20 +4,20 @@ import type { Log } from '../../lib/log.ts'
 import { type Diagnosis, diagnoseEnd, diagnoseStart } from './diagnosis.ts'
 import type { Launched } from './launch.ts'
 
-/** From the end of the server until it is given up: long enough for somebody to free a disk or end a process. */
+/** How long restarts are tried after the server has ended: enough for an operator to free disk space, say. */
 const GIVE_UP_AFTER_MS = 180_000
-/** Somebody waits for a first start, so only transient failures are tried again, and not for so long. */
+/** Somebody waits for the first start, so only transient failures are retried, and for a shorter time. */
 const FIRST_START_MS = 60_000
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
-/** A server that has run for so long has really been back; one that ends sooner still has the same problem. */
+/** A server that has run this long counts as recovered; one that ends sooner still has the same problem. */
 const STEADY_MS = 30_000
 
 const hasEnded = ({ server }: Launched): boolean => server.exitCode !== null || server.signalCode !== null
 
 /**
- * Keeps a PostgreSQL running until the function that is returned stops it: one that ends by itself is started again and
- * again, with a pause that grows. Resolves once it accepts connections for the first time.
+ * Keeps a PostgreSQL running until the returned function stops it: one that ends by itself is restarted, with growing
+ * pauses between attempts. Resolves once it accepts connections for the first time.
  */
 export async function keepRunning(
   launch: () => Launched,
@@ -27,9 +27,9 @@ export async function keepRunning(
 ): Promise<() => Promise<void>> {
   const stopping = new AbortController()
   const { signal } = stopping
-  const rest = (milliseconds: number) => sleep(milliseconds, undefined, { signal }).catch(() => {})
+  const pauseFor = (milliseconds: number) => sleep(milliseconds, undefined, { signal }).catch(() => {})
 
-  /** Tries until one is ready; throws what is wrong when waiting does not help, or has not helped until `giveUpAt`. */
+  /** Tries until a server is ready. Throws the reason when a retry is pointless, or at `giveUpAt`. */
   const start = async (giveUpAt: number, shouldRetry: (diagnosis: Diagnosis) => boolean): Promise<Launched> => {
     let lastReason = ''
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
@@ -40,12 +40,12 @@ export async function keepRunning(
       const reason = diagnosis.message
       if (reason !== lastReason) log.error({ reason }, 'the embedded PostgreSQL does not start; trying again')
       lastReason = reason
-      await rest(pause)
+      await pauseFor(pause)
       if (signal.aborted) return current
     }
   }
 
-  const startAgainWheneverItEnds = async (): Promise<void> => {
+  const restartWheneverItEnds = async (): Promise<void> => {
     let giveUpAt = 0
     while (!signal.aborted) {
       const upSince = performance.now()
@@ -58,7 +58,7 @@ export async function keepRunning(
       const reason = diagnoseEnd(running.recentOutput(), dataDir)
       log.error({ code: exitCode ?? signalCode, reason }, 'the embedded PostgreSQL ended by itself; starting it again')
       if (now > giveUpAt) throw new Error(reason ?? 'it ends again and again')
-      await rest(wasSteady ? FIRST_PAUSE_MS : LONGEST_PAUSE_MS)
+      await pauseFor(wasSteady ? FIRST_PAUSE_MS : LONGEST_PAUSE_MS)
       if (signal.aborted) return
       running = await start(giveUpAt, () => true)
       if (!signal.aborted) log.info('the embedded PostgreSQL is back')
@@ -71,7 +71,7 @@ export async function keepRunning(
       throw new Error(`the embedded PostgreSQL does not start: ${error.message}`)
     },
   )
-  startAgainWheneverItEnds().catch((error: Error) => {
+  restartWheneverItEnds().catch((error: Error) => {
     log.fatal({ reason: error.message }, 'the embedded PostgreSQL could not be restarted; Gatehouse is stopping')
     process.exit(1)
   })

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Log } from '../../lib/log.ts'
 import type { ProcessOwner } from './binaries.ts'
 
-// The shell ends PostgreSQL (SIGINT: fast shutdown) when its standard input closes. That happens also when this
+// The shell stops PostgreSQL (SIGINT: fast shutdown) when its standard input closes. That also happens when this
 // process is killed outright, so no server is ever left behind.
 const SUPERVISE = `
   exec 3<&0
@@ -15,16 +15,16 @@ const SUPERVISE = `
 
 const OUTPUT_GRACE_MS = 100
 
-/** A PostgreSQL that has been started, and maybe not yet ready. */
+/** A PostgreSQL that has been started but may not be ready yet. */
 export interface Launched {
   readonly server: ChildProcess
-  /** Resolves with true once it accepts connections, with false when it has ended before. */
+  /** Resolves with true once it accepts connections, with false if it ended before that. */
   readonly ready: Promise<boolean>
   /** The end of its log. */
   recentOutput(): string
 }
 
-/** A group of its own keeps the terminal's Ctrl-C from the server: it must outlive the requests in flight. */
+/** Detached, so that the terminal's Ctrl-C does not reach the server: it must outlive the requests in flight. */
 export function launch(command: readonly string[], owner: ProcessOwner | undefined, log: Log): Launched {
   const server = spawn('/bin/sh', ['-c', SUPERVISE, 'sh', ...command], {
     ...owner,
@@ -33,7 +33,7 @@ export function launch(command: readonly string[], owner: ProcessOwner | undefin
     stdio: ['pipe', 'ignore', 'pipe'],
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
   })
-  server.stdin.on('error', () => {}) // of a server that has ended before it was stopped
+  server.stdin.on('error', () => {}) // the server may have ended before it was stopped
   let output = ''
   const ready = new Promise<boolean>((resolve) => {
     server.stderr.on('data', (chunk: Buffer) => {
@@ -41,7 +41,8 @@ export function launch(command: readonly string[], owner: ProcessOwner | undefin
       log.debug({ postgres: chunk.toString().trim() })
       if (output.includes('ready to accept connections')) resolve(true)
     })
-    // Its last output may still be on its way. The end of the pipe is no sign: a backend that outlives the server holds it open.
+    // The last output may still be on its way. The pipe's end is no sign: a backend that outlives the server holds it
+    // open.
     server.once('exit', () => setTimeout(resolve, OUTPUT_GRACE_MS, false))
     server.once('error', (error) => {
       output += `FATAL:  ${error.message}`

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readOr } from '../../lib/read-or.ts'
 import { diagnoseFolder, unusableFolder } from './diagnosis.ts'
 
-/** When the process began, in clock ticks since boot: tells a reused pid from the one that was meant. Linux only. */
+/** When the process started, in clock ticks since boot: detects a reused pid. Linux only. */
 function startOf(pid: number): string {
   const afterName =
     readOr(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '')
@@ -51,7 +51,7 @@ function makeDataDir(dataDir: string): void {
   }
 }
 
-/** Claims `dataDir`; waits for a command, throws when another service holds it. Returns what releases it. */
+/** Locks `dataDir`. Waits while a command holds it, throws when another service does. Returns what releases the lock. */
 export async function claimDataDir(dataDir: string, purpose: Purpose): Promise<() => void> {
   makeDataDir(dataDir)
   const file = pidFile(dataDir)
@@ -76,8 +76,8 @@ export async function claimDataDir(dataDir: string, purpose: Purpose): Promise<(
 }
 
 /**
- * Waits for the PostgreSQL of a killed predecessor, which ends by itself once its parent is gone, and removes the pid
- * file of one that was killed too. PostgreSQL would mistake a reused pid in it for a running server.
+ * Waits for the PostgreSQL of a killed predecessor, which ends by itself once its parent is gone. If that PostgreSQL
+ * was killed too, removes its pid file: PostgreSQL would mistake a reused pid in it for a running server.
  */
 export async function awaitPredecessor(cluster: string): Promise<void> {
   const file = join(cluster, 'postmaster.pid')

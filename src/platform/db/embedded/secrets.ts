@@ -8,11 +8,11 @@ import { RESTORE } from './diagnosis.ts'
 const secrets = z.object({ password: z.string().min(1), secretKey: z.string().min(32) })
 type KeptSecrets = z.output<typeof secrets>
 
-/** The database's password and the default SECRET_KEY, made on the first start of `dataDir` and kept in it. */
+/** The database's password and the default SECRET_KEY, generated on the first start and kept in `dataDir`. */
 export function keptSecrets(dataDir: string): KeptSecrets {
   const file = join(dataDir, 'secrets.json')
   if (!existsSync(file)) {
-    // New ones would open nothing: the database has the old password, and what it holds was encrypted with the old key.
+    // New ones would not work: the database has the old password, and its contents were encrypted with the old key.
     if (existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) {
       throw new Error(`DATA_DIR ${dataDir} holds a database, and its keys in secrets.json are gone: ${RESTORE}`)
     }
@@ -29,7 +29,7 @@ function generateSecrets(file: string): void {
     password: randomBytes(24).toString('hex'),
     secretKey: randomBytes(48).toString('base64'),
   }
-  // On the disk before the name points to it: a power cut must not leave an empty file and a database.
+  // Flushed before the rename: a power cut must not leave an empty file beside a database.
   writeFileSync(`${file}.new`, JSON.stringify(fresh), { mode: 0o600, flush: true })
   renameSync(`${file}.new`, file)
 }

@@ -20,13 +20,13 @@ export interface EmbeddedServer {
 export const databaseUrlOf = (password: string, port: number): string =>
   `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`
 
-/** A quarter of the memory that there is, as PostgreSQL's manual advises, 4 GiB at most; as a rule taken only as data fills it. */
+/** A quarter of the memory, as PostgreSQL's manual advises, at most 4 GiB; usually allocated only as data fills it. */
 const sharedBuffersMb = (): number => {
   const bytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
   return Math.min(4096, Math.max(128, Math.floor(bytes / 4 / 2 ** 20)))
 }
 
-/** Only start, stop and what is fatal reaches the server's log: its ERROR lines would quote values. */
+/** The server logs only start, stop and fatal errors: ERROR lines would quote values. */
 const serverArgs = (cluster: string, port: number, settings: Readonly<Record<string, string>>): string[] => {
   const options = {
     listen_addresses: '127.0.0.1',
@@ -38,13 +38,8 @@ const serverArgs = (cluster: string, port: number, settings: Readonly<Record<str
     shared_buffers: `${sharedBuffersMb()}MB`,
     ...settings,
   }
-  return [
-    '-D',
-    cluster,
-    '-p',
-    String(port),
-    ...Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-  ]
+  const given = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  return ['-D', cluster, '-p', String(port), ...given]
 }
 
 interface EmbeddedOptions {
@@ -53,7 +48,7 @@ interface EmbeddedOptions {
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** Starts the PostgreSQL of `dataDir` (made on the first start) on a free port of the loopback address. */
+/** Starts the PostgreSQL of `dataDir` (created on the first start) on a free loopback port. */
 export async function startEmbedded(
   dataDirectory: string,
   log: Log,

@@ -2,17 +2,17 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { type LocalizedText, localized } from '../localized-text.ts'
 
 /**
- * HTTP bodies as some partners encrypt them: AES-128-CBC with PKCS#7, as bare standard Base64. The scheme is theirs. Its
- * initialisation vector follows from the key, so equal beginnings look equal, and nothing in it shows that a text was
- * changed on the way: it comes on top of TLS and the signature, and replaces neither.
+ * HTTP bodies as some partners encrypt them: AES-128-CBC with PKCS#7, as bare standard Base64. The scheme is theirs.
+ * The IV is derived from the key, so equal prefixes encrypt alike, and there is no integrity check: it comes on top of
+ * TLS and the signature, and replaces neither.
  */
 
-/** 16 printable ASCII characters, which are the key, or 32 hex digits that stand for its bytes. */
+/** 16 printable ASCII characters, which are the key itself, or its bytes as 32 hex digits. */
 export const AES_KEY = /^(?:[\x20-\x7e]{16}|[0-9a-f]{32})$/i
 
 /** Header of an encrypted body; its value is `encrypted`. */
 export const ENCRYPTION_HEADER = 'X-Encryption-Status'
-/** The header's name as Node has it in incoming requests. */
+/** The header's name in Node's incoming requests. */
 export const ENCRYPTION_STATUS = 'x-encryption-status'
 
 /** Marks a stored call among its headers: the body came encrypted and is stored decrypted. */
@@ -25,7 +25,7 @@ const HALF = BLOCK / 2
 
 function cipherOf(key: string): readonly [algorithm: string, key: Buffer, iv: Buffer] {
   const bytes = Buffer.from(key, key.length === BLOCK ? 'latin1' : 'hex')
-  // The key rotated left by eight bytes.
+  // The IV is the key rotated left by eight bytes.
   return ['aes-128-cbc', bytes, Buffer.concat([bytes.subarray(HALF), bytes.subarray(0, HALF)])]
 }
 
@@ -35,15 +35,15 @@ export function encryptBody(key: string, text: string): string {
 }
 
 /**
- * The one text for wrong padding and for what is not JSON after decryption: two texts would let anyone who may send bodies
- * decrypt other bodies byte by byte (a padding oracle).
+ * One text for both wrong padding and a decrypted body that is not JSON: two would be a padding oracle, with which
+ * anyone who may send bodies could decrypt other bodies byte by byte.
  */
 export const KEY_DOES_NOT_FIT = localized('key-does-not-fit')
 
-/** A body that can be read as it came, one that was decrypted, or why it could not be. */
+/** A body that was plain or has been decrypted, or why it could not be. */
 export type OpenedBody = { readonly bytes: Buffer; readonly decrypted: boolean } | { readonly problem: LocalizedText }
 
-/** Reads a body in either form; `status` is its X-Encryption-Status. JSON begins with a brace, and costs no more than that. */
+/** Reads a body in either form; `status` is its X-Encryption-Status. Plain JSON shows by its first character. */
 export function openBody(bytes: Buffer, status: unknown, key: string | null): OpenedBody {
   if (isPlain(bytes)) return { bytes, decrypted: false }
   const text = bytes.toString('latin1').trim()
@@ -64,9 +64,9 @@ export function openBody(bytes: Buffer, status: unknown, key: string | null): Op
   }
 }
 
-// Some encoders break the text into lines.
+// Some encoders wrap lines.
 const BASE64 = /^[A-Za-z0-9+/\r\n]+={0,2}$/
-/** One block. Shorter texts are words that somebody answers with. */
+/** One block. Shorter texts are plain words, such as `success`. */
 const SHORTEST = Math.ceil(BLOCK / 3) * 4
 
 const SPACES: readonly (number | undefined)[] = [0x20, 0x09, 0x0a, 0x0d]

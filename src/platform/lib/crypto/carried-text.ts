@@ -3,18 +3,18 @@ import { readOr } from '../read-or.ts'
 import { hmacSha256 } from './digest.ts'
 import { type DerivedKeys, decryptSecret, encryptSecret, equalSecrets, everyKey, type Keys } from './keys.ts'
 
-/** What a browser carries from one page of ours to another, so that nothing of it is kept here. Each is made for one purpose. */
+/** State that a browser carries between our pages, so that none is stored here. Each text is valid for one purpose. */
 
 const macOf = (keys: DerivedKeys, purpose: string, encoded: string): string =>
   hmacSha256(keys.form, `${purpose}\n${encoded}`).toString('base64url')
 
-/** A text that everybody can read and nobody else can make. */
+/** A text that anybody can read but only we can produce. */
 export function signedText(keys: DerivedKeys, purpose: string, text: string): string {
   const encoded = Buffer.from(text).toString('base64url')
   return `${encoded}.${macOf(keys, purpose, encoded)}`
 }
 
-/** The text, and the key that has signed it; undefined for what is forged, altered, or made for something else. */
+/** The text and the key that signed it; undefined if forged, altered, or made for another purpose. */
 export function openSignedText(
   keys: Keys,
   purpose: string,
@@ -25,11 +25,11 @@ export function openSignedText(
   return key && { text: Buffer.from(encoded, 'base64url').toString(), key }
 }
 
-/** Content that nobody else can read either. */
+/** Encrypted content that only we can read. */
 export const sealedText = (keys: Keys, purpose: string, content: object): string =>
   encryptSecret(keys, JSON.stringify(content), purpose).toString('base64url')
 
-/** Undefined for what is forged, altered, or made for something else. */
+/** Undefined if forged, altered, or made for another purpose. */
 export const openSealedText = <Content>(keys: Keys, purpose: string, schema: z.ZodType<Content>, carried: string) =>
   readOr(
     (): Content => schema.parse(JSON.parse(decryptSecret(keys, Buffer.from(carried, 'base64url'), purpose))),

@@ -1,22 +1,22 @@
 import { hash } from 'node:crypto'
 
 /**
- * SHA-256 by one-shot hashes. A request takes up to six of these, and a `Hash` or `Hmac` object of node:crypto costs more,
- * and more again when the garbage is collected. Measured under Node 20.20.2 on two busy cores, the median of 11 rounds of
- * 200,000 calls each, in three runs: `createHmac` takes 2.0 to 2.7 times as long as `hmacSha256` for a token (38 bytes in
- * two parts, the same key each time), 1.7 to 2.0 times for a text of 60 bytes; `createHash` 2.5 to 4.6 times as long as
- * `sha256`. (With another key each time it is the other way round: signatures of area B use `createHmac`.)
+ * SHA-256 by one-shot hashes. A request takes up to six of these, and a `Hash` or `Hmac` object of node:crypto costs
+ * more, and again in garbage collection. Measured under Node 20.20.2 on two busy cores, the median of 11 rounds of
+ * 200,000 calls each, in three runs: `createHmac` takes 2.0 to 2.7 times as long as `hmacSha256` for a token (38 bytes
+ * in two parts, the same key each time), 1.7 to 2.0 times for a text of 60 bytes; `createHash` 2.5 to 4.6 times as long
+ * as `sha256`. (With a different key each time it is the other way round: signatures of area B use `createHmac`.)
  *
- * The price: what is hashed, keys included, passes through Node's pool of small Buffers, or stays behind the pads of its key
- * until the next message, so nothing here may hand out a Buffer that was not filled.
+ * The price: hashed data, keys included, passes through Node's pool of small Buffers, or stays behind a key's pads
+ * until the next message, so nothing here may hand out an unfilled Buffer.
  */
 
 type Data = string | Buffer
 
-/** 32 bytes; of a text, its UTF-8. By way of latin1: for a Buffer, `hash` would allocate outside of the heap. */
+/** 32 bytes; texts are hashed as UTF-8. By way of latin1, because `hash` would allocate a Buffer outside the heap. */
 export const sha256 = (data: Data): Buffer => Buffer.from(hash('sha256', data, 'binary'), 'binary')
 
-/** RFC 2104: 32 bytes. The key's Buffer must not change: what is made of it is kept as long as it. */
+/** RFC 2104: 32 bytes. The key's Buffer must not change, since its pads are cached. */
 export function hmacSha256(key: Buffer, ...parts: Data[]): Buffer {
   const { inner, outer } = keptPadsOf(key)
   outer.write(hash('sha256', withMessage(inner, parts), 'binary'), BLOCK_BYTES, 'binary')
@@ -26,12 +26,12 @@ export function hmacSha256(key: Buffer, ...parts: Data[]): Buffer {
 const BLOCK_BYTES = 64
 const ROOM = 512
 /** UTF-8 of one UTF-16 unit. */
-const MOST_BYTES = 3
+const MAX_BYTES = 3
 
 interface Pads {
-  /** With room for a short message behind it: with a new Buffer for each an HMAC takes 1.3 times as long. */
+  /** With room for a short message: an HMAC with a new Buffer each time takes 1.3 times as long. */
   readonly inner: Buffer
-  /** With room for the inner hash behind it. */
+  /** With room for the inner hash. */
   readonly outer: Buffer
 }
 
@@ -39,7 +39,7 @@ interface Pads {
 function withMessage(inner: Buffer, parts: readonly Data[]): Buffer {
   let end = BLOCK_BYTES
   for (const part of parts) {
-    if (end + part.length * MOST_BYTES > inner.length) return joined(inner.subarray(0, BLOCK_BYTES), parts)
+    if (end + part.length * MAX_BYTES > inner.length) return joined(inner.subarray(0, BLOCK_BYTES), parts)
     end += typeof part === 'string' ? inner.write(part, end) : part.copy(inner, end)
   }
   return inner.subarray(0, end)
@@ -54,7 +54,7 @@ function padsOf(key: Buffer): Pads {
   return { inner: padded(0x36, ROOM), outer: padded(0x5c, 32) }
 }
 
-/** Cache: the pads follow from the key, and go with it. */
+/** Cache: the pads of each key, as long as the key lives. */
 const kept = new WeakMap<Buffer, Pads>()
 
 function keptPadsOf(key: Buffer): Pads {

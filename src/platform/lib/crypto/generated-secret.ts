@@ -4,9 +4,9 @@ import { z } from 'zod'
 import { DAY_S, HOUR_S } from '../clock.ts'
 
 /**
- * Secrets that we issue: `<prefix>_`, 43 characters of base62 (256 random bits) and 6 of a CRC-32, as GitHub's
- * tokens have it. So scanners find them in code and in logs, and a mistyped one can be distinguished from a wrong one
- * without the database. No character of them changes when it is percent-encoded.
+ * Secrets that we issue: `<prefix>_`, 43 characters of base62 (256 random bits) and 6 of a CRC-32, like GitHub's
+ * tokens. So scanners find them in code and logs, and a mistyped one is told from a wrong one without the database.
+ * Percent-encoding leaves them unchanged.
  */
 
 const PREFIXES = { ghas: 'app_secret', ghcs: 'clientSecret' } as const
@@ -25,7 +25,7 @@ function base62(value: bigint, length: number): string {
 /** Over prefix and random digits, so that neither can be changed alone. */
 const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECK_DIGITS)
 
-/** Random digits of base62, for secrets whose form is not ours. */
+/** Random base62 digits, for secrets whose format is not ours. */
 export const randomDigits = (length: number): string =>
   base62(BigInt(`0x${randomBytes(length).toString('hex')}`), length)
 
@@ -35,14 +35,14 @@ export function generateSecret(prefix: SecretPrefix): string {
   return text + checksum(text)
 }
 
-/** As Standard Webhooks writes it: the prefix and the Base64 of the key, here 192 random bits. */
+/** In the format of Standard Webhooks: prefix and Base64 of the key, here 192 random bits. */
 export const newWebhookSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`
 
 export type SecretCheck =
   | { readonly kind: (typeof PREFIXES)[SecretPrefix]; readonly verdict: 'intact' | 'mistyped' }
   | { readonly verdict: 'unknown' }
 
-/** What a text is by its form alone; secrets of others are unknown. */
+/** What a text is, judged by its form alone; secrets not issued by us are unknown. */
 export function checkSecret(text: string): SecretCheck {
   const [, prefix, rest = ''] = /^(ghas|ghcs)_?(.*)$/s.exec(text.trim()) ?? []
   if (prefix !== 'ghas' && prefix !== 'ghcs') return { verdict: 'unknown' }
@@ -51,13 +51,13 @@ export function checkSecret(text: string): SecretCheck {
   return { kind: PREFIXES[prefix], verdict: intact ? 'intact' : 'mistyped' }
 }
 
-/** How long the old secret still works after the new one is issued: seconds, 30 days at most. */
+/** How long the old secret keeps working after a rotation: seconds, at most 30 days. */
 export const rotation = z.strictObject({
   overlap_s: z.int().min(0).max(2_592_000).default(86_400).meta({ flag: 'overlap' }),
 })
 export type SecretRotation = z.output<typeof rotation>
 
-/** What a page offers for that; anything unusable counts as the usual day. */
+/** The overlaps that a page offers; anything else counts as the default of a day. */
 export const offeredOverlap = z.coerce
   .number()
   .pipe(z.literal([0, HOUR_S, DAY_S, 7 * DAY_S]))

@@ -1,10 +1,11 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { readOr } from '../read-or.ts'
 import { hmacSha256, sha256 } from './digest.ts'
 
 const PURPOSES = [
-  /** Authenticates tokens, codes and session ids that we issue, and hashes them for storage. */
+  /** Authenticates the tokens, codes and session ids that we issue, and hashes them for storage. */
   'token',
-  /** Hashes app_secrets, and the subjects of counted attempts, for storage. */
+  /** Hashes app_secrets and the subjects of counted attempts for storage. */
   'storage',
   /** Authenticates forms that come back from a browser. */
   'form',
@@ -12,7 +13,7 @@ const PURPOSES = [
   'derive',
   /** Encrypts secrets that must be readable again (a partner's clientSecret), AES-256. */
   'seal',
-  /** Authenticates the marks of browsers from which somebody has signed in before. */
+  /** Authenticates cookies that mark a browser as one from which somebody has signed in before. */
   'device',
   /** Seed of the Ed25519 key that signs the sandbox's reports. */
   'report',
@@ -24,16 +25,16 @@ const PURPOSES = [
   'command',
 ] as const
 
-/** Keys for separate purposes, all derived from one SECRET_KEY, so that no value made for one purpose passes for another. */
+/** Keys for separate purposes, derived from one SECRET_KEY: a value made for one purpose never passes for another. */
 export type DerivedKeys = Readonly<Record<(typeof PURPOSES)[number], Buffer>>
 
 /**
- * The current key, and during a rotation of SECRET_KEY the former or coming ones. The database says to all processes alike
- * which key is the current one (adoptKey): a process that knows the new key already must not issue what one that does
- * not know it yet would refuse.
+ * The current key and, while SECRET_KEY is being rotated, former or future ones. The database tells all processes which
+ * key is current (adoptKey): a process that already has the new key must not issue what others, without it, would
+ * refuse.
  */
 export interface Keys extends DerivedKeys {
-  /** Values made with these are accepted as well. Empty unless a rotation is under way, so nothing is tried twice then. */
+  /** Values made with these are accepted too. Empty unless a rotation is under way. */
   readonly others: readonly DerivedKeys[]
   /** Derived from SECRET_KEY; the rest from SECRET_KEYS_OLD. */
   readonly newest: DerivedKeys
@@ -56,14 +57,14 @@ export function deriveKeys(secretKey: string, old: readonly string[] = []): Keys
 /** Every key whose values are accepted, the current one first. */
 export const everyKey = (keys: Keys): readonly DerivedKeys[] => [keys, ...keys.others]
 
-/** 32 bytes by which a SECRET_KEY is recognized. Whoever reads them learns nothing of it, nor of what is derived from it. */
+/** 32 bytes that identify a SECRET_KEY and reveal nothing about it or the keys derived from it. */
 export const fingerprintOf = ({ fingerprint }: DerivedKeys): Buffer =>
   hmacSha256(fingerprint, 'the SECRET_KEY of this database')
 
 /** Whether the current key is SECRET_KEY, not one of SECRET_KEYS_OLD. */
 export const isCurrentKeyNewest = ({ token, newest }: Keys): boolean => token.equals(newest.token)
 
-/** Makes the key of this fingerprint current, for all who hold `keys`. False if no key of ours has it. */
+/** Makes the key with this fingerprint current, for all holders of `keys`. False if we do not have that key. */
 export function adoptKey(keys: Keys, fingerprint: Buffer): boolean {
   if (fingerprintOf(keys).equals(fingerprint)) return true
   const previous = keys.others.find((other) => fingerprintOf(other).equals(fingerprint))
@@ -73,7 +74,7 @@ export function adoptKey(keys: Keys, fingerprint: Buffer): boolean {
   return true
 }
 
-/** What is stored of an app_secret: HMAC-SHA256, 32 bytes. */
+/** The stored form of an app_secret: HMAC-SHA256, 32 bytes. */
 export const hashSecret = (keys: DerivedKeys, secret: string): Buffer => hmacSha256(keys.storage, secret)
 
 /** Constant-time comparison of two texts of any length. */
@@ -86,8 +87,8 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Encrypts a secret that must be readable again: initialisation vector, ciphertext and tag in one buffer. The context
- * (which row it belongs to) is authenticated with it, so that the secret of one row cannot be decrypted in another.
+ * Encrypts a secret that must be readable again: IV, ciphertext and tag in one buffer. The context (which row it
+ * belongs to) is authenticated too, so that the secret of one row cannot be decrypted in another.
  */
 export function encryptSecret(keys: DerivedKeys, text: string, context: string): Buffer {
   const iv = randomBytes(IV_BYTES)
@@ -95,38 +96,28 @@ export function encryptSecret(keys: DerivedKeys, text: string, context: string):
   return Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
 }
 
-/** The secret, encrypted with whichever key; throws unless key, context and buffer are those of its encryption. */
+/** Decrypts with any of the keys; throws if none of them fits, or context or buffer were changed. */
 export function decryptSecret(keys: Keys, sealed: Buffer, context: string): string {
-  try {
-    return decrypt(keys, sealed, context)
-  } catch (cause) {
-    for (const other of keys.others) {
-      try {
-        return decrypt(other, sealed, context)
-      } catch {
-        // The next one may fit.
-      }
-    }
-    const why = 'SECRET_KEY is not the one that it was sealed with, or its row was altered'
-    throw new Error(`a sealed secret cannot be opened: ${why}`, { cause })
+  for (const key of everyKey(keys)) {
+    const secret = decrypt(key, sealed, context)
+    if (secret !== undefined) return secret
   }
+  const why = 'SECRET_KEY is not the one that it was sealed with, or its row was altered'
+  throw new Error(`a sealed secret cannot be opened: ${why}`)
 }
 
-/** A secret of another key, encrypted with the current one; undefined if it is already. Throws like decryptSecret. */
+/** Re-encrypts a secret with the current key; undefined if it already is. Throws like decryptSecret. */
 export function reencryptSecret(keys: Keys, sealed: Buffer, context: string): Buffer | undefined {
-  try {
-    decrypt(keys, sealed, context)
-    return undefined
-  } catch {
-    return encryptSecret(keys, decryptSecret(keys, sealed, context), context)
-  }
+  if (decrypt(keys, sealed, context) !== undefined) return undefined
+  return encryptSecret(keys, decryptSecret(keys, sealed, context), context)
 }
 
-/** Throws unless it was encrypted with just this key. */
-function decrypt(keys: DerivedKeys, sealed: Buffer, context: string): string {
-  const [iv, tag] = [sealed.subarray(0, IV_BYTES), sealed.subarray(-TAG_BYTES)]
-  const decipher = createDecipheriv(ALGORITHM, keys.seal, iv, { authTagLength: TAG_BYTES })
-  decipher.setAAD(Buffer.from(context)).setAuthTag(tag)
-  const text = decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES))
-  return Buffer.concat([text, decipher.final()]).toString('utf8')
-}
+/** Undefined unless it was encrypted with exactly this key. */
+const decrypt = (keys: DerivedKeys, sealed: Buffer, context: string): string | undefined =>
+  readOr(() => {
+    const [iv, tag] = [sealed.subarray(0, IV_BYTES), sealed.subarray(-TAG_BYTES)]
+    const decipher = createDecipheriv(ALGORITHM, keys.seal, iv, { authTagLength: TAG_BYTES })
+    decipher.setAAD(Buffer.from(context)).setAuthTag(tag)
+    const text = decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES))
+    return Buffer.concat([text, decipher.final()]).toString('utf8')
+  }, undefined)

@@ -3,8 +3,8 @@ import { type DerivedKeys, everyKey, type Keys } from './keys.ts'
 import { issueToken, type OpaqueToken, PREFIX } from './opaque-token.ts'
 
 /**
- * Links that are sent by mail, each to be used once. The token is made anew from the link's id whenever the mail is sent, so
- * that neither the table nor the queue holds it: whoever reads the database cannot use it without SECRET_KEY.
+ * Single-use links sent by mail. The token is derived from the link's id whenever the mail is sent, so neither the
+ * table nor the queue holds it: reading the database is not enough to use it without SECRET_KEY.
  */
 
 interface Link {
@@ -28,7 +28,7 @@ export const linkToken = (keys: DerivedKeys, kind: LinkKind, { linkId, expiresAt
     random: hmacSha256(keys.derive, `${KINDS[kind].derivedFrom}\n${linkId}`),
   })
 
-/** The token whose hash is kept; undefined where it was made with a key that has been given up: nobody could use it. */
+/** The token with the stored hash; undefined if it was derived from a key that is gone, so that nobody could use it. */
 export const sentToken = (keys: Keys, kind: LinkKind, link: Link, linkHash: Buffer): string | undefined =>
   everyKey(keys)
     .map((key) => linkToken(key, kind, link))

@@ -1,39 +1,39 @@
 import { APP_KEY_HEADER, BODY_DECRYPTED, ENCRYPTION_STATUS } from './aes-body.ts'
 
-/** What is kept of a call to a partner must not give away how to sign one (DECISIONS "Tokens and secrets"). */
+/** Records of calls to a partner must not reveal how to sign one (DECISIONS "Tokens and secrets"). */
 
 /** Replaces a secret. */
 export const MASK = '[secret]'
 
-/** Every form in which a secret may occur in a body or header: as it is, inside a JSON text, inside a URL. */
+/** Every form in which a secret may occur in a body or header: plain, inside a JSON string, inside a URL. */
 const spellings = (secret: string): string[] => [
   ...new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]),
 ]
 
-/** Replaces the secrets wherever they occur, and what PostgreSQL cannot store. */
+/** Replaces the secrets wherever they occur, and NUL, which PostgreSQL cannot store. */
 export function masker(secrets: readonly string[]): (text: string) => string {
   const all = secrets.filter((secret) => secret !== '').flatMap(spellings)
   return (text) => all.reduce((masked, secret) => masked.replaceAll(secret, MASK), text).replaceAll('\0', '\ufffd')
 }
 
-const LONGEST_SHORTENED = 200
+const MAX_SHORTENED = 200
 
-/** `MWS clientId:AbCd…`: enough to recognise, too little to use; without a colon any part could be the signature. */
+/** `MWS clientId:AbCd…`: enough to recognize, too little to use; without a colon any part could be the signature. */
 export const shortened = (authorization: string): string => {
   const colon = authorization.lastIndexOf(':')
-  const end = colon < 0 ? 'MWS '.length : Math.min(colon + ':AbCd'.length, LONGEST_SHORTENED)
+  const end = colon < 0 ? 'MWS '.length : Math.min(colon + ':AbCd'.length, MAX_SHORTENED)
   return authorization.length <= end ? authorization : `${authorization.slice(0, end)}…`
 }
 
-/** Header of a kept call whose body is not the original one, because a secret in it is masked. */
+/** Header of a recorded call whose body is not the original, because a secret in it is masked. */
 export const BODY_MASKED = 'gatehouse-body-masked'
 
-/** Header of a call that was rejected again; names the replayed call. */
+/** Header of a replayed call that was rejected again; names the original call. */
 export const REPLAY_OF = 'gatehouse-replay-of'
 
 /**
- * Headers whose values are kept of a call. The value of any other may be a credential (`Cookie`, `X-Api-Key`, what a
- * gateway adds), or somebody's address, so only its name is.
+ * Headers of a call that are recorded with their values. Any other value may be a credential (`Cookie`, `X-Api-Key`,
+ * what a gateway adds) or somebody's address, so only the name is recorded.
  */
 const KEPT_HEADERS: ReadonlySet<string> = new Set([
   ...['accept', 'accept-charset', 'accept-encoding', 'accept-language', 'allow', 'cache-control'],
@@ -42,17 +42,17 @@ const KEPT_HEADERS: ReadonlySet<string> = new Set([
   ...[APP_KEY_HEADER.toLowerCase(), ENCRYPTION_STATUS, BODY_DECRYPTED, BODY_MASKED, REPLAY_OF],
 ])
 
-/** In place of a value that is not kept. */
+/** Replaces a value that is not recorded. */
 export const NOT_KEPT = '[not kept]'
 
 const keptValue = (name: string, value: string): string => {
   if (name === 'authorization') return shortened(value)
   if (KEPT_HEADERS.has(name)) return value
-  // It is worth knowing that a secret was sent, wherever it stood.
+  // That a secret was sent is worth knowing, whatever the header.
   return value.includes(MASK) ? MASK : NOT_KEPT
 }
 
-/** Headers as they are kept and shown: secrets masked, and of most headers the names alone. */
+/** Headers as they are recorded and shown: secrets masked, and most headers by name only. */
 export const maskedHeaders = (
   headers: Readonly<Record<string, string | string[] | undefined>>,
   mask: (text: string) => string,

@@ -7,18 +7,18 @@ import type { DerivedKeys, Keys } from './keys.ts'
  * Tokens, codes and session ids: opaque to whoever holds them (RFC 6749, section 1.4). The text is
  * `<prefix>_<base64url(routing key 2 B, expiry 4 B, random 21 B)><base64url(MAC 9 B)>`.
  *
- * The MAC lets a forged or mistyped token be refused without the database. The expiry lets an expired token be answered as
- * expired, not as unknown, after its row has been purged. 27 and 9 bytes are whole groups of Base64, so each token has
- * exactly one spelling.
+ * Thanks to the MAC, a forged or mistyped token is refused without the database. Thanks to the expiry, an expired token
+ * is answered as expired, not as unknown, after its row has been purged. 27 and 9 bytes are whole groups of Base64, so
+ * each token has exactly one spelling.
  *
- * One HMAC-SHA256 makes both the MAC (its first 9 bytes) and the hash that is stored (all 32).
+ * One HMAC-SHA256 gives both the MAC (its first 9 bytes) and the hash that is stored (all 32).
  */
 const RANDOM_BYTES = 21
 const PAYLOAD_BYTES = 6 + RANDOM_BYTES
 const MAC_BYTES = 9
 const BODY = /^[A-Za-z0-9_-]{48}$/
 
-/** Prefixes differ, so a refresh token can never pass for an access token. */
+/** Prefixes differ, so that a refresh token never passes for an access token. */
 export const PREFIX = {
   accessToken: 'ghat',
   refreshToken: 'ghrt',
@@ -37,13 +37,13 @@ export const PREFIX = {
 
 export type Prefix = (typeof PREFIX)[keyof typeof PREFIX]
 
-/** A token that this service has issued: just now, or earlier and presented again. */
+/** A token that this service has just issued, or has issued before and received back. */
 export interface OpaqueToken {
   /** What the caller holds; a secret. */
   readonly text: string
   /** 32 bytes, the only form that is stored. The MAC can be computed from it, the random bits cannot. */
   readonly hash: Buffer
-  /** 0 to 65535; leads the primary key of every row about the same user. */
+  /** 0 to 65535; the first column of every row about the same user. */
   readonly routingKey: number
   /** A whole second. */
   readonly expiresAt: Date
@@ -51,13 +51,13 @@ export interface OpaqueToken {
 
 export interface NewOpaqueToken extends Pick<OpaqueToken, 'routingKey' | 'expiresAt'> {
   readonly prefix: Prefix
-  /** 21 bytes of it are used; random unless the same value must come out again for the same request. */
+  /** Its first 21 bytes are used; given when the same request must yield the same token again. */
   readonly random?: Buffer
-  /** Who alone may present it (an app_key); mixed into the MAC, so a call of anybody else fails without the database. */
+  /** The only holder who may present it (an app_key); part of the MAC, so anybody else fails without the database. */
   readonly boundTo?: string
 }
 
-/** Where tokens are put together and taken apart, so that none leaves Buffers behind. */
+/** Scratch buffers in which tokens are built and parsed, so that none leaves garbage. */
 const BYTES = Buffer.alloc(PAYLOAD_BYTES + MAC_BYTES)
 const PAYLOAD = BYTES.subarray(0, PAYLOAD_BYTES)
 const MAC = BYTES.subarray(PAYLOAD_BYTES)
@@ -66,7 +66,7 @@ const RIGHT_MAC = Buffer.alloc(MAC_BYTES)
 const hashOf = (keys: DerivedKeys, prefix: Prefix, boundTo: string): Buffer =>
   hmacSha256(keys.token, `${prefix}\n${boundTo}\n`, PAYLOAD)
 
-/** `Buffer.copy` makes an object where it copies a part. */
+/** Unlike `Buffer.copy` of a part, it allocates no object. */
 function copyBytes(from: Buffer, start: number, count: number, to: Buffer, at: number): void {
   for (let place = 0; place < count; place++) to[at + place] = from[start + place] as number
 }
@@ -90,7 +90,7 @@ export function issueToken(
   return { text: `${prefix}_${BYTES.toString('base64url')}`, hash, routingKey, expiresAt: fromEpochSeconds(seconds) }
 }
 
-/** Null for anything that this service did not issue, with whichever key, under that prefix and bound to that holder. Needs no database. */
+/** Null unless this service issued it, with any of its keys, under that prefix and for that holder. Needs no database. */
 export function parseToken(keys: Keys, prefix: Prefix, text: string, boundTo = ''): OpaqueToken | null {
   if (!text.startsWith(`${prefix}_`)) return null
   const body = text.slice(prefix.length + 1)
@@ -108,7 +108,7 @@ export function parseToken(keys: Keys, prefix: Prefix, text: string, boundTo = '
 const AHEAD = Buffer.alloc(8 * 1024)
 let used = AHEAD.length
 
-/** Fetched many at a time: each call to the system costs more than an HMAC. */
+/** Random bytes are fetched in bulk: a system call costs more than an HMAC. */
 function fillRandomly(target: Buffer, at: number, count: number): void {
   if (used + count > AHEAD.length) {
     randomFillSync(AHEAD)
@@ -119,7 +119,7 @@ function fillRandomly(target: Buffer, at: number, count: number): void {
   used += count
 }
 
-/** Unpredictable bytes, 8 KiB at most. */
+/** Cryptographically random bytes, at most 8 KiB. */
 export function randomBytes(count: number): Buffer {
   const bytes = Buffer.alloc(count)
   fillRandomly(bytes, 0, count)

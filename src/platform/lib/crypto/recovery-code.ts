@@ -1,7 +1,7 @@
 import { sha256 } from './digest.ts'
 import { randomBytes } from './opaque-token.ts'
 
-/** Recovery codes, for whoever has lost the authenticator: 80 random bits each, so no key is needed and none is guessed. */
+/** Recovery codes, for people who have lost their authenticator: 80 random bits each, so a plain hash is safe to store. */
 
 /** Without letters and digits that look alike. */
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
@@ -9,13 +9,13 @@ const CODES = 10
 const CODE_LETTERS = 16
 const RECOVERY_CODE = new RegExp(`^[${ALPHABET}]{${CODE_LETTERS}}$`)
 
-/** As it is compared; people type spaces, hyphens and capitals. */
+/** The form that is compared: people type spaces, hyphens and capitals. */
 const typedCode = (typed: string): string => typed.replaceAll(/[\s-]/g, '').toLowerCase()
 
-/** Whether this looks like a recovery code, and not like one of an authenticator. */
+/** Whether this looks like a recovery code rather than a code of an authenticator. */
 export const isRecoveryCode = (typed: string): boolean => RECOVERY_CODE.test(typedCode(typed))
 
-/** 32 bytes, which are kept. `owner` names the account, so that two accounts never share a hash. */
+/** The 32 bytes that are stored. `owner` names the account, so that two accounts never share a hash. */
 export const hashOfRecoveryCode = (owner: string, typed: string): Buffer =>
   sha256(`recovery code\n${owner}\n${typedCode(typed)}`)
 

@@ -21,7 +21,7 @@ export const sign = (clientSecret: string, signed: Signed): string =>
 export const authorizationHeader = (clientId: string, clientSecret: string, signed: Signed): string =>
   `MWS ${clientId}:${sign(clientSecret, signed)}`
 
-/** How far a Date is from our clock, in seconds: refused when that is more than the skew (signature rule 5). */
+/** How far a Date is from our clock, in seconds; more than the skew is refused (signature rule 5). */
 export const clockDifference = (date: Date, now: Date): number => Math.abs(now.getTime() - date.getTime()) / 1000
 
 const WEEKDAYS = 'Mon|Tue|Wed|Thu|Fri|Sat|Sun'
@@ -34,8 +34,9 @@ export const formatHttpDate = (date: Date): string => date.toUTCString()
 type DateProblem = LocalizedText<'date-form' | 'date-impossible' | 'date-weekday'>
 
 /**
- * Reads a Date header (REFERENCE "What a signed call may do differently"): names in English as RFC 9110 spells them, GMT, a day of one or two
- * digits. JavaScript's own parser would take 30 February and a wrong weekday, so the date is checked by formatting back.
+ * Parses a Date header (REFERENCE "What a signed call may do differently"): English names as in RFC 9110, GMT, a day of
+ * one or two digits. JavaScript's own parser accepts 30 February and a wrong weekday, so the date is checked by
+ * formatting it back.
  */
 export function parseHttpDate(text: string): Date | { problem: DateProblem } {
   const [, weekday, day = '', month = '', year = '', hour, minute, second] = FORM.exec(text) ?? []

@@ -1,14 +1,14 @@
 import { Secret, TOTP } from 'otpauth'
 
-/** Authenticators (RFC 6238), as every app for phones knows them: SHA-1, six digits, thirty seconds. */
+/** TOTP (RFC 6238) with the parameters that every authenticator app supports: SHA-1, six digits, thirty seconds. */
 
 const PERIOD_S = 30
-/** Clocks of phones differ: the code before and the one after are accepted too. */
+/** Phone clocks drift: the previous and the next code are accepted too. */
 const WINDOW = 1
 const SECRET_BYTES = 20
 
 export interface TotpEnrolment {
-  /** Base32, to be typed. */
+  /** Base32, for typing by hand. */
   readonly secret: string
   /** `otpauth://…`, for a QR code. */
   readonly url: string
@@ -16,15 +16,15 @@ export interface TotpEnrolment {
 
 const totpOf = (secret: Secret, label = '') => new TOTP({ issuer: 'Gatehouse', label, secret, period: PERIOD_S })
 
-/** `label`: whose it is, as the authenticator app shows it. */
+/** `label`: the account's name in the authenticator app. */
 export function newTotp(label: string): TotpEnrolment {
   const secret = new Secret({ size: SECRET_BYTES })
   return { secret: secret.base32, url: totpOf(secret, label).toString() }
 }
 
 /**
- * The number of the thirty seconds that this code is of, if it is one of about now; spaces do not count. Whoever accepts
- * it keeps the number: of simultaneous uses of a code exactly one may succeed.
+ * The time step of a currently valid code, undefined for others; spaces are ignored. Whoever accepts a code must store
+ * its step, since exactly one of simultaneous uses may succeed.
  */
 export function totpStep(secret: string, code: string, now: Date): number | undefined {
   const token = code.replaceAll(/[\s-]/g, '')

@@ -2,13 +2,13 @@ import { InvalidInput } from '../json/input.ts'
 import { localized } from '../localized-text.ts'
 import { normalName } from '../precis.ts'
 
-/** Passwords that nobody may choose, whoever they are: whoever attacks an account tries them first. */
+/** Passwords that nobody may choose, because attackers try them first. */
 
 const SHORTEST = 8
 
 let common: Promise<ReadonlySet<string>> | undefined
 
-/** Loaded with the first new password, which takes 50 ms; in lower case, as the list has them. */
+/** Loaded with the first new password, which takes 50 ms; all in lower case. */
 function commonPasswords(): Promise<ReadonlySet<string>> {
   common ??= import('@zxcvbn-ts/language-common').then(
     ({ dictionary }) => new Set(dictionary['passwords-common'].filter(({ length }) => length >= SHORTEST)),
@@ -18,17 +18,16 @@ function commonPasswords(): Promise<ReadonlySet<string>> {
 
 type Weakness = 'common' | 'name'
 
-/** What pages say of it. */
+/** Keys of the texts on pages. */
 const TEXTS = { common: 'password.common', name: 'password.is_passport' } as const
 const PROBLEMS = {
   common: localized('password-common'),
   name: localized('password-is-name'),
 } as const
 
-/** Nobody may have this password. */
 export class WeakPassword extends Error {
   override readonly name = 'WeakPassword'
-  /** The text of pages. */
+  /** The key of the text on pages. */
   readonly text: (typeof TEXTS)[Weakness]
 
   constructor(weakness: Weakness) {
@@ -37,11 +36,11 @@ export class WeakPassword extends Error {
   }
 }
 
-/** `names`: with which one signs in beside the password. In any spelling. */
+/** `names`: what the account signs in with, in any spelling. */
 async function weaknessOf(password: string, names: readonly string[]): Promise<Weakness | undefined> {
-  const spelled = (text: string): string => text.normalize('NFKC').toLowerCase()
-  if (names.some((name) => spelled(password) === spelled(normalName(name)))) return 'name'
-  return (await commonPasswords()).has(spelled(password)) ? 'common' : undefined
+  const folded = (text: string): string => text.normalize('NFKC').toLowerCase()
+  if (names.some((name) => folded(password) === folded(normalName(name)))) return 'name'
+  return (await commonPasswords()).has(folded(password)) ? 'common' : undefined
 }
 
 /** Throws WeakPassword. */

@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize'
 
-/** The one text that this object has (RFC 8785). Throws for what JSON cannot say, such as NaN. */
+/** The canonical text of an object (RFC 8785). Throws for what JSON cannot express, such as NaN. */
 export function canonicalJson(value: object): string {
   const text = canonicalize(value)
   if (text === undefined) throw new TypeError('not JSON')

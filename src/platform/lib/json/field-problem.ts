@@ -1,8 +1,8 @@
 import { type LocalizedText, localized, type TextId } from '../localized-text.ts'
 
 /**
- * What a schema says of a wrong value. zod hands on whatever an error map returns as the message, and its types know only
- * strings: readShape and parseInput, which ask for the issues, take them as what they are.
+ * A schema's message about a wrong value. zod passes on whatever an error map returns, although its types allow only
+ * strings; readShape and parseInput read the issues as LocalizedText again.
  */
 export const asMessage = (text: LocalizedText): string => text as unknown as string
 
@@ -12,7 +12,7 @@ export const problem = <Id extends TextId>(...text: Parameters<typeof localized<
   return { error: () => ({ message }) }
 }
 
-/** For `addIssue`. */
+/** For `addIssue`: `context.addIssue(issue('must-be-json'))`. */
 export const issue = <Id extends TextId>(...text: Parameters<typeof localized<Id>>) => ({
   code: 'custom' as const,
   message: asMessage(localized(...text)),

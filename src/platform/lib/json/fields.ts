@@ -9,17 +9,17 @@ import { asMessage, problem, REQUIRED } from './field-problem.ts'
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
 const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
 
-/** An integer that JSON's numbers hold exactly. Another one fits no option, so that the choice says what is wrong. */
+/** An integer that a JSON number holds exactly. Others match no option of the union, whose own message then applies. */
 const exactNumber = z.number().refine(Number.isSafeInteger, { abort: true }).meta({ type: 'integer', format: 'int64' })
 
-/** Undefined for a text that is no integer. */
+/** Undefined for a text that is not an integer. */
 function exactInteger(value: number | bigint | string): bigint | undefined {
   if (typeof value === 'bigint') return value
   if (typeof value === 'string') return /^-?\d{1,20}$/.test(value) ? BigInt(value) : undefined
   return BigInt(value)
 }
 
-/** A schema for an integer from `min` to `max`, as number or numeric text, which leaves as what `convert` makes of it. */
+/** A schema for an integer from `min` to `max`, as number or numeric text, whose output is `convert`ed. */
 const integer = <Out>(min: bigint, max: bigint, wrong: LocalizedText, convert: (integer: bigint) => Out) =>
   z
     .union([exactNumber, z.bigint(), z.string()], {
@@ -32,7 +32,7 @@ const integer = <Out>(min: bigint, max: bigint, wrong: LocalizedText, convert: (
       return z.NEVER
     })
 
-/** An id of 64 bits, as number or numeric text; a `bigint` afterwards. */
+/** A 64-bit id, as number or numeric text; outputs a `bigint`. */
 export const int64 = () =>
   integer(INT64.min, INT64.max, localized('must-be-bits', { bits: 64 }), (exact) => exact).meta({
     wire: 'int64',
@@ -41,18 +41,18 @@ export const int64 = () =>
 /** Id of a partner or an order: 1 or more. */
 export const positiveId = int64().refine((id) => id > 0n, problem('must-be-at-least', { least: 1 }))
 
-/** A count, code or state of 32 bits, as number or numeric text; a `number` afterwards. */
+/** A 32-bit count, code or state, as number or numeric text; outputs a `number`. */
 export const smallInt = () =>
   integer(INT32.min, INT32.max, localized('must-be-bits', { bits: 32 }), Number).meta({ wire: 'int' })
 
-/** Digits as number or text (a PartnerId); text without leading zeros afterwards, so `7001` and `"7001"` are equal. */
+/** Digits as number or text (a PartnerId); outputs text without leading zeros, so that `7001` and `"7001"` are equal. */
 export const numericText = () => integer(0n, INT64.max, localized('must-be-digits'), String).meta({ wire: 'digits' })
 
-/** A field that a partner may leave out; null and empty text count as left out, as many clients send them. */
+/** A field that a partner may leave out; null and empty text count as absent, since many clients send them. */
 export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional()).optional()
 
-/** A text for people, which decides nothing: a number counts as its digits, and anything else as left out. */
+/** A text for people, which decides nothing: a number becomes its digits, and anything else counts as absent. */
 export const remark = () =>
   maybe(z.string()).catch(({ input }) =>
     typeof input === 'number' || typeof input === 'bigint' ? String(input) : undefined,
@@ -64,14 +64,14 @@ export const text = () => z.string().min(1, problem('must-be-filled'))
 /** A text that PostgreSQL can store, at most 255 characters. */
 export const storable = text().max(255).refine(isStorable, problem('must-have-no-nul'))
 
-/** A text of a request that is "" when empty: some programs fail if the field is missing. */
+/** A text of our requests, "" if there is none: some programs fail if the field is missing. */
 export const sentText = () => z.string().default('')
 
-/** Left out when empty, since some older programs fail at it (REFERENCE "Which fields our requests have"). */
+/** Omitted when empty, since some older programs fail on it (REFERENCE "Which fields our requests have"). */
 export const sentUnlessEmpty = <Schema extends z.ZodType<string | readonly unknown[]>>(schema: Schema) =>
   schema.optional().transform((value) => (value?.length ? value : undefined))
 
-/** An id that is text; some clients send it as a number, which must not have been rounded on the way. */
+/** A text id. Some clients send it as a number, which must be exact. */
 export const idText = () =>
   z
     .union([z.string(), exactNumber, z.bigint()], problem('must-be-text'))
@@ -84,17 +84,22 @@ export const idText = () =>
     )
     .meta({ wire: 'id' })
 
-/** A small number out of a list, as number or numeric text. */
+/** One of a few small numbers, as number or numeric text. */
 export const oneOf = <const Values extends readonly [number, ...number[]]>(...values: Values) =>
   smallInt().pipe(z.literal(values))
 
-const SAYS: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false }
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
 
-/** Yes or no: a boolean, its name in a text, or 0 and 1, as number or text; anything else counts as left out. */
+/** A boolean, as such, as text, or as 0 or 1; anything else counts as absent. */
 export const yesOrNo = () =>
   z
     .preprocess(
-      (value) => (typeof value === 'object' ? undefined : SAYS[String(value).toLowerCase()]),
+      (value) => (typeof value === 'object' ? undefined : BOOLEANS.get(String(value).toLowerCase())),
       z.boolean().optional(),
     )
     .meta({ wire: 'boolean' })
@@ -134,7 +139,7 @@ export const timeOfDay = () =>
 
 const PRICE = /^-?\d{1,10}(\.\d{1,2}0*)?$/
 
-/** Yuan with at most two decimals, as number or numeric text; a `number` afterwards (exact: far below 2^53 fen). */
+/** Yuan with at most two decimals, as number or numeric text; outputs a `number` (exact: far below 2^53 fen). */
 export const price = () =>
   z
     .union([z.number(), z.string(), z.bigint()], problem('must-be-a-price'))
@@ -152,7 +157,7 @@ export const amount = () =>
 const UNLIMITED = -1
 const UNLIMITED_IN_THE_FIELD = [999_999, 100_000_000]
 
-/** Tickets left; -1 is unlimited, and so are 999999 and 100000000, which partners send for it. */
+/** Tickets left; -1 is unlimited, and partners also send 999999 or 100000000 for that. */
 export const stock = () =>
   smallInt()
     .refine((count) => count >= UNLIMITED, problem('must-be-stock'))

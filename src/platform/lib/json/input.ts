@@ -9,7 +9,7 @@ const fieldsText = (problems: readonly Problem[]): LocalizedText =>
     .map(({ field, problem }) => localized('field-problem', { field, problem }) as LocalizedText)
     .reduceRight((rest, problem) => localized('several', { problem, rest }))
 
-/** Input with problems, all of them, each with its field (20007). */
+/** Invalid input, with all its problems and their fields (20007). */
 export class InvalidInput extends RescodeError {
   readonly problems: readonly Problem[]
 
@@ -34,7 +34,7 @@ const FORMATS: Readonly<Record<string, LocalizedText>> = {
   datetime: localized('must-be-iso-time'),
 }
 
-/** zod's problems, in words for someone who fills in a form. A schema's own message comes first. */
+/** zod's problems in words for people who fill in forms. A schema's own message takes precedence. */
 function inWords(issue: z.core.$ZodRawIssue): LocalizedText | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -74,7 +74,7 @@ function atMost(origin: string, most: number | bigint): LocalizedText {
   return most === 1 ? localized('must-have-no-more-than-one') : localized('must-have-characters', { most })
 }
 
-/** `hosts[1]` for ['hosts', 1]; the whole input is called `body`. */
+/** `hosts[1]` for ['hosts', 1]; `body` for the whole input. */
 const fieldOf = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((field, key) => {
     if (typeof key === 'number') return `${field}[${key}]`
@@ -87,10 +87,10 @@ function problemsOf(issue: z.core.$ZodIssue): Problem[] {
   return named.map((key) => ({ field: fieldOf([...issue.path, key]), problem: localized('unknown-field') }))
 }
 
-/** Further problems are reported after these are fixed. */
+/** More problems are not reported until these are fixed. */
 const MAX_PROBLEMS = 50
 
-/** Texts with NUL, which PostgreSQL cannot store, of queries and forms. JSON with one is refused when it is read. */
+/** Fields of queries and forms with NUL, which PostgreSQL cannot store. JSON with NUL is refused on parsing. */
 const withNul = (value: unknown): Problem[] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value)
@@ -98,7 +98,7 @@ const withNul = (value: unknown): Problem[] =>
         .map(([name]) => ({ field: echo(name), problem: localized('must-have-no-nul') }))
     : []
 
-/** The value as the schema describes it; throws InvalidInput with its problems at once, fifty at most. */
+/** Parses a value; throws InvalidInput with all problems, at most fifty. */
 export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
   const unstorable = withNul(value)
   const parsed = schema.safeParse(value, { error: asIssue })
@@ -109,10 +109,9 @@ export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
 }
 
 /**
- * An operation together with the schema of its input: whoever is asked for the operation from outside (a route, a
- * command, a page) parses with `op.input` and names nothing else of the room. Operations call each other without it, since
- * types say what they hand over. `run` takes the input after its dependencies, or after the id of what it is about where
- * an address says that.
+ * An operation together with the schema of its input: routes, commands and pages parse with `op.input` and need nothing
+ * else of the room. Operations call one another without parsing, since their types suffice. `run` takes the input after
+ * its dependencies, or after the id from the URL, where there is one.
  */
 export function operation<Schema extends z.ZodType, Deps, More extends unknown[], Result>(
   input: Schema,
@@ -126,49 +125,49 @@ export function operation(input: z.ZodType, run: (...given: never[]) => unknown)
   return Object.assign(run, { input })
 }
 
-/** What an operation takes, parsed. */
+/** The parsed input of an operation. */
 export type InputOf<Operation extends { readonly input: z.ZodType }> = z.output<Operation['input']>
 
-/** What an operation returns: its callers need no further name of it. */
+/** What an operation resolves to. */
 export type OutputOf<Operation extends (...given: never[]) => unknown> = Awaited<ReturnType<Operation>>
 
 const INVISIBLE = /[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/u
 
-/** One line of text for pages, trimmed; refused with NUL and with characters that hide or reorder it. */
-export const visibleLine = (longest: number) =>
+/** One line of text for pages, trimmed, without control characters or characters that hide or reorder text. */
+export const visibleLine = (maxLength: number) =>
   z
     .string()
     .trim()
     .min(1)
-    .max(longest)
+    .max(maxLength)
     .refine((text) => !INVISIBLE.test(text), { ...problem('must-have-no-controls'), abort: true })
 
-/** The name by which people know who asks them for something. */
-export const shownName = (longest: number) =>
-  visibleLine(longest).refine((text) => text === '' || isSeen(text), problem('must-be-visible'))
+/** A name shown to people, such as an app's on the consent page. */
+export const shownName = (maxLength: number) =>
+  visibleLine(maxLength).refine((text) => text === '' || isSeen(text), problem('must-be-visible'))
 
-const LONGEST_PASSWORD = 1024
+const MAX_PASSWORD = 1024
 
-/** A password as it is typed to sign in. */
-export const typedPassword = z.string().min(1).max(LONGEST_PASSWORD)
+/** A password as typed to sign in. */
+export const typedPassword = z.string().min(1).max(MAX_PASSWORD)
 
-/** A password to be set, in its normal form: that is what is counted, compared with its repetition, and hashed. */
-export const newPasswordOf = (shortest: number) =>
+/** A new password in its normal form: that is what is measured, compared with its repetition, and hashed. */
+export const newPasswordOf = (minLength: number) =>
   z
     .string()
-    .max(LONGEST_PASSWORD)
+    .max(MAX_PASSWORD)
     .overwrite(normalPassword)
-    .min(shortest)
+    .min(minLength)
     .refine(isTypablePassword, problem('must-be-typable'))
 
-/** Whether a new password, otherwise right, has characters that it must not have. */
+/** Whether forbidden characters of a new password are the only problem. */
 export const hasWrongCharacters = (error: z.ZodError | undefined): boolean =>
   error?.issues.every(({ code, path }) => code === 'custom' && path[0] === 'password') === true
 
-/** A password that is repeated for comparison: of any length. */
-export const repeatedPassword = z.string().max(LONGEST_PASSWORD).overwrite(normalPassword)
+/** The repetition of a new password, of any length. */
+export const repeatedPassword = z.string().max(MAX_PASSWORD).overwrite(normalPassword)
 
-/** `updated_at` of the record that whoever changes it has seen: if somebody else has changed it since, nothing is done. */
+/** Optimistic locking: the record's `updated_at` as the client has read it. If it has changed since, nothing is done. */
 export const unchangedSince = {
   unchanged_since: z.iso
     .datetime({ offset: true })
@@ -180,12 +179,12 @@ export interface UnchangedSince {
   readonly unchanged_since?: number | undefined
 }
 
-/** Throws InvalidInput where a record was changed after the moment that its reader has seen. */
+/** Throws InvalidInput if the record has changed since the client read it. */
 export function refuseIfChanged(updatedAt: Date | undefined, since: number | undefined): void {
   if (since === undefined || updatedAt === undefined || updatedAt.getTime() === since) return
   const changed = localized('was-changed', { at: updatedAt.toISOString() })
   throw new InvalidInput([{ field: 'unchanged_since', problem: changed }])
 }
 
-/** Why an operator reads what is masked otherwise; the audit log keeps it. */
+/** Why an operator reads what is otherwise masked; kept in the audit log. */
 export const readingReason = z.string().trim().min(3).max(500)

@@ -16,14 +16,14 @@ function readNumber(text: string): number | bigint {
 }
 
 /**
- * Where an integer of 16 digits or more begins, all that `readNumber` may read differently than JSON.parse. It also finds
- * some texts that are none, and those are read more slowly for it.
+ * Finds integers of 16 or more digits, the only ones that `readNumber` may read differently from JSON.parse. False
+ * matches inside strings only cost time.
  */
 const LONG_INTEGER = /(?:^|[:,[\s])-?\d{16}/
 
 const readExactly = (text: string): unknown => parse(text, null, readNumber)
 
-/** `readExactly` takes five times as long as JSON.parse, and explains what that refuses. */
+/** `readExactly` takes five times as long as JSON.parse, but has better messages. */
 function readValue(text: string): unknown {
   if (LONG_INTEGER.test(text)) return readExactly(text)
   try {
@@ -37,20 +37,20 @@ const MAX_DEPTH = 32
 /** A mebibyte may hold 350,000 empty objects, a quarter of a second to read; a full calendar has some 60,000 values. */
 const MAX_VALUES = 100_000
 
-/** What must not be read further, and at which character it is, from 0. */
+/** Why a text must not be parsed, and the index of the character. */
 interface JsonObjection {
   readonly problem: LocalizedText
   readonly at: number
 }
 
-/** Names seen so far in an object that is still open; null for an array. */
+/** The names seen so far in an open object; null for an array. */
 type Open = Set<string> | null
 
-/** Problems quote 128 characters at most. */
-const LONGEST_MESSAGE = 118
-const LONGEST_NAME = 91
+/** Problems quote at most 128 characters. */
+const MAX_MESSAGE = 118
+const MAX_NAME = 91
 
-/** Where the text that opens at `start` ends, its closing quote included; undefined when it never does. */
+/** The index after the closing quote of the string that opens at `start`; undefined if it never closes. */
 function endOfText(json: string, start: number): number | undefined {
   for (let at = start + 1; at < json.length; at++) {
     if (json[at] === '\\') at++
@@ -59,7 +59,7 @@ function endOfText(json: string, start: number): number | undefined {
   return undefined
 }
 
-/** Null for a broken escape, which the parser then reports better. */
+/** Null for a broken escape, which the parser reports better. */
 function decodeText(quoted: string): string | null {
   if (!quoted.includes('\\')) return quoted.slice(1, -1)
   try {
@@ -69,30 +69,28 @@ function decodeText(quoted: string): string | null {
   }
 }
 
-const BETWEEN = ' \t\r\n'
+const WHITESPACE = ' \t\r\n'
 
 function isName(json: string, end: number): boolean {
   let at = end
-  while (at < json.length && BETWEEN.includes(json[at] ?? '')) at++
+  while (at < json.length && WHITESPACE.includes(json[at] ?? '')) at++
   return json[at] === ':'
 }
 
 function textProblem(text: string, names: Set<string> | null): LocalizedText | undefined {
   if (!isStorable(text)) return localized('bad-characters')
-  if (names?.has(text))
-    return localized('name-twice', { name: cutTo(echo(JSON.stringify(cutTo(text, 64))), LONGEST_NAME) })
+  if (names?.has(text)) return localized('name-twice', { name: cutTo(echo(JSON.stringify(cutTo(text, 64))), MAX_NAME) })
   names?.add(text)
   return undefined
 }
 
 /**
- * Looks through a JSON text, without recursion, for what must not reach a recursive parser (deep nesting, too many
- * values) or a database (U+0000, lone surrogates: PostgreSQL's jsonb refuses both), and for names that appear twice,
- * which lossless-json lets pass when their values are equal. Undefined if there is nothing to object to; the text may
- * still not be JSON.
+ * Scans a JSON text, without recursion, for what must not reach a recursive parser (deep nesting, too many values) or a
+ * database (U+0000, lone surrogates: PostgreSQL's jsonb refuses both), and for duplicate names, which lossless-json
+ * accepts if their values are equal. Undefined if there is no objection; the text may still not be JSON.
  */
 function inspectJson(json: string, most = MAX_VALUES): JsonObjection | undefined {
-  // Mostly: strings end at the next quote then, and hold nothing that must be refused.
+  // The usual case: strings end at the next quote and need no checks.
   const isPlain = !json.includes('\\') && isStorable(json)
   const open: Open[] = []
   let values = 1
@@ -121,10 +119,10 @@ function inspectJson(json: string, most = MAX_VALUES): JsonObjection | undefined
   return undefined
 }
 
-/** How lossless-json names the place. */
+/** The position in lossless-json's messages. */
 const POSITION = / at position (\d+)/g
 
-/** The problem with its place in lines, which says it better: `not JSON: … expected (line 2, column 14)`. */
+/** The problem with its place in lines instead of a position: `not JSON: … expected (line 2, column 14)`. */
 export const placed = ({ problem, place }: TextProblem): LocalizedText =>
   placedText({
     problem: withValues(problem, (value, name) => (name === 'message' ? value.replace(POSITION, '') : value)),
@@ -132,8 +130,9 @@ export const placed = ({ problem, place }: TextProblem): LocalizedText =>
   })
 
 /**
- * Reads a JSON text given as bytes; a byte order mark is skipped. The problem is one clause for the partner to read:
- * invalid UTF-8, nesting beyond 32 levels, more than `mostValues`, a name twice in one object, text that no database stores, or no JSON at all.
+ * Parses JSON given as bytes; a byte order mark is skipped. The problem is a clause for the partner: invalid UTF-8,
+ * nesting beyond 32 levels, more than `mostValues`, a duplicate name, characters that cannot be stored, or not JSON at
+ * all.
  */
 export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: unknown } | TextProblem {
   const read = readUtf8(bytes)
@@ -147,34 +146,34 @@ export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: 
   } catch (error) {
     const { message } = error as SyntaxError
     const at = [...message.matchAll(POSITION)].at(-1)?.[1]
-    const problem = localized('not-json', { message: cutTo(echo(message), LONGEST_MESSAGE) })
+    const problem = localized('not-json', { message: cutTo(echo(message), MAX_MESSAGE) })
     return at === undefined ? { problem } : { problem, place: placeAt(text, Number(at)) }
   }
 }
 
-/** What a text that was kept says in JSON, as `parseLossless` reads it; undefined for one that is none, and for none. */
+/** A stored text parsed by `parseLossless`; undefined if there is none or it is not JSON. */
 export function jsonIn(text: string | null | undefined): unknown {
   const read = parseLossless(Buffer.from(text ?? ''))
   return 'value' in read ? read.value : undefined
 }
 
-/** Writes JSON in which a `bigint` is a plain number; what is `undefined` is left out. */
+/** Writes JSON in which a `bigint` is a plain number; `undefined` is left out. */
 export const stringifyLossless = (value: object): string => stringify(value) ?? ''
 
-/** Whether `given` is the id after it was read as a double, which rounds more than 53 bits. */
+/** Whether `given` is the id `exact` after being read as a double, which rounds beyond 53 bits. */
 export const isRounded = (given: unknown, exact: bigint): boolean =>
   String(given) !== String(exact) && Number(given) === Number(exact) && !Number.isSafeInteger(Number(exact))
 
-/** A value with its 64-bit ids (`bigint`) as exact numbers, on indented lines. */
+/** Indented JSON, with 64-bit ids (`bigint`) as exact numbers. */
 export const prettyLossless = (value: unknown): string => stringify(value, null, 2) ?? ''
 
-/** Indented, numbers as written (`1.10`, ids beyond 2^53); undefined for no JSON, repeated names, deep nesting. */
+/** The text indented, numbers as written (`1.10`, ids beyond 2^53); undefined if it is not JSON, or objectionable. */
 export function prettyJson(text: string): string | undefined {
   if (inspectJson(text) !== undefined) return undefined
   return readOr(() => stringify(parse(text), null, 2), undefined)
 }
 
-/** A JSON object with one field set and first; its other numbers exactly as they were written. Throws for what is no JSON. */
+/** A JSON object with one field set and put first, and its other numbers as written. Throws if it is not JSON. */
 export const withField = (text: string, name: string, value: bigint): string =>
   stringify({ [name]: value, ...omit(parse(text), name) }, null, 2) ?? ''
 

@@ -3,7 +3,7 @@ import { type Detail, type LocalizedText, localized } from '../localized-text.ts
 import { asMessage, problem, REQUIRED } from './field-problem.ts'
 import { jsonIn } from './lossless.ts'
 
-/** One thing wrong with a JSON value: where (`body.voucherList[2].status`) and what. */
+/** A problem of a JSON value: where (`body.voucherList[2].status`) and what. */
 export interface ShapeProblem {
   readonly path: string
   readonly problem: Detail
@@ -16,8 +16,8 @@ const pathText = (path: readonly PropertyKey[]): string =>
     .replace(/^\./, '')
 
 /**
- * Checks a value; each problem has its path, in words for the partner's engineer. Of one list at most one more than
- * MAX_PROBLEMS is looked for.
+ * Checks a value; each problem has its path, in words for the partner's engineer. A list is checked until it has one
+ * more than MAX_PROBLEMS.
  */
 export function readShape<Schema extends z.ZodType>(
   schema: Schema,
@@ -25,7 +25,7 @@ export function readShape<Schema extends z.ZodType>(
 ): { value: z.output<Schema> } | { problems: ShapeProblem[] } {
   const read = schema.safeParse(value)
   if (read.success) return { value: read.data }
-  // Read again for the words: asked for them at once, zod takes half as long again for a value that has no problem.
+  // Parsed again for the messages: asking for them the first time would make every valid value take 1.5 times as long.
   const issues = schema.safeParse(value, { error: describeIssue, reportInput: true }).error?.issues ?? []
   return {
     problems: issues.map((issue) => ({
@@ -42,21 +42,21 @@ const TYPES: Readonly<Record<string, LocalizedText>> = {
   object: localized('must-be-an-type', { type: 'object' }),
 }
 
-/** A longer text is not read only to word a problem. */
-const LONGEST_READ = 100_000
+/** Longer texts are not parsed merely to word a problem. */
+const MAX_PARSED = 100_000
 function holdsJson(text: string): boolean {
-  const value = text.length <= LONGEST_READ ? jsonIn(text) : undefined
+  const value = text.length <= MAX_PARSED ? jsonIn(text) : undefined
   return typeof value === 'object' && value !== null
 }
 
-/** A list or object that came as a string was encoded twice: programs that put one JSON into another do so. */
+/** A list or object that arrives as a string was encoded twice, a common mistake. */
 function typeProblem(type: string, input: unknown): LocalizedText {
   const isInString = (type === 'object' || type === 'array') && typeof input === 'string' && holdsJson(input)
   if (isInString) return localized('must-be-encoded-once', { type })
   return TYPES[type] ?? localized('must-be-a-type', { type })
 }
 
-/** Plain words for the issues to which the schema gave no message of its own. */
+/** Plain words for issues for which the schema has no message of its own. */
 function describeIssue(issue: z.core.$ZodRawIssue): { message: string } | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -70,7 +70,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): { message: string } | undefi
   }
 }
 
-/** `body.quantity is required; body.orderId must be …`, at most five of them, and whether there are more. */
+/** `body.quantity is required; body.orderId must be …`: at most five, and whether there are more. */
 export function problemsText(problems: readonly ShapeProblem[]): LocalizedText {
   const shown: LocalizedText[] = problems.slice(0, MAX_PROBLEMS).map(problemText)
   if (problems.length > shown.length) shown.push(localized('and-more'))
@@ -82,8 +82,8 @@ export const problemText = ({ path, problem }: ShapeProblem): LocalizedText =>
   path ? localized('field-problem', { field: path, problem }) : localized('whole-value', { problem })
 
 /**
- * The most entries of every list that comes over a network; no real seller comes near them, and more are refused at
- * once. REFERENCE "What one caller may send" is compared with it.
+ * Limits on every list that comes over a network; no real seller comes near them, and longer lists are refused at once.
+ * REFERENCE "What one caller may send" is compared with this by a test.
  */
 export const LIST_LIMITS = {
   deals: { most: 1_000, about: 'entries of a product change notice, product ids of a request' },
@@ -110,34 +110,34 @@ export const LIST_LIMITS = {
 
 type ListName = keyof typeof LIST_LIMITS
 
-/** For `superRefine` of an object: it also runs while fields are wrong, so that all problems are reported at once. */
+/** For `superRefine` of an object: run it even if fields are wrong, so that all problems are reported at once. */
 export const EVEN_IF_WRONG = {
   when: ({ value }: z.core.ParsePayload): boolean => typeof value === 'object' && value !== null,
 }
 
-/** In a `superRefine`: a field that is missing, and has no problem already, gets this one. */
+/** In a `superRefine`: reports a missing field, unless it has a problem already. */
 export function requireField(
   value: Readonly<Record<string, unknown>>,
   context: z.core.$RefinementCtx,
   field: string,
   message: LocalizedText,
 ): void {
-  const isTold = context.issues.some(({ path }) => path?.[0] === field)
-  if (value[field] === undefined && !isTold)
+  const isReported = context.issues.some(({ path }) => path?.[0] === field)
+  if (value[field] === undefined && !isReported)
     context.addIssue({ code: 'custom', path: [field], message: asMessage(message) })
 }
 
-/** At most this many problems of one value are reported; one more is looked for, to say that there are more. */
+/** How many problems of one value are reported; one more is looked for, to say that there are more. */
 export const MAX_PROBLEMS = 5
 
-/** zod's array, but stopping after MAX_PROBLEMS: an issue for each of thousands of empty objects takes seconds. */
+/** zod's array, but stops after MAX_PROBLEMS: issues for thousands of empty objects would take seconds. */
 const StoppingArray = z.core.$constructor('StoppingArray', (list: z.ZodArray, def: z.core.$ZodArrayDef) => {
   z.ZodArray.init(list, def)
   const readAll = list._zod.parse
   const caps = z.core.util.sizeCaps(def.checks).map(([most]) => most)
   list._zod.parse = (payload, context) => {
     const input = payload.value
-    // A value that is not a list, or a list that is too long, is refused before any entry is read.
+    // A value that is not a list, or too long a list, is refused before any entry is read.
     if (!Array.isArray(input) || caps.some((most) => input.length > most)) return readAll(payload, context)
     const output: unknown[] = Array(input.length)
     payload.value = output
@@ -155,14 +155,14 @@ const StoppingArray = z.core.$constructor('StoppingArray', (list: z.ZodArray, de
 
 const entries = (most: number) => problem('must-have-entries', { most })
 
-/** A list with a limit on its entries, which is checked before any of them is read. */
+/** A list whose limit on entries is checked before any of them is read. */
 export const listOf = <Element extends z.core.SomeType>(name: ListName, element: Element): z.ZodArray<Element> => {
   const { most } = LIST_LIMITS[name]
   const list = new StoppingArray({ type: 'array', element: element as unknown as z.core.$ZodType })
   return (list as unknown as z.ZodArray<Element>).max(most, entries(most))
 }
 
-/** Names and values, of which there may be as many as entries in that list. */
+/** An object used as a map, with the limit of that list. */
 export const mapOf = <Value extends z.ZodType>(name: ListName, key: z.ZodType<string>, value: Value) => {
   const { most } = LIST_LIMITS[name]
   const isSmall = (given: unknown): boolean =>

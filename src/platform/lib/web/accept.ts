@@ -1,6 +1,6 @@
 import Negotiator from 'negotiator'
 
-/** Only this much of these headers is read: browsers send some hundred characters. An entry that is cut is ignored. */
+/** Only this much of these headers is read: browsers send some hundred characters. A truncated entry is ignored. */
 const READ_CHARACTERS = 1_024
 
 function beginningOf(header: string): string {
@@ -8,14 +8,14 @@ function beginningOf(header: string): string {
   return header.slice(0, Math.max(0, header.lastIndexOf(',', READ_CHARACTERS)))
 }
 
-/** Without whitespace: negotiator 1.0.0 overlooks the weight in `en; q=0.5`. */
+/** Whitespace is removed: negotiator 1.0.0 misses the weight in `en; q=0.5`. */
 const plain = (header: string): string => beginningOf(header).replace(/\s+/g, '').toLowerCase()
 
-/** The media types of an Accept header, lower-cased, most wanted first; refused ones (`q=0`) left out. */
+/** The media types of an Accept header in lower case, preferred first, without refused ones (`q=0`). */
 export const acceptedTypes = (accept = ''): string[] =>
   new Negotiator({ headers: { accept: plain(accept) } }).mediaTypes()
 
-/** The languages of an Accept-Language header, lower-cased, most wanted first; refused ones (`q=0`) left out. */
+/** The languages of an Accept-Language header in lower case, preferred first, without refused ones (`q=0`). */
 export const acceptedLanguages = (acceptLanguage = ''): string[] =>
   new Negotiator({ headers: { 'accept-language': plain(acceptLanguage) } }).languages()
 
@@ -28,7 +28,7 @@ export function prefersHtml(accept: string | undefined): boolean {
   return first !== undefined && PAGE.has(first)
 }
 
-/** Paths that programs alone ask; at others, also such as do not exist, a person may look at a page. */
+/** Paths that only programs request. On all others, even unknown ones, a person may see a page. */
 const FOR_PROGRAMS = [
   /^\/oauth\/v2\/api\//,
   /^\/oauth2\/(?:token|revoke|introspect|userinfo|par|jwks)/,
@@ -36,6 +36,6 @@ const FOR_PROGRAMS = [
   /^[^?]*\/(?:mtp|sandbox)\/api(?:[/?]|$)/,
 ]
 
-/** Whether an answer is a page. What a program asks for never is: Java's own client prefers html unless it is told otherwise. */
+/** Whether to answer with a page. Never on programs' paths, because Java's HTTP client prefers html by default. */
 export const wantsPage = (url: string, accept: string | undefined): boolean =>
   accept?.includes('html') === true && !FOR_PROGRAMS.some((paths) => paths.test(url)) && prefersHtml(accept)

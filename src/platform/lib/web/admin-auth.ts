@@ -6,18 +6,18 @@ import { readBodiesExactly } from './exact-body.ts'
 import { refuseUnreadableQuery } from './request-target.ts'
 import { checkSignedBodies } from './signed-body.ts'
 
-/** What an operator may do; each may do what those before it may. */
+/** Roles of operators; each includes those before it. */
 export const ROLES = ['viewer', 'support', 'editor', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
-/** Whether somebody of this role may do what needs that one. */
+/** Whether `role` is at least `needed`. */
 export const allows = (role: Role, needed: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(needed)
 
 /** The operator of a request. */
 export interface Operator {
   readonly name: string
   readonly role: Role
-  /** Whoever runs a command on the machine of the service: `name` is the system's user. */
+  /** A person running a command on the service's machine: `name` is their system user. */
   readonly kind?: 'cli'
 }
 
@@ -29,11 +29,11 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Admits operators whose role allows the route (src/operations/operators/guard.ts), before the body is read. */
     operatorGate: onRequestAsyncHookHandler
-    /** Refuses an operator whose role does not allow this, and records it; for what depends on more than the route. */
+    /** Refuses an operator whose role is too low, and records it; for checks that depend on more than the route. */
     requireRole: (request: FastifyRequest, needed: Role, operation: string) => Promise<void>
     /** Whether a request may be for operators at all: with ADMIN_PORT, whether it came in on that listener. */
     isForOperators: (request: FastifyRequest) => boolean
-    /** Throws where what is for operators is asked for under the name of another machine although its token is public. */
+    /** With the public demo token, throws for requests to operators' routes under a host name other than this machine's. */
     refuseForeignHost: (request: FastifyRequest) => void
   }
   interface FastifyRequest {
@@ -47,7 +47,7 @@ export function operatorOf({ operator }: FastifyRequest): Operator {
   return operator
 }
 
-/** Whether this operator may see addresses and mails of people; a viewer may not. */
+/** Whether this operator may see people's addresses and mails; a viewer may not. */
 export const seesPeople = (request: FastifyRequest): boolean => allows(operatorOf(request).role, 'support')
 
 /** `l***@example.com` */
@@ -55,12 +55,12 @@ export const maskedMail = (mail: string): string => mail.replace(/^(.).*(@[^@]*)
 
 const NO_QUERY = z.strictObject({})
 
-/** An unknown filter that is ignored would look as if it had matched: `?status=pending` would show all. */
+/** A misspelled filter must not be ignored: `?status=pending` would show everything and look as if it had matched. */
 const refuseStrayQuery: preValidationAsyncHookHandler = async ({ routeOptions, query }) => {
   if (!routeOptions.config.readsQuery) parseInput(NO_QUERY, query)
 }
 
-/** Routes for operators only, failures with native status; an empty body is none, unknown parameters are refused. */
+/** For routes of operators: failures have native status, an empty body counts as none, unknown parameters are refused. */
 export function forOperatorsOnly(app: FastifyInstance): void {
   app.addHook('onRequest', app.operatorGate)
   checkSignedBodies(app)

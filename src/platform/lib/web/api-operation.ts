@@ -1,12 +1,12 @@
 import type { z } from 'zod'
 import type { CheckSequence, FailureRow } from '../failure.ts'
 
-/** What an answer is: a page, a redirect with the parameters that it adds, or JSON of this shape. */
+/** An answer: a page, a redirect that adds these parameters, or JSON of this shape. */
 type ApiAnswer = 'page' | { readonly redirect: z.ZodObject } | { readonly json: z.ZodType }
 
 /**
- * One endpoint that apps call, as the API reference describes it (src/authorization/developer). The schemas are those of the room's wire, so a
- * document follows the code; descriptions of fields are texts, by the field's name.
+ * An endpoint that apps call, for the API reference (src/authorization/developer). The schemas are the room's own, so
+ * that the reference follows the code; descriptions of fields are texts, by field name.
  */
 export interface ApiOperation {
   /** Its operationId; its texts are `api.<id>.title` and `api.<id>.about`. */
@@ -14,23 +14,23 @@ export interface ApiOperation {
   readonly dialect: 'contract' | 'standard'
   readonly method: 'get' | 'post'
   readonly path: string
-  /** Which of the service's addresses serves it (config). */
+  /** The setting with the address that serves it. */
   readonly at: 'PUBLIC_URL' | 'API_URL'
-  /** Parameters of the query; several where more than one kind of request shares the endpoint. */
+  /** Query parameters; one schema for each kind of request that shares the endpoint. */
   readonly query?: readonly z.ZodObject[]
-  /** Parameters of a form, likewise. */
+  /** Form parameters, likewise. */
   readonly form?: readonly z.ZodObject[]
-  /** Who calls: a client by its secret, whoever has a token in a header, or anybody. */
+  /** How the caller authenticates: as a client, by a token in a header, or not at all. */
   readonly caller: 'client' | 'token' | 'anybody'
-  /** Schemas of the room's wire, by HTTP status. */
+  /** By HTTP status. */
   readonly answers: Readonly<Record<number, ApiAnswer>>
   /** Every named failure that its operations can throw. */
   readonly failures: Readonly<Record<string, FailureRow>>
-  /** Failures that go back to the app, by way of the browser. */
+  /** Failures that are sent back to the app through the browser. */
   readonly redirected?: Readonly<Record<string, FailureRow>>
 }
 
-/** The failures of these names. */
+/** The rows of a table of failures with these names. */
 export const failuresOf = <Table extends Readonly<Record<string, FailureRow>>>(
   table: Table,
   names: readonly (keyof Table & string)[],
@@ -43,7 +43,7 @@ export const failuresOf = <Table extends Readonly<Record<string, FailureRow>>>(
     }),
   )
 
-/** The failures with which these sequences of checks refuse, from a row on. */
+/** The failures that these sequences of checks refuse with, from row `from` on. */
 export const failuresIn = (
   table: Readonly<Record<string, FailureRow>>,
   sequences: readonly CheckSequence[],

@@ -10,7 +10,7 @@ import { ROOT } from '../root.ts'
 const OWN = fileURLToPath(new URL('views/assets', ROOT))
 const require = createRequire(import.meta.url)
 
-/** From packages: Pico's style sheet, and Inter, which gatehouse.css names with its version. */
+/** Pico's style sheet, and Inter, which gatehouse.css refers to with its version. */
 const PACKAGED = [
   require.resolve('@picocss/pico/css/pico.classless.min.css'),
   require.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'),
@@ -18,8 +18,8 @@ const PACKAGED = [
 ]
 
 /**
- * Serves views/assets, Pico's style sheet and the typeface under /assets/ and returns how a page writes their addresses.
- * The version in the address is a digest of all files, so browsers may cache them forever.
+ * Serves views/assets, Pico's style sheet and the typeface under /assets/. Returns the function that gives the URL of a
+ * file; its version is a digest of all files, so browsers may cache them forever.
  */
 export async function serveAssets(app: FastifyInstance): Promise<(name: string) => string> {
   const own = readdirSync(OWN).sort()

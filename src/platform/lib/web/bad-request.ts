@@ -5,17 +5,17 @@ import { type LocalizedText, localized } from '../localized-text.ts'
 import { failureEnvelope, JSON_TYPE, NO_STORE_HEADERS, sendFailure } from './envelope.ts'
 import { invalidRequest } from './rescode.ts'
 
-/** Request line and headers: a URL beyond the 8 KiB of A1 must be read to be refused with the right message. */
+/** Limit on request line and headers. A URL above the 8 KiB of A1 must be readable, to be refused with the right message. */
 export const MAX_HEADER_BYTES = 32 * 1024
 
 const LINGER_MS = 1_000
-/** The target, as far as it came with the bytes that could not be read. */
+/** The request target, if it is among the bytes that could not be parsed. */
 const TARGET = /^\s*\S+ +(\S+)/
 
-/** The code with which area B refuses what it could not read, by its target; undefined if that is another area's. */
+/** The code with which area B refuses an unreadable request to this target; undefined if the target is not area B's. */
 export type AreaB = (target: string) => 300 | 400 | undefined
 
-/** For what fastify cannot route: a path with broken percent-encoding. */
+/** For a path that fastify cannot route because of broken percent-encoding. */
 export const unreadableRequest =
   (native: boolean, areaB: AreaB) =>
   (_error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
@@ -32,7 +32,7 @@ export const unreadableRequest =
 const areaBFailure = (code: 300 | 400 | 404, what: LocalizedText): string =>
   JSON.stringify({ code, describe: String(what), partnerId: '' })
 
-/** The envelope of the area that the request is for, with this code if it is area B; then the connection is closed. */
+/** An answer in the envelope of the request's area, with `code` for area B, that closes the connection. */
 export function badRequestAnswer(what: LocalizedText, code: ReturnType<AreaB>) {
   const body = code === undefined ? JSON.stringify(failureEnvelope(invalidRequest(what))) : areaBFailure(code, what)
   const headers = {
@@ -45,7 +45,7 @@ export function badRequestAnswer(what: LocalizedText, code: ReturnType<AreaB>) {
   return { headers, body }
 }
 
-/** For what Node cannot parse as HTTP (headers beyond MAX_HEADER_BYTES, a broken request line): the envelope of the area, then the connection is closed. */
+/** For what Node cannot parse as HTTP (headers beyond MAX_HEADER_BYTES, a broken request line). */
 export const rawRequestError =
   (areaB: AreaB) =>
   (error: NodeJS.ErrnoException & { rawPacket?: unknown }, socket: Socket): void => {
@@ -60,6 +60,6 @@ export const rawRequestError =
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
     const status = tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request'
     socket.end(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
-    // Time to read the answer; the server's own time-outs do not cover requests that its parser has given up.
+    // Time to read the answer; the server's own timeouts do not cover requests that its parser has given up on.
     setTimeout(() => socket.destroy(), LINGER_MS).unref()
   }

@@ -1,14 +1,14 @@
 import { readOr } from '../read-or.ts'
 import { readUtf8 } from '../utf8.ts'
 
-/** What an app presents to say who it is. */
+/** The credentials that an app presents. */
 export interface Credentials {
   readonly appKey: string
-  /** The secret as it was sent, and form-decoded where that is another text; none where it is empty, as where it is missing. */
+  /** The secret as sent and, if different, form-decoded; none if it is empty or missing. */
   readonly appSecrets: readonly string[]
 }
 
-/** The credentials of an Authorization header; undefined where it has another scheme, or there is none. */
+/** The credentials of an Authorization header; undefined if it is missing or has another scheme. */
 export function readBasic(header: string | undefined): Credentials | 'malformed' | undefined {
   const [scheme = '', encoded = ''] = (header ?? '').split(/ +/, 2)
   if (scheme.toLowerCase() !== 'basic') return undefined
@@ -20,9 +20,9 @@ export function readBasic(header: string | undefined): Credentials | 'malformed'
   if (colon < 1) return 'malformed'
   const appSecret = text.slice(colon + 1)
   const appSecrets = appSecret === '' ? [] : [...new Set([appSecret, formDecoded(appSecret)])]
-  // An app_key has no character that means another when decoded, so there is no need to try both.
+  // Decoding changes no valid app_key, so there is no need to try both.
   return { appKey: formDecoded(text.slice(0, colon)), appSecrets }
 }
 
-/** RFC 6749 §2.3.1 wants both parts form-encoded, but many clients do not encode; text that cannot be decoded stays. */
+/** RFC 6749 §2.3.1 wants both parts form-encoded, but many clients do not encode; undecodable text stays as it is. */
 const formDecoded = (text: string): string => readOr(() => decodeURIComponent(text.replaceAll('+', ' ')), text)

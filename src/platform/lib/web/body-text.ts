@@ -3,47 +3,46 @@ import { type LocalizedText, localized } from '../localized-text.ts'
 import { NOT_UTF8, placeAt, placed, readUtf8 } from '../utf8.ts'
 import { invalidRequest, type RescodeError } from './rescode.ts'
 
-/** Headers, of which this one says how a body is coded. */
-interface Coded {
+/** The problem with a compressed body, since no content coding is supported; undefined for an uncompressed one. */
+export function compressedText({
+  'content-encoding': header = '',
+}: {
   readonly 'content-encoding'?: string | undefined
-}
-
-/** What is wrong with a body that has a content coding, such as gzip: none is read. Undefined for a body as it is. */
-export function compressedText({ 'content-encoding': header = '' }: Coded): LocalizedText | undefined {
+}): LocalizedText | undefined {
   if (header === '') return undefined
   const codings = header.split(',').map((coding) => coding.replaceAll(/[^\w.+-]/g, ''))
   const named = codings.filter((coding) => coding !== '' && coding.toLowerCase() !== 'identity').join(', ')
   return named === '' ? undefined : localized('is-compressed', { coding: named.slice(0, 64) })
 }
 
-/** Unsupported Media Type: the headers say that the body cannot be read (RFC 9110 §15.5.16). */
-const unread = (what: LocalizedText, headers = {}): RescodeError => invalidRequest(what, { status: 415, headers })
+/** Unsupported Media Type (RFC 9110 §15.5.16). */
+const unsupported = (what: LocalizedText, headers = {}): RescodeError => invalidRequest(what, { status: 415, headers })
 
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)"?/i
 
-/** The charset that a Content-Type names; undefined for none, and for UTF-8. */
+/** The charset that a Content-Type names; undefined if none, or UTF-8. */
 export function otherCharset(type = ''): string | undefined {
   const charset = CHARSET.exec(type)?.[1]
   return charset === undefined || /^utf-?8$/i.test(charset) ? undefined : charset
 }
 
 const ASCII = /^[\0-\x7f]*$/
-/** Percent-encoded beyond ASCII. */
+/** A percent-encoded byte outside ASCII. */
 const ENCODED = /%[89a-f]/i
 
-/** Whether a form means the same in every charset, as those of old Java clients do that name ISO-8859-1. */
+/** Whether a form means the same in every charset, such as those of old Java clients that declare ISO-8859-1. */
 const isAsciiForm = (text: string): boolean => ASCII.test(text) && !ENCODED.test(text)
 
 const INVALID = '\ufffd'
 
-/** Throws 415 for a content coding, and for a charset other than UTF-8 unless `isSame` says that it makes no difference. */
+/** Throws 415 for a content coding, and for a charset other than UTF-8 unless `isSame`: the charset makes no difference. */
 function refuseOtherCoding({ headers }: FastifyRequest, isSame = false): void {
   const compressed = compressedText(headers)
-  if (compressed) throw unread(localized('body-is', { problem: compressed }), { 'Accept-Encoding': 'identity' })
-  if (!isSame && otherCharset(headers['content-type'])) throw unread(localized('charset-not-utf8'))
+  if (compressed) throw unsupported(localized('body-is', { problem: compressed }), { 'Accept-Encoding': 'identity' })
+  if (!isSame && otherCharset(headers['content-type'])) throw unsupported(localized('charset-not-utf8'))
 }
 
-/** A JSON body outside of area B. Throws 20007 for what is not UTF-8, 415 for a coding or charset that is not read. */
+/** The text of a JSON body outside area B. Throws 20007 if it is not UTF-8, 415 for an unsupported coding or charset. */
 export function bodyText(request: FastifyRequest, bytes: Buffer): string {
   if (bytes.length === 0) return ''
   refuseOtherCoding(request)
@@ -52,7 +51,7 @@ export function bodyText(request: FastifyRequest, bytes: Buffer): string {
   return read.text
 }
 
-/** Checks a form, whose bytes have been read as UTF-8 already: what was none has become U+FFFD there. */
+/** Checks a form whose bytes have already been decoded as UTF-8, with U+FFFD for invalid ones. */
 export function formText(request: FastifyRequest, text: string): string {
   refuseOtherCoding(request, isAsciiForm(text))
   const at = text.indexOf(INVALID)

@@ -2,13 +2,13 @@ import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Log } from '../log.ts'
 
-/** `203.0.113.9`, `203.0.113.9:443` (as Azure's gateways write it), `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:443`. */
+/** `203.0.113.9`, `203.0.113.9:443` (Azure's gateways), `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:443`. */
 const FORMS = /^(?:([\d.]+)(?::\d{1,5})?|\[([\da-f:.]+)(?:%[^\]]*)?\](?::\d{1,5})?|([\da-f:.]+)(?:%.*)?)$/i
 const MAPPED_IPV4 = '::ffff:'
 
 /**
- * The one form in which an address is counted, stored and shown: without port, brackets and zone, IPv6 in its shortest form
- * and lower case, an IPv4 address that is mapped into IPv6 as IPv4. Undefined for anything that is no address.
+ * The normal form in which an address is counted, stored and shown: without port, brackets and zone, IPv6 compressed
+ * and in lower case, IPv4-mapped IPv6 as IPv4. Undefined if it is not an address.
  */
 export function normalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text
@@ -41,14 +41,14 @@ function networksOf(entries: readonly string[]): BlockList {
   return list
 }
 
-/** More proxies than anybody has one behind the other. */
+/** More proxies in a row than anybody has. */
 const MAX_PROXIES = 20
 
 /**
- * Gives each request its `ip`: the address of its connection or, where that is a trusted proxy, the last one in
- * X-Forwarded-For that is not. An entry that is no address (`unknown`, a name) is not used: the proxy that sent it counts
- * as the caller. Fastify's own `trustProxy` hands out whatever stands there, as `203.0.113.9:40001`, which has another port
- * with each connection.
+ * Gives each request its `ip`: the address of its connection or, if that is a trusted proxy, the last one in
+ * X-Forwarded-For that is not. If an entry is not an address (`unknown`, a name), the proxy that sent it counts as the
+ * caller. Fastify's own `trustProxy` returns entries verbatim, such as `203.0.113.9:40001`, whose port changes with
+ * each connection.
  */
 export function registerCallerAddress(app: FastifyInstance, trusted: readonly string[], log: Log): void {
   const proxies = networksOf(trusted)
@@ -61,7 +61,7 @@ export function registerCallerAddress(app: FastifyInstance, trusted: readonly st
 
   app.decorateRequest('ip', {
     getter(this: FastifyRequest) {
-      // Undefined once the caller has gone.
+      // Undefined once the connection is closed.
       const peer = normalAddress(this.raw.socket.remoteAddress ?? '') ?? 'unknown'
       const forwarded = forwardedFor(this)
       if (forwarded === undefined || trusted.length === 0 || peer === 'unknown') return peer
@@ -88,11 +88,11 @@ export function registerCallerAddress(app: FastifyInstance, trusted: readonly st
 
 const OF_A_PROXY = /^(?:forwarded|via|x-forwarded-.*|x-real-ip)$/
 
-/** Whether a proxy has passed a request on: it names its client in a header. */
+/** Whether a request came through a proxy, which adds such headers. */
 export const cameByProxy = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   Object.keys(headers).some((name) => OF_A_PROXY.test(name))
 
-/** Node joins several headers of this name by commas. */
+/** Node joins repeated headers of this name with commas. */
 const forwardedFor = ({ raw }: FastifyRequest): string | undefined =>
   raw.headers['x-forwarded-for'] as string | undefined
 

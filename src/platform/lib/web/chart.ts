@@ -1,20 +1,20 @@
 import { addSeconds, DAY_S } from '../clock.ts'
 
-/** A chart of bars over time, drawn as SVG on the server. */
+/** A bar chart over time, drawn as SVG on the server. */
 export interface Chart {
   /** Id of its heading. */
   readonly id: string
   readonly title: string
-  /** What it shows, in words and numbers. */
+  /** The chart's content in words and numbers. */
   readonly summary: string
   readonly width: number
   readonly height: number
-  /** What the colours mean, in the order of the parts from the top; empty where a bar has one part. */
+  /** The meaning of the colours, in the order of the parts from the top; empty if bars have one part. */
   readonly legend: readonly { readonly kind: Kind; readonly text: string }[]
   /** The highest bar, in words. */
   readonly most: string
   readonly bars: readonly Bar[]
-  /** ISO 8601; of a chart of days its first and its last day (UTC). */
+  /** ISO 8601; for a chart of days its first and last day (UTC). */
   readonly from: string
   readonly to: string
   readonly isOfDays: boolean
@@ -32,7 +32,7 @@ interface Bar {
 /** The colour of a part; failures are at the bottom. */
 type Kind = 'failed' | 'refused' | 'all'
 
-/** What happened in one span of time. */
+/** Counts of one span of time. */
 interface Span {
   readonly all: number
   readonly refused?: number
@@ -42,8 +42,8 @@ interface Span {
 const WIDTH = 240
 const HEIGHT = 80
 /** The height of the smallest count above zero, so that it is visible. */
-const LEAST = 2
-/** The space between bars, as a part of a bar's share of the width. */
+const MIN_HEIGHT = 2
+/** The space between bars, as a fraction of the width per bar. */
 const GAP = 0.2
 
 export interface ChartInput {
@@ -65,7 +65,7 @@ const agoOf = (seconds: number, spanS: number): string => {
 export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput): Chart {
   const most = Math.max(1, ...spans.map(({ all }) => all))
   const pitch = WIDTH / spans.length
-  const heightOf = (count: number) => (count === 0 ? 0 : Math.max(LEAST, Math.round((count / most) * HEIGHT)))
+  const heightOf = (count: number) => (count === 0 ? 0 : Math.max(MIN_HEIGHT, Math.round((count / most) * HEIGHT)))
   const isOfDays = spanS === DAY_S
   const dayOf = (place: number): string =>
     addSeconds(since, place * DAY_S)

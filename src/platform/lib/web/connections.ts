@@ -1,29 +1,28 @@
 import type { Server, Socket } from 'node:net'
 
-/** An open connection, as far as limits and the shutdown look at it. */
+/** What limits and shutdown need to know of a connection. */
 export interface Connection {
   open: boolean
-  /** Requests that wait for their answer. */
+  /** Requests without an answer yet. */
   unanswered: number
-  /** Requests among them that count as in progress. */
+  /** Those of them that count as in progress. */
   inProgress: number
-  /** Whether it will be closed after the answers that are due: requests that follow are not looked at. */
+  /** Whether it will be closed after the outstanding answers: further requests are ignored. */
   ending: boolean
-  /** Requests that were not looked at. */
+  /** Requests that were ignored. */
   ignored: number
-  /** Whether it has sent a request at all. */
+  /** Whether it has ever sent a request. */
   used: boolean
-  /** Its place in the order in which connections were opened or had their last answer. */
+  /** A sequence number from when it was opened or got its last answer. */
   since: number
 }
 
-/** How many connections are closed at once to make room, as a part of those that may be open. */
+/** The fraction of the allowed connections that is closed at once to make room. */
 const ROOM = 1 / 64
 
 /**
- * The open connections of one server. Shortly before there are too many, those that have waited longest for a request are
- * closed, first those that have never sent one: otherwise whoever opens enough connections and says nothing would keep
- * everybody else out.
+ * The open connections of one server. Shortly before the limit, those that have been idle longest are closed, beginning
+ * with those that have never sent a request: otherwise anybody could keep all others out by opening silent connections.
  */
 export class Connections {
   readonly #open = new Map<Socket, Connection>()
@@ -50,7 +49,7 @@ export class Connections {
     return this.#open.get(socket)
   }
 
-  /** One of its requests has its answer. */
+  /** Records that a request of this connection has been answered. */
   answered(connection: Connection): void {
     connection.unanswered--
     connection.since = ++this.#last

@@ -3,19 +3,19 @@ import { z } from 'zod'
 import { DAY_S } from '../clock.ts'
 import { ownCookie } from './own-cookie.ts'
 
-/** Browsers keep no cookie longer. */
+/** The longest that browsers keep a cookie. */
 const LIFETIME_S = 400 * DAY_S
 const NAME = 'gatehouse_cookie_set'
 
-/** Sent by forms whose page has set the cookie. Programs that post without opening the page do not send it. */
+/** A field of forms whose page has set the cookie. Programs that post without opening the page do not send it. */
 const fromPage = z.object({ cookie_set: z.literal('1') })
 const isFromPage = ({ body }: { readonly body: unknown }): boolean => fromPage.safeParse(body).success
 
-/** Finds out whether a browser keeps our cookies: without them a right password would only show the sign-in page again. */
+/** Detects browsers that refuse our cookies: there a right password would only show the sign-in page again. */
 interface CookieCheck {
-  /** Sets a cookie with a page for a person, whose form gets the hidden field `cookie_set` where this is true. */
+  /** Sets a cookie along with a page for a person. If true, the page's form gets the hidden field `cookie_set`. */
   offer(request: FastifyRequest, reply: FastifyReply): boolean
-  /** Whether such a form came back without any cookie of ours: some in-app web views keep only one. */
+  /** Whether such a form came back without any of our cookies: some in-app web views keep only one. */
   isRefused(request: FastifyRequest): boolean
 }
 

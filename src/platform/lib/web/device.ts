@@ -1,6 +1,6 @@
 import type { Translate } from './locale.ts'
 
-/** The first that fits counts: most browsers say that they are others, too. */
+/** The first match counts: most browsers also claim to be others. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/MicroMessenger\//, 'WeChat'],
   [/AlipayClient\//, 'Alipay'],
@@ -24,7 +24,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** A browser and the system that it runs on, by their names; null where a User-Agent names none that we know. */
+/** The names of browser and operating system; null if the User-Agent names none that we know. */
 export interface Device {
   readonly browser: string | null
   readonly system: string | null

@@ -2,11 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { textsFor } from './page.ts'
 
-/** What has just been done, said once by the page that follows a form: `?done=saved`. Anything unusable counts as not given. */
+/** The query of a page that confirms what a form has just done: `?done=saved`. Unknown values count as absent. */
 export const doneQuery = <Kind extends string>(kinds: readonly Kind[]) =>
   z.object({ done: z.enum(kinds).optional().catch(undefined) }).catch({ done: undefined })
 
-/** The text of it, out of those that a page has; null where nothing was done. */
+/** Picks the page's text for `?done`; null if there is none. */
 export function doneText<Kind extends string>(texts: Readonly<Record<Kind, string>>) {
   const query = doneQuery(Object.keys(texts) as Kind[])
   return (request: FastifyRequest): string | null => {

@@ -2,15 +2,15 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { NO_STORE_HEADERS } from './envelope.ts'
 
-/** A text that is sent as it is made, in parts. */
+/** A text that is streamed in parts. */
 export interface Download {
-  /** Name of the file that the browser saves, its page staying open; without it, the browser shows the text. */
+  /** The file name under which the browser saves it; without one, the browser displays the text. */
   readonly name?: string
   readonly type: string
   readonly parts: AsyncIterable<string> | Iterable<string>
 }
 
-/** Sends it as it is made: 64 KiB wait at most for a reader that is slow. */
+/** Streams a download, buffering at most 64 KiB for a slow reader. */
 export const sendDownload = (reply: FastifyReply, { name, type, parts }: Download): FastifyReply =>
   reply
     .headers({

@@ -1,13 +1,13 @@
-import { type IncomingMessage, ServerResponse } from 'node:http'
+import { type Server as HttpServer, type IncomingMessage, ServerResponse } from 'node:http'
 import { type Server, type Socket, Server as TcpServer } from 'node:net'
 import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Readiness } from './health.ts'
-import { MOST_UNREAD_MS } from './request-limit.ts'
+import { MAX_UNREAD_MS } from './request-limit.ts'
 
-/** How an HTTP server stops without cutting off a request that has been sent to it. */
+/** Stops an HTTP server without cutting off requests that have been sent to it. */
 
-/** Answers that are written while the process is draining end their connection: the next request goes elsewhere. */
+/** Answers written while the process drains close their connection, so that the next request goes elsewhere. */
 export function drainingResponse(readiness: Readiness): typeof ServerResponse {
   return class<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     override writeHead(...given: unknown[]): this {
@@ -20,9 +20,7 @@ export function drainingResponse(readiness: Readiness): typeof ServerResponse {
 const QUIET_MS = 0.1
 const MAX_TICKS = 200
 
-/**
- * Waits for a tick in which nothing arrived: closing the listener would reset accepted connections and unread bytes.
- */
+/** Waits for a tick in which nothing arrives: closing the listener earlier would reset connections and lose unread bytes. */
 async function quietTick(): Promise<void> {
   let before = performance.now()
   for (let ticks = 0; ticks < MAX_TICKS; ticks++) {
@@ -33,7 +31,7 @@ async function quietTick(): Promise<void> {
   }
 }
 
-/** New connections are refused from here on; open ones are served as before. An http.Server's own close would end those too. */
+/** Refuses new connections but keeps serving open ones, which http.Server's own close would end too. */
 async function stopListening(server: Server): Promise<void> {
   await quietTick()
   TcpServer.prototype.close.call(server)
@@ -42,21 +40,21 @@ async function stopListening(server: Server): Promise<void> {
 const openConnections = (server: Server): Promise<number> =>
   new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)))
 
-/** How long open connections may bring requests: balancers pool them; what was refused for load is read late. */
-const LAST_REQUESTS_MS = MOST_UNREAD_MS + 50
-/** Without a delay, for somebody at a terminal: only requests on their way are waited for, and such as are not read yet. */
+/** How long open connections may bring requests: load balancers pool them, and connections refused for load are read late. */
+const LAST_REQUESTS_MS = MAX_UNREAD_MS + 50
+/** Without a delay, for somebody at a terminal: only requests under way, or not read yet, are waited for. */
 const LAST_REQUESTS_AT_ONCE_MS = 300
-const LOOK_EVERY_MS = 20
+const CHECK_EVERY_MS = 20
 
 /**
- * Makes a server that still answers ready to be closed. For `delaySeconds` everything is served, so that balancers notice
- * that this process is not ready, and answers end their connections. Then it stops listening and, for a moment, still serves requests of
- * open connections, each of which is told to close.
+ * Prepares a serving server to be closed. For `delaySeconds` everything is served, so that load balancers notice that
+ * this process is not ready, and answers close their connections. Then it stops listening and, for a moment, still
+ * serves requests on open connections, closing each with its answer.
  *
- * In the last part of the delay answers leave connections open again, and until the listener is closed: who is told to close
- * opens another one at once, and the system resets those that it has accepted for us and we have not. Only then is each
- * told, with its next answer. Where several processes listen on the port, none tells its own before `othersClosed`: they
- * would come to a process that is about to close the last listener. `unread` counts connections that are not read for a while.
+ * In the last part of the delay, until the listener is closed, answers leave connections open again: a client whose
+ * connection closes opens another at once, and the kernel resets those in our backlog. Where several processes listen
+ * on the port, none closes its connections before `othersClosed`, or their clients would come to a process that is
+ * about to close the last listener. `unread` counts connections that are not being read for a while.
  */
 export async function drain(
   server: Server,
@@ -79,28 +77,33 @@ export async function drain(
     const waited = performance.now() - closed
     return waited < (delaySeconds > 0 || unread() > 0 ? LAST_REQUESTS_MS : LAST_REQUESTS_AT_ONCE_MS)
   }
-  while (mayBringMore() && (await openConnections(server)) > 0) await sleep(LOOK_EVERY_MS)
+  while (mayBringMore() && (await openConnections(server)) > 0) await sleep(CHECK_EVERY_MS)
   await quietTick()
 }
 
 const IDLE_EVERY_MS = 50
 
 /**
- * Bounds the closing of an app: requests in progress get `graceSeconds`, connections without a request are closed at
- * once. Browsers open some of those ahead, and Node does not count them among the idle ones that it closes by itself.
- * Those that become idle later, when their last answer has gone out, are closed then.
+ * Limits how long a server takes to close. The returned function is called when closing begins: connections without a
+ * request are closed at once, requests in progress get `graceSeconds`. Browsers open connections in advance, which Node
+ * does not count among the idle ones that it closes by itself. Connections that become idle later are closed then.
  */
-export function closeInTime(app: FastifyInstance, graceSeconds: number): void {
+export function limitClosing(server: HttpServer, graceSeconds: number): () => void {
   const unused = new Set<Socket>()
-  app.server.on('connection', (socket: Socket) => {
+  server.on('connection', (socket: Socket) => {
     unused.add(socket)
     socket.once('close', () => unused.delete(socket))
   })
-  app.server.on('request', ({ socket }) => unused.delete(socket))
-  app.addHook('preClose', async () => {
+  server.on('request', ({ socket }) => unused.delete(socket))
+  return () => {
     for (const socket of unused) socket.destroy()
-    const sweeping = setInterval(() => app.server.closeIdleConnections(), IDLE_EVERY_MS).unref()
-    app.server.once('close', () => clearInterval(sweeping))
-    setTimeout(() => app.server.closeAllConnections(), graceSeconds * 1000).unref()
-  })
+    const sweeping = setInterval(() => server.closeIdleConnections(), IDLE_EVERY_MS).unref()
+    server.once('close', () => clearInterval(sweeping))
+    setTimeout(() => server.closeAllConnections(), graceSeconds * 1000).unref()
+  }
+}
+
+export function closeInTime(app: FastifyInstance, graceSeconds: number): void {
+  const beginClosing = limitClosing(app.server, graceSeconds)
+  app.addHook('preClose', async () => beginClosing())
 }

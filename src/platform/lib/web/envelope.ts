@@ -24,25 +24,25 @@ export const NO_STORE_HEADERS = {
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** To a page that a form leads to, or that shows why it was not done. */
+/** Redirects from a form to the page that shows its result. */
 export const seeOther = (reply: FastifyReply, path: string): FastifyReply =>
   reply.headers(NO_STORE_HEADERS).redirect(path, 303)
 
 const JSON_HEADERS = { ...NO_STORE_HEADERS, 'Content-Type': JSON_TYPE } as const
 
-/** Of a body whose Content-Type is none that the endpoint reads. */
+/** The failure's name for a body whose Content-Type the endpoint does not read. */
 export const ANOTHER_TYPE = 'body_of_another_type'
-/** What rooms read, each one of them. */
+/** The types that rooms read; each reads one of them. */
 const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded'] as const
 
-/** Translates whatever a handler threw into the failure that is sent; our own faults are logged. */
+/** Translates whatever a handler threw into the failure that is sent; logs errors of our own. */
 export function failureAnswerOf(error: unknown, request: FastifyRequest): FailureAnswer {
   if (error instanceof NamedFailure) return contractAnswer(error)
   if (error instanceof RescodeError) return error
   if (error instanceof Overloaded) return unavailable(error.message)
   if (error instanceof DatabaseUnavailable) {
     logFailure(request, error, 'the database is not available')
-    // Each one is logged: the caller got a failure, and support may be asked whether the request took effect.
+    // Never sampled: the caller got a failure, and support may be asked whether the request took effect.
     if (error.outcomeUnknown) request.log.warn('a request got 503, and it is unknown whether it was carried out')
     return unavailable()
   }
@@ -58,16 +58,16 @@ export function failureAnswerOf(error: unknown, request: FastifyRequest): Failur
   return serverError()
 }
 
-/** With its stack, once a minute: an outage fails every request alike. */
+/** Logs an error with its stack, sampled, since an outage fails every request alike. */
 export function logFailure({ server, log, routeOptions }: FastifyRequest, error: unknown, message: string): void {
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown }
   const kind = error instanceof DatabaseUnavailable ? message : `${message} ${routeOptions.url} ${name} ${code}`
   const line = { level: 'error', kind, message, fields: () => ({ err: error }) } as const
   if (server.sampledLog) server.sampledLog.write(line, log)
-  else log.error({ err: error }, message) // an app of its own, such as the demo's
+  else log.error({ err: error }, message) // in a separate app, such as the demo's
 }
 
-/** Notes the failure for the log line, in whichever dialect it is answered. */
+/** Adds the failure to the log line, whatever the dialect of the answer. */
 export function noteFailure({ rescode, failure }: FailureAnswer, request: FastifyRequest): void {
   const { name, detail, about } = failure
   noteForLog(request, {
@@ -78,7 +78,7 @@ export function noteFailure({ rescode, failure }: FailureAnswer, request: Fastif
   if (about) noteForLog(request, { appKey: about.appKey, user: about })
 }
 
-/** Notes the failure for the log and sets status and headers; the caller sends envelope or page. */
+/** Adds the failure to the log line and sets status and headers; the caller sends envelope or page. */
 export function prepareFailure(
   error: FailureAnswer,
   request: FastifyRequest,
@@ -108,10 +108,10 @@ const answerWith =
   }
 
 /**
- * The JSON envelope, for a handler to return: one that sends it by itself and returns the reply makes Fastify wait for
+ * The JSON envelope, for a handler to return. A handler that sends it and returns the reply would make Fastify wait for
  * the end of the stream.
  */
 export const answerSuccess = answerWith(JSON.stringify)
 
-/** Like `answerSuccess`, for data that holds a `bigint`: 64-bit ids as plain numbers. */
+/** Like `answerSuccess`, for data with a `bigint`: writes 64-bit ids as plain numbers. */
 export const answerLossless = answerWith(stringifyLossless)

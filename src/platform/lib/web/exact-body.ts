@@ -7,7 +7,7 @@ import { echo, invalidRequest, type Problem } from './rescode.ts'
 
 const TYPE = 'application/json'
 
-/** Reads JSON bodies with exact 64-bit ids. An empty one is none: some clients send a Content-Type with every POST. */
+/** Reads JSON bodies with exact 64-bit ids. An empty one counts as none: some clients send a Content-Type with every POST. */
 export function readBodiesExactly(app: FastifyInstance): void {
   app.removeContentTypeParser(TYPE)
   app.addContentTypeParser(TYPE, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
@@ -20,7 +20,7 @@ export function readBodiesExactly(app: FastifyInstance): void {
   })
 }
 
-/** The fields that are why a body is refused which can be read otherwise: of a text that no database can hold. */
+/** The fields with texts that cannot be stored, because of which valid JSON was refused; none for other problems. */
 function fieldsWith(problem: LocalizedText, body: Buffer): Problem[] {
   try {
     const fields = Object.entries(JSON.parse(String(body)) as object)

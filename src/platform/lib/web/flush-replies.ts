@@ -2,11 +2,12 @@ import { Stream } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Sends the replies of one event-loop tick together, after all requests of the tick have been read. A packet that wakes a
- * sleeping client or proxy costs several times one to a client that is awake; sent one by one, nearly every reply would.
+ * Sends the replies of one event-loop tick together, after all requests of the tick have been read. A packet that wakes
+ * a sleeping client or proxy costs several times as much as one to a client that is awake; sent one by one, nearly
+ * every reply would wake it.
  *
- * Only for rooms whose hooks refuse by throwing: until the end of the tick `reply.sent` is false, so after a hook that has
- * replied by itself the handler would still run.
+ * Only for rooms whose hooks refuse by throwing: `reply.sent` stays false until the end of the tick, so the handler
+ * would still run after a hook that has replied.
  */
 export function flushRepliesPerTick(app: FastifyInstance): void {
   let endOfTick: Promise<void> | undefined
@@ -18,7 +19,7 @@ export function flushRepliesPerTick(app: FastifyInstance): void {
       })
     })
   app.addHook('onSend', (_request, _reply, payload) => {
-    // A stream may fail at any moment, and Fastify listens to it only when it is sent.
+    // A stream may fail at any moment, and Fastify handles its errors only once it is being sent.
     if (payload instanceof Stream) return Promise.resolve()
     endOfTick ??= begin()
     return endOfTick

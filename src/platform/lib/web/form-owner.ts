@@ -5,42 +5,43 @@ import { localized } from '../localized-text.ts'
 import { invalidRequest } from './rescode.ts'
 
 /**
- * Whose page a form is on. Two people may use one browser, the second in another tab: what the first has left open must
- * change nothing of the second. It is no guard against other sites, whose forms are refused before (forms.ts).
+ * Binds forms to the person whose page they are on. Two people may share a browser: a form that the first one left open
+ * in a tab must not change anything of the second. This is not CSRF protection: forms of other sites are refused in
+ * forms.ts.
  */
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the forms of the page that is sent say of whose page it is; null where nobody is signed in. */
+    /** The mark that forms of the answered page carry; null if nobody is signed in. */
     formOwner: string | null
   }
 }
 
-/** The field that each form of such a page has (page.ts). */
+/** The hidden field with that mark (page.ts). */
 const FIELD = 'form_of'
 
 const markOf = (key: DerivedKeys, owner: string): string =>
   hmacSha256(key.form, `form of\n${owner}`).toString('base64url', 0, 16)
 
-/** For programs, which send forms of no page, anything is in order. */
+/** A form without the field is accepted: programs send forms without a page. */
 function requireOwnForm(keys: Keys, owner: string, sent: unknown): void {
   if (sent === undefined || everyKey(keys).some((key) => equalSecrets(String(sent), markOf(key, owner)))) return
   throw invalidRequest(localized('form-of-another'))
 }
 
 /**
- * Forms of the page that is sent are the owner's. One that came from a page of somebody else is refused (20007); the field
- * that says so is taken out of the body.
+ * Marks the forms of the answered page as the owner's. Refuses a form from somebody else's page (20007), and removes
+ * the field from the body.
  */
 function bindFormsTo(keys: Keys, request: FastifyRequest, owner: string): void {
   request.formOwner = markOf(keys, owner)
   const { body } = request
   if (typeof body !== 'object' || body === null || !(FIELD in body)) return
   requireOwnForm(keys, owner, body[FIELD])
-  delete body[FIELD] // no operation knows it
+  delete body[FIELD] // no operation's schema has it
 }
 
-/** Each form of a page that changes something gets the field: done for all of them, so that none lacks it. */
+/** Adds the field to every form that posts. Done here for all pages, so that no template can forget it. */
 const addOwnerField = (html: string, mark: string | null): string =>
   mark === null
     ? html

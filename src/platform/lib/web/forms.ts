@@ -6,13 +6,13 @@ import { HeldBody, hasBody, ignoreContentType, releaseWhenAnswered } from './rea
 import { formDecoded } from './request-target.ts'
 import { echo, invalidRequest, RescodeError, unavailable } from './rescode.ts'
 
-/** A form without fields has no body; of any other type a POST without one is no form. */
+/** A form without fields has no body. A POST without body and of another type is not a form. */
 const FORM = /^application\/x-www-form-urlencoded\b/i
 
 /**
- * Reads only forms, up to `bodyLimit`. Memory for their announced length is in the share of `holder`: all forms have
- * one together, as most of their senders are not signed in yet. `parser` gives forms another shape than one value or
- * list a name.
+ * Accepts only forms, up to `bodyLimit`. Memory for their announced length counts against the share of `holder`: by
+ * default all forms share one, as most senders are not signed in yet. `parser` replaces the default, a value or list
+ * per name.
  */
 export async function acceptForms(
   app: FastifyInstance,
@@ -24,9 +24,9 @@ export async function acceptForms(
 ): Promise<void> {
   app.removeAllContentTypeParsers()
   await app.register(formbody, { bodyLimit, parser: (text) => ({ text }) })
-  // Fastify does not catch what a parser of bodies throws, but it does catch what a hook throws.
+  // Parsed in a hook, since Fastify does not catch what a body parser throws.
   app.addHook('preValidation', (request, _reply, done) => {
-    if (isSent(request.body)) request.body = parser(formText(request, request.body.text))
+    if (isUnparsed(request.body)) request.body = parser(formText(request, request.body.text))
     done()
   })
   releaseWhenAnswered(app)
@@ -39,10 +39,10 @@ export async function acceptForms(
   })
 }
 
-/** A form as it was sent. */
-const isSent = (body: unknown): body is { readonly text: string } => typeof body === 'object' && body !== null
+/** Whether the body is a form that has not been parsed yet. */
+const isUnparsed = (body: unknown): body is { readonly text: string } => typeof body === 'object' && body !== null
 
-/** Value or list by name. Throws 20007 for a field that is not UTF-8 once it is decoded, as browsers send it from a page in GBK. */
+/** Value or list by name. Throws 20007 for a field that does not decode to UTF-8, as browsers send from a page in GBK. */
 function readFields(text: string): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = Object.create(null)
   for (const pair of text.split('&')) {
@@ -66,10 +66,9 @@ const forbiddenForm = (): RescodeError => new RescodeError(20003, { detail: 'a f
 
 /**
  * An onRequest hook for routes that take forms: only our own pages may post to them (login CSRF). `Sec-Fetch-Site`,
- * which no page can forge, decides where it is sent; browsers without it send at least `Origin`. `Origin: null` alone
- * is what any sandboxed frame sends, so it is refused; our own pages send their origin in old browsers too, because
- * their layout sets the referrer policy `same-origin`. Programs such as curl send neither, and have no cookies of other
- * people.
+ * which no page can forge, decides if present; older browsers send at least `Origin`. `Origin: null` is refused, since
+ * any sandboxed frame sends that; our own pages send their origin even in old browsers, because their layout sets the
+ * referrer policy `same-origin`. Programs such as curl send neither header, and have no cookies of other people.
  */
 export function refuseForeignForms(publicUrl: string, refusal: () => Error = forbiddenForm) {
   const ours = new URL(publicUrl).origin

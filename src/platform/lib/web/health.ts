@@ -4,7 +4,7 @@ import type { Log } from '../log.ts'
 /** `draining` turns true at shutdown, before the listener closes. */
 export interface Readiness {
   draining: boolean
-  /** While draining, whether answers leave their connection open all the same. */
+  /** Whether answers leave their connection open even while draining. */
   keepsConnections?: boolean
 }
 
@@ -21,13 +21,14 @@ interface Checks {
 }
 
 /**
- * `/healthz`: the process answers. `/readyz`: it can serve; otherwise the status that says why not, which is also logged
- * when it changes, with the database's message, as is which shards are away. An operator gets that message too.
+ * `/healthz`: the process answers. `/readyz`: it can serve requests, or the status says why not. Changes of that
+ * status, and of which shards are away, are logged with the database's message; operators get the message in the answer
+ * too.
  */
 export function registerHealth(app: FastifyInstance, readiness: Readiness, log: Log, checks: Checks): void {
   let last = 'ok'
   let lastAway: readonly string[] = []
-  const tellOfShards = ({ shards_away: away = [], why }: State): void => {
+  const logShardChanges = ({ shards_away: away = [], why }: State): void => {
     for (const shard of away) if (!lastAway.includes(shard)) log.warn({ shard, why }, 'a shard is away')
     for (const shard of lastAway) if (!away.includes(shard)) log.info({ shard }, 'a shard is back')
     lastAway = away
@@ -40,7 +41,7 @@ export function registerHealth(app: FastifyInstance, readiness: Readiness, log: 
       else log.warn({ reason: status, why }, 'not ready')
     }
     last = status
-    if (status === 'ok') tellOfShards(state)
+    if (status === 'ok') logShardChanges(state)
     return state
   }
   app.get('/healthz', async () => ({ status: 'ok' }))

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 
 const UNKNOWN_NAME = 'HOST is no address, and no name that can be looked up'
 
-/** HOST stands for the setting that has the address. */
+/** HOST is replaced by the name of the setting with the address. */
 const REMEDIES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is in use; choose another one',
   EACCES: 'this user may not use that port; choose a port above 1023',
@@ -14,64 +14,59 @@ const REMEDIES: Readonly<Record<string, string>> = {
   EAI_AGAIN: UNKNOWN_NAME,
 }
 
-/** Listens, or says which setting to change. */
+/** Listens, or throws an error that says which setting to change. */
 export async function listenOn(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {
   await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
     throw new Error(unusablePort(setting, host, port, error))
   })
 }
 
-/** A port that this process is about to listen on, and its setting. */
+/** A port on which this process is about to listen, and its setting. */
 export interface WantedPort {
   readonly setting: string
   readonly host: string
-  /** 0 chooses a free port, so it is not checked. */
+  /** 0 means any free port and is not checked. */
   readonly port: number
 }
 
-/** Checks all of them before anything listens; throws one line for each that is not available. */
+/** Checks all ports before anything listens; throws one line for each that is unavailable. */
 export async function checkPorts(wanted: readonly WantedPort[]): Promise<void> {
   const fixed = wanted.filter(({ port }) => port !== 0)
   const problems = await Promise.all(
     fixed.map(async ({ setting, host, port }, place) => {
       const first = fixed.findIndex((other) => other.port === port)
       if (first < place) return `${setting} is ${port}, as ${fixed[first]?.setting} is; choose another one`
-      const code = await failureToListen(host, port)
-      return code === undefined ? [] : unusable(setting, host, port, code)
+      const failure = await failureToListen(host, port)
+      return failure ? unusablePort(setting, host, port, failure) : []
     }),
   )
   const lines = problems.flat()
   if (lines.length > 0) throw new Error(lines.join('\n'))
 }
 
-/** The message for a port on which listening has failed. */
-export const unusablePort = (setting: string, host: string, port: number, error: NodeJS.ErrnoException): string =>
-  unusable(setting, host, port, error.code && error.code in REMEDIES ? error.code : error.message)
-
-const unusable = (setting: string, host: string, port: number, reason: string): string =>
-  `${setting} ${port} on ${host} cannot be used: ${remedyOf(setting, reason)}`
-
-const remedyOf = (setting: string, reason: string): string => {
+/** The message for a failure to listen on a port. */
+export function unusablePort(setting: string, host: string, port: number, error: NodeJS.ErrnoException): string {
   const hostSetting = setting === 'ADMIN_PORT' ? 'ADMIN_HOST' : 'HOST'
-  return REMEDIES[reason]?.replace('HOST', hostSetting) ?? reason
+  const remedy = REMEDIES[error.code ?? '']?.replace('HOST', hostSetting) ?? error.message
+  return `${setting} ${port} on ${host} cannot be used: ${remedy}`
 }
 
-async function failureToListen(host: string, port: number): Promise<string | undefined> {
-  // Not by way of node:cluster, which would share the port with other processes.
+async function failureToListen(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
+  // Exclusive, because node:cluster would share the port with other processes.
   const probe = createServer().listen({ host, port, exclusive: true })
   const failure = await once(probe, 'listening').then(
     () => undefined,
-    (error: NodeJS.ErrnoException) => error.code ?? error.message,
+    (error: NodeJS.ErrnoException) => error,
   )
   if (failure === undefined) await once(probe.close(), 'close')
   return failure
 }
 
-/** Below those that systems give to outgoing connections (Linux from 32768): none of these can take it meanwhile. */
+/** Below the ephemeral ports (Linux: from 32768), so that no outgoing connection can take it in the meantime. */
 const PORTS = { from: 20_000, to: 32_000 }
 const TRIES = 100
 
-/** A port of the loopback address that nobody listens on, and that is not wanted for something else. */
+/** A loopback port on which nothing listens, and which is not among `wanted`. */
 export async function freePort(wanted: readonly (number | undefined)[] = []): Promise<number> {
   for (let tried = 0; tried < TRIES; tried++) {
     const port = randomInt(PORTS.from, PORTS.to)

@@ -24,7 +24,7 @@ const failure = unavailable()
 const ENVELOPE = JSON.stringify(failureEnvelope(failure))
 const STANDARD_ERROR = JSON.stringify(standardErrorOf(503))
 
-/** The partnerId that the caller sent is repeated: that reveals nothing. */
+/** Echoes the partnerId that the caller sent, which reveals nothing. */
 function areaBEnvelope({ headers }: IncomingMessage, code: 300 | 400): string {
   const given = String(headers.partnerid ?? '')
   const partnerId = PARTNER_ID.test(given) ? given : ''
@@ -32,8 +32,8 @@ function areaBEnvelope({ headers }: IncomingMessage, code: 300 | 400): string {
 }
 
 /**
- * Answers a request that is refused for load before it is routed: 503 with Retry-After, in the form of the area that
- * was called, with as little work as possible. The log has one line a minute.
+ * Answers a request that is refused for load before routing: 503 with Retry-After, in the format of its area, with as
+ * little work as possible. Logs one line a minute.
  */
 export function refuseForLoad(
   app: FastifyInstance,
@@ -44,7 +44,7 @@ export function refuseForLoad(
   const meter = requests.route('', '(refused for load)')
   const always: Headers = { ...failure.failure.headers, ...(publicUrl.startsWith('https:') ? HSTS_HEADER : {}) }
   const page = busyPage(app)
-  // Names and values in turn, which Node writes as they are.
+  // Alternating names and values, which Node writes without further processing.
   const flat = (headers: Headers): string[] =>
     Object.entries({ ...headers, ...always, 'Content-Type': JSON_TYPE }).flat()
   const areaB = flat({ 'Cache-Control': 'no-store' })

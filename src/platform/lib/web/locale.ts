@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { ROOT } from '../root.ts'
 import { acceptedLanguages } from './accept.ts'
 
-/** Languages of the pages, by their own names. */
+/** Languages of the pages, each with its own name for itself. */
 const LOCALES = { en: 'English', 'zh-CN': '中文' } as const
 
 export type Locale = keyof typeof LOCALES
@@ -11,10 +11,10 @@ export const LOCALE_CODES = Object.keys(LOCALES) as Locale[]
 
 const languageOf = (tag: string): string | undefined => tag.toLowerCase().split('-', 1)[0]
 
-/** The most languages that are read from `ui_locales`. */
+/** How many languages of `ui_locales` are considered. */
 const MAX_ASKED = 32
 
-/** The first tag that we have, by its primary language: `zh`, `zh-Hant-TW` and `zh-CN` are all Chinese. */
+/** The first supported tag, by its primary language: `zh`, `zh-Hant-TW` and `zh-CN` are all Chinese. */
 export function supportedLocale(tags: readonly string[]): Locale | undefined {
   for (const tag of tags) {
     const known = LOCALE_CODES.find((code) => languageOf(code) === languageOf(tag))
@@ -24,13 +24,13 @@ export function supportedLocale(tags: readonly string[]): Locale | undefined {
 }
 
 export interface LocalePreferences {
-  /** `ui_locales` as OpenID Connect has it: tags separated by spaces, best first. */
+  /** `ui_locales` of OpenID Connect: tags separated by spaces, preferred first. */
   readonly asked?: string | undefined
   readonly cookie?: string | undefined
   readonly acceptLanguage?: string | undefined
 }
 
-/** What was asked for in the address, else what was chosen earlier, else what the browser prefers, else English. */
+/** The language asked for in the URL, else the one chosen earlier, else the browser's preference, else English. */
 export function chooseLocale({ asked = '', cookie = '', acceptLanguage }: LocalePreferences): Locale {
   return supportedLocale([...asked.split(' ', MAX_ASKED), cookie, ...acceptedLanguages(acceptLanguage)]) ?? 'en'
 }
@@ -45,19 +45,19 @@ const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802\ud803\ud83a\ud83b]/
 export const ISOLATES = /[\u2066-\u2069]/g
 
-/** A value that is read from right to left must not turn its neighbours around (Unicode: FSI, PDI). */
+/** Isolates right-to-left values, so that they do not reorder the text around them (Unicode: FSI, PDI). */
 const isolated = (value: string): string =>
   RIGHT_TO_LEFT.test(value) ? `\u2068${value.replace(ISOLATES, '')}\u2069` : value
 
-/** Looks a text up and fills its `{names}`; a key that does not exist throws (a test holds views and texts together). */
+/** Looks up a text and fills in its `{names}`; throws for an unknown key (a test compares views and texts). */
 export interface Translate {
   (key: string, values?: Readonly<Record<string, string>>): string
   readonly locale: Locale
-  /** Whether there is such a text, where it may be missing. */
+  /** Whether there is such a text, for keys that may be missing. */
   has(key: string): boolean
 }
 
-/** `shown`: what of a value stands in a text. */
+/** `shown` transforms values before they are filled in. */
 export function translator(locale: Locale, shown = (value: string): string => value): Translate {
   const translate = (key: string, values: Readonly<Record<string, string>> = {}): string => {
     const text = TEXTS[locale][key]
@@ -67,16 +67,16 @@ export function translator(locale: Locale, shown = (value: string): string => va
   return Object.assign(translate, { locale, has: (key: string) => key in TEXTS[locale] })
 }
 
-/** For pages alone: in mails, files and terminals the characters that isolate a value would be seen. */
+/** For pages only: in mails, files and terminals the isolating characters would be visible. */
 export const pageTranslator = (locale: Locale): Translate => translator(locale, isolated)
 
 /** The key of the text for an id: `office.done.` and `add-product` → `office.done.add_product`. */
 export const keyOf = (group: string, id: string): string => group + id.replace(/\W/g, '_')
 
-/** A space between a number and a Chinese word, as in all texts; Intl leaves it out. */
+/** Adds the space between number and Chinese word that all our texts have and Intl leaves out. */
 const spaced = (text: string): string => text.replace(/(?<=\d)(?=\p{Script=Han})/u, ' ')
 
-/** "in 12 minutes", "12 分钟后": whole minutes, never fewer than one; whole hours where that is two or more. */
+/** "in 12 minutes", "12 分钟后": whole minutes, at least one; from two hours on, whole hours. */
 export function inMinutes(locale: Locale, seconds: number): string {
   const format = new Intl.RelativeTimeFormat(locale, { numeric: 'always' })
   const minutes = Math.max(1, Math.ceil(seconds / 60))
@@ -89,7 +89,7 @@ const UNITS = [
   ['minute', 60],
 ] as const
 
-/** "90 seconds", "7 minutes", "8 hours", "199 days": the largest unit of which there are two, rounded. */
+/** "90 seconds", "7 minutes", "8 hours", "199 days": rounded, in the largest unit of which there are at least two. */
 export function amountOfTime(locale: Locale, seconds: number): string {
   const [unit, size] = UNITS.find(([, each]) => seconds >= 2 * each) ?? (['second', 1] as const)
   const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 })
@@ -97,8 +97,8 @@ export function amountOfTime(locale: Locale, seconds: number): string {
 }
 
 /**
- * Links to this page in each language: `ui_locales` replaced in the query, everything else byte for byte. The links are
- * a query only, so they stay on the page's own path whatever that looked like (`//host/…` would lead away).
+ * Links to this page in each language: `ui_locales` is replaced in the query, everything else stays byte for byte. The
+ * links consist of a query only, so they stay on the page's path whatever it looks like (`//host/…` would lead away).
  */
 export function languageLinks(query: string) {
   const others = query.split('&').filter((pair) => pair !== '' && pair.split('=', 1)[0] !== 'ui_locales')
@@ -109,7 +109,7 @@ export function languageLinks(query: string) {
   }))
 }
 
-/** Made when it is first asked for: it never changes while the process runs. */
+/** Caches a value per locale, created on first use. */
 export function perLocale<T>(make: (locale: Locale) => T): (locale: Locale) => T {
   const made = new Map<Locale, T>()
   return (locale) => {

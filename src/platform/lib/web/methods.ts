@@ -4,11 +4,11 @@ import { methodNotAllowed, noSuchPath, type RescodeError } from './rescode.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** False of a GET that issues, spends or records something, or whose answer has no end: HEAD is not allowed there. */
+    /** False for a GET that issues, spends or records something, or whose answer never ends: HEAD is not allowed there. */
     answersHead?: false
   }
   interface FastifyInstance {
-    /** The methods that a path has a route for; none for a path that does not exist. */
+    /** The methods for which a path has a route; none for an unknown path. */
     allowedMethods: (url: string) => string[]
   }
 }
@@ -22,7 +22,7 @@ interface KnownRoute {
 
 const partsOf = (path: string): string[] => path.split('/').map(decodedPath)
 
-/** As the router matches `/runs/:run_id` and `/assets/*`. */
+/** Matches `/runs/:run_id` and `/assets/*` as the router does. */
 function matches(parts: readonly string[], path: readonly string[]): boolean {
   const open = parts.at(-1) === '*'
   if (open ? path.length < parts.length : path.length !== parts.length) return false
@@ -31,7 +31,7 @@ function matches(parts: readonly string[], path: readonly string[]): boolean {
   )
 }
 
-/** Lets the app know its routes; called once, before there are any. */
+/** Records the app's routes; call once, before any is registered. */
 export function collectRoutes(app: FastifyInstance): void {
   const routes: KnownRoute[] = []
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -47,8 +47,8 @@ export function collectRoutes(app: FastifyInstance): void {
 }
 
 /**
- * Fastify's `rewriteUrl`, which it asks before it looks for a route: HEAD becomes GET where GET is answered, so that the
- * headers are the same. Node sends no body, since it has seen the method before.
+ * For Fastify's `rewriteUrl`, called before routing: turns HEAD into GET where GET is answered, so that the headers are
+ * the same. Node still sends no body, since it has already seen the method.
  */
 export function headAsGet(this: FastifyInstance, request: HeadRequest): string {
   const { method, url = '/' } = request
@@ -68,7 +68,7 @@ interface HeadRequest {
 export const methodAsSent = ({ method, raw }: { method: string; raw: HeadRequest }): string =>
   raw.isHead ? 'HEAD' : method
 
-/** For a request that is not answered: its path has other methods, or nothing is there. */
+/** For a request without a route: its path has other methods, or does not exist. */
 export function noSuchRoute(request: FastifyRequest): RescodeError {
   const allowed = request.server.allowedMethods(request.url)
   return allowed.length === 0 || allowed.includes(methodAsSent(request)) ? noSuchPath() : methodNotAllowed(allowed)

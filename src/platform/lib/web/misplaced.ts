@@ -6,11 +6,11 @@ import { hasBody } from './read-body.ts'
 import { parseQuery, queryOf } from './request-target.ts'
 
 /**
- * What is missing may have been sent in another place: the contract reads the query alone, the standard dialect the form
- * alone. The code of the answer stays; its text, and the name for those who look for the reason, say where it goes.
+ * A missing parameter may have been sent in the wrong place: the contract reads only the query, the standard dialect
+ * only the form. The answer's code stays; its text, and the failure's name in the log, say where the parameter belongs.
  */
 
-/** Of the contract, whose bodies are not read, and which looks for a token in no header. */
+/** For the contract's dialect, which reads neither bodies nor tokens in headers. */
 export function foundElsewhere(
   thrown: unknown,
   { hasBody, authorization }: { readonly hasBody: boolean; readonly authorization: string | undefined },
@@ -26,7 +26,7 @@ export function foundElsewhere(
   return inHeader ? renamed(thrown, failure, { what: localized('token-in-header') }) : thrown
 }
 
-/** For rooms of the contract. */
+/** The error handler of rooms that speak the contract's dialect. */
 export function contractErrorHandler(native: boolean) {
   const answer = envelopeErrorHandler(native)
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
@@ -36,7 +36,7 @@ export function contractErrorHandler(native: boolean) {
 }
 
 interface Missing {
-  /** The parameter, where the failure does not name it. */
+  /** The parameter, if the failure does not name it. */
   readonly name?: string
   readonly description: OAuthError['description']
 }
@@ -48,7 +48,7 @@ const MISSING: Readonly<Record<string, Missing>> = {
   access_token_missing: { name: 'access_token', description: localized('token-in-query') },
 }
 
-/** Of an endpoint of the standard dialect that reads a form, or with GET the token in a header. */
+/** For endpoints of the standard dialect, which read a form or, with GET, a token in a header. */
 export function foundInQuery(thrown: unknown, { url, method }: { url: string; method: string }): unknown {
   const missing = thrown instanceof NamedFailure ? MISSING[thrown.failure] : undefined
   if (!missing || !(thrown instanceof NamedFailure)) return thrown

@@ -9,12 +9,12 @@ import { failureAnswerOf, JSON_TYPE, NO_STORE_HEADERS, noteFailure } from './env
 export const STANDARD_HEADERS = { ...NO_STORE_HEADERS, Pragma: 'no-cache', 'Content-Type': JSON_TYPE } as const
 
 export interface StandardFailure {
-  /** What the contract's dialect says of this failure, for a page. */
+  /** The contract's code of this failure, for pages. */
   readonly rescode: number
   readonly error: string
   readonly status: number
   readonly description: string
-  /** The same for a page, which words it for its reader. */
+  /** The description for pages, in the reader's language. */
   readonly text: Detail
   readonly headers: Readonly<Record<string, string>>
 }
@@ -22,7 +22,7 @@ export interface StandardFailure {
 const UNREADABLE = localized('request-unreadable')
 export const FORM_WANTED = localized('type-wanted', { type: 'application/x-www-form-urlencoded' })
 
-/** Errors for what no operation has named: bodies that cannot be read, methods, an outage. Our own faults are logged. */
+/** Errors for failures that no operation has named: unreadable bodies, methods, an outage. */
 const ERRORS: Readonly<Record<number, readonly [error: string, description: LocalizedText]>> = {
   405: ['invalid_request', localized('method-refused')],
   429: ['temporarily_unavailable', localized('too-many-requests')],
@@ -30,13 +30,13 @@ const ERRORS: Readonly<Record<number, readonly [error: string, description: Loca
   503: ['temporarily_unavailable', localized('later')],
 }
 
-/** The body of an error that no operation has named. */
+/** The body for such a failure. */
 export function standardErrorOf(status: number): { readonly error: string; readonly error_description: string } {
   const [error, description] = ERRORS[status] ?? ['invalid_request', UNREADABLE]
   return { error, error_description: String(description) }
 }
 
-/** Translates whatever a handler threw into the failure that is sent, and notes it for the log. */
+/** Translates whatever a handler threw into the failure that is sent, and adds it to the log line. */
 export function standardFailureOf(thrown: unknown, request: FastifyRequest): StandardFailure {
   const contract = failureAnswerOf(thrown, request)
   const { rescode } = contract
@@ -48,9 +48,7 @@ export function standardFailureOf(thrown: unknown, request: FastifyRequest): Sta
   return { rescode, error, status, description: String(text), text, headers }
 }
 
-/**
- * For a handler to return: one that sends it by itself makes Fastify wait for the end of the stream (as envelope.ts).
- */
+/** The body, for a handler to return instead of sending it (see `answerSuccess`). */
 export function answerStandard(reply: FastifyReply, status: number, body: object): string {
   reply.code(status).headers(STANDARD_HEADERS)
   return JSON.stringify(body)

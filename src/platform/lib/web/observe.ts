@@ -14,24 +14,24 @@ export interface LogNote {
   isAppUnauthenticated?: true
   partnerId?: string
   clientId?: string
-  /** Who calls /admin/v1. */
+  /** The caller of /admin/v1. */
   operator?: string
-  /** rescode of area A, code of area B */
+  /** Rescode of area A, or code of area B. */
   code?: number
-  /** Which failure of a room's table it is. */
+  /** Its name in a room's table of failures. */
   failure?: string
-  /** The reason, which is not sent. */
+  /** The reason, which the answer does not give. */
   detail?: string
-  /** Whose data was asked for; not logged. */
+  /** Whose data was requested; not logged. */
   user?: { readonly cid: number; readonly userId: string }
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     logNote: LogNote | null
-    /** The response stays open on purpose (a stream, a long poll): how long it took says nothing. */
+    /** The response stays open on purpose (a stream, a long poll), so its duration is not measured. */
     staysOpen: boolean
-    /** Undefined where nothing is traced. */
+    /** Undefined without tracing. */
     span?: Span
   }
   interface FastifyInstance {
@@ -39,7 +39,7 @@ declare module 'fastify' {
     sampledLog: SampledLog
   }
   interface FastifyContextConfig {
-    /** Which notices the route takes, for the metrics. */
+    /** The notice that the route accepts, for the metrics. */
     notice?: string
   }
 }
@@ -52,14 +52,14 @@ export function noteForLog(request: FastifyRequest, note: LogNote): void {
 export interface ReportedRefusal {
   readonly id: string
   readonly method: string
-  /** As it was sent, with its query: it may hold secrets. */
+  /** As sent, with its query: may hold secrets. */
   readonly url: string
   readonly status: number
   readonly address: string
   readonly note: LogNote
-  /** The header, which may hold a secret or a token. */
+  /** The header: may hold a secret or token. */
   readonly authorization: string | undefined
-  /** As it was read, where it was; it may hold secrets. */
+  /** As parsed, if it was; may hold secrets. */
   readonly body: unknown
 }
 
@@ -67,10 +67,11 @@ export interface Observation {
   readonly log: Log
   readonly config: { readonly LOG_REQUESTS: 'failures' | 'all' | 'off'; readonly SLOW_MS: number }
   readonly metrics: Metrics
-  /** Called with each request whose code is no success. Must be quick. */
+  /** Called for each request whose code reports a failure. Must be quick. */
   readonly onRefused?: (refused: ReportedRefusal) => void
 }
-/** Who asks, for the audit log: what it is called, where the request came from and its id. */
+
+/** The caller of a request, for the audit log. */
 export const actorOf = <Kind extends string>({ ip, id }: FastifyRequest, kind: Kind, name?: string) => ({
   kind,
   name,
@@ -78,7 +79,7 @@ export const actorOf = <Kind extends string>({ ip, id }: FastifyRequest, kind: K
   requestId: id,
 })
 
-/** Before whatever writes to it while the app closes: hooks of the closing run last in, first out. */
+/** Call before registering what logs on close: onClose hooks run last in, first out. */
 export function registerSampledLog(app: FastifyInstance, log: Log): SampledLog {
   const sampledLog = openSampledLog(log)
   app.decorate('sampledLog', sampledLog)
@@ -87,8 +88,9 @@ export function registerSampledLog(app: FastifyInstance, log: Log): SampledLog {
 }
 
 /**
- * Counts every request by its route pattern (the URL itself may hold secrets), and writes the request log: what was
- * refused, failed or slow, or with `LOG_REQUESTS=all` every request. A success costs two comparisons and a few additions.
+ * Counts every request by its route pattern (the URL itself may hold secrets) and writes the request log: refused,
+ * failed and slow requests, or with `LOG_REQUESTS=all` every request. A success costs two comparisons and a few
+ * additions.
  */
 export function observeRequests(app: FastifyInstance, { log, config, metrics, onRefused }: Observation): void {
   app.decorateRequest('logNote', null)
@@ -102,7 +104,7 @@ export function observeRequests(app: FastifyInstance, { log, config, metrics, on
   const { SLOW_MS } = config
   const [all, off] = [config.LOG_REQUESTS === 'all', config.LOG_REQUESTS === 'off']
 
-  /** Counts only apps and partners that were authenticated: others could name anybody. */
+  /** Counts only authenticated apps and partners: other callers could name anybody. */
   const countActivity = ({ notice }: RouteMeter, note: LogNote | null, outcome: (typeof OUTCOMES)[number]): void => {
     if (note === null || note.operator !== undefined) return
     if (note.appKey !== undefined && !note.isAppUnauthenticated) metrics.activity.count('app', note.appKey, outcome)
@@ -114,7 +116,7 @@ export function observeRequests(app: FastifyInstance, { log, config, metrics, on
     const { statusCode } = reply
     const ms = request.staysOpen ? undefined : reply.elapsedTime
     const code = request.logNote?.code
-    // An answer of area A or B that is no success, whatever its status.
+    // Area A and B report failures with status 200 too.
     const refused = statusCode >= 400 || (code !== undefined && code !== 0 && code !== 200)
     const outcome: RequestOutcome = refused ? (statusCode >= 500 ? FAILED : REFUSED) : OK
     meter.count(outcome, ms)
@@ -138,7 +140,7 @@ export function observeRequests(app: FastifyInstance, { log, config, metrics, on
     }
   }
 
-  // A hook of the route itself: looking the route up for each request would cost more than counting it.
+  // A hook per route: looking up the route for each request would cost more than counting it.
   app.addHook('onRoute', (route) => {
     const meter = metrics.requests.route([route.method].flat().join(), route.url, route.config?.notice)
     route.onResponse = [

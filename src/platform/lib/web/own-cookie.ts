@@ -2,11 +2,11 @@ import type {} from '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 export interface CookieSettings {
-  /** On plain http; under https it gets the prefix `__Host-`. */
+  /** The name on plain http; under https it gets the prefix `__Host-`. */
   readonly name: string
-  /** Below which path it is sent on plain http; under https it is `/`, which `__Host-` demands. */
+  /** The path on plain http; under https it is `/`, which `__Host-` requires. */
   readonly path?: string
-  /** How long browsers keep it; otherwise until they are closed. */
+  /** How long browsers keep it; by default until they are closed. */
   readonly maxAgeS?: number
 }
 
@@ -18,10 +18,9 @@ export interface OwnCookie {
 }
 
 /**
- * HttpOnly and SameSite=Lax. Where browsers reach the service over https it is Secure too, and its name begins with
- * `__Host-`: a browser accepts such a cookie only from this host, so that another host of the same domain, or an
- * attacker on plain http, can neither set nor replace it. The name without the prefix is not read there: an attacker
- * could have set it.
+ * A cookie with HttpOnly and SameSite=Lax. Over https it is also Secure and named `__Host-…`: browsers accept such a
+ * cookie only from this host, so neither another host of the domain nor an attacker on plain http can set or replace
+ * it. The name without prefix is not read there, since an attacker could have set that.
  */
 export function ownCookie(publicUrl: string, { name: plain, path = '/', maxAgeS }: CookieSettings): OwnCookie {
   const secure = publicUrl.startsWith('https:')

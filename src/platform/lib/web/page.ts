@@ -31,12 +31,12 @@ const YEAR_S = 31_536_000
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The language that a reader has chosen. */
+    /** Remembers the language that a reader has chosen. */
     languageCookie: OwnCookie
   }
 }
 
-/** Views (eta, views/), their assets and the language cookie; called once, before the rooms. */
+/** Registers views (eta, views/), their assets and the language cookie; call once, before the rooms. */
 export async function registerPages(app: FastifyInstance, publicUrl: string): Promise<void> {
   app.decorate('languageCookie', ownCookie(publicUrl, { name: 'gatehouse_lang', maxAgeS: YEAR_S }))
   app.decorateRequest('formOwner', null)
@@ -52,26 +52,26 @@ export async function registerPages(app: FastifyInstance, publicUrl: string): Pr
 const askedLanguages = (request: FastifyRequest): string | undefined =>
   parseQuery(queryOf(request.url)).values.get('ui_locales')
 
-/** The language of the reader: `ui_locales`, else what was chosen earlier, else Accept-Language. */
+/** The reader's language: `ui_locales`, else the one chosen earlier, else Accept-Language. */
 export const localeOfRequest = (request: FastifyRequest): Locale =>
   chooseLocale({
     asked: askedLanguages(request),
-    // Null where a hook that runs before the cookies' refuses the request.
+    // Null if a hook refuses the request before cookies are parsed.
     cookie: request.cookies ? request.server.languageCookie.read(request) : undefined,
     acceptLanguage: request.headers['accept-language'],
   })
 
-/** The texts in the language of who asks. */
+/** The texts in the reader's language. */
 export const textsFor = (request: FastifyRequest): Translate => pageTranslator(localeOfRequest(request))
 
-/** Sets 429 with Retry-After, for a page. Returns when it may be tried again, in the reader's language. */
+/** Sets 429 with Retry-After for a page. Returns the waiting time in the reader's language. */
 export function retryAfter(request: FastifyRequest, reply: FastifyReply, until: Date, now: Date): string {
   const seconds = Math.max(1, secondsUntil(until, now))
   reply.code(429).header('Retry-After', String(seconds))
   return inMinutes(localeOfRequest(request), seconds)
 }
 
-/** A language that was chosen by a link stays chosen. */
+/** Remembers a language that was chosen by a link. */
 function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {
   if (methodAsSent(request) === 'HEAD') return
   const chosen = supportedLocale(askedLanguages(request)?.split(' ') ?? [])
@@ -80,10 +80,11 @@ function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Nothing inline, ever, and no script unless asked, or for the times on the page and its forms, which are sent once. Chromium holds every redirect after a form post against form-action too,
- * and where an app sends the browser on is not ours to know: pages that lead outside do without. So they do without
- * Cross-Origin-Opener-Policy, which would part a window that an app has opened from that app for good.
- * Set by the page that is sent, on the answer itself: the plugin @fastify/helmet has hooks that run for every request.
+ * Nothing inline, ever. Scripts only on request, or on pages with times or forms, where ours localize the times and keep
+ * forms from being sent twice. Chromium also checks every redirect after a form post against form-action, and we do not
+ * know where an app sends the browser on, so pages that lead outside have none. Nor do they have
+ * Cross-Origin-Opener-Policy, which would cut off a window from the app that opened it.
+ * Set per page, on the raw response, since the hooks of @fastify/helmet would run for every request.
  */
 const securityHeaders = ({ leadsOutside = false, scripts = false }: PageOptions, hasOwnScripts = false) =>
   helmet({
@@ -103,7 +104,7 @@ const securityHeaders = ({ leadsOutside = false, scripts = false }: PageOptions,
     },
     crossOriginOpenerPolicy: !leadsOutside,
     xFrameOptions: { action: 'deny' },
-    strictTransportSecurity: false, // each answer says it, not pages alone (https-only.ts)
+    strictTransportSecurity: false, // on every answer, not only on pages (https-only.ts)
   })
 
 function throwIfAny(error: unknown): void {
@@ -121,15 +122,15 @@ const PAGE_HEADERS = {
 } as const
 
 export interface PageOptions {
-  /** Whether an app may have led the browser here, to go on from here to another site: by a form or a link, at once or by way of redirects (DECISIONS "Decided about area A"). */
+  /** Whether a form or link may lead to another site, directly or by redirects (DECISIONS "Decided about area A"). */
   readonly leadsOutside?: boolean
-  /** The query that shows this page again by GET, for the language links of a page that answers a POST; none where something is shown once. */
+  /** For a page that answers a POST: the query that shows it again by GET. Without it there are no language links. */
   readonly query?: string
-  /** Whether scripts of ours (files in views/assets) may run and call us. */
+  /** Whether our scripts (files in views/assets) may run and send requests to us. */
   readonly scripts?: boolean
 }
 
-/** Renders a view inside the layout in the reader's language; it finds its texts as `it.t`. The status is the caller's. */
+/** Renders a view inside the layout in the reader's language, with its texts as `it.t`. The caller sets the status. */
 export async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -147,35 +148,35 @@ export async function sendPage(
   return reply.headers(PAGE_HEADERS).send(html)
 }
 
-const ID = 'the-id-of-the-request'
+const ID_PLACEHOLDER = 'the-id-of-the-request'
 
-/** The page for requests that are refused for load. It is rendered once for each language: what is refused has to be cheap. */
+/** The page for requests that are refused for load, rendered once per language to keep refusals cheap. */
 export function busyPage(app: FastifyInstance) {
   const pages = new Map<Locale, Promise<string>>()
   const render = (locale: Locale): Promise<string> => {
     const { rescode, text } = unavailable()
     const t = pageTranslator(locale)
-    const data = { rescode, message: worded(text, t), busy: true, requestId: ID, returnTo: '/', t, locale }
+    const data = { rescode, message: worded(text, t), busy: true, requestId: ID_PLACEHOLDER, returnTo: '/', t, locale }
     return app.view('error', { ...data, languages: [] })
   }
   return async (request: IncomingMessage, response: ServerResponse, locale: Locale, id: string): Promise<string> => {
     const page = pages.get(locale) ?? render(locale)
     pages.set(locale, page)
-    page.catch(() => pages.delete(locale)) // so that the next one tries again
+    page.catch(() => pages.delete(locale)) // the next request tries again
     const html = await page
     securityHeaders({})(request, response, throwIfAny)
     for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value)
-    return html.replace(ID, id)
+    return html.replace(ID_PLACEHOLDER, id)
   }
 }
 
 const FAILURES = '/developer/failures'
 
-/** Where developers read why a request of their app was refused; nowhere if this service has no such pages. */
+/** The page on which developers read why a request of their app was refused; null if this service has no such pages. */
 export const failurePage = ({ id, url, server }: FastifyRequest): string | null =>
   /^\/oauth2?\//.test(url) && server.allowedMethods(FAILURES).length > 0 ? `${FAILURES}?request_id=${id}` : null
 
-/** A failure: as a page for a browser, as the envelope for everybody else. */
+/** Sends a failure as a page to browsers, as the envelope to all other callers. */
 export async function sendErrorPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -201,7 +202,7 @@ export async function sendErrorPage(
     requestId: request.id,
     returnTo: request.method === 'GET' ? request.url : '/',
   }
-  // Who cannot go on as they are find a form there, to sign out.
+  // That page has a form for signing out.
   const signsOut = data.failure === 'app_in_development' || error.rescode === 20016
   return sendPage(request, reply, 'error', data, { leadsOutside: signsOut })
 }

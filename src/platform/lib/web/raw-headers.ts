@@ -1,6 +1,4 @@
-/**
- * How often a header was sent, of whose lines Node shows only the first: `rawHeaders` has names and values in turns.
- */
+/** How often a header was sent, for headers of which Node keeps only the first. `rawHeaders` alternates names and values. */
 export function timesSent(rawHeaders: readonly string[], name: string): number {
   let times = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {

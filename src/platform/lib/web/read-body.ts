@@ -9,35 +9,35 @@ export interface ReadLimits {
 /** The bytes of a body, or why they are missing. */
 export type ReadBody = Buffer | 'too-large' | 'too-slow' | 'no-room'
 
-/** A piece costs more than its bytes: without this a million pieces of one byte would hold a hundred times as much. */
-const PIECE = 256
-/** A body beyond its limit is still read, so that its sender reads the response; but not without end. */
-const READ_ON = 4 * 1_048_576
+/** Memory per chunk besides its bytes: a million chunks of one byte would otherwise hold a hundred times their size. */
+const CHUNK_OVERHEAD = 256
+/** How much of a body beyond its limit is still read, so that its sender gets to the response. */
+const MAX_EXCESS = 4 * 1_048_576
 
 /**
- * Reads a body, or finds that it is too long. A body that is too long is read and dropped: many clients read the
- * response only after they have sent everything. Rejects when the connection breaks.
+ * Reads a body up to a limit. A longer one is read and dropped, since many clients read the response only after they
+ * have sent everything. Rejects when the connection breaks.
  */
 export function readBody(raw: IncomingMessage, held: HeldBody, limits: ReadLimits): Promise<ReadBody> {
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = []
+    const chunks: Buffer[] = []
     let size = 0
     let refused: 'too-large' | 'no-room' | undefined
 
-    const onData = (piece: Buffer) => {
-      size += piece.length
-      if (size > limits.bytes + READ_ON) return end('too-large')
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      if (size > limits.bytes + MAX_EXCESS) return end('too-large')
       if (size > limits.bytes) refuse('too-large')
       if (refused) return
-      if (held.add(piece.length + PIECE)) pieces.push(piece)
+      if (held.add(chunk.length + CHUNK_OVERHEAD)) chunks.push(chunk)
       else refuse('no-room')
     }
     const refuse = (why: 'too-large' | 'no-room') => {
       refused ??= why
-      pieces.length = 0
+      chunks.length = 0
       held.release()
     }
-    const onEnd = () => end(refused ?? Buffer.concat(pieces))
+    const onEnd = () => end(refused ?? Buffer.concat(chunks))
     const onBroken = () => {
       stop()
       held.release()
@@ -61,8 +61,8 @@ const REST_BYTES = 4 * 1_048_576
 const REST_MS = 10_000
 
 /**
- * For a request that is answered before its body has arrived: the rest is dropped, so that the response arrives
- * (closing a connection with unread bytes resets it). A client that keeps sending after that loses the connection.
+ * For a request that is answered before its body has arrived: drops the rest, because closing a connection with unread
+ * bytes resets it and loses the response. A client that sends too much, or for too long, loses the connection.
  */
 export function dropRest(raw: IncomingMessage): void {
   if (raw.complete !== false) return
@@ -71,14 +71,14 @@ export function dropRest(raw: IncomingMessage): void {
   const timer = setTimeout(() => socket.destroy(), REST_MS).unref()
   const over = () => clearTimeout(timer)
   raw.on('error', over).once('end', over).once('close', over)
-  raw.on('data', (piece: Buffer) => {
-    left -= piece.length
+  raw.on('data', (chunk: Buffer) => {
+    left -= chunk.length
     if (left < 0) socket.destroy()
   })
   raw.resume()
 }
 
-/** Parameters are in the query string (REFERENCE "Endpoints of area A"): whatever body comes along is let through and dropped. */
+/** For routes with parameters in the query string (REFERENCE "Endpoints of area A"): accepts any body and drops it. */
 export function acceptAnyBodyUnread(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => {
@@ -89,22 +89,22 @@ export function acceptAnyBodyUnread(app: FastifyInstance): void {
 }
 
 /**
- * Hides the Content-Type while a body is read, or passed over. Fastify would answer 415 to one that is none, such as `json`
- * or an empty one, before any route, and to a known one without a body.
+ * Hides the Content-Type from Fastify, which would answer 415 to an invalid one, such as `json` or an empty one, before
+ * any route, and to a known one without a body.
  */
 export function ignoreContentType(app: FastifyInstance, when: (request: FastifyRequest) => boolean): void {
   if (!app.hasRequestDecorator('sentType')) app.decorateRequest('sentType', undefined)
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (when(request)) {
       request.sentType ??= request.headers['content-type']
-      // Deleted, it would make all headers slow to read.
+      // Not deleted, which would make access to all headers slow.
       if (request.sentType !== undefined) request.raw.headers['content-type'] = undefined
     }
     done(null, payload)
   })
 }
 
-/** Where the header is looked at, or kept with the call. */
+/** Restores the hidden header, for routes that check or record it. */
 export function showContentType(app: FastifyInstance): void {
   app.addHook('preValidation', (request, _reply, done) => {
     if (request.sentType !== undefined) request.raw.headers['content-type'] = request.sentType
@@ -112,34 +112,33 @@ export function showContentType(app: FastifyInstance): void {
   })
 }
 
-/** Whether the caller sent one; a message may then say where parameters go. */
+/** Whether the request has a body. */
 export const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /**
- * How many bytes of request bodies this process holds at once, read in part or whole. One holder (a partner, or all
- * unknown callers together) has a quarter of it, so that slow or large senders take no memory from the others.
+ * Limits the bytes of request bodies that this process holds at once. One holder (a partner, or all unknown callers
+ * together) may have a quarter, so that slow or large senders do not take the others' memory.
  */
 export class BodyMemory {
-  readonly #most: number
-  readonly #mostOfOne: number
+  readonly #max: number
+  readonly #maxPerHolder: number
   readonly #byHolder = new Map<string, number>()
   #held = 0
 
   constructor(bytes: number) {
-    this.#most = bytes
-    this.#mostOfOne = Math.ceil(bytes / 4)
+    this.#max = bytes
+    this.#maxPerHolder = Math.ceil(bytes / 4)
   }
 
-  /** Bytes that are held now. */
   get held(): number {
     return this.#held
   }
 
-  /** False where there is no room: then nothing is counted. */
+  /** False, and nothing is counted, if there is no room. */
   take(holder: string, bytes: number): boolean {
     const own = (this.#byHolder.get(holder) ?? 0) + bytes
-    if (own > this.#mostOfOne || this.#held + bytes > this.#most) return false
+    if (own > this.#maxPerHolder || this.#held + bytes > this.#max) return false
     this.#byHolder.set(holder, own)
     this.#held += bytes
     return true
@@ -153,7 +152,7 @@ export class BodyMemory {
   }
 }
 
-/** The share of one request. */
+/** The memory held by one request. */
 export class HeldBody {
   readonly #memory: BodyMemory
   readonly #holder: string
@@ -181,20 +180,20 @@ declare module 'fastify' {
     bodyMemory: BodyMemory
   }
   interface FastifyRequest {
-    /** Set while a body of this request is in memory. */
+    /** Set while this request's body is in memory. */
     heldBody: HeldBody | null
     /** The Content-Type while it is hidden from Fastify. */
     sentType: string | undefined
   }
 }
 
-/** Once, before the rooms. */
+/** Call once, before the rooms. */
 export function boundBodyMemory(app: FastifyInstance, megabytes: number): void {
   app.decorate('bodyMemory', new BodyMemory(megabytes * 1_048_576))
   app.decorateRequest('heldBody', null)
 }
 
-/** For plugins that read bodies: a body is in memory until its request is answered, and an answer always comes. */
+/** For plugins that read bodies: releases a body's memory when its request is answered, which always happens. */
 export function releaseWhenAnswered(app: FastifyInstance): void {
   app.addHook('onSend', (request, _reply, _payload, done) => {
     request.heldBody?.release()

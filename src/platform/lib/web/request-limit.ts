@@ -8,34 +8,33 @@ import { timesSent } from './raw-headers.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** How many connections are not read for a while, since a request of theirs was refused. */
+    /** The number of connections that are currently not read, because a request of theirs was refused. */
     unreadConnections(): number
-    /** For a response that only waits for events (a stream, a long poll): it no longer counts. */
+    /** Stops counting a response that only waits for events (a stream, a long poll). */
     stopCounting(reply: FastifyReply): void
-    /** Handles the requests of a further listener as far as the limits of this process let them pass. */
+    /** Applies the limits of this process to another listener. */
     limitRequests(server: Server, maxConnections: number, handle: RequestListener): Server
   }
 }
 
 /**
- * A connection whose request was refused is not read for this long: otherwise the process would only refuse callers
- * that ignore Retry-After. With many such connections it is longer, and never so long that somebody waits 3 s for a
- * second refusal.
+ * How long a connection is not read after a refusal: otherwise the process would be busy refusing callers that ignore
+ * Retry-After. Longer with many such connections, but never so long that a caller waits 3 s for a second refusal.
  */
 export const UNREAD_MS = 250
-export const MOST_UNREAD_MS = 1_000
-/** So many of them are read again in a millisecond. A refusal costs as much as a refresh. */
+export const MAX_UNREAD_MS = 1_000
+/** How many of them are read again per millisecond. A refusal costs as much as a refresh. */
 const READ_AGAIN_PER_MS = 4
 
 export const unreadMs = (connections: number): number =>
-  Math.min(MOST_UNREAD_MS, Math.max(UNREAD_MS, connections / READ_AGAIN_PER_MS))
+  Math.min(MAX_UNREAD_MS, Math.max(UNREAD_MS, connections / READ_AGAIN_PER_MS))
 
-/** Requests of one connection that may wait for their answers at once. Hardly any client sends a second one ahead. */
+/** Requests of one connection without an answer yet. Hardly any client sends even a second one ahead. */
 const MAX_UNANSWERED = 16
-/** Requests after that which are not looked at while the answers that are due go out; with more it is closed at once. */
+/** Further requests that are ignored while the outstanding answers go out; with more, the connection is closed at once. */
 const MAX_IGNORED = 32
 
-/** RFC 9112 §3.2: one Host, and none only before HTTP/1.1. Of several Node shows the first alone. */
+/** RFC 9112 §3.2: exactly one Host header, which only HTTP/1.0 may lack. Node keeps only the first of several. */
 function wrongHostOf({ headers, rawHeaders, httpVersion }: IncomingMessage) {
   if (headers.host === undefined) return httpVersion === '1.1' ? 'host-header-missing' : undefined
   return timesSent(rawHeaders, 'host') > 1 ? 'host-header-twice' : undefined
@@ -43,25 +42,24 @@ function wrongHostOf({ headers, rawHeaders, httpVersion }: IncomingMessage) {
 
 const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/
 
-/** Answers a request that is refused, in the form of the area that was called. */
+/** Answers a refused request in the format of its area. */
 export type Refuse = (request: IncomingMessage, response: ServerResponse, why: string, closes: boolean) => void
 
 /**
- * Limits the requests in progress in this process, and those of one connection. Further ones are refused as soon as their
- * headers have arrived and before they are routed, so that the others get their responses in time: a process that
- * accepts everything responds to nobody in time.
+ * Limits the requests in progress in this process and on one connection. More are refused as soon as their headers have
+ * arrived, before routing: a process that accepts everything answers nobody in time.
  */
 export class RequestLimit {
-  readonly #most: number
+  readonly #max: number
   readonly #areaB: AreaB
   readonly #servers: Connections[] = []
   readonly #uncounted = new WeakSet<ServerResponse>()
   #inProgress = 0
-  /** Connections that are not read for a while. */
+  /** Connections that are currently not read. */
   #unread = 0
 
-  constructor(most: number, areaB: AreaB) {
-    this.#most = most
+  constructor(max: number, areaB: AreaB) {
+    this.#max = max
     this.#areaB = areaB
   }
 
@@ -76,16 +74,16 @@ export class RequestLimit {
     return this.#unread
   }
 
-  /** Handles the requests of this server as far as the limits let them pass. */
+  /** Passes the requests of this server to `handle` within the limits. */
   guard(server: Server, maxConnections: number, handle: RequestListener): Server {
-    // Node does not tell that the connection of a response is closed while it waits behind another one.
+    // A response that waits behind another one gets no 'close' event from Node when its connection closes.
     const connections = new Connections(server, maxConnections, ({ inProgress }) => {
       this.#inProgress -= inProgress
     })
     this.#servers.push(connections)
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const connection = connections.of(request.socket)
-      if (!connection) return // it is closed
+      if (!connection) return // already closed
       if (connection.ending) {
         if (++connection.ignored > MAX_IGNORED) request.socket.destroy()
         return
@@ -101,7 +99,7 @@ export class RequestLimit {
       if (++connection.unanswered > MAX_UNANSWERED) {
         connection.ending = true
         this.refuse(request, response, 'too many requests that wait for an answer on one connection', true)
-      } else if (this.#inProgress >= this.#most && !HEALTH.test(request.url ?? '')) {
+      } else if (this.#inProgress >= this.#max && !HEALTH.test(request.url ?? '')) {
         response.once('close', () => connections.answered(connection))
         this.#pauseAfter(request, response)
         this.refuse(request, response, 'too many requests in progress', false)
@@ -118,7 +116,6 @@ export class RequestLimit {
     return server
   }
 
-  /** An answer that only waits for events counts no longer. */
   stopCounting(response: ServerResponse): void {
     const connection = this.#servers.map((connections) => connections.of(response.req.socket)).find(Boolean)
     if (!connection || this.#uncounted.has(response) || response.closed) return
@@ -131,7 +128,7 @@ export class RequestLimit {
     this.#inProgress--
   }
 
-  /** Reads no further request of this connection for a while, once this one has been answered and read to its end. */
+  /** Stops reading from this connection for a while, once this request has been answered and fully read. */
   #pauseAfter(request: IncomingMessage, answer: ServerResponse): void {
     const socket: Socket = request.socket
     const readAgain = (): void => {
@@ -142,12 +139,12 @@ export class RequestLimit {
       socket.pause()
       setTimeout(readAgain, unreadMs(++this.#unread)).unref()
     }
-    // The end of either makes Node read on.
+    // Node resumes reading at the end of request and response, so pause after both.
     answer.once('finish', () => (request.complete ? pause() : request.once('end', pause)))
   }
 }
 
-/** Tells the app of its limit; called once, before the rooms. */
+/** Gives the app access to its limit; call once, before the rooms. */
 export function registerRequestLimit(app: FastifyInstance, limit: RequestLimit): void {
   app.decorate('stopCounting', ({ raw, request }: FastifyReply) => {
     request.staysOpen = true

@@ -4,18 +4,18 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 
 /**
- * Lines a second: of one caller, of all, and as many again of our own faults, which no refusals may hide; the rest is
- * counted in the summary.
+ * Lines per second and caller, and in total. Errors of our own have the same limits separately, so that refusals cannot
+ * hide them. Other lines are only counted in the summary.
  */
-const MAX_OF_CALLER = 10
-const MAX_OF_ALL = 100
+const MAX_PER_CALLER = 10
+const MAX_TOTAL = 100
 const WINDOW_MS = 1_000
 const SUMMARY_EVERY_MS = 60_000
-/** Kinds of refusals that a summary tells apart, and how many of them it names. */
+/** Kinds of refusals that are counted separately, and how many of them a summary names. */
 const MAX_KINDS = 200
 const NAMED_KINDS = 10
 
-/** Options of Fastify: each request has an id, under which its lines are found; Fastify writes none itself. */
+/** Fastify options: each request has an id, which its log lines carry; Fastify logs no requests itself. */
 export const requestLogging = (log: Log) => ({
   loggerInstance: log as FastifyBaseLogger,
   logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
@@ -24,42 +24,42 @@ export const requestLogging = (log: Log) => ({
 
 export interface RequestLine {
   readonly level: 'info' | 'warn'
-  /** Whose lines are counted together. */
+  /** Whose limit the line counts against. */
   readonly caller: string
-  /** Route, status and code: what the summary counts by. */
+  /** Route, status and code, by which the summary counts. */
   readonly kind: string
-  /** Only called for the line that is written. */
+  /** Called only for lines that are written. */
   readonly fields: () => object
 }
 
-/** How a line is written; a request's own log adds the request's id. */
+/** Writes a line; a request's own log adds the request's id. */
 type Writer = Pick<Log, 'info' | 'warn'>
 
-/** The lines of this second. */
+/** Limits the lines of the current second. */
 class LineBudget {
   readonly #lines = new Map<string, number>()
   #windowEndsAt = 0
-  #ofAll = 0
+  #total = 0
 
   mayWrite(caller: string): boolean {
     const now = performance.now()
     if (now >= this.#windowEndsAt) {
       this.#windowEndsAt = now + WINDOW_MS
-      this.#ofAll = 0
+      this.#total = 0
       this.#lines.clear()
     }
-    if (this.#ofAll >= MAX_OF_ALL) return false
+    if (this.#total >= MAX_TOTAL) return false
     const own = this.#lines.get(caller) ?? 0
-    if (own >= MAX_OF_CALLER) return false
+    if (own >= MAX_PER_CALLER) return false
     this.#lines.set(caller, own + 1)
-    this.#ofAll++
+    this.#total++
     return true
   }
 }
 
 /**
- * The lines of requests that were refused, failed or slow, with a limit, and once a minute a line with their number:
- * writing one costs about as much as answering, and callers decide how many there are.
+ * Logs refused, failed and slow requests up to a limit, and once a minute how many there were: a line costs about as
+ * much as an answer, and callers decide how many there are.
  */
 export class RequestLog {
   readonly #log: Log
@@ -94,7 +94,7 @@ export class RequestLog {
     }
   }
 
-  /** Logs how many requests there were since the last summary; nothing if there were none. */
+  /** Logs the number of requests since the last summary, if there were any. */
   summarize(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined

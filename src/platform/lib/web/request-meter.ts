@@ -1,26 +1,26 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 
-/** How a request ended: answered, refused (a mistake of the caller's), or failed (status 500 or higher). */
+/** How a request ended: answered, refused (the caller's mistake), or failed (status 500 or higher). */
 export const OUTCOMES = ['ok', 'refused', 'failed'] as const
 export const OK = 0
 export const REFUSED = 1
 export const FAILED = 2
 export type RequestOutcome = typeof OK | typeof REFUSED | typeof FAILED
 
-/** Upper ends of the buckets of durations, in milliseconds. */
+/** Upper bounds of the histogram's buckets, in milliseconds. */
 const BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000] as const
-/** Codes that one route can answer; there are fewer, and what is beyond that is not counted. */
+/** Codes counted per route; there are fewer, so this is only a safeguard. */
 const MAX_CODES = 60
 
-/** The requests of one route. Counting one is a few additions: this runs for every request. */
+/** Counts the requests of one route. Runs for every request, so counting is a few additions. */
 export class RouteMeter {
   readonly method: string
   readonly route: string
-  /** Which notices the route takes, if any. */
+  /** The notice that the route accepts, if any. */
   readonly notice: string | undefined
   readonly outcomes = new Float64Array(OUTCOMES.length)
   readonly codes = new Map<number, number>()
-  /** One more than there are ends: what took longer. */
+  /** One more than there are bounds, for what took longer. */
   readonly buckets = new Float64Array(BUCKETS_MS.length + 1)
   totalMs = 0
 
@@ -30,7 +30,7 @@ export class RouteMeter {
     this.notice = notice
   }
 
-  /** `ms` is undefined of a response that stays open on purpose, whose end says nothing. */
+  /** `ms` is undefined for a response that stays open on purpose. */
   count(outcome: RequestOutcome, ms: number | undefined): void {
     this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + 1
     if (ms === undefined) return
@@ -40,7 +40,7 @@ export class RouteMeter {
     this.totalMs += ms
   }
 
-  /** A code of area A or B that is no success. */
+  /** Counts a code of area A or B that reports a failure. */
   countCode(code: number): void {
     const known = this.codes.get(code)
     if (known !== undefined || this.codes.size < MAX_CODES) this.codes.set(code, (known ?? 0) + 1)
@@ -50,7 +50,7 @@ export class RouteMeter {
 const LABELS = ['method', 'route'] as const
 type Label = (typeof LABELS)[number]
 
-/** The durations of all routes, as prom-client wants them. */
+/** The durations of all routes as a metric of prom-client. */
 class Durations extends Histogram<Label> {
   readonly #routes: readonly RouteMeter[]
 
@@ -86,7 +86,7 @@ class Durations extends Histogram<Label> {
   }
 }
 
-/** Counts requests by route. The routes are those that the app has registered, so there is no limit to check. */
+/** Counts requests by route. Only registered routes are counted, so their number is bounded. */
 export class RequestMeter {
   readonly #routes: RouteMeter[] = []
   /** For paths that do not exist. */
@@ -127,7 +127,7 @@ export class RequestMeter {
     })
   }
 
-  /** Sums over all routes, since the process began. */
+  /** Sums over all routes since the process started. */
   totals(): [ok: number, refused: number, failed: number] {
     const sum = (outcome: RequestOutcome) =>
       this.#routes.reduce((all, { outcomes }) => all + (outcomes[outcome] ?? 0), 0)

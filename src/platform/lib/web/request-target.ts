@@ -3,13 +3,13 @@ import { localized } from '../localized-text.ts'
 import { readOr } from '../read-or.ts'
 import { echo, invalidRequest } from './rescode.ts'
 
-/** The path of a request target as sent. An absolute target (a proxy's form) loses scheme and host, never a prefix. */
+/** The path of a request target, as sent. An absolute-form target (proxies) loses scheme and host but no path prefix. */
 export const pathAsSent = (url: string): string => url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/\?.*$/s, '') || '/'
 
-/** Percent-decoded; as it is if it cannot be decoded. */
+/** Percent-decoded, or unchanged if that fails. */
 export const decodedPath = (path: string): string => readOr(() => decodeURIComponent(path), path)
 
-/** The query of a URL, decoded. Names that came twice or cannot be decoded are listed separately, not guessed at. */
+/** A decoded query. Repeated and undecodable names are listed separately, not guessed at. */
 export interface Query {
   /** Decoded values by decoded name; of a repeated name, the first. */
   readonly values: ReadonlyMap<string, string>
@@ -19,14 +19,14 @@ export interface Query {
 
 const ASCII = /^[\x21-\x7e]*$/
 
-/** `+` and `%20` are spaces. Undefined for broken percent-encoding, invalid UTF-8 and raw bytes beyond ASCII. */
+/** `+` and `%20` are spaces. Undefined for broken percent-encoding, invalid UTF-8 and raw non-ASCII bytes. */
 function decode(text: string): string | undefined {
   if (!ASCII.test(text)) return undefined
   if (!text.includes('%') && !text.includes('+')) return text
   return readOr(() => decodeURIComponent(text.replaceAll('+', ' ')), undefined)
 }
 
-/** Decodes a part of a form, whose bytes were checked; a percent sign that begins no escape stays, as in browsers. */
+/** Decodes a name or value of a form whose bytes were checked; a stray percent sign stays, as in browsers. */
 export function formDecoded(text: string): string | undefined {
   if (!text.includes('%') && !text.includes('+')) return text
   return readOr(() => decodeURIComponent(text.replaceAll('+', ' ').replaceAll(/%(?![\da-f]{2})/gi, '%25')), undefined)
@@ -56,8 +56,8 @@ export function parseQuery(text: string): Query {
 }
 
 /**
- * A hook for rooms that read Fastify's query, in which a value that cannot be decoded stays as it was sent (`%C4%E3`): it
- * would be searched for, or stored, in that form.
+ * A hook for rooms that use Fastify's query, where an undecodable value stays as sent (`%C4%E3`) and would be searched
+ * for or stored like that.
  */
 export const refuseUnreadableQuery = async ({ url }: FastifyRequest): Promise<void> => {
   if (!url.includes('%')) return

@@ -28,48 +28,48 @@ export const RESCODES = {
 
 export type Rescode = keyof typeof RESCODES
 
-/** Empty for a code of area B. */
+/** Empty for codes of area B. */
 export const nameOfRescode = (code: number): string => RESCODES[code as Rescode]?.name ?? ''
 
-/** One thing wrong with one field of the input. */
+/** A problem with one field of the input. */
 export interface Problem {
   readonly field: string
-  /** In answers its English; the command line also has words that are nowhere else. */
+  /** In English in answers; the command line also has plain strings. */
   readonly problem: Detail
 }
 
 export interface Failure {
   /** Fills the *what* of the message. */
-  readonly what?: Detail
+  readonly what?: Detail | undefined
   readonly message?: LocalizedText
-  /** For the log only; like everything logged it holds no secret. */
-  readonly detail?: string
-  /** The app that has sent the person here made the request wrongly. */
-  readonly byApp?: true
+  /** For the log only; must hold no secret. */
+  readonly detail?: string | undefined
+  /** The fault of the app that has sent the person here. */
+  readonly byApp?: true | undefined
   /** Its name in a room's table of failures. */
   readonly name?: string
-  readonly about?: { readonly appKey: string; readonly cid: number; readonly userId: string }
-  /** When the failure keeps an HTTP status of its own even in the default mode (REFERENCE "Errors of area A"). */
-  readonly status?: 404 | 405 | 413 | 415 | 429 | 500 | 503
+  readonly about?: { readonly appKey: string; readonly cid: number; readonly userId: string } | undefined
+  /** An HTTP status that applies even in the default mode (REFERENCE "Errors of area A"). */
+  readonly status?: 404 | 405 | 413 | 415 | 429 | 500 | 503 | undefined
   readonly nativeStatus?: number
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Sent with the message, for input with several problems. */
   readonly problems?: readonly Problem[]
 }
 
-/** What goes out for a failure in area A. */
+/** How a failure is answered in area A. */
 export interface FailureAnswer {
   readonly rescode: Rescode
-  /** The English of the text, which goes out. */
+  /** The text in English, for the answer. */
   readonly message: string
-  /** What a page words for its reader. */
+  /** The text for pages, in the reader's language. */
   readonly text: LocalizedText
   readonly failure: Failure
   /** The HTTP status: 200 for a caller's mistake unless statuses are native (REFERENCE "Errors of area A"). */
   status(native: boolean): number
 }
 
-/** An answer to one caller, no fault: no stack, which costs more than all the rest. Tests have it recorded. */
+/** An expected refusal, not a bug. It records no stack, which would cost more than everything else; tests turn that on. */
 export class Refusal extends Error {
   static recordsStack = false
 
@@ -81,11 +81,11 @@ export class Refusal extends Error {
   }
 }
 
-/** What is said of a failure: the rescode's text, unless it has one of its own. */
+/** The text of a failure: its own, or else the rescode's. */
 export const textOf = (rescode: Rescode, message: LocalizedText | undefined, what: Detail = ''): LocalizedText =>
   message ?? new LocalizedText(RESCODES[rescode].message, { what })
 
-/** An answer of area A that reports a failure; thrown by operations, rendered in one place. */
+/** A failure in area A; thrown by operations, rendered in one place. */
 export class RescodeError extends Refusal implements FailureAnswer {
   override readonly name = 'RescodeError'
   readonly rescode: Rescode
@@ -107,7 +107,7 @@ export class RescodeError extends Refusal implements FailureAnswer {
   }
 }
 
-/** A refused request of a partner or operator. Its English goes out: code 300, 20007, or on the command line. */
+/** A refused request of a partner or operator, answered in English: with code 300, 20007, or on the command line. */
 export class RefusedRequest extends RescodeError {
   readonly describe: LocalizedText
 
@@ -120,13 +120,13 @@ export class RefusedRequest extends RescodeError {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: removing control characters is the purpose
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g
 
-/** A value of the caller's as it may be repeated to the caller: no control characters, 128 characters at most. */
+/** A caller's value as it may be echoed: without control characters, at most 128 characters. */
 export const echo = (value: string): string => cutTo(value.replace(CONTROL, ''), 128)
 
 export const invalidRequest = (what: LocalizedText, failure: Failure = {}): RescodeError =>
   new RescodeError(20007, { ...failure, what })
 
-/** What there is; undefined for what is refused as not found. */
+/** Turns a refusal with status 404 into undefined. */
 export const ifFound = <Found>(look: Promise<Found>): Promise<Found | undefined> =>
   look.catch((error: unknown) => {
     if (error instanceof RescodeError && error.failure.status === 404) return undefined
@@ -147,6 +147,6 @@ export const tooManyRequests = (seconds: number): RescodeError =>
 
 export const serverError = (): RescodeError => new RescodeError(20013, { status: 500 })
 
-/** `detail`: what there is too much of, for the log; nothing of the request was done. */
+/** The request was not carried out; `detail` says why, for the log. */
 export const unavailable = (detail?: string): RescodeError =>
-  new RescodeError(20013, { status: 503, headers: { 'Retry-After': '2' }, ...(detail ? { detail } : {}) })
+  new RescodeError(20013, { status: 503, headers: { 'Retry-After': '2' }, detail })

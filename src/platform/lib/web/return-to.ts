@@ -3,11 +3,11 @@ import { parsedUrl } from '../parsed-url.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is the purpose
 const LOCAL_PATH = /^\/(?![/\\])[^\u0000-\u001f\u007f\\]*$/
-const LONGEST = 8 * 1024
+const MAX_LENGTH = 8 * 1024
 
-/** The path on this service to which the browser returns; `/` for anything that could lead elsewhere. */
+/** A path on this service to return to; `/` for anything that could lead elsewhere. */
 export function localPath(returnTo: string | undefined, publicUrl: string): string {
-  if (returnTo === undefined || returnTo.length > LONGEST || !LOCAL_PATH.test(returnTo)) return '/'
+  if (returnTo === undefined || returnTo.length > MAX_LENGTH || !LOCAL_PATH.test(returnTo)) return '/'
   const url = parsedUrl(returnTo, publicUrl)
   if (!url) return '/'
   const { origin, pathname, search, hash } = url
@@ -16,10 +16,10 @@ export function localPath(returnTo: string | undefined, publicUrl: string): stri
   return origin === new URL(publicUrl).origin && !path.startsWith('//') ? path : '/'
 }
 
-/** What the address of a page says of an earlier form: it must not be shown again for another one. */
+/** Parameters that report the outcome of an earlier form, and must not be repeated for the next. */
 const OUTCOMES = ['done', 'refused', 'withdrawn']
 
-/** Path and query of the page that sent the form (Referer); undefined without one, and for another origin's. */
+/** Path and query of the page that sent the form (Referer); undefined without one, or if it is of another origin. */
 export function refererPath({ headers }: Pick<FastifyRequest, 'headers'>, publicUrl: string): string | undefined {
   const from = headers.referer === undefined ? undefined : parsedUrl(headers.referer)
   if (from?.origin !== new URL(publicUrl).origin) return undefined

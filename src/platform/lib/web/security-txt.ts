@@ -3,10 +3,10 @@ import { addSeconds, type Clock, DAY_S } from '../clock.ts'
 import { NO_STORE_HEADERS } from './envelope.ts'
 
 const PATH = '/.well-known/security.txt'
-/** RFC 9116 recommends less than a year; the date moves on each day. */
+/** RFC 9116 recommends less than a year; the date advances every day. */
 const VALID_S = 180 * DAY_S
 
-/** Where to report a vulnerability, if the operator has set it. */
+/** Serves security.txt if the operator has set SECURITY_CONTACT. */
 export function registerSecurityTxt(
   app: FastifyInstance,
   { SECURITY_CONTACT, PUBLIC_URL }: { readonly SECURITY_CONTACT: readonly string[]; readonly PUBLIC_URL: string },

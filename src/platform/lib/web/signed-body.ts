@@ -5,13 +5,13 @@ import { RescodeError } from './rescode.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** SHA-256 in hex of a body that its caller has signed too. */
+    /** The SHA-256, in hex, of the body that the caller has signed; null if it is not signed. */
     signedBody: string | null
     bodyHash: Hash | null
   }
 }
 
-/** Refuses a request whose body is not the one that was signed, before anything reads it. */
+/** Refuses a request whose body is not the signed one, before any handler sees it. */
 export function checkSignedBodies(app: FastifyInstance): void {
   app.addHook('preParsing', async (request, _reply, payload) => {
     if (request.signedBody === null) return payload
@@ -23,7 +23,7 @@ export function checkSignedBodies(app: FastifyInstance): void {
         done(null, chunk)
       },
     })
-    return pipeline(payload, hashed, () => {}) // what fails is told to the reader of `hashed`
+    return pipeline(payload, hashed, () => {}) // errors reach the reader of `hashed`
   })
   app.addHook('preValidation', async ({ signedBody, bodyHash }) => {
     if (signedBody === null || bodyHash?.digest('hex') === signedBody) return

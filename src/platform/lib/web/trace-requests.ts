@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import type { Tracing } from '../tracing.ts'
 
-/** Makes a span of each request, by its route pattern: the URL itself may hold secrets. */
+/** Creates a span for each request, named by its route pattern, since the URL may hold secrets. */
 export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const { traceparent } = request.headers
     request.span = tracing.begin(typeof traceparent === 'string' ? traceparent : undefined)
     tracing.within(request.span, done)
   })
-  // Once more: the events of a body that is read belong to nothing.
+  // Entered again, because the context is lost while a body is read.
   app.addHook('preHandler', (request, _reply, done) => (request.span ? tracing.within(request.span, done) : done()))
   app.addHook('onResponse', (request, { statusCode }, done) => {
     const { method, routeOptions, logNote, span } = request

@@ -12,7 +12,7 @@ function webUrlProblem(text: string) {
   return url.username || url.password ? 'must-have-no-user-name' : undefined
 }
 
-/** An absolute http(s) URL, kept exactly as typed, without characters that would confuse a reader or the database. */
+/** An absolute http(s) URL, kept exactly as typed, without characters that would confuse readers or the database. */
 export const webUrl = z
   .string()
   .max(2_048)
@@ -21,10 +21,10 @@ export const webUrl = z
     if (wrong) context.addIssue(issue(wrong))
   })
 
-/** An http or https URL as it was typed, without user name and fragment. */
+/** A webUrl without fragment. */
 export const endpointUrl = webUrl.refine((text) => !text.includes('#'), problem('must-have-no-fragment'))
 
-/** Whether the query of a URL has a parameter of one of these names. */
+/** Whether the query of a URL has a parameter with one of these names. */
 export const hasParameter = (text: string, names: readonly string[]): boolean => {
   const parameters = parsedUrl(text)?.searchParams
   return parameters !== undefined && names.some((name) => parameters.has(name))
@@ -32,12 +32,12 @@ export const hasParameter = (text: string, names: readonly string[]): boolean =>
 
 const LOOPBACK = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i
 
-/** Whether a host name or address, in a URL or by itself, means this machine and can be reached from no other. */
+/** Whether a host name or address, in a URL or by itself, is a loopback one. */
 export const isLoopbackHost = (host: string): boolean => LOOPBACK.test(host)
 
 /**
- * Whether a Host header names this machine, on any port, for that may be forwarded. A listener on a loopback address lets in
- * only programs of this machine, but a browser on it runs the pages of others too, and one of them can make a name of its
- * own lead here (DNS rebinding): that name is in Host.
+ * Whether a Host header names this machine, on any port, since ports may be forwarded. Protects loopback listeners
+ * against DNS rebinding: a page of another site in a browser on this machine can make its own name resolve to us, and
+ * that name is in Host.
  */
 export const namesThisMachine = (host = ''): boolean => isLoopbackHost(host.replace(/:\d{1,5}$/, ''))

@@ -13,17 +13,17 @@ export const WORDS: Readonly<Record<Locale, Readonly<Partial<Record<TextId, stri
 export const worded = (text: Detail, t: Translate): string =>
   typeof text === 'string' ? text : filled(text, WORDS[t.locale][text.id], (value) => worded(value, t))
 
-/** What is wrong with one field, as a page shows it. */
+/** A field's problem as a page shows it. */
 export interface ShownProblem {
-  /** Empty where it is about all of the form. */
+  /** Empty if it concerns the whole form. */
   readonly label: string
   readonly problem: string
 }
 
-/** `hosts[1]`, `reasons.USER_INFO`: the name of a field, which of its entries, and what is in it. */
+/** Splits `hosts[1]` or `reasons.USER_INFO` into a field's name, the entry's number, and what is inside. */
 const PLACE = /^([^.[]*)(?:\[(\d+)\])?\.?(.*)$/
 
-/** `labelOf`: what the page calls a field, or what is in it; undefined for what it does not show. */
+/** `labelOf`: the page's label for a field; undefined for one that it does not show. */
 export function shownProblems(
   problems: readonly Problem[],
   t: Translate,

@@ -77,6 +77,10 @@ describe('a form of the console', () => {
     expect(await send('/console/partners/7001/switch-signing', {})).toEqual([
       '平台的调用已用最新密钥签名；如需新密钥，请使用 rotate-secret',
     ])
+    await admin.submit('/console/partners/7001/rotate-secret', {})
+    expect(await send('/console/partners/7001/switch-signing', {})).toEqual([
+      '使用新密钥的测试调用失败，平台的调用仍用旧密钥签名：未登记“心跳”的 URL',
+    ])
   })
 
   it.each<[string, Record<string, string>, string[]]>([

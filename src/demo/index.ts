@@ -29,12 +29,12 @@ export interface Demo {
   stop(): Promise<void>
 }
 
-/** Loads what the demo runs: where there is one, and before anything is served that this would hold up. */
+/** Loads the demo's modules ahead of time, so that loading does not hold up requests later. */
 export const loadDemo = async (): Promise<void> => {
   await Promise.all([import('./micro-app/index.ts'), import('./partner/index.ts')])
 }
 
-/** Starts the demo micro-app and the demo partner; the service listens already. */
+/** Starts the demo micro-app and the demo partner; the service must be listening. */
 export async function startDemo(deps: Deps, log: Log): Promise<Demo> {
   const apps: FastifyInstance[] = []
   const stop = async () => {
@@ -76,12 +76,12 @@ async function startMicroApp(deps: Deps, log: Log, apps: FastifyInstance[]) {
   client.redirectUri = `http://localhost:${portOf(app)}/callback`
   oidc.redirectUri = `http://localhost:${portOf(app)}/oidc/callback`
   oidc.signedOutUri = `http://localhost:${portOf(app)}/`
-  await keepOidcUris(deps, portOf(app))
+  await updateOidcUris(deps, portOf(app))
   return `http://localhost:${portOf(app)}`
 }
 
-/** The port may be another one than at the last start. */
-async function keepOidcUris(deps: Deps, port: number): Promise<void> {
+/** Updates the app's redirect URIs if the port differs from that of the last start. */
+async function updateOidcUris(deps: Deps, port: number): Promise<void> {
   const { apps } = await listMicroApps(deps, listMicroApps.input.parse({ app_key: DEMO_OIDC_APP.appKey }))
   const app = apps.find(({ app_key }) => app_key === DEMO_OIDC_APP.appKey)
   const uris = demoOidcUris(port)
@@ -89,10 +89,10 @@ async function keepOidcUris(deps: Deps, port: number): Promise<void> {
   await updateMicroApp(deps, DEMO_OIDC_APP.appKey, uris)
 }
 
-/** Loopback only, whatever HOST says: its back office asks for no password. */
+/** Whatever HOST says: the partner's back office asks for no password. */
 const LOOPBACK = '127.0.0.1'
 
-/** Nothing without the seeded partner and its secret: then this database is not the demo's, or the demo was removed from it. */
+/** Starts nothing without the seeded partner and its secret: then this is not the demo's database, or no longer. */
 async function startPartner(deps: Deps, log: Log, apps: FastifyInstance[]): Promise<string | undefined> {
   const { config, clock } = deps
   const { partnerId, clientId, secret } = DEMO_PARTNER

@@ -13,19 +13,8 @@ import { DEMO_PARTNER } from './seed.ts'
 
 /** The fields that are shown, in this order. */
 const SHOWN = [
-  ...[
-    'method',
-    'currentPage',
-    'pageSize',
-    'totalSize',
-    'partnerDealId',
-    'date',
-    'startTime',
-    'travelDate',
-    'settlementPrice',
-    'mtPrice',
-    'stock',
-  ],
+  ...['method', 'currentPage', 'pageSize', 'totalSize', 'partnerDealId', 'date', 'startTime', 'travelDate'],
+  ...['settlementPrice', 'mtPrice', 'stock'],
   ...['orderId', 'partnerOrderId', 'refundId', 'orderStatus', 'quantity', 'usedQuantity', 'refundedQuantity'],
   ...['buyPrice', 'unitPrice', 'totalPrice', 'refundQuantity', 'refundPrice', 'vouchers'],
 ]
@@ -36,7 +25,7 @@ type Json = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
 
-/** The important fields of a body; for a longer list only its length and its entries' ids. */
+/** The important fields of a body; of a list with several entries, their number and ids. */
 function gist(body: unknown): string {
   if (Array.isArray(body)) {
     const ids = [...new Set(body.flatMap((entry: unknown) => (isObject(entry) ? (entry.partnerDealId ?? []) : [])))]
@@ -54,7 +43,7 @@ function read(text: string | null): Json {
 
 const codeOf = ({ code, describe }: Json): string => (code === undefined ? '' : `${code} ${describe}`)
 
-/** Speaker and message; what does not fit on the line goes below it. */
+/** Speaker and message, with details on lines of their own. */
 const lines = (speaker: string, words: string, details: readonly string[]): string[] => [
   `  ${speaker.padEnd(INDENT - 2)}${words}`,
   ...details.filter((detail) => detail !== '').map((detail) => ' '.repeat(INDENT) + detail),
@@ -74,7 +63,7 @@ const noticeLines = ({ path, message, lastAnswer }: SentNotice): string[] => [
   ...lines(NAMES.platform, lastAnswer.replace(/^(\d+): /, '$1 '), []),
 ]
 
-/** Every change of an order, its vouchers and refunds: when, why, and which fields. */
+/** Every change of an order, its vouchers and refunds: when, why and which fields. */
 const historyLines = (history: OutputOf<typeof showOrder>['history']): string[] =>
   history.map(({ at, cause, record, record_id, change }) => {
     const fields = Object.entries(change).map(([name, [before, after]]) =>
@@ -84,14 +73,14 @@ const historyLines = (history: OutputOf<typeof showOrder>['history']): string[] 
     return `  ${beijingTime(at)}  ${cause.padEnd(8)}  ${subject}: ${fields.join(', ')}`
   })
 
-/** What the script needs: the operations' dependencies, an output, and a way to wait. */
+/** What the conversation needs: the dependencies of operations, an output, and a way to wait. */
 interface DemoConsole {
   readonly deps: CallDeps
   say(line: string): void
   wait(seconds: number): Promise<unknown>
 }
 
-/** One conversation: every step has a title, followed by the calls and notices that were sent. */
+/** A conversation: each step prints a title, then the calls and notices that were sent. */
 interface DemoScript extends DemoConsole {
   step<Result>(title: string, act: () => Promise<Result>): Promise<Result>
   readonly atPartner: AtPartner
@@ -99,7 +88,7 @@ interface DemoScript extends DemoConsole {
 
 const { partnerId: partner_id } = DEMO_PARTNER
 
-/** Two orders from the first call to the last notice, shown as a conversation with the running demo partner. */
+/** Two orders from the first call to the last notice, printed as a conversation with the running demo partner. */
 export async function orderTalk(demoConsole: DemoConsole): Promise<void> {
   const print = (lines: readonly string[]) => lines.forEach(demoConsole.say)
   const deps: CallDeps = {
@@ -129,10 +118,10 @@ export async function orderTalk(demoConsole: DemoConsole): Promise<void> {
   for (const orderId of [used, refunded]) await printHistory(script, orderId)
 }
 
-/** Bought, issued at once, and both visitors come. */
+/** An order that is issued at once, and whose visitors both come. */
 async function usedOrder(script: DemoScript): Promise<bigint> {
   const { deps, step, atPartner } = script
-  const order = await bought(script, 'DEMO-BOAT')
+  const order = await buy(script, 'DEMO-BOAT')
   const order_id = order.order_id
   await step('The platform queries the order.', async () => done(await queryOrder(deps, order_id, BY_COMMAND)))
   await step('A visitor comes to the gate.', () => atPartner('consume', { orderId: order_id, quantity: 1 }))
@@ -140,12 +129,12 @@ async function usedOrder(script: DemoScript): Promise<bigint> {
   return order_id
 }
 
-/** Bought, issued after a while, and refunded after a review. */
+/** An order that is issued after a while, and refunded after a review. */
 async function refundedOrder(script: DemoScript): Promise<bigint> {
   const { deps, step, atPartner } = script
-  const { order_id } = await bought(script, 'DEMO-TOWER')
+  const { order_id } = await buy(script, 'DEMO-TOWER')
   await step('Issuing the tickets takes a few seconds; the platform queries the order until they are there.', () =>
-    issued(script, order_id),
+    untilIssued(script, order_id),
   )
   const { refund } = await step('The customer requests a refund. This partner reviews each refund.', async () =>
     done(await refundOrder(deps, refundOrder.input.parse({ order_id }), BY_COMMAND)),
@@ -156,8 +145,8 @@ async function refundedOrder(script: DemoScript): Promise<bigint> {
   return order_id
 }
 
-/** Two tickets for tomorrow, created and paid. */
-async function bought(
+/** Buys two tickets for tomorrow. */
+async function buy(
   { deps, step }: DemoScript,
   partner_deal_id: string,
 ): Promise<OutputOf<typeof createOrder>['order']> {
@@ -174,12 +163,12 @@ async function bought(
   return order
 }
 
-const MAX_QUESTIONS = 20
+const MAX_QUERIES = 20
 
-async function issued({ deps, wait }: DemoScript, orderId: bigint): Promise<void> {
-  for (let question = 0; question < MAX_QUESTIONS; question++) {
+async function untilIssued({ deps, wait }: DemoScript, orderId: bigint): Promise<void> {
+  for (let query = 0; query < MAX_QUERIES; query++) {
     await wait(1)
-    // Refused while the service itself is querying.
+    // Refused while the service queries the order itself.
     const answer = await queryOrder(deps, orderId, BY_COMMAND).catch((error: unknown) => {
       if (error instanceof RefusedRequest) return undefined
       throw error
@@ -197,7 +186,7 @@ async function printHistory({ deps, say }: DemoScript, orderId: bigint): Promise
   for (const line of historyLines(history)) say(line)
 }
 
-/** What was answered, unless the call failed. */
+/** Returns the answer; throws if the call failed. */
 function done<Answer extends { readonly failure: { readonly detail: Detail } | null }>(answer: Answer): Answer {
   if (answer.failure) throw new Error(`the partner's response: ${answer.failure.detail}`)
   return answer

@@ -10,8 +10,8 @@ import { DEMO_PARTNERS } from '../ticketing/partners/index.ts'
 import { hasTables } from './store.ts'
 
 /**
- * Takes the demo out of a database, and counts what is gone: afterwards none of its passwords and secrets opens anything. A
- * partner that orders refer to is kept, suspended and without secrets or URLs. Done twice, it does nothing.
+ * Removes the demo from a database and returns the counts: afterwards none of its passwords and secrets works. A
+ * partner with orders is kept, suspended and without secrets or URLs. Safe to repeat.
  */
 export const removeDemo = (deps: Deps) =>
   inTransaction(deps, async (inside, db) => {
@@ -34,8 +34,8 @@ export const removeDemo = (deps: Deps) =>
   })
 
 /**
- * For the start in production: throws while something of the demo is active in the database, however it got there (the
- * demo ran on it once, or the database is a copy of such a one). Its passwords and secrets are in src/demo/README.md.
+ * For the start in production: throws if something of the demo is active in the database, for example in a copy of one
+ * that the demo ran on. Its passwords and secrets are public in src/demo/README.md.
  */
 export async function refuseDemoRows({ db }: Pick<Deps, 'db'>): Promise<void> {
   const active = await findActiveDemo(db)
@@ -47,7 +47,7 @@ export async function refuseDemoRows({ db }: Pick<Deps, 'db'>): Promise<void> {
   )
 }
 
-/** What of the demo is neither suspended nor blocked; nothing in a database without tables. */
+/** The demo's rows that are neither suspended nor blocked; none in a database without tables. */
 async function findActiveDemo(db: Db) {
   if (!(await hasTables(db))) return []
   const rows = {

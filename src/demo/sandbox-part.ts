@@ -2,25 +2,25 @@ import { z } from 'zod'
 import { parseLossless, stringifyLossless } from '../platform/lib/json/lossless.ts'
 import { demoActionFor } from '../sandbox/portal/index.ts'
 
-/** What the people at the demo partner do when a step of the sandbox waits for a notice. */
+/** Acts for the people at the demo partner when a step of the sandbox waits for a notice. */
 
 const sentNotice = z.object({
   path: z.string(),
   message: z.record(z.string(), z.unknown()),
-  /** `200: success`, or why there is no response. */
+  /** `200: success`, or why there was no response. */
   lastAnswer: z.string(),
 })
-/** A notice that the partner has sent once, and the platform's response. */
+/** A notice that the partner has sent, and the platform's response. */
 export type SentNotice = z.output<typeof sentNotice>
 
 const controlAnswer = z.object({ value: z.object({ notices: z.array(sentNotice) }) })
 
-/** Makes something happen at the demo partner, such as a visitor at the gate (partner/control); returns the notices that it caused. */
+/** Performs an action of partner/control, such as a visitor at the gate; returns the notices that it caused. */
 export type AtPartner = (action: string, input: object) => Promise<SentNotice[]>
 
 const NOT_RUNNING = 'the demo partner does not respond; start the demo in another terminal first: npm start'
 
-/** The control API of the demo partner below its base URL; throws when nobody answers there. */
+/** Connects to the control API at the demo partner's base URL; throws if nothing answers. */
 export async function partnerControls(baseUrl: string | null | undefined): Promise<AtPartner> {
   const ask = async (path: string, input?: object): Promise<string> => {
     const { request } = await import('undici')
@@ -42,7 +42,7 @@ export async function partnerControls(baseUrl: string | null | undefined): Promi
 
 type Awaited = Parameters<typeof demoActionFor>[0]
 
-/** Opens the shop below its base URL; throws when nobody answers there. */
+/** Connects to the demo partner at its base URL; throws if nothing answers. */
 export async function openDemoPartner(baseUrl: string | null): Promise<(awaited: Awaited) => Promise<void>> {
   const atPartner = await partnerControls(baseUrl)
   return async (awaited) => {

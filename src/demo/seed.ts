@@ -4,13 +4,13 @@ import { type Deps, inTransaction } from '../platform/deps.ts'
 import { createPartner, DEMO_PARTNERS, setAesKey } from '../ticketing/partners/index.ts'
 import { lockSeeding } from './store.ts'
 
-/** Well-known on purpose and for local use only: production neither seeds it nor starts while it is active (remove.ts). */
+/** Public on purpose, for local use only: production neither seeds it nor starts while it is active (remove.ts). */
 export const DEMO_APP = {
   appKey: 'demo-app',
   secret: 'demo-secret-for-local-use-only',
 }
 
-/** For OAuth 2.0 and OpenID Connect; programs outside of this repository use it too. */
+/** For OAuth 2.0 and OpenID Connect; programs outside this repository use it too. */
 export const DEMO_OIDC_APP = {
   appKey: 'demo-oidc',
   secret: 'demo-oidc-secret-for-local-use-only',
@@ -49,7 +49,7 @@ const APPS = [
 
 const avatar = (name: string): string => `/assets/avatar-${name}.svg`
 
-/** Each has the password `<passport>-password`. To hash three at a start would take a tenth of it. */
+/** Passwords are `<passport>-password`. Stored as hashes because hashing three takes a tenth of the start. */
 const USERS = [
   {
     passport: 'alice',
@@ -82,25 +82,25 @@ const USERS = [
 
 const DEMO_CID = 1
 
-/** Where the demo micro-app takes answers of OpenID Connect, and any program of this machine. */
+/** The OpenID Connect URIs of the demo micro-app, and of any program on this machine. */
 export const demoOidcUris = (port: number) => ({
   redirect_uris: [`http://localhost:${port}/oidc/callback`, 'http://127.0.0.1/callback'],
   post_logout_uris: [`http://localhost:${port}/`, 'http://127.0.0.1/'],
 })
 
-/** Whether they are such URIs, of this start or of an earlier one with another port; else somebody has set them. */
+/** Whether these are the demo's URIs, with any port; otherwise somebody has changed them. */
 export const areDemoOidcUris = (uris: readonly string[]): boolean =>
   uris.length === 2 && /^http:\/\/localhost:\d+\/oidc\/callback$/.test(uris[0] ?? '')
 
-/** Where the platform reaches the demo partner; PARTNER_ADDRESS_ALLOW lets this address through. */
+/** Where the platform reaches the demo partner; PARTNER_ADDRESS_ALLOW must allow this address. */
 export const demoPartnerUrl = (port: number): string => `http://127.0.0.1:${port}`
 
-/** Whether it is such a URL, of this start or of an earlier one with another port; else somebody has set it. */
+/** Whether this is the demo's URL, with any port; otherwise somebody has changed it. */
 export const isDemoPartnerUrl = (url: string | null): boolean => /^http:\/\/127\.0\.0\.1:\d+$/.test(url ?? '')
 
 /**
- * Fills an empty database with the demo's micro-apps, users and partner, and a demo's database with what it lacks;
- * leaves any other alone. Safe with several processes.
+ * Fills an empty database with the demo's micro-apps, users and partner, and adds what is missing to a database of the
+ * demo; leaves any other alone. Safe with several processes.
  */
 export async function seedDemo(deps: Deps): Promise<void> {
   await inTransaction(deps, async (inside, db) => {
@@ -121,7 +121,7 @@ async function seedPeople(deps: Deps): Promise<void> {
     big_avatar_url: new URL(avatar(user.passport), deps.config.PUBLIC_URL).href,
   }))
   const { outcomes } = await importUsers(deps, { dry_run: false, users })
-  // What is marked, the removal of the demo deletes: a real person must not be.
+  // Removing the demo deletes what is marked, so real people must not be.
   const others = users.filter((_, at) => outcomes[at] !== 'created').map(({ passport }) => passport)
   if (others.length > 0) throw new Error(`the demo cannot be seeded: there are other people named ${others.join(', ')}`)
   await DEMO_APPS.mark(
@@ -134,7 +134,7 @@ async function seedPeople(deps: Deps): Promise<void> {
   )
 }
 
-/** Also where somebody has deleted it; never where there is no demo. */
+/** Seeds it again if somebody has deleted it; never where there is no demo. */
 async function seedOidcApp(deps: Deps): Promise<void> {
   const { db, config } = deps
   const isDemo = (await DEMO_APPS.keys(db)).includes(DEMO_APP.appKey)

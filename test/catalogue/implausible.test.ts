@@ -52,7 +52,7 @@ describe('values that look like mistakes', () => {
     expect((await show('d-1')).prices.map(({ mt_price }) => mt_price)).toEqual([99, 100])
   })
 
-  it('are prices a hundred times those that are stored', async () => {
+  it('include prices a hundred times the stored ones', async () => {
     const cents = ['2026-06-01', '2026-06-02', '2026-06-03'].map((date) => day(date, 10_000))
     seller.on(CALENDAR, ok(cents))
     const problem = expect.stringMatching(
@@ -73,7 +73,7 @@ describe('values that look like mistakes', () => {
     expect((await prices()).warnings).toEqual([])
   })
 
-  it('take a negative price out of a calendar, and only that day', async () => {
+  it('do not include a negative price: its day is left out', async () => {
     seller.on(CALENDAR, ok([day('2026-06-01', 100, { settlementPrice: -80 }), day('2026-06-02', 98)]))
     expect(await prices()).toMatchObject({
       pulled: 1,

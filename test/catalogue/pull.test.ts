@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_WAITS_S, PARTNER_LIMITS } from '../../src/platform/config/call-limits.ts'
 import { parseInput } from '../../src/platform/lib/json/input.ts'
+import { LocalizedText } from '../../src/platform/lib/localized-text.ts'
 import { findOffer } from '../../src/ticketing/catalogue/product-store.ts'
 import { pullCatalogue } from '../../src/ticketing/catalogue/pull-catalogue.ts'
 import { pullPrices } from '../../src/ticketing/catalogue/pull-prices.ts'
@@ -27,6 +28,10 @@ const NO_SUCCESS: readonly object[] = [
   { Code: 200 },
   { code: [200] },
 ]
+
+/** Words of ours are not texts: a page says them in its reader's language. */
+const expectWordedInEachLanguage = ({ problems }: { readonly problems: readonly { readonly problem: unknown }[] }) =>
+  expect(problems.map(({ problem }) => problem instanceof LocalizedText)).toEqual(problems.map(() => true))
 
 const entry = (partnerDealId: string, fields: object = {}) => ({ ...PRODUCT, partnerDealId, ...fields })
 const pull = (partner_deal_id: string) =>
@@ -81,7 +86,9 @@ describe('pullProduct', () => {
       warnings: [],
       failure: null,
     })
-    expect(await pull('d-2')).toMatchObject({ problems: [{ entry: 'd-2', problem: 'is not in the response' }] })
+    const missing = await pull('d-2')
+    expect(missing).toMatchObject({ problems: [{ entry: 'd-2', problem: 'is not in the response' }] })
+    expectWordedInEachLanguage(missing)
     await expect(show('d-2')).rejects.toMatchObject({ describe: 'product d-2 does not exist' })
   })
 
@@ -96,7 +103,7 @@ describe('pullProduct', () => {
   })
 })
 
-describe('a field that bends', () => {
+describe('a product field that is read leniently', () => {
   const soft = { orderCancelTime: 30, getInAddresses: ['', 'East gate', 7], servicePhones: null, subTitle: ['x'] }
   const warnings = [
     { path: 'subTitle', problem: 'must be a string' },
@@ -106,7 +113,7 @@ describe('a field that bends', () => {
     { path: 'orderCancelTime', problem: 'must be more than 30 and at most 120 minutes' },
   ]
 
-  it('costs no product: what can be used is stored, and the operator is told', async () => {
+  it('does not cost the product: its usable part is stored, and the report warns', async () => {
     seller.on('/product/query', ok([entry('d-6', { ...soft, theirId: 8_985_652_356_562_370_001n })] as object))
     const report = await pull('d-6')
     expect(report).toMatchObject({ pulled: ['d-6'], problems: [], failure: null })
@@ -122,7 +129,7 @@ describe('a field that bends', () => {
     expect(details).not.toHaveProperty('subTitle')
   })
 
-  it('saves no product whose price or validity does not fit', async () => {
+  it('does not make up for an invalid price or validity', async () => {
     seller.on('/product/query', ok([entry('d-7', { ...soft, minBuyCount: 0 })] as object))
     expect(await pull('d-7')).toMatchObject({
       pulled: [],
@@ -131,14 +138,14 @@ describe('a field that bends', () => {
     })
   })
 
-  it('is told of a whole catalogue', async () => {
+  it('is reported in a pull of the whole catalogue', async () => {
     seller.on('/product/query', ok([entry('d-6', soft), entry('d-8')] as object, { totalSize: 2 }))
     const { pulled, warnings: told } = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
     expect(pulled).toEqual(['d-6', 'd-8'])
     expect(told).toHaveLength(5)
   })
 
-  it('is a picture too many, of which the first five stay', async () => {
+  it('with too many pictures keeps the first five', async () => {
     const pictures = Array.from({ length: 7 }, (_, n) => ({ imageUrl: `https://x.example/${n}` }))
     seller.on('/product/query', ok([entry('d-9', { dealImageInfos: pictures })] as object))
     expect(await pull('d-9')).toMatchObject({ pulled: ['d-9'], warnings: [{ path: 'dealImageInfos' }] })
@@ -189,7 +196,7 @@ describe('pullCatalogue', () => {
     expect(stored.filter(({ partner_deal_id }) => partner_deal_id.startsWith('p-'))).toHaveLength(119)
   })
 
-  it('knows how many there are although an entry of a page does not fit', async () => {
+  it('knows the total although a page has an invalid entry', async () => {
     const catalogue = pages(45)
     catalogue.all[3] = entry('p-003', { title: undefined })
     seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 20) as object, { totalSize: 45 }))
@@ -198,7 +205,7 @@ describe('pullCatalogue', () => {
     expect(report.problems).toEqual([{ entry: 'p-003', path: 'title', problem: 'is required' }])
   })
 
-  it('keeps what fits on pages whose total does not', async () => {
+  it('keeps the valid entries of pages with an invalid total', async () => {
     seller.on('/product/query', () => ok([entry('d-5')] as object, { totalSize: 'n/a' }))
     expect(await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)).toMatchObject({
       pulled: ['d-5'],
@@ -236,6 +243,22 @@ describe('pullCatalogue', () => {
     const { problems, pulled } = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
     expect(problems).toEqual([{ entry: 'the answer', path: 'totalSize', problem }])
     expect(pulled).toHaveLength(totalSize === 60 ? 45 : 40)
+  })
+
+  it('goes on after a page of products that are all invalid, whose ids are large numbers', async () => {
+    const page = (currentPage: number) =>
+      currentPage === 3
+        ? entry('p-3')
+        : { ...entry(''), partnerDealId: 8_985_652_356_562_370_000n + BigInt(currentPage), title: '' }
+    seller.on('/product/query', ({ currentPage }) =>
+      ok((currentPage > 3 ? [] : [page(currentPage)]) as object, { totalSize: 3 }),
+    )
+    const { pulled, problems } = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
+    expect(pulled).toEqual(['p-3'])
+    expect(problems).toMatchObject([
+      { entry: '8985652356562370001', path: 'title' },
+      { entry: '8985652356562370002', path: 'title' },
+    ])
   })
 
   it('ends with a partner that answers slowly and always has more', async () => {
@@ -351,15 +374,17 @@ describe('pullPrices', () => {
       day('2026-06-07', { partnerDealId: 'x' }),
     ]
     seller.on('/product/price/query', ok(odd as object))
-    expect(await prices()).toMatchObject({
+    const report = await prices()
+    expect(report).toMatchObject({
       pulled: 1,
       removed: 0,
       problems: [
         { entry: '2026-06-05', path: 'mtPrice', problem: 'must be a price in yuan with at most two decimals' },
         { entry: '2027-01-01', path: 'date', problem: 'is not between 2026-05-06 and 2026-08-04' },
-        { entry: '2026-06-07', path: 'partnerDealId', problem: 'is x; requested was d-9' },
+        { entry: '2026-06-07', path: 'partnerDealId', problem: 'is x; the call was about d-9' },
       ],
     })
+    expectWordedInEachLanguage({ problems: report.problems.slice(1) })
     expect(await stored()).toEqual([
       ['2026-06-01', '', 97, 10],
       ['2026-06-05', '', 99.5, 10],
@@ -380,7 +405,7 @@ describe('pullPrices', () => {
     },
   )
 
-  describe('of which most is gone', () => {
+  describe('with most of its entries gone', () => {
     const date = (n: number) => `2026-06-${String(n).padStart(2, '0')}`
     const days = (from: number, to: number) =>
       Array.from({ length: to - from + 1 }, (_, n) => day(date(from + n))) as unknown as object
@@ -392,13 +417,14 @@ describe('pullPrices', () => {
       expect(await prices()).toMatchObject({ pulled: 12, problems: [] })
     })
 
-    it('loses nothing until the partner says the same a minute later', async () => {
+    it('loses nothing until the partner sends the same again a minute later', async () => {
       give(days(1, 5))
       const report = await prices()
       expect(report).toMatchObject(held)
       expect(report.problems[0]?.problem).toEqual(
         'no longer has 7 of 12 stored entries; they are kept until the same is pulled again, at least 60 seconds later',
       )
+      expectWordedInEachLanguage(report)
       world.clock.advance(59)
       expect(await prices()).toMatchObject(held)
       expect(await stored()).toHaveLength(12)

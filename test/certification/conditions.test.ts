@@ -5,7 +5,7 @@ import { NO_CONDITIONS } from '../../src/sandbox/test-plan/conditions.ts'
 import { type Lab, type Made, openLab, simpleChoice, walkTo } from '../sandbox/lab.ts'
 import { makeStep, orderOf, walk } from '../sandbox/walk.ts'
 
-/** What a run pretends: another date, and a platform that repeats itself. */
+/** Conditions of a run: another date, and a platform that repeats its calls. */
 
 const WISH = {
   functions: ['product-pull', 'price-calendar', 'pay-at-once', 'refund-at-once', 'order-close'],
@@ -81,7 +81,7 @@ describe('a run that is days ahead', () => {
 })
 
 describe('a platform that sends each call twice', () => {
-  it('gets the same answer from the demo partner, in every step', async () => {
+  it('gets the same answer from the demo partner in every step', async () => {
     const again: string[] = []
     const walked = await walk(lab, { ...WISH, conditions: { sends_twice: true } })
     expect(walked.failed).toBeUndefined()
@@ -103,7 +103,7 @@ describe('a platform that sends each call twice', () => {
     expect(new Set(forged.rows.map(({ calls }) => calls)).size).toBe(1)
   })
 
-  it('names a partner that does not know a call again; a warning', async () => {
+  it('warns of a partner that answers a repeated call differently', async () => {
     const runId = await lab.run({ ...WISH, conditions: { sends_twice: true } })
     await walkTo(lab, runId, 'order-create')
     await lab.mistakes('order-create-not-idempotent')
@@ -144,7 +144,7 @@ describe('a platform that sends out of order', () => {
     expect(await callsAbout(await orderOf(lab, walked.runId, 'refund'), 'order-pay')).not.toHaveLength(1)
   })
 
-  it('names a partner that makes a second order of a late call; a warning', async () => {
+  it('warns of a partner that makes a second order out of a late call', async () => {
     const runId = await lab.run({ ...WISH, conditions: { out_of_order: true } })
     await walkTo(lab, runId, 'order-pay')
     await lab.mistakes('order-create-not-idempotent')

@@ -8,7 +8,7 @@ import { showEntry } from '../../src/sandbox/portal/traffic/entry.ts'
 import { updatePartner } from '../../src/ticketing/partners/partner.ts'
 import { type Lab, type Made, openLab } from '../sandbox/lab.ts'
 
-/** A partner whose answers are made to harm. */
+/** A partner with malicious answers. */
 
 let lab: Lab
 let server: Server
@@ -116,7 +116,7 @@ describe('a URL that leads nowhere', () => {
 describe('a step that is started again and again', () => {
   it('is made 120 times a minute at most', async () => {
     const { deps, log } = lab.world
-    // Of a minute of its own, beside those of the tests before.
+    // In a fresh minute, because the tests before have started steps too.
     lab.world.clock.advance(120)
     const runId = await lab.run()
     const start = () => startStep(deps, log, { partnerId: lab.partnerId, runId, stepId: 'product-pull' })

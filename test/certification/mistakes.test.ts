@@ -5,7 +5,7 @@ import { type Lab, openLab } from '../sandbox/lab.ts'
 import { EVERYTHING, makeStep, walk } from '../sandbox/walk.ts'
 import { until } from '../until.ts'
 
-/** The step that a mistake fails, the check that fails in it, and what that check says. */
+/** The step that a mistake fails, the check that fails, and what it says. */
 const FAILS: Readonly<Partial<Record<DemoMistake, [step: string, check: CheckId, says: object]>>> = {
   'wrong-signature-accepted': [
     'wrong-signature',
@@ -75,7 +75,7 @@ const HARMLESS: Readonly<Partial<Record<DemoMistake, string>>> = {
 }
 
 let lab: Lab
-/** Different ones: the partner sends a refused notice of before again and again, as it was. */
+/** Without repetitions: the partner keeps resending an earlier refused notice. */
 const refusedCalls = async (): Promise<number> =>
   (await lab.world.pool.query('select count(distinct (path, body))::int as n from rejected_call')).rows[0].n
 beforeAll(async () => {
@@ -96,7 +96,7 @@ describe('the mistakes of the demo partner', () => {
         if (where !== step) continue
         await lab.mistakes(mistake)
         const refusedBefore = await refusedCalls()
-        // Only here does a step wait to its end: once the partner has done its part, and a refused notice is kept.
+        // Only here does a step wait until it times out: the partner has done its part, and its refused notice is stored.
         let passing: NodeJS.Timeout | undefined
         const made = await makeStep(lab, runId, step, async () => {
           if (!check.startsWith('notice-')) return

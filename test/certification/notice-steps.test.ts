@@ -6,7 +6,7 @@ import { type Lab, type Made, openLab, walkTo } from '../sandbox/lab.ts'
 import { makeStep, orderOf, useTickets } from '../sandbox/walk.ts'
 import { until } from '../until.ts'
 
-/** Steps that wait for a notice: what decides them, and what they wait through. */
+/** Steps that wait for a notice: what completes them, and what they ignore. */
 
 let lab: Lab
 beforeAll(async () => {
@@ -17,7 +17,7 @@ afterAll(() => lab.close())
 const CONSUMPTION = '/mtp/api/order/consume/notice'
 const PRODUCT = '/mtp/api/deal/change/notice'
 
-/** The remarks of notices that did not decide. */
+/** The remarks on notices that did not complete the step. */
 const remarksIn = ({ events }: Made) =>
   events.flatMap(({ kind, data }) => ((kind === 'notice' || kind === 'rejected') && data.remark ? [data.remark] : []))
 
@@ -132,7 +132,7 @@ describe('the consumption step', () => {
     expect((await makeStep(lab, runId, 'consumption')).outcome).toBe('passed')
   })
 
-  it('is not failed by a refused notice about an order of before, which is named', async () => {
+  it('is not failed by a refused notice about an earlier order, which the log names', async () => {
     const former = await orderOf(lab, runId, 'main')
     const made = await lab.make(runId, 'consumption', async () => {
       await lab.awaited(runId)
@@ -145,7 +145,7 @@ describe('the consumption step', () => {
     expect(remarksIn(made)).toMatchObject([{ id: 'other-order', values: { said: String(former) } }])
   })
 
-  it('is not failed by refused notices about orders that are not known, which are named', async () => {
+  it('is not failed by refused notices about unknown orders, which the log names', async () => {
     const unknown = ['4242424242', '18446744073709551617', 'ORDER-7']
     const made = await lab.make(runId, 'consumption', async () => {
       await lab.awaited(runId)
@@ -225,7 +225,7 @@ describe('the refund notice step', () => {
     await walkThrough(runId, 'refund-notice')
   })
 
-  it('asks for another refund when it is made again, and takes no notice of the former one', async () => {
+  it('requests another refund when it is started again, and ignores notices about the former one', async () => {
     const before = new Set<string>()
     for (const _ of [1, 2]) {
       const ticking = setInterval(() => lab.world.clock.advance(1), 500)

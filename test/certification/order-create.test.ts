@@ -13,7 +13,7 @@ import { makeStep, orderOf } from '../sandbox/walk.ts'
 /** Order create that is started again: each attempt has an order of its own. */
 
 let lab: Lab
-/** Hangs up on whoever calls, as a network does that fails. */
+/** Hangs up on every caller, like a failing network. */
 const deaf = createServer((request) => request.socket.destroy())
 let deafUrl = ''
 beforeAll(async () => {
@@ -72,7 +72,7 @@ describe('order create, started again', () => {
     expect(await makeStep(lab, runId, 'order-pay')).toMatchObject({ outcome: 'passed', failures: [] })
   })
 
-  it('says what is not known of the product, and what became of the calls that ask for it', async () => {
+  it('says what is unknown about the product, and how the calls for it ended', async () => {
     const runId = await runAt('order-create', { ...DATED, products: { main: 'DEMO-TOWER' } })
     await hangUpAt('product-pull', 'price-calendar')
     const made = await makeStep(lab, runId, 'order-create')
@@ -86,7 +86,7 @@ describe('order create, started again', () => {
         actual: 'missing',
       },
     ])
-    // Nothing was ordered, so no order of the run is without contents.
+    // Nothing was ordered, so no order is linked to the run.
     expect(await orderOf(lab, runId, 'main')).toBe(0n)
   })
 

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startStep } from '../../src/sandbox/certification/attempt.ts'
 import { attemptsOf } from '../../src/sandbox/certification/attempt-store.ts'
-import { showRun } from '../../src/sandbox/certification/run.ts'
+import { changeConditions, showRun } from '../../src/sandbox/certification/run.ts'
+import { RunningAttempts } from '../../src/sandbox/certification/running-attempts.ts'
+import { NO_CONDITIONS } from '../../src/sandbox/test-plan/conditions.ts'
 import { call } from '../sandbox/caller.ts'
-import { type Lab, openLab } from '../sandbox/lab.ts'
+import { type Lab, openLab, SIMPLE } from '../sandbox/lab.ts'
 import { textOf, type Visitor, visitor } from '../sandbox/pages/visitor.ts'
 import { useTickets } from '../sandbox/walk.ts'
 import { until } from '../until.ts'
 
-/** All steps that are left, made one after the other. */
+/** Running all remaining steps one after the other. */
 
 let lab: Lab
 let me: Visitor
@@ -20,7 +23,7 @@ afterAll(() => lab.close())
 const view = (runId: string) => showRun(lab.world.deps, lab.partnerId, runId)
 const page = (runId: string) => `/sandbox/run/${runId}`
 
-/** Where the run stands once no step is running and none begins any more. */
+/** The run's progress once no step is running and none is about to begin. */
 async function settled(runId: string) {
   await until(() => !lab.world.deps.runningAttempts.isRunningAll(runId))
   const { steps, current } = await view(runId)
@@ -28,7 +31,7 @@ async function settled(runId: string) {
 }
 
 describe('all steps', () => {
-  it('are made by one form up to the one that waits, and by one call to the end, where one click accepts', async () => {
+  it('are run by one form up to the step that waits, and by one call to the end, where one click accepts', async () => {
     const runId = await lab.run()
     expect((await me.open(page(runId))).body).toContain(`action="${page(runId)}/start-all"`)
     const begun = await me.send(`${page(runId)}/start-all`)
@@ -52,7 +55,7 @@ describe('all steps', () => {
     expect(over).toMatchObject({ code: 300, describe: expect.stringContaining('has passed') })
   })
 
-  it('stop at one that fails, which is made again with those after it', async () => {
+  it('stop at a step that fails, which is then run again with those after it', async () => {
     const runId = await lab.run()
     await lab.mistakes('answer-missing-field')
     await me.send(`${page(runId)}/start-all`)
@@ -63,6 +66,31 @@ describe('all steps', () => {
     await lab.awaited(runId)
     await me.send(`${page(runId)}/steps/consumption/stop`)
     expect(await settled(runId)).toMatchObject({ at: 'consumption', state: 'interrupted' })
+  })
+
+  it('go on once, however often they are asked for between two steps', async () => {
+    const runId = await lab.run()
+    expect((await lab.make(runId, 'product-pull')).outcome).toBe('passed')
+    const clicks = Array.from({ length: 4 }, () => me.send(`${page(runId)}/start-all`))
+    for (const { headers } of await Promise.all(clicks)) expect(headers.location).toBe(`${page(runId)}?all=1`)
+    await lab.awaited(runId)
+    const attempts = await attemptsOf(lab.world.deps.db, runId)
+    expect(attempts.every(({ number }) => number === 1)).toBe(true)
+    await me.send(`${page(runId)}/steps/consumption/stop`)
+    await settled(runId)
+  })
+
+  it('go on after a step that another process runs', async () => {
+    const { deps, log } = lab.world
+    const runId = await lab.run({ ...SIMPLE, conditions: { is_slow: true } })
+    const elsewhere = { ...deps, runningAttempts: new RunningAttempts() }
+    await startStep(elsewhere, log, { partnerId: lab.partnerId, runId, stepId: 'product-pull' })
+    await changeConditions(deps, lab.partnerId, runId, NO_CONDITIONS)
+    await me.send(`${page(runId)}/start-all`)
+    expect((await view(runId)).current?.running).toBe(true)
+    await lab.awaited(runId)
+    await me.send(`${page(runId)}/steps/consumption/stop`)
+    await settled(runId)
   })
 
   it('end with a new run', async () => {

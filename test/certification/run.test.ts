@@ -9,6 +9,7 @@ import {
   endAttempt,
   eventsAfter,
   eventsOfAttempt,
+  failedChecksOf,
   insertAttempt,
 } from '../../src/sandbox/certification/attempt-store.ts'
 import type { Waiting } from '../../src/sandbox/certification/event.ts'
@@ -30,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => lab.close())
 
 const consumed = (runId: string) => useTickets(lab, runId)
-/** Whether a step is under way, and has said so. */
+/** Whether a step is running and has written a line. */
 const isMade = async (runId: string): Promise<boolean> => {
   const last = (await eventsAfter(lab.world.deps.db, runId, 0)).at(-1)
   return last !== undefined && last.kind !== 'ended'
@@ -55,6 +56,22 @@ describe('a test run', () => {
     expect(passed.at(-1)).toBe('consumption')
     expect(run.passed_at).toBeNull()
     expect((await checkAcceptance(deps, lab.partnerId, runId)).proof.consumed).toHaveLength(1)
+  })
+
+  it('reports the newest of its failed checks, however many there are', async () => {
+    const { deps, pool } = lab.world
+    const runId = await lab.run()
+    await lab.make(runId, 'product-pull')
+    await pool.query(
+      `insert into sandbox_event (run_id, seq, attempt_id, at, kind, data)
+       select run_id, 10000 + n, attempt_id, now(), 'check',
+         jsonb_build_object('id', 'fields', 'passed', false, 'path', n::text)
+       from sandbox_attempt, generate_series(1, 5001) n where run_id = $1`,
+      [runId],
+    )
+    const checks = await failedChecksOf(deps.db, runId)
+    expect(checks).toHaveLength(5_000)
+    expect([checks[0]?.data.path, checks.at(-1)?.data.path]).toEqual(['2', '5001'])
   })
 
   it('numbers its lines from 1 without a gap, whoever reads them when', async () => {
@@ -195,7 +212,7 @@ describe('a running step', () => {
   it('is taken for interrupted when its process has died', async () => {
     const { deps, clock, pool } = lab.world
     const runId = await lab.run()
-    // What a killed process leaves behind: an open attempt, and nobody who makes it.
+    // What a killed process leaves behind: an open attempt that nobody works on.
     await pool.query(
       `with run as (update sandbox_run set open_attempt = '00000000-0000-4000-8000-000000000001' where run_id = $1)
        insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)

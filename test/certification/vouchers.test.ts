@@ -6,7 +6,7 @@ import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { updatePartner } from '../../src/ticketing/partners/partner.ts'
 import { type Lab, type Made, openLab, walkTo } from '../sandbox/lab.ts'
 
-/** What partners say about codes has to be what was issued, and what their numbers say. */
+/** The codes that partners report must be the issued ones, and match the quantities they report. */
 
 let lab: Lab
 beforeAll(async () => {
@@ -52,7 +52,7 @@ describe('the notice of a consumption', () => {
     expect(right).toMatchObject({ outcome: 'passed', failures: [] })
   })
 
-  it('of a live partner without a list, its body’s partnerId and header is taken with a warning of each', async () => {
+  it('is accepted from a live partner without voucherList, partnerId and PartnerId header, with a warning for each', async () => {
     await lab.world.pool.query(`update partner set stage = 'live'`)
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
@@ -117,7 +117,7 @@ describe('the answer to an order query', () => {
     for (const none of [0, '0']) {
       voucherType = none
       for (const empty of [undefined, null, []]) expect(await query(() => empty)).toEqual([])
-      // A list that is there all the same is examined.
+      // An optional list is still checked if present.
       expect(await query(() => [voucher('X-1')])).toMatchObject([{ level: 'error', actual: 'X-1' }])
     }
     voucherType = undefined

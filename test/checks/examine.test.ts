@@ -56,9 +56,9 @@ describe('a forged call', () => {
 
   it('is not refused by the words with which the right one was answered', () => {
     const none = { code: 301, describe: 'no such order' }
-    expect(failed(answered(200, none), { refusal: { ...refusal, honest: none } })).toHaveLength(1)
+    expect(failed(answered(200, none), { refusal: { ...refusal, genuineAnswer: none } })).toHaveLength(1)
     const told = { code: 301, describe: 'bad BA', partnerId: '7001' }
-    expect(failed(answered(200, told), { refusal: { ...refusal, honest: none } })).toEqual([])
+    expect(failed(answered(200, told), { refusal: { ...refusal, genuineAnswer: none } })).toEqual([])
   })
 
   it.each([
@@ -230,7 +230,12 @@ describe('the envelope of an answer', () => {
     expect(told.map(([, path]) => path)).toEqual(['code', 'describe', 'partnerId'])
     const vague = answered(200, { code: 300, describe: 'failed', partnerId: '7001' })
     expect(failed(vague, { refusal })).toEqual([])
-    expect(failed(vague, { refusal: { ...refusal, ofSignature: true } })).toEqual([['refusal-reason', '"failed"']])
+    const ofSignature = { refusal: { ...refusal, ofSignature: true } }
+    expect(failed(vague, ofSignature)).toEqual([['refusal-reason', '"failed"']])
+    const saying = (describe: string) => failed(answered(200, { code: 300, describe, partnerId: '7001' }), ofSignature)
+    for (const named of ['BA_FAILED', 'ba error', 'Invalid Signature', 'SIGN ERROR', 'Unknown Client', '签名错误'])
+      expect(saying(named), named).toEqual([])
+    for (const other of ['bad request', 'Database down']) expect(saying(other), other).toHaveLength(1)
     expect(failed(answered(200, { code: 301 }), { codes: 'failure' }).map(([id]) => id)).toEqual([
       'envelope',
       'envelope',

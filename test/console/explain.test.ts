@@ -50,11 +50,15 @@ describe('a request', () => {
     )
     const id = header(page, 'x-request-id')
     await until(async () => (await viewer.get(`/console/requests/${id}`)).status === 200)
+    await client.getCode(browser, app)
     const { text } = await viewer.get(`/console/requests/${id}`)
+    expect(text).toContain('User consented')
+    expect(text).not.toContain('Nothing matches the filter')
     expect(text).toMatch(/Received: redirect_uri<\/dt><dd><code>https:\/\/elsewhere\.example\/cb</)
     expect(text).toMatch(/Registered: hosts<\/dt><dd><code>/)
     const zh = await viewer.get(`/console/requests/${id}?ui_locales=zh-CN`)
     expect(zh.text).toContain('A1 的第 7 项检查：redirect_uri 未登记')
+    expect(zh.text).not.toContain('user_consented')
   })
 
   it('of which only the audit log knows has a page too, linked from there', async () => {
@@ -79,6 +83,11 @@ describe('the search', () => {
     expect(text).toContain(`Latest refused requests of ${app.app_key}`)
     expect(text).toContain(`href="/console/requests/${refusedId}"`)
     expect((await search(viewer, app.app_key)).location).toBe(`/console/apps/${app.app_key}`)
+  })
+
+  it('leads straight to a person who was refused nothing', async () => {
+    const { passport } = await client.makeUser()
+    expect((await search(support, passport)).location).toContain('/console/users/user?')
   })
 
   it('finds a token by its beginning, and a person by phone, for support alone', async () => {

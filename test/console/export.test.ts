@@ -46,6 +46,12 @@ it('CSV has every row once, its ids exact, and nothing that a spreadsheet calcul
   expect(rows[1]?.partner_order_id).toBe('a "b",\r\nc')
 })
 
+it('stands above the list, which is long on a phone', async () => {
+  const { text } = await viewer.get('/console/orders?sandbox=true')
+  expect(text.indexOf('export=csv')).toBeGreaterThan(0)
+  expect(text.indexOf('export=csv')).toBeLessThan(text.indexOf('<table'))
+})
+
 it('NDJSON has the rows as the API answers them', async () => {
   const { headers, text } = await viewer.get('/console/orders?export=ndjson&sandbox=true')
   expect(headers['content-disposition']).toBe('attachment; filename="orders.ndjson"')

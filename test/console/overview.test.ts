@@ -28,6 +28,11 @@ it('an order shows its states and calls in one list', async () => {
   expect(page.text).toContain('Platform → partner: Order query')
 })
 
+it('an error of several lines is shown with a space between them', async () => {
+  await world.pool.query("update graphile_worker._private_jobs set last_error = E'first line\\nsecond line'")
+  expect((await viewer.get('/console/jobs')).text).toContain('first line second line')
+})
+
 describe('the search', () => {
   it('finds micro-apps and partners by name, and people for support alone', async () => {
     const query = encodeURIComponent(HOSTILE.slice(0, 20).toUpperCase())

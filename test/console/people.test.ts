@@ -120,6 +120,7 @@ describe('an erasure', () => {
     const { status, text } = await as('admin').submit(at('erase'), { typed: USER.user_id })
     expect(status).toBe(200)
     expect(text).toContain('Backups: until they are replaced.')
+    expect(text, 'a line without a text of its own').not.toContain('<span lang="en">')
     const [row] = await events('user_erased')
     expect(row).toMatchObject({ actor: 'operator', user_id: null })
     expect(text).toContain(row.target.replace('erasure:', ''))

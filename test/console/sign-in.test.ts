@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createOperator, disableOperator, setOperatorPassword } from '../../src/operations/operators/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 import { adminTokenHolder, codeOf, PASSWORD, Person, signedIn } from './person.ts'
 
 /** Into the console, and out of it. */
@@ -70,6 +71,13 @@ describe('the holder of ADMIN_TOKEN', () => {
     expect((await other.get('/console')).status).toBe(302)
   })
 
+  it('gets the form for it again after one without a token', async () => {
+    const { status, text } = await new Person(world).post('/console/sign-in', { token: ' ' })
+    expect(status).toBe(400)
+    expect(text).toContain('id="token"')
+    expect(text).toContain('Enter ADMIN_TOKEN.')
+  })
+
   it('is refused with a wrong token, like with any wrong password, and cannot guess on', async () => {
     const person = new Person(world)
     const statuses: number[] = []
@@ -82,6 +90,24 @@ describe('the holder of ADMIN_TOKEN', () => {
 })
 
 describe('an operator', () => {
+  it('who adds an authenticator in two windows is sent to the sign-in by the slower one', async () => {
+    await createOperator(world.deps, { name: 'two-windows', role: 'viewer', days: 1 })
+    await setOperatorPassword(world.deps, { name: 'two-windows', password: PASSWORD })
+    const person = new Person(world)
+    await person.post('/console/sign-in', { name: 'two-windows', password: PASSWORD, code: '' })
+    const form_mark = await person.mark('/console/authenticator')
+    const other = await world.pool.connect()
+    await other.query('begin')
+    await other.query("update operator set totp_confirmed_at = now() where name = 'two-windows'")
+    const slower = person.post('/console/authenticator', { form_mark })
+    await untilLocked(world.pool)
+    await other.query('commit')
+    other.release()
+    const { status, location } = await slower
+    expect([status, location]).toEqual([303, '/console/authenticator'])
+    expect((await person.get(location)).location).toContain('/console/sign-in?')
+  })
+
   it('adds an authenticator at the first sign-in and sees nothing before', async () => {
     await createOperator(world.deps, { name: 'lin', role: 'viewer', days: 1 })
     await setOperatorPassword(world.deps, { name: 'lin', password: PASSWORD })

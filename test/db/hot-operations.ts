@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { formatHttpDate } from '../../src/platform/lib/crypto/signing.ts'
-import { listBefore } from '../../src/sandbox/portal/traffic/store.ts'
+import { listRows } from '../../src/sandbox/portal/traffic/store.ts'
 import { listOrders } from '../../src/ticketing/orders/show-order.ts'
 import { createPartner } from '../../src/ticketing/partners/partner.ts'
 import { newPartner } from '../../src/ticketing/partners/wire.ts'
@@ -298,13 +298,13 @@ export async function hotOperations(
       pages: 140,
     },
     'a partner looks at its failed calls': {
-      prepare: async () => async () => expect(await listBefore(world.deps.db, FAILED, NOW, 50)).toEqual([]),
+      prepare: async () => async () => expect(await listRows(world.deps.db, FAILED, NOW, 50)).toEqual([]),
       rows: 1,
       pages: 20,
     },
     'a partner searches for an order': {
       prepare: async () => async () => {
-        const found = await listBefore(world.deps.db, { ...ANY, search: { by: 'order', value: '900' } }, NOW, 31)
+        const found = await listRows(world.deps.db, { ...ANY, search: { by: 'order', value: '900' } }, NOW, 31)
         expect(found.length).toBeLessThanOrEqual(1) // none while there are only three orders
       },
       rows: 2,
@@ -312,9 +312,7 @@ export async function hotOperations(
     },
     'a partner searches for a refund': {
       prepare: async () => async () =>
-        expect(await listBefore(world.deps.db, { ...ANY, search: { by: 'refund', value: 'R-1' } }, NOW, 31)).toEqual(
-          [],
-        ),
+        expect(await listRows(world.deps.db, { ...ANY, search: { by: 'refund', value: 'R-1' } }, NOW, 31)).toEqual([]),
       rows: 1,
       pages: 40,
     },

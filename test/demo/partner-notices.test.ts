@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { openOutbox } from '../../src/demo/partner/outbox.ts'
 import { signatureOf } from '../signer.ts'
 import {
   type Answer,
@@ -70,6 +71,17 @@ describe('notices', () => {
     })
     expect(received[0]?.text).toContain('"partnerId":7001')
     expect(received[0]?.text).toContain('"orderId":8985652356562370001')
+  })
+
+  it('name the partner without losing digits of its id', async () => {
+    const sent: string[] = []
+    const deliver = async (_path: string, text: string) => {
+      sent.push(text)
+      return { code: 200, describe: 'success' }
+    }
+    const outbox = openOutbox({ partnerId: '9007199254740993', log: partner.app.log }, deliver)
+    await outbox.post('/mtp/api/deal/change/notice', { body: [] }).firstAttempt
+    expect(sent).toEqual(['{"partnerId":9007199254740993,"body":[]}'])
   })
 
   it('of consumption are cumulative and list the vouchers', async () => {

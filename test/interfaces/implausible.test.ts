@@ -12,7 +12,7 @@ const products = (...fields: object[]) => productPull.implausible?.(fields.map((
 const problemsOf = (body: object[]) => readAnswer(priceCalendar, { code: 200, body })
 
 describe('a price calendar', () => {
-  it('without mistakes raises no implausible, closed days and seasons included', () => {
+  it('without mistakes has no implausible values, closed days and seasons included', () => {
     const closed = { marketPrice: 0, mtPrice: 0, settlementPrice: 0, stock: 0 }
     const season = { marketPrice: 1_200, mtPrice: 995, settlementPrice: 800 }
     expect(calendar(day('2026-06-05', closed), day('2026-06-06', season))).toEqual([])
@@ -74,7 +74,7 @@ describe('a price calendar', () => {
 })
 
 describe('a list of products', () => {
-  it('without mistakes raises no implausible', () => {
+  it('without mistakes has no implausible values', () => {
     expect(products({}, { partnerDealId: 'D2', maxBuyCount: 0, minBuyCount: 5 })).toEqual([])
     expect(
       products({ scheduleOnlineTime: '2028-02-29 00:00:00', unavailableDates: ['2026-10-01', { day: 1 }] }),

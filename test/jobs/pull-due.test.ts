@@ -12,7 +12,7 @@ import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
 import { duePulls, waitingJobs } from '../orders/orders.ts'
-import { type FakeSeller, fakeSeller, ok, refusal, status } from '../partner-calls/fake-seller.ts'
+import { type FakeSeller, fakeSeller, ok, refusal, slowly, status } from '../partner-calls/fake-seller.ts'
 import { until } from '../until.ts'
 
 let world: World
@@ -270,4 +270,21 @@ describe('partners that are slow', () => {
     world.clock.advance(60)
     expect(await run()).toMatchObject({ settled: 5, left: false })
   })
+})
+
+it('a run that fails leaves no call under way, and begins none', async () => {
+  await tell(changed('fails-0', 'fails-1', 'fails-2'))
+  seller.on('/product/query', (body) =>
+    body.partnerDealIds[0] === 'fails-0' ? entries(body) : slowly(entries(body))(body),
+  )
+  const onCall = ({ request_body }: { readonly request_body: string }) => {
+    if (request_body.includes('fails-0')) throw new Error('broken')
+  }
+  const deps = { ...world.deps, calls: { ...world.deps.calls, onCall } }
+  await expect(pullDue(deps, 7001n, { signal: AbortSignal.timeout(60_000) })).rejects.toThrow('broken')
+  const { rows } = await world.pool.query(
+    "select partner_deal_id from product where title is not null and partner_deal_id like 'fails%'",
+  )
+  expect(rows).toEqual([{ partner_deal_id: 'fails-1' }])
+  expect(seller.calls).toHaveLength(2)
 })

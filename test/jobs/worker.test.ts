@@ -233,6 +233,14 @@ describe('the worker', () => {
     expect((await jobs()).every(({ state }) => state === 'waiting')).toBe(true)
   })
 
+  it('has its lease from the second attempt to take it, when the answer to the first was lost', async () => {
+    await takeLease(world.deps.db, 'retried', 0)
+    await takeLease(world.deps.db, 'retried', 60)
+    await unlockDeadWorkers(world.deps.db)
+    expect(await renewLease(world.deps.db, 'retried', 0)).toBe(1)
+    await unlockDeadWorkers(world.deps.db)
+  })
+
   it('frees a job that was taken by a statement which arrived after the lease of its worker had ended', async () => {
     await tell('d-6', 1)
     await world.pool.query("update graphile_worker._private_jobs set locked_at = now(), locked_by = 'ended before'")

@@ -103,7 +103,10 @@ const groupsOf = (command: string): string[] => {
   return words.map((_, at) => words.slice(0, at + 1).join('_'))
 }
 /** What stays after an erasure (src/authorization/people/erase.ts). */
-const STAYS = ['audit_log', 'orders', 'members_of_partners', 'messages_to_apps', 'counts_of_failed_sign_ins', 'backups']
+const STAYS = [
+  ...['audit_log', 'orders', 'members_of_partners', 'messages_to_apps', 'mail_that_tells_of_the_erasure'],
+  ...['counts_of_failed_sign_ins', 'backups'],
+]
 
 /** Fields of outputs, of which actions have no schema, that pages of records and of changes have texts for. */
 const SHOWN = [

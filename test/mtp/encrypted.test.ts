@@ -107,7 +107,7 @@ describe('an encrypted notice', () => {
     expect(await lastRejected()).toMatchObject({ body: sent, reason: UNFIT })
   })
 
-  it('of nobody who has signed it is not looked at: the answer says nothing of its body', async () => {
+  it('that nobody has signed is not decrypted: the answer says nothing about its body', async () => {
     for (const body of [aesEncrypted(KEY, consumption(1)), aesEncrypted(KEY, 'no JSON'), 'AAAA', consumption(1)]) {
       expect(await post(body, ENCRYPTED, 'a wrong secret')).toEqual({
         ...SUCCESS,
@@ -117,7 +117,7 @@ describe('an encrypted notice', () => {
     }
   })
 
-  it('may be cut off, and is told so', async () => {
+  it('that is cut off, or is no Base64, is refused by name', async () => {
     expect(await post(aesEncrypted(KEY, consumption(1)).slice(0, 100))).toMatchObject({
       describe: 'the encrypted body is incomplete: its Base64 has 75 bytes, not a multiple of 16',
     })

@@ -387,7 +387,7 @@ describe('a pay notice that is not taken', () => {
     expect(JSON.parse(rows[0].answer).code).toBe(400)
   })
 
-  it('is told no more than elsewhere where its signature is wrong', async () => {
+  it('with a wrong signature learns no more than any other call', async () => {
     const signing = { secret: 'wrong' }
     const answer = await sendNotice(world, seller, { path: PATH, body: issued(), signing })
     expect(answer).toEqual({ code: 300, describe: 'BA verification failed', partnerId: '7001' })

@@ -68,6 +68,13 @@ describe('a consumption notice', () => {
     expect(result).not.toHaveProperty('notice.body.voucherList.0.voucherPics', voucherPics)
   })
 
+  it('is refused with a voucher for fewer than no tickets', () => {
+    const voucher = { voucher: 'V', voucherInvalidTime: '2026-12-31 23:59:59', quantity: -1, status: 1 }
+    expect(body(consumeNotice, { ...consumed, voucherList: [voucher] })).toEqual({
+      problem: 'body.voucherList[0].quantity must not be negative',
+    })
+  })
+
   it('takes a long picture', () => {
     const voucherPics = `https://x/${'y'.repeat(300)}`
     const voucher = { voucher: 'V', voucherPics, voucherInvalidTime: '2026-12-31 23:59:59', quantity: 1, status: 1 }

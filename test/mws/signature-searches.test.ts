@@ -63,6 +63,12 @@ describe('searching for the mistakes in a signature', () => {
     await searches.close()
   })
 
+  it('fails with nothing else when its thread cannot be made', async () => {
+    const searches = new SignatureSearches({ caller: AMPLE, partner: AMPLE }, PATIENT, 'file://elsewhere/search.mjs')
+    await expect(searches.run('caller', UNKNOWN)).rejects.toThrow('host')
+    await searches.close()
+  })
+
   it('ends with the process; what is under way finds nothing', async () => {
     const searches = patient()
     const underWay = [searches.run('partner', UNKNOWN), searches.run('partner', UNKNOWN)]

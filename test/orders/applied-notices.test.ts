@@ -42,6 +42,23 @@ const consume = (
 const decide = (orderId: bigint, refundId: string, code: RefundResult['code'], partnerId = 7001n) =>
   applyRefundResult(world.deps, partnerId, { refundId, orderId, partnerOrderId: 'P-1', code, describe: 'why' }, NOTICE)
 
+describe('the reason of a refund notice', () => {
+  it('is kept as short as that of an answer', async () => {
+    const orderId = await order()
+    await seedRefund(world.pool, { refundId: `r-${orderId}`, orderId })
+    const result = {
+      refundId: `r-${orderId}`,
+      orderId,
+      partnerOrderId: 'P-1',
+      code: 606,
+      describe: '\u0007x'.repeat(10_000),
+    }
+    await applyRefundResult(world.deps, 7001n, result as RefundResult, NOTICE)
+    const [row] = (await world.pool.query('select reason from refund where order_id = $1', [String(orderId)])).rows
+    expect(row.reason).toBe('x'.repeat(128))
+  })
+})
+
 describe('a consumption report', () => {
   it('moves the order with every step kept in its history', async () => {
     const orderId = await order({ vouchers: ['a', 'b'] })
@@ -59,6 +76,13 @@ describe('a consumption report', () => {
       `order ${orderId}: state paid→consumed, used_quantity 1→2 (notice)`,
       'voucher b: state unused→used (notice)',
     ])
+  })
+
+  it('with a new code for no ticket takes it for one', async () => {
+    const orderId = await order()
+    await consume(orderId, 1, 0, { vouchers: [{ voucher: 'a', quantity: 0, status: 1 }] })
+    const { rows } = await world.pool.query('select * from voucher where order_id = $1', [String(orderId)])
+    expect(rows).toMatchObject([{ voucher: 'a', state: 'used', quantity: 1, used_quantity: 1 }])
   })
 
   it('told again, or late, changes nothing and adds no history', async () => {

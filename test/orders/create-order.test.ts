@@ -75,6 +75,16 @@ describe('createOrder', () => {
     expect(ids.every((id) => (BigInt(Number(id)) === id) === (bits === 53))).toBe(true)
   })
 
+  it('is refused, and not stored, when its price is more than partners are sent', async () => {
+    const orderId = newId()
+    const fields = { unit_price: 99_999_999, quantity: 200 }
+    await expect(order.create(orderId, fields)).rejects.toMatchObject({
+      problems: [{ field: 'total_price', problem: 'must be from 0 to 99999999.99' }],
+    })
+    expect(await historyOf(world.pool, orderId)).toEqual([])
+    expect(seller.calls).toEqual([])
+  })
+
   it('with the same id is the same order, and no second call; with other contents it is refused', async () => {
     const orderId = newId()
     await order.create(orderId)

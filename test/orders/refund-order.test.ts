@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseInput } from '../../src/platform/lib/json/input.ts'
+import { LocalizedText } from '../../src/platform/lib/localized-text.ts'
 import { applyRefundResult } from '../../src/ticketing/orders/change-refund.ts'
 import { shownOrder } from '../../src/ticketing/orders/order-result.ts'
 import { refundByPlatform } from '../../src/ticketing/orders/refund-order.ts'
@@ -188,15 +189,31 @@ describe('refundOrder', () => {
   })
 
   it('sends a voucher that was named twice once', async () => {
+    seller.on('/order/refund', refusal(602))
     await order.refund(orderId, refundId, { vouchers: [first(), first()] })
     expect(seller.calls[0]?.body).toMatchObject({ voucherList: [first()], refundQuantity: 1 })
+    const again = await order.refund(orderId, refundId, { vouchers: [first(), first()] })
+    expect(again).toMatchObject({ refund: { state: 'reviewing' }, failure: null })
+  })
+
+  it('is refused, and not stored, when its price is more than partners are sent', async () => {
+    const dear = await order.paid({ unit_price: 99_999_999, total_price: 1, quantity: 200 })
+    seller.calls.length = 0
+    await expect(order.refund(dear, `r-${dear}`)).rejects.toMatchObject({
+      problems: [{ field: 'refund_price', problem: 'must be from 0 to 99999999.99' }],
+    })
+    expect((await recordOf(world.pool, dear)).refunds).toEqual({})
+    expect(seller.calls).toEqual([])
   })
 
   it('with the same id and other contents is refused', async () => {
-    await order.refund(orderId, refundId, { quantity: 1 })
-    await expect(order.refund(orderId, refundId, { quantity: 2 })).rejects.toMatchObject({
-      describe: `refund ${refundId} already exists with other contents`,
-    })
+    await order.refund(orderId, refundId, { quantity: 1, refund_fee: 5 })
+    for (const other of [{ quantity: 2 }, { refund_fee: 7 }]) {
+      await expect(order.refund(orderId, refundId, other)).rejects.toMatchObject({
+        describe: `refund ${refundId} already exists with other contents`,
+      })
+    }
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { refund_fee: 5 }, failure: null })
     const other = await order.paid()
     await expect(order.refund(other, refundId)).rejects.toMatchObject({
       describe: expect.stringContaining('already exists'),
@@ -236,10 +253,10 @@ describe('refundOrder', () => {
     seller.on('/order/refund', reset)
     await order.refund(orderId, refundId)
     seller.on('/order/query', stands(orderId, 4, { refundedQuantity: 2 }))
-    expect(await order.refund(orderId, refundId)).toMatchObject({
-      refund: { state: 'refunded', reason: 'the partner counts 2 tickets as refunded' },
-      order: { state: 'refunded' },
-    })
+    const { refund, order: after } = await order.refund(orderId, refundId)
+    expect(refund).toMatchObject({ state: 'refunded', reason: 'the partner counts 2 tickets as refunded' })
+    expect(refund.reason).toBeInstanceOf(LocalizedText)
+    expect(after.state).toBe('refunded')
     expect(seller.paths()).toEqual(['/order/refund', '/order/query'])
   })
 
@@ -691,5 +708,13 @@ describe('refundByPlatform', () => {
     expect(await tell({ type: 1, refund_id: refundId })).toMatchObject({ failure: null })
     expect(await jobsOf()).toEqual([])
     expect(seller.calls.map(({ body }) => body.refundSerialNo)).toEqual([refundId, refundId])
+  })
+
+  it('with the same id and other contents is refused', async () => {
+    seller.on('/order/refunded', ok({}))
+    await tell({ type: 1, refund_id: refundId, quantity: 1 })
+    await expect(tell({ type: 1, refund_id: refundId, quantity: 2 })).rejects.toMatchObject({
+      describe: `refund ${refundId} already exists with other contents`,
+    })
   })
 })

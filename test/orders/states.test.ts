@@ -24,11 +24,11 @@ describe.each(TABLES)('the states of %s', (_, table, first) => {
     return seen
   }
 
-  it('lead only to states that there are, and each can be reached', () => {
+  it('lead only to existing states, and each state can be reached', () => {
     expect([...reachable(first)].sort()).toEqual(Object.keys(table).sort())
   })
 
-  it('leave a way to an end from everywhere', () => {
+  it('lead to an end from every state', () => {
     const ends = Object.keys(table).filter((state) => table[state]?.next.length === 0)
     for (const state of Object.keys(table)) {
       expect(

@@ -34,6 +34,7 @@ describe('an order that was made to try something', () => {
     expect(await findNamedOrder(db, sold)).toMatchObject({ partner_id: 7001n, sold: true, vouchers: [] })
     expect(await findNamedOrder(db, trial)).toMatchObject({ partner_id: 7001n, sold: false })
     expect(await findNamedOrder(db, newId())).toBeUndefined()
+    expect(await findNamedOrder(db, -(2n ** 63n))).toBeUndefined()
     expect([await hasSold(db, 7001n), await hasSold(db, 7002n)]).toEqual([true, false])
     expect(await findTrialOrder(db, 7001n, trial)).toMatchObject({ order_id: trial, state: 'created', quantity: 2 })
     expect(await findTrialOrder(db, 7001n, sold)).toBeUndefined()

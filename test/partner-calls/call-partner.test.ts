@@ -102,6 +102,18 @@ describe('a call to a partner', () => {
     expect(world.logged()).not.toContain('secret-of')
   })
 
+  it('says what is wrong with an answer without the secrets that it repeats', async () => {
+    seller.on('/order/query', ok({ ...queried, partnerOrderId: seller.secret }))
+    const result = await query()
+    expect(result).toMatchObject({
+      outcome: 'failed',
+      failure: {
+        detail: 'body.partnerOrderId is [secret]; the call was about P',
+        problems: [{ path: 'body.partnerOrderId', problem: 'is [secret]; the call was about P' }],
+      },
+    })
+  })
+
   it('may be signed with another secret, for a test call', async () => {
     seller.on('/order/query', ok(queried))
     const { callId } = await query(7001n, { secret: 'the-new-one' })

@@ -51,3 +51,9 @@ it('a call leaves a row, which is written again once a day and when the certific
   )
   expect(certificates.ending()).toBe(1)
 })
+
+it('a host that is called no more is no alert for ever', async () => {
+  const { certificates } = world.deps.calls
+  world.clock.advance(30 * 86_400)
+  expect(certificates.ending()).toBe(0)
+})

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addSeconds } from '../../src/platform/lib/clock.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import { parseInput } from '../../src/platform/lib/json/input.ts'
+import { heartbeatWith } from '../../src/ticketing/partner-calls/index.ts'
 import { createPartner, findPartner, findPartnerByClientId, showPartner } from '../../src/ticketing/partners/partner.ts'
 import { retireSecret, rotatePartnerSecret, switchSigning, type TestCall } from '../../src/ticketing/partners/secret.ts'
 import { newPartner } from '../../src/ticketing/partners/wire.ts'
@@ -139,6 +140,25 @@ describe('switchSigning', () => {
       message('the secret was rotated again during the test call, so the old one still signs our calls'),
     )
     expect(await live(partner_id)).toEqual([newest, `${first} signs`])
+  })
+
+  it('tries a call with the new secret although the old one can no longer be opened', async () => {
+    const { partner_id } = await create()
+    await rotate(partner_id)
+    const unreadable = Buffer.alloc(64)
+    await world.pool.query('update partner_secret set sealed = $1 where partner_id = $2 and signs', [
+      unreadable,
+      String(partner_id),
+    ])
+    await world.pool.query('update partner set aes_key = $1, aes_key_set_at = now() where partner_id = $2', [
+      unreadable,
+      String(partner_id),
+    ])
+    await expect(switchTo(partner_id, heartbeatWith(world.deps))).rejects.toMatchObject(
+      message(
+        'the test call with the new secret failed, so the old one still signs our calls: no URL is registered for heartbeat',
+      ),
+    )
   })
 
   it('done many times at once moves it once', async () => {

@@ -5,11 +5,11 @@ import { VERSION } from '../../src/platform/lib/version.ts'
 import { reportUrl } from '../../src/sandbox/portal/notify/notifications.ts'
 import {
   findReport,
+  findSigningKey,
   type ReportFacts,
   reportOfRun,
   storeReport,
   storeReportKeys,
-  verifyReport,
 } from '../../src/sandbox/reports/report.ts'
 import { reportKey } from '../../src/sandbox/reports/report-key.ts'
 import type { StoredReport } from '../../src/sandbox/reports/store.ts'
@@ -32,6 +32,9 @@ const FACTS: ReportFacts = {
   evidence: { consumption: ['8985652356562000001'], refund: ['8985652356562000002', '8985652356562000003'] },
   passed_at: AT,
 }
+
+const verifyReport = async (...signed: Parameters<typeof findSigningKey>) =>
+  (await findSigningKey(...signed)) !== undefined
 
 let world: World
 let kept: StoredReport
@@ -165,6 +168,21 @@ describe('the page of a report', () => {
     expect(headers['referrer-policy']).toBe('no-referrer')
   })
 
+  it('shows and offers the key that has signed it, also once SECRET_KEY was replaced', async () => {
+    const before = `${SECRET_KEY} before`
+    const former = { ...world.deps, keys: deriveKeys(before) }
+    const { report_id, content, signature } = await storeReport(former, await newRun(), FACTS)
+    await storeReportKeys({ ...world.deps, keys: deriveKeys(SECRET_KEY, [before]) })
+    const { body } = await page(report_id)
+    expect(body).toContain('<h1>The report is genuine</h1>')
+    const { kid, x } = reportKey(former.keys).jwk
+    expect(body).toContain(`<code>${kid}</code>`)
+    expect(body).toContain(`<code>${x}</code>`)
+    const [, path = ''] = /curl -sO https:\/\/gate\.example(\S+\/report-key\.pem)/.exec(body) ?? []
+    const key = createPublicKey((await get(world, path)).body)
+    expect(verify(null, Buffer.from(content), key, Buffer.from(signature, 'base64url'))).toBe(true)
+  })
+
   it('is there in Chinese', async () => {
     const { body } = await page(kept.report_id, { 'accept-language': 'zh' })
     expect(body).toContain('<h1>报告真实有效</h1>')
@@ -175,7 +193,7 @@ describe('the page of a report', () => {
     const file = (name: string) => get(world, `/sandbox/verify/${kept.report_id}/${name}`)
     expect((await file('report.json')).body).toBe(kept.content)
     expect((await file('report.sig')).rawPayload).toEqual(Buffer.from(kept.signature, 'base64url'))
-    for (const name of ['report.json', 'report.sig'])
+    for (const name of ['report.json', 'report.sig', 'report-key.pem'])
       expect((await get(world, `/sandbox/verify/${'x'.repeat(22)}/${name}`)).statusCode).toBe(404)
   })
 

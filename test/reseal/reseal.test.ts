@@ -4,6 +4,7 @@ import { verifyCredentials } from '../../src/authorization/oauth/index.ts'
 import { listSigningKeys } from '../../src/authorization/oidc/index.ts'
 import { SigningKeys } from '../../src/authorization/oidc/signing-key-cache.ts'
 import { createMicroApp, rotateSecret } from '../../src/authorization/registry/index.ts'
+import { createOperator, newOperatorToken } from '../../src/operations/operators/index.ts'
 import { resealEverything } from '../../src/operations/reseal/index.ts'
 import type { Deps } from '../../src/platform/deps.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
@@ -90,6 +91,7 @@ describe('a rotation by the book', () => {
     const device = rememberDevice(before.deps, account, undefined)
     const partner = await partnerOf(before.deps)
     await new SigningKeys(before.deps).publicJwks()
+    const robot = await createOperator(before.deps, { name: 'robot', role: 'viewer', days: 400 })
 
     // Step 1: one process knows both keys, and makes what the other one understands.
     const both = await processWith(NEXT, SECRET_KEY)
@@ -109,8 +111,12 @@ describe('a rotation by the book', () => {
     expect(progress.at(-1)).toBe(1)
     const app_keys = [app.app_key, idle.app_key].sort()
     expect(first.unused_secrets).toEqual({ total: 3, apps: 2, app_keys })
+    // An operator's token lasts longer than those of micro-apps and than the marks of browsers.
+    const ends = { tokens_end_at: robot.expires_at, droppable_at: robot.expires_at }
+    expect(first).toMatchObject(ends)
     world.clock.advance(10) // which it need not wait for again
-    expect(await resealEverything(both.deps)).toMatchObject({ resealed: 0, sealed_before: 8 })
+    await newOperatorToken(both.deps, { name: 'robot', token_name: 'of the new key', days: 500 })
+    expect(await resealEverything(both.deps)).toMatchObject({ resealed: 0, sealed_before: 8, ...ends })
 
     // A cookie, a form, a code, tokens, a secret and a mark of the old key.
     const rotated = tokenSetOf(await both.client.refresh(app, tokens.refresh_token))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { parseLossless } from '../../src/platform/lib/json/lossless.ts'
 import { readShape, type ShapeProblem } from '../../src/platform/lib/json/shape.ts'
-import { LOCALE_CODES } from '../../src/platform/lib/web/locale.ts'
+import { LOCALE_CODES, translator } from '../../src/platform/lib/web/locale.ts'
 import { FIELD_MEANINGS, meaningKey } from '../../src/sandbox/portal/docs/meanings/index.ts'
 import { CODES_ZH, CONDITIONS, VALUES } from '../../src/sandbox/portal/docs/meanings/values.ts'
 import { docsAnchor, docsLink } from '../../src/sandbox/portal/docs/notices.ts'
@@ -11,7 +11,7 @@ import { DOCUMENTED_FUNCTIONS } from '../../src/sandbox/portal/docs/routes.ts'
 import { searchReference } from '../../src/sandbox/portal/docs/search.ts'
 import { stateMachinesOf } from '../../src/sandbox/portal/docs/states.ts'
 import { docsTexts } from '../../src/sandbox/portal/docs/texts.ts'
-import { interfaceTitle } from '../../src/sandbox/portal/texts.ts'
+import { interfaceName } from '../../src/sandbox/portal/texts.ts'
 import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import type { PartnerInterface } from '../../src/ticketing/interfaces/interface.ts'
 import { readAnswer } from '../../src/ticketing/interfaces/read-answer.ts'
@@ -149,10 +149,10 @@ describe('an example', () => {
 
 it('every interface has a title in both languages', () => {
   for (const { name, title } of INTERFACES) {
-    expect(interfaceTitle(name, 'en')).toBe(title)
-    expect(interfaceTitle(name, 'zh-CN')).toMatch(/\p{Script=Han}/u)
+    expect(interfaceName(name, translator('en'))).toBe(title)
+    expect(interfaceName(name, translator('zh-CN'))).toMatch(/\p{Script=Han}/u)
   }
-  expect(interfaceTitle('nothing', 'en')).toBeUndefined()
+  expect(interfaceName('nothing', translator('en'))).toBe('nothing')
 })
 
 describe('the reference', () => {

@@ -109,7 +109,7 @@ export async function openLab(environment: Record<string, string> = {}, { fresh 
   }
 
   const ended = async (runId: string, attemptId: string): Promise<Made> => {
-    // To ask the database all the time would be most of what a step costs that waits.
+    // Polling the database all the time would be most of the cost of a step that waits.
     await deps.runningAttempts.endOf(attemptId)
     for (;;) {
       const attempt = (await attemptsOf(deps.db, runId)).find(({ attempt_id }) => attempt_id === attemptId)
@@ -134,7 +134,7 @@ export async function openLab(environment: Record<string, string> = {}, { fresh 
     },
     run: async (wish = SIMPLE) => (await startRun(deps, PARTNER_ID, choice.parse(wish))).run_id,
     make: async (runId, stepId, meanwhile) => {
-      // What came before belongs to the attempt before.
+      // So that earlier notices belong to the previous attempt.
       world.clock.advance(1)
       const attemptId = await startStep(deps, log, { partnerId: PARTNER_ID, runId, stepId })
       await meanwhile?.()
@@ -164,7 +164,7 @@ export async function openLab(environment: Record<string, string> = {}, { fresh 
   }
 }
 
-/** Makes every step up to this one, and goes on to it; all of them have to pass. */
+/** Runs every step before this one, all of which have to pass, and moves on to it. */
 export async function walkTo(lab: Lab, runId: string, stepId: string): Promise<void> {
   const { deps } = lab.world
   for (;;) {

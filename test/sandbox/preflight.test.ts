@@ -57,7 +57,7 @@ const production = () => withSettings({ NODE_ENV: 'production' })
 const strict = () => withSettings({ PARTNER_ADDRESS_ALLOW: [] })
 
 async function one(url: string, deps = world.deps): Promise<InterfacePreflight> {
-  const [only] = await preflight(deps, { partnerId }, { heartbeat: url })
+  const [only] = await preflight(deps, partnerId, { heartbeat: url })
   if (!only) throw new Error('no result')
   return only
 }
@@ -165,7 +165,7 @@ describe('a URL that is not called', () => {
     ['http://a b/', 'not a complete'],
     ['http://u:p@8.8.8.8/', 'user name and password'],
   ])('because it is none: %j', async (url, detail) => {
-    const [result] = await preflight(world.deps, { partnerId }, { heartbeat: url })
+    const [result] = await preflight(world.deps, partnerId, { heartbeat: url })
     if (detail === 0) return expect(result).toBeUndefined()
     expect(result && checkOf(result, 'url')).toMatchObject({
       outcome: 'failed',
@@ -275,7 +275,7 @@ describe('many URLs', () => {
     })
     const all = await preflight(
       world.deps,
-      { partnerId },
+      partnerId,
       urlsOf((name) => `${url}/${name}`),
     )
     expect(all.map(({ name }) => name)).toEqual(INTERFACES.map(({ name }) => name))
@@ -286,7 +286,7 @@ describe('many URLs', () => {
     paths.length = 0
     await preflight(
       world.deps,
-      { partnerId },
+      partnerId,
       urlsOf(() => `${url}/one`),
     )
     expect(paths).toEqual(['/one'])
@@ -302,7 +302,7 @@ describe('many URLs', () => {
     )
     const all = await preflight(
       world.deps,
-      { partnerId },
+      partnerId,
       urlsOf((name) => `https://127.0.0.1:${port}/${name}`),
     )
     expect(connections).toBe(1)
@@ -314,7 +314,7 @@ describe('many URLs', () => {
     const started = performance.now()
     const all = await preflight(
       world.deps,
-      { partnerId },
+      partnerId,
       urlsOf((name) => `${slow}/${name}`),
     )
     expect(performance.now() - started).toBeLessThan(30_000)
@@ -327,14 +327,14 @@ describe('many URLs', () => {
 })
 
 it('speaks Chinese', async () => {
-  const [result] = await preflight(world.deps, { partnerId }, { heartbeat: 'ftp://x' }, 'zh-CN')
+  const [result] = await preflight(world.deps, partnerId, { heartbeat: 'ftp://x' }, 'zh-CN')
   expect(result?.title).toBe('心跳')
   expect(result && checkOf(result, 'url').detail).toContain('这不是完整的')
 })
 
 it('is refused when one partner asks too often, and not another', async () => {
   const ask = () =>
-    preflight(world.deps, { partnerId }, {}).then(
+    preflight(world.deps, partnerId, {}).then(
       () => 'done',
       (error: unknown) => error,
     )

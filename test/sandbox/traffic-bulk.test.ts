@@ -76,6 +76,17 @@ describe('an export', () => {
     expect(JSON.stringify(log)).not.toContain(seller.secret.slice(0, 14))
   })
 
+  it('has the method of a call that is no POST', async () => {
+    const headers = { PartnerId: '7001', Date: 'x', Authorization: 'MWS seller-7001:wrong' }
+    await world.app.inject({ url: '/sandbox/api/runs', headers })
+    await world.deps.incoming.rejected.finish()
+    const query = '?by=path&value=/sandbox/api'
+    expect(JSON.parse((await exported('ndjson', query)).body).request).toMatchObject({ method: 'GET' })
+    const { log } = JSON.parse((await exported('har', query)).body)
+    expect(log.entries).toEqual([expect.objectContaining({ request: expect.objectContaining({ method: 'GET' }) })])
+    await world.pool.query(`delete from rejected_call where path = '/sandbox/api/runs'`)
+  })
+
   it('has what the filter and the search of the list have', async () => {
     const count = async (query: string) => (await exported('ndjson', query)).body.split('\n').filter(Boolean).length
     expect(await count('?direction=in')).toBe(1)

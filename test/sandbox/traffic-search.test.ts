@@ -122,11 +122,33 @@ describe('a search in the traffic', () => {
     expect(first.lines).toEqual([])
     expect(first.searchedTo).toBeInstanceOf(Date)
     const second = await find('deal', 'D10', { before: first.older })
-    expect([second.lines, second.newer]).toEqual([[], first.older])
+    expect(second.lines).toEqual([])
     const third = await find('deal', 'D10', { before: second.older })
     expect(third.lines.map(({ name }) => name)).toEqual(['deal-change'])
     expect([third.older, third.searchedTo]).toEqual([undefined, undefined])
+    // Back and forth again: the pages between hold nothing, and the one call is still there.
+    const back = await find('deal', 'D10', { after: third.newer })
+    expect(back.lines).toEqual([])
+    const again = await find('deal', 'D10', { before: back.older })
+    expect(again.lines.map(({ name }) => name)).toEqual(['deal-change'])
     expect((await find('order', String(ORDER))).lines).toHaveLength(3)
+  })
+
+  it('shows a call at the end of what was looked through on the way back too', async () => {
+    const at = new Date(world.clock.now().getTime() + 10_000_000)
+    await world.pool.query(
+      `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified)
+       select gen_random_uuid(), $1::timestamptz - n * interval '1 s', 7001, 'seller-7001',
+         case when n = 1000 then '/last' else '/x' end, '"r"', '{}', '{}', '{"code":300}', true
+       from generate_series(1, 2100) n`,
+      [at],
+    )
+    const first = await find('path', '/last')
+    expect(first.lines).toHaveLength(1)
+    const second = await find('path', '/last', { before: first.older })
+    expect(second.lines).toEqual([])
+    expect((await find('path', '/last', { after: second.newer })).lines).toHaveLength(1)
+    await world.pool.query("delete from rejected_call where received_at > $1::timestamptz - interval '2101 s'", [at])
   })
 
   it('finds an accepted notice by its ids', async () => {

@@ -48,7 +48,7 @@ beforeAll(async () => {
       'order-refund': 'http://nowhere.invalid/refund',
     }
     await world.pool.query('delete from failed_attempt')
-    const results = await preflight(world.deps, { partnerId: 7001n }, urls, locale)
+    const results = await preflight(world.deps, 7001n, urls, locale)
     const shown = { preflight: results, partner: null, section: '', t: translator(locale), locale, languages: [] }
     return reply.type('text/html').send(await reply.viewAsync({ raw: SAMPLE } as unknown as string, shown))
   })

@@ -19,14 +19,14 @@ export const EVERYTHING = {
 export const orderOf = async (lab: Lab, runId: string, role: OrderRole): Promise<bigint> =>
   (await findLinkedOrders(lab.world.deps.db, runId, role))[0] ?? 0n
 
-/** The visitors of the order that a step waits for come in, all or some of them; returns the order. */
+/** Uses all or some tickets of the order that a step waits for; returns the order. */
 export async function useTickets(lab: Lab, runId: string, tickets?: number): Promise<bigint> {
   const { about } = await lab.awaited(runId)
   await lab.control('consume', { orderId: about.orderId, quantity: tickets ?? Number(about.quantity) })
   return BigInt(about.orderId ?? '')
 }
 
-/** Steps in which the demo partner issues tickets, which takes it three seconds of a clock that stands still here. */
+/** Steps in which the demo partner issues tickets, which takes three seconds by a clock that stands still here. */
 const ISSUED_AFTER_S = 4
 const TAKES_TIME = [
   'order-pay-later',
@@ -45,7 +45,7 @@ const TAKES_TIME = [
 const MEANWHILE: Readonly<Record<string, (lab: Lab, runId: string) => Promise<unknown>>> = {
   'product-change': (lab) =>
     lab.control('change-product', { partnerDealId: 'DEMO-BOAT', title: `Title ${Math.random()}` }),
-  // Once it is done, a notice that was refused is sent again by itself.
+  // The demo partner resends a refused notice by itself.
   consumption: async (lab, runId) => useTickets(lab, runId).catch(() => {}),
   'refund-of-rest': async (lab, runId) => useTickets(lab, runId, 1).catch(() => {}),
   'refund-notice': async (lab, runId) => {
@@ -70,7 +70,7 @@ function passTime({ world }: Lab): () => void {
   return () => clearTimeout(timer)
 }
 
-/** Makes a step with everything that the partner has to do for it; `afterwards` comes after that. */
+/** Runs a step with everything that the partner has to do for it; `afterwards` runs after that. */
 export async function makeStep(
   lab: Lab,
   runId: string,

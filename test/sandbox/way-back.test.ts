@@ -4,7 +4,7 @@ import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { type Lab, openLab, walkTo } from './lab.ts'
 import { makeStep, orderOf } from './walk.ts'
 
-/** What people at the partner do out of turn leaves no step behind that can never pass. */
+/** Whatever people at the partner do out of turn, every step can still pass. */
 
 let lab: Lab
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** What a micro-app's server needs to know; the secret stays here and never reaches the browser. */
+/** The settings of a micro-app's server. The secret must never reach the browser. */
 export interface Client {
   /** Where the micro-app's server reaches Gatehouse. */
   readonly apiUrl: string
@@ -9,10 +9,10 @@ export interface Client {
   readonly redirectUri: string
 }
 
-/** How many sign-ins of one browser may be under way: who begins another one forgets the oldest. */
+/** The most sign-ins in progress per browser; another one displaces the oldest. */
 export const MAX_PENDING = 10
 
-/** The envelope of every answer: rescode 0 and the payload, or another rescode and data.message. */
+/** The envelope of every response: rescode 0 and the payload, or another rescode and data.message. */
 export interface Envelope {
   readonly rescode: number
   readonly data: Readonly<Record<string, unknown>>
@@ -31,7 +31,7 @@ export function authorizeUrl(client: Client, state: string): string {
   return url.href
 }
 
-/** A2: the code that came back, for a token set. */
+/** A2: exchanges the code for tokens. */
 export const exchangeCode = (client: Client, code: string, state: string): Promise<Envelope> =>
   post(client, '/oauth/v2/api/token', {
     app_key: client.appKey,
@@ -42,7 +42,7 @@ export const exchangeCode = (client: Client, code: string, state: string): Promi
     redirect_uri: client.redirectUri,
   })
 
-/** A3: a new access token. */
+/** A3: gets a new access token. */
 export const refresh = (client: Client, refreshToken: string): Promise<Envelope> =>
   post(client, '/oauth/v2/api/token', {
     app_key: client.appKey,
@@ -64,7 +64,7 @@ export const userInfo = (client: Client, accessToken: string): Promise<Envelope>
   })
 
 async function post(client: Client, path: string, query: Record<string, string>): Promise<Envelope> {
-  const { request } = await import('undici') // with the first call: the demo starts faster
+  const { request } = await import('undici') // on the first call, so that the demo starts faster
   const { body } = await request(new URL(path, client.apiUrl), {
     method: 'POST',
     query,

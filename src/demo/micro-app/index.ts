@@ -19,7 +19,7 @@ import { arrive, begin, describe, renew, type Visit } from './visit.ts'
 const COOKIE = 'demo_visit'
 const MAX_VISITS = 1_000
 
-/** Loaded with the first visit that signs in this way. */
+/** Loaded when somebody first signs in this way. */
 const openIdConnect = () => import('./oidc.ts')
 
 /** The demo micro-app: a third party with a server of its own, as an example to click and to read. */
@@ -38,7 +38,7 @@ export async function buildMicroApp(client: Client, oidc: OidcClient, log: Log):
   app.get('/', (request, reply) => {
     const visit = visits.get(request.cookies[COOKIE] ?? '')
     const data = { ...describe(visit ?? newVisit()), gatehouse: client.authUrl }
-    if (visit) visit.stray = false // said once
+    if (visit) visit.stray = false // shown only once
     return sendPage(request, reply, 'demo/home', data, { leadsOutside: true })
   })
 
@@ -82,7 +82,7 @@ export async function buildMicroApp(client: Client, oidc: OidcClient, log: Log):
 
 const newVisit = (): Visit => ({ states: new Set(), calls: [], oidc: { pending: [] } })
 
-/** This browser's visit; a new one pushes out the oldest when there are too many. */
+/** This browser's visit, or a new one, which displaces the oldest if there are too many. */
 function visitOf(visits: Map<string, Visit>, request: FastifyRequest, reply: FastifyReply): Visit {
   const known = visits.get(request.cookies[COOKIE] ?? '')
   if (known) return known

@@ -1,7 +1,7 @@
 import * as oidc from 'openid-client'
 import { MAX_PENDING } from './gatehouse.ts'
 
-/** The second micro-app of the demo: OpenID Connect with a library as it comes, which is told the issuer, an id and a secret. */
+/** OpenID Connect in the demo: an unmodified library that gets only the issuer, a client id and a secret. */
 
 export interface OidcClient {
   readonly issuer: string
@@ -17,22 +17,22 @@ interface Pending {
   readonly expectedNonce: string
 }
 
-/** What it knows of one browser. */
+/** The state of one browser. */
 export interface OidcVisit {
-  /** The sign-ins that are under way: each tab may have one. */
+  /** Sign-ins in progress, one per tab. */
   pending: Pending[]
   idToken?: string
   /** Claims of the id_token and of userinfo. */
   claims?: object
-  /** Why the last sign-in came to nothing. */
+  /** Why the last sign-in failed. */
   failed?: string
 }
 
 const discover = ({ issuer, clientId, clientSecret }: OidcClient): Promise<oidc.Configuration> =>
-  // On this machine the demo's issuer may have no TLS.
+  // The demo's issuer on this machine has no TLS.
   oidc.discovery(new URL(issuer), clientId, clientSecret, undefined, { execute: [oidc.allowInsecureRequests] })
 
-/** Where to send the browser to sign in. */
+/** Returns where to send the browser to sign in. */
 export async function beginOidc(visit: OidcVisit, client: OidcClient): Promise<string> {
   const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
   const pending = { pkceCodeVerifier, expectedState: oidc.randomState(), expectedNonce: oidc.randomNonce() }
@@ -48,7 +48,7 @@ export async function beginOidc(visit: OidcVisit, client: OidcClient): Promise<s
   return url.href
 }
 
-/** The browser is back, with a code or an error in the query. */
+/** Handles the browser's return, with a code or an error in the query. */
 export async function arriveOidc(visit: OidcVisit, client: OidcClient, query: string): Promise<void> {
   const location = new URL(`${client.redirectUri}?${query}`)
   const pending = visit.pending.find(({ expectedState }) => expectedState === location.searchParams.get('state'))
@@ -56,7 +56,7 @@ export async function arriveOidc(visit: OidcVisit, client: OidcClient, query: st
   for (const field of ['claims', 'idToken', 'failed'] as const) delete visit[field]
   try {
     const config = await discover(client)
-    // Without a sign-in that began in this browser, no state is expected, and the library refuses one.
+    // If this browser did not begin the sign-in, no state is expected, and the library refuses the response.
     const tokens = await oidc.authorizationCodeGrant(config, location, { idTokenExpected: true, ...pending })
     const claims = tokens.claims()
     visit.idToken = tokens.id_token ?? ''
@@ -67,7 +67,7 @@ export async function arriveOidc(visit: OidcVisit, client: OidcClient, query: st
   }
 }
 
-/** Where to send the browser to sign out everywhere. */
+/** Returns where to send the browser to sign out everywhere. */
 export async function leaveOidc(visit: OidcVisit, client: OidcClient): Promise<string> {
   const url = oidc.buildEndSessionUrl(await discover(client), {
     id_token_hint: visit.idToken ?? '',

@@ -13,22 +13,22 @@ import {
 } from './gatehouse.ts'
 import type { OidcVisit } from './oidc.ts'
 
-/** One call of the micro-app's server, as the demo page shows it. */
+/** A call of the micro-app's server, for the demo page. */
 interface Call {
   readonly name: string
   readonly answer: Envelope
 }
 
-/** What the micro-app knows about one browser. A real one keeps this in its database. */
+/** What the micro-app knows about one browser. A real app keeps this in its database. */
 export interface Visit {
-  /** States of the sign-ins that are under way: each tab may have one. */
+  /** States of the sign-ins in progress, one per tab. */
   readonly states: Set<string>
-  /** An answer has come that no sign-in of this browser asked for. */
+  /** A response has arrived that no sign-in of this browser asked for. */
   stray?: boolean
   refused?: boolean
   tokens?: Tokens
   calls: Call[]
-  /** This browser's visit to the micro-app that speaks OpenID Connect. */
+  /** The same for OpenID Connect. */
   readonly oidc: OidcVisit
 }
 
@@ -37,7 +37,7 @@ interface Tokens {
   readonly refreshToken: string
 }
 
-/** Begins the flow: the state ties the answer to this browser. */
+/** Begins the flow: the state ties the response to this browser. */
 export function begin(visit: Visit, client: Client): string {
   const state = randomBytes(16).toString('hex')
   const [oldest] = visit.states
@@ -47,7 +47,7 @@ export function begin(visit: Visit, client: Client): string {
   return authorizeUrl(client, state)
 }
 
-/** The user has returned. Without a code the user has refused. An answer with a state that was not sent is not used. */
+/** The user has returned; without a code, the user has refused. A response with an unknown state is ignored. */
 export async function arrive(visit: Visit, client: Client, query: { code?: string; state?: string }): Promise<void> {
   const state = [...visit.states].find((sent) => equalSecrets(sent, query.state ?? ''))
   visit.stray = state === undefined
@@ -93,7 +93,7 @@ async function readUser(visit: Visit, client: Client): Promise<void> {
 
 const shorten = (text: string): string => (/^gh\w\w_/.test(text) ? `${text.slice(0, 11)}… (kept on the server)` : text)
 
-/** What the page may show: the user's data and the raw answers, tokens shortened. */
+/** What the page may show: the user's data, and the raw responses with shortened tokens. */
 export function describe(visit: Visit): object {
   const answerOf = (name: string) => visit.calls.find((call) => call.name.startsWith(name))?.answer.data
   return {

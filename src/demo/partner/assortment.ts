@@ -17,7 +17,7 @@ const AT_THE_GATE = {
   certificateSupplement: '',
 }
 
-/** What most products have in common. Every required field is here, so that no product lacks one. */
+/** Defaults for all products, with every required field. */
 const COMMON = {
   include: '入园门票一张 One entrance ticket',
   exclude: '园内餐饮 Food and drinks',
@@ -68,7 +68,7 @@ const COMMON = {
   dealImageInfos: [{ imageName: 'cover', imageUrl: 'https://tickets.example.com/cover.jpg', frontImage: true }],
 }
 
-/** Without a calendar, the entry itself says when the ticket is valid; stock and prices are added when it is sent. */
+/** Without a calendar the entry says when the ticket is valid; stock and prices are added when it is sent. */
 const OPEN_DATE = {
   useDateMode: 0,
   voucherDateBegin: '2025-01-01',
@@ -76,8 +76,8 @@ const OPEN_DATE = {
   validWeekRule: WHOLE_WEEK,
 }
 
-/** Most products: dated, sold at once, refunded at once, one code per ticket. */
-const USUAL = {
+/** Most products are dated, issued and refunded at once, and have one code per ticket. */
+const DEFAULTS = {
   calendar: 'days',
   stock: 1_000,
   issues: 'at once',
@@ -86,14 +86,14 @@ const USUAL = {
   onSale: true,
 } as const
 
-/** One product: its entry for the platform, and how the shop sells it. */
+/** A product: its entry for the platform, and how the shop sells it. */
 const product = (
   entry: Pick<Entry, 'partnerDealId' | 'title'> & { partnerPoiId: string; subTitle: string } & Partial<typeof COMMON> &
     Readonly<Record<string, unknown>>,
   sold: Pick<Product, 'prices'> & Partial<Product>,
-): Product => ({ ...USUAL, ...sold, partnerDealId: entry.partnerDealId, entry: { ...COMMON, ...entry } })
+): Product => ({ ...DEFAULTS, ...sold, partnerDealId: entry.partnerDealId, entry: { ...COMMON, ...entry } })
 
-/** What this shop sells: one product for each way in which the interfaces can behave. */
+/** What the shop sells: one product for each way in which the interfaces can behave. */
 export const ASSORTMENT: readonly Product[] = [
   product(
     {

@@ -4,7 +4,7 @@ import { offersOf, type Product, pricesOnTheWire } from './product.ts'
 import { deposit, type Shop, stockLeft } from './shop.ts'
 import { type Answer, date, daysAfter, type Fields, fieldsOf, positive, refuse, text, texts, whole } from './wire.ts'
 
-/** An open-date product has no calendar: its stock and prices are part of the entry. */
+/** An open-date product has no calendar, so its entry has stock and prices. */
 function entryOf({ entry, calendar, stock, prices }: Product): object {
   return calendar === 'open date' ? { ...entry, stock, ...pricesOnTheWire(prices) } : entry
 }
@@ -18,7 +18,7 @@ export function queryProducts(shop: Shop, body: Fields): Answer {
   return { totalSize: found.length, body: found.map(entryOf) }
 }
 
-/** Product status message: how far each product has come on the platform's side. */
+/** Product status message: the state of each product on the platform's side. */
 export function noteStatus(shop: Shop, body: unknown): Answer {
   for (const entry of Array.isArray(body) ? body : [body]) {
     const message = fieldsOf(entry, 'body')
@@ -27,20 +27,20 @@ export function noteStatus(shop: Shop, body: unknown): Answer {
   return {}
 }
 
-/** Balance query: cents; this shop has one deposit for all products, and no credit account (-1). */
+/** Balance query, in cents. This shop has one deposit for all products, and no credit account (-1). */
 export function queryBalance(shop: Shop, body: Fields): Answer {
   const known = texts(body, 'partnerDealIds').filter((id) => shop.products.has(id))
   const balance = { prepaidAccountBalance: deposit(shop), creditAccountBalance: -1 }
   return { body: known.map((partnerDealId) => ({ partnerDealId, ...balance })) }
 }
 
-/** One page; the first is page 1. totalSize counts all pages, so that the platform knows when it has everything. */
+/** One page, counted from 1. totalSize is that of all pages, so that the platform knows when it has everything. */
 function pageOf(all: readonly unknown[], body: Fields): Answer {
   const [page, size] = [positive(body, 'currentPage'), positive(body, 'pageSize')]
   return { totalSize: all.length, body: all.slice((page - 1) * size, page * size) }
 }
 
-/** The places of this shop. Degrees × 10^6 as whole numbers; locType 0 is GCJ-02, what Chinese maps use. */
+/** The shop's places. Degrees × 10^6 as integers; locType 0 is GCJ-02, which Chinese maps use. */
 const POIS = [
   {
     partnerPoiId: 'DEMO-LAKE',
@@ -82,7 +82,7 @@ function rangeOf(body: Fields): [string, string] {
   return first <= last ? [first, last] : refuse(201, 'endTime is before startTime')
 }
 
-/** Price calendar: an entry per day. Days that are not on sale are left out, and so is everything of other products. */
+/** Price calendar: an entry per day on sale; empty for products without a day calendar. */
 export function queryPrices(shop: Shop, body: Fields): Answer {
   const product = productOf(shop, body)
   const range = rangeOf(body)
@@ -102,19 +102,19 @@ export function queryLevelPrices(shop: Shop, body: Fields): Answer {
   const range = rangeOf(body)
   const { partnerDealId } = product
   if (whole(body, 'asyncType') === 1) {
-    // A shop that has to ask another system first says 999, and sends the prices when it has them.
+    // For shops that must ask another system first: answer 999, and send the prices later.
     sendLevelPrices(shop, product, range)
     return { code: 999, describe: 'the calendar will follow', partnerDealId }
   }
   return { partnerDealId, body: levelEntries(shop, product, range) }
 }
 
-/** A year of notices at most, however long a range is asked for. */
+/** A year of notices, however long the requested range is. */
 const MAX_NOTICES = 37
-/** One notice for so many days that its entries are no more than it may have. */
+/** So that a notice has no more entries than it may have. */
 const DAYS_A_NOTICE = 10
 
-/** A notice for some days at a time; days on which everything is sold out are not told, since the platform refuses these. */
+/** Sends a notice per few days, but none for days that are sold out entirely, which the platform would refuse. */
 export function sendLevelPrices(shop: Shop, product: Product, [first, last]: readonly [string, string]): Notice[] {
   const notices: Notice[] = []
   for (let from = first; from <= last && notices.length < MAX_NOTICES; from = daysAfter(from, DAYS_A_NOTICE)) {

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 
 /**
- * Encrypted bodies, for both directions: AES-128-CBC with PKCS#7, as Base64. Copy this file as it is, if you want them.
- * They come on top of TLS and the signature: nothing in them shows that a text was changed on its way.
+ * Encrypted bodies, for both directions: AES-128-CBC with PKCS#7, as Base64. Copy this file as it is if you need them.
+ * They do not replace TLS and the signature: nothing in them shows that a text was changed in transit.
  */
 
 /** The header of an encrypted body; its value is `encrypted`. */
@@ -20,8 +20,8 @@ export function encrypted(key: string, text: string): string {
 }
 
 /**
- * Throws where the key does not fit. Respond to every error thrown here with one text: different texts would let a
- * caller decrypt bodies.
+ * Throws if the key does not fit. Answer every error thrown here with the same text: different texts would let callers
+ * decrypt bodies (padding oracle).
  */
 export function decrypted(key: string, base64: string): string {
   const decipher = createDecipheriv(...cipherOf(key))

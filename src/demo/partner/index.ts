@@ -6,15 +6,15 @@ import type { DemoMistake } from './mistakes/mistakes.ts'
 import { openOutbox, type Settings } from './outbox.ts'
 import { openShop } from './shop.ts'
 
-/** Fastify would load compilers for the JSON schemas of routes, and none has one. */
+/** Keeps Fastify from loading schema compilers: no route has a schema. */
 const noSchemas = () => {
   throw new Error('a route has no schema here')
 }
 
 /**
  * A small, correct ticket seller to copy from: it answers the platform's calls and sends notices. Leave out mistakes/ and
- * control/, which are for the demo only; what remains imports nothing from the service. Keep shop and outbox in a
- * database, where this example keeps them in memory.
+ * control/, which are for the demo only; the rest imports nothing from the service. Keep shop and outbox in a database;
+ * this example keeps them in memory.
  */
 export async function buildDemoPartner(settings: Settings): Promise<FastifyInstance> {
   const switches = new Set<DemoMistake>()
@@ -26,7 +26,7 @@ export async function buildDemoPartner(settings: Settings): Promise<FastifyInsta
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
   })
-  // Bytes, whatever the content type says: order ids would lose digits in the usual JSON parser.
+  // Raw bytes, whatever the content type: order ids would lose digits in the usual JSON parser.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes))
   app.addHook('onClose', async () => outbox.close())

@@ -8,42 +8,42 @@ import type { Shop } from './shop.ts'
 import { type Call, type Problem, problemsOf } from './signature.ts'
 import { type Answer, type Fields, fieldsOf, Refusal, readJson, refuse, writeJson } from './wire.ts'
 
-/** One interface that the platform calls. */
+/** An interface that the platform calls. */
 interface Interface {
-  /** The paths are free; these are the ones that the platform tries when it knows only a base URL. */
+  /** You may choose other paths; these are the ones that the platform uses if it knows only a base URL. */
   readonly path: string
   /** The code for a request that lacks a field or has a wrong one. */
   readonly malformed: number
-  /** `body` is the field body of the request. */
+  /** `body` is the field `body` of the request. */
   readonly answer: (shop: Shop, body: unknown) => Answer
 }
 
 /** Most requests have an object as their body. */
-const of = (path: string, malformed: number, answer: (shop: Shop, body: Fields) => Answer): Interface => ({
+const withObject = (path: string, malformed: number, answer: (shop: Shop, body: Fields) => Answer): Interface => ({
   path,
   malformed,
   answer: (shop, body) => answer(shop, fieldsOf(body, 'body')),
 })
 
-/** Everything that the platform can ask of us. */
+/** Everything that the platform can call. */
 const INTERFACES: readonly Interface[] = [
-  of('/poi/query', 399, (_shop, body) => queryPois(body)),
-  of('/product/query', 399, queryProducts),
-  of('/product/price/query', 201, queryPrices),
-  of('/product/level/price/calendar/v2', 201, queryLevelPrices),
-  of('/order/create', 410, createOrder),
-  of('/order/pay', 599, payOrder),
-  of('/order/query', 399, queryOrder),
-  of('/order/refund', 699, refundOrder),
-  of('/order/refunded', 300, noteRefunded),
-  of('/order/close', 300, closeOrder),
-  of('/order/reschedule', 300, rescheduleOrder),
-  of('/balance/query', 300, queryBalance),
+  withObject('/poi/query', 399, (_shop, body) => queryPois(body)),
+  withObject('/product/query', 399, queryProducts),
+  withObject('/product/price/query', 201, queryPrices),
+  withObject('/product/level/price/calendar/v2', 201, queryLevelPrices),
+  withObject('/order/create', 410, createOrder),
+  withObject('/order/pay', 599, payOrder),
+  withObject('/order/query', 399, queryOrder),
+  withObject('/order/refund', 699, refundOrder),
+  withObject('/order/refunded', 300, noteRefunded),
+  withObject('/order/close', 300, closeOrder),
+  withObject('/order/reschedule', 300, rescheduleOrder),
+  withObject('/balance/query', 300, queryBalance),
   { path: '/product/status', malformed: 300, answer: noteStatus },
   { path: '/alive', malformed: 300, answer: () => ({}) },
 ]
 
-/** The only text for a caller whose signature is wrong: an attacker learns nothing more. */
+/** The only answer to a wrong signature, so that an attacker learns nothing. */
 const BA_FAILED = 'BA verification failed'
 
 const callOf = ({ method, raw, headers }: FastifyRequest): Call => ({
@@ -53,7 +53,7 @@ const callOf = ({ method, raw, headers }: FastifyRequest): Call => ({
   authorization: headers.authorization ?? '',
 })
 
-/** All interfaces: the signature is checked before a byte of the body is looked at. */
+/** Registers all interfaces. The signature is checked before the body is read. */
 export function registerInterfaces(
   app: FastifyInstance,
   settings: Settings,
@@ -72,17 +72,17 @@ export function registerInterfaces(
     refuse(300, BA_FAILED)
   })
 
-  // After the signature, and before anything looks into the body.
-  const opened = new WeakSet<FastifyRequest>()
+  // Decrypts after the signature was checked, and before anything else reads the body.
+  const decryptedRequests = new WeakSet<FastifyRequest>()
   app.addHook('preValidation', async (request) => {
     if (!isEncrypted(request)) return
     request.body = readable(settings, request.body)
-    opened.add(request)
+    decryptedRequests.add(request)
   })
-  // Responses are encrypted like their requests; a call that is refused earlier gets a plain one.
+  // Responses are encrypted like their requests; a request that was refused before gets a plain one.
   app.addHook('onSend', async (request, reply, payload) => {
     const { aesKey } = settings
-    if (aesKey === undefined || !opened.has(request) || reply.hasHeader(ENCRYPTION_HEADER)) return payload
+    if (aesKey === undefined || !decryptedRequests.has(request) || reply.hasHeader(ENCRYPTION_HEADER)) return payload
     reply.header(ENCRYPTION_HEADER, 'encrypted')
     return encrypted(aesKey, String(payload))
   })
@@ -91,7 +91,7 @@ export function registerInterfaces(
     app.post(entry.path, (request, reply) => send(reply, answerOf(entry, shop, request.body)))
   }
 
-  // HTTP 200 for every answer of ours, failures too: to the platform any other status is a broken connection.
+  // Failures have HTTP 200 too: the platform takes any other status for a broken connection.
   app.setErrorHandler((error, _request, reply) => {
     if (error instanceof Refusal) return send(reply, { code: error.code ?? 300, describe: error.message })
     settings.log.error({ err: error }, 'unexpected failure')
@@ -101,7 +101,7 @@ export function registerInterfaces(
 
 const isEncrypted = ({ headers }: FastifyRequest): boolean => headers[ENCRYPTION_HEADER.toLowerCase()] === 'encrypted'
 
-/** The body of a request that is encrypted. One text for every kind of error. */
+/** Decrypts the body of a request. All errors have the same text. */
 function readable({ aesKey }: Settings, bytes: unknown): string {
   try {
     return decrypted(aesKey ?? '', String(bytes))

@@ -8,11 +8,11 @@ const CHANGE = { 'off sale': 0, 'on sale': 1, information: 2, prices: 5 } as con
 
 export type Change = keyof typeof CHANGE
 
-/** A product is new or has changed; the platform comes and pulls it. */
+/** A product is new or has changed; the platform then pulls it. */
 export const productChanged = (shop: Shop, partnerDealId: string, change: Change): Notice =>
   shop.outbox.post('/mtp/api/deal/change/notice', { body: [{ partnerDealId, status: CHANGE[change] }] })
 
-/** Days of a level calendar, whole: `entries` are those of the interface, 40 at most. */
+/** Whole days of a level calendar. The entries are those of the interface, 40 at most. */
 export const levelPricesChanged = (
   shop: Shop,
   partnerDealId: string,
@@ -20,7 +20,7 @@ export const levelPricesChanged = (
   entries: readonly object[],
 ): Notice => shop.outbox.post(LEVEL_PRICES, { partnerDealId, startTime, endTime, body: entries })
 
-/** A visitor has entered. The quantities are those of the whole order so far, not of this visit. */
+/** A visitor has entered. Quantities are totals of the order so far, not of this visit. */
 export const ticketsUsed = (shop: Shop, order: Order): Notice =>
   shop.outbox.post('/mtp/api/order/consume/notice', {
     body: {
@@ -33,13 +33,13 @@ export const ticketsUsed = (shop: Shop, order: Order): Notice =>
     },
   })
 
-/** A refund that was answered with 602 is decided: code 200, or 606 and the reason. */
+/** The decision on a refund that was answered with 602: code 200, or 606 and the reason. */
 export const refundDecided = (shop: Shop, refund: Refund): Notice =>
   shop.outbox.post('/mtp/api/order/refund/notice', answerOf(refund))
 
 const ISSUED = 1
 
-/** A payment that was answered with 598 has its tickets. One that fails would have issueType 2, the ids, and the reason in describe. */
+/** The tickets of a payment answered with 598. A failure would have issueType 2, the ids, and the reason in describe. */
 export const ticketsIssued = (shop: Shop, order: Order): Notice =>
   shop.outbox.post('/mtp/api/order/pay/notice', {
     code: 200,

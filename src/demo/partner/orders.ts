@@ -32,11 +32,10 @@ import {
   whole,
 } from './wire.ts'
 
-/** Order create: checks the request and holds the stock, once for one orderId. */
+/** Order create: checks the request and holds the stock, once per orderId. */
 export function createOrder(shop: Shop, body: Fields): Answer {
   const orderId = int64(body, 'orderId')
-  // The platform sends it again when a response was lost. It must get the same order: never a second one, never an
-  // error.
+  // The platform repeats it if a response was lost. It must get the same order: never a second one, never an error.
   const known = shop.orders.get(orderId)
   if (known) return { body: { partnerOrderId: known.partnerOrderId } }
   if (shop.closedUnseen.has(orderId)) refuse(499, `order ${orderId} has been closed`)
@@ -87,7 +86,7 @@ function offerOf(shop: Shop, product: Product, body: Fields): Offer {
   return offers.find((offer) => offer.key === key) ?? refuse(410, 'not in the calendar; pull it again')
 }
 
-/** A customer may have looked at an old calendar. 410 makes the platform pull it again. */
+/** The customer may have seen an old calendar. 410 makes the platform pull it again. */
 function checkPrices({ prices }: Offer, body: Fields): void {
   if (cents(body, 'buyPrice') !== prices.settlement) refuse(410, 'buyPrice is not the settlementPrice of the calendar')
   if (cents(body, 'unitPrice') !== prices.mt) refuse(410, 'unitPrice is not the mtPrice of the calendar')
@@ -95,12 +94,12 @@ function checkPrices({ prices }: Offer, body: Fields): void {
 
 const ISSUING_TAKES_MS = 3_000
 
-/** Order pay: the customer has paid the platform, so issue the tickets. Asked again, it shows the same tickets. */
+/** Order pay: the customer has paid the platform, so issue the tickets. A repeated call returns the same tickets. */
 export function payOrder(shop: Shop, body: Fields): Answer {
   const order = orderOf(shop, body, 599)
   if (isClosed(order)) refuse(599, 'the order is closed')
   if (order.state === 'created') begin(shop, order)
-  // Not a failure: the platform waits, and asks by order query.
+  // Not a failure: the platform waits, and queries the order.
   if (order.state === 'paying') return { code: 598, describe: 'issuing' }
   return { body: issuedTickets(order) }
 }
@@ -120,7 +119,7 @@ function begin(shop: Shop, order: Order): void {
   setTimeout(() => issueByNotice(shop, order), ISSUING_TAKES_MS).unref()
 }
 
-/** The platform hears of the tickets before anybody can ask for them: until then the order is being paid. */
+/** Until the platform has the notice, the order still counts as being paid. */
 async function issueByNotice(shop: Shop, order: Order): Promise<void> {
   if (order.state !== 'paying') return
   issue(order)
@@ -129,10 +128,10 @@ async function issueByNotice(shop: Shop, order: Order): Promise<void> {
   if (order.state === 'paying') order.state = 'issued'
 }
 
-/** There is no number for used or refunded: the quantities tell. */
+/** There is no status for used or refunded: the quantities say that. */
 const ORDER_STATUS = { created: 2, 'create failed': 3, issued: 4, paying: 5, 'pay failed': 6 } as const
 
-/** After a time-out the platform asks this before it does anything again: the response must be correct. */
+/** After a time-out the platform queries before it repeats anything, so the response must be correct. */
 export function queryOrder(shop: Shop, body: Fields): Answer {
   const order = orderOf(shop, body, 301)
   return {
@@ -148,7 +147,7 @@ export function queryOrder(shop: Shop, body: Fields): Answer {
   }
 }
 
-/** Reschedule: the whole order moves to another day and keeps its vouchers. Once for one rescheduleNo. */
+/** Reschedule: moves the whole order to another day and keeps its vouchers, once per rescheduleNo. */
 export function rescheduleOrder(shop: Shop, body: Fields): Answer {
   const order = orderOf(shop, body, 300)
   const rescheduleNo = text(body, 'rescheduleNo')
@@ -180,13 +179,13 @@ function move(shop: Shop, order: Order, from: string, to: string): void {
 
 const CREATE_FAILED = 2
 
-/** Order close: the platform is done with this order. Closing again is a success, for the first answer may be lost. */
+/** Order close: the platform is done with the order. Closing again succeeds, as the first response may be lost. */
 export function closeOrder(shop: Shop, body: Fields): Answer {
   const orderId = int64(body, 'orderId')
   const closeType = whole(body, 'closeType')
   const order = findOrder(shop, orderId)
   if (!order) {
-    // Its create may still be on the way here: it must not open an order that the platform has given up.
+    // Its create may still be on the way: it must not open an order that the platform has given up.
     shop.closedUnseen.add(orderId)
     return {}
   }

@@ -6,34 +6,34 @@ import { authorization } from './signature.ts'
 import { fieldsOf, readJson, whole, writeJson } from './wire.ts'
 
 export interface Settings {
-  /** What the platform's business contact has given to this seller. */
+  /** Credentials from the platform's business contact. */
   readonly partnerId: string
   readonly clientId: string
-  /** On the server only: never in a log, a page or an app. */
+  /** Keep it on the server: never in a log, a page or an app. */
   readonly clientSecret: string
-  /** The AES key for bodies, a separate secret; undefined: bodies are not encrypted. */
+  /** The AES key for bodies, a separate secret; without it bodies are not encrypted. */
   readonly aesKey?: string | undefined
   /** Where notices go; may end in a path prefix, such as /rhone. */
   readonly platformUrl: string
   readonly log: FastifyBaseLogger
-  /** The time; handed in so that tests can hold it still. */
+  /** The clock, which tests can stop. */
   readonly now: () => Date
 }
 
-/** The response of the platform; without a code it could not be understood, or the platform could not be reached. */
+/** The platform's response; without a code it was unreadable, or the platform could not be reached. */
 interface Reply {
   readonly code: number | undefined
   readonly describe: string
 }
 
-/** Sends one text to one path of the platform; it never throws. */
+/** Sends a text to a path of the platform; never throws. */
 export type Delivery = (path: string, text: string, signal: AbortSignal) => Promise<Reply>
 
 export const LEVEL_PRICES = '/mtp/api/level/price/notice/v2'
 
 const TIMEOUT_MS = 10_000
 
-/** A delivery with a fresh Date and signature each time: a repeated call with an old Date would be refused. */
+/** Signs each attempt with a fresh Date: a repeated call with an old Date would be refused. */
 export const signedDelivery =
   (settings: Settings): Delivery =>
   async (path, text, signal) => {
@@ -50,14 +50,14 @@ async function post(settings: Settings, path: string, text: string, signal: Abor
   const date = now().toUTCString()
   // Level prices are the only encrypted notices.
   const key = path === LEVEL_PRICES ? settings.aesKey : undefined
-  const { request } = await import('undici') // with the first notice: the demo starts faster
+  const { request } = await import('undici') // on the first notice, so that the demo starts faster
   const { body } = await request(url, {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json; charset=utf-8',
       PartnerId: partnerId,
       Date: date,
-      // The whole path is signed, with the prefix that the platform's address may have.
+      // The whole path is signed, including a prefix of the platform's address.
       Authorization: authorization(clientId, clientSecret, { method: 'POST', path: url.pathname, date }),
       ...(key === undefined ? {} : { AppKey: clientId, [ENCRYPTION_HEADER]: 'encrypted' }),
     },
@@ -66,7 +66,7 @@ async function post(settings: Settings, path: string, text: string, signal: Abor
     bodyTimeout: TIMEOUT_MS,
     signal,
   })
-  // The HTTP status says little in this protocol; the code in the envelope counts.
+  // The code in the envelope counts; the HTTP status says little in this protocol.
   const answer = fieldsOf(readJson(await body.text()), 'the answer')
   return { code: whole(answer, 'code'), describe: String(answer.describe ?? '') }
 }
@@ -79,7 +79,7 @@ export interface Notice {
   acknowledged: boolean
   /** The last response of the platform, or why it could not be reached. */
   lastAnswer: string
-  /** Fulfilled after the first attempt, whatever came of it. */
+  /** Fulfilled after the first attempt, successful or not. */
   firstAttempt: Promise<void>
 }
 
@@ -93,15 +93,15 @@ export interface Outbox {
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 
-/** Doubles with each attempt; the random half keeps many notices from coming back all at once. */
+/** Doubles with each attempt; the random half spreads out the retries of many notices. */
 const pauseAfter = (attempts: number): number =>
   Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempts - 1)) * (0.5 + Math.random() / 2)
 
-/** Each notice is sent until it is acknowledged with code 200; one that is stuck does not hold up the others. */
+/** Sends each notice until it is acknowledged with code 200, independently of the others. */
 export function openOutbox({ partnerId, log }: Pick<Settings, 'partnerId' | 'log'>, deliver: Delivery): Outbox {
   const notices: Notice[] = []
   const closing = new AbortController()
-  setMaxListeners(0, closing.signal) // one for each notice on its way
+  setMaxListeners(0, closing.signal) // one for each notice being sent
 
   async function attempt(notice: Notice, text: string): Promise<void> {
     notice.attempts += 1
@@ -131,11 +131,11 @@ export function openOutbox({ partnerId, log }: Pick<Settings, 'partnerId' | 'log
         lastAnswer: '',
         firstAttempt: Promise.resolve(),
       }
-      // Serialised once: a retry sends exactly the same bytes, so the platform recognises it.
-      const text = writeJson({ partnerId: Number(partnerId), ...message })
+      // Serialised once, so that retries send the same bytes and the platform recognises them.
+      const text = writeJson({ partnerId: BigInt(partnerId), ...message })
       notices.push(notice)
       notice.firstAttempt = attempt(notice, text)
-      // Only closing ends it before the acknowledgement.
+      // Rejects only when the outbox closes.
       keepSending(notice, text).catch(() => undefined)
       return notice
     },

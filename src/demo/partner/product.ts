@@ -1,18 +1,18 @@
 import { beijingDate, daysAfter, isWeekend } from './wire.ts'
 
-/** A product as this shop keeps it: what it shows to the platform, and how it behaves behind that. */
+/** A product of this shop: its entry for the platform, and how the shop handles it. */
 export interface Product {
   readonly partnerDealId: string
   /** The entry of the product pull, as the platform receives it. */
   readonly entry: Entry
-  /** Where the bookable tickets come from: one open-date ticket, one a day, or one a day, session and seat level. */
+  /** What can be booked: one open-date ticket, one ticket per day, or one per day, session and seat level. */
   readonly calendar: 'open date' | 'days' | 'levels'
-  /** Tickets for each day (or session and level); -1 is unlimited. */
+  /** Tickets per day (or session and level); -1 is unlimited. */
   readonly stock: number
   readonly prices: Prices
-  /** Pay answers with vouchers, or with 598; then order query says a few seconds later that they are there, or a pay notice does. */
+  /** Pay returns vouchers, or 598; then they come a few seconds later, by order query or by pay notice. */
   readonly issues: 'at once' | 'later' | 'by notice'
-  /** Refund answers 200, 602 and a notice later, or 607. */
+  /** Refund returns 200, or 602 and a notice later, or 607. */
   readonly refunds: 'at once' | 'after review' | 'never'
   /** On the wire voucherType 1, 2 and 0. */
   readonly vouchers: 'one a ticket' | 'one an order' | 'none'
@@ -26,7 +26,7 @@ interface Prices {
   readonly settlement: number
 }
 
-/** The fields of the entry that this shop reads itself; it holds many more. */
+/** The fields of the entry that this shop reads itself; there are many more. */
 export interface Entry extends Readonly<Record<string, unknown>> {
   readonly partnerDealId: string
   readonly title: string
@@ -45,9 +45,9 @@ export const pricesOnTheWire = ({ market, mt, settlement }: Prices) => ({
   settlementPrice: yuan(settlement),
 })
 
-/** One thing that can be booked: a product on a day, in a session, on a seat level. Stock is counted for each. */
+/** A bookable unit: a product on a day, in a session, on a seat level. Each has its own stock. */
 export interface Offer {
-  /** Names the offer within the product; of a level calendar it is the partnerPrimaryKey. */
+  /** Identifies the offer within the product; in a level calendar, the partnerPrimaryKey. */
   readonly key: string
   /** None for open-date tickets. */
   readonly date?: string
@@ -74,13 +74,13 @@ const LEVELS = [
   { levelNo: 'B', levelName: '后区 Balcony', surcharge: 0 },
 ]
 
-const dearer = ({ market, mt, settlement }: Prices, surcharge: number): Prices => ({
+const withSurcharge = ({ market, mt, settlement }: Prices, surcharge: number): Prices => ({
   market: market + surcharge,
   mt: mt + surcharge,
   settlement: settlement + surcharge,
 })
 
-/** What can be booked from `first` to `last`, both included; of an open-date product, always its one ticket. */
+/** What can be booked from `first` to `last`, inclusive; for an open-date product always its one ticket. */
 export function offersOf(product: Product, first: string, last: string, now: Date): Offer[] {
   if (product.calendar === 'open date') return [{ key: '', prices: product.prices }]
   const days = Array.from({ length: DAYS_ON_SALE }, (_, day) => daysAfter(beijingDate(now), day))
@@ -88,13 +88,13 @@ export function offersOf(product: Product, first: string, last: string, now: Dat
 }
 
 function offersOn(product: Product, date: string): Offer[] {
-  const prices = dearer(product.prices, isWeekend(date) ? WEEKEND_SURCHARGE : 0)
+  const prices = withSurcharge(product.prices, isWeekend(date) ? WEEKEND_SURCHARGE : 0)
   if (product.calendar === 'days') return [{ key: date, date, prices }]
   return SESSIONS.flatMap((session) =>
     LEVELS.map(({ levelNo, levelName, surcharge }) => ({
       key: [product.partnerDealId, date, session.startTime, levelNo].join('/'),
       date,
-      prices: dearer(prices, surcharge),
+      prices: withSurcharge(prices, surcharge),
       seat: { ...session, levelNo, levelName },
     })),
   )

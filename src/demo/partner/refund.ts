@@ -1,10 +1,10 @@
 import { isClosed, type Order, orderOf, type Refund, type Shop, type Ticket, ticketsThatAre } from './shop.ts'
 import { type Answer, beijingTime, type Fields, positive, refuse, text, texts, whole } from './wire.ts'
 
-/** Order refund: once for one refundId, however often it is asked. */
+/** Order refund: once per refundId, however often it is called. */
 export function refundOrder(shop: Shop, body: Fields): Answer {
   const refundId = text(body, 'refundId')
-  // Money must not be given back twice. The answer is how that refund stands now.
+  // Money must not be given back twice: answer with the refund's present state.
   const known = shop.refunds.get(refundId)
   if (known) return answerOf(known)
 
@@ -17,7 +17,7 @@ export function refundOrder(shop: Shop, body: Fields): Answer {
   return answerOf(refund)
 }
 
-/** Holds the tickets, so that nobody can enter with them or have them refunded a second time. */
+/** Holds the tickets, so that nobody can enter with them or have them refunded twice. */
 function openRefund(shop: Shop, refundId: string, order: Order, tickets: readonly Ticket[]): Refund {
   const refund: Refund = { refundId, order, tickets, state: 'reviewing', reason: '', requestedAt: shop.now() }
   for (const ticket of tickets) ticket.state = 'held'
@@ -25,7 +25,7 @@ function openRefund(shop: Shop, refundId: string, order: Order, tickets: readonl
   return refund
 }
 
-/** The tickets to give back: those of the vouchers that are named, or any that nobody has used. */
+/** The tickets to refund: those of the given vouchers, or any unused ones. */
 function chooseTickets(order: Order, quantity: number, vouchers: readonly string[]): Ticket[] {
   if (ticketsThatAre(order, 'refunded').length === order.quantity) refuse(601, 'everything is already refunded')
   const isNamed = ({ voucher = '' }: Ticket): boolean => vouchers.length === 0 || vouchers.includes(voucher)
@@ -46,7 +46,7 @@ export function decide(refund: Refund, approve: boolean, reason: string, now: Da
 
 const CODES = { reviewing: 602, refunded: 200, refused: 606 } as const
 
-/** What the answer of order refund and the refund notice both say. */
+/** The content of both the answer of order refund and the refund notice. */
 export function answerOf(refund: Refund): Answer & { code: number; describe: string } {
   const { refundId, order, state, reason, requestedAt, decidedAt } = refund
   const describe = { reviewing: 'under review', refunded: 'success', refused: reason || 'refused' }[state]
@@ -66,8 +66,8 @@ export function answerOf(refund: Refund): Answer & { code: number; describe: str
 const EVERYTHING = -1
 
 /**
- * Refunded message: the platform has given the money back on its own account, so the tickets must not be used any
- * more. It is a fact and not a question: it is answered with success, and has its effect once for one refundSerialNo.
+ * Refunded message: the platform has given the money back on its own account, so the tickets must no longer be used. It
+ * states a fact, so it always succeeds; it takes effect once per refundSerialNo.
  */
 export function noteRefunded(shop: Shop, body: Fields): Answer {
   const order = orderOf(shop, body, 300)
@@ -78,14 +78,14 @@ export function noteRefunded(shop: Shop, body: Fields): Answer {
     order.state = 'pay failed'
     return {}
   }
-  // The serial may be that of a refund whose review has taken us too long: then this decides it.
+  // The serial may be that of a refund whose review took too long: then this message decides it.
   const known = shop.refunds.get(serial)
   const refund = known ?? openRefund(shop, serial, order, ticketsMeant(order, texts(body, 'voucherList'), count))
   if (refund.state === 'reviewing') decide(refund, true, '', shop.now())
   return {}
 }
 
-/** Unused tickets first, then those that a review holds; a used one cannot be taken back. */
+/** Unused tickets first, then those held by a review; a used one cannot be taken back. */
 function ticketsMeant(order: Order, vouchers: readonly string[], count: number): Ticket[] {
   const open = [...ticketsThatAre(order, 'unused'), ...ticketsThatAre(order, 'held')]
   return open.filter(({ voucher = '' }) => vouchers.length === 0 || vouchers.includes(voucher)).slice(0, count)

@@ -10,26 +10,26 @@ export interface Order {
   readonly orderId: bigint
   /** Our id. */
   readonly partnerOrderId: string
-  /** As it was when it was ordered: a later change does not touch what is sold. */
+  /** As it was when ordered: later changes do not affect it. */
   readonly product: Product
   offer: Offer
   readonly quantity: number
   readonly visitors: readonly Fields[]
   state: 'created' | 'paying' | 'issued' | 'create failed' | 'pay failed'
-  /** While paying: when the tickets will be there, in milliseconds since 1970. */
+  /** While paying: when the tickets will be ready, in milliseconds since 1970. */
   issuesAt: number
   /** Empty until they are issued. */
   tickets: readonly Ticket[]
-  /** Numbers of the reschedulings that are done. */
+  /** The rescheduleNos that have been carried out. */
   readonly rescheduled: Set<string>
 }
 
-/** One ticket is one person's entrance; a voucher code may open several. */
+/** A ticket admits one person; a voucher code may cover several tickets. */
 export interface Ticket {
-  /** None where the id card opens the gate. */
+  /** Absent if the ID card opens the gate. */
   readonly voucher?: string
   readonly credential?: Credential
-  /** Held: a refund is under review, so nobody may enter with it meanwhile. */
+  /** `held`: a refund is under review, so nobody may enter with it. */
   state: 'unused' | 'held' | 'used' | 'refunded'
 }
 
@@ -56,7 +56,7 @@ export const VOUCHER_TYPE = { none: 0, 'one a ticket': 1, 'one an order': 2 } as
 export const ticketsThatAre = (order: Order, state: Ticket['state']): Ticket[] =>
   order.tickets.filter((ticket) => ticket.state === state)
 
-/** The numbers of an order, cumulative: a notice that is late or lost does no harm, the next one says it all. */
+/** Cumulative totals: a late or lost notice does no harm, because the next one has them too. */
 export const quantitiesOf = (order: Order) => ({
   usedQuantity: ticketsThatAre(order, 'used').length,
   refundedQuantity: ticketsThatAre(order, 'refunded').length,
@@ -66,22 +66,22 @@ export const quantitiesOf = (order: Order) => ({
 export const isClosed = ({ state }: Order): boolean => state === 'create failed' || state === 'pay failed'
 
 /**
- * The state of the shop. Here it is kept in memory and each request is handled in one go, so nothing can come in
- * between. With a database, do in one transaction what one function here does, and lock the order first.
+ * The state of the shop. It is kept in memory and each request is handled synchronously, so nothing can interfere. With
+ * a database, use one transaction for each function here, and lock the order first.
  */
 export interface Shop {
   readonly now: () => Date
   readonly outbox: Outbox
   readonly products: Map<string, Product>
-  /** By the platform's order id, which is what makes order create idempotent. */
+  /** By the platform's order id, which makes order create idempotent. */
   readonly orders: Map<bigint, Order>
   /** Orders that were closed before their create arrived. */
   readonly closedUnseen: Set<bigint>
-  /** By the platform's refund id, which is what makes refunds idempotent. */
+  /** By the platform's refund id, which makes refunds idempotent. */
   readonly refunds: Map<string, Refund>
   /** The platform's view of our products. */
   readonly platformStatus: Map<string, number>
-  /** Cents that we have paid in beforehand. */
+  /** Our deposit in cents. */
   paidIn: number
 }
 
@@ -96,17 +96,17 @@ export const openShop = (now: () => Date, outbox: Outbox): Shop => ({
   paidIn: 100_000_000,
 })
 
-/** Twelve digits that nobody can guess; a voucher is worth money. */
+/** Twelve unpredictable digits: a voucher is worth money. */
 const newVoucher = (): string => String(randomInt(10 ** 11, 10 ** 12))
 
-/** The visitor's first document: `credentials` is number by type. */
+/** The visitor's first document; `credentials` holds numbers by type. */
 function credentialOf(order: Order, at: number): Credential | undefined {
   const credentials = fieldsOf(order.visitors[at]?.credentials ?? {}, 'credentials')
   const [first] = Object.entries(credentials)
   return first && { credentialType: Number(first[0]), credentialNo: String(first[1]) }
 }
 
-/** Makes the tickets of a paid order. */
+/** Issues the tickets of a paid order. */
 export function issue(order: Order): void {
   const shared = newVoucher()
   const { vouchers } = order.product
@@ -125,12 +125,12 @@ export function issue(order: Order): void {
 /** The order with this id as it stands now, or undefined. */
 export function findOrder(shop: Shop, orderId: bigint): Order | undefined {
   const order = shop.orders.get(orderId)
-  // Instead of another system that reports the tickets when it has made them.
+  // Stands in for another system that reports when the tickets are ready.
   if (order?.state === 'paying' && order.issuesAt <= shop.now().getTime()) issue(order)
   return order
 }
 
-/** The order that a request is about; `code` is the interface's code for an order that is not here. */
+/** The order of a request; `code` is the interface's code for an unknown order. */
 export function orderOf(shop: Shop, body: Fields, code: number): Order {
   const orderId = int64(body, 'orderId')
   return findOrder(shop, orderId) ?? refuse(code, `no order ${orderId}`)
@@ -139,7 +139,7 @@ export function orderOf(shop: Shop, body: Fields, code: number): Order {
 const UNLIMITED = -1
 
 /**
- * What is left of an offer; -1 is unlimited. Counted from the orders, so that it cannot drift away from them: an order
+ * What is left of an offer; -1 is unlimited. Counted from the orders, so that it always agrees with them: an order
  * holds its tickets from create until it is closed, and a refund gives them back.
  */
 export function stockLeft(shop: Shop, product: Product, offer: Offer): number {
@@ -157,7 +157,7 @@ export function isEnough(shop: Shop, product: Product, offer: Offer, quantity: n
   return left === UNLIMITED || left >= quantity
 }
 
-/** What an order takes from the deposit, in cents: nothing before its tickets are issued, less after refunds. */
+/** What an order costs the deposit, in cents: nothing before its tickets are issued, less after refunds. */
 const costOf = (order: Order): number =>
   isClosed(order) ? 0 : order.tickets.filter(({ state }) => state !== 'refunded').length * order.offer.prices.settlement
 
@@ -170,7 +170,7 @@ export function deposit(shop: Shop): number {
 
 const STATUS = { unused: 0, used: 1, refunded: 2, void: 3 } as const
 
-/** A voucher with several tickets is unused as long as one of them can still be used. */
+/** A voucher with several tickets counts as unused while one of them can still be used. */
 function statusOf(order: Order, tickets: readonly Ticket[]): number {
   if (isClosed(order)) return STATUS.void
   if (tickets.some(({ state }) => state === 'unused' || state === 'held')) return STATUS.unused
@@ -193,7 +193,7 @@ export const voucherList = (order: Order): object[] =>
     }
   })
 
-/** `credentialList` of orders with real names: which document opens the gate, and how far it has been used. */
+/** `credentialList` of real-name orders: which document opens the gate, and whether it has been used. */
 export const credentialList = (order: Order): object[] =>
   order.tickets.flatMap((ticket) =>
     ticket.credential
@@ -201,7 +201,7 @@ export const credentialList = (order: Order): object[] =>
       : [],
   )
 
-/** The tickets of an order: the body of a pay answer, and of a pay notice. */
+/** The tickets of an order: the body of the pay answer and of the pay notice. */
 export const issuedTickets = (order: Order): object => ({
   orderId: order.orderId,
   partnerOrderId: order.partnerOrderId,

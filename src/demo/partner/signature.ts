@@ -1,11 +1,11 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Everything there is to the signature, for both directions. Copy this file as it is. */
+/** The complete signature, for both directions. Copy this file as it is. */
 interface Signed {
   readonly method: string
-  /** The path alone, exactly as it is sent: with every prefix, without scheme, host and query. */
+  /** The path exactly as sent: with every prefix, without scheme, host and query. */
   readonly path: string
-  /** The text of the Date header, exactly as it is sent. Make it once and use it twice: to sign and to send. */
+  /** The Date header exactly as sent. Make it once and use it twice: to sign and to send. */
   readonly date: string
 }
 
@@ -20,7 +20,7 @@ export function authorization(clientId: string, clientSecret: string, signed: Si
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Whether two texts are equal, in a time that does not tell where they differ. Never compare signatures with ===. */
+/** Compares in constant time. Never compare signatures with ===. */
 const sameText = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other))
 
 /** A call as it arrived. */
@@ -34,16 +34,16 @@ interface Credentials {
   readonly clientSecret: string
 }
 
-/** What may be wrong with a call. The caller gets the same response in every case; only our own log has the reason. */
+/** What may be wrong with a call. The response is always the same; only our own log has the reason. */
 export type Problem = 'client' | 'date' | 'signature'
 
-/** A recorded call must not work for ever, and no two clocks agree exactly. */
+/** A recorded call must expire, but clocks never agree exactly. */
 const CLOCK_DIFFERENCE_MS = 10 * 60 * 1000
 
 /** Without the zone, Date.parse would read the time as local and be off by hours. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
 
-/** Everything that is wrong with the signature of a call; the call is the platform's when the list is empty. */
+/** Everything that is wrong with a call's signature; if the list is empty, the call is from the platform. */
 export function problemsOf(call: Call, { clientId, clientSecret }: Credentials, now: Date): Problem[] {
   const problems: Problem[] = []
   const caller = /^MWS (.*):/s.exec(call.authorization)?.[1]

@@ -2,8 +2,7 @@ import { parse, stringify } from 'lossless-json'
 
 /**
  * Order ids are 64-bit integers, and JSON.parse rounds them from 2^53 on: 8985652356562370001 becomes
- * 8985652356562370000, which is another order. So integers that a number cannot hold are read as bigint, and written
- * back as plain JSON numbers.
+ * 8985652356562370000, which is another order. So larger integers are read as bigint and written as plain JSON numbers.
  */
 const readNumber = (text: string): number | bigint => {
   const value = Number(text)
@@ -15,17 +14,17 @@ export const readJson = (text: string): unknown => parse(text, null, readNumber)
 
 export const writeJson = (value: object): string => stringify(value) ?? ''
 
-/** What an interface answers; code 200 and `success` unless it says otherwise. partnerId is added to all. */
+/** An interface's answer; by default code 200 and `success`. partnerId is added to all. */
 export interface Answer {
   readonly code?: number
   readonly describe?: string
   readonly body?: unknown
-  /** Some interfaces have fields next to `body`. */
+  /** Some interfaces have fields beside `body`. */
   readonly totalSize?: number
   readonly partnerDealId?: string
 }
 
-/** A failure as the platform is to read it. Without a code the interface's code for malformed requests is used. */
+/** A failure for the platform to read. Without a code, the interface's code for malformed requests is used. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: number | undefined
@@ -36,12 +35,12 @@ export class Refusal extends Error {
   }
 }
 
-/** Ends an interface with the code of the payload page that fits; `describe` is read by people. */
+/** Ends an interface call with a code of the payload page; `describe` is for people. */
 export function refuse(code: number, describe: string): never {
   throw new Refusal(describe, code)
 }
 
-/** Times on the wire are Beijing time without a zone, whatever the zone of the machine. */
+/** Times on the wire are Beijing time without a zone, whatever the machine's time zone. */
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -61,14 +60,14 @@ export const beijingDate = (at: Date): string => beijingTime(at).slice(0, 10)
 
 export const daysAfter = (date: string, days: number): string => calendar.format(Date.parse(date) + days * DAY_MS)
 
-/** Whether a text is a day that exists; 30 February does not. */
+/** Whether a text is an existing day; 30 February is not. */
 const isDate = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && daysAfter(text, 0) === text
 
-/** Saturday or Sunday; day 0 of the count was a Thursday. */
+/** Saturday or Sunday; the epoch began on a Thursday. */
 export const isWeekend = (date: string): boolean => [2, 3].includes((Date.parse(date) / DAY_MS) % 7)
 
-/** Reading the fields of a request. Errors name the field, so that a mistake is found without asking. */
+/** Readers for the fields of a request. Errors name the field. */
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -81,7 +80,7 @@ export function fieldsOf(value: unknown, name: string): Fields {
   return value as Fields
 }
 
-/** Null and empty text count as left out. */
+/** Null and empty text count as absent. */
 export const has = (fields: Fields, name: string): boolean => !['', null, undefined].includes(fields[name] as '')
 
 export function text(fields: Fields, name: string): string {
@@ -108,7 +107,7 @@ export const positive = (fields: Fields, name: string): number => {
   return value >= 1 ? value : wrong(name, 'at least 1')
 }
 
-/** A price in yuan, as cents: money is never compared or added up in fractions. */
+/** A price in yuan, as cents: never compare or add money in fractions. */
 export function cents(fields: Fields, name: string): number {
   const yuan = has(fields, name) ? Number(fields[name]) : Number.NaN
   return Number.isFinite(yuan) ? Math.round(yuan * 100) : wrong(name, 'a price in yuan')
@@ -119,7 +118,7 @@ export function date(fields: Fields, name: string): string {
   return isDate(value) ? value : wrong(name, 'a date, yyyy-MM-dd')
 }
 
-/** A list that may be left out. */
+/** An optional list. */
 export function list(fields: Fields, name: string): readonly unknown[] {
   const value = fields[name] ?? []
   return Array.isArray(value) ? value : wrong(name, 'a list')

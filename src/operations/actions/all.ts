@@ -23,7 +23,7 @@ import { JOB_ACTIONS, type ServiceDeps } from '../jobs/index.ts'
 import { OPERATOR_ACTIONS } from '../operators/index.ts'
 import { operatorsOpenApi } from './openapi.ts'
 
-/** What operators may do, by the section of the console that has it. */
+/** Everything operators can do, grouped by the console section that offers it. */
 export const ACTIONS = {
   apps: [
     ...appActions(liveGrantsOf, TEAM_ACTIONS.teamOfApp),
@@ -51,7 +51,7 @@ export const ACTIONS = {
   settings: SETTING_ACTIONS,
 } as const satisfies Readonly<Record<string, readonly Action<ServiceDeps>[]>>
 
-/** The description of all, itself among them. */
+/** The OpenAPI document, which also describes this operation. */
 const DESCRIPTION = action({
   route: 'GET /openapi.json',
   role: 'viewer',
@@ -82,7 +82,7 @@ interface Permission {
   readonly command?: string
 }
 
-/** Only on the machine of the service, which has its database: whoever can do that is an admin. */
+/** These need the service's machine and its database; whoever has access to those counts as an admin. */
 const COMMANDS_ON_THE_MACHINE = ['migrate', 'purge', 'reseal', 'demo remove', 'shards move-in']
 const ON_THE_MACHINE = COMMANDS_ON_THE_MACHINE.map((command): Permission => ({ role: 'admin', command }))
 
@@ -95,10 +95,10 @@ const permissionsOf = (action: Action): Permission[] => [
   ...(action.previewRole ? [{ route: `GET ${partsOf(action.route).path}`, role: action.previewRole }] : []),
 ]
 
-/** Which role every operation needs; one that is not listed is refused to everybody. */
+/** The role each operation requires. An operation that is not listed is refused to everybody. */
 export const PERMISSIONS: readonly Permission[] = [...ALL_ACTIONS.flatMap(permissionsOf), ...ON_THE_MACHINE]
 
-/** Method and pattern of a route, as `GET /admin/v1/apps`, to the role that it needs. */
+/** The required role by method and route pattern, such as `GET /admin/v1/apps`. */
 export const ROUTE_ROLES: ReadonlyMap<string, Role> = new Map([
   ...PERMISSIONS.flatMap(({ role, route }) => (route ? [[route.replace(' ', ' /admin/v1'), role] as const] : [])),
   ['GET /metrics', 'viewer'] as const,

@@ -6,32 +6,37 @@ import type { Download } from '../../platform/lib/web/download.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { rowsIn, type Values } from './values.ts'
 
-/** A whole list as a file, read page by page while it is sent. */
+/** Exports a whole list as a file, reading it page by page while it is sent. */
 
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 export const exportQuery = z.object({ export: z.enum(EXPORT_FORMATS) })
 
-/** What one export reads at most: a search may have pages with few rows, or none. */
-const MOST = { rows: 100_000, pages: 1_000 } as const
+/** The most that one export reads. Pages are limited too, because a search may return pages with few rows or none. */
+const LIMIT = { rows: 100_000, pages: 1_000 } as const
 
-/** A page of the list: what stands in `page` besides its filters. */
+/** Reads one page of the list; `page` holds `limit` and `after`, which are added to the filters. */
 type Read = (page: Readonly<Record<string, string>>) => Promise<Values>
 
-interface Shown {
+interface Presentation {
   readonly t: Translate
   readonly now: Date
 }
 
-/** A download; throws what the first page throws, before anything is sent. */
-export async function exportOf(action: Action, format: ExportFormat, read: Read, shown: Shown): Promise<Download> {
+/** If the first page throws, so does this, before anything is sent. */
+export async function exportOf(
+  action: Action,
+  format: ExportFormat,
+  read: Read,
+  presentation: Presentation,
+): Promise<Download> {
   const { rows = '' } = action.list ?? {}
-  const ofLimit: Read = (page) => read({ limit: '1000', ...page })
-  const first = await ofLimit({})
-  let left: number = MOST.rows
+  const readPage: Read = (page) => read({ limit: '1000', ...page })
+  const first = await readPage({})
+  let left: number = LIMIT.rows
   let next: unknown
   async function* bounded() {
-    for await (const page of pagesOf(ofLimit, first, MOST.pages)) {
+    for await (const page of pagesOf(readPage, first, LIMIT.pages)) {
       yield page
       next = page.next
       left -= rowsIn(page, rows).length
@@ -41,38 +46,37 @@ export async function exportOf(action: Action, format: ExportFormat, read: Read,
   async function* parts() {
     // Excel reads UTF-8 only where the file says so.
     if (format === 'csv') yield '\ufeff'
-    yield* linesOf(action, format, shown, bounded())
-    if (typeof next === 'string') yield endOf(format, next, shown.t)
+    yield* linesOf(action, format, presentation, bounded())
+    if (typeof next === 'string') yield truncationLine(format, next, presentation.t)
   }
   return { name: `${rows}.${format}`, type: EXPORT_TYPES[format], parts: parts() }
 }
 
-/** The last line of a file that has not all: who works with it must not take it for the whole list. */
-const endOf = (format: ExportFormat, next: string, t: Translate): string =>
+/** The last line of an incomplete file, so that nobody takes it for the whole list. */
+const truncationLine = (format: ExportFormat, next: string, t: Translate): string =>
   format === 'csv'
     ? csvLine([t('actions.export.goes_on')])
     : `${stringifyLossless({ next, more: t('actions.export.goes_on') })}\n`
 
-/** The pages of a list, one after the other. */
-export async function* pagesOf(read: Read, first?: Values, most = Number.POSITIVE_INFINITY): AsyncGenerator<Values> {
+export async function* pagesOf(read: Read, first?: Values, limit = Number.POSITIVE_INFINITY): AsyncGenerator<Values> {
   let output = first ?? (await read({}))
   for (let page = 1; ; page++) {
     yield output
-    if (typeof output.next !== 'string' || page >= most) return
+    if (typeof output.next !== 'string' || page >= limit) return
     output = await read({ after: output.next })
   }
 }
 
-/** A line a row; of CSV the names of the columns first. */
+/** One line per row; CSV begins with the column names. */
 export async function* linesOf(
   { list }: Action,
   format: ExportFormat,
-  { t, now }: Shown,
+  { t, now }: Presentation,
   pages: AsyncIterable<Values>,
 ): AsyncGenerator<string> {
   if (!list) return
-  const isTold = (name: string) => list.columns.some((column) => column.name === name && column.onTerminalOnly)
-  const columns = list.columns.filter(({ name, onPagesOnly }) => !(onPagesOnly && isTold(name)))
+  const isOnTerminal = (name: string) => list.columns.some((column) => column.name === name && column.onTerminalOnly)
+  const columns = list.columns.filter(({ name, onPagesOnly }) => !(onPagesOnly && isOnTerminal(name)))
   if (format === 'csv') yield csvLine(columns.map(({ name }) => name))
   for await (const output of pages) {
     for (const row of rowsIn(output, list.rows))
@@ -82,7 +86,7 @@ export async function* linesOf(
   }
 }
 
-/** No formula, though it may begin as one. */
+/** Safe in a spreadsheet although it may start like a formula, with a minus sign. */
 const NUMBER = /^-?\d+(?:\.\d+)?$/
 
 function csvCell(value: unknown): string {

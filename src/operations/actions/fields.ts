@@ -1,29 +1,29 @@
 import { z } from 'zod'
 import { type Action, namesIn, partsOf } from '../../platform/lib/action.ts'
 
-/** A field of an action's input, as a form, a command and the API description need it. */
+/** One input field of an action, as forms, commands and the API description need it. */
 export interface Field {
   readonly name: string
-  /** How it is typed; `list`: several texts, `pairs`: texts by name. */
+  /** `list` is several texts, `pairs` texts by name. */
   readonly kind: 'text' | 'number' | 'date' | 'switch' | 'list' | 'pairs' | 'json'
-  /** All that it, or an entry of a list, may be; none where it is free. */
+  /** The allowed values of the field or of a list's entries; empty if any value is allowed. */
   readonly choices: readonly string[]
   readonly required: boolean
-  /** null empties it. */
+  /** Whether null clears it. */
   readonly nullable: boolean
   readonly initially: unknown
   readonly most: number | undefined
-  /** It must not be shown again, nor stand in an address. */
+  /** Must never be shown again or appear in a URL. */
   readonly secret: boolean
   /** `--host` for `hosts`. */
   readonly flag: string
-  /** What its schema says of it, in English, where no text does. */
+  /** The schema's own description, in English, for fields without a localized text. */
   readonly description: string | undefined
-  /** Flag that turns a switch off; without it `--no-` and its own. */
+  /** The flag that turns a switch off; by default `--no-<flag>`. */
   readonly off: string | undefined
 }
 
-/** A JSON Schema, as `z.toJSONSchema` makes it. */
+/** A JSON Schema, as `z.toJSONSchema` produces it. */
 export type JsonSchema = Readonly<{
   type?: string | readonly string[]
   anyOf?: readonly JsonSchema[]
@@ -37,12 +37,12 @@ export type JsonSchema = Readonly<{
   default?: unknown
   maxLength?: number
   description?: string
-  /** What `.meta()` may hold. */
+  /** From `.meta()`. */
   flag?: string
   off?: string
   wire?: string
   secret?: boolean
-  /** No form and no option has it. */
+  /** Offered neither by forms nor as an option. */
   apiOnly?: boolean
   [more: string]: unknown
 }>
@@ -50,7 +50,7 @@ export type JsonSchema = Readonly<{
 /** Cache: reading a schema takes milliseconds, and it never changes. */
 const known = new WeakMap<z.ZodType, JsonSchema>()
 
-/** The JSON Schema of what may be sent. 64-bit ids have no type there: they are numbers or texts. */
+/** The JSON Schema of what may be sent. 64-bit ids have no type in it: they may be numbers or texts. */
 export function inputSchema(input: z.ZodType): JsonSchema {
   const schema = known.get(input) ?? (z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as JsonSchema)
   known.set(input, schema)
@@ -88,17 +88,16 @@ function fieldOf(name: string, schema: JsonSchema, required: boolean): Field {
   }
 }
 
-/** Which page of a list. */
+/** Fields that select a page of a list. */
 const PAGING = new Set(['limit', 'after'])
 
-/** `limit`, and `after` where it is read page by page. */
+/** `limit`, and `after` if the list is paginated. */
 export const pagingOf = ({ input }: Pick<Action, 'input'>): string[] =>
   Object.keys(inputSchema(input).properties ?? {}).filter((name) => PAGING.has(name))
 
-/** Whether it is read page by page. */
 export const isPaged = (action: Pick<Action, 'input'>): boolean => pagingOf(action).includes('after')
 
-/** The fields of an input that a form has: not those that choose the page of a list. */
+/** The input fields that a form shows: all but those for paging. */
 export function fieldsOf({ input }: Pick<Action, 'input'>): Field[] {
   const { properties = {}, required = [] } = inputSchema(input)
   return Object.entries(properties)

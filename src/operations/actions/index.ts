@@ -6,13 +6,14 @@ export { type Field, fieldsOf, isPaged, pagingOf, typedFields } from './fields.t
 export { columnsOn, nameOfFact, shownOf } from './shown.ts'
 export { choiceOf, hintOf, labelOf, sharedChoice } from './texts.ts'
 export {
-  jsonIfOne,
-  numberIfOne,
+  isRecord,
+  jsonOrText,
+  numberOrText,
   pairsOf,
   recordIn,
   rowsIn,
   shownOnce,
-  tableOf,
+  tableRows,
   type Values,
   withCounts,
 } from './values.ts'

@@ -6,13 +6,12 @@ import { hintOf, labelOf } from './texts.ts'
 const INT64: JsonSchema = { type: 'integer', format: 'int64' }
 const DIGITS: JsonSchema = { type: 'string', pattern: '^\\d+$' }
 
-/** Our own `.meta()` for forms and commands; names of properties are always strings in JSON. */
+/** Our own `.meta()` for forms and commands, and `propertyNames`, which JSON makes redundant. */
 const LEFT_OUT = ['flag', 'off', 'wire', 'apiOnly', 'least', 'propertyNames']
 
 /**
- * The schema of a body for the description of the API. Of a part without a type, of null or {} as a default and of
- * integers that are called numbers, generators of clients make programs that do not compile; only some languages know
- * \p{…}.
+ * The schema of a body for the API description. Client generators produce code that does not compile from parts without
+ * a type, from null or {} as a default and from integers declared as numbers; only some languages know \p{…}.
  */
 function apiSchema(schema: JsonSchema): JsonSchema {
   const { anyOf, properties, items, secret, ...rest } = schema
@@ -39,7 +38,7 @@ const isKept = (name: string, value: unknown): boolean =>
   !(name === 'pattern' && String(value).includes('\\p{')) &&
   Math.abs(Number(value)) !== Number.MAX_SAFE_INTEGER
 
-/** A `z.bigint()` comes out empty, as JSON Schema has no 64-bit numbers: the other options describe the value. */
+/** A `z.bigint()` becomes an empty schema, as JSON Schema has no 64-bit numbers: the other options describe it. */
 function choice(options: readonly JsonSchema[]): JsonSchema {
   const all = options.flatMap((option) => option.anyOf ?? [option]).filter((option) => !isEmpty(option))
   const others = simplest(all.filter(({ type }) => type !== 'null'))
@@ -49,14 +48,14 @@ function choice(options: readonly JsonSchema[]): JsonSchema {
   return { ...only, ...(mayBeNull && { type: [only?.type ?? [], 'null'].flat() }) }
 }
 
-/** Texts that differ in their patterns alone become one: the description says more. */
+/** Merges strings that differ only in their patterns: the description says more. */
 function simplest(options: readonly JsonSchema[]): readonly JsonSchema[] {
   const types = options.map(({ type }) => type)
   if (types.every((type) => type === 'string')) return options.length > 1 ? [{ type: 'string' }] : options
   return types[0] === 'integer' && types.includes('string') ? [INT64, DIGITS] : options
 }
 
-/** The schema of a parameter, which is always sent as text. */
+/** Parameters are always sent as text. */
 function parameterSchema(schema: JsonSchema): JsonSchema {
   const { anyOf, type, ...rest } = apiSchema(schema)
   const text = anyOf?.find((option) => option.type === 'string')
@@ -135,7 +134,6 @@ const preview = (action: Action, role: string, t: Translate): Part => ({
   responses: responses({ type: 'object' }),
 })
 
-/** Where the rows of a list are. */
 function dataOf(action: Action): Part {
   if (!action.list) return { type: 'object' }
   const rows = { [action.list.rows]: { type: 'array', items: { type: 'object' } } }
@@ -143,7 +141,7 @@ function dataOf(action: Action): Part {
   return { type: 'object', required: Object.keys(properties), properties }
 }
 
-/** A file is no envelope; what failed is one all the same. */
+/** A successful answer is the file itself, without the envelope; failures still have it. */
 const fileContent = (types: readonly string[]): Part =>
   Object.fromEntries(
     types.map((type) => [
@@ -159,7 +157,7 @@ const responses = (data: Part, file?: Part): Part => ({
   ...{ 400: ref('BadInput'), 401: ref('NoToken'), 403: ref('NoRole'), 404: ref('NotFound') },
 })
 
-/** Each field with what is to be known of it, and whether the path has it. */
+/** Each field with its description, and whether it is in the path. */
 function describedFields(action: Action, t: Translate) {
   const { properties = {}, required = [] } = inputSchema(action.input)
   const inPath = namesIn(partsOf(action.route).path)
@@ -184,7 +182,6 @@ const parameters = (action: Action, t: Translate, readsQuery: boolean): Part[] =
       schema: parameterSchema(schema),
     }))
 
-/** Of an input that is one of several objects, each of them. */
 function requestBody(action: Action, t: Translate): Part {
   const { oneOf } = inputSchema(action.input)
   if (oneOf) return { requestBody: { required: true, content: json({ oneOf: oneOf.map(apiSchema) }) } }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { type Action, elevatedBy, namesIn, partsOf, routesOf } from '../../platform/lib/action.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
@@ -12,15 +12,14 @@ import { echo } from '../../platform/lib/web/rescode.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { ALL_ACTIONS } from './all.ts'
 import { fieldsOf, typedFields } from './fields.ts'
-import { numberIfOne } from './values.ts'
+import { numberOrText } from './values.ts'
 
-/** Every operation of operators that a room declares as a row, below /admin/v1. */
+/** The admin API: a route below /admin/v1 for every operation that a room declares. */
 export const actionsRoom: FastifyPluginAsync<{ deps: ServiceDeps }> = async (room, { deps }) => {
   await room.register(
     async (app) => {
       forOperatorsOnly(app)
       app.addHook('preHandler', async (request) => noteSubject(request))
-      // For the paths and methods that no room has below /admin/v1.
       app.setNotFoundHandler((request) => {
         throw noSuchRoute(request)
       })
@@ -30,7 +29,7 @@ export const actionsRoom: FastifyPluginAsync<{ deps: ServiceDeps }> = async (roo
   )
 }
 
-/** Deps with the operator of the request as actor, for the audit log. */
+/** Deps with the request's operator as the actor, for the audit log. */
 function onBehalfOf(deps: ServiceDeps, request: FastifyRequest): ServiceDeps {
   const { kind, name } = operatorOf(request)
   return { ...deps, actor: { ...actorOf(request, kind ?? 'operator', name), by: kind ? 'command' : 'api' } }
@@ -40,7 +39,7 @@ function actionRoute(app: FastifyInstance, deps: ServiceDeps, action: Action<Ser
   const { method, path } = partsOf(action.route)
   const answer =
     (perform: typeof action.perform, readsQuery: boolean, fixed = {}) =>
-    async (request: FastifyRequest, reply: Reply) => {
+    async (request: FastifyRequest, reply: FastifyReply) => {
       const given = inputOf(request, action, readsQuery, fixed)
       const elevated = elevatedBy(action, given)
       if (elevated) await app.requireRole(request, elevated.role, elevated.what)
@@ -67,7 +66,7 @@ function actionRoute(app: FastifyInstance, deps: ServiceDeps, action: Action<Ser
     app.get(path, { config: { readsQuery: true } }, answer(action.foresee, true))
 }
 
-/** For the answer; the log has their fields. */
+/** Returns the warnings for the answer, and logs only which fields they are about. */
 function warningsIn(request: FastifyRequest, { warnings }: Action, output: object): object {
   const warned = warnings?.of(output) ?? []
   if (!warnings || warned.length === 0) return {}
@@ -76,13 +75,11 @@ function warningsIn(request: FastifyRequest, { warnings }: Action, output: objec
   return { warnings: warned }
 }
 
-type Reply = Parameters<typeof answerLossless>[1]
-
-/** Whether it can be asked for without a body. */
+/** Whether it may be called without a body. */
 const needsNoBody = (action: Action): boolean =>
   partsOf(action.route).method !== 'PATCH' && typedFields(action).every(({ required }) => !required)
 
-/** What the path, and the query or the body, say. A field of the path is not said again. */
+/** The fields of the path together with those of the query or body, which must not repeat one of the path. */
 function inputOf({ params, query, body }: FastifyRequest, action: Action, readsQuery: boolean, fixed: object): unknown {
   const given: unknown = readsQuery ? withNumbers(action, query) : (body ?? (needsNoBody(action) ? {} : undefined))
   const isRecord = typeof given === 'object' && given !== null && !Array.isArray(given)
@@ -92,13 +89,13 @@ function inputOf({ params, query, body }: FastifyRequest, action: Action, readsQ
   return { ...given, ...withNumbers(action, params), ...fixed }
 }
 
-/** An address has texts alone. */
+/** Everything in a URL is text: converts what the schema wants as a number. */
 function withNumbers(action: Action, texts: unknown): object {
   const numbers = new Set(fieldsOf(action).flatMap(({ name, kind }) => (kind === 'number' ? [name] : [])))
   return Object.fromEntries(
     Object.entries(Object(texts)).map(([name, text]) => [
       name,
-      numbers.has(name) && typeof text === 'string' ? numberIfOne(text) : text,
+      numbers.has(name) && typeof text === 'string' ? numberOrText(text) : text,
     ]),
   )
 }

@@ -2,16 +2,16 @@ import { type Action, type Column, cellOf } from '../../platform/lib/action.ts'
 import { LocalizedText } from '../../platform/lib/localized-text.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { labelOf } from './texts.ts'
-import { isCounts, isRecord, tableOf, type Values } from './values.ts'
+import { isCounts, isRecord, tableRows, type Values } from './values.ts'
 
-/** What is shown of an output, on the terminal and on pages, as its row declares it. */
+/** Decides what of an output is shown, on the terminal and on pages, as its action declares. */
 
 export interface ShownFact {
   readonly name: string
   readonly value: unknown
-  /** The field whose entries are facts: counts by name, or texts by name. */
+  /** The field that this fact is an entry of: counts or texts by name. */
   readonly in?: string
-  /** How it is shown of which row, where the action declares that. */
+  /** How `row` shows it, if the action declares that. */
   readonly column?: Column<object>
   readonly row: Values
 }
@@ -20,15 +20,14 @@ interface ShownTable {
   readonly name: string
   readonly columns: readonly Column<object>[]
   readonly rows: readonly Values[]
-  /** What names the row that the list is of, where that is a row of another table. */
+  /** Names the row of another table that this list belongs to. */
   readonly of?: string
 }
 
 interface ShownValues {
   readonly facts: ShownFact[]
-  /** Lists of objects. */
   readonly tables: ShownTable[]
-  /** Values that nobody knows the fields of, and on a terminal texts of several lines. */
+  /** Values of unknown structure, and on a terminal texts of several lines. */
   readonly texts: (readonly [name: string, value: unknown])[]
 }
 
@@ -41,19 +40,19 @@ interface Surface {
 export const columnsOn = (on: Surface['on'], columns: readonly Column<object>[]): readonly Column<object>[] =>
   columns.filter((column) => !(on === 'page' ? column.onTerminalOnly : column.onPagesOnly))
 
-/** An object without anything in it is a value like any other. */
+/** An empty object counts as a plain value. */
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' &&
   !(value instanceof Date || value instanceof LocalizedText) &&
   Object.keys(value ?? {}).length > 0
 
-/** Other fields may have the name of a part: a refund names the codes of its vouchers. */
+/** Needed because other fields may share the name of a part: a refund's `vouchers` are codes. */
 const isRecordList = (value: unknown): boolean => Array.isArray(value) && value.some(isRecord)
 
 const isJson = (value: unknown): boolean =>
   isObject(value) && (!Array.isArray(value) || value.some((entry) => isObject(entry)))
 
-/** An object of a declared part is facts by its columns, a list a table; a part without columns a fact for each entry. */
+/** Of a declared part, an object becomes facts by its columns, a list a table; without columns, one fact per entry. */
 export function shownOf({ parts }: Pick<Action, 'parts'>, values: Values, surface: Surface): ShownValues {
   const shown: ShownValues = { facts: [], tables: [], texts: [] }
   const { on, t, now } = surface
@@ -66,13 +65,13 @@ export function shownOf({ parts }: Pick<Action, 'parts'>, values: Values, surfac
     if (!isObject(value)) return void shown.facts.push({ name, value, row, ...(column ? { column } : {}) })
     if (columns && Array.isArray(value)) {
       shown.tables.push({ name, columns, rows: value, ...(of === undefined ? {} : { of }) })
-      for (const one of value as Values[])
-        for (const [entry, list] of Object.entries(one))
+      for (const item of value as Values[])
+        for (const [entry, list] of Object.entries(item))
           if (parts?.[entry] && isRecordList(list) && !columns.some((column) => column.name === entry))
-            add(entry, list, one, undefined, columns[0] && String(cellOf(columns[0], one, t, now)))
+            add(entry, list, item, undefined, columns[0] && String(cellOf(columns[0], item, t, now)))
       return
     }
-    const table = parts ? undefined : tableOf(value)
+    const table = parts ? undefined : tableRows(value)
     if (table) {
       const names = Object.keys(table[0] ?? {})
       return void shown.tables.push({ name, columns: names.map((name) => ({ name })), rows: table })
@@ -83,14 +82,14 @@ export function shownOf({ parts }: Pick<Action, 'parts'>, values: Values, surfac
         return
       }
       if (columns || isCounts(value)) {
-        for (const [entry, one] of Object.entries(value)) {
-          if (parts?.[entry] && isRecordList(one)) add(entry, one, value, undefined, String(Object.values(value)[0]))
-          else shown.facts.push({ name: entry, value: one, in: name, row })
+        for (const [entry, item] of Object.entries(value)) {
+          if (parts?.[entry] && isRecordList(item)) add(entry, item, value, undefined, String(Object.values(value)[0]))
+          else shown.facts.push({ name: entry, value: item, in: name, row })
         }
         return
       }
       if (Object.keys(value).some((entry) => parts?.[entry])) {
-        for (const [entry, one] of Object.entries(value)) add(entry, one, value)
+        for (const [entry, item] of Object.entries(value)) add(entry, item, value)
         return
       }
     }
@@ -101,7 +100,7 @@ export function shownOf({ parts }: Pick<Action, 'parts'>, values: Values, surfac
   return shown
 }
 
-/** What a page calls a fact: of an entry with what it is of, where no text has its name there. */
+/** The label of a fact. An entry without a text of its own is labelled with the field that it is in. */
 export function nameOfFact(
   action: Pick<Action, 'id' | 'parts'>,
   { name, in: group }: Pick<ShownFact, 'name' | 'in'>,

@@ -7,9 +7,9 @@ import {
   type Field,
   fieldsOf,
   hintOf,
-  jsonIfOne,
+  jsonOrText,
   labelOf,
-  numberIfOne,
+  numberOrText,
   pairsOf,
   type Values,
 } from '../actions/index.ts'
@@ -18,7 +18,7 @@ import type { CliContext } from './context.ts'
 import { readSecret } from './read-secret.ts'
 import { collect, collectWords } from './text.ts'
 
-/** The options of an action's fields, and what was typed with them. */
+/** Turns an action's fields into options, and the options back into fields. */
 
 const t = translator('en')
 
@@ -44,13 +44,13 @@ export function addOption(command: Command, action: Action<ServiceDeps>, field: 
 
 function optionOf({ kind, flag, choices }: Field, help: string): Option {
   const option = new Option(kind === 'switch' ? `--${flag}` : `--${flag} <${flag.split('-').at(-1)}>`, help)
-  if (kind === 'number') option.argParser(numberIfOne)
-  if (kind === 'json') option.argParser(jsonIfOne)
+  if (kind === 'number') option.argParser(numberOrText)
+  if (kind === 'json') option.argParser(jsonOrText)
   if (kind === 'list' || kind === 'pairs') option.argParser(choices.length > 0 ? collectWords : collect)
   return option
 }
 
-/** An option for each field of an input that is no action's; reads what was typed, and says what messages call it. */
+/** Adds an option per field for commands without an action; returns how to read them and what messages call them. */
 export function addOptions(command: Command, input: z.ZodType) {
   const fields = fieldsOf({ input: input as z.ZodType<object> })
   for (const field of fields) command.addOption(optionOf(field, field.description ?? field.name))
@@ -61,7 +61,7 @@ export function addOptions(command: Command, input: z.ZodType) {
   }
 }
 
-/** `--no-host` is a list without entries, and `--no-logo-url` null. */
+/** `--no-host` gives an empty list, and `--no-logo-url` null. */
 export function typedValue({ kind, flag, off }: Field, options: Values): unknown {
   const typed = options[new Option(`--${flag}`).attributeName()]
   if (off && options[new Option(`--${off}`).attributeName()] === true) {
@@ -72,7 +72,7 @@ export function typedValue({ kind, flag, off }: Field, options: Values): unknown
   return kind === 'pairs' && Array.isArray(typed) ? pairsOf(typed) : typed
 }
 
-/** Secrets are asked for, or read from standard input: arguments are visible to everybody who can list processes. */
+/** Prompts for secrets, or reads them from standard input: anybody who can list processes sees arguments. */
 export async function secretsTyped(
   { terminal }: CliContext,
   action: Action<ServiceDeps>,
@@ -81,11 +81,11 @@ export async function secretsTyped(
 ): Promise<Values> {
   const typed: Record<string, unknown> = {}
   for (const { name, flag } of fields.filter(({ secret }) => secret)) {
-    const seen = options[new Option(`--${flag}`).attributeName()]
-    if (seen !== undefined) terminal.stderr.write(`${t('command.was_visible', { flag })}\n`)
+    const visible = options[new Option(`--${flag}`).attributeName()]
+    if (visible !== undefined) terminal.stderr.write(`${t('command.was_visible', { flag })}\n`)
     const fromInput = options[new Option(`--${flag}-stdin`).attributeName()] === true
-    const asked = { field: flag, question: labelOf(t, action, name), fromInput, twice: true }
-    typed[name] = seen ?? (await readSecret(terminal, asked))
+    const prompt = { field: flag, question: labelOf(t, action, name), fromInput, twice: true }
+    typed[name] = visible ?? (await readSecret(terminal, prompt))
   }
   return typed
 }

@@ -7,29 +7,29 @@ import type { ServiceDeps } from '../jobs/index.ts'
 import type { Terminal } from './terminal.ts'
 import { aligned, printable, readable } from './text.ts'
 
-/** The output of an action for a person. */
+/** Prints an action's output for a person to read. */
 
 const t = translator('en')
 
-type Given = Action<ServiceDeps>
-type Columns = NonNullable<Given['list']>['columns']
+type ServiceAction = Action<ServiceDeps>
+type Columns = NonNullable<ServiceAction['list']>['columns']
 
 const here = () => ({ on: 'terminal', t, now: systemClock.now() }) as const
 
 export const textOf =
-  (action: Given) =>
+  (action: ServiceAction) =>
   (output: Values): string => {
     const { id, list, record: name, once: onlyOnce = [] } = action
     if (list) return listText(action, list, output)
     const [record, beside] = recordIn(name, output)
     const verdict = action.verdict?.(output)
-    const told = action.told && { ...action.told(output) }
+    const details = action.told && { ...action.told(output) }
     const once = shownOnce(onlyOnce, output)
-    const kept = Object.entries({ ...(told && !name ? {} : record), ...(told ? {} : beside) })
+    const kept = Object.entries({ ...(details && !name ? {} : record), ...(details ? {} : beside) })
     const next = action.next?.(output)
     return [
       ...recordText(action, Object.fromEntries(kept.filter(([field]) => !onlyOnce.includes(field)))),
-      ...(verdict ? [t(verdict.text), ...(told ? recordText(action, told) : [])] : []),
+      ...(verdict ? [t(verdict.text), ...(details ? recordText(action, details) : [])] : []),
       ...(once.length > 0
         ? [
             ...recordText(action, Object.fromEntries(once.map((field) => [field, output[field]]))),
@@ -42,18 +42,18 @@ export const textOf =
 
 const SHARED = { once: 'command.once', would: 'command.would' } as const
 
-/** The action's own text, else the one that all share. */
+/** The action's own text, else the shared one. */
 const sharedText = (id: string, what: keyof typeof SHARED): string =>
   t(t.has(`action.${id}.${what}`) ? `action.${id}.${what}` : SHARED[what])
 
-/** On standard error, so that what is printed stays as it is for programs. */
-export function warn({ stderr }: Terminal, { warnings }: Given, output: Values): void {
+/** On standard error: programs read standard output. */
+export function warn({ stderr }: Terminal, { warnings }: ServiceAction, output: Values): void {
   for (const { field, problem } of warnings?.of(output) ?? [])
     stderr.write(`warning: ${printable(`${field} ${problem}`)}\n`)
 }
 
-/** A fact a line, and below them each list of objects as a table, and what has lines of its own. */
-function recordText(action: Pick<Given, 'parts'>, values: Values): string[] {
+/** One fact per line, followed by lists of objects as tables and by multi-line texts. */
+function recordText(action: Pick<ServiceAction, 'parts'>, values: Values): string[] {
   const { facts, tables, texts } = shownOf(action, values, here())
   const lines = facts.map(({ name, value, in: group }) => {
     const isEntry = group !== undefined && action.parts?.[group] !== undefined
@@ -76,11 +76,15 @@ function tableText(columns: Columns, rows: readonly Values[]): string {
 }
 
 export const foreseenText =
-  ({ id }: Given) =>
+  ({ id }: ServiceAction) =>
   (output: Values): string =>
     [sharedText(id, 'would'), ...recordText({}, output), t('command.repeat')].join('\n')
 
-function listText({ cut }: Given, { rows: name, columns }: NonNullable<Given['list']>, output: Values): string {
+function listText(
+  { cut }: ServiceAction,
+  { rows: name, columns }: NonNullable<ServiceAction['list']>,
+  output: Values,
+): string {
   const rows = rowsIn(output, name)
   if (rows.length === 0) return `no ${name.replaceAll('_', ' ')}`
   const table = tableText(columnsOn('terminal', columns), rows)

@@ -17,17 +17,17 @@ import { printableJson, printableLines } from './text.ts'
 
 const t = translator('en')
 
-/** How commands differ from the one request that their row is, by the id of the action. */
+/** Commands that do more, or something else, than the one request of their action; by the action's id. */
 interface Exceptions {
-  /** They do more than one call. */
+  /** Commands with an implementation of their own. */
   readonly own?: Readonly<Record<string, (command: Command, context: CliContext) => void>>
-  /** Without an address they ask no service, but read the database. */
+  /** Commands that read the database directly, unless the address of a service is given. */
   readonly onDatabase?: Readonly<Record<string, OnDatabase>>
-  /** Where no service answers on this machine they may be done on the database all the same; undefined if not. */
+  /** Fallbacks for when no service runs on this machine; they return undefined if they cannot help. */
   readonly withoutService?: Readonly<Record<string, OnDatabase>>
 }
 
-type OnDatabase = (deps: Deps, given: unknown) => Promise<object | undefined>
+type OnDatabase = (deps: Deps, input: unknown) => Promise<object | undefined>
 
 export function actionCommands(
   program: Command,
@@ -45,7 +45,7 @@ export function actionCommands(
   }
 }
 
-/** Finds a command like `partner members list`; the groups that are missing are made. */
+/** Adds a command like `partner members list`, and the groups above it that do not exist yet. */
 function commandOf(program: Command, words: string): Command {
   const names = words.split(' ')
   const last = names.pop() ?? ''
@@ -65,7 +65,7 @@ function defineAction(
 ): void {
   const fields = fieldsOf(action)
   const named = action.arguments ?? onlyOne(namesIn(partsOf(action.route).path))
-  // In brackets for commander, so that a missing one is reported together with all other problems.
+  // Optional for commander, so that a missing argument is reported together with all other problems.
   for (const name of named) command.argument(`[${name}]`)
   const isNeeded = (name: string): boolean => fields.some((field) => field.name === name && field.required)
   const shown = named.map((name) => (isNeeded(name) ? `<${name}>` : `[${name}]`))
@@ -75,7 +75,7 @@ function defineAction(
   if (action.previewRole) command.option('--yes', t('command.yes'))
   const paging = action.list ? pagingOf(action) : []
   addPaging(command, paging)
-  const flags = Object.fromEntries(fields.map((field) => [field.name, toldAs(field, named)]))
+  const flags = Object.fromEntries(fields.map((field) => [field.name, shownName(field, named)]))
   const inputFrom = async (options: Values) => ({
     ...Object.fromEntries(optional.map((field) => [field.name, typedValue(field, options)])),
     ...(await secretsTyped(context, action, optional, options)),
@@ -85,10 +85,10 @@ function defineAction(
       : {}),
   })
   defineCommand(command, { input: action.input, inputFrom, flags }, async (_input, json, typed) => {
-    const isSure = !action.previewRole || command.opts().yes === true
+    const confirmed = !action.previewRole || command.opts().yes === true
     const { all, csv, url } = command.opts()
     if (action.respond) return printFile(context, action, typed, url)
-    const perform = await performerOf({ context, action, exceptions, isSure, url })
+    const perform = await performerOf({ context, action, exceptions, confirmed, url })
     if (all || csv) {
       const pages = pagesOf((page) => perform({ ...typed, ...page }))
       const lines = linesOf(action, csv ? 'csv' : 'ndjson', { t, now: context.clock.now() }, pages)
@@ -98,56 +98,55 @@ function defineAction(
       throw error instanceof InvalidInput ? new InvalidInput(asTyped(error.problems, typed, flags)) : error
     })
     warn(context.terminal, action, output)
-    print(context.terminal, json, output, isSure ? textOf(action) : foreseenText(action))
-    if (isSure && action.verdict?.(output)?.tone === 'bad') context.terminal.exitCode = 1
+    print(context.terminal, json, output, confirmed ? textOf(action) : foreseenText(action))
+    if (confirmed && action.verdict?.(output)?.tone === 'bad') context.terminal.exitCode = 1
   })
 }
 
-interface Wanted {
+interface Call {
   readonly context: CliContext
   readonly action: Action<ServiceDeps>
   readonly exceptions: Exceptions
-  /** Not what would be done, but to do it. */
-  readonly isSure: boolean
+  /** Do it, instead of saying what would be done. */
+  readonly confirmed: boolean
   /** Value of `--url`. */
   readonly url?: string
 }
 
-/** What carries it out: the service that is found, or the database. */
-async function performerOf(wanted: Wanted): Promise<(fields: Values) => Promise<Values>> {
-  const { context, action, exceptions, isSure, url } = wanted
+/** How the action is performed: by the service, or on the database. */
+async function performerOf(call: Call): Promise<(fields: Values) => Promise<Values>> {
+  const { context, action, exceptions, confirmed, url } = call
   const { onDatabase = {}, withoutService = {} } = exceptions
-  const [reading, instead] = isElsewhere(context.terminal, url)
+  const [direct, fallback] = isElsewhere(context.terminal, url)
     ? []
     : [onDatabase[action.id], withoutService[action.id]]
-  if (reading) return (fields) => context.withDeps(async (deps) => ({ ...(await reading(deps, fields)) }))
-  const route = isSure ? action.route : `GET ${partsOf(action.route).path}`
+  if (direct) return (fields) => context.withDeps(async (deps) => ({ ...(await direct(deps, fields)) }))
+  const route = confirmed ? action.route : `GET ${partsOf(action.route).path}`
   const overHttp = async (fields: Values) => ask<Values>(await findService(context, url), { route, fields })
-  if (!instead) return overHttp
+  if (!fallback) return overHttp
   return (fields) =>
     overHttp(fields).catch(async (error: unknown) => {
-      const done = error instanceof NoService ? await context.withDeps((deps) => instead(deps, fields)) : undefined
+      const done = error instanceof NoService ? await context.withDeps((deps) => fallback(deps, fields)) : undefined
       if (!done) throw error
       return { ...done }
     })
 }
 
-/** Everything of a file, as it comes. */
 async function printFile(context: CliContext, { route }: Action<ServiceDeps>, fields: Values, url?: string) {
   const { stdout } = context.terminal
   for await (const part of await askForFile(await findService(context, url), { route, fields }))
     if (!stdout.write(part)) await once(stdout, 'drain')
 }
 
-/** What a message calls a field: a secret by the option that reads it. */
-const toldAs = ({ name, flag, secret }: Field, named: readonly string[]): string =>
+/** What messages call a field; a secret has the name of the option that reads it. */
+const shownName = ({ name, flag, secret }: Field, named: readonly string[]): string =>
   named.includes(name) ? name : `--${flag}${secret ? '-stdin' : ''}`
 
 const onlyOne = (names: readonly string[]): readonly string[] => (names.length === 1 ? names : [])
 
 const argumentsOf = ({ args }: Command): string[] => args.filter((text) => !isOption(text))
 
-/** Waits for a reader that is slower than the service. A file gets CSV as it is, a terminal what it only shows. */
+/** Waits for a slow reader. CSV goes unchanged to a file or pipe, and without control characters to a terminal. */
 async function printAll(
   { terminal: { stdout } }: CliContext,
   lines: AsyncIterable<string>,

@@ -2,13 +2,13 @@ import type { Deps } from '../../platform/deps.ts'
 import { type Clock, systemClock } from '../../platform/lib/clock.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What the commands are given. */
+/** What commands work with. */
 export interface CliContext {
   readonly terminal: Terminal
   readonly clock: Clock
-  /** With the database that the service uses, whatever its schema; it is closed when `work` is done, as below. */
+  /** Opens the service's database, whatever the state of its schema, and closes it once `work` is done. */
   withDatabase<T>(work: (databaseUrl: string, shards: number) => Promise<T>): Promise<T>
-  /** On the service's database and with its keys. */
+  /** Opens the service's database with its keys, and closes it once `work` is done. */
   withDeps<T>(work: (deps: Deps) => Promise<T>): Promise<T>
 }
 

@@ -18,7 +18,7 @@ import type { Terminal } from './terminal.ts'
 
 const MAX_USERS = 1_000_000
 
-/** `gatehouse user import FILE`: CSV or NDJSON. Users that exist with the same data are skipped, so it can be run again. */
+/** `gatehouse user import FILE`: CSV or NDJSON. Skips users that exist with the same data, so it can be run again. */
 export function importCommand(command: Command, context: CliContext): void {
   command.argument('[file]').usage('<file> [options]').option('--dry-run', 'say what would be done, and every problem')
   const input = z.strictObject({ file: z.string(), dry_run: z.boolean().default(false) })
@@ -35,7 +35,7 @@ export function importCommand(command: Command, context: CliContext): void {
       const { records, progress } = await openUsersFile(file, terminal)
       return USERS_FILE.import({
         ...{ records, dryRun: dry_run, most: MAX_USERS },
-        send: (some) => ask(service, { route: 'POST /users/import', fields: { ...some } }),
+        send: (batch) => ask(service, { route: 'POST /users/import', fields: { ...batch } }),
         hash: (password) => hashing(() => hashPassword(password)),
         onProblem: (line, problem) => void terminal.stderr.write(`line ${line}: ${problem}\n`),
         onProgress: () => bar.show(progress().read, progress().total),
@@ -52,16 +52,16 @@ export function importCommand(command: Command, context: CliContext): void {
   })
 }
 
-const text = ({ created, new: wanted, identical, refused }: OutputOf<typeof USERS_FILE.import>): string =>
+const text = ({ created, new: planned, identical, refused }: OutputOf<typeof USERS_FILE.import>): string =>
   [
-    wanted > 0 ? `would be created: ${wanted}` : `created: ${created}`,
+    planned > 0 ? `would be created: ${planned}` : `created: ${created}`,
     `already present: ${identical}`,
     `lines with problems: ${refused}`,
   ].join('\n')
 
 /**
- * A file of users, `-` for standard input. Throws NotUtf8: of a file before its first record, of standard input where
- * the reading comes to it.
+ * Opens a file of users, or standard input for `-`. Throws NotUtf8: for a file before its first record is read, for
+ * standard input when the invalid bytes arrive.
  */
 async function openUsersFile(name: string, { stdin }: Pick<Terminal, 'stdin'>) {
   const total = name === '-' ? undefined : (await stat(name)).size

@@ -13,9 +13,9 @@ import { readSecret } from './read-secret.ts'
 import { print, progressBar } from './report.ts'
 import { aligned, readable } from './text.ts'
 
-/** Commands on the machine of the service: they need its database, or nothing. */
+/** Commands that need no running service: only its database, or nothing at all. */
 
-/** Removes the demo (src/demo/remove.ts); passed in, because the command line does not import the demo. */
+/** Removes the demo (src/demo/remove.ts); passed in because the command line must not import the demo. */
 type RemoveDemo = (deps: Deps) => Promise<Removed>
 
 export function machineCommands(program: Command, context: CliContext, removeDemo: RemoveDemo): void {
@@ -48,8 +48,8 @@ export function machineCommands(program: Command, context: CliContext, removeDem
   const secret = program.command('secret').description('app_secrets and clientSecrets')
   const check = secret.command('check').description('detect a mistyped secret by its checksum; typed or piped in')
   defineCommand(check, { input: nothing, inputFrom: () => ({}) }, async (_input, json) => {
-    const asked = { field: 'secret', question: 'Secret', fromInput: !terminal.stdin.isTTY }
-    const verdict = checkSecret((await readSecret(terminal, asked)) ?? '')
+    const prompt = { field: 'secret', question: 'Secret', fromInput: !terminal.stdin.isTTY }
+    const verdict = checkSecret((await readSecret(terminal, prompt)) ?? '')
     print(terminal, json, verdict, checkText)
     if (verdict.verdict === 'mistyped') terminal.exitCode = 1
   })
@@ -99,7 +99,7 @@ const withBar = <Result>(
   return work(bar.show).finally(bar.end)
 }
 
-/** Brings the schema up to date and says what was applied; also behind `npm run migrate`. */
+/** Brings the schema up to date and prints what was applied; `npm run migrate` uses it too. */
 export async function runMigrations(context: CliContext, json: boolean): Promise<void> {
   const applied = await context.withDatabase(migrate)
   print(context.terminal, json, { applied }, () =>
@@ -124,7 +124,7 @@ function removedText({ micro_apps, users, partners, partners_kept }: Removed): s
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
-/** Whether a secret was copied completely, which no response on the wire reveals. */
+/** Says whether a secret was copied completely, which no response on the wire reveals. */
 function checkText(check: SecretCheck): string {
   if (check.verdict === 'unknown')
     return 'not a secret of Gatehouse, which begin with ghas_ or ghcs_; it cannot be checked'
@@ -157,9 +157,9 @@ const resealedText = ({ unreadable, unused_secrets: unused, ...done }: Resealed)
       unused.apps,
     ),
     `the last token or session of an old key ends ${readable(done.tokens_end_at)}`,
-    `SECRET_KEYS_OLD can be emptied after ${readable(done.droppable_at)} without any effect`,
+    `SECRET_KEYS_OLD can be emptied after ${readable(done.droppable_at)}; only audit verify needs it for older events`,
   ].join('\n')
 
-/** The names of some under a title; nothing where there are none. */
+/** Some names under a title; nothing if the total is zero. */
 const named = (title: string, names: readonly string[], total: number): string[] =>
   total === 0 ? [] : [title, ...names.map((name) => `  ${name}`), ...(names.length < total ? ['  …'] : [])]

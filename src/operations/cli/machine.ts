@@ -19,9 +19,9 @@ import { checkSecretKey } from '../../ticketing/partners/index.ts'
 import { isElsewhere, OnlyOnTheMachine, userOfMachine } from './service.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Commands that need no service but its database: they run where that is. */
+/** Opens the service's database for commands that need no running service. */
 
-/** Standard output is for the commands' output, so the log goes to standard error. */
+/** The log goes to standard error, as standard output holds what commands print. */
 async function withFound<T>(
   terminal: Terminal,
   work: (database: FoundDatabase, config: Config, log: Log) => Promise<T>,

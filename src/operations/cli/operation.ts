@@ -8,13 +8,13 @@ type Options = Readonly<Record<string, unknown>>
 
 interface Custom<Input> {
   readonly input: z.ZodType<Input>
-  /** The input's fields from what was typed; undefined for what was not typed. */
+  /** Maps options and the first argument to the input's fields; undefined for those not given. */
   readonly inputFrom: (options: Options, argument: string | undefined) => Options | Promise<Options>
-  /** What a field is called on the command line; by default `refresh_days` is `--refresh-days`. */
+  /** A field's name on the command line; by default `refresh_days` is `--refresh-days`. */
   readonly flags?: Readonly<Record<string, string>>
 }
 
-/** Makes a command check its input and passes it on. Adds `--json`. */
+/** Gives a command `--json` and an action that validates its input before `act` gets it. */
 export function defineCommand<Input>(
   command: Command,
   { input: schema, inputFrom: read, flags = {} }: Custom<Input>,
@@ -27,12 +27,12 @@ export function defineCommand<Input>(
     .action(async () => {
       const { json, ...options } = command.opts()
       const argument = command.args.find((text) => !isOption(text))
-      const typed = given(await read(options, argument))
-      await act(check(command, schema, typed, flags, misread(command, times)), json === true, typed)
+      const typed = defined(await read(options, argument))
+      await act(check(command, schema, typed, flags, misreadOptions(command, times)), json === true, typed)
     })
 }
 
-const given = (fields: Options): Options =>
+const defined = (fields: Options): Options =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
 /** Commander lets unknown options through, so that they are reported together with all other problems. */
@@ -43,7 +43,7 @@ function check<Input>(
   flags: Readonly<Record<string, string>>,
   misread: readonly Problem[],
 ): Input {
-  const problems = [...strays(command), ...misread, ...asTyped(notUtf8(typed), typed, flags)]
+  const problems = [...unexpectedWords(command), ...misread, ...asTyped(notUtf8(typed), typed, flags)]
   try {
     const input = parseInput(schema, typed)
     if (problems.length === 0) return input
@@ -54,13 +54,13 @@ function check<Input>(
   throw new InvalidInput(problems)
 }
 
-/** Node reads arguments and what is typed as UTF-8, and puts U+FFFD in place of all else. */
+/** Node decodes arguments and typed input as UTF-8 and replaces invalid bytes by U+FFFD. */
 const notUtf8 = (typed: Options): Problem[] =>
   Object.entries(typed)
     .filter(([, value]) => stringifyLossless({ value }).includes('\ufffd'))
     .map(([field]) => ({ field, problem: 'is not valid UTF-8: set the terminal to UTF-8' }))
 
-/** How often each option is typed, by its name; filled while the command line is read. */
+/** Counts how often each option is given; filled while commander parses the command line. */
 function countOptions(command: Command): Map<string, number> {
   const times = new Map<string, number>()
   for (const option of command.options) {
@@ -69,8 +69,8 @@ function countOptions(command: Command): Map<string, number> {
   return times
 }
 
-/** What commander accepts silently: an option that swallowed the next as its value, and one typed twice. */
-function misread(command: Command, times: ReadonlyMap<string, number>): Problem[] {
+/** What commander accepts silently: an option that swallowed the next one as its value, and one given twice. */
+function misreadOptions(command: Command, times: ReadonlyMap<string, number>): Problem[] {
   const known = new Set(command.options.map(({ long }) => long))
   return command.options.flatMap((option) => {
     const value: unknown = command.opts()[option.attributeName()]
@@ -84,17 +84,17 @@ function misread(command: Command, times: ReadonlyMap<string, number>): Problem[
   })
 }
 
-/** A hyphen alone is an argument: standard input. */
+/** A hyphen alone is an argument that stands for standard input. */
 export const isOption = (text: string): boolean => text.startsWith('-') && text !== '-'
 
-function strays(command: Command): Problem[] {
+function unexpectedWords(command: Command): Problem[] {
   const unknown = command.args.filter(isOption)
   const extra = command.args.slice(command.registeredArguments.length)
   if (unknown.length > 0) return unknown.map((text) => ({ field: echo(text), problem: 'is not an option' }))
   return extra.map((text) => ({ field: echo(text), problem: 'is not expected' }))
 }
 
-/** Problems of `hosts[1]` or `interface_urls.poi` as those of `--host` or `--interface-url`, with the entry. */
+/** Reports problems of `hosts[1]` or `interface_urls.poi` under `--host` or `--interface-url`, naming the entry. */
 export const asTyped = (
   problems: readonly Problem[],
   typed: Options,

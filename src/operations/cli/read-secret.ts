@@ -6,15 +6,15 @@ import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { readUtf8 } from '../../platform/lib/utf8.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Secrets come from a prompt without echo or standard input: everybody who lists processes sees arguments. */
+/** Reads secrets from a prompt without echo or from standard input: anybody who lists processes sees arguments. */
 
-const LONGEST = 4_096
+const MAX_LENGTH = 4_096
 
-/** All of standard input, without the line break that `echo` and editors end it with. */
+/** Standard input without the final line break that `echo` and editors add. */
 async function fromStandardInput({ stdin }: Terminal, field: string): Promise<string> {
   const read = readUtf8(await buffer(stdin))
   if ('problem' in read) throw new InvalidInput([{ field: `--${field}-stdin`, problem: `is ${read.problem}` }])
-  return read.text.slice(0, LONGEST).replace(/\r?\n$/, '')
+  return read.text.slice(0, MAX_LENGTH).replace(/\r?\n$/, '')
 }
 
 async function fromPrompt({ stdin, stderr }: Terminal, question: string): Promise<string> {
@@ -33,19 +33,19 @@ async function fromPrompt({ stdin, stderr }: Terminal, question: string): Promis
   }
 }
 
-interface Asked {
-  /** The field that it fills, such as `password`. */
+interface Prompt {
+  /** The input field that the secret fills, such as `password`. */
   readonly field: string
   readonly question: string
   readonly fromInput: boolean
-  /** Whether a person has to type it twice. */
+  /** Ask a person to type it again. */
   readonly twice?: boolean
 }
 
-/** What was typed or piped in; undefined when there is no terminal and the option for standard input was not given. */
+/** What was typed or piped in; undefined if there is no terminal and standard input was not chosen by its option. */
 export async function readSecret(
   terminal: Terminal,
-  { field, question, fromInput, twice = false }: Asked,
+  { field, question, fromInput, twice = false }: Prompt,
 ): Promise<string | undefined> {
   if (fromInput) return fromStandardInput(terminal, field)
   if (!terminal.stdin.isTTY) return undefined

@@ -6,7 +6,7 @@ import { type FailureAnswer, RescodeError } from '../../platform/lib/web/rescode
 import type { Terminal } from './terminal.ts'
 import { aligned, printableJson, printableLines } from './text.ts'
 
-/** Writes an output to standard output: JSON for a program (a `bigint` as a plain number), text for a person. */
+/** Writes an output to standard output: JSON for programs (a `bigint` as a plain number), text for people. */
 export function print<Output>(
   { stdout }: Terminal,
   json: boolean,
@@ -16,18 +16,18 @@ export function print<Output>(
   stdout.write(`${json ? printableJson(stringify(output, null, 2) ?? '') : printableLines(text(output))}\n`)
 }
 
-/** Writes a failure to standard error and returns the exit code: 2 for wrong usage, 1 for a failure, 0 for help. */
+/** Writes an error to standard error and returns the exit code: 2 for wrong usage, 1 for a failure, 0 for help. */
 export function reportFailure({ stderr }: Terminal, error: unknown, json: boolean): 0 | 1 | 2 {
   if (error instanceof CommanderError && error.exitCode === 0) return 0
-  const typed = error instanceof CommanderError || error instanceof InvalidInput
+  const wrongUsage = error instanceof CommanderError || error instanceof InvalidInput
   const problems = error instanceof InvalidInput ? error.problems : undefined
-  // Commander has printed the help itself when a command was missing.
+  // Commander has already printed the help if a command was missing.
   if (error instanceof CommanderError && error.code === 'commander.help' && !json) return 2
   const message = messageOf(error)
   const text = problems ? aligned(problems.map(({ field, problem }) => [field, String(problem)])) : message
   const written = json ? printableJson(JSON.stringify({ error: { message, problems } }, null, 2)) : printableLines(text)
   stderr.write(`${written}\n`)
-  return typed ? 2 : 1
+  return wrongUsage ? 2 : 1
 }
 
 // PostgreSQL, appendix A: undefined_table, undefined_column.
@@ -48,7 +48,7 @@ function messageOf(error: unknown): string {
 
 const WIDTH = 30
 
-/** `[##########----------]  100 of 120`; without a total only how many. */
+/** `[##########----------]  100 of 120`; only the number if the total is unknown. */
 export function progressLine(seen: number, total: number | undefined): string {
   if (total === undefined || total === 0) return `${seen}`
   const filled = Math.min(WIDTH, Math.round((seen / total) * WIDTH))

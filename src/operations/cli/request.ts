@@ -8,13 +8,13 @@ import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { parseLossless, stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { type FoundService, NoService, type SentRequest } from './service.ts'
 
-/** Requests to a service, most of them to its admin API. By Node's own client: undici takes 0.1 s to load. */
+/** Requests to a service, mostly to its admin API. Uses Node's own client because undici takes 0.1 s to load. */
 
 /** One request below /admin/v1. */
 export interface Call {
   /** Method and path; `:name` stands for the field of that name. */
   readonly route: string
-  /** What the path does not take goes into the query of a GET, and else into the body. */
+  /** Fields that are not in the path go into the query of a GET, otherwise into the body. */
   readonly fields: Readonly<Record<string, unknown>>
 }
 
@@ -41,14 +41,14 @@ interface Exchange {
   readonly signal?: AbortSignal
 }
 
-/** A request and the beginning of its response. */
+/** Sends a request; resolves once the response begins. */
 export const exchange = (url: URL, { body, timeoutMs, ...options }: Exchange): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
-    const request = url.protocol === 'https:' ? overHttps : overHttp
-    const asked = request(url, { ...options, agent: false }, resolve)
-    asked.setTimeout(timeoutMs, () => asked.destroy(new Error('it took too long')))
-    asked.once('error', reject)
-    asked.end(body)
+    const send = url.protocol === 'https:' ? overHttps : overHttp
+    const request = send(url, { ...options, agent: false }, resolve)
+    request.setTimeout(timeoutMs, () => request.destroy(new Error('it took too long')))
+    request.once('error', reject)
+    request.end(body)
   })
 
 async function send({ url, tokenFor, whenAway }: FoundService, call: Call): Promise<IncomingMessage> {
@@ -89,7 +89,7 @@ async function dataOf({ url, whenRefused }: FoundService, response: IncomingMess
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** JSON has no dates: texts in the form of a date become dates again. */
+/** Turns texts in the form of a date back into dates, which JSON does not have. */
 function withDates(value: unknown): unknown {
   if (typeof value === 'string') return MOMENT.test(value) ? fromEpochMilliseconds(Date.parse(value)) : value
   if (Array.isArray(value)) return value.map(withDates)
@@ -97,13 +97,13 @@ function withDates(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withDates(inner)]))
 }
 
-/** The output of an operation, unchecked: the service is expected to be of the same release. */
+/** Calls an operation. Its output is not validated: the service is expected to be of the same release. */
 export async function ask<Output>(service: FoundService, call: Call): Promise<Output> {
   const data = await dataOf(service, await send(service, call))
-  return z.custom<Output>((given) => typeof given === 'object').parse(data)
+  return z.custom<Output>((value) => typeof value === 'object').parse(data)
 }
 
-/** The bytes of an answer that is no envelope, as they come. */
+/** Streams the body of an answer without an envelope. */
 export async function askForFile(service: FoundService, call: Call): Promise<AsyncIterable<Buffer>> {
   const response = await send(service, call)
   if (response.statusCode !== 200) await dataOf(service, response)

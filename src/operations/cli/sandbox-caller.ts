@@ -11,7 +11,7 @@ const address = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
   .refine((text) => !/[?#@]/.test(text), 'must not have a query, a fragment or a user name')
 
-/** Who the commands act for. */
+/** Options that say as which partner a command acts. */
 export const callerFields = {
   partner: positiveId.optional().describe('as this partner of the database; its clientSecret is read there'),
   client_id: z
@@ -30,7 +30,7 @@ interface CallerInput {
   readonly url?: string | undefined
 }
 
-/** For superRefine: exactly one way to know the partner's secret. */
+/** For superRefine: there must be exactly one source of the partner's secret. */
 export function oneCaller({ partner, client_id, partner_id }: CallerInput, context: z.core.$RefinementCtx): void {
   if ((partner === undefined) === (client_id === undefined)) {
     context.addIssue({ code: 'custom', path: ['partner'], message: 'or --client-id is required, and only one of them' })
@@ -40,10 +40,10 @@ export function oneCaller({ partner, client_id, partner_id }: CallerInput, conte
   }
 }
 
-/** How long the platform may take to answer a single command. */
+/** Limit for a command that does not drive a run. */
 const RESPONSE_TIMEOUT_MS = 30_000
 
-/** A command that acts as a partner. Its options are the fields of `input`, their help the descriptions of these. */
+/** Defines a command that acts as a partner. Its options are the fields of `input`, with their descriptions as help. */
 export function callerCommand<Input extends CallerInput>(
   command: Command,
   context: CliContext,

@@ -7,7 +7,7 @@ import { jsonIn, stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { pathAsSent } from '../../platform/lib/web/request-target.ts'
 import { exchange } from './request.ts'
 
-/** Who calls the headless API, and where it is. */
+/** The caller of the headless API, and its address. */
 export interface SandboxCaller {
   /** Address of the platform, such as `http://localhost:3000`. */
   readonly url: string
@@ -28,7 +28,7 @@ const RETRY_S = 1
 
 const envelope = z.looseObject({ code: z.number(), describe: z.string() })
 
-/** Calls /sandbox/api as the partner; a platform that is busy or unreachable is asked again, until `signal` aborts. */
+/** Calls /sandbox/api as the partner; retries while the platform is busy or unreachable, until `signal` aborts. */
 export class SandboxClient {
   readonly #caller: SandboxCaller
   readonly #signal: AbortSignal
@@ -38,7 +38,7 @@ export class SandboxClient {
     this.#signal = signal
   }
 
-  /** `leaving` aborts it early, with its reason. */
+  /** `leaving` aborts this request alone, with its reason. */
   async get<T>(shape: z.ZodType<T>, path: string, leaving?: AbortSignal): Promise<T> {
     return shape.parse(this.#read(await this.#text('GET', path, '', leaving)))
   }
@@ -53,7 +53,7 @@ export class SandboxClient {
     return text
   }
 
-  /** The body of an answer, JSON or not. */
+  /** Returns the response body, JSON or not. */
   async #text(method: 'GET' | 'POST', path: string, body = '', leaving?: AbortSignal): Promise<string> {
     const signal = leaving ? AbortSignal.any([this.#signal, leaving]) : this.#signal
     for (let tried = 1; ; tried++) {

@@ -1,6 +1,6 @@
 /**
- * Drives a test run through /sandbox/api. First what the commands read of its answers; see
- * src/sandbox/portal/api/answer.ts.
+ * Drives a test run through /sandbox/api. The schemas have only what the commands read of its answers
+ * (src/sandbox/portal/api/answer.ts).
  */
 
 import { z } from 'zod'
@@ -64,19 +64,19 @@ const event = z.looseObject({
 type ShownRunEvent = z.output<typeof event>
 const eventsAnswer = z.looseObject({ events: z.array(event), last_seq: z.number() })
 
-const said = z.string().optional()
+const optionalText = z.string().optional()
 
 const checkData = z.looseObject({
   passed: z.boolean(),
   text: z.string(),
   level: z.enum(['error', 'warning']),
-  path: said,
-  expected: said,
-  actual: said,
+  path: optionalText,
+  expected: optionalText,
+  actual: optionalText,
   problem: z.boolean().optional(),
 })
 
-/** What a step waits for: a notice on a path (below any prefix), and what it has to be about. */
+/** What a step waits for: a notice on this path (below any prefix) about these ids. */
 const waitingData = z.looseObject({
   path: z.string(),
   until: z.string(),
@@ -89,15 +89,15 @@ export type Awaited = Pick<z.output<typeof waitingData>, 'path' | 'about' | 'not
 const endedData = z.looseObject({ outcome: z.string() })
 const faultData = z.looseObject({ fault: z.string() })
 /** `remark`: why the step still waits. */
-const noticeData = z.looseObject({ path: z.string(), remark: said })
-const rejectedData = z.looseObject({ path: z.string(), reason: z.string(), remark: said })
+const noticeData = z.looseObject({ path: z.string(), remark: optionalText })
+const rejectedData = z.looseObject({ path: z.string(), reason: z.string(), remark: optionalText })
 
-/** Does the partner's part while a step waits; `signal` aborts once that is over. If it rejects, waiting ends. */
+/** Does the partner's part while a step waits. `signal` aborts when the wait is over; a rejection ends the wait. */
 export type Help = (awaited: Awaited, stepId: string, signal: AbortSignal) => Promise<void>
 
 export interface Drive {
   readonly client: SandboxClient
-  /** A line of progress. */
+  /** Prints a line of progress. */
   readonly say: (line: string) => void
   readonly help: Help
 }
@@ -105,7 +105,7 @@ export interface Drive {
 const WAIT_S = 20
 const LAST_WAIT_S = 2
 
-/** Runs every step of a new run, up to the first that does not pass, and requests acceptance. */
+/** Runs the steps of a new run until one does not pass, then requests acceptance. */
 export async function driveRun(drive: Drive, begun: ShownRun): Promise<boolean> {
   const { client, say } = drive
   const path = `/runs/${begun.run_id}`
@@ -120,18 +120,18 @@ export async function driveRun(drive: Drive, begun: ShownRun): Promise<boolean> 
     const followed = await followAttempt(drive, path, attempt_id, seq)
     seq = followed.seq
     say(`  ${followed.outcome}`)
-    // A step that only warns is done even if it could not test anything.
+    // A step whose checks only warn counts as done even if it could not test anything.
     const isDone = followed.outcome === 'passed' || (await client.get(runAnswer, path)).run.steps[at]?.done
     if (!isDone) return false
-    run = await goOn(client, path, step.id)
+    run = await moveOn(client, path, step.id)
   }
   const accepted = await client.post(acceptAnswer, `${path}/accept`)
   for (const line of acceptanceLines(accepted)) say(line)
   return accepted.passed
 }
 
-/** Moves to the next step; if an earlier response to that was lost, the run is already there. */
-async function goOn(client: SandboxClient, path: string, stepId: string): Promise<ShownRun> {
+/** Moves to the next step. If the response to an earlier try was lost, the run is already there. */
+async function moveOn(client: SandboxClient, path: string, stepId: string): Promise<ShownRun> {
   try {
     return (await client.post(runAnswer, `${path}/steps/${stepId}/next`)).run
   } catch (error) {
@@ -142,7 +142,7 @@ async function goOn(client: SandboxClient, path: string, stepId: string): Promis
   }
 }
 
-/** The outcome of an attempt, and where its log ends. Throws when the helper fails while the attempt still waits. */
+/** Follows an attempt to its outcome and the end of its log. Throws if the helper fails while the attempt waits. */
 async function followAttempt(drive: Drive, path: string, attemptId: string, after: number) {
   const over = new AbortController()
   let seq = after
@@ -160,7 +160,7 @@ async function followAttempt(drive: Drive, path: string, attemptId: string, afte
     seq = last_seq
     return undefined
   }
-  // A helper that had nothing left to do may have failed because of that: then the step is about to end by itself.
+  // The helper may have failed because there was nothing left to do: then the step is about to end by itself.
   const last = async (failure: unknown): Promise<string> => {
     for (;;) {
       const before = seq
@@ -182,7 +182,7 @@ async function followAttempt(drive: Drive, path: string, attemptId: string, afte
   }
 }
 
-/** The lines for a person who follows the run: what is awaited, and what went wrong. */
+/** Prints what is awaited and what went wrong, for a person who follows the run. */
 function printEvent({ say, help }: Drive, { kind, data, step_id }: ShownRunEvent, over: AbortController): void {
   if (kind === 'check') {
     const { passed, path, expected, actual, problem, ...check } = checkData.parse(data)

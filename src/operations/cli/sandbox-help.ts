@@ -7,7 +7,7 @@ import type { Terminal } from './terminal.ts'
 /** `orderId` → `ORDER_ID`. */
 const variable = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
-/** The fields of notices. Another name sent by a server could be one that the shell interprets, such as PATH. */
+/** Only known fields of notices: a server could send a name that the shell interprets, such as PATH. */
 const PASSED_ON = [
   'orderId',
   'partnerOrderId',
@@ -28,14 +28,14 @@ const variablesOf = ({ path, about, notice }: Awaited, stepId: string): Record<s
   ...(notice === undefined ? {} : { SANDBOX_NOTICE: notice }),
 })
 
-/** When the command fails, this much of the end of its output is reported. */
-const TOLD_OF_OUTPUT = 2_000
+/** How much of the end of a failed command's output is reported. */
+const REPORTED_OUTPUT = 2_000
 const LAST_OUTPUT_MS = 500
 
 /**
- * Runs a shell command while a step waits for a notice. What the notice has to be about comes in environment variables
- * (SANDBOX_STEP, SANDBOX_PATH, ORDER_ID, …), never in the command's text; our own secret is not passed to it. Its
- * output goes to standard error; rejects with the end of the output when it fails.
+ * Runs a shell command while a step waits for a notice. The ids that the notice must have are passed in environment
+ * variables (SANDBOX_STEP, SANDBOX_PATH, ORDER_ID, …), never in the command's text; CLIENT_SECRET is not passed on.
+ * Its output goes to standard error. Rejects with the end of the output if the command fails.
  */
 export const commandHelp =
   ({ env, stderr }: Terminal, command: string): Help =>
@@ -50,11 +50,11 @@ export const commandHelp =
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         stderr.write(text)
-        printed = (printed + text).slice(-TOLD_OF_OUTPUT)
+        printed = (printed + text).slice(-REPORTED_OUTPUT)
       })
     }
     const closed = once(child, 'close', { signal }).catch(() => {})
-    // Background processes that it leaves behind keep its output open.
+    // Background processes that the command leaves behind would keep its output open.
     void closed.then(() => [child.stdout, child.stderr].map((stream) => stream.destroy()))
     const [code, killedBy] = await once(child, 'exit')
     if (code === 0) return

@@ -18,10 +18,9 @@ import { commandHelp, noHelp } from './sandbox-help.ts'
 import type { Terminal } from './terminal.ts'
 import { printable, printableJson } from './text.ts'
 
-/** What was typed as products of a run: `DEMO-OPEN`, `later=DEMO-CASTLE`, or several with commas between. */
-
 const ROLES = ['main', 'later', 'review', 'level', 'sold_out']
 
+/** Reads the products of a run: `DEMO-OPEN`, `later=DEMO-CASTLE`, or several separated by commas. */
 export function readProducts(typed: readonly string[]) {
   const products = new Map<string, string>()
   const problems: string[] = []
@@ -42,10 +41,10 @@ export function readProducts(typed: readonly string[]) {
   return { products: Object.fromEntries(products), problems }
 }
 
-/** The demo partner: who triggers its notices, and which product it sells for which role in a run. */
+/** The demo partner: how to trigger its notices, and which product it sells for which role in a run. */
 export interface DemoPartner {
   readonly products: Readonly<Record<string, string>>
-  /** Given its base URL; throws when it does not answer. */
+  /** Takes its base URL; throws if it does not answer. */
   readonly open: (baseUrl: string | null) => Promise<(awaited: Awaited) => Promise<void>>
 }
 
@@ -107,10 +106,10 @@ export const sandboxRun = z
   })
 type Input = z.output<typeof sandboxRun>
 
-/** A demo partner has a product for every role. */
+/** The demo partner has a product for every role. */
 const ANY_PRODUCTS = { main: 'any', sold_out: 'any' }
 
-/** Reports what the platform would refuse before anything is sent, with the names of the options. */
+/** Before anything is sent, reports what the platform would refuse, under the names of the options. */
 function checkChoice(input: Omit<Input, 'partner'>, context: z.core.$RefinementCtx): void {
   try {
     parseInput(choice, choiceOf(input, ANY_PRODUCTS))
@@ -128,7 +127,7 @@ function checkChoice(input: Omit<Input, 'partner'>, context: z.core.$RefinementC
 
 const REPORT_MS = 30_000
 
-/** Drives a run to its end and reports it; the exit code is 0 when it has passed and 1 otherwise. */
+/** Drives a run to its end and reports it; the exit code is 0 if it has passed, otherwise 1. */
 export async function runSandbox(context: CliContext, demo: DemoPartner, input: Input, json: boolean): Promise<void> {
   const { terminal } = context
   const progress = json ? terminal.stderr : terminal.stdout
@@ -163,11 +162,11 @@ const timedOut = ({ timeout }: Input): string => `not finished after ${timeout} 
 
 async function helpOf(
   terminal: Terminal,
-  { demo: wanted, on_wait }: Input,
+  { demo: useDemo, on_wait }: Input,
   demo: DemoPartner,
   { baseUrl }: FoundCredentials,
 ): Promise<Help> {
-  if (wanted) return demo.open(baseUrl)
+  if (useDemo) return demo.open(baseUrl)
   return on_wait === undefined ? noHelp : commandHelp(terminal, on_wait)
 }
 

@@ -10,23 +10,22 @@ import { isLoopbackHost, webUrl } from '../../platform/lib/web/web-url.ts'
 import { issueCommandToken } from '../operators/index.ts'
 import type { Terminal } from './terminal.ts'
 
-/** A request as it goes over the wire. */
 export interface SentRequest {
   readonly method: string
   /** Path and query. */
   readonly target: string
-  /** Empty if there is none. */
+  /** Empty if there is no body. */
   readonly body: string
 }
 
-/** Where operations are carried out, and in whose name. */
+/** The service that performs operations, and the token to send. */
 export interface FoundService {
   /** Such as `https://gatehouse.internal:3001`, without a slash at the end. */
   readonly url: string
   tokenFor(request: SentRequest): string
-  /** What to do where nothing listens there, if it is on this machine. */
+  /** The message if nothing listens there, for a service on this machine. */
   readonly whenAway?: string
-  /** What to do where the token is not accepted, if there is more to say than that. */
+  /** The message if the token is refused, if there is more to say than that. */
   readonly whenRefused?: string
 }
 
@@ -35,7 +34,7 @@ export class NoService extends Error {
   override readonly name = 'NoService'
 }
 
-/** The command needs the database of the service. */
+/** The command needs the database of the service, and GATEHOUSE_URL points elsewhere. */
 export class OnlyOnTheMachine extends Error {
   override readonly name = 'OnlyOnTheMachine'
   override readonly message =
@@ -47,16 +46,16 @@ const TOKEN_REFUSED =
   'GATEHOUSE_TOKEN is not accepted: it is incomplete or of another service, has expired or was revoked, or its operator is disabled'
 const ELSEWHERE = 'for a service elsewhere set GATEHOUSE_URL and GATEHOUSE_TOKEN'
 
-/** Whether the address of a service is given; otherwise it is the one of this machine. */
+/** Whether the address of a service is given; by default it is the one on this machine. */
 export const isElsewhere = ({ env }: Terminal, url?: string): boolean => Boolean(url ?? env.GATEHOUSE_URL)
 
-interface Asking {
+interface Caller {
   readonly terminal: Terminal
   readonly clock: Clock
 }
 
-/** `url`: of `--url`. Throws NoService. */
-export async function findService({ terminal, clock }: Asking, url?: string): Promise<FoundService> {
+/** `url` is the value of `--url`. Throws NoService. */
+export async function findService({ terminal, clock }: Caller, url?: string): Promise<FoundService> {
   const { env } = terminal
   const { GATEHOUSE_URL, GATEHOUSE_TOKEN: token } = env
   if (url) return givenService('--url', url, env)
@@ -73,7 +72,7 @@ export async function findService({ terminal, clock }: Asking, url?: string): Pr
   }
 }
 
-/** The service of these settings, or with the embedded database the one that runs on DATA_DIR. */
+/** The service with these settings or, with the embedded database, the one that runs on DATA_DIR. */
 async function serviceOfMachine(env: Terminal['env']) {
   const config = readConfig(env)
   if (config.DATABASE_URL) return { url: operatorsAddress(config), secretKey: () => config.SECRET_KEY ?? '' }
@@ -83,7 +82,7 @@ async function serviceOfMachine(env: Terminal['env']) {
   return { url, secretKey: () => config.SECRET_KEY ?? keptSecrets(resolve(config.DATA_DIR)).secretKey }
 }
 
-/** Throws if the address is invalid, or the token would go to another machine unencrypted. */
+/** Throws if the address is invalid, or if the token would go to another machine unencrypted. */
 function givenService(name: string, url: string, env: Terminal['env']): FoundService {
   const { GATEHOUSE_TOKEN: token, GATEHOUSE_URL_HTTP: overHttp } = env
   const { error } = webUrl.safeParse(url) // its problems do not repeat the address, which may hold a password
@@ -99,11 +98,11 @@ function givenService(name: string, url: string, env: Terminal['env']): FoundSer
   )
 }
 
-/** Whoever runs a command on the machine of the service, for the audit log. */
+/** The system user who runs the command, for the audit log. */
 export function userOfMachine(): string {
   try {
     return userInfo().username
   } catch {
-    return `uid ${process.getuid?.()}` // a container may know no name for its user
+    return `uid ${process.getuid?.()}` // in a container the user may have no name
   }
 }

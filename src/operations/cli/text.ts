@@ -1,19 +1,19 @@
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 
-/** What a terminal would carry out, or would show in another order: control characters, and those that turn the direction of writing. */
-const COMMANDS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
-const COMMANDS_IN_LINES = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
+/** Characters that a terminal would act on: control characters and those that change the direction of writing. */
+const CONTROLS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
+const CONTROLS_IN_LINES = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 
-/** A text of others as one line that a terminal only shows. */
-export const printable = (text: string): string => text.replace(COMMANDS, '\ufffd')
+/** Untrusted text as one line that is safe to print on a terminal. */
+export const printable = (text: string): string => text.replace(CONTROLS, '\ufffd')
 
-export const printableLines = (text: string): string => text.replace(COMMANDS_IN_LINES, '\ufffd')
+export const printableLines = (text: string): string => text.replace(CONTROLS_IN_LINES, '\ufffd')
 
-/** JSON with the same meaning that a terminal only shows: such characters stand in its texts alone, which may have them as escapes. */
+/** Equivalent JSON that is safe to print: control characters occur only in its strings, where they can be escaped. */
 export const printableJson = (json: string): string =>
-  json.replace(COMMANDS_IN_LINES, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  json.replace(CONTROLS_IN_LINES, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** Rows in columns, each as wide as its widest cell; the last column may be of any width. */
+/** Rows in columns, each as wide as its widest cell; the last one is not padded. */
 export function aligned(given: readonly (readonly string[])[]): string {
   const rows = given.map((row) => row.map(printable))
   const widths: number[] = []
@@ -25,15 +25,15 @@ export function aligned(given: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
-/** Of a list, which may have every product of a partner. */
-const MOST_READ = 50
+/** The most entries of a list that are shown: a list may hold every product of a partner. */
+const MAX_ENTRIES = 50
 
 /** A value as a person reads it; an empty one is shown as a dash. */
 export function readable(value: unknown): string {
   if (value instanceof Date) return value.toISOString()
   if (Array.isArray(value)) {
-    const more = value.length > MOST_READ ? [`… (${value.length})`] : []
-    return value.length > 0 ? [...value.slice(0, MOST_READ).map(readable), ...more].join(', ') : '-'
+    const more = value.length > MAX_ENTRIES ? [`… (${value.length})`] : []
+    return value.length > 0 ? [...value.slice(0, MAX_ENTRIES).map(readable), ...more].join(', ') : '-'
   }
   if (typeof value === 'object' && value !== null) return stringifyLossless(value)
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
@@ -43,7 +43,7 @@ export function readable(value: unknown): string {
 /** For an option that may be repeated. */
 export const collect = (text: string, before: unknown): string[] => [...(Array.isArray(before) ? before : []), text]
 
-/** For one that may be repeated and may hold several words. */
+/** For an option that may be repeated and may hold several words. */
 export const collectWords = (text: string, before: unknown): string[] => [
   ...(Array.isArray(before) ? before : []),
   ...text.split(/[\s,]+/).filter((word) => word !== ''),

@@ -13,8 +13,8 @@ import {
   withCounts,
 } from '../actions/index.ts'
 import { resultOf } from './action-result.ts'
-import { cellFor, changesOf, given, shownText } from './action-values.ts'
-import type { Fact, Field, FormPage, Made, PageContext } from './page-model.ts'
+import { cellFor, changesOf, readFields, shownText } from './action-values.ts'
+import type { Created, Fact, Field, FormPage, PageContext } from './page-model.ts'
 import {
   aboutOf,
   addressOf,
@@ -37,10 +37,10 @@ import {
 } from './placed.ts'
 import { at, count, stateCell, text, yesNo } from './texts.ts'
 
-/** The page shows the record as it is now, not what was typed: a second click must not undo what somebody else has done. */
+/** The form comes back with the record's present values: a second click must not undo another person's change. */
 export class StaleForm extends InvalidInput {}
 
-/** The page of a change: what it does, to what, in numbers, its fields and a button. */
+/** The page of a change: its explanation, the record, its effect in numbers, its fields and a button. */
 export function formPage(places: Places, change: Placed): FormPage {
   const list = listOf(places, change)
   const home = homeOf(places, change)
@@ -79,7 +79,7 @@ export function formPage(places: Places, change: Placed): FormPage {
           ...retypedField(change, record, context),
         ],
         back: backOf(detail ?? list, { ...keysIn(change, context), ...record }),
-        others: others.map((one) => linkTo(places, one, record, context)),
+        others: others.map((other) => linkTo(places, other, record, context)),
       }
     },
     run: async (context) => {
@@ -93,16 +93,16 @@ export function formPage(places: Places, change: Placed): FormPage {
         return change.respond.of(await carryOut(change, context, { ...typed, ...keys }), context.t)
       }
       const output = await perform(change, context, { ...typed, ...keys })
-      const made = madeIn(places, change, output)
+      const created = createdIn(places, change, output)
       const once = resultOf(places, change, output, context)
-      return once ? { ...once, ...(made ? { back: made.address } : {}) } : made
+      return once ? { ...once, ...(created ? { back: created.address } : {}) } : created
     },
   }
 }
 
 const RETYPED = 'typed'
 
-/** One more field, for what cannot be undone. */
+/** An additional field for changes that cannot be undone. */
 const retypedField = ({ retyped }: Placed, record: Values, { t }: PageContext): Field[] =>
   retyped
     ? [
@@ -116,12 +116,13 @@ const retypedField = ({ retyped }: Placed, record: Values, { t }: PageContext): 
 function withoutRetyped({ retyped }: Placed, keys: Values, context: PageContext): PageContext {
   if (!retyped) return context
   const { [RETYPED]: typed, ...fields } = context.fields
-  // Copied from the page, a name that is read from right to left may have them around it.
+  // A right-to-left name may have been copied from the page together with its isolates.
   if (typed?.replace(ISOLATES, '') === String(keys[retyped]).trim()) return { ...context, fields }
   throw new InvalidInput([{ field: RETYPED, problem: localized('must-be-retyped', { field: retyped }) }])
 }
 
-function madeIn(places: Places, change: Placed, output: Values): Made | undefined {
+/** The page of the record that the change has created, if it has one. */
+function createdIn(places: Places, change: Placed, output: Values): Created | undefined {
   const list = listOf(places, change)
   const page = list && adds(change, list) ? detailOf(places, list, output) : undefined
   if (!page) return undefined
@@ -129,7 +130,7 @@ function madeIn(places: Places, change: Placed, output: Values): Made | undefine
   return page.about.every((name) => name in record) ? { address: addressOf(page, page.path, record) } : undefined
 }
 
-/** The field of a form that says which state of the record it was made for. */
+/** The hidden form field that says which state of the record the form was made for. */
 const SEEN = 'unchanged_since'
 
 function formFieldOf(change: Placed, field: InputField, record: Values, context: PageContext, first: Values): Field {
@@ -142,13 +143,13 @@ function formFieldOf(change: Placed, field: InputField, record: Values, context:
   return decidedIn(change, record).includes(name) ? { ...shown, kind: 'hidden' } : shown
 }
 
-/** Fields that the page decides: it says which value they get. */
+/** Fields whose value the page decides and announces, so that they cannot be edited. */
 const decidedIn = ({ method, form }: Placed, record: Values): string[] =>
   method === 'POST' ? Object.keys(form?.(record) ?? {}) : []
 
 const momentText = (at: unknown): string => (at instanceof Date ? at.toISOString() : '')
 
-/** Refused if somebody else has changed the record since the page was shown, or has done what the page decided. */
+/** Throws if somebody else has changed the record since the page was shown, or has already made this change. */
 function typedIn(change: Placed, all: readonly InputField[], record: Values, { fields, t }: PageContext): Values {
   const seen = all.some(({ name }) => name === SEEN) ? fields[SEEN] : undefined
   if (seen !== undefined && seen !== momentText(record.updated_at))
@@ -158,10 +159,10 @@ function typedIn(change: Placed, all: readonly InputField[], record: Values, { f
     .filter((name) => fields[name] !== String(change.form?.(record)[name]))
     .map((field) => ({ field, problem: localized('already-so') }))
   if (problems.length > 0) throw new InvalidInput(problems)
-  return given(all, fields)
+  return readFields(all, fields)
 }
 
-/** Only what the form changes. Refused if somebody else has changed the record since the page was shown. */
+/** Only the fields that the form changes. Throws if somebody else has changed the record since the page was shown. */
 function editedIn(all: readonly InputField[], record: Values, { fields, t }: PageContext): Values {
   const editable = all.filter(({ name }) => name !== SEEN)
   const changes = changesOf(editable, fields, record)
@@ -210,7 +211,7 @@ export function formField(
   value: unknown,
 ): Field {
   const { name, kind, choices, required, most, secret } = field
-  // A browser asks for a day by itself.
+  // The date filter of a list needs no hint, as browsers show a date picker.
   const hint = action.list && kind === 'date' ? undefined : hintOf(t, action, name)
   const texts =
     kind === 'switch'

@@ -1,6 +1,6 @@
 import { ACTIONS, exportOf, isPaged, recordIn, rowsIn, type Values } from '../actions/index.ts'
 import { formField, formPage } from './action-form.ts'
-import { given, tableOf } from './action-values.ts'
+import { readFields, tableOf } from './action-values.ts'
 import type { ActionLink, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
@@ -54,7 +54,7 @@ function listPage(places: Places, list: Placed): ListPage {
     ...(list.recordsLook ? { recordsLook: true } : {}),
     filters: (context) => {
       const filters = fieldsFor(list, context.role).map((filter) => {
-        const { initially, required } = filter // with a first choice, there is no way to ask for all
+        const { initially, required } = filter // a filter with a default has no option for "all"
         return formField(list, { ...filter, required: required || (initially ?? null) !== null }, context, initially)
       })
       const about = list.about.filter((name) => !(name in context.params))
@@ -64,7 +64,7 @@ function listPage(places: Places, list: Placed): ListPage {
       ? {
           exportRole: list.list?.exportRole ?? list.role,
           exported: (context, format) =>
-            exportOf(list, format, (page) => perform(list, context, { ...askedOf(list, context), ...page }), {
+            exportOf(list, format, (page) => perform(list, context, { ...inputOf(list, context), ...page }), {
               t: context.t,
               now: context.deps.clock.now(),
             }),
@@ -72,11 +72,11 @@ function listPage(places: Places, list: Placed): ListPage {
       : {}),
     read: async (context) => {
       const filters = fieldsFor(list, context.role)
-      const asked = askedOf(list, context)
-      // A list that must be asked for something is not asked before the form is filled in.
-      if (filters.length > 0 && Object.keys(context.fields).length === 0 && !list.input.safeParse(asked).success)
+      const input = inputOf(list, context)
+      // A list with a required filter is not read before the form is filled in.
+      if (filters.length > 0 && Object.keys(context.fields).length === 0 && !list.input.safeParse(input).success)
         return { table: { head: [], rows: [], none: context.t('console.choose_filter') }, next: null }
-      const output = await perform(list, context, asked)
+      const output = await perform(list, context, input)
       const next = typeof output.next === 'string' ? output.next : null
       return { table: listTable(places, list, output, context), next }
     },
@@ -87,12 +87,12 @@ function listPage(places: Places, list: Placed): ListPage {
   }
 }
 
-function askedOf(list: Placed, context: PageContext): Values {
-  const said = Object.entries(context.fields).filter(([name]) => mayGive(list, name, context.role))
-  return { ...given(fieldsFor(list, context.role), Object.fromEntries(said)), ...keysIn(list, context) }
+function inputOf(list: Placed, context: PageContext): Values {
+  const allowed = Object.entries(context.fields).filter(([name]) => mayGive(list, name, context.role))
+  return { ...readFields(fieldsFor(list, context.role), Object.fromEntries(allowed)), ...keysIn(list, context) }
 }
 
-/** A file has what the filters of the list choose. */
+/** Links to files pass on the filters of the list. */
 function ownLink(places: Places, change: Placed, context: PageContext): ActionLink {
   const made = linkTo(places, change, context.params, context)
   if (!change.respond) return made
@@ -112,7 +112,7 @@ const pageLink = (page: Placed, record: Values, { t }: PageContext): ActionLink 
   text: t(titleOf(page)),
 })
 
-/** A list below a record leads to that, and the first list of a section to the others. */
+/** A list below a record links to that record, and the first list of a section to the other lists. */
 function besideOf(places: Places, list: Placed, context: PageContext): ActionLink[] {
   const above = recordPageOf(places, list)
   const keys = keysIn(list, context)
@@ -152,7 +152,7 @@ function listTable(places: Places, page: Placed, output: Values, context: PageCo
   return details.some((detail) => detail) ? table : withChanges(places, page, records, table, context)
 }
 
-/** A list about the record, whole. */
+/** A list that the record's page shows whole. */
 async function wholeList(places: Places, list: Placed, keys: Values, context: PageContext): Promise<Table> {
   const { t } = context
   const output = await perform(list, context, keys)

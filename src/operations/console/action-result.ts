@@ -1,13 +1,13 @@
 import type { Verdict } from '../../platform/lib/action.ts'
 import { shownProblems } from '../../platform/lib/web/worded.ts'
-import { labelOf, nameOfFact, shownOnce, tableOf, type Values, withCounts } from '../actions/index.ts'
+import { labelOf, nameOfFact, shownOnce, tableRows, type Values, withCounts } from '../actions/index.ts'
 import { cellFor } from './action-values.ts'
 import type { Cell, OneTimeResult, PageContext } from './page-model.ts'
 import type { Placed, Places } from './placed.ts'
 import { partsWithChanges } from './record-parts.ts'
 import { count, text } from './texts.ts'
 
-/** What no later page shows again: new secrets, a receipt, what was asked for, what the output means. */
+/** The page after a change, for what no later page shows: new secrets, a receipt, warnings, a verdict. */
 export function resultOf(
   places: Places,
   change: Placed,
@@ -39,7 +39,6 @@ export function resultOf(
   }
 }
 
-/** What is known besides. */
 function verdictOf(
   places: Places,
   change: Placed,
@@ -52,7 +51,7 @@ function verdictOf(
 }
 
 function cellsOf(name: string, value: unknown, change: Placed, { t }: PageContext): Cell[] {
-  const table = tableOf(value)
+  const table = tableRows(value)
   if (table) {
     return table.map((row) => {
       const key = `field.${name}.${String(Object.values(row)[0]).replaceAll(/[ -]/g, '_')}`

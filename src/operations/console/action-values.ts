@@ -7,9 +7,10 @@ import { trafficTexts } from '../../sandbox/portal/index.ts'
 import {
   columnsOn,
   type Field,
-  jsonIfOne,
+  isRecord,
+  jsonOrText,
   labelOf,
-  numberIfOne,
+  numberOrText,
   pairsOf,
   sharedChoice,
   type Values,
@@ -17,31 +18,32 @@ import {
 import type { Cell, PageContext, Table } from './page-model.ts'
 import { at, hrefOf, stateCell, text, time, yesNo } from './texts.ts'
 
-/** Values between the input and output of an action, and the texts of a page. */
+/** Converts between the values of an action and the texts of a page. */
 
-/** Names of fields whose values have a text and a colour of their own. */
-const STATES = new Set(['state', 'status', 'stage', 'role', 'outcome', 'mail_state', 'key', 'sale_state'])
-const LETTER_BY_LETTER =
+/** Fields whose values have a text and a colour of their own. */
+const STATE_FIELDS = new Set(['state', 'status', 'stage', 'role', 'outcome', 'mail_state', 'key', 'sale_state'])
+/** Fields that are shown in a fixed-width font. */
+const CODE_FIELDS =
   /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^value|^origin|^path|^voucher|^kid|^action|^setting|^head|^came|^answer)$/
 
-/** `own`: the field that names the record of this very page, which does not lead to another. */
+/** `own`: the field that identifies this page's own record, and so is no link. */
 export function cellFor(name: string, value: unknown, t: Translate, own?: string): Cell {
   if (isEmpty(value)) return text('–')
   if (value instanceof Date) return time(value)
   if (value instanceof LocalizedText) return text(trafficTexts(t.locale).reason(value))
   if (typeof value === 'boolean') return yesNo(value, t)
-  if (STATES.has(name)) return stateCell(String(value), t)
+  if (STATE_FIELDS.has(name)) return stateCell(String(value), t)
   const choice = sharedChoice(t, name, String(value))
   if (choice) return text(choice)
-  const shown = cutTo(inWords(value, t), LONGEST)
+  const shown = cutTo(inWords(value, t), MAX_LENGTH)
   if (isRecord(value)) return withMoments(shown)
   const page = PAGES[name]
   if (page && name !== own)
     return { text: name === 'request_id' ? `${shown.slice(0, 8)}…` : shown, href: at(page, shown), isCode: true }
-  return { text: shown, ...(LETTER_BY_LETTER.test(name) ? { isCode: true } : {}) }
+  return { text: shown, ...(CODE_FIELDS.test(name) ? { isCode: true } : {}) }
 }
 
-const LONGEST = 1_000
+const MAX_LENGTH = 1_000
 
 const MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z/g
 
@@ -50,20 +52,17 @@ const withMoments = (words: string): Cell => {
   return { text: line.replace(MOMENT, '\n'), moments: line.match(MOMENT) ?? [] }
 }
 
-const isRecord = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
-
-/** `hosts: a.example → b.example` of what was changed, `reason: lost` of other fields. */
+/** `hosts: a.example → b.example` for changes, `reason: lost` for other fields. */
 function inWords(value: unknown, t: Translate): string {
   if (value === null || value === undefined || value === '') return '–'
-  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map((one) => inWords(one, t)).join(', ')
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map((entry) => inWords(entry, t)).join(', ')
   if (value instanceof Date) return value.toISOString()
   if (!isRecord(value)) return String(value)
   const { before, after, ...others } = value
   const changed = isRecord(before) || isRecord(after) ? changesIn(Object(before), Object(after), t) : []
   const rest = Object.entries(changed.length > 0 ? others : value)
-  const said = rest.map(([label, value]) => t('layout.pair', { label, value: inWords(value, t) }))
-  return [...changed, ...said].join(t('layout.next'))
+  const unchanged = rest.map(([label, value]) => t('layout.pair', { label, value: inWords(value, t) }))
+  return [...changed, ...unchanged].join(t('layout.next'))
 }
 
 const changesIn = (before: Values, after: Values, t: Translate): string[] =>
@@ -96,7 +95,7 @@ const isEmpty = (value: unknown): boolean => {
   return typeof value === 'object' && !(value instanceof Date) && Object.keys(value).length === 0
 }
 
-/** Fields that name a record of another page. */
+/** Fields that identify a record with a page of its own, and the section of that page. */
 const PAGES: Readonly<Record<string, string>> = {
   request_id: 'requests',
   partner_id: 'partners',
@@ -104,7 +103,7 @@ const PAGES: Readonly<Record<string, string>> = {
   order_id: 'orders',
 }
 
-/** What a form shows of a value; lists and pairs a line each. */
+/** A value as a form shows it; lists and pairs have one line per entry. */
 export function shownText({ kind, secret }: Field, value: unknown): string {
   if (secret || value === null || value === undefined) return ''
   if (Array.isArray(value)) return value.map(String).join('\n')
@@ -122,11 +121,11 @@ const lines = (typed: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-/** The value of what was typed. What has another form stays a text, which the schema refuses. */
-function valueTyped({ kind }: Field, typed: string): unknown {
+/** Reads a typed value. Text that does not fit the kind stays text, which the schema refuses. */
+function readValue({ kind }: Field, typed: string): unknown {
   switch (kind) {
     case 'number':
-      return numberIfOne(typed)
+      return numberOrText(typed)
     case 'switch':
       return typed === 'true' ? true : typed === 'false' ? false : typed
     case 'list':
@@ -134,22 +133,22 @@ function valueTyped({ kind }: Field, typed: string): unknown {
     case 'pairs':
       return pairsOf(lines(typed))
     case 'json':
-      return jsonIfOne(typed)
+      return jsonOrText(typed)
     default:
       return typed
   }
 }
 
-/** What a form or the query of a list says; what stands in it and is no field is passed on, to be refused. */
-export const given = (fields: readonly Field[], typed: Readonly<Record<string, string>>): Values =>
+/** Reads a form or the query of a list. Unknown names are passed on, so that the schema refuses them. */
+export const readFields = (fields: readonly Field[], typed: Readonly<Record<string, string>>): Values =>
   Object.fromEntries(
     Object.entries(typed).map(([name, value]) => {
       const field = fields.find((candidate) => candidate.name === name)
-      return [name, field ? valueTyped(field, value) : value]
+      return [name, field ? readValue(field, value) : value]
     }),
   )
 
-/** What the form of an existing record changes: only the fields whose text differs from what the page showed. */
+/** The changes that an edit form makes: only fields whose text differs from what the page showed. */
 export function changesOf(fields: readonly Field[], typed: Readonly<Record<string, string>>, record: Values): Values {
   const changed = fields.filter(
     (field) => !isSame(field, typed[field.name] ?? '', shownText(field, record[field.name])),
@@ -157,19 +156,19 @@ export function changesOf(fields: readonly Field[], typed: Readonly<Record<strin
   return Object.fromEntries(
     changed.map((field) => {
       const value = typed[field.name]
-      return [field.name, value === undefined ? emptied(field) : valueTyped(field, value)]
+      return [field.name, value === undefined ? emptyValue(field) : readValue(field, value)]
     }),
   )
 }
 
-/** A browser ends the lines of a text with CR LF, and sends what is checked in the order of the choices. */
+/** Ignores differences that a browser makes: it ends lines with CR LF, and sends checked boxes in the order shown. */
 function isSame({ kind, choices = [] }: Field, one: string, other: string): boolean {
   const [ones, others] = [lines(one), lines(other)]
   const isChecked = kind === 'list' && choices.length > 0
   return (isChecked ? ones.sort() : ones).join('\n') === (isChecked ? others.sort() : others).join('\n')
 }
 
-const emptied = ({ kind, nullable }: Field): unknown => {
+const emptyValue = ({ kind, nullable }: Field): unknown => {
   if (nullable) return null
   return kind === 'list' ? [] : kind === 'pairs' ? {} : ''
 }

@@ -26,20 +26,20 @@ declare module 'fastify' {
 }
 
 export const HOME = '/console'
-/** The cookie of an operator's session; on plain http only pages below /console are sent it. */
+/** The session cookie; on plain http browsers send it only to pages below /console. */
 export const consoleCookie = ({ PUBLIC_URL, OPERATOR_SESSION_S }: Config): OwnCookie =>
   ownCookie(PUBLIC_URL, { name: 'gatehouse_operator', path: HOME, maxAgeS: OPERATOR_SESSION_S })
 
 export const SIGN_IN = `${HOME}/sign-in`
 export const AUTHENTICATOR = `${HOME}/authenticator`
 
-/** The path to return to if it is below /console; the home page for anything else. */
+/** The path to return to if it is below /console; otherwise the home page. */
 export function consolePath(returnTo: string | undefined, publicUrl: string): string {
   const path = localPath(returnTo, publicUrl)
   return /^\/console(?:[/?#]|$)/.test(path) ? path : HOME
 }
 
-/** The operator who is signed in. */
+/** The signed-in operator. */
 export function whoIs({ consoleOperator }: FastifyRequest): ConsoleOperator {
   if (!consoleOperator) throw new Error('the route is not behind the session of the console')
   return consoleOperator
@@ -51,7 +51,7 @@ export const onBehalfOf = <Given extends Deps>(deps: Given, request: FastifyRequ
   actor: { ...actorOf(request, 'operator', whoIs(request).name), by: 'console' },
 })
 
-/** Redirects whoever is not signed in, and back; one without authenticator (`pending`) to the page that adds one. */
+/** Redirects to the sign-in without a session, and to the page that adds an authenticator without one (`pending`). */
 export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolean }): onRequestAsyncHookHandler => {
   const cookie = consoleCookie(deps.config)
   return async (request, reply) => {
@@ -72,11 +72,11 @@ export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolea
   }
 }
 
-/** What every form of a session carries, so that no other page can make one. */
+/** The CSRF token that every form of a session carries. */
 export const formMark = ({ keys }: Deps, { sessionHash }: ConsoleOperator): string =>
   hmacSha256(keys.form, 'console\n', sessionHash).toString('base64url')
 
-/** A preHandler hook: refuses a form without its session's mark. */
+/** A preHandler hook that refuses forms without their session's mark. */
 export const refuseForgedForms =
   (deps: Deps): preHandlerAsyncHookHandler =>
   async (request) => {
@@ -87,7 +87,7 @@ export const refuseForgedForms =
     throw new RescodeError(20003, { detail: 'a form that is not of this session' })
   }
 
-/** An onRequest hook: an operator of a lower role gets a page that names the role needed; the audit log gets a row. */
+/** An onRequest hook: operators of a lower role get a page that names the required role, and the audit log a row. */
 export function rolesOnly(operation: string): onRequestAsyncHookHandler {
   const needed = roleFor(operation)
   return async (request, reply) => {
@@ -112,7 +112,7 @@ export interface ConsolePageOptions extends PageOptions {
   readonly section?: string
 }
 
-/** Renders a view in `/console/layout`: with the navigation of the operator's role, once somebody is signed in. */
+/** Renders a view in `/console/layout`; once signed in, with the navigation for the operator's role. */
 export function sendConsolePage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -132,18 +132,18 @@ export function sendConsolePage(
   return sendPage(request, reply, view, { mark: '', ...data, who, sections, section }, options)
 }
 
-/** Shows what a handler threw as a page that leads back into the console, with its native status; as JSON to scripts. */
+/** Shows an error as a page that leads back into the console, with its HTTP status; scripts get JSON. */
 export async function sendConsoleError(
   request: FastifyRequest,
   reply: FastifyReply,
   thrown: unknown,
 ): Promise<FastifyReply> {
   const error = failureAnswerOf(thrown, request)
-  const isHere = request.server.isForOperators(request) // on another listener the console does not exist, so its error page must not either
+  const isHere = request.server.isForOperators(request) // other listeners must not show that there is a console
   if (!isHere || !prefersHtml(request.headers.accept)) return sendErrorPage(request, reply, error, true)
   prepareFailure(error, request, reply, true)
   const wait = inMinutes(localeOfRequest(request), Number(error.failure.headers?.['Retry-After'] ?? 0))
-  const status = Math.min(error.status(true), 500) // 503 reads the same
+  const status = Math.min(error.status(true), 500) // the page has one text for 500 and 503
   return sendConsolePage(request, reply, 'console/error', {
     status,
     message: trafficTexts(localeOfRequest(request)).reason(error.text),

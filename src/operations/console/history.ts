@@ -16,7 +16,7 @@ import {
 import type { Cell, PageContext, Table } from './page-model.ts'
 import { at, count, link, text } from './texts.ts'
 
-/** Charts of requests and of calls to partners, and who fails most, over an hour, a day or a month. */
+/** Charts of requests and of calls to partners, and who fails most: over an hour, a day or a month. */
 
 const MINUTE_S = 60
 const WORST = 10
@@ -49,7 +49,7 @@ type Bars = Pick<ChartInput, 'since' | 'spanS' | 'spans'>
 const totalOf = ({ spans }: Bars, of: (span: Bars['spans'][number]) => number): string =>
   count(spans.reduce((sum, span) => sum + of(span), 0))
 
-/** Spans in which there was nothing are empty bars. */
+/** Spans without activity become empty bars. */
 const barsOf = (since: Date, spanS: number, many: number, active: readonly ActivitySpan[]): Bars => {
   const known = new Map(active.map((span) => [span.span, span]))
   const spans = Array.from({ length: many }, (_, place) => {
@@ -59,12 +59,12 @@ const barsOf = (since: Date, spanS: number, many: number, active: readonly Activ
   return { since, spanS, spans }
 }
 
-async function keptBars({ deps }: PageContext, kind: 'requests' | 'call', span: 'day' | 'month'): Promise<Bars> {
+async function storedBars({ deps }: PageContext, kind: 'requests' | 'call', span: 'day' | 'month'): Promise<Bars> {
   const { since, spanS, many } = periodOf(span, deps.clock.now())
   return barsOf(since, spanS, many, await activityBySpan(deps.db, kind, since, spanS))
 }
 
-/** Whole hours, or days of UTC, the present one among them. */
+/** Whole hours or UTC days, up to and including the present one. */
 function periodOf(span: 'day' | 'month', now: Date) {
   if (span === 'day') return { since: addSeconds(hourOf(now), -23 * HOUR_S), spanS: HOUR_S, many: 24 }
   const today = beginningOf(now, DAY_S)
@@ -72,24 +72,24 @@ function periodOf(span: 'day' | 'month', now: Date) {
 }
 
 async function requestBars(context: PageContext, gather: GatherMetrics, span: Span): Promise<Bars> {
-  if (span !== 'hour') return keptBars(context, 'requests', span)
+  if (span !== 'hour') return storedBars(context, 'requests', span)
   const minutes = await readLastHour(gather, context.deps.clock)
   const spans = minutes.map(({ ok, refused, failed }) => ({ all: ok + refused + failed, refused, failed }))
   return { since: minutes[0]?.at ?? fromEpochSeconds(0), spanS: MINUTE_S, spans }
 }
 
 async function callBars(context: PageContext, span: Span): Promise<Bars> {
-  if (span !== 'hour') return keptBars(context, 'call', span)
+  if (span !== 'hour') return storedBars(context, 'call', span)
   const { db, clock } = context.deps
   const [spanS, many] = [5 * MINUTE_S, 12]
-  // A call of this moment belongs to the last span; it must not open another one.
+  // A second less than an hour, so that a call made now falls into the last span and not beyond it.
   const since = addSeconds(clock.now(), 1 - HOUR_S)
   const active = await callsBySpan(db, since, spanS)
   return barsOf(
     since,
     spanS,
     many,
-    active.map(({ calls, ...one }) => ({ ...one, total: calls, refused: 0 })),
+    active.map(({ calls, ...span }) => ({ ...span, total: calls, refused: 0 })),
   )
 }
 
@@ -126,11 +126,11 @@ export async function chartsOf(context: PageContext, gather: GatherMetrics, span
   ]
 }
 
-/** The name of a record; its id where it is gone. */
+/** The name of a record, or its id if the record is gone. */
 const nameOf = async (id: string, reading: Promise<{ readonly name: string }>): Promise<string> =>
   (await ifFound(reading))?.name ?? id
 
-/** Partners and apps of which most has failed or was refused. */
+/** Partners and apps with the most failed or refused requests. */
 export async function worstOf(context: PageContext, span: Span): Promise<Table[]> {
   const { deps, t } = context
   const since = span === 'hour' ? hourOf(addSeconds(deps.clock.now(), -HOUR_S)) : periodOf(span, deps.clock.now()).since

@@ -8,17 +8,18 @@ import { showPartner } from '../../ticketing/partners/index.ts'
 import { actionOf, rowsIn } from '../actions/index.ts'
 import { jobCounts } from '../jobs/index.ts'
 import type { GatherMetrics } from '../metrics/index.ts'
+import { ADMIN_TOKEN_NAME } from '../operators/index.ts'
 import { chartsOf, spanLinks, spanOf, worstOf } from './history.ts'
 import type { Cell, Fact, PageContext } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import { perform } from './placed.ts'
 import { at, count, hrefOf, link, text, withTime } from './texts.ts'
 
-/** What needs attention now: decisions, jobs, partners that do not answer, certificates that end, and who fails most. */
+/** What needs attention: decisions, jobs, partners that do not answer, expiring certificates, and who fails most. */
 
-/** A job that has waited longer is behind. */
+/** When the oldest due job has waited longer, the queue is behind. */
 const BEHIND_S = 300
-/** Partners named on the page. */
+/** The most partners that each fact names. */
 const MAX_NAMED = 20
 
 export async function homePage(context: PageContext, gather: GatherMetrics) {
@@ -70,12 +71,12 @@ export async function homePage(context: PageContext, gather: GatherMetrics) {
     },
   ]
   const spans = spanLinks(span, context)
-  return { facts, spans, charts, worst, isFirst: role === 'admin' && deps.actor?.name === 'ADMIN_TOKEN' }
+  return { facts, spans, charts, worst, isFirst: deps.actor?.name === ADMIN_TOKEN_NAME }
 }
 
 const MAX_COUNTED = 100
 
-/** Lists of what operators are to decide, the longest waiting first, and since when each waits. */
+/** Queues of decisions for operators, longest waiting first, and the field that says since when. */
 const DECISIONS = [
   { list: 'GET /app-requests', since: 'asked_at' },
   { list: 'GET /users/deletion-requests', since: 'requested_at' },
@@ -100,7 +101,7 @@ async function waitingIn({ list, since }: (typeof DECISIONS)[number], context: P
   ]
 }
 
-/** Whose sign-ins: the beginning of their events, and their text. */
+/** Refused sign-ins: the prefix of their events, and the text for whose they are. */
 const SIGN_INS = [
   ['operator_sign_in_', 'console.home.sign_ins_operators'],
   ['user_sign_in_', 'console.home.sign_ins_users'],
@@ -134,7 +135,7 @@ async function openBreakers(context: PageContext): Promise<Cell[]> {
 
 const originOf = (url: string | null): string | undefined => (url === null ? undefined : parsedUrl(url)?.origin)
 
-/** Only hosts that the partner still has count, not those that it had when they were called. */
+/** Counts only hosts in the partner's present URLs, not hosts that were called earlier. */
 async function endingCertificates(context: PageContext): Promise<Cell[]> {
   const { deps, t } = context
   const now = deps.clock.now()

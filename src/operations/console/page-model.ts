@@ -5,18 +5,16 @@ import type { Locale, Translate } from '../../platform/lib/web/locale.ts'
 import type { ExportFormat } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 
-/** What pages are made of. A section says what it shows and does; routes.ts and the views make pages of it. */
+/** The parts of a page. Sections say what they show and do; routes.ts and the views turn that into pages. */
 
-/** One value; `text` is shown as text, never as markup. */
+/** One value. `text` is always escaped. */
 export interface Cell {
   readonly text: string
   readonly href?: string
   readonly tone?: Tone
-  /** An id, address or other text that is to be read letter by letter. */
+  /** An id, address or the like, shown in a fixed-width font. */
   readonly isCode?: boolean
-  /** ISO 8601: the moment that the first line feed of `text` stands for. */
-  readonly at?: string
-  /** Times that its line feeds stand for. */
+  /** Times in ISO 8601; the line feeds of `text` are placeholders for them. */
   readonly moments?: readonly string[]
   /** Text that exists in English only. */
   readonly isEnglish?: boolean
@@ -28,7 +26,7 @@ export interface Table {
   /** Shown instead of an empty table. */
   readonly none: string
   readonly title?: string
-  /** ISO 8601: the moment that a line feed in `title` stands for. */
+  /** ISO 8601; a line feed in `title` is the placeholder for this time. */
   readonly at?: string
   readonly note?: string
 }
@@ -38,21 +36,21 @@ export interface Fact {
   readonly cells: readonly Cell[]
 }
 
-/** A link to the confirmation page of a change; shown to those whose role allows the operation. */
+/** A link to the confirmation page of a change, shown if the role allows the operation. */
 export interface ActionLink {
   readonly operation: string
   readonly href: string
   readonly text: string
-  /** It ends something that cannot be brought back: shown apart. */
+  /** The change cannot be undone, so the link is shown apart. */
   readonly isDangerous?: true
-  /** It leads elsewhere, and changes nothing. */
+  /** A link to another page, not to a change. */
   readonly isSecond?: true
 }
 
 export interface Field {
   readonly name: string
   readonly label: string
-  /** `hidden`: what the page showed comes back with the form; `several`: any of its choices, a line each in `value`. */
+  /** `hidden` returns what the page showed; `several` takes any of the choices, one per line of `value`. */
   readonly kind: 'text' | 'password' | 'number' | 'choice' | 'several' | 'date' | 'lines' | 'hidden'
   /** What a `choice` or `several` offers: value and text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
@@ -62,46 +60,46 @@ export interface Field {
   readonly most?: number
 }
 
-/** What a section's functions are given. */
+/** The request, as a section's functions get it. */
 export interface PageContext {
   /** With the operator as actor. */
   readonly deps: ServiceDeps
   readonly t: Translate
   readonly locale: Locale
   readonly role: Role
-  /** Values in the path. */
+  /** Path parameters. */
   readonly params: Readonly<Record<string, string>>
-  /** Values in the address, or in the form; empty ones left out. */
+  /** Values of the query and the form, without empty ones. */
   readonly fields: Readonly<Record<string, string>>
-  /** Refuses an operator below this role, and records what was refused. */
+  /** Throws for an operator below this role, and records the refusal. */
   readonly admit: (role: Role, operation: string) => Promise<void>
 }
 
-/** Below /console; `operation` is a route of the admin API, whose role the page needs. */
+/** A path below /console, and the operation, a route of the admin API, whose role the page requires. */
 interface Place {
   readonly path: string
   readonly operation: string
 }
 
 export interface ListPage extends Place {
-  /** The audit log records each look, so HEAD is not answered. */
+  /** The audit log records each view, so HEAD is not answered. */
   readonly recordsLook?: true
   readonly title: string
   readonly lead: string
   readonly filters: (context: PageContext) => readonly Field[]
   readonly read: (context: PageContext) => Promise<{ readonly table: Table; readonly next: string | null }>
-  /** The whole list as a file. */
+  /** Exports the whole list. */
   readonly exported?: (context: PageContext, format: ExportFormat) => Promise<Download>
-  /** Who may have it. */
+  /** The role that may export it. */
   readonly exportRole?: Role
   readonly actions?: (context: PageContext) => readonly ActionLink[]
 }
 
-/** A text of several lines, such as a body. */
+/** A multi-line text, such as a body. */
 export interface TextBlock {
   readonly title: string
   readonly text: string
-  /** Empty if there is nothing to note. */
+  /** May be empty. */
   readonly note: string
 }
 
@@ -118,23 +116,23 @@ export interface DetailPage extends Place {
   readonly read: (context: PageContext) => Promise<Detail>
 }
 
-/** What a change will do, before it is made. */
+/** Says what a change will do. */
 interface Confirmation {
-  /** The name of what is changed, which the page's title adds. */
+  /** The name of the record, added to the page's title. */
   readonly about?: string
   readonly says: readonly string[]
-  /** In numbers, where there are many. */
+  /** The record, and the effect in numbers. */
   readonly facts?: readonly Fact[]
   readonly fields?: readonly Field[]
-  /** Where to go after the change, or if it is cancelled. */
+  /** The page to go to after the change, or if it is cancelled. */
   readonly back: string
-  /** What may be done instead. */
+  /** Alternatives. */
   readonly others?: readonly ActionLink[]
 }
 
-/** A result that is shown once and not again, such as a new secret or what a pull has brought. */
+/** A result that is shown only once, such as a new secret or what a pull has brought. */
 export interface OneTimeResult {
-  /** The page of the record that was made. */
+  /** The page of the created record. */
   readonly back?: string
   readonly tone?: 'good' | 'bad'
   readonly note: string
@@ -143,32 +141,32 @@ export interface OneTimeResult {
   readonly texts?: readonly TextBlock[]
 }
 
-/** The page of the record that was made. */
-export interface Made {
+/** The page of the created record. */
+export interface Created {
   readonly address: string
 }
 
 export interface FormPage extends Place {
-  /** Title of the page; its button says the same, unless it has a text of its own. */
+  /** Title of the page, and text of the button unless `button` is set. */
   readonly title: string
   readonly button?: string
-  /** It ends something that cannot be brought back: the button is red. */
+  /** The change cannot be undone, so the button is red. */
   readonly isDangerous?: true
-  /** Fields whose text counts to the last space: passwords. Asked with the first form sent, not at every start. */
+  /** Fields that are not trimmed, such as passwords. A function, so that starting the service does not compute it. */
   readonly exactly?: () => readonly string[]
-  /** Where to go afterwards, of a change whose numbers take long to count: making it does not count them again. */
+  /** The page to go to afterwards; without it `confirm` is asked, which counts the effect again. */
   readonly back?: (context: PageContext) => string
-  /** Its form takes a file, and has no other fields. */
+  /** The form takes a file and has no other fields. */
   readonly upload?: Upload<ServiceDeps>
   readonly confirm: (context: PageContext) => Promise<Confirmation>
-  readonly run: (context: PageContext) => Promise<OneTimeResult | Download | Made | undefined>
+  readonly run: (context: PageContext) => Promise<OneTimeResult | Download | Created | undefined>
 }
 
 export interface Section {
   /** The path below /console. */
   readonly id: string
   readonly title: string
-  /** Who sees it in the navigation, where it has lists. */
+  /** Its role is required to see the section in the navigation. */
   readonly operation: string
   readonly lists?: readonly ListPage[]
   readonly details?: readonly DetailPage[]

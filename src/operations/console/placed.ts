@@ -2,29 +2,29 @@ import { type Action, elevatedBy, namesIn, partsOf, routesOf } from '../../platf
 import { allows, type Role } from '../../platform/lib/web/admin-auth.ts'
 import { type Field, fieldsOf, typedFields, type Values } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
-import { given } from './action-values.ts'
+import { readFields } from './action-values.ts'
 import type { ActionLink, PageContext } from './page-model.ts'
 import { folderOf, hrefOf } from './texts.ts'
 
-/** Where the pages of a section's actions are, below /console, and which belong to each other. */
+/** Where the pages of a section's actions are below /console, and how they belong together. */
 
 export interface Placed extends Action<ServiceDeps> {
   readonly method: ReturnType<typeof partsOf>['method']
-  /** The action's own page, else the path of its route. */
+  /** The action's `page`, else the path of its route. */
   readonly path: string
-  /** Fields that say what it is about: those of the path, and with a page of its own others in the query. */
+  /** Fields that identify the record: those of the path and, for an action with its own `page`, of the query. */
   readonly about: readonly string[]
-  /** What its path says, of a route that stands for several. */
+  /** The value in the path, for an action with `each`. */
   readonly fixed: Readonly<Record<string, string>>
-  /** What its page needs the role for, where that is more than the route. */
+  /** The operation whose role the page requires: its route, or more. */
   readonly operation: string
-  /** Its page asks for these fields, without which it shows nothing. */
+  /** Fields that the page requires before it shows anything. */
   readonly asks: readonly string[]
 }
 
 export interface Places {
   readonly lists: readonly Placed[]
-  /** Pages of one record. */
+  /** Pages of single records. */
   readonly details: readonly Placed[]
   readonly changes: readonly Placed[]
 }
@@ -47,7 +47,7 @@ export function placesOf(actions: readonly Action<ServiceDeps>[]): Places {
   }
 }
 
-/** Whether it only reads, but what a form says, or a file. */
+/** Whether it reads, but needs a form first: it takes fields, or gives a file. */
 const isAsked = (page: Placed): boolean =>
   page.method === 'GET' &&
   !page.list &&
@@ -56,11 +56,11 @@ const isAsked = (page: Placed): boolean =>
 
 const isRecord = (page: Placed): boolean => page.method === 'GET' && !page.list && !isAsked(page)
 
-/** The page that asks for what only a higher role may give, and then shows the record once. */
+/** The page that asks for fields that only a higher role may give, and then shows the record once. */
 function askingFor(detail: Placed): Placed[] {
   const { elevated } = detail
   if (!elevated?.page) return []
-  const asked = Object.fromEntries(elevated.fields.map((name) => [name, '']))
+  const empty = Object.fromEntries(elevated.fields.map((name) => [name, '']))
   return [
     {
       ...detail,
@@ -68,22 +68,22 @@ function askingFor(detail: Placed): Placed[] {
       path: elevated.page,
       operation: elevated.what,
       asks: elevated.fields,
-      perform: (deps, given) => detail.perform(deps, { ...asked, ...(given as object) }),
+      perform: (deps, input) => detail.perform(deps, { ...empty, ...(input as object) }),
     },
   ]
 }
 
-/** One of several says which by the text of that value. */
+/** The key of the title; an action with `each` has a title for every value. */
 export const titleOf = ({ id, fixed }: Placed): string => ['action', id, ...Object.values(fixed)].join('.')
 export const aboutOf = ({ id }: Action): string => `action.${id}.about`
 
-/** What a page calls the record. */
+/** The record's name for titles. */
 export const nameIn = ({ name, title, number }: Values): unknown => name ?? title ?? number
 
 /** `/apps` of `/apps/:app_key`. */
 const withoutNames = (path: string): string => path.replace(/(?:\/:\w+)+$/, '')
 
-/** The page of one record of this list; of a list that mixes records, of the one that a row names. */
+/** The page for the rows of this list; in a list of mixed records, the page of the record that the row identifies. */
 export const detailOf = ({ details }: Places, list: Placed, row: Values): Placed | undefined =>
   details.find(
     ({ path, about }) => (about.length > 0 && isInQuery(path) ? folderOf(path) : withoutNames(path)) === list.path,
@@ -94,18 +94,18 @@ export const detailOf = ({ details }: Places, list: Placed, row: Values): Placed
 
 const isInQuery = (path: string): boolean => namesIn(path).length === 0
 
-/** Whether one of two pages that name the record in their query is in the folder of the other. */
+/** Whether two pages that identify the record in their query are in one folder, and are about the same record. */
 const isBeside = (detail: Placed, { path, about }: Placed): boolean =>
   detail.about.length > 0 &&
   isInQuery(detail.path) &&
   folderOf(detail.path) === folderOf(path) &&
   detail.about.every((name) => about.includes(name))
 
-/** The page that something about a record belongs to; it is the first one of its record. */
+/** The record page that a page belongs to. */
 export const recordPageOf = ({ details }: Places, page: Placed): Placed | undefined =>
   deepest(details, page.path) ?? details.find((detail) => isBeside(detail, page))
 
-/** Pages and lists about the record of this page. */
+/** Pages and lists that belong to this record page. */
 export const below = (places: Places, detail: Placed): Placed[] => [
   ...places.lists.filter((list) => recordPageOf(places, list)?.route === detail.route),
   ...places.details.filter(
@@ -116,26 +116,26 @@ export const below = (places: Places, detail: Placed): Placed[] => [
 /** The list that a change adds to, or whose rows it changes. */
 export const listOf = ({ lists }: Places, { path }: Placed): Placed | undefined => deepest(lists, path)
 
-/** The page that this path is, or lies deepest below. */
+/** The page at this path or at its longest prefix. */
 const deepest = (pages: readonly Placed[], path: string): Placed | undefined =>
   pages
     .filter((page) => path === page.path || path.startsWith(`${page.path}/`))
     .sort((one, other) => other.path.length - one.path.length)[0]
 
-/** The page, of a record or a list, that offers a change. */
+/** The record page or list that offers a change. */
 export const homeOf = ({ details, lists }: Places, page: Placed): Placed | undefined =>
   details.find((detail) => isBeside(detail, page)) ?? deepest([...details, ...lists], page.path)
 
 export const adds = (change: Placed, list: Placed | undefined): boolean =>
   change.method === 'POST' && change.path === list?.path
 
-/** Whether the page of the list offers it: it adds to the list, or is about no record of it. */
+/** Whether the list's page offers the change, since it creates a record or is about the list as a whole. */
 export const belongsToList = (places: Places, change: Placed, list = listOf(places, change)): boolean =>
   list !== undefined &&
   listOf(places, change)?.route === list.route &&
   change.about.every((name) => list.about.includes(name))
 
-/** PATCH has the path of the record itself; its form stands below. */
+/** A route shares its path with the record's page, so forms have paths below it. */
 const FORM_PATHS = { PATCH: '/edit', PUT: '/set', DELETE: '/remove', GET: '', POST: '' } as const
 export const formPath = (change: Placed, list: Placed | undefined): string =>
   adds(change, list) ? `${change.path}/new` : change.path + FORM_PATHS[change.method]
@@ -143,17 +143,17 @@ export const formPath = (change: Placed, list: Placed | undefined): string =>
 export const addressOf = ({ about }: Pick<Placed, 'about'>, path: string, record: Values): string =>
   hrefOf([path, Object.fromEntries([...namesIn(path), ...about].map((name) => [name, record[name]]))])
 
-/** What the address of a page says of the record that it is about. */
+/** The fields in a page's address that identify its record. */
 export function keysIn(action: Placed, { params, fields }: PageContext): Values {
   const { about, fixed } = action
-  const said = about.flatMap((name): [string, string][] => {
+  const keys = about.flatMap((name): [string, string][] => {
     const text = params[name] ?? fields[name]
     return text === undefined ? [] : [[name, text]]
   })
-  return { ...given(fieldsOf(action), Object.fromEntries(said)), ...fixed }
+  return { ...readFields(fieldsOf(action), Object.fromEntries(keys)), ...fixed }
 }
 
-/** The changes that the page of a record, or its row in a list without such pages, offers. */
+/** The changes offered on a record's page, or on its row if the list has no such pages. */
 export const offeredFor = (places: Places, page: Placed, record: Values): Placed[] =>
   changesAt(places, page).filter((change) => isOffered(change, record))
 
@@ -165,7 +165,7 @@ const isOffered = (change: Placed, record: Values): boolean =>
   change.about.every((name) => name in record) &&
   (change.offered?.({ ...record, ...change.fixed }) ?? true)
 
-/** Actions on a row of this list, or of a table on this page: on a record's token, say, and not on the record. */
+/** The changes offered for a row of this list, or of a table on this page: for an operator's token, for example. */
 export const offeredForRow = (places: Places, page: Placed, row: Values): Placed[] => {
   const record = page.list ? recordPageOf(places, page) : page
   const ofRecord = record
@@ -181,7 +181,7 @@ export const linkTo = (places: Places, change: Placed, record: Values, { t }: Pa
   ...(change.dangerous ? { isDangerous: true } : {}),
 })
 
-/** Carries it out. Fields that only a higher role may give are refused to others. */
+/** Performs the action. Throws if a field requires a higher role. */
 export async function carryOut(
   action: Action<ServiceDeps>,
   { deps, admit }: PageContext,
@@ -192,14 +192,14 @@ export async function carryOut(
   return action.perform(deps, input)
 }
 
-/** What it gives, as the operator's role may see it. */
+/** Performs the action; the output is masked if the role requires it. */
 export async function perform(action: Action<ServiceDeps>, context: PageContext, input: Values): Promise<Values> {
   const { role } = context
   const output = await carryOut(action, context, input)
   return { ...(allows(role, 'support') ? output : (action.masked?.(output) ?? output)) }
 }
 
-/** The fields that this role may give, without those of the page's address. */
+/** The fields that this role may fill in, without those of the page's address. */
 export const fieldsFor = (action: Placed, role: Role): Field[] =>
   typedFields(action).filter(
     ({ name }) => !action.about.includes(name) && !(name in action.fixed) && mayGive(action, name, role),

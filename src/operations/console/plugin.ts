@@ -12,15 +12,14 @@ import { authenticatorRoutes, ownSignInRoutes, signInRoutes } from './sign-in-ro
 
 interface Options {
   readonly deps: ServiceDeps
-  /** What all processes have counted. */
   readonly gather: GatherMetrics
 }
 
 const FORM_LIMIT = 64 * 1024
 
 /**
- * The operators' pages below /console. Every change is a form: `refuseForeignForms` admits those of our own pages only,
- * the cookie is SameSite=Lax, and each form carries a mark of its session. Other bodies are refused.
+ * The operators' pages below /console. Every change is a form, protected three times against CSRF: by the origin
+ * (`refuseForeignForms`), by the cookie (SameSite=Lax) and by a mark of the session. Other bodies are refused.
  */
 export const consoleRoom: FastifyPluginAsync<Options> = async (app, { deps, gather }) => {
   await app.register(

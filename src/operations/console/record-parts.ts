@@ -7,17 +7,17 @@ import { mayDo } from './permissions.ts'
 import { keysIn, linkTo, offeredForRow, type Placed, type Places } from './placed.ts'
 import { link, text } from './texts.ts'
 
-/** What a page shows of a record: its values, its lists as tables, and what has a form of its own as JSON. */
+/** A record on a page: its values, its lists as tables, and values of unknown structure as JSON. */
 interface RecordParts {
   readonly facts: readonly Fact[]
   readonly tables: readonly Table[]
   readonly texts: readonly TextBlock[]
 }
 
-/** Columns of what has no field of its own (tableOf of src/operations/actions). */
+/** Generic columns (tableRows in src/operations/actions), labelled with the field that they are in. */
 const NAMED_BY = new Set(['key', 'value'])
 
-/** `completed`: what a table of such rows gets besides. */
+/** `completed` adds to a table of these rows. */
 export function recordParts(
   action: Action & Partial<Pick<Placed, 'about'>>,
   record: Values,
@@ -43,7 +43,7 @@ export function recordParts(
   }
 }
 
-/** With what may be done with the rows of its tables. */
+/** Like `recordParts`, with the changes offered for the rows of its tables. */
 export function partsWithChanges(places: Places, action: Placed, record: Values, context: PageContext): RecordParts {
   const about = keysIn(action, context)
   return recordParts(action, record, context, (rows, table) =>
@@ -57,14 +57,14 @@ export function partsWithChanges(places: Places, action: Placed, record: Values,
   )
 }
 
-/** What may be done with a row: the page of the first one leads to the others. */
+/** The changes offered for a row: links to the first, whose page links to the others. */
 function changeCell(places: Places, offered: readonly Placed[], row: Values, context: PageContext): Cell {
   const [change, ...more] = offered.map((action) => linkTo(places, action, row, context))
   const titles = [change, ...more].map((action) => action?.text).join(' / ')
   return change ? link(titles, change.href) : text('–')
 }
 
-/** With a column for what may be done with each row, where there is something. */
+/** Adds a column with the changes offered for each row, unless there are none. */
 export function withChanges(
   places: Places,
   page: Placed,

@@ -37,11 +37,11 @@ const contextFrom =
     admit: (role, operation) => request.server.requireRole(request, role, operation),
   })
 
-/** What the address says and the form does not: a field that was emptied there is empty. */
+/** The query without the fields of the form, so that a field emptied in the form stays empty. */
 const besideForm = ({ query, body }: FastifyRequest): object =>
   Object.fromEntries(Object.entries(Object(query)).filter(([name]) => !(name in Object(body ?? {}))))
 
-/** Values in the path. What the database cannot hold names nothing. */
+/** Path parameters; 404 for NUL, which no stored id can contain. */
 function paramsOf({ params }: FastifyRequest): Record<string, string> {
   const given = pathParams.parse(params)
   if (Object.values(given).some((value) => value.includes('\0'))) throw noSuchPath()
@@ -58,7 +58,7 @@ interface Options {
   readonly gather: GatherMetrics
 }
 
-/** Every page of every section, each behind the role of its operation. */
+/** Every page of every section, each behind the role that its operation requires. */
 export const consoleRoutes: FastifyPluginAsync<Options> = async (app, { deps, gather }) => {
   const contextOf = contextFrom(deps)
 
@@ -86,9 +86,9 @@ export const consoleRoutes: FastifyPluginAsync<Options> = async (app, { deps, ga
 function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section, page: ListPage): void {
   const config = page.recordsLook ? ({ answersHead: false } as const) : {}
   app.get(page.path, { config, onRequest: rolesOnly(page.operation) }, async (request, reply) => {
-    const asked = contextOf(request)
-    const { export: format, ...fields } = asked.fields
-    const context = { ...asked, fields }
+    const whole = contextOf(request)
+    const { export: format, ...fields } = whole.fields
+    const context = { ...whole, fields }
     const { problems, file, ...list } = await readList(page, context, format)
     if (file) return sendDownload(reply, file)
     const { after, ...others } = fields
@@ -119,7 +119,7 @@ function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section,
 const mayExport = ({ exported, exportRole }: ListPage, { role }: PageContext): boolean =>
   exported !== undefined && (exportRole === undefined || allows(role, exportRole))
 
-/** The problems of a filter that cannot be read are shown with the form, above an empty list. */
+/** Problems of the filters are shown with the form, without a list. */
 async function readList(page: ListPage, context: PageContext, format: string | undefined) {
   const nothing = { table: null, next: null, file: null }
   try {
@@ -201,8 +201,8 @@ const doneAt = (reply: FastifyReply, page: string): FastifyReply =>
   seeOther(reply, `${page}${page.includes('?') ? '&' : '?'}done=1`)
 
 /**
- * What was typed; a hidden field has its present value. Browsers send nothing for boxes that are not checked: after a
- * form without a value none is.
+ * What was typed, or the value that the page suggests. Hidden fields always get their present value. Browsers send
+ * nothing if no box is checked, so after a form without a value none is.
  */
 function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext, wasTyped: boolean): string {
   if (kind === 'password') return ''
@@ -212,7 +212,7 @@ function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext, 
 
 const labelAmong = (fields: readonly Field[]) => (name: string) => fields.find((field) => field.name === name)?.label
 
-/** Problems that the operator can fix; the page shows them above its form. */
+/** Problems that the operator can fix, for the form to show; undefined for other errors. */
 function problemsOf(error: unknown, { locale }: PageContext): readonly Problem[] | undefined {
   if (error instanceof InvalidInput) return error.problems
   if (!(error instanceof RescodeError) || error.rescode !== 20007 || error.failure.status === 404) return undefined

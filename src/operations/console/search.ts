@@ -13,27 +13,27 @@ import { EXPLAIN, knownRequest } from './sections/requests.ts'
 import { at, hrefOf, link } from './texts.ts'
 
 /**
- * Finds a request id, an order, a partner, a micro-app or a person. The role support and those above also see what
- * `gatehouse explain` knows, and can search by a person's name, by phone number and by the beginning of a token.
+ * Finds requests, orders, partners, micro-apps and people. Operators from support upwards also see what
+ * `gatehouse explain` knows, and can search by a person's name, a phone number or the beginning of a token.
  */
 
 export interface Found {
   readonly query: string
-  /** The only page that fits. */
+  /** Set if exactly one page matches. */
   readonly href?: string
   readonly found: readonly { readonly kind: string; readonly link: Cell }[]
   readonly tables: readonly Table[]
 }
 
 const MAX_FOUND = 5
-const LONGEST = 128
+const MAX_LENGTH = 128
 
 type Finder = (context: PageContext, query: string) => Promise<readonly { kind: string; link: Cell }[]>
 
 interface ById {
   readonly record: string
   readonly kind: string
-  /** What of the query names one; undefined where it cannot. */
+  /** The record's key in the query; undefined if the query cannot be one. */
   readonly keys: (query: string) => Values | undefined
   readonly page: string
 }
@@ -48,7 +48,7 @@ function userKeys(query: string): Values | undefined {
   return user_id === undefined ? undefined : { cid: Number(cid), user_id }
 }
 
-/** Records that lists and the audit log name by their id. */
+/** Records found by their id, as lists and the audit log show it. */
 const BY_ID: readonly ById[] = [
   {
     record: 'GET /orders/:order_id',
@@ -77,14 +77,14 @@ const finderById = ({ record, kind, keys, page }: ById): Finder => {
 
 interface Known {
   readonly list: string
-  /** The beginning of each of these is searched for. */
+  /** Fields that are searched by prefix. */
   readonly by: readonly string[]
   readonly kind: string
   readonly name: (row: Values) => unknown
   readonly page: (row: Values) => PageAddress
 }
 
-/** Lists whose rows are found as their own filters find them. */
+/** Lists that are searched through their own filters. */
 const KNOWN: readonly Known[] = [
   {
     list: 'GET /orders',
@@ -116,7 +116,7 @@ const KNOWN: readonly Known[] = [
   },
 ]
 
-/** Nothing by a field that this role may not filter by: whether somebody of a name is there is personal data. */
+/** Skips fields that the role may not filter by: whether a person of a certain name exists is personal data. */
 const finderOf = ({ list, kind, name, page }: Known, field: string): Finder => {
   const action = actionOf(list)
   return async (context, query) => {
@@ -140,16 +140,16 @@ const ALL: readonly Finder[] = [
   ...KNOWN.flatMap((known) => known.by.map((field) => finderOf(known, field))),
 ]
 
-/** At most five of a kind, by the beginning of what each is known by; its list has the others. */
+/** Finds at most five of each kind, by prefix; the rest is in the kind's list. */
 export async function searchFor(context: PageContext): Promise<Found> {
-  const query = cutTo(context.fields.q ?? '', LONGEST)
+  const query = cutTo(context.fields.q ?? '', MAX_LENGTH)
   if (query === '') return { query, found: [], tables: [] }
   const [explained, ...byKind] = await Promise.all([
     explainedFor(context, query),
-    ...ALL.map((find) => quiet(find(context, query), [])),
+    ...ALL.map((find) => foundOr(find(context, query), [])),
   ])
   const found = [
-    ...new Map([...byKind.flat(), ...people(explained, context)].map((one) => [one.link.href, one])).values(),
+    ...new Map([...byKind.flat(), ...people(explained, context)].map((hit) => [hit.link.href, hit])).values(),
   ]
   const tables = tablesOf(explained, context)
   const [only, ...others] = found
@@ -157,10 +157,10 @@ export async function searchFor(context: PageContext): Promise<Found> {
   return { query, found, tables, ...(only?.link.href && isOnly ? { href: only.link.href } : {}) }
 }
 
-/** Not for a request or an order: their own pages show the same. */
+/** Skipped for request ids, whose own page shows the same. */
 async function explainedFor({ deps, role }: PageContext, query: string): Promise<Explained> {
   if (isUuid(query) || !mayDo(role, 'GET /explain')) return {}
-  return quiet(explain(deps, query), {})
+  return foundOr(explain(deps, query), {})
 }
 
 const people = ({ people = [] }: Explained, { t }: PageContext) =>
@@ -205,7 +205,10 @@ function tablesOf({ token, app, partner, people = [] }: Explained, context: Page
           }),
         ]
       : []),
-    ...people.map((one) => refusals(`${one.cid}/${one.user_id}`, one.refusals)),
+    // Only where there are some: otherwise the search leads straight to the person's page.
+    ...people.flatMap(({ cid, user_id, refusals: rows }) =>
+      rows.length > 0 ? [refusals(`${cid}/${user_id}`, rows)] : [],
+    ),
   ]
 }
 
@@ -215,9 +218,9 @@ const TOKEN_KINDS: Readonly<Record<string, string>> = {
   code: 'console.explain.kind_code',
 }
 
-/** A text that is refused as input of one kind finds nothing of that kind. */
-const quiet = <Found>(finding: Promise<Found>, nothing: Found): Promise<Found> =>
+/** A query that is invalid for one kind of record, or unknown there, finds nothing of that kind. */
+const foundOr = <Found>(finding: Promise<Found>, fallback: Found): Promise<Found> =>
   finding.catch((error: unknown) => {
-    if (error instanceof RescodeError) return nothing
+    if (error instanceof RescodeError) return fallback
     throw error
   })

@@ -38,7 +38,7 @@ interface SignInPage {
   readonly name?: string
   readonly alert?: string
   readonly ended?: boolean
-  /** Shows the form for ADMIN_TOKEN instead. */
+  /** Show the form for ADMIN_TOKEN instead. */
   readonly first?: boolean
 }
 
@@ -69,13 +69,13 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 
   app.post('/sign-in', async (request, reply) => {
     const returnTo = consolePath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
+    const first = 'token' in Object(request.body)
     const form = signInForm.safeParse(request.body)
     if (!form.success) {
-      const alert = textsFor(request)('console.sign_in.incomplete')
-      return sendSignIn(request, reply.code(400), { returnTo, alert })
+      const alert = textsFor(request)(first ? 'console.sign_in.no_token' : 'console.sign_in.incomplete')
+      return sendSignIn(request, reply.code(400), { returnTo, alert, first })
     }
     const { name } = form.data
-    const first = 'token' in form.data
     if (cookies.isRefused(request)) {
       noteForLog(request, { detail: 'cookies refused' })
       const alert = textsFor(request)('sign_in.cookies')
@@ -89,7 +89,7 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
         'token' in form.data
           ? { session: await signInWithAdminToken(acting, { ...attempt, token: form.data.token }), pending: false }
           : await signInOperator(acting, { ...attempt, ...form.data })
-      await endConsoleSession(acting, formerSession) // of either kind, so that a planted one does not outlive this
+      await endConsoleSession(acting, formerSession) // of either kind: a planted session must not outlive this
       cookie.set(reply, session)
       const account = { kind: 'operator', name: first ? ADMIN_TOKEN_NAME : name.toLowerCase() } as const
       if (!pending) deviceCookie.set(reply, rememberDevice(deps, account, device))
@@ -109,7 +109,7 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   })
 }
 
-/** Sets the status and returns what to tell the person: not which of name, password and code was wrong. */
+/** Sets the status and returns the message, which does not say which of name, password and code was wrong. */
 function refuse({ clock }: Deps, error: unknown, request: FastifyRequest, reply: FastifyReply): string {
   if (!(error instanceof OperatorSignInRefused)) throw error
   noteForLog(request, { detail: error.message })
@@ -129,7 +129,7 @@ async function operatorOf(deps: Deps, cookie: string | undefined): Promise<Signe
   return session
 }
 
-/** For an operator without an authenticator: makes one, which counts once a code of it was given. */
+/** Adds an authenticator for an operator without one; it is in force once one of its codes was entered. */
 export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const cookie = consoleCookie(deps.config)
   const send = (request: FastifyRequest, reply: FastifyReply, page: object) => {
@@ -141,8 +141,13 @@ export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
   app.get('/authenticator', (request, reply) => send(request, reply, {}))
 
   app.post('/authenticator', async (request, reply) => {
-    const made = await enrolTotp(deps, await pendingOperator(request))
-    return send(request, reply, { begun: true, made, picture: qrPicture(made.url) })
+    try {
+      const made = await enrolTotp(deps, await pendingOperator(request))
+      return await send(request, reply, { begun: true, made, picture: qrPicture(made.url) })
+    } catch (error) {
+      if (!(error instanceof OperatorSignInRefused)) throw error
+      return seeOther(reply, AUTHENTICATOR) // the session has ended meanwhile, so this leads to the sign-in
+    }
   })
 
   app.post('/authenticator/confirm', async (request, reply) => {
@@ -159,12 +164,12 @@ export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
   })
 }
 
-/** For an operator who is signed in: how many recovery codes are left, and others in their place. */
+/** Shows a signed-in operator how many recovery codes are left, and replaces them. */
 export const ownSignInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const cookie = consoleCookie(deps.config)
   async function send(request: FastifyRequest, reply: FastifyReply, alert = '') {
     const operator = whoIs(request)
-    if (operator.name === ADMIN_TOKEN_NAME) throw noSuchPath() // whose session has no authenticator
+    if (operator.name === ADMIN_TOKEN_NAME) throw noSuchPath() // it has no authenticator
     const { recovery_codes } = await showOperator(deps, { name: operator.name })
     const shown = { left: String(recovery_codes), alert, mark: formMark(deps, operator) }
     return sendConsolePage(request, reply, 'console/own-sign-in', shown, { query: '' })

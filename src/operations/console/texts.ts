@@ -5,7 +5,7 @@ import type { Cell } from './page-model.ts'
 
 export const roleText = (role: Role, t: Translate): string => t(`console.role.${role}`)
 
-/** The states of records that have a text, by the colour in which pages show them; roles are shown as they are. */
+/** States with a text, by the colour in which pages show them. */
 export const STATES = {
   good: 'active approved live running done paid used consumed on_sale sent',
   warn: 'pending create_unknown pay_unknown requested unknown reviewing returned',
@@ -23,7 +23,7 @@ const TONES: ReadonlyMap<string, Tone> = new Map(
 const ROLE_KEYS = ['console.role', 'sandbox.members.role', 'sandbox.told']
 const ROLES = new Set(['viewer', 'support', 'editor', 'admin', 'owner', 'developer', 'product', 'business'])
 
-/** A state or role by its text; one without a text by its wire name. */
+/** A state or role, by its text or else its wire name. */
 export function stateCell(state: string, t: Translate): Cell {
   const tone = TONES.get(state)
   if (tone) return { text: t(`console.state.${state}`), tone }
@@ -31,7 +31,7 @@ export function stateCell(state: string, t: Translate): Cell {
   return role ? { text: t(`${role}.${state}`), tone: 'plain' } : { text: state }
 }
 
-/** What is shown, and of what: `Order: 15`. */
+/** `Order: 15` */
 export const titled = (what: string, name: string, t: Translate): string =>
   t('layout.pair', { label: what, value: name })
 
@@ -39,11 +39,10 @@ export const text = (value: string): Cell => ({ text: value })
 export const code = (value: string): Cell => ({ text: value, isCode: true })
 export const link = (value: string, href: string): Cell => ({ text: value, href })
 
-/** A sentence with a time: a line feed in it stands for the moment. */
-export const withTime = (sentence: string, at: Date): Cell => ({ text: sentence, at: at.toISOString() })
+/** A sentence with a time; a line feed is its placeholder. */
+export const withTime = (sentence: string, at: Date): Cell => ({ text: sentence, moments: [at.toISOString()] })
 
-/** To the second. Never, or nothing, is a dash. */
-export const time = (at: Date | null): Cell => (at ? withTime('\n', at) : { text: '–' })
+export const time = (at: Date): Cell => withTime('\n', at)
 
 export const orDash = (value: string | number | null): Cell => ({
   text: value === null || value === '' ? '–' : String(value),
@@ -54,16 +53,16 @@ export const yesNo = (value: boolean, t: Translate): Cell => ({ text: value ? t(
 /** 1,204 */
 export const count = (value: number): string => value.toLocaleString('en')
 
-/** The path of a page below /console, each part escaped. */
+/** The path of a page below /console, with each part escaped. */
 export const at = (...parts: readonly string[]): string => ['/console', ...parts.map(encodeURIComponent)].join('/')
 
 export function hrefOf([path, about = {}]: PageAddress): string {
   const inPath = namesIn(path)
-  const said = (name: string): string => String(about[name] ?? '')
+  const textOf = (name: string): string => String(about[name] ?? '')
   const parts = path.slice(1).split('/')
-  const address = at(...parts.map((part) => (part.startsWith(':') ? said(part.slice(1)) : part)))
+  const address = at(...parts.map((part) => (part.startsWith(':') ? textOf(part.slice(1)) : part)))
   const query = new URLSearchParams()
-  for (const name of Object.keys(about)) if (!inPath.includes(name)) query.set(name, said(name))
+  for (const name of Object.keys(about)) if (!inPath.includes(name)) query.set(name, textOf(name))
   return query.size === 0 ? address : `${address}?${query}`
 }
 

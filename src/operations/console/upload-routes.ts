@@ -17,10 +17,10 @@ import { formMark, rolesOnly, sendConsoleError, sendConsolePage, whoIs } from '.
 import type { FormPage, PageContext, Table } from './page-model.ts'
 import { count, text } from './texts.ts'
 
-/** Lines with problems that the page shows. */
+/** The most lines with problems that the page shows. */
 const SHOWN = 50
-/** What the page adds to a file: it comes back sealed, in base64, with the names of the fields. */
-const AROUND = 4_096
+/** What sealing and the form's other parts add to a file that comes back in base64. */
+const OVERHEAD = 4_096
 
 const sentForm = z.object({
   file: z.instanceof(Buffer).optional(),
@@ -54,21 +54,21 @@ interface Options {
 }
 
 /**
- * A form that takes a file: it is looked at first, and what would be done is shown. Then the file comes back from that page, sealed
- * for the session: it may hold passwords, and nobody has to choose it twice.
+ * A form that takes a file. The first submission is a dry run, whose page says what would be done and carries the file,
+ * so that nobody has to choose it again; sealed for the session, as it may hold passwords.
  */
 export async function uploadRoutes(
   app: FastifyInstance,
   { deps, contextOf, section, form, upload }: Options,
 ): Promise<void> {
   const onRequest = rolesOnly(form.operation)
-  const longest = Math.ceil((upload.bytes * 4) / 3) + AROUND
+  const longest = Math.ceil((upload.bytes * 4) / 3) + OVERHEAD
   await app.register(multipart, {
     attachFieldsToBody: 'keyValues',
     limits: { fileSize: upload.bytes, fieldSize: longest, files: 1, fields: 3, parts: 4, headerPairs: 20 },
   })
   app.addHook('preParsing', async (request) => {
-    const length = announcedBytes(request, longest + AROUND)
+    const length = announcedBytes(request, longest + OVERHEAD)
     if (length > 0 && !request.heldBody?.add(length)) throw unavailable()
   })
   app.setErrorHandler((error, request, reply) =>
@@ -99,17 +99,17 @@ export async function uploadRoutes(
     const { file, sealed } = sentForm.catch({}).parse(request.body)
     const opened = (text: string): Buffer =>
       Buffer.from(decryptSecret(deps.keys, Buffer.from(text, 'base64'), contextOfSeal(request)))
-    // What cannot be opened is of another session, or not from our page.
-    const given = file ?? readOr(() => opened(sealed ?? ''), undefined)
-    if (!given) return refuse([{ field: 'file', problem: REQUIRED }])
+    // What cannot be opened comes from another session, or not from our page.
+    const content = file ?? readOr(() => opened(sealed ?? ''), undefined)
+    if (!content) return refuse([{ field: 'file', problem: REQUIRED }])
     try {
-      const { counts, problems } = await upload.run(acting, given, { dryRun: file !== undefined })
-      const told = (Object.entries(COUNTS) as [keyof typeof COUNTS, string][]).filter(
+      const { counts, problems } = await upload.run(acting, content, { dryRun: file !== undefined })
+      const shownCounts = (Object.entries(COUNTS) as [keyof typeof COUNTS, string][]).filter(
         ([name]) => counts[name] > 0 || name === (file ? 'new' : 'created'),
       )
       return await show(request, reply, {
         done: file === undefined,
-        counts: told.map(([name, key]) => ({ name: t(key), cells: [text(count(counts[name]))] })),
+        counts: shownCounts.map(([name, key]) => ({ name: t(key), cells: [text(count(counts[name]))] })),
         refused: problems.length > 0 ? refusedTable(problems, t) : null,
         sealed:
           file && counts.new > 0

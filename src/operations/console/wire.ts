@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { typedPassword } from '../../platform/lib/json/input.ts'
 import { typedName } from '../operators/index.ts'
 
-/** What forms and addresses of the console hold. */
+/** The forms and queries of the console. */
 
 const optional = z.string().max(8_192).optional().catch(undefined)
 
-/** Anything unusable counts as not given. */
+/** Unusable values count as absent. */
 export const signInQuery = z
   .object({ return_to: optional, ended: optional, first: optional })
   .catch({ return_to: undefined, ended: undefined, first: undefined })
@@ -15,37 +15,36 @@ const byToken = z.object({ token: z.string().trim().min(1).max(1_024) }).transfo
 const byPassword = z.object({
   name: typedName,
   password: typedPassword,
-  /** Anything that is no code is refused like a wrong one. */
+  /** Text that is not a code is refused like a wrong code. */
   code: z.string().max(32).default(''),
 })
 export const signInForm = byToken.or(byPassword)
 
 export const codeForm = z.object({ code: z.string().max(32).catch('') }).catch({ code: '' })
 
-/** What every form of a session carries. */
+/** The CSRF token (`formMark`). */
 export const markedForm = z.object({ form_mark: z.string() })
 
-/** Marks the page to which a change leads back. */
+/** Marks the page that a change returns to. */
 export const doneQuery = z.object({ done: z.literal('1') })
 
 export const pathParams = z.record(z.string(), z.string())
 
 /**
- * Fields of a form or an address as text. A name that comes several times, as of checkboxes, has a line for each value. NUL is
- * removed, which the database cannot hold, and spaces around a value, unless it is read `exactly`. Empty ones count as not
- * given.
+ * The fields of a form or a query as text, without empty ones. A repeated name, such as that of checkboxes, gets a line
+ * per value. Removes NUL, which the database cannot store, and surrounding spaces except from the fields in `exactly`.
  */
 export const formFields = (given: unknown, exactly: readonly string[] = []): Record<string, string> =>
   Object.fromEntries(
     Object.entries(Object(given ?? {}) as Record<string, unknown>).flatMap(([name, value]) => {
       const whole = [value]
         .flat()
-        .map((said) => (typeof said === 'string' ? said.replaceAll('\0', '') : ''))
+        .map((text) => (typeof text === 'string' ? text.replaceAll('\0', '') : ''))
         .join('\n')
       const text = exactly.includes(name) ? whole : whole.trim()
       return text === '' || NOT_FIELDS.has(name) ? [] : [[name, text]]
     }),
   )
 
-/** Fields about the page, not about its record. */
+/** Fields that are about the page, not the record. */
 const NOT_FIELDS: ReadonlySet<string> = new Set(['ui_locales', 'done', 'form_mark'])

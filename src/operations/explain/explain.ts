@@ -31,25 +31,25 @@ import { findPartnerByClientId } from '../../ticketing/partners/index.ts'
 export const oneRequest = z.strictObject({ request_id: z.uuid(problem('must-be-request-id')) })
 export const aboutWhat = z.strictObject({ about: z.string().min(1).max(300) })
 
-/** Entries of one list. */
+/** The most entries in one list. */
 const MAX_ROWS = 20
-/** After a refusal: in how many seconds what follows is looked for. */
+/** For how long after a refusal later events are shown. */
 const FOLLOWS_S = 600
 
-/** A refused request of area A, with what it was refused for. */
+/** A refused request of area A, and why it was refused. */
 export interface ExplainedRefusal extends RefusedRow {
   /** The name of the rescode. */
   readonly answer: string
-  /** In which row of its sequence of checks; null where it is in none. */
+  /** The row of the check sequence that refused it; null if no row did. */
   readonly step: RefusingCheck | null
 }
 
-/** What is known of one request: as far as it was refused, or is a notice. */
+/** What is known about one request, if it was refused or is a notice. */
 interface ExplainedRequest {
   readonly refusal?: ExplainedRefusal
-  /** What the app has registered of what the refused request had. */
+  /** What the app has registered for the parameter that was refused. */
   readonly registered?: Readonly<Record<string, readonly string[]>>
-  /** What the same app, or somebody with the same token, was refused in the ten minutes after it, and what the audit log has of it. */
+  /** The ten minutes after it: what the same app or token was refused, and the matching audit events. */
   readonly followed?: {
     readonly refusals: readonly ExplainedRefusal[]
     readonly audit: Readonly<OutputOf<typeof auditBetween>>
@@ -58,7 +58,7 @@ interface ExplainedRequest {
   readonly notice?: OutputOf<typeof findNotice>
 }
 
-/** What is known of whatever was asked about; only what there is. */
+/** What is known about the text asked for; fields without a result are absent. */
 export interface Explained extends ExplainedRequest, Found {
   readonly token?: OutputOf<typeof tokenOf>
 }
@@ -67,22 +67,19 @@ type Found = { readonly [Name in keyof typeof FINDERS]?: NonNullable<OutputOf<(t
 
 const nothingKnown = (about: string) => invalidRequest(localized('no-record', { about }), { status: 404 })
 
-const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: localized('larger-than-ids') }])
-
 const explained = (row: RefusedRow): ExplainedRefusal => ({
   ...row,
   answer: nameOfRescode(row.rescode),
   step: refusingCheckOf(row),
 })
 
-/** Everything known of a request by its id; throws 20007 (404) where nothing is. */
+/** Everything known about a request; throws 20007 (404) if there is nothing. */
 export async function explainRequest(deps: Deps, requestId: string): Promise<ExplainedRequest> {
   const parts = await requestOf(deps, requestId)
   if (Object.keys(parts).length === 0) throw nothingKnown(`request ${requestId}`)
   return parts
 }
 
-/** By which parameter: what an app has registered for it. */
 async function registeredOf(
   deps: Deps,
   { received, app_key }: RefusedRow,
@@ -114,8 +111,8 @@ async function requestOf(deps: Deps, id: string): Promise<ExplainedRequest> {
 }
 
 /**
- * Everything known of a request id, an order id, the beginning of a token (17 characters), a clientId, an app_key, a
- * passport or a phone number; of several kinds where the text fits several. Throws 20007 (404) where nothing is.
+ * Everything known about a request id, an order id, the beginning of a token (17 characters), a clientId, an app_key, a
+ * passport or a phone number; of several kinds if the text matches several. Throws 20007 (404) if there is nothing.
  */
 export async function explain(deps: Deps, about: string): Promise<Explained> {
   const token = parseTokenPrefix(about)
@@ -125,11 +122,12 @@ export async function explain(deps: Deps, about: string): Promise<Explained> {
       ? { token: await tokenOf(deps, token) }
       : await findAll(deps, about)
   if (Object.keys(parts).length > 0) return parts
-  if (/^\d{19}$/.test(about) && !isBigint(about)) throw tooLargeForId()
+  if (/^\d{19}$/.test(about) && !isBigint(about))
+    throw new InvalidInput([{ field: 'about', problem: localized('larger-than-ids') }])
   throw nothingKnown('it')
 }
 
-/** `issued`: tokens that end in the same second, mostly one. */
+/** `issued`: tokens with this routing key and expiry second, usually one. */
 async function tokenOf(
   { db }: Deps,
   { begins, kind, routingKey, expiresAt }: NonNullable<ReturnType<typeof parseTokenPrefix>>,
@@ -177,8 +175,8 @@ async function findAll(deps: Deps, about: string): Promise<Found> {
   return Object.fromEntries((await Promise.all(finding)).filter(([, found]) => found !== undefined))
 }
 
-/** What is known of a request without what the partner wrote, for operators who may not see people. */
-export const withoutOthersWords = ({ rejected_call: call, notice, ...found }: ExplainedRequest): ExplainedRequest => ({
+/** Masks what the partner wrote, for operators who may not see personal data. */
+export const withoutPartnerTexts = ({ rejected_call: call, notice, ...found }: ExplainedRequest): ExplainedRequest => ({
   ...found,
   ...(call && {
     rejected_call: { ...call, reason: maskedReason(call.reason), answer: maskedAnswer(call.answer, call.reason) },

@@ -3,6 +3,6 @@ export {
   explain,
   explainRequest,
   oneRequest,
-  withoutOthersWords,
+  withoutPartnerTexts,
 } from './explain.ts'
 export { EXPLAIN_ACTIONS } from './operator.ts'

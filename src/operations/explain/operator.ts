@@ -1,4 +1,5 @@
 import { checkText } from '../../authorization/refusals/index.ts'
+import { eventInWords } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { action, onTerminal, type PageAddress, type Shown } from '../../platform/lib/action.ts'
 import { ORDER_PARTS } from '../../ticketing/orders/index.ts'
@@ -9,7 +10,7 @@ import {
   explain,
   explainRequest,
   oneRequest,
-  withoutOthersWords,
+  withoutPartnerTexts,
 } from './explain.ts'
 
 interface Person {
@@ -27,7 +28,7 @@ const pageOfCall = ({ partner_id, id }: Readonly<Record<string, unknown>>, kind:
   { partner_id, kind, id },
 ]
 
-/** `code_expired (A2, check 10: …)`: the failure, as one row of the REFERENCE has several, and the row, if one has it. */
+/** `code_expired (A2, check 10: …)`: the failure, and the row of REFERENCE that has it, which may cover several. */
 const why: Shown<ExplainedRefusal> = {
   name: 'why',
   of: ({ endpoint, step, failure: name, detail }, t) => {
@@ -62,7 +63,7 @@ type Followed = NonNullable<Explained['followed']>['audit'][number]
 type Issued = NonNullable<Explained['token']>['issued'][number]
 type Named = NonNullable<Explained['people']>[number]
 
-/** What is shown of each kind of record, on the terminal and on pages. */
+/** What terminal and pages show of each kind of record. */
 const parts = {
   refusal: [
     'at',
@@ -83,7 +84,13 @@ const parts = {
   received: [],
   registered: [],
   refusals: ['at', 'request_id', ...REFUSAL],
-  audit: ['at', 'event', 'actor', person] satisfies Shown<Followed>[],
+  audit: [
+    'at',
+    { name: 'event', onTerminalOnly: true },
+    { name: 'event', of: ({ event }, t) => eventInWords(event, t.locale), onPagesOnly: true },
+    'actor',
+    person,
+  ] satisfies Shown<Followed>[],
   rejected_call: [
     RECEIVED,
     ...REJECTED,
@@ -121,7 +128,7 @@ const parts = {
       tone: ({ revoked_at }) => (revoked_at === null ? 'good' : 'bad'),
     },
   ] satisfies Shown<Issued>[],
-  // Facts that both have are told with what they are of.
+  // No columns: each fact is labelled with app or partner, as both have facts of the same names.
   app: [],
   partner: [],
   people: onTerminal<Named>([
@@ -129,19 +136,22 @@ const parts = {
     'phone_number',
     'status',
     'created_at',
-    { name: 'apps', of: ({ grants }) => grants.filter((one) => one.revoked_at === null).map((one) => one.app_key) },
+    {
+      name: 'apps',
+      of: ({ grants }) => grants.flatMap(({ revoked_at, app_key }) => (revoked_at === null ? [app_key] : [])),
+    },
   ]),
   ...ORDER_PARTS,
 }
 
-/** What operators look up when somebody asks why a request was refused. */
+/** For questions such as why a request was refused. */
 export const EXPLAIN_ACTIONS = [
   action({
     route: 'GET /requests/:request_id',
     role: 'viewer',
     input: oneRequest,
     run: (deps: Deps, { request_id }) => explainRequest(deps, request_id),
-    masked: withoutOthersWords,
+    masked: withoutPartnerTexts,
   }),
   action({
     route: 'GET /explain',

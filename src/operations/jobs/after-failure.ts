@@ -6,16 +6,16 @@ import { cutTo } from '../../platform/lib/storable.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { GiveUp } from './task.ts'
 
-const LONGEST_REASON = 500
+const MAX_REASON = 500
 const FIRST_PAUSE_S = 4
-const LONGEST_PAUSE_S = 600
+const MAX_PAUSE_S = 600
 
 /** What happened to a failed job. */
 export type FailureVerdict = 'again' | 'failed' | 'superseded'
 
 /**
- * Decides about a job that has thrown and is unlocked. The queue's own delay grows without jitter; it only applies if
- * this process dies before it has set a better one. A refusal (no such order, no such partner) would only be repeated.
+ * Decides what happens to a job that has thrown and is unlocked again. The queue's own delay has no jitter, and applies
+ * only if this process dies first. Refusals (no such order, no such partner) are final: a retry would repeat them.
  */
 export async function afterFailure(
   deps: Deps,
@@ -24,7 +24,7 @@ export async function afterFailure(
 ): Promise<FailureVerdict> {
   const job = await findJob(deps.db, failed.id)
   if (!job) return 'superseded'
-  // Its key was taken by a newer job of the same kind, or removed: the newer one counts.
+  // A newer job has taken its key, or the key was removed: the newer job counts.
   if (failed.key !== null && job.key === null) {
     await removeJob(deps.db, job.job_id)
     return 'superseded'
@@ -41,17 +41,17 @@ export async function afterFailure(
     })
     return 'failed'
   }
-  const pause = fullJitter(job.attempts - 1, FIRST_PAUSE_S, LONGEST_PAUSE_S)
+  const pause = fullJitter(job.attempts - 1, FIRST_PAUSE_S, MAX_PAUSE_S)
   await rescheduleJob(deps.db, job.job_id, addSeconds(deps.clock.now(), pause))
   return 'again'
 }
 
-/** It is not retried by itself, so its reason is kept for operators. */
+/** Keeps the reason for operators, as nothing retries the job automatically. */
 const recordGivenUp = (deps: Deps, { job_id, task, key, attempts }: Job, reason: string) =>
   recordAudit(deps, {
     event: 'job_given_up',
     actor: { kind: 'job', name: task },
     target: `job:${job_id}`,
     outcome: 'failed',
-    detail: { task, key, attempts, reason: cutTo(reason, LONGEST_REASON) },
+    detail: { task, key, attempts, reason: cutTo(reason, MAX_REASON) },
   })

@@ -29,7 +29,7 @@ const oneJob = z.strictObject({ job_id: z.string().regex(/^\d{1,18}$/, problem('
 
 const noSuchJob = (jobId: string): RescodeError => invalidRequest(localized('no-job', { job: jobId }), { status: 404 })
 
-/** A page of the unfinished jobs, newest first; with `failed` only those that failed permanently. */
+/** A page of unfinished jobs, newest first; with `failed` only those that have failed permanently. */
 export const listJobs = operation(jobFilter, async ({ db }: Deps, { limit, after, ...filter }) => {
   const found = await readJobs(db, { ...filter, before: after?.[0], limit: limit + 1 })
   const { rows: jobs, next } = pageOf(
@@ -39,22 +39,21 @@ export const listJobs = operation(jobFilter, async ({ db }: Deps, { limit, after
   return { jobs, next }
 })
 
-/** How many jobs wait, run and have failed permanently. */
 export const jobCounts = ({ db, clock }: Deps): Promise<JobCounts> => countJobs(db, clock.now())
 
-/** Runs a job again, now and with all its attempts available again. One that is running is refused. */
+/** Runs a job again now, with all its attempts. Throws for a running job. */
 export const retryJob = operation(oneJob, (deps: Deps, { job_id }) =>
   changeJob(deps, job_id, { event: 'job_retried', detail: {} }, (db) => rescheduleJob(db, job_id, deps.clock.now(), 0)),
 )
 
-/** Ends the attempts of a job: it counts as permanently failed, with the reason. One that is running is refused. */
+/** Marks a job as permanently failed, with the reason. Throws for a running job. */
 export const giveUpJob = operation(oneJob.extend({ reason: visibleLine(200) }), (deps: Deps, { job_id, reason }) =>
   changeJob(deps, job_id, { event: 'job_given_up', detail: { reason } }, (db) =>
     failJobPermanently(db, job_id, `given up: ${reason}`),
   ),
 )
 
-/** Leaves a row in the audit log, in one transaction with the change. */
+/** Records the change in the audit log, in the same transaction. */
 const changeJob = (
   deps: Deps,
   jobId: string,

@@ -9,7 +9,7 @@ import { type ServiceDeps, task } from './task.ts'
 
 type PersonMessage = NonNullable<OutputOf<typeof ACCOUNT_MESSAGES.told>>
 
-/** One mail; the queue tries it again. */
+/** Sends one mail; the queue retries it. */
 async function mailPerson(deps: Deps, message: PersonMessage): Promise<DeliveryResult> {
   deps.assertLeaseHeld?.()
   const { id, address } = message
@@ -29,7 +29,7 @@ interface HookMessage {
   readonly data: object
 }
 
-/** Hands the platform what it sends to a person: a signed webhook, as those to contacts and apps. */
+/** Passes a message for a person to the platform, which delivers it: a signed webhook, like those to apps. */
 async function callPeopleHook(deps: ServiceDeps, { id, type, at, data }: HookMessage): Promise<DeliveryResult> {
   const { PASSWORD_RESET_HOOK: hook, PASSWORD_RESET_HOOK_SECRET: secret } = deps.config
   if (hook === undefined || secret === undefined) return { failure: 'PASSWORD_RESET_HOOK is not set' }
@@ -46,15 +46,15 @@ async function callPeopleHook(deps: ServiceDeps, { id, type, at, data }: HookMes
 
 const REQUEST_TEXTS = { live: 'mail.app_request_live', change: 'mail.app_request_change' }
 
-/** What people, developers and operators are sent. Nothing where there is nothing to say any more. */
+/** Messages to people, developers and operators. Each task first checks whether its message is still due. */
 export const MESSAGE_TASKS = {
   'send-person-mail': task(ACCOUNT_MESSAGES.told.input, async (deps, about) => {
     const message = await ACCOUNT_MESSAGES.told(deps, about)
     return message ? mailPerson(deps, message) : {}
   }),
-  // A code goes to the new address or number of a person, while nothing newer was asked for.
-  'send-contact-code': task(ACCOUNT_MESSAGES.contactCode.input, async (deps, asked) => {
-    const change = await ACCOUNT_MESSAGES.contactCode(deps, asked)
+  // The code that confirms a person's new address or number, unless a newer one was requested.
+  'send-contact-code': task(ACCOUNT_MESSAGES.contactCode.input, async (deps, request) => {
+    const change = await ACCOUNT_MESSAGES.contactCode(deps, request)
     if (!change) return {}
     const { id, kind, way, value, code, at, expiresAt, cid, userId } = change
     if (way === 'hook') {
@@ -71,7 +71,7 @@ export const MESSAGE_TASKS = {
       text: (t, time) => t('mail.contact_code_text', { time, code }),
     })
   }),
-  // Somebody has forgotten a password: the link goes out by mail, or to the platform's own messages.
+  // The link for a new password, by mail or through the platform's own messages.
   'forgotten-password': task(ACCOUNT_MESSAGES.forgotten.input, async (deps, forgotten) => {
     const link = await ACCOUNT_MESSAGES.forgotten(deps, forgotten)
     if (!link) return {}
@@ -90,13 +90,13 @@ export const MESSAGE_TASKS = {
       text: (t, time) => t('mail.forgotten_text', { time, url }),
     })
   }),
-  // Operators are told that a team has asked for something; not once it is decided.
+  // Tells operators about a team's request, unless it is already decided.
   'send-request-mail': task(z.object({ requestId: z.string() }), async (deps, { requestId }) => {
     const { OPERATORS_MAIL: address, ADMIN_PORT, PUBLIC_URL } = deps.config
     const request = address === undefined ? undefined : await APP_REQUESTS.open(deps, requestId)
     if (!address || !request) return {}
     const { name, kind, at } = request
-    // With ADMIN_PORT the console is at an address that is not known here.
+    // With ADMIN_PORT the address of the console is not known here.
     const url = `${ADMIN_PORT === undefined ? PUBLIC_URL : ''}/console/app-requests/${requestId}`
     return mailPerson(deps, {
       id: requestId,

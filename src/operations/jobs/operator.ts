@@ -3,7 +3,6 @@ import { giveUpJob, listJobs, retryJob } from './job.ts'
 
 const mayChange = ({ state }: Readonly<Record<string, unknown>>): boolean => state !== 'running'
 
-/** What operators do with durable jobs. */
 export const JOB_ACTIONS = [
   action({
     route: 'GET /jobs',

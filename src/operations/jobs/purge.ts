@@ -29,7 +29,7 @@ import { OPERATOR_RETENTION } from '../operators/index.ts'
 import { deleteBatch, mayDelete } from './store.ts'
 import type { Task } from './task.ts'
 
-/** What the purge deletes and when, as the owner of each table declares it. */
+/** What the purge deletes and when, as declared by the owner of each table. */
 export const RETENTION: readonly Retention[] = [
   ...OAUTH_RETENTION,
   ...OIDC_RETENTION,
@@ -52,29 +52,27 @@ export const RETENTION: readonly Retention[] = [
 ]
 
 const BATCH_ROWS = 1_000
-/** On a busy database one batch may take longer than requests may. */
+/** On a busy database a batch may take longer than a request may. */
 const BATCH_S = 120
-/**
- * Rests three times as long as a batch took: at most a quarter of one connection, and less when the database is busy.
- */
+/** Pauses three times as long as a batch took: uses a quarter of one connection, and less of a busy database. */
 const REST_FACTOR = 3
 const JOB_BUDGET_S = 1_800
 const OFTEN_BUDGET_S = 60
 const PROGRESS_EVERY_MS = 10_000
 
 export const purgeOptions = z.strictObject({
-  /** Seconds after which the purge leaves the rest to the next one; without it, it runs until nothing is left. */
+  /** Seconds after which the purge stops; by default it runs until nothing is left. */
   seconds: z.coerce.number().int().min(1).max(86_400).optional(),
 })
 export type PurgeOptions = z.output<typeof purgeOptions>
 
 export interface Purged {
-  /** Rows deleted by table, or rows cleared by what was removed from them; only counts above zero. */
+  /** Rows deleted by table, or rows cleared by what was removed from them. Only counts above zero. */
   readonly deleted: Readonly<Record<string, number>>
   readonly total: number
-  /** False when the time was over, the purge was stopped or a shard was away before nothing was left. */
+  /** False if the purge ran out of time, was stopped, or could not use a shard. */
   readonly finished: boolean
-  /** Schemas of shards that could not be used: their rows are left to the next purge. */
+  /** Schemas of shards that could not be used; the next purge deletes their rows. */
   readonly shards_away?: readonly string[]
 }
 
@@ -84,9 +82,9 @@ interface Watch {
 }
 
 /**
- * Deletes expired rows in small batches, one of each table after the other so that none waits for another.
- * Each batch commits by itself: stopped at any moment, the next purge goes on from there. Several at once are safe.
- * A shard that is away is asked once and left out; of one in which a table is locked that table alone is.
+ * Deletes expired rows in small batches, taking the tables in turn so that none waits for another. Each batch commits
+ * by itself: the purge can be stopped at any moment and the next one continues. Several at once are safe. A shard that
+ * is away is asked once and then skipped; if only a table in it is locked, that table alone is skipped.
  */
 export async function purge(
   { db, clock, config, metrics }: Deps,
@@ -104,7 +102,7 @@ export async function purge(
   })
   const pending = (await Promise.all(inPlaces)).flat()
   const deleted: Record<string, number> = {}
-  /** Shards of which something is left, and those that are not asked again: away, or a second table was locked or slow. */
+  /** Shards with rows left, and of these the ones not asked again: away, or with a second table locked or slow. */
   const [left, away] = [new Set<string>(), new Set<string>()]
   let total = 0
   const purged = (finished: boolean): Purged => ({
@@ -153,7 +151,7 @@ async function removeBatch({ place, batch, ...rows }: Omit<Place, 'keptS'>): Pro
   )
 }
 
-/** The purge of every hour, with its progress in the log; what is left is deleted by the next one. */
+/** The hourly purge, with its progress in the log. */
 export const purgeTask: Task = async (deps, _payload, { log, signal }) => {
   let loggedAt = performance.now()
   const onProgress = (purged: Purged): void => {
@@ -168,7 +166,7 @@ export const purgeTask: Task = async (deps, _payload, { log, signal }) => {
 
 const OFTEN = RETENTION.filter(({ often }) => often)
 
-/** Between two purges: what strangers can cause. */
+/** Runs more often than the purge, for rows that anybody can cause without signing in. */
 export const purgeOftenTask: Task = async (deps, _payload, { signal }) => {
   await purge(deps, { seconds: OFTEN_BUDGET_S }, { signal }, OFTEN)
 }

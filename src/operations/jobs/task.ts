@@ -5,26 +5,26 @@ import type { Log } from '../../platform/lib/log.ts'
 import type { DeliveryResult } from '../../platform/outbound/index.ts'
 import type { RunDeps } from '../../sandbox/certification/index.ts'
 
-/** All that lives as long as the process: for work of every room. */
+/** Everything that lives as long as the process, for the operations of all rooms. */
 export interface ServiceDeps extends RunDeps, TokenDeps, UpstreamDeps {}
 
 /** A job as its task sees it. */
 interface RunningJob {
   readonly id: string
   readonly log: Log
-  /** Aborts when the worker is stopped; a job that takes long ends early by it. */
+  /** Aborts when the worker stops; long jobs should then end early. */
   readonly signal: AbortSignal
 }
 
-/** What a job does. Safe to repeat: it runs again when it throws, and when the process dies right after it. */
+/** What a job does. Must be safe to repeat: it runs again after throwing, and if the process dies right after it. */
 export type Task = (deps: ServiceDeps, payload: unknown, job: RunningJob) => Promise<void>
 
-/** Trying again would not help: the job is left for an operator to look at. */
+/** Thrown when a retry would not help: the job is left for an operator to look at. */
 export class GiveUp extends Error {
   override readonly name = 'GiveUp'
 }
 
-/** A task with a payload of this shape, which says what has failed, or throws. */
+/** A task whose payload has this shape, and whose work returns what has failed, or throws. */
 export const task =
   <Payload>(
     payload: z.ZodType<Payload>,

@@ -14,7 +14,7 @@ import { MESSAGE_TASKS } from './message-tasks.ts'
 import { purgeOftenTask, purgeTask } from './purge.ts'
 import { type Task, task } from './task.ts'
 
-/** How long a partner is not called after some calls have failed. */
+/** How long a partner is left alone after failed calls. */
 const PAUSE_S = 10
 
 const pullDueTask = task(z.object({ partnerId: int64() }), async (deps, { partnerId }, { signal }) => {
@@ -33,40 +33,40 @@ const ofRefund = z.object({
   reason: z.string().optional(),
 })
 
-/** People whose time to think is over are erased. */
+/** Erases people whose cooling-off period is over. */
 const eraseDueTask: Task = async (deps, _payload, { log, signal }) => {
   const { erased, failures } = await eraseDue(deps, signal)
   for (const error of failures) log.error({ err: error }, 'an account that is due could not be deleted')
   if (erased > 0) log.info({ erased }, 'accounts were deleted, as their owners had asked')
 }
 
-/** Every task by the name under which it is queued. */
+/** Every task, by the name under which it is queued. */
 export const TASKS: Readonly<Record<TaskName, Task>> = {
-  // A partner has said that products or price calendars have changed: some of them are pulled, the rest by the next run.
+  // A partner has announced changed products or price calendars: pulls some of them, and the next run the rest.
   'pull-due': pullDueTask,
-  // An answer to create or pay was lost or is still to come: the partner is asked until the order is decided.
+  // The answer to create or pay was lost or is still to come: queries the order until it is decided.
   'query-order': task(z.object({ orderId: int64(), asked: z.number() }), (deps, { orderId, asked }, { id }) =>
     pollOrder(deps, orderId, asked, { kind: 'schedule', ref: id }),
   ),
-  // The platform has refunded by itself, and its message has not arrived yet.
+  // Repeats the message that the platform has refunded on its own account.
   'send-refunded-message': task(ofRefund, async (deps, refund, { id }) => {
     const failure = await sendRefundedMessage(deps, refund, { kind: 'schedule', ref: id })
     return { failure: failure && `${failure.kind}: ${maskedReason(failure.detail)}` }
   }),
   purge: purgeTask,
   'purge-often': purgeOftenTask,
-  // A contact of a partner is told over one channel that an integration has passed.
+  // Tells a partner's contact over one channel that an integration has passed.
   'send-notification': task(z.object({ notificationId: z.string() }), (deps, { notificationId }) =>
     sendNotification(deps, notificationId),
   ),
-  // Somebody is invited to a partner, or has forgotten the password.
+  // An invitation of a partner's member, or the link for a forgotten password.
   'send-member-mail': task(z.object({ linkId: z.string() }), (deps, { linkId }) => sendMemberMail(deps, linkId)),
-  // Whether there is such a member is found out here, so that the answer to whoever asked does not tell.
+  // Looks the member up here, so that the response to the request does not reveal whether there is one.
   'member-password': task(z.object({ clientId: z.string(), mail: z.string() }), async (deps, forgotten) => {
     await sendPasswordLink(deps, forgotten)
     return {}
   }),
-  // An app is told what has happened to its grants.
+  // Tells an app what has happened to its grants.
   'send-app-events': task(z.object({ appKey: z.string() }), (deps, { appKey }, { signal }) =>
     sendAppEvents(deps, appKey, signal),
   ),
@@ -75,7 +75,7 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   ...MESSAGE_TASKS,
 }
 
-/** What is queued by the clock, in UTC. */
+/** Recurring tasks, in UTC. */
 export const CRON_TASKS: readonly { readonly task: TaskName; readonly match: string }[] = [
   { task: 'purge', match: '17 * * * *' },
   { task: 'erase-due', match: '37 * * * *' },

@@ -5,10 +5,10 @@ import type { Log } from '../../platform/lib/log.ts'
 import { renewLease, returnLease, takeLease } from './store.ts'
 
 const RENEW_EVERY_MS = 3_000
-/** A mail may take longer than a call to a partner; should it be sent twice, both have one Message-ID. */
+/** A mail may take longer than a call to a partner; if it is sent twice, both copies have the same Message-ID. */
 const { worstMs: LONGEST_CALL_MS, leaseS: LEASE_S } = CALL_TIMES
 
-/** The lease is over or about to be: what this worker does may be done by another one. */
+/** The lease has ended or is about to: another worker may continue the job. */
 class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
   constructor() {
@@ -17,11 +17,11 @@ class LeaseLost extends Error {
 }
 
 /**
- * The lease that a living worker renews. The database's clock decides when it ends; this process derives it
- * from when the last renewal was sent, on a monotonic clock. No work is started that could outlast it.
+ * The lease that a running worker renews. The database's clock decides when it ends; this process derives that from
+ * when it sent the last renewal, on a monotonic clock. No call is started that could outlast it.
  */
 export class WorkerLease {
-  /** Resolves when the lease is lost: the worker has to restart under another name. */
+  /** Resolves when the lease is lost; the worker then has to restart under another name. */
   readonly lost: Promise<void>
   readonly #db: Db
   readonly #log: Log
@@ -42,7 +42,7 @@ export class WorkerLease {
     this.#renewing = this.#keep()
   }
 
-  /** Whether there is time for a call to somebody else. */
+  /** Whether a call to another system would end before the lease. */
   isSafe(): boolean {
     return !this.#gaveUp && performance.now() + LONGEST_CALL_MS < this.#endsAt
   }
@@ -51,7 +51,7 @@ export class WorkerLease {
     if (!this.isSafe()) throw new LeaseLost()
   }
 
-  /** Once the worker holds no job any more. One that may hold some lets the lease expire, so that they are unlocked. */
+  /** Returns the lease, unless the worker may still hold jobs: these are unlocked when it expires. */
   async stop(holdsJobs: boolean): Promise<void> {
     this.#stopping.abort()
     await this.#renewing

@@ -30,18 +30,18 @@ export interface JobWorker {
 interface ActiveWorker {
   readonly runner: Runner
   readonly lease: WorkerLease
-  /** Resolves with why it has to begin anew under another name. */
-  readonly unfit: Promise<string>
-  /** Takes no more jobs, waits for those that run, and gives the lease back. */
+  /** Resolves with the reason why it has to restart under another name. */
+  readonly mustRestart: Promise<string>
+  /** Takes no more jobs, waits for those that run, and returns the lease. */
   end(): Promise<void>
 }
 
-/** Runs durable jobs until it is stopped, and unlocks those of dead workers. */
+/** Runs durable jobs until stopped, and unlocks those of dead workers. */
 export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: string): Promise<JobWorker> {
   const deps = withShareOf(given, 'jobs')
   const connection = { ...connectionSettings(deps.config, databaseUrl), genericPlan: false }
   const queue = new QueuePool(connection, CONCURRENCY + 1, log)
-  // The lease has a connection of its own: it is renewed however busy the others are.
+  // The lease has its own connection, so that it is renewed however busy the others are.
   const leasePool = openPool({ ...connection, size: 1 }, log)
   const stopping = new AbortController()
   const unlockDead = () =>
@@ -74,7 +74,7 @@ export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: str
     while (!stopping.signal.aborted) {
       const reason = await Promise.race([
         current.lease.lost.then(() => 'the lease of this worker has expired'),
-        current.unfit,
+        current.mustRestart,
         current.runner.promise.then(() => undefined),
       ])
       if (!reason) return
@@ -90,7 +90,7 @@ export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: str
       stopping.abort()
       await current.end()
       await ended.catch(() => {})
-      await current.end() // one that has begun meanwhile
+      await current.end() // the one that a restart may have begun meanwhile
       await seal()
       await Promise.all([queue.pool.end(), leasePool.end()])
     },
@@ -114,13 +114,13 @@ async function beginRunner(
   const ends = queue.endsOf(events, over.signal)
   const settling = settleFailures(deps, log, { events, ends })
   let holdsJobs = false
-  const unfit = new Promise<string>((resolve) => {
+  const mustRestart = new Promise<string>((resolve) => {
     let former: unknown
     events.on('worker:getJob:error', ({ error }) => {
       const mayBeTaken = !(error instanceof NotConnected) && (isAway(error) || isUnanswered(error))
       holdsJobs ||= mayBeTaken
       if (mayBeTaken) resolve('the database went away or did not answer while this worker took a job')
-      // The queue keeps the failure of its first look-up of the tasks, and never looks again.
+      // The queue caches the failure of its first look-up of the tasks, and never repeats it.
       if (error === former) resolve('the queue could not look up its tasks')
       former = error
     })
@@ -133,7 +133,7 @@ async function beginRunner(
     lease = new WorkerLease(leaseDb, workerPool.id, log)
     lease.lost.then(() => over.abort())
   })
-  /** The queue asks before it takes a job: none is taken without a lease. */
+  /** The queue calls this before it takes a job: none is taken without a lease. */
   const onceSafe = async (): Promise<null> => {
     while (!lease?.isSafe()) {
       if (signal.aborted) throw new Error('this worker ends before it has a lease')
@@ -141,7 +141,7 @@ async function beginRunner(
     }
     return null
   }
-  // Only where jobs run: it loads much that processes without jobs, and the command line, do not need.
+  // Loaded only where jobs run: processes without jobs and the command line do not need all of it.
   const { Logger, parseCronItems, run } = await import('graphile-worker')
   const runner = await run({
     pgPool: queue.pool,
@@ -153,7 +153,7 @@ async function beginRunner(
     forbiddenFlags: onceSafe,
     noHandleSignals: true,
     events,
-    logger: new Logger(quietly(log)),
+    logger: new Logger(atDebugLevel(log)),
   })
   if (!lease) throw new Error('the job queue has started without a worker')
   const held = lease
@@ -168,7 +168,7 @@ async function beginRunner(
   return {
     runner,
     lease: held,
-    unfit,
+    mustRestart,
     end: () => {
       ending ??= end()
       return ending
@@ -190,17 +190,17 @@ const taskList = (deps: ServiceDeps, log: Log, signal: AbortSignal): TaskList =>
 const inTrace = <T>({ tracing }: ServiceDeps, name: string, work: () => Promise<T>): Promise<T> =>
   tracing ? tracing.job(`job ${name}`, work) : work()
 
-/** Decides about each job that has failed; the function returned waits until all are decided. */
+/** Handles every job that fails; the returned function waits until all are handled. */
 function settleFailures(
   deps: ServiceDeps,
   log: Log,
   { events, ends }: { readonly events: WorkerEvents; readonly ends: JobEnds },
 ): () => Promise<unknown> {
-  const deciding = new Set<Promise<void>>()
+  const pending = new Set<Promise<void>>()
   events.on('job:complete', ({ job, error }) => {
     const { id, key, task_identifier: task, attempts } = job
     if (!error) return deps.metrics.jobsFinished.inc({ task, outcome: 'done' })
-    const decided = ends
+    const handled = ends
       .written(id)
       .then((written) => (written ? afterFailure(deps, { id, key }, error) : 'again'))
       .then((verdict) => {
@@ -214,14 +214,14 @@ function settleFailures(
           )
       })
       .catch((failure: Error) => log.warn({ err: failure, job: id }, 'a failed job could not be rescheduled'))
-      .finally(() => deciding.delete(decided))
-    deciding.add(decided)
+      .finally(() => pending.delete(handled))
+    pending.add(handled)
   })
-  return () => Promise.all(deciding)
+  return () => Promise.all(pending)
 }
 
-/** The queue's own log is for debugging it; messages only, since their metadata holds whole jobs. */
-const quietly =
+/** The queue's own log, at level debug. Messages only, since their metadata holds whole jobs. */
+const atDebugLevel =
   (log: Log): ConstructorParameters<typeof Logger>[0] =>
   () =>
   (_level, message) =>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 
-/** What PostgreSQL says of a database, one gauge or counter each; the names go on after `gatehouse_postgresql_`. */
+/** PostgreSQL's statistics, a gauge or counter each; names begin with `gatehouse_postgresql_`. */
 export const DATABASE_STATS: readonly (readonly [name: string, help: string, value: Fragment])[] = [
   ['size_bytes', 'Size of the database', sql.part`pg_database_size(current_database())`],
   ['connections', 'Connections to the database, of all clients', sql.part`activity.connections`],
@@ -21,7 +21,7 @@ export const DATABASE_STATS: readonly (readonly [name: string, help: string, val
   ['standby', '1 while the database is a standby', sql.part`pg_is_in_recovery()::int`],
 ]
 
-/** In that order; what PostgreSQL does not let the service's role see is missing from the counts. */
+/** In the order of DATABASE_STATS. Counts lack what PostgreSQL hides from the service's role. */
 export const readDatabaseStats = (db: Db): Promise<number[]> =>
   db.value(
     z.array(z.number()),

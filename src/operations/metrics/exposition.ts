@@ -6,19 +6,19 @@ import type { Deps } from '../../platform/deps.ts'
 import { epochSeconds } from '../../platform/lib/clock.ts'
 import { DATABASE_STATS, readDatabaseStats } from './database-stats-store.ts'
 
-/** The metrics of one process, as prom-client hands them on; plain data that a message can hold. */
+/** The metrics of one process as plain data, which can be sent between processes. */
 export type ProcessMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
-/** The metrics of all processes that answer requests on this port, and of the one that started them. */
+/** Collects the metrics of all processes that serve this port, and of the one that started them. */
 export type GatherMetrics = () => Promise<readonly ProcessMetrics[]>
 
-/** A scrape does not wait longer for a database that does not answer; it gets the other metrics. */
+/** How long a scrape waits for the database; after that it gets the other metrics. */
 const DATABASE_MS = 2_000
 
-/** For the console alone: Prometheus has the counters. */
+/** For the console only: Prometheus has the counters. */
 export const LAST_HOUR = 'gatehouse_http_requests_last_hour'
 
-/** The text of `/metrics`: what the processes count, summed, and the statistics of the database and of the queue. */
+/** The text of `/metrics`: the sum over all processes, and the statistics of the database and the queue. */
 export async function metricsText(deps: Deps, gather: GatherMetrics): Promise<string> {
   const [processes, database] = await Promise.all([gather(), databaseMetrics(deps)])
   const exposed = processes.map((process) => process.filter(({ name }) => name !== LAST_HOUR))
@@ -27,7 +27,7 @@ export async function metricsText(deps: Deps, gather: GatherMetrics): Promise<st
 
 export const sumOf = (processes: readonly ProcessMetrics[]): Registry => AggregatorRegistry.aggregate([...processes])
 
-/** The metrics that only grow: their sum must not decrease when a process has ended. */
+/** The metrics that only grow, whose sum must not decrease when a process ends. */
 export const lastingOf = (metrics: ProcessMetrics): ProcessMetrics =>
   metrics.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram')
 
@@ -36,9 +36,9 @@ async function databaseMetrics({ db }: Deps): Promise<Registry> {
   const registers = [registry]
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers })
-  const asked = Promise.all([readDatabaseStats(db), queueState(db), lastPurge(db), statesOfShards(db.reserved())])
-  const answer = await Promise.race([asked, sleep(DATABASE_MS, undefined, { ref: false })]).catch(() => undefined)
-  asked.catch(() => {}) // nobody waits for one that fails later
+  const queries = Promise.all([readDatabaseStats(db), queueState(db), lastPurge(db), statesOfShards(db.reserved())])
+  const answer = await Promise.race([queries, sleep(DATABASE_MS, undefined, { ref: false })]).catch(() => undefined)
+  queries.catch(() => {}) // it may fail after the time-out
   gauge('gatehouse_database_up', '1 while the database answers').set(answer ? 1 : 0)
   if (!answer) return registry
   const [stats, queue, purgedAt, shards] = answer

@@ -12,7 +12,7 @@ const COUNTED = ({ kind, subject, total, refused, failed }: Activity) => sql.par
   ${kind}::text as kind, ${subject}::text as subject, ${total}::bigint as total, ${refused}::bigint as refused,
   ${failed}::bigint as failed`
 
-/** Adds to the rows of this hour, in the order of their keys: processes that write at once do not wait for one another in a circle. */
+/** Adds to the rows of this hour, in the order of their keys so that processes writing at once do not deadlock. */
 export const addActivity = (db: Db, hour: Date, counted: readonly Activity[]): Promise<number> =>
   db.exec(
     sql`insert into activity_hour as known (hour, kind, subject, total, refused, failed)
@@ -31,7 +31,7 @@ const counts = {
 const span = z.object({ span: z.number(), ...counts })
 export type ActivitySpan = z.output<typeof span>
 
-/** All of a kind since then, by spans of so many seconds, without those in which there was nothing. */
+/** The sums of a kind since then, by spans of `spanS` seconds; spans without activity are left out. */
 export const activityBySpan = (db: Db, kind: ActivityKind, since: Date, spanS: number): Promise<ActivitySpan[]> =>
   db.listWithCustomPlan(
     span,
@@ -43,7 +43,7 @@ export const activityBySpan = (db: Db, kind: ActivityKind, since: Date, spanS: n
 const ranked = z.object({ subject: z.string(), ...counts })
 export type RankedActivity = z.output<typeof ranked>
 
-/** Apps or partners with the most refused or failed requests since then, the worst first. */
+/** Apps or partners with the most refused or failed requests since then, worst first. */
 export const worstSince = (db: Db, kinds: readonly ActivityKind[], since: Date, limit: number) =>
   db.listWithCustomPlan(
     ranked,

@@ -8,14 +8,14 @@ export const hourOf = (moment: Date): Date => beginningOf(moment, HOUR_S)
 
 type Kept = Pick<Deps, 'db' | 'clock' | 'metrics'>
 
-/** Writes what this process has counted since the last time; if the database is away, the next time. */
+/** Stores what this process has counted since the last call; keeps it for the next one if the database is away. */
 export async function writeHistory({ db, clock, metrics: { activity } }: Kept): Promise<void> {
   const taken = activity.take()
   if (taken.length === 0) return
   await addActivity(db, hourOf(clock.now()), taken).catch(() => activity.putBack(taken))
 }
 
-/** Once a minute; the function that it returns writes the rest and ends it. */
+/** Calls `writeHistory` every minute; the returned function stops that and writes the rest. */
 export function keepHistory(deps: Kept): () => Promise<void> {
   const { requests, activity } = deps.metrics
   let seen = requests.totals()

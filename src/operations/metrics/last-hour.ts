@@ -5,7 +5,7 @@ import { type GatherMetrics, LAST_HOUR, sumOf } from './exposition.ts'
 
 const MINUTE_S = 60
 const MINUTES = 60
-/** How often a process reads its counters; requests may be counted in a neighbouring minute by so much. */
+/** How often a process reads its counters, and so how far off a request's minute may be. */
 const EVERY_MS = 5_000
 
 type Counts = readonly [ok: number, refused: number, failed: number]
@@ -13,9 +13,9 @@ const NONE: Counts = [0, 0, 0]
 const OUTCOMES = ['ok', 'refused', 'failed'] as const
 
 /**
- * Keeps how many requests a process has answered in each of the last sixty minutes: what its counters have gained,
- * read now and then, so that it costs a request nothing. The console gathers them from all processes like /metrics, which
- * leaves this one out. Returns a function that ends it.
+ * Keeps how many requests a process has answered in each of the last sixty minutes, by sampling its counters, which
+ * costs requests nothing. The console gathers this gauge from all processes; /metrics leaves it out. Returns a function
+ * that stops it.
  */
 export function keepLastHour({ registry, requests }: Metrics, clock: Clock): () => void {
   const minutes = new Map<number, Counts>()
@@ -50,7 +50,7 @@ export function keepLastHour({ registry, requests }: Metrics, clock: Clock): () 
   return () => clearInterval(timer)
 }
 
-/** The last sixty minutes, oldest first: the sum over all processes that run now. */
+/** The last sixty minutes, oldest first, summed over all running processes. */
 export async function readLastHour(gather: GatherMetrics, clock: Clock) {
   const summed = await sumOf(await gather()).getMetricsAsJSON()
   const counted = new Map(

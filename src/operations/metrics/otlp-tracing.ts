@@ -23,16 +23,14 @@ import type { Log } from '../../platform/lib/log.ts'
 import type { Span, SpanAttributes, Tracing } from '../../platform/lib/tracing.ts'
 import { VERSION } from '../../platform/lib/version.ts'
 
-/** Spans that wait to be sent; more are dropped. */
+/** Spans beyond this queue are dropped. */
 const MAX_WAITING = 4_096
-const LONGEST_TEXT = 2_000
+const MAX_TEXT = 2_000
 const EXPORT_MS = 5_000
 
 interface OurSpan extends Span {
   readonly context: Context
 }
-
-const hex = (flags: number): string => flags.toString(16).padStart(2, '0')
 
 /** Sends spans to an OTLP/HTTP receiver. Loaded only where OTEL_EXPORTER_OTLP_ENDPOINT is set (open-tracing.ts). */
 export function openOtlpTracing(endpoint: string, config: Config, log: Log): Tracing {
@@ -42,7 +40,7 @@ export function openOtlpTracing(endpoint: string, config: Config, log: Log): Tra
   const ratio = new TraceIdRatioBasedSampler(config.OTEL_TRACES_SAMPLER_ARG)
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': config.OTEL_SERVICE_NAME, 'service.version': VERSION }),
-    // The sender of a traceparent does not decide how much is traced: anybody can send one.
+    // Anybody can send a traceparent, so it must not decide how much is sampled.
     sampler: new ParentBasedSampler({ root: ratio, remoteParentSampled: ratio, remoteParentNotSampled: ratio }),
     spanProcessors: [
       new BatchSpanProcessor({
@@ -59,11 +57,12 @@ export function openOtlpTracing(endpoint: string, config: Config, log: Log): Tra
     const { traceId, spanId, traceFlags } = otel.spanContext()
     return {
       traceId,
-      traceparent: `00-${traceId}-${spanId}-${hex(traceFlags)}`,
+      traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
       context: trace.setSpan(parent, otel),
       end: (name, attributes, failed) => {
-        otel.updateName(name)
-        finish(otel, attributes, failed)
+        otel.updateName(name).setAttributes(attributes)
+        if (failed) otel.setStatus({ code: SpanStatusCode.ERROR })
+        otel.end()
       },
     }
   }
@@ -103,16 +102,10 @@ export function openOtlpTracing(endpoint: string, config: Config, log: Log): Tra
       const parent = current.getStore()
       if (!parent) return work()
       const verb = /\b(select|insert|update|delete|begin|commit)\b/i.exec(text)?.[1]?.toUpperCase() ?? 'SQL'
-      const attributes = { 'db.system.name': 'postgresql', 'db.query.text': text.slice(0, LONGEST_TEXT) }
+      const attributes = { 'db.system.name': 'postgresql', 'db.query.text': text.slice(0, MAX_TEXT) }
       return run(verb, begin(verb, SpanKind.CLIENT, parent), work, () => attributes)
     },
     job: (name, work) => run(name, begin(name, SpanKind.INTERNAL, ROOT_CONTEXT), work, () => ({})),
     close: () => provider.shutdown(),
   }
-}
-
-function finish(otel: OtelSpan, attributes: SpanAttributes, failed: boolean): void {
-  otel.setAttributes(attributes)
-  if (failed) otel.setStatus({ code: SpanStatusCode.ERROR })
-  otel.end()
 }

@@ -9,18 +9,18 @@ import { type GatherMetrics, metricsText } from './exposition.ts'
 interface Options {
   readonly deps: Deps
   readonly gather: GatherMetrics
-  /** On a listener that nobody but this machine reaches: without a token. */
+  /** Needs no token from this machine; for listeners that only this machine can reach. */
   readonly open?: boolean
 }
 
-/** Whether a request on a loopback address comes from a program on this machine itself. */
+/** Whether a request on a loopback address really comes from this machine, not through a proxy or a foreign page. */
 const isOfThisMachine = (request: FastifyRequest): boolean =>
   !cameByProxy(request) && namesThisMachine(request.headers.host)
 
 /** The text format that Prometheus reads. */
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** `/metrics`, for Prometheus. Scrapes that come at once share one answer. */
+/** `/metrics`, for Prometheus. Simultaneous scrapes share one answer. */
 export const metricsRoom: FastifyPluginAsync<Options> = async (app, { deps, gather, open = false }) => {
   let answering: Promise<string> | undefined
   const answer = (): Promise<string> => {

@@ -1,17 +1,17 @@
 import { collectDefaultMetrics } from 'prom-client'
 import type { Metrics } from '../../platform/lib/metrics.ts'
 
-/** Gauges of a process, read at each scrape. */
+/** Where a process's gauges are read from at each scrape. */
 export interface ProcessGauges {
   readonly pool: () => { readonly total: number; readonly idle: number }
-  /** Work that waits for a connection, by room. */
+  /** Statements that wait for a connection, by room. */
   readonly waiting: () => Readonly<Record<string, number>>
   readonly breakers: () => { readonly open: number; readonly slow: number }
   /** Certificates of partners that end within 14 days. */
   readonly certificates: () => number
 }
 
-/** Adds to a process's metrics what is read at each scrape: the process itself, its pool, circuit breakers. */
+/** Adds the metrics that are read at each scrape: the process itself, its pool and circuit breakers. */
 export function measureProcess({ registry, watch }: Metrics, gauges: ProcessGauges): void {
   collectDefaultMetrics({ register: registry })
   watch('gatehouse_processes', 'Number of processes summed here', () => 1)

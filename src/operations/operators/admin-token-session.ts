@@ -11,11 +11,11 @@ import { recordFailure } from './sign-in.ts'
 import { operatorLimits } from './totp.ts'
 import { ADMIN_TOKEN_NAME } from './wire.ts'
 
-/** Sessions of the console for whoever holds ADMIN_TOKEN, so that a new installation can be entered. */
+/** Console sessions for the holder of ADMIN_TOKEN, who sets up a new installation. */
 
 const markOf = ({ storage }: Keys, token: string): Buffer => hmacSha256(storage, `ADMIN_TOKEN\n${token}`)
 
-/** Opens a session for ADMIN_TOKEN and returns its id, the cookie's value. Throws OperatorSignInRefused, without ADMIN_TOKEN too. */
+/** Opens a session and returns its id, the cookie's value. Throws OperatorSignInRefused, also without ADMIN_TOKEN. */
 export async function signInWithAdminToken(
   deps: Deps,
   { token, ...browser }: SignInSource & { readonly token: string },
@@ -40,7 +40,7 @@ export async function signInWithAdminToken(
   return session.text
 }
 
-/** Who is signed in to the console: an operator, or whoever holds ADMIN_TOKEN. A forged cookie costs no statement. */
+/** Who is signed in to the console: an operator or the holder of ADMIN_TOKEN. A forged cookie costs no statement. */
 export const findConsoleSession = async (deps: Deps, cookie: string | undefined): Promise<ConsoleOperator | null> =>
   (await findOperatorSession(deps, cookie)) ?? (await findAdminTokenSession(deps, cookie))
 
@@ -49,8 +49,8 @@ async function findAdminTokenSession(deps: Deps, cookie: string | undefined): Pr
   const now = clock.now()
   const read = parseToken(keys, PREFIX.adminTokenSession, cookie ?? '')
   if (!read || read.expiresAt <= now || config.ADMIN_TOKEN === undefined) return null
-  const wanted = { hash: read.hash, mark: markOf(keys, config.ADMIN_TOKEN) }
-  const known = await store.findAdminTokenSession(db, wanted, now, addSeconds(now, -config.OPERATOR_IDLE_S))
+  const key = { hash: read.hash, mark: markOf(keys, config.ADMIN_TOKEN) }
+  const known = await store.findAdminTokenSession(db, key, now, addSeconds(now, -config.OPERATOR_IDLE_S))
   if (!known) return null
   if (known.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, 'adminToken', read.hash, now)
   return { name: ADMIN_TOKEN_NAME, role: 'admin', pending: false, sessionHash: read.hash }

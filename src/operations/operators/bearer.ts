@@ -10,13 +10,13 @@ import { ADMIN_TOKEN_NAME } from './wire.ts'
 
 const BEARER = /^Bearer +(\S+) *$/i
 
-/** The token of an Authorization header; undefined if it is no bearer token. */
+/** The bearer token of an Authorization header, if it has one. */
 export const bearerOf = (authorization = ''): string | undefined => BEARER.exec(authorization)?.[1]
 
 const isAdminToken = ({ ADMIN_TOKEN }: Pick<Config, 'ADMIN_TOKEN'>, bearer: string): boolean =>
   ADMIN_TOKEN !== undefined && equalSecrets(bearer, ADMIN_TOKEN)
 
-/** Whether an Authorization header carries ADMIN_TOKEN; asks no database. */
+/** Whether an Authorization header carries ADMIN_TOKEN; needs no database. */
 export function hasAdminToken(config: Pick<Config, 'ADMIN_TOKEN'>, authorization: string | undefined): boolean {
   const bearer = bearerOf(authorization)
   return bearer !== undefined && isAdminToken(config, bearer)
@@ -24,7 +24,7 @@ export function hasAdminToken(config: Pick<Config, 'ADMIN_TOKEN'>, authorization
 
 const lower = (one: Role, other: Role): Role => (allows(one, other) ? other : one)
 
-/** Who holds this bearer token: ADMIN_TOKEN, or a token of an operator. A forged token costs no statement. */
+/** The operator of a bearer token, which may also be ADMIN_TOKEN. A forged token costs no statement. */
 export async function findOperator({ config, db, keys, clock }: Deps, bearer: string): Promise<Operator | undefined> {
   if (isAdminToken(config, bearer)) return { name: ADMIN_TOKEN_NAME, role: 'admin' }
   const now = clock.now()

@@ -12,10 +12,10 @@ export async function lockExisting(db: Db, name: string): Promise<OperatorRow> {
 }
 
 /**
- * Makes a change that could lock out the last admin, and throws 20007, which undoes it, if nobody is left who can sign in
- * as admin with a password (an authenticator is added at the first sign-in) or a valid token. With ADMIN_TOKEN set
- * somebody always can. Call it in a transaction before anything else is locked: all lock in one order then, and two
- * admins cannot disable each other at once.
+ * Makes a change that could lock out the last admin. Throws 20007, which rolls it back, if nobody is left who can act
+ * as admin: with a password (an authenticator is added at the first sign-in), a valid token or ADMIN_TOKEN. Call it in
+ * a transaction before anything else is locked, so that all callers lock in one order and two admins cannot disable
+ * each other.
  */
 export async function refuseWithoutAdmin<Result>(
   { config, clock }: Deps,

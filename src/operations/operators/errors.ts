@@ -20,10 +20,10 @@ export const roleNeeded = (operation: string, needed: Role, has: Role): RescodeE
     detail: 'the role of the operator does not allow it',
   })
 
-export const wrongBearer = (hasFirst: boolean): RescodeError =>
+export const wrongBearer = (hasAdminToken: boolean): RescodeError =>
   new RescodeError(20015, {
     headers: { 'WWW-Authenticate': 'Bearer' },
-    detail: `missing or wrong operator token${hasFirst ? '' : '; ADMIN_TOKEN is not set'}`,
+    detail: `missing or wrong operator token${hasAdminToken ? '' : '; ADMIN_TOKEN is not set'}`,
   })
 
 export const foreignHost = (): RescodeError =>
@@ -32,7 +32,7 @@ export const foreignHost = (): RescodeError =>
     detail: 'a Host that is not this machine, with the ADMIN_TOKEN of the demo',
   })
 
-/** The sign-in of an operator was not accepted; with `retryAt`, because too many have failed before it. */
+/** An operator's sign-in was refused; with `retryAt`, because too many attempts had failed before. */
 export class OperatorSignInRefused extends Error {
   override readonly name = 'OperatorSignInRefused'
   readonly retryAt: Date | undefined

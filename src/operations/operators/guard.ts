@@ -14,16 +14,16 @@ import { readCommandToken } from './command-token.ts'
 import { foreignHost, roleNeeded, wrongBearer } from './errors.ts'
 
 const MINUTE_S = 60
-/** Wrong tokens of one network in a minute before it has to wait; a right token is accepted even then. */
+/** Wrong tokens per network and minute before it has to wait; a valid token is accepted even then. */
 const FAILURES = { kind: 'operator token refused', most: 30, windowS: MINUTE_S } as const
-/** Rows in the audit log in a minute: about what one operator was refused, and about wrong tokens of one network and of all. */
+/** Audit rows per minute: about refusals of one operator, and about wrong tokens of one network and of all. */
 const ROWS_OF_OPERATOR = { kind: 'operator refusal recorded', most: 300, windowS: MINUTE_S } as const
 const ROWS_OF_NETWORK = { kind: 'operator sign-in recorded', most: 10, windowS: MINUTE_S } as const
 const ROWS_OF_ALL = { kind: 'operator sign-ins recorded', most: 100, windowS: MINUTE_S } as const
 
 export type IsForOperators = FastifyInstance['isForOperators']
 
-/** Gives the app its gate for operators; called once, before the rooms. `roles`: by method and pattern. */
+/** Decorates the app with the operators' gate; called once, before the rooms. `roles` are by method and pattern. */
 export function registerOperators(
   app: FastifyInstance,
   given: Deps,
@@ -50,7 +50,7 @@ export function registerOperators(
     request.operator = operator
     noteForLog(request, { operator: operator.kind ? `${operator.name} (${operator.kind})` : operator.name })
     const { url } = request.routeOptions
-    if (url === undefined) return // no such route, which the 404 handler answers
+    if (url === undefined) return // the 404 handler answers
     const operation = `${request.method} ${url}`
     await requireRole(deps, request, roles.get(operation), operation)
   })
@@ -59,7 +59,7 @@ export function registerOperators(
   )
 }
 
-/** Both ends of the connection are here: a loopback address, or the same one. A proxy here speaks for others. */
+/** Whether both ends of the connection are on this machine, and it is no proxy that speaks for others. */
 function isOfThisMachine({ raw, headers }: Pick<FastifyRequest, 'raw' | 'headers'>): boolean {
   const { remoteAddress = '', localAddress } = raw.socket
   const isHere =
@@ -76,8 +76,8 @@ function ofCommand({ keys, clock }: Deps, request: FastifyRequest, bearer: strin
 }
 
 /**
- * The ADMIN_TOKEN of the demo is in the README. Its service listens for this machine alone, but a page of somebody else in
- * a browser there could use that token under a name that leads here.
+ * The ADMIN_TOKEN of the demo is in the README. The demo listens on this machine only, but a foreign page in a browser
+ * here could use the token through a host name that resolves to this machine (DNS rebinding).
  */
 const refuseForeignHost =
   ({ ADMIN_TOKEN }: Config) =>
@@ -85,7 +85,7 @@ const refuseForeignHost =
     if (ADMIN_TOKEN === DEMO_ADMIN_TOKEN && !namesThisMachine(headers.host)) throw foreignHost()
   }
 
-/** A route for which no role is declared is refused to everybody. */
+/** Routes without a declared role are refused to everybody. */
 async function requireRole(deps: Deps, request: FastifyRequest, needed: Role | undefined, operation: string) {
   const { name, role } = operatorOf(request)
   if (needed !== undefined && allows(role, needed)) return
@@ -109,7 +109,7 @@ async function requireRole(deps: Deps, request: FastifyRequest, needed: Role | u
   throw roleNeeded(operation, needed ?? 'admin', role)
 }
 
-/** A request without a token is no attempt to sign in: it is refused and logged, and not counted. */
+/** A request without a token is refused, but not counted as an attempt to sign in. */
 async function refuseBearer(deps: Deps, request: FastifyRequest, tried: boolean): Promise<Error> {
   const wrong = wrongBearer(deps.config.ADMIN_TOKEN !== undefined)
   if (!tried) return wrong

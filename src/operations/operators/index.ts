@@ -1,4 +1,4 @@
-/** Operators of the service: roles, tokens, sign-in, and which operation needs which role. */
+/** The operators of the service: roles, tokens and sign-in. */
 
 export { endConsoleSession, findConsoleSession, signInWithAdminToken } from './admin-token-session.ts'
 export { hasAdminToken } from './bearer.ts'
@@ -17,7 +17,6 @@ export {
 export { OPERATOR_ACTIONS } from './operator.ts'
 export { type ConsoleOperator, findOperatorSession, type SignedInOperator } from './session.ts'
 export { setOperatorPassword, signInOperator } from './sign-in.ts'
-export { OPERATOR_RETENTION } from './token-store.ts'
+export { lastTokenExpiry, OPERATOR_RETENTION } from './token-store.ts'
 export { confirmTotp, enrolTotp, OPERATORS_SEALED, renewRecoveryCodes, resetTotp } from './totp.ts'
-/** The operator who signs in with ADMIN_TOKEN. */
 export { ADMIN_TOKEN_NAME, typedName } from './wire.ts'

@@ -22,17 +22,17 @@ import {
   type ShownOperator,
 } from './wire.ts'
 
-interface Wanted {
+interface NewToken {
   readonly token_name: string
   readonly role: Role
   readonly days: number
 }
 
-/** In the transaction of `deps.db`, with a row in the audit log. */
+/** Runs in the transaction of `deps.db`, and writes to the audit log. */
 async function issueOperatorToken(
   deps: Deps,
   of: OperatorRow,
-  { token_name, role, days }: Wanted,
+  { token_name, role, days }: NewToken,
 ): Promise<IssuedOperatorToken> {
   const { db, keys, clock } = deps
   const now = clock.now()
@@ -46,18 +46,18 @@ async function issueOperatorToken(
   return { token: token.text, token_id, expires_at: expiresAt }
 }
 
-/** A further token for an operator, of its role or a lower one. */
+/** Issues another token for an operator, with the operator's role or a lower one. */
 export const newOperatorToken = operation(
   newToken,
-  (deps: Deps, { name, role, ...wanted }): Promise<IssuedOperatorToken> =>
+  (deps: Deps, { name, role, ...rest }): Promise<IssuedOperatorToken> =>
     inTransaction(deps, async (inside, db) => {
       const operator = await lockExisting(db, name)
       if (role && !allows(operator.role, role)) throw roleAboveOperator(operator.role)
-      return issueOperatorToken(inside, operator, { ...wanted, role: role ?? operator.role })
+      return issueOperatorToken(inside, operator, { ...rest, role: role ?? operator.role })
     }),
 )
 
-/** Revokes a token at once, except the last one with which an admin could sign in. */
+/** Revokes a token at once, unless it is the last way to act as an admin. */
 export const revokeOperatorToken = operation(
   oneToken,
   (deps: Deps, { name, token_id }): Promise<{ token_id: string }> =>
@@ -72,7 +72,7 @@ export const revokeOperatorToken = operation(
     ),
 )
 
-/** Every operator, oldest first, with the tokens that are accepted. */
+/** Every operator, oldest first, with valid tokens. */
 export async function listOperators({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<ShownOperator[]> {
   const operators = await store.findOperators(db)
   const tokens = await liveTokens(db, clock.now())
@@ -82,7 +82,7 @@ export async function listOperators({ db, clock }: Pick<Deps, 'db' | 'clock'>): 
   }))
 }
 
-/** A new operator with a first token, which no later call can show again. A name in use is bad input (20007). */
+/** Creates an operator with a first token, which is never shown again. Throws 20007 if the name is taken. */
 export const createOperator = operation(
   newOperator,
   (deps: Deps, { name, role, days }): Promise<ShownOperator & IssuedOperatorToken> =>
@@ -95,7 +95,7 @@ export const createOperator = operation(
     }),
 )
 
-/** The first operator of a database, where no service answers yet; undefined, and nothing is done, if there is one. */
+/** Creates the first operator while no service runs yet; does nothing and returns undefined if there is one already. */
 export const createFirstOperator = operation(newOperator, async (deps: Deps, input) =>
   (await store.findOperators(deps.db)).length === 0 ? createOperator(deps, input) : undefined,
 )
@@ -106,10 +106,10 @@ async function shown(deps: Pick<Deps, 'db' | 'clock'>, name: string): Promise<Sh
   return operator
 }
 
-/** Throws 20007 (404) for an unknown name, as all below. */
+/** Throws 20007 (404) for an unknown name, like all below. */
 export const showOperator = operation(oneOperator, (deps: Deps, { name }): Promise<ShownOperator> => shown(deps, name))
 
-/** `change` returns what was before and is now; undefined if nothing changes. */
+/** `change` returns the state before and after for the audit log, or undefined if nothing changes. */
 const changeOperator = (
   deps: Deps,
   name: string,
@@ -125,7 +125,7 @@ const changeOperator = (
     }),
   )
 
-/** What the operator may do from the next request on; a token of a higher role counts as one of this role. */
+/** Takes effect with the next request, also for tokens issued with a higher role. */
 export const setOperatorRole = operation(
   roleChange,
   (deps: Deps, { name, role }): Promise<ShownOperator> =>
@@ -147,8 +147,8 @@ const setStatus = (status: ShownOperator['status'], event: 'operator_disabled' |
       }),
   )
 
-/** Tokens are refused and sessions over, at once. */
+/** Ends sessions at once; tokens are refused. */
 export const disableOperator = setStatus('disabled', 'operator_disabled')
 
-/** Tokens that have not expired are accepted again. */
+/** Unexpired tokens are accepted again. */
 export const enableOperator = setStatus('active', 'operator_enabled')

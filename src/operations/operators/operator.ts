@@ -14,7 +14,6 @@ import {
 import { setOperatorPassword } from './sign-in.ts'
 import { resetTotp } from './totp.ts'
 
-/** What admins do with those who operate the service. */
 export const OPERATOR_ACTIONS = [
   action({
     route: 'GET /operators',

@@ -30,8 +30,8 @@ const session = z.object({
 export type FoundSession = z.output<typeof session>
 
 /**
- * The session of an active operator whose password has not changed since. A session that may only add an authenticator
- * ends once there is one: the password alone must not be enough to replace it.
+ * Finds the session of an active operator whose password has not changed since. A session that may only add an
+ * authenticator ends once there is one: the password alone must not be enough to replace it.
  */
 export const findSession = (db: Db, hash: Buffer, now: Date, seenSince: Date): Promise<FoundSession | undefined> =>
   db.maybe(
@@ -51,7 +51,7 @@ export const touchSession = (db: Db, of: keyof typeof TABLES, hash: Buffer, now:
 export const deleteSession = (db: Db, of: keyof typeof TABLES, hash: Buffer): Promise<number> =>
   db.exec(sql`delete from ${TABLES[of]} where session_hash = ${hash}`)
 
-/** `mark`: of the ADMIN_TOKEN that opened it. */
+/** `mark` is a MAC of the ADMIN_TOKEN that opened the session. */
 interface AdminTokenSession {
   readonly hash: Buffer
   readonly mark: Buffer
@@ -63,7 +63,7 @@ export const insertAdminTokenSession = (db: Db, { hash, mark }: AdminTokenSessio
         values (${hash}, ${mark}, ${now}, ${now}, ${expiresAt})`,
   )
 
-/** Undefined once it has ended, was idle since before `seenSince`, or the token is another one. */
+/** Undefined if the session has expired or was not used since `seenSince`, or if ADMIN_TOKEN has changed. */
 export const findAdminTokenSession = (db: Db, { hash, mark }: AdminTokenSession, now: Date, seenSince: Date) =>
   db.maybe(
     z.object({ created_at: z.date(), last_seen_at: z.date() }),

@@ -4,14 +4,14 @@ import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque
 import type { Operator } from '../../platform/lib/web/admin-auth.ts'
 import * as store from './session-store.ts'
 
-/** The last use of a session or token is written at most this often. */
+/** The last use of a session or token is stored at most this often. */
 export const TOUCH_EVERY_S = 60
 
 /** Who uses the console. */
 export interface ConsoleOperator extends Operator {
-  /** The password was right, but there is no authenticator yet: nothing but adding one is allowed. */
+  /** The password was right, but there is no authenticator yet: only adding one is allowed. */
   readonly pending: boolean
-  /** Hash of the session id, 32 bytes; forms are bound to it. */
+  /** Hash of the session id, 32 bytes, to which forms are bound. */
   readonly sessionHash: Buffer
 }
 
@@ -25,7 +25,7 @@ interface SessionOwner {
   readonly credential_version: number
 }
 
-/** Opens a session and returns its id, the cookie's value; only a keyed hash of it is kept. */
+/** Opens a session and returns its id, the cookie's value; only a keyed hash of it is stored. */
 export async function startOperatorSession(deps: Deps, owner: SessionOwner, pending: boolean): Promise<string> {
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.OPERATOR_SESSION_S)
@@ -40,8 +40,8 @@ export async function startOperatorSession(deps: Deps, owner: SessionOwner, pend
 }
 
 /**
- * The operator who is signed in. The session ends with OPERATOR_SESSION_S, after OPERATOR_IDLE_S without a request, with
- * the password, and when the operator is disabled. A forged cookie costs no statement.
+ * The signed-in operator. A session ends after OPERATOR_SESSION_S, after OPERATOR_IDLE_S without a request, when the
+ * password changes, and when the operator is disabled. A forged cookie costs no statement.
  */
 export async function findOperatorSession(deps: Deps, cookie: string | undefined): Promise<SignedInOperator | null> {
   const { db, keys, clock, config } = deps

@@ -15,22 +15,22 @@ import { newPassword } from './wire.ts'
 interface OperatorSignIn extends SignInSource {
   readonly name: string
   readonly password: string
-  /** Code of the authenticator, or a recovery code; empty for an operator who has no authenticator yet. */
+  /** A code of the authenticator or a recovery code; empty if the operator has no authenticator yet. */
   readonly code: string
 }
 
 export interface OperatorSignedIn {
   /** The cookie's value. */
   readonly session: string
-  /** There is no authenticator yet: the session may only add one (`enrolTotp`, `confirmTotp`). */
+  /** There is no authenticator yet, and the session may only add one (`enrolTotp`, `confirmTotp`). */
   readonly pending: boolean
 }
 
 /**
- * Opens a session for name, password and code; throws OperatorSignInRefused, which does not say what was wrong.
- * Failures count as in src/platform/throttle/sign-in.ts, codes and passwords together: simultaneous guesses get no more
- * answers than the limits allow. Wrong codes beside a right password have a bound of a day besides; a right one beyond it
- * reads like a wrong one, as it would confirm the password.
+ * Opens a session for name, password and code; throws OperatorSignInRefused, which does not say what was wrong. Wrong
+ * passwords and codes share the limits of src/platform/throttle/sign-in.ts, which hold for simultaneous guesses too.
+ * Wrong codes with a right password also have a daily limit; beyond it a right code is refused like a wrong one,
+ * because any other answer would confirm the password.
  */
 export const signInOperator = (deps: Deps, input: OperatorSignIn): Promise<OperatorSignedIn> =>
   deps.passwordSlots.run(() => attemptSignIn(deps, input))
@@ -43,16 +43,18 @@ async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<Operato
   const credential = operator?.status === 'active' ? operator : undefined
   const pending = credential?.totp_confirmed_at === null
   const guesses = credential && !pending ? guessesOf(deps, credential, input) : undefined
-  // At once, and what is counted below too: the time that it takes would tell that the password was right.
+  // In parallel, as is the counting below: otherwise the time taken would reveal that the password was right.
   const [right, usedUp] = await Promise.all([
     verifyPassword(credential?.password_hash ?? undefined, input.password),
     guesses?.usedUpUntil(),
   ])
   const mayGuess = right && usedUp === undefined
   if (!credential || !right || !(pending || (mayGuess && (await spendCode(deps, credential, input.code))))) {
-    const told = { by: right && usedUp ? 'code' : 'password', name: operator?.name } as const
+    const by = right && usedUp ? 'code' : 'password'
     const counted = mayGuess ? guesses?.count() : undefined
-    const failed = limits.failed((locked) => recordFailure(deps, { ...told, locked: locked || told.by === 'code' }))
+    const failed = limits.failed((locked) =>
+      recordFailure(deps, { by, name: operator?.name, locked: locked || by === 'code' }),
+    )
     const [refused] = await Promise.all([failed, counted])
     throw refused
   }
@@ -68,7 +70,7 @@ async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<Operato
   })
 }
 
-/** The limits of attempts also limit these rows. A name that no operator has is not kept: it may be a password. */
+/** The limits of attempts also limit these rows. An unknown name is not stored, as it may be a password. */
 export const recordFailure = (
   deps: Deps,
   {
@@ -85,7 +87,7 @@ export const recordFailure = (
     detail: { by },
   })
 
-/** Sets a password and ends the operator's sessions. Whoever has guessed codes does not know it. */
+/** Sets a password, which ends the operator's sessions and resets the limit of codes guessed with the old one. */
 export const setOperatorPassword = operation(
   newPassword,
   async (deps: Deps, { name, password }): Promise<{ name: string }> => {

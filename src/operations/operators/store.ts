@@ -3,9 +3,9 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
 import { type OperatorRow, operatorRow } from './wire.ts'
 
-/** Operators by name, in any case of letters. Tokens and sessions are in token-store.ts and session-store.ts. */
+/** Operators; their names are case-insensitive. Tokens and sessions are in token-store.ts and session-store.ts. */
 
-/** 0 when the name is in use. */
+/** Returns 0 if the name is taken. */
 export const insertOperator = (
   db: Db,
   made: { readonly operator_id: string; readonly name: string; readonly role: Role },
@@ -31,7 +31,7 @@ export const lockOperator = (db: Db, name: string): Promise<OperatorRow | undefi
 export const lockAdmins = (db: Db): Promise<number> =>
   db.exec(sql`select from operator where role = 'admin' and status = 'active' order by operator_id for update`)
 
-/** Whether there is an active admin with a password, or with a token that is accepted as an admin's. */
+/** Whether there is an active admin with a password or a valid token of role admin. */
 export const hasUsableAdmin = (db: Db, now: Date): Promise<boolean> =>
   db.value(
     z.boolean(),
@@ -46,7 +46,7 @@ export const hasUsableAdmin = (db: Db, now: Date): Promise<boolean> =>
 export const setRole = (db: Db, operatorId: string, role: Role): Promise<number> =>
   db.exec(sql`update operator set role = ${role} where operator_id = ${operatorId}`)
 
-/** Ends the operator's sessions. */
+/** Also ends the operator's sessions. */
 export const setStatus = (db: Db, operatorId: string, status: OperatorRow['status']): Promise<number> =>
   db.exec(
     sql`update operator set status = ${status}, credential_version = credential_version + 1
@@ -59,7 +59,7 @@ export const setPassword = (db: Db, operatorId: string, passwordHash: string): P
         where operator_id = ${operatorId}`,
   )
 
-/** An authenticator for an operator without one, in force once it is confirmed. 0 if one is in force already. */
+/** Stores an authenticator, which is in force once confirmed. Returns 0 if one is in force already. */
 export const setTotp = (db: Db, operatorId: string, sealed: Buffer): Promise<number> =>
   db.exec(
     sql`update operator set totp_sealed = ${sealed}, totp_last_step = 0
@@ -75,7 +75,7 @@ export const removeTotp = (db: Db, operatorId: string): Promise<number> =>
 export const removeRecoveryCodes = (db: Db, operatorId: string): Promise<number> =>
   db.exec(sql`delete from operator_recovery_code where operator_id = ${operatorId}`)
 
-/** In place of those of before. */
+/** Replaces the recovery codes. */
 export async function setRecoveryCodes(db: Db, operatorId: string, hashes: readonly Buffer[]): Promise<void> {
   await removeRecoveryCodes(db, operatorId)
   await db.exec(
@@ -84,7 +84,7 @@ export async function setRecoveryCodes(db: Db, operatorId: string, hashes: reado
   )
 }
 
-/** 1 for exactly one of any number of simultaneous callers; codes count only beside an authenticator in force. */
+/** Returns 1 to exactly one of simultaneous callers. Codes count only while an authenticator is in force. */
 export const spendRecoveryCode = (db: Db, operatorId: string, hash: Buffer, now: Date): Promise<number> =>
   db.exec(
     sql`update operator_recovery_code c set used_at = ${now} from operator o
@@ -92,7 +92,7 @@ export const spendRecoveryCode = (db: Db, operatorId: string, hash: Buffer, now:
           and o.operator_id = c.operator_id and o.totp_confirmed_at is not null`,
   )
 
-/** Marks the codes of this authenticator up to this step as used; 0 if they were, or the authenticator was replaced. */
+/** Marks the authenticator's codes up to this step as used; returns 0 if they already were, or it was replaced. */
 export const spendTotpStep = (
   db: Db,
   { operator_id, totp_sealed }: Pick<Credential, 'operator_id' | 'totp_sealed'>,

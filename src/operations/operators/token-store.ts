@@ -5,7 +5,7 @@ import { DAY_S } from '../../platform/lib/clock.ts'
 import { ROLES, type Role } from '../../platform/lib/web/admin-auth.ts'
 import { type OperatorToken, operatorToken } from './wire.ts'
 
-/** Tokens are kept for a while after their end: the audit log names them by id. */
+/** Expired tokens are kept for a while because the audit log names them by id. */
 export const OPERATOR_RETENTION: readonly Retention[] = [
   { table: 'operator_token', key: ['token_hash'], column: 'expires_at', keptS: () => 455 * DAY_S },
   { table: 'operator_session', key: ['session_hash'], column: 'expires_at', keptS: () => 3_600 },
@@ -36,7 +36,7 @@ const found = z.object({
 })
 export type FoundToken = z.output<typeof found>
 
-/** A token that is accepted, and whose it is. */
+/** Finds a valid token and its operator. */
 export const findToken = (db: Db, hash: Buffer, now: Date): Promise<FoundToken | undefined> =>
   db.maybe(
     found,
@@ -45,7 +45,7 @@ export const findToken = (db: Db, hash: Buffer, now: Date): Promise<FoundToken |
         where t.token_hash = ${hash} and t.revoked_at is null and t.expires_at > ${now} and o.status = 'active'`,
   )
 
-/** Does nothing if the last use is recorded since `unlessSince`. */
+/** Does nothing if a use since `unlessSince` is already recorded. */
 export const touchToken = (db: Db, hash: Buffer, now: Date, unlessSince: Date): Promise<number> =>
   db.exec(
     sql`update operator_token set last_used_at = ${now}
@@ -62,7 +62,15 @@ export const liveTokens = (db: Db, now: Date): Promise<(OperatorToken & { operat
         where revoked_at is null and expires_at > ${now} order by created_at limit 10000`,
   )
 
-/** 0 when there is no such token, or it is revoked already. */
+/** When the last of the tokens issued by then expires; null if none of them is accepted any more. */
+export const lastTokenExpiry = (db: Db, issuedBy: Date, now: Date): Promise<Date | null> =>
+  db.value(
+    z.date().nullable(),
+    sql`select max(expires_at) as at from operator_token
+        where created_at <= ${issuedBy} and revoked_at is null and expires_at > ${now}`,
+  )
+
+/** Returns 0 if there is no such token, or it is already revoked. */
 export const revokeToken = (db: Db, operatorId: string, tokenId: string, now: Date): Promise<number> =>
   db.exec(
     sql`update operator_token set revoked_at = ${now}

@@ -25,7 +25,7 @@ export const OPERATORS_SEALED: readonly SealedColumn[] = [
   },
 ]
 
-/** A new authenticator for an operator without one; in force once `confirmTotp` was given one of its codes. */
+/** Makes an authenticator for an operator without one; it is in force once `confirmTotp` gets one of its codes. */
 export async function enrolTotp(deps: Deps, session: SignedInOperator): Promise<TotpEnrolment> {
   if (!session.pending) throw new OperatorSignInRefused()
   const { operatorId, name } = session
@@ -38,13 +38,13 @@ export async function enrolTotp(deps: Deps, session: SignedInOperator): Promise<
 type TypedCode = Pick<SignInSource, 'address'> & { readonly code: string }
 
 export interface ConfirmedTotp {
-  /** The id of a full session, which replaces the present one. */
+  /** The id of a full session, which replaces the pending one. */
   readonly session: string
-  /** The recovery codes, which no later call can show again. */
+  /** Recovery codes, which are never shown again. */
   readonly codes: readonly string[]
 }
 
-/** A first code: signing in needs one from now on. Throws OperatorSignInRefused; wrong ones count as failures. */
+/** Takes the first code: from now on signing in needs one. Throws OperatorSignInRefused; failures are counted. */
 export async function confirmTotp(deps: Deps, session: SignedInOperator, typed: TypedCode): Promise<ConfirmedTotp> {
   if (!session.pending) throw new OperatorSignInRefused()
   const operator = await checkCode(deps, session, typed)
@@ -56,7 +56,7 @@ export async function confirmTotp(deps: Deps, session: SignedInOperator, typed: 
   })
 }
 
-/** Other recovery codes, for an operator who types a code. Throws as `confirmTotp` does. */
+/** Replaces the recovery codes, given a code. Throws like `confirmTotp`. */
 export async function renewRecoveryCodes(
   deps: Deps,
   session: SignedInOperator,
@@ -75,7 +75,7 @@ async function setRecoveryCodes({ db }: Deps, { operator_id }: store.Credential)
   return codes
 }
 
-/** How often an operator, or whoever holds ADMIN_TOKEN, may fail. */
+/** How often an operator, or the holder of ADMIN_TOKEN, may fail. */
 export const operatorLimits = (deps: Deps, name: string, browser: SignInSource) =>
   signInLimits(deps, { kind: 'operator', name, ...browser }, (until) => new OperatorSignInRefused(until))
 
@@ -88,7 +88,7 @@ async function checkCode(
   const limits = await operatorLimits(deps, name.toLowerCase(), { address })
   await limits.refuseExhausted()
   const operator = await store.findCredential(deps.db, name)
-  // Whoever adds an authenticator was shown its secret, and guesses nothing.
+  // Whoever adds an authenticator was shown its secret and need not guess.
   const guesses = operator && !pending ? guessesOf(deps, operator, { code }) : undefined
   const isOneTooMany = (await guesses?.count())?.until !== undefined
   if (!operator || isOneTooMany || !(await spendCode(deps, operator, code))) throw await limits.failed()
@@ -99,7 +99,7 @@ async function checkCode(
 
 const ownerOfCodes = ({ operator_id }: { readonly operator_id: string }): string => `operator ${operator_id}`
 
-/** How many wrong codes count in a day; undefined for what is no guess of a code. */
+/** The daily limit of wrong codes; undefined for text that is no guess of a code. */
 export const guessesOf = (
   deps: Deps,
   of: Pick<store.Credential, 'operator_id' | 'name'>,
@@ -110,13 +110,13 @@ export const guessesOf = (
   return codeGuesses(deps, { owner: ownerOfCodes(of), account, device })
 }
 
-/** The password, or the authenticator, is another one. */
+/** For when the password or the authenticator has been replaced. */
 export const forgetGuessesOf = (deps: Deps, of: { readonly operator_id: string }): Promise<void> =>
   forgetCodeGuesses(deps, ownerOfCodes(of))
 
 /**
- * Whether this is a code of now, or a recovery code, unused: of simultaneous uses exactly one succeeds. Spaces and
- * hyphens do not count.
+ * Whether this is a current code or a recovery code that was not used yet: exactly one of simultaneous uses succeeds.
+ * Spaces and hyphens are ignored.
  */
 export async function spendCode({ db, keys, clock }: Deps, of: store.Credential, code: string): Promise<boolean> {
   const { operator_id, totp_sealed } = of
@@ -131,7 +131,7 @@ export async function spendCode({ db, keys, clock }: Deps, of: store.Credential,
   return (await store.spendTotpStep(db, of, step, now)) > 0
 }
 
-/** Removes the authenticator of an operator who has lost it: the next sign-in adds a new one. */
+/** Removes a lost authenticator; the operator's next sign-in adds a new one. */
 export const resetTotp = operation(
   oneOperator,
   (deps: Deps, { name }): Promise<{ name: string }> =>

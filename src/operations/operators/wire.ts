@@ -4,11 +4,11 @@ import { newPasswordOf } from '../../platform/lib/json/input.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import { ROLES } from '../../platform/lib/web/admin-auth.ts'
 
-/** The inputs and answers of the operations about operators. */
+/** Inputs and outputs of the operations on operators. */
 
 export const role = z.enum(ROLES)
 
-/** The name of whoever holds ADMIN_TOKEN; no operator may have it. */
+/** Stands for the holder of ADMIN_TOKEN; no operator may have this name. */
 export const ADMIN_TOKEN_NAME = 'ADMIN_TOKEN'
 
 const operatorName = z
@@ -27,7 +27,7 @@ const DEFAULT_DAYS = 90
 
 export const newOperator = z.strictObject({ name: operatorName, role, days: days.default(DEFAULT_DAYS) })
 
-/** Names are ASCII (above); a form of another width that was typed means the same one. */
+/** Names are ASCII (above); full-width forms of the letters are accepted for them. */
 export const typedName = z.string().trim().min(1).max(64).overwrite(normalName)
 
 export const oneOperator = z.strictObject({ name: typedName })
@@ -37,7 +37,7 @@ export const roleChange = oneOperator.extend({ role })
 
 export const newToken = oneOperator.extend({
   token_name: tokenName.default('token'),
-  /** The operator's own if not given. */
+  /** By default the operator's own. */
   role: role.optional(),
   days: days.default(DEFAULT_DAYS),
 })
@@ -65,18 +65,18 @@ export const operatorRow = z.object({
   created_at: z.date(),
   has_password: z.boolean(),
   has_totp: z.boolean(),
-  /** Recovery codes that were not used yet. */
+  /** The number of unused recovery codes. */
   recovery_codes: z.number(),
 })
 export type OperatorRow = z.output<typeof operatorRow>
 
-/** An operator as others see it. */
+/** An operator, as operations return one. */
 export interface ShownOperator extends Omit<OperatorRow, 'operator_id'> {
-  /** Tokens that are accepted now. */
+  /** Valid tokens. */
   readonly tokens: readonly OperatorToken[]
 }
 
-/** The token is shown only this once. */
+/** The token is shown only once. */
 export interface IssuedOperatorToken {
   readonly token: string
   readonly token_id: string

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { SealedColumn } from '../../platform/db/sealed.ts'
-import { type Db, type Fragment, placesOf, sql } from '../../platform/db/sql.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 
 const sealedRow = z.object({ key: z.array(z.string()), sealed: z.instanceof(Buffer) })
 export type SealedRow = z.output<typeof sealedRow>
@@ -8,7 +8,7 @@ export type SealedRow = z.output<typeof sealedRow>
 const keyOf = ({ key }: SealedColumn): Fragment => sql.join(key.map(sql.identifier))
 const valuesOf = (values: readonly string[]): Fragment => sql.join(values.map((value) => sql.part`${value}`))
 
-/** The next rows after a key, locked until the end of the transaction; undefined: from the first one. */
+/** The next rows after a key, or the first ones, locked until the end of the transaction. */
 export function lockSealed(
   db: Db,
   column: SealedColumn,
@@ -32,16 +32,8 @@ export const putSealed = (db: Db, column: SealedColumn, key: readonly string[], 
         where (${keyOf(column)}) = (${valuesOf(key)})`,
   )
 
-export async function countSealed(db: Db, columns: readonly SealedColumn[]): Promise<number> {
-  let total = 0
-  for (const { table, column } of columns) {
-    for (const place of await placesOf(db, table)) {
-      const rows = await place.value(
-        z.number(),
-        sql`select count(*)::int as rows from ${sql.identifier(table)} where ${sql.identifier(column)} is not null`,
-      )
-      total += rows
-    }
-  }
-  return total
-}
+export const countSealed = (db: Db, { table, column }: SealedColumn): Promise<number> =>
+  db.value(
+    z.number(),
+    sql`select count(*)::int as rows from ${sql.identifier(table)} where ${sql.identifier(column)} is not null`,
+  )

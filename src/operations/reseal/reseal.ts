@@ -16,10 +16,10 @@ import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { DEVICE_LIFETIME_S } from '../../platform/throttle/index.ts'
 import { storeReportKeys } from '../../sandbox/reports/index.ts'
 import { PARTNERS_SEALED } from '../../ticketing/partners/index.ts'
-import { OPERATORS_SEALED } from '../operators/index.ts'
+import { lastTokenExpiry, OPERATORS_SEALED } from '../operators/index.ts'
 import { countSealed, lockSealed, putSealed } from './reseal-store.ts'
 
-/** Every encrypted column, as the owner of its table declares it. */
+/** Every encrypted column, as declared by the owner of its table. */
 const SEALED: readonly SealedColumn[] = [
   ...PARTNERS_SEALED,
   ...REGISTRY_SEALED,
@@ -29,22 +29,22 @@ const SEALED: readonly SealedColumn[] = [
 ]
 
 const BATCH_ROWS = 100
-/** How many rows and apps are named; the rest is only counted. */
+/** The most rows and apps that are named; the rest are only counted. */
 const NAMED = 20
 
 export interface Resealed {
-  /** Since when SECRET_KEY is the current key. */
+  /** When SECRET_KEY became the current key. */
   readonly replaced_at: Date
   readonly resealed: number
-  /** Encrypted with SECRET_KEY already. */
+  /** Values that were already encrypted with SECRET_KEY. */
   readonly sealed_before: number
-  /** Rows that no key decrypts; a few of them as `table key`. */
+  /** Values that no key decrypts; some of them named as `table key`. */
   readonly unreadable: { readonly total: number; readonly rows: readonly string[] }
-  /** app_secrets still hashed with an old key, which are rehashed when they are used. */
+  /** app_secrets still hashed with an old key, which are rehashed on their next use. */
   readonly unused_secrets: { readonly total: number; readonly apps: number; readonly app_keys: readonly string[] }
-  /** When the last token and session of an old key ends. */
+  /** When the last token or session of an old key ends. */
   readonly tokens_end_at: Date
-  /** When everything else of an old key has ended, so that SECRET_KEYS_OLD can be emptied without any effect. */
+  /** When nothing of an old key is left, so that SECRET_KEYS_OLD can be emptied. */
   readonly droppable_at: Date
 }
 
@@ -54,8 +54,8 @@ export interface ResealProgress {
 }
 
 /**
- * Makes SECRET_KEY the current key, waits until all processes use it, and re-encrypts what is encrypted with an old one.
- * Each batch commits by itself: after an interruption, run it again for the rest. Throws 20007 without SECRET_KEYS_OLD.
+ * Makes SECRET_KEY the current key, waits until all processes use it, and re-encrypts what an old key has encrypted.
+ * Each batch commits by itself: after an interruption, run it again. Throws 20007 without SECRET_KEYS_OLD.
  */
 export async function resealEverything(deps: Deps, onProgress: (progress: ResealProgress) => void = () => {}) {
   const { db, clock, keys } = deps
@@ -75,11 +75,13 @@ export async function resealEverything(deps: Deps, onProgress: (progress: Reseal
 type Counts = Pick<Resealed, 'resealed' | 'sealed_before' | 'unreadable'>
 
 async function resealColumns(deps: Deps, onProgress: (progress: ResealProgress) => void): Promise<Counts> {
-  const total = await countSealed(deps.db, SEALED)
+  const columns = await columnsWithPlaces(deps.db)
+  let total = 0
+  for (const { column, place } of columns) total += await countSealed(place, column)
   const outcomes = { resealed: 0, sealed_before: 0 }
   const unreadable: string[] = []
   let seen = 0
-  for (const { column, place } of await columnsWithPlaces(deps.db)) {
+  for (const { column, place } of columns) {
     let after: readonly string[] | undefined
     do {
       const batch = await resealBatch({ ...deps, db: place }, column, after)
@@ -109,9 +111,9 @@ const resealBatch = ({ db, keys }: Deps, column: SealedColumn, after: readonly s
   db.tx(async (tx) => {
     const outcomes: Outcome[] = []
     for (const { key, sealed } of await lockSealed(tx, column, after, BATCH_ROWS)) {
-      const anew = resealed(keys, sealed, column.contextOf(key))
-      if (typeof anew !== 'string') await putSealed(tx, column, key, anew)
-      outcomes.push({ key, outcome: typeof anew === 'string' ? anew : 'resealed' })
+      const result = resealed(keys, sealed, column.contextOf(key))
+      if (typeof result !== 'string') await putSealed(tx, column, key, result)
+      outcomes.push({ key, outcome: typeof result === 'string' ? result : 'resealed' })
     }
     return outcomes
   })
@@ -119,13 +121,17 @@ const resealBatch = ({ db, keys }: Deps, column: SealedColumn, after: readonly s
 const resealed = (keys: Keys, sealed: Buffer, context: string): Buffer | Exclude<keyof Counts, 'resealed'> =>
   readOr(() => reencryptSecret(keys, sealed, context) ?? 'sealed_before', 'unreadable')
 
-/** What still needs an old key, and until when; `since`: when the current key replaced it. */
+const later = (one: Date, other: Date): Date => (one > other ? one : other)
+
+/** What still needs an old key, and until when; `since`: from when on the current key alone was used. */
 async function whatIsLeft({ db, clock, keys, config }: Deps, since: Date) {
   const { ACCESS_TOKEN_LIFETIME_S, SESSION_LIFETIME_S } = config
   const tokensS = Math.max(LONGEST_REFRESH_S, ACCESS_TOKEN_LIFETIME_S, SESSION_LIFETIME_S)
+  const operatorTokensEnd = await lastTokenExpiry(db, since, clock.now())
+  const tokens_end_at = later(addSeconds(since, tokensS), operatorTokensEnd ?? since)
   return {
     unused_secrets: await secretsOfOldKeys(db, keys, clock.now(), NAMED),
-    tokens_end_at: addSeconds(since, tokensS),
-    droppable_at: addSeconds(since, Math.max(tokensS, DEVICE_LIFETIME_S)),
+    tokens_end_at,
+    droppable_at: later(tokens_end_at, addSeconds(since, DEVICE_LIFETIME_S)),
   }
 }

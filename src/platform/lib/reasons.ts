@@ -126,6 +126,12 @@ export const REASONS = {
   'one-like-this': '{problem}; 1 more entry like this',
   'more-like-this': '{problem}; {count} more entries like this',
   'pull-too-long': 'took over {seconds} s, so later pages may be missing; pull again once the partner answers faster',
+  'not-in-response': 'is not in the response',
+  'removal-held':
+    'no longer has {gone} of {entries} stored entries; they are kept until the same is pulled again, at least {seconds} seconds later',
+  'no-response-kept': 'no response was kept',
+  'counted-as-refunded': 'the partner counts {count} tickets as refunded',
+  'codes-come-later': 'asyReturnVoucher: codes come later',
   'total-differs': 'is {expected}; {different} different entries came',
   'price-far': 'is {given}; {whose} is {expected}. Prices are in yuan, not cents',
   'median-here': 'the median of this calendar',

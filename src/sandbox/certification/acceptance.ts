@@ -5,7 +5,7 @@ import { CONTACT_ROLES, type ContactRole, showPartner } from '../../ticketing/pa
 import { type ReportFacts, storeReport } from '../reports/index.ts'
 import { type RunView, showRun } from './run.ts'
 import { contactsMissing, runIsOver, stepRunning } from './run-errors.ts'
-import { findAcceptedRun, linkedOrders, lockRun, markPassed } from './run-store.ts'
+import { linkedOrders, lockRun, markPassed, wasAcceptedBefore } from './run-store.ts'
 
 interface PassedRun {
   readonly runId: string
@@ -13,24 +13,26 @@ interface PassedRun {
   readonly runNumber: number
   readonly passedAt: Date
   readonly reportId: string
-  /** No run of the partner has passed before. */
+  /** The partner's first accepted run. */
   readonly isFirst: boolean
 }
 
 /** The result of the acceptance check ("query orders"). */
 export interface Acceptance {
   readonly passed: boolean
-  /** Set for the one check that has made it passed. */
+  /** Set only by the check that accepted the run. */
   readonly justPassed?: PassedRun
-  /** Ids of steps that are not done yet. */
+  /** Ids of the steps that are not done. */
   readonly openSteps: readonly string[]
-  /** Order ids that count. */
+  /** Ids of the orders that count as evidence. */
   readonly proof: OutputOf<typeof outcomesOf>
-  /** Contacts that the partner has yet to name; acceptance would inform nobody else. */
+  /** An earlier run of the partner was accepted. */
+  readonly acceptedBefore: boolean
+  /** Contacts that the partner has yet to name: acceptance notifies them and nobody else. */
   readonly missingContacts: readonly ContactRole[]
 }
 
-/** What the platform's own records say about a run; changes nothing. */
+/** Checks a run against the platform's own records, without changing anything. */
 export async function acceptanceOf(deps: Deps, view: RunView): Promise<Acceptance> {
   const openSteps = view.steps.filter(({ done }) => !done).map(({ step }) => step.id)
   const { contacts } = await showPartner(deps, view.run.partner_id)
@@ -38,6 +40,7 @@ export async function acceptanceOf(deps: Deps, view: RunView): Promise<Acceptanc
     passed: view.run.passed_at !== null,
     openSteps,
     proof: await outcomesOf(deps.db, await linkedOrders(deps.db, view.run.run_id)),
+    acceptedBefore: await wasAcceptedBefore(deps.db, view.run),
     missingContacts: CONTACT_ROLES.filter((role) => contacts[role] === undefined),
   }
 }
@@ -46,9 +49,9 @@ const isComplete = ({ openSteps, proof }: Acceptance): boolean =>
   openSteps.length === 0 && proof.consumed.length > 0 && proof.refunded.length > 0
 
 /**
- * The acceptance check: every step is done, and the platform's records show one consumption and one refund in this
- * run (REFERENCE "States of a test run"). Then the integration is passed, once, however many ask at the same time; the signed
- * report is committed with it. Throws when only a contact is missing: nobody would learn that the run has passed.
+ * The acceptance check: every step is done, and the platform's records show a consumption and a refund in this run
+ * (REFERENCE "States of a test run"). The run is accepted exactly once, even under concurrent calls, and the signed
+ * report is stored in the same transaction. Throws when only a contact is missing, because nobody would be notified.
  */
 export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: string): Promise<Acceptance> {
   return inTransaction(deps, async (inside, db) => {
@@ -60,15 +63,18 @@ export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: stri
     if (view.steps.some(({ running }) => running)) throw stepRunning()
     if (!isComplete(acceptance)) return acceptance
     if (acceptance.missingContacts.length > 0) throw contactsMissing(acceptance.missingContacts)
-    const isFirst = (await findAcceptedRun(db, partnerId)) === undefined
     const passedAt = deps.clock.now()
     await markPassed(db, runId, passedAt)
     const { name } = await showPartner(inside, partnerId)
     const { report_id: reportId } = await storeReport(inside, runId, factsOf(view, name, acceptance.proof, passedAt))
+    const isFirst = !acceptance.acceptedBefore
     const justPassed = { runId, partnerId, runNumber: view.run.number, passedAt, reportId, isFirst }
     return { ...acceptance, passed: true, justPassed }
   })
 }
+
+/** Orders of each kind that a report names: one is enough, and the report has to fit into the form that verifies it. */
+const MAX_EVIDENCE = 500
 
 const factsOf = (
   { run, steps }: RunView,
@@ -90,7 +96,10 @@ const factsOf = (
         attempts: attempts.length,
       })),
     ...(notTested.length > 0 ? { not_tested: notTested } : {}),
-    evidence: { consumption: proof.consumed, refund: proof.refunded },
+    evidence: {
+      consumption: proof.consumed.slice(-MAX_EVIDENCE),
+      refund: proof.refunded.slice(-MAX_EVIDENCE),
+    },
     passed_at: passedAt.toISOString(),
   }
 }

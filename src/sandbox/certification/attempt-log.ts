@@ -9,22 +9,24 @@ import { appendEvent } from './attempt-store.ts'
 import type { LogEntry } from './event.ts'
 import type { RunDeps } from './running-attempts.ts'
 
-/** The attempt was ended from outside: by a new run, by *Stop waiting*, or because its process stops or seemed dead. */
-export class AttemptOver extends Error {
-  override readonly name = 'AttemptOver'
+/**
+ * The attempt was ended from outside: by a new run, by *Stop waiting*, or because its process shut down or looked dead.
+ */
+export class AttemptInterrupted extends Error {
+  override readonly name = 'AttemptInterrupted'
 }
 
-/** A check failed without which the step cannot go on; the log has it already. */
+/** A check failed that the rest of the step depends on; it is already in the log. */
 export class StepFailed extends Error {
   override readonly name: string = 'StepFailed'
 }
 
-/** What the step needs first is missing, so that it could not test anything; the log has it already. */
+/** A prerequisite of the step is missing, so nothing was tested; the failed check is already in the log. */
 export class NothingTested extends StepFailed {
   override readonly name = 'NothingTested'
 }
 
-/** What an attempt at a step is about. */
+/** The fixed facts of an attempt at a step. */
 export interface Attempt {
   readonly deps: RunDeps
   readonly partner: PartnerWithSecrets
@@ -34,59 +36,63 @@ export interface Attempt {
   readonly number: number
   readonly choice: Choice
   readonly expects: ExpectedChecks
-  /** Every failed check is a warning. */
+  /** Failed checks count as warnings only. */
   readonly advisory: boolean
   readonly startedAt: Date
-  /** Why the attempt makes its calls. */
+  /** Recorded with each call that the attempt makes. */
   readonly cause: CallCause
   /** Seconds that a step waits for a notice. */
   readonly noticeTimeoutS: number
   readonly signal: AbortSignal
 }
 
-/** Where a finding was made and what it was about. Without a level it has the one that the step expects. */
+/** Details of a finding. `level` defaults to the one that the step declares in `expects`. */
 type Details = Omit<Finding, 'id' | 'passed'>
 
-/** A running attempt's log; `Own`: the step's checks besides the common ones. AttemptOver once ended from outside. */
+/**
+ * The log of a running attempt. `Own`: the step's checks besides the common ones. Writing throws AttemptInterrupted once the
+ * attempt has ended.
+ */
 export interface AttemptLog<Own extends CheckId = CheckId> {
   append(entry: LogEntry): Promise<void>
-  /** Writes a check into the log and returns whether it passed. */
+  /** Logs a check and returns whether it passed. */
   readonly check: (id: Own | CommonCheck, passed: boolean, details?: Details) => Promise<boolean>
-  /** A check without which the step cannot go on: throws StepFailed. */
+  /** Like `check`, but throws StepFailed when it does not pass. */
   readonly require: (id: Own | CommonCheck, passed: boolean, details?: Details) => Promise<void>
-  /** What an earlier step has made; throws NothingTested when it is not there. */
-  requireEarlier<Made>(made: Made | undefined): Promise<Made>
-  /** At least one check was made, and none of level `error` has failed. */
+  /** Returns what an earlier step produced; throws NothingTested if it is undefined. */
+  requireEarlier<Result>(result: Result | undefined): Promise<Result>
+  /** At least one check was made, and none of level `error` failed. */
   hasPassed(): boolean
-  /** What the step is there for begins now: one that only warns, and ends before this, has tested nothing. */
+  /** Marks the end of the preparations: an advisory step that stops before this has tested nothing. */
   beginTest(): void
   hasBegunTest(): boolean
-  /** Replaces the partner's secrets. */
+  /** Masks the partner's secrets in a text. */
   mask(text: string): string
-  /** Masks the values of a detail, of which long ones are cut. */
-  maskText(said: LocalizedText): LocalizedText
+  /** Masks the values of a text and truncates long ones. */
+  maskText(text: LocalizedText): LocalizedText
 }
 
-/** Longer texts are cut: Traffic has the whole of what a partner said. */
-const LONGEST = 500
+/** Longer values are truncated: Traffic has the full messages. */
+const MAX_VALUE_LENGTH = 500
 
-const cut = (text: string): string => (text.length > LONGEST ? `${cutTo(text, LONGEST)}…` : text)
+const truncated = (text: string): string =>
+  text.length > MAX_VALUE_LENGTH ? `${cutTo(text, MAX_VALUE_LENGTH)}…` : text
 
 export function openAttemptLog({ deps, partner, attemptId, expects, advisory, signal }: Attempt): AttemptLog {
   const mask = masker(secretTexts(partner))
-  const maskDetail = <Of extends Detail>(detail: Of): Of => withValues(detail, (value) => cut(mask(value)))
+  const maskDetail = <Of extends Detail>(detail: Of): Of => withValues(detail, (value) => truncated(mask(value)))
   let checked = 0
   let hasBegun = false
   let failed = 0
 
   const log: AttemptLog = {
     append: async (entry) => {
-      if (signal.aborted) throw new AttemptOver()
-      if (!(await appendEvent(deps.db, attemptId, entry, deps.clock.now()))) throw new AttemptOver()
+      if (signal.aborted) throw new AttemptInterrupted()
+      if (!(await appendEvent(deps.db, attemptId, entry, deps.clock.now()))) throw new AttemptInterrupted()
     },
     check: async (id, passed, { level = expects[id], problem, ...details } = {}) => {
       const isWarning = advisory || level === 'warning'
-      // Much of it was said by the partner, secrets included.
+      // Details quote the partner's messages, which may contain secrets.
       const masked = Object.fromEntries(Object.entries(details).map(([name, detail]) => [name, maskDetail(detail)]))
       const isProblem = problem ? { problem } : {}
       await log.append({
@@ -100,8 +106,8 @@ export function openAttemptLog({ deps, partner, attemptId, expects, advisory, si
     require: async (id, passed, details) => {
       if (!(await log.check(id, passed, details))) throw new StepFailed()
     },
-    requireEarlier: async (found) => {
-      if (found !== undefined) return found
+    requireEarlier: async (result) => {
+      if (result !== undefined) return result
       await log.check('earlier-step', false)
       throw new NothingTested()
     },

@@ -25,16 +25,16 @@ export interface NewAttempt {
   readonly stepId: string
 }
 
-/** Begins an attempt; the caller holds the run's lock and knows that none is open. */
-export const insertAttempt = (db: Db, begun: NewAttempt, now: Date, aliveTill: Date): Promise<AttemptRow> =>
+/** The caller holds the run's lock and has checked that no attempt is open. */
+export const insertAttempt = (db: Db, given: NewAttempt, now: Date, aliveTill: Date): Promise<AttemptRow> =>
   db.one(
     attempt,
     sql`with run as (
-          update sandbox_run set open_attempt = ${begun.attemptId} where run_id = ${begun.runId}
+          update sandbox_run set open_attempt = ${given.attemptId} where run_id = ${given.runId}
         )
         insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)
-        select ${begun.attemptId}, ${begun.runId}, ${begun.stepId}, coalesce(max(number), 0) + 1, ${now}, ${aliveTill}
-        from sandbox_attempt where run_id = ${begun.runId} and step_id = ${begun.stepId}
+        select ${given.attemptId}, ${given.runId}, ${given.stepId}, coalesce(max(number), 0) + 1, ${now}, ${aliveTill}
+        from sandbox_attempt where run_id = ${given.runId} and step_id = ${given.stepId}
         returning ${COLUMNS}`,
   )
 
@@ -44,13 +44,13 @@ export const attemptsOf = (db: Db, runId: string): Promise<AttemptRow[]> =>
 export const findAttempt = (db: Db, attemptId: string): Promise<AttemptRow | undefined> =>
   db.maybe(attempt, sql`select ${COLUMNS} from sandbox_attempt where attempt_id = ${attemptId}`)
 
-/** Records that the process which makes this attempt is alive; 0 when the attempt has been ended meanwhile. */
+/** Extends the lease of the process that runs this attempt; 0 if the attempt has ended meanwhile. */
 export const keepAlive = (db: Db, attemptId: string, aliveTill: Date): Promise<number> =>
   db.exec(
     sql`update sandbox_attempt set alive_till = ${aliveTill} where attempt_id = ${attemptId} and ended_at is null`,
   )
 
-/** The open attempt of a run whose process has died. */
+/** The run's open attempt, if the process that ran it has died. */
 export const findStaleAttempt = (db: Db, runId: string, now: Date): Promise<AttemptRow | undefined> =>
   db.maybe(
     attempt,
@@ -61,8 +61,8 @@ export const findOpenAttempt = (db: Db, runId: string): Promise<AttemptRow | und
   db.maybe(attempt, sql`select ${COLUMNS} from sandbox_attempt where run_id = ${runId} and ended_at is null`)
 
 /**
- * Ends an attempt with its last line, once; false when it had ended already. The row of the run decides which attempt
- * is open, and a statement that has waited for its lock reads it again: no line can follow the last one.
+ * Ends an attempt and writes its last log line, once; false if it had already ended. The run's row says which attempt
+ * is open, and a statement that waited for the row's lock rereads it, so no line can be appended after the last one.
  */
 export async function endAttempt(db: Db, attemptId: string, ending: Ending, now: Date): Promise<boolean> {
   const lines = await db.exec(
@@ -81,7 +81,7 @@ export async function endAttempt(db: Db, attemptId: string, ending: Ending, now:
   return lines === 1
 }
 
-/** Adds a line to the log of an open attempt; false when the attempt has ended. */
+/** Appends a line to the log of an open attempt; false if the attempt has ended. */
 export const appendEvent = async (db: Db, attemptId: string, { kind, data }: LogEntry, now: Date): Promise<boolean> =>
   (await db.exec(
     sql`with run as (
@@ -102,14 +102,14 @@ export const eventsAfter = (db: Db, runId: string, seq: number, limit = 500): Pr
 export const eventsOfAttempt = (db: Db, attemptId: string): Promise<RunEvent[]> =>
   db.many(runEvent, sql`${EVENTS} where e.attempt_id = ${attemptId} order by e.seq`)
 
-/** How far the logs of these runs have come. */
+/** The latest line number of each of these runs. */
 export const lastSeqs = (db: Db, runIds: readonly string[]): Promise<{ run_id: string; last_seq: number }[]> =>
   db.many(
     z.object({ run_id: z.string(), last_seq: z.number() }),
     sql`select run_id, last_seq from sandbox_run where run_id = any(${runIds}::uuid[])`,
   )
 
-/** How the last ended attempt at each step of these runs came out. */
+/** The outcome of the last ended attempt at each step of these runs. */
 export const lastOutcomes = (db: Db, runIds: readonly string[]) =>
   db.many(
     z.object({ run_id: z.string(), step_id: z.string(), outcome: z.enum(OUTCOMES) }),
@@ -120,13 +120,19 @@ export const lastOutcomes = (db: Db, runIds: readonly string[]) =>
 
 const failedCheck = z.object({ attempt_id: z.string(), data: finding })
 
-/** Every check of a run that has failed, in the order of the log. */
-export const failedChecksOf = (db: Db, runId: string) =>
-  db.many(
+/** A run may have any number of attempts, so there may be any number of failed checks. */
+const MAX_FAILED_CHECKS = 5_000
+
+/** The newest failed checks of a run, in log order. */
+export const failedChecksOf = async (db: Db, runId: string) => {
+  const newestFirst = await db.many(
     failedCheck,
     sql`select attempt_id, data from sandbox_event
-        where run_id = ${runId} and kind = 'check' and not (data->>'passed')::boolean order by seq`,
+        where run_id = ${runId} and kind = 'check' and not (data->>'passed')::boolean
+        order by seq desc limit ${MAX_FAILED_CHECKS}`,
   )
+  return newestFirst.reverse()
+}
 
 export const warningsOf = (db: Db, runId: string): Promise<{ attempt_id: string; warnings: number }[]> =>
   db.many(
@@ -145,10 +151,10 @@ const logReference = z.object({
   attempt: z.number(),
   seq: z.number(),
 })
-/** The line of a run's log that is about a call or notice. */
+/** Where a run's log mentions a call or notice. */
 type LogReference = z.output<typeof logReference>
 
-/** The lines about these calls and notices in the run of an order; none if the order is not of a run of this partner. */
+/** The log lines about these calls and notices in the run that the order belongs to, if it is one of this partner's. */
 export const logReferences = (
   db: Db,
   { partnerId, orderId, ids }: { partnerId: bigint; orderId: bigint; ids: readonly string[] },

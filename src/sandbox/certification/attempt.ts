@@ -6,7 +6,7 @@ import { RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
 import { countUse } from '../../platform/throttle/index.ts'
 import { findPartner } from '../../ticketing/partners/index.ts'
 import { callFaultsFor, conditionLogLines } from '../test-plan/index.ts'
-import { AttemptOver, NothingTested, StepFailed } from './attempt-log.ts'
+import { AttemptInterrupted, NothingTested, StepFailed } from './attempt-log.ts'
 import {
   appendEvent,
   endAttempt,
@@ -26,18 +26,21 @@ import type { Step } from './steps/step.ts'
 const ALIVE_S = 12
 const ALIVE_EVERY_MS = 3_000
 
-export interface OneRun {
+export interface RunRef {
   readonly partnerId: bigint
   readonly runId: string
 }
 
-export interface StepOfRun extends OneRun {
+export interface StepRef extends RunRef {
   readonly stepId: string
 }
 
-/** Starts the step; while an attempt is open it returns that one, for a double click. Throws 20003 when too often. */
-export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, stepId }: StepOfRun): Promise<string> {
-  const begun = await inTransaction(deps, async (inside, db) => {
+/**
+ * Starts the step. While an attempt is open that one is returned, so a double click is harmless. Throws 20003 when
+ * rate-limited.
+ */
+export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, stepId }: StepRef): Promise<string> {
+  const attempt = await inTransaction(deps, async (inside, db) => {
     const run = await lockRun(db, partnerId, runId)
     if (!run) throw noSuchRun()
     requireOpen(run)
@@ -46,16 +49,16 @@ export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, ste
     await interruptStaleAttempt(inside, runId)
     const open = await findOpenAttempt(db, runId)
     if (open) return { attemptId: open.attempt_id }
-    // Each attempt stores its requests and answers, up to a megabyte a call.
+    // Each attempt stores its requests and responses, up to a megabyte per call.
     await countUse(inside, 'start', partnerId)
     return begin(inside, run, step)
   })
-  if ('step' in begun) runInBackground(deps, log, begun)
-  return begun.attemptId
+  if ('step' in attempt) runInBackground(deps, log, attempt)
+  return attempt.attemptId
 }
 
-/** Ends the running attempt, as interrupted; with none running nothing happens: a second click does no harm. */
-export async function stopStep(deps: RunDeps, { partnerId, runId, stepId }: StepOfRun): Promise<void> {
+/** Interrupts the step's running attempt; does nothing if none is running, so a double click is harmless. */
+export async function stopStep(deps: RunDeps, { partnerId, runId, stepId }: StepRef): Promise<void> {
   const stopped = await deps.db.tx(async (db) => {
     const run = await lockRun(db, partnerId, runId)
     if (!run) throw noSuchRun()
@@ -65,11 +68,11 @@ export async function stopStep(deps: RunDeps, { partnerId, runId, stepId }: Step
     await endAttempt(db, open.attempt_id, { outcome: 'interrupted', stopped: true }, deps.clock.now())
     return open.attempt_id
   })
-  // Another process that makes it finds out within seconds.
+  // If another process runs it, that process notices within seconds.
   if (stopped !== undefined) deps.runningAttempts.abort(stopped)
 }
 
-interface Begun {
+interface StartedAttempt {
   readonly attemptId: string
   readonly number: number
   readonly run: RunRow
@@ -77,7 +80,7 @@ interface Begun {
   readonly startedAt: Date
 }
 
-async function begin({ db, clock }: RunDeps, run: RunRow, step: Step): Promise<Begun> {
+async function begin({ db, clock }: RunDeps, run: RunRow, step: Step): Promise<StartedAttempt> {
   const [attemptId, startedAt] = [randomUUID(), clock.now()]
   const attempt = { attemptId, runId: run.run_id, stepId: step.id }
   const { number } = await insertAttempt(db, attempt, startedAt, addSeconds(startedAt, ALIVE_S))
@@ -85,20 +88,20 @@ async function begin({ db, clock }: RunDeps, run: RunRow, step: Step): Promise<B
   return { attemptId, number, run, step, startedAt }
 }
 
-/** Makes the attempt in the background, and tells the database every few seconds that this process is alive. */
-function runInBackground(deps: RunDeps, log: Log, begun: Begun): void {
-  const { attemptId } = begun
+/** Runs the attempt in the background and renews its lease every few seconds. */
+function runInBackground(deps: RunDeps, log: Log, attempt: StartedAttempt): void {
+  const { attemptId } = attempt
   const abort = new AbortController()
   const timer = setInterval(() => {
     keepAlive(deps.db, attemptId, addSeconds(deps.clock.now(), ALIVE_S)).then(
       (alive) => alive === 0 && abort.abort(),
-      // The database cannot be reached now. If that lasts, the attempt counts as interrupted.
+      // The database is unreachable. If that lasts, the lease runs out and the attempt counts as interrupted.
       () => {},
     )
   }, ALIVE_EVERY_MS)
-  const done = perform(deps, begun, abort.signal)
+  const done = perform(deps, attempt, abort.signal)
     .catch((error: unknown) => {
-      // After the end of the attempt a failure no longer matters.
+      // Failures after the attempt was ended from outside do not matter.
       if (!abort.signal.aborted) log.error({ err: error, attempt: attemptId }, 'a sandbox step could not be run')
     })
     .finally(() => {
@@ -108,8 +111,8 @@ function runInBackground(deps: RunDeps, log: Log, begun: Begun): void {
   deps.runningAttempts.add(attemptId, { abort, done, interrupt: () => interrupt(deps, attemptId) })
 }
 
-async function perform(real: RunDeps, begun: Begun, signal: AbortSignal): Promise<void> {
-  const { attemptId, number, run, step, startedAt } = begun
+async function perform(real: RunDeps, attempt: StartedAttempt, signal: AbortSignal): Promise<void> {
+  const { attemptId, number, run, step, startedAt } = attempt
   const { conditions } = run.choice
   const deps: RunDeps = conditions ? { ...real, calls: { ...real.calls, faults: callFaultsFor(conditions) } } : real
   const partner = await findPartner(deps, run.partner_id)
@@ -127,8 +130,8 @@ async function perform(real: RunDeps, begun: Begun, signal: AbortSignal): Promis
       await context.append({ kind: 'fault', data: { fault } })
     await step.perform(context)
   } catch (error) {
-    if (error instanceof AttemptOver) return interrupt(deps, attemptId)
-    // The person can act on what the platform itself refuses: no price is known, the order is in another state.
+    if (error instanceof AttemptInterrupted) return interrupt(deps, attemptId)
+    // The person can act on the platform's own refusals: no known price, an order in the wrong state.
     if (error instanceof RescodeError) {
       await context
         .check('platform', false, { actual: error instanceof RefusedRequest ? error.describe : error.message })
@@ -137,7 +140,7 @@ async function perform(real: RunDeps, begun: Begun, signal: AbortSignal): Promis
       await interrupt(deps, attemptId)
       throw error
     }
-    // Where a failed check only warns, a step that ended early would pass without having tested anything.
+    // In an advisory step failed checks only warn, so one that stopped early would pass without testing anything.
     if (error instanceof NothingTested || (advisory && !context.hasBegunTest())) outcome = 'not_tested'
   }
   outcome ??= context.hasPassed() ? 'passed' : 'failed'
@@ -148,13 +151,16 @@ async function interrupt({ db, clock }: Deps, attemptId: string): Promise<void> 
   await endAttempt(db, attemptId, { outcome: 'interrupted' }, clock.now())
 }
 
-/** Interrupts a run's attempt whose process has died. Nobody else does it, so whoever looks at the run calls this first. */
+/**
+ * Interrupts the run's attempt if its process has died. No job does this, so everything that reads a run calls it
+ * first.
+ */
 export async function interruptStaleAttempt(deps: Deps, runId: string): Promise<void> {
   const stale = await findStaleAttempt(deps.db, runId, deps.clock.now())
   if (stale) await interrupt(deps, stale.attempt_id)
 }
 
-/** Interrupts a run's running attempt; its process notices with the next line that it writes. */
+/** Interrupts the run's open attempt; its process notices when it writes the next log line. */
 export async function interruptOpenAttempt(deps: Deps, runId: string): Promise<void> {
   const open = await findOpenAttempt(deps.db, runId)
   if (open) await interrupt(deps, open.attempt_id)

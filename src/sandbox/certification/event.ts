@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { storedDetail, storedText } from '../../platform/lib/localized-text.ts'
 import { finding, loggedObject } from '../checks/index.ts'
 
-/** `not_tested`: the step came to an end before it had tested what it is there for. */
+/** `not_tested`: the step ended before it reached what it is meant to test. */
 export const OUTCOMES = ['passed', 'failed', 'not_tested', 'interrupted'] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
@@ -10,18 +10,18 @@ const waiting = loggedObject({
   /** Below MTP_PATH_PREFIXES, such as `/mtp/api/order/consume/notice`. */
   path: z.string(),
   until: z.string(),
-  /** What the notice has to be about: field → value, for a person to copy. */
+  /** The fields that identify the expected notice, and their values. */
   about: z.record(z.string(), z.string()),
-  /** The whole notice as JSON, ready to send. */
+  /** The complete notice as JSON, ready to send. */
   notice: z.string(),
 })
 export type Waiting = Readonly<z.output<typeof waiting>>
 
-/** How an attempt ended; `stopped`: a person did not want to wait any longer. */
+/** `stopped`: somebody pressed *Stop waiting*. */
 const ending = loggedObject({ outcome: z.enum(OUTCOMES), stopped: z.literal(true).exactOptional() })
 export type Ending = Readonly<z.output<typeof ending>>
 
-/** A call of the partner that was not accepted. `remark`: why the step still waits after it. */
+/** A call from the partner that was not accepted. `remark`: why the step is still waiting. */
 const notAccepted = loggedObject({
   call_id: z.string(),
   path: z.string(),
@@ -29,30 +29,30 @@ const notAccepted = loggedObject({
   remark: storedText.exactOptional(),
 })
 
-/** The field `data` of each kind of line. */
+/** The `data` of each kind of line. */
 const DATA = {
   started: loggedObject({ step_id: z.string(), number: z.number() }),
-  /** A request goes out. */
+  /** A request is about to be sent. */
   calling: loggedObject({ interface: z.string(), url: z.string() }),
-  /** An exchange is over. */
+  /** The request was answered, or failed. */
   call: loggedObject({ call_id: z.string(), interface: z.string() }),
-  /** The platform does wrong what it can do wrong, on purpose. */
+  /** A fault that the platform injects on purpose. */
   fault: loggedObject({ fault: storedText }),
-  /** The partner's turn: what has to come, where, and until when (ISO 8601). */
+  /** The partner's turn: what it has to send, where, and until when (ISO 8601). */
   waiting,
-  /** `remark`: why the step still waits after it. */
+  /** `remark`: why the step is still waiting. */
   notice: loggedObject({ notice_id: z.string(), path: z.string(), remark: storedText.exactOptional() }),
   rejected: notAccepted,
-  /** It names the partner, but anybody may have sent it. */
+  /** Names the partner, but anybody may have sent it. */
   unverified: notAccepted,
-  /** Its path does not exist. */
+  /** Sent to a path that does not exist. */
   'wrong-path': notAccepted,
   check: finding,
   ended: ending,
 } as const
 type Kind = keyof typeof DATA
 
-/** A line of a run's log. Calls are stored once, masked, in their own tables; a line has their ids. */
+/** A line of a run's log. Calls are stored in their own tables, masked; a line only has their ids. */
 export type LogEntry = {
   [Name in Kind]: { readonly kind: Name; readonly data: Readonly<z.output<(typeof DATA)[Name]>> }
 }[Kind]

@@ -1,5 +1,5 @@
 export { acceptanceOf, checkAcceptance } from './acceptance.ts'
-export { type OneRun, startStep, stopStep } from './attempt.ts'
+export { type RunRef, startStep, stopStep } from './attempt.ts'
 export { eventsOfAttempt, failedChecksOf, findAttempt, logReferences } from './attempt-store.ts'
 export type { Outcome, RunEvent, Waiting } from './event.ts'
 export { LogFollowers } from './log-followers.ts'

@@ -5,27 +5,29 @@ import { within } from '../../platform/lib/within.ts'
 import { eventsAfter, lastSeqs } from './attempt-store.ts'
 import type { RunEvent } from './event.ts'
 
-const LOOK_EVERY_MS = 100
+const POLL_MS = 100
 
 type OnNewLines = (lastSeq: number) => void
 
-/** All who wait for new lines of a run's log, however many: one statement a look. Made once a process. */
+/**
+ * Everybody in this process who waits for new log lines: one statement per poll, however many wait. One per process.
+ */
 export class LogFollowers {
   readonly #db: Db
   readonly #log: SampledLog
   /** By run. */
   readonly #waiting = new Map<string, Set<OnNewLines>>()
-  #looking = false
+  #polling = false
   #isClosed = false
-  /** Ends the pause before the next look. */
-  #hurry = new AbortController()
+  /** Cuts the pause before the next poll short. */
+  #wake = new AbortController()
 
   constructor(db: Db, log: SampledLog) {
     this.#db = db
     this.#log = log
   }
 
-  /** Lines after `seq`, 500 at most; waits up to `ms` milliseconds (0: not at all), or until the signal. */
+  /** Lines after `seq`, 500 at most; waits up to `ms` milliseconds for the first one, or until the signal aborts. */
   nextEvents(runId: string, seq: number, signal: AbortSignal, ms: number): Promise<RunEvent[]> {
     return within(ms, signal, async (over) => {
       for (;;) {
@@ -36,9 +38,9 @@ export class LogFollowers {
     })
   }
 
-  /** Looks for new lines at once: somebody in this process has just written one. */
-  lookNow(): void {
-    this.#hurry.abort()
+  /** Polls at once; called by whoever has just written a line in this process. */
+  pollNow(): void {
+    this.#wake.abort()
   }
 
   /** Ends every wait. */
@@ -46,10 +48,10 @@ export class LogFollowers {
     this.#isClosed = true
     for (const run of [...this.#waiting.values()])
       for (const onNewLines of [...run]) onNewLines(Number.POSITIVE_INFINITY)
-    this.lookNow()
+    this.pollNow()
   }
 
-  /** Resolves once the run has lines after `seq`, or the signal ends the wait. */
+  /** Resolves once the run has lines after `seq`, or the signal aborts. */
   #newLines(runId: string, seq: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(runId) ?? new Set()
@@ -66,23 +68,23 @@ export class LogFollowers {
       waiting.add(onNewLines)
       signal.addEventListener('abort', end)
       if (signal.aborted) end()
-      if (!this.#looking) void this.#look()
+      if (!this.#polling) void this.#poll()
     })
   }
 
-  async #look(): Promise<void> {
-    this.#looking = true
+  async #poll(): Promise<void> {
+    this.#polling = true
     while (this.#waiting.size > 0) {
-      // No stream ends because the database cannot be reached for a moment.
+      // A brief database outage must not end any stream.
       const seqs = await lastSeqs(this.#db, [...this.#waiting.keys()]).catch((error: unknown) => {
         logBackgroundFailure(this.#log, 'new lines of sandbox runs could not be read', error)
         return []
       })
       for (const { run_id, last_seq } of seqs)
         for (const onNewLines of [...(this.#waiting.get(run_id) ?? [])]) onNewLines(last_seq)
-      this.#hurry = new AbortController()
-      await sleep(LOOK_EVERY_MS, undefined, { ref: false, signal: this.#hurry.signal }).catch(() => {})
+      this.#wake = new AbortController()
+      await sleep(POLL_MS, undefined, { ref: false, signal: this.#wake.signal }).catch(() => {})
     }
-    this.#looking = false
+    this.#polling = false
   }
 }

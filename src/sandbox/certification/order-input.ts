@@ -20,11 +20,11 @@ import { testVisitors } from './steps/test-visitors.ts'
 
 type NewOrder = InputOf<typeof createOrder>
 
-/** What an order is prepared with: a test step has it, and so has whoever makes one outside of a run. */
-export type Preparing = Pick<StepContext, 'deps' | 'partner' | 'choice' | 'cause' | 'prepare'>
+/** What preparing an order needs: a test step has it, and so does the playground, which makes orders outside a run. */
+export type OrderContext = Pick<StepContext, 'deps' | 'partner' | 'choice' | 'cause' | 'prepare'>
 
-/** Fields of a product that decide how it is ordered (REFERENCE "Product"). */
-interface Details {
+/** Product fields that decide how it is ordered (REFERENCE "Product"). */
+interface ProductDetails {
   readonly useDateMode?: unknown
   readonly visitorInfoType?: unknown
   readonly visitorInfoGroupSize?: unknown
@@ -33,22 +33,25 @@ interface Details {
 }
 
 export const OPEN_DATE = 0
-/** visitorInfoType where nothing is known: a visitor too many does no harm. */
+/** visitorInfoType where the product is unknown: one visitor too many does no harm. */
 const EVERY_VISITOR = 3
 
-/** In what an order differs from the one that the choice describes. */
+/** How an order differs from the one that the run's choice describes. */
 export interface OrderChanges {
-  /** Tickets; as many of them as the product lets a buyer have. */
+  /** Tickets, within the product's limits per order. */
   readonly quantity?: number
-  /** Tickets whatever the product says, to try what its partner refuses. */
+  /** Tickets regardless of the product's limits, to see whether the partner refuses. */
   readonly exactQuantity?: number
-  /** Yuan a ticket; without them and without any in the choice, as pulled. */
+  /** Yuan per ticket; defaults to the choice's prices, then to those that were pulled. */
   readonly prices?: { readonly unit_price: number; readonly buy_price: number }
 }
 
-/** An order as the choice wants it, with invented visitors; product and prices are pulled first, as before a sale. */
+/**
+ * Input for an order as the choice describes it, with made-up visitors. Pulls product and prices first, as before a
+ * sale.
+ */
 export async function orderInput(
-  context: Preparing,
+  context: OrderContext,
   partner_deal_id: string,
   { quantity: wanted, exactQuantity, prices }: OrderChanges = {},
 ): Promise<NewOrder> {
@@ -68,20 +71,20 @@ export async function orderInput(
   })
 }
 
-/** No buyer can order fewer or more tickets than the product says; its partner would refuse that, and rightly. */
-function quantityFor({ minBuyCount, maxBuyCount }: Details, wanted: number): number {
-  const most = Number(maxBuyCount) || Number.POSITIVE_INFINITY
-  return Math.max(Math.min(wanted, most), Number(minBuyCount) || 1)
+/** Within the product's limits per order: the partner would rightly refuse anything else. */
+function quantityFor({ minBuyCount, maxBuyCount }: ProductDetails, wanted: number): number {
+  const max = Number(maxBuyCount) || Number.POSITIVE_INFINITY
+  return Math.max(Math.min(wanted, max), Number(minBuyCount) || 1)
 }
 
-/** If the product says nothing about dates, the choice decides: it has a calendar, or a day was given. */
-const isDated = ({ choice }: Preparing, { useDateMode }: Details): boolean =>
+/** If the product does not say, the choice decides: it has a calendar, or names a day. */
+const isDated = ({ choice }: OrderContext, { useDateMode }: ProductDetails): boolean =>
   useDateMode === undefined
     ? choice.travel_date !== undefined || offers(choice, 'price-calendar') || offers(choice, 'level-price-calendar')
     : Number(useDateMode) !== OPEN_DATE
 
-/** As the partner describes the product; without product pull, what is known from elsewhere. */
-async function productDetails(context: Preparing, partnerDealId: string): Promise<Details> {
+/** The product as the partner describes it; without product pull, as the platform already knows it. */
+async function productDetails(context: OrderContext, partnerDealId: string): Promise<ProductDetails> {
   const { partner_id: partnerId } = context.partner
   if (!offers(context.choice, 'product-pull')) {
     const named = { partnerId, partnerDealId, saleState: null }
@@ -94,11 +97,11 @@ async function productDetails(context: Preparing, partnerDealId: string): Promis
   return (await findProduct(context.deps.db, { partnerId, partnerDealId }))?.details ?? {}
 }
 
-/** Pulls the prices of the day from the calendar that the choice says there is; the key of a session that is on sale. */
-async function pullDay(context: Preparing, partner_deal_id: string, day: string): Promise<string | undefined> {
+/** Pulls the day's prices from whichever calendar the partner offers; returns the key of a session on sale. */
+async function pullDay(context: OrderContext, partner_deal_id: string, day: string): Promise<string | undefined> {
   const { choice, partner } = context
   const { partner_id } = partner
-  const level = offers(choice, 'level-price-calendar') && isOfLevels(context, partner_deal_id)
+  const level = offers(choice, 'level-price-calendar') && hasLevels(context, partner_deal_id)
   if (!level && !offers(choice, 'price-calendar')) return undefined
   const range = { partner_id, partner_deal_id, from: day, to: day, level }
   await context.prepare((deps) => pullPrices(deps, range, { cause: context.cause }))
@@ -106,26 +109,24 @@ async function pullDay(context: Preparing, partner_deal_id: string, day: string)
   return keys.find((key) => key !== '')
 }
 
-/** The product that was chosen for levels, or any when there is no plain calendar. */
-const isOfLevels = ({ choice }: Preparing, partnerDealId: string): boolean =>
+/** The product chosen for levels, or any product if there is no plain calendar. */
+const hasLevels = ({ choice }: OrderContext, partnerDealId: string): boolean =>
   choice.products.level === partnerDealId || !offers(choice, 'price-calendar')
 
-/** In what an order of a step differs from the usual one. */
 export interface OrderOptions extends OrderChanges {
-  /** Bits of the order's id; ORDER_ID_BITS if left out. */
+  /** Bits of the order id; defaults to ORDER_ID_BITS. */
   readonly idBits?: number
 }
 
-/** A new order that platform and partner can make. */
 export type OrderInput = NewOrder & { readonly order_id: bigint }
 
-/** Throws when the day that was chosen is over: a run may have been left for days, and no partner sells yesterday. */
+/** Throws if the chosen day has passed: a run may have been left alone for days. */
 export function requireDayAhead({ deps }: Pick<StepContext, 'deps'>, day: string): string {
   if (day < beijingDate(deps.clock.now())) throw new RefusedRequest(localized('travel-date-over', { day }))
   return day
 }
 
-/** What an order of the run is made of, with an id that belongs to the run. Fails the step when no price is known. */
+/** Input for an order of the run, with a new id linked to the run. Fails the step if no price is known. */
 export async function runOrderInput(
   context: StepContext,
   role: OrderRole,
@@ -138,7 +139,7 @@ export async function runOrderInput(
   return { ...input, order_id: await context.newOrder(role, idBits) }
 }
 
-/** The product and its price, pulled or chosen: without them there is nothing to order. */
+/** Fails the step unless product and prices are known, whether pulled or chosen. */
 async function requireOffer({ deps, require }: StepContext, input: NewOrder): Promise<void> {
   const { partner_id: partnerId, partner_deal_id: product, travel_date: date = null, partner_primary_key } = input
   const key = { partnerId, partnerDealId: product, date, primaryKey: partner_primary_key ?? '' }

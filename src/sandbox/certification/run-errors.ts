@@ -3,7 +3,7 @@ import { invalidRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
 import type { ContactRole } from '../../ticketing/partners/index.ts'
 import type { RunRow } from './run-store.ts'
 
-/** Why a run refuses what it is asked for. Each has a text, `sandbox.refusal.<reason>` in views/locales. */
+/** Why a run refuses a request. Each reason has a text, `sandbox.refusal.<reason>` in views/locales. */
 export const REFUSAL_REASONS = [
   'no_run',
   'run_over',
@@ -16,7 +16,7 @@ export const REFUSAL_REASONS = [
 ] as const
 type RefusalReason = (typeof REFUSAL_REASONS)[number]
 
-/** A person or a program asks for what the run does not allow now. */
+/** The run does not allow this in its present state. */
 export class RunRefusal extends RescodeError {
   readonly reason: RefusalReason
 
@@ -26,7 +26,7 @@ export class RunRefusal extends RescodeError {
   }
 }
 
-/** Also for another partner's run: nobody learns that it exists. */
+/** Also for another partner's run, so that nobody learns that it exists. */
 export const noSuchRun = (): RescodeError => invalidRequest(localized('no-run'), { status: 404 })
 
 export const noRunYet = () => new RunRefusal('no_run', localized('no-run-yet'))
@@ -37,7 +37,7 @@ export const notTheCurrentStep = () => new RunRefusal('not_current', localized('
 
 export const stepNotPassed = () => new RunRefusal('not_passed', localized('step-not-passed'))
 
-/** Throws for a run that a newer one has replaced, and for one that was accepted. */
+/** Throws if a newer run has replaced this one, or if it was accepted. */
 export function requireOpen({ superseded_at, passed_at }: Pick<RunRow, 'superseded_at' | 'passed_at'>): void {
   if (superseded_at !== null) throw runIsOver()
   if (passed_at !== null) throw new RunRefusal('passed', localized('run-passed'))

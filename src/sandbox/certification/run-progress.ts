@@ -4,14 +4,13 @@ import { findCurrentRun, type Run, type RunView } from './run.ts'
 import * as store from './run-store.ts'
 import { isDone, stepsOf } from './steps/index.ts'
 
-/** How far runs have come. Pages, the headless API and the command line all ask here, so that none contradicts another. */
+/** Progress of runs. Pages, the headless API and the command line all use this, so that they agree. */
 
-/** `under_way`: steps are left. `all_passed`: acceptance is what is left. `accepted`: it has passed, for good. */
+/** `under_way`: steps are left. `all_passed`: only acceptance is left. `accepted` is final. */
 export type CurrentState = 'under_way' | 'all_passed' | 'accepted'
-/** `replaced`: a newer run took its place before it was accepted. */
+/** `replaced`: a newer run replaced it before it was accepted. */
 export type RunState = CurrentState | 'replaced'
 
-/** How far a run has come. */
 export interface RunProgress<State extends RunState = RunState> extends PassedSteps {
   readonly state: State
 }
@@ -23,7 +22,7 @@ interface PassedSteps {
   readonly steps: number
 }
 
-/** The state of a run that no other has replaced. */
+/** Ignores whether a newer run has replaced it. */
 export function currentState({ run, passed, steps }: PassedSteps): CurrentState {
   if (run.passed_at !== null) return 'accepted'
   return steps > 0 && passed === steps ? 'all_passed' : 'under_way'
@@ -34,7 +33,7 @@ export function runState(counted: PassedSteps): RunState {
   return state !== 'accepted' && counted.run.superseded_at !== null ? 'replaced' : state
 }
 
-/** How far these runs have come, in their order. */
+/** In the order of `runs`. */
 async function countPassedSteps({ db }: Deps, runs: readonly Run[]): Promise<PassedSteps[]> {
   const rows = await lastOutcomes(
     db,
@@ -48,13 +47,13 @@ async function countPassedSteps({ db }: Deps, runs: readonly Run[]): Promise<Pas
   })
 }
 
-/** The runs of a partner and how far they have come, newest first; a hundred at most. */
+/** A partner's runs and their progress, newest first; a hundred at most. */
 export async function listRuns(deps: Deps, partnerId: bigint): Promise<RunProgress[]> {
   const found = await countPassedSteps(deps, await store.listRuns(deps.db, partnerId))
   return found.map((run) => ({ ...run, state: runState(run) }))
 }
 
-/** How far the run has come that the partner is at; undefined when it has none. */
+/** The progress of the partner's current run; undefined if it has none. */
 export async function findCurrentProgress(
   deps: Deps,
   partnerId: bigint,
@@ -64,7 +63,6 @@ export async function findCurrentProgress(
   return found && { ...found, state: currentState(found) }
 }
 
-/** How far a run has come that is shown with its steps. */
 export function progressOfRun({ run, steps }: RunView): RunProgress {
   const passed = steps.filter(({ done }) => done).length
   const found = { run, steps: steps.length, passed }

@@ -33,7 +33,7 @@ export const insertRun = (
         from sandbox_run where partner_id = ${run.partnerId}`,
   )
 
-/** Ends the partner's current run for a new one; returns the id of the ended one. */
+/** Marks the partner's current run as replaced and returns its id. */
 export const supersedeCurrent = (db: Db, partnerId: bigint, now: Date): Promise<{ run_id: string } | undefined> =>
   db.maybe(
     row.pick({ run_id: true }),
@@ -50,11 +50,19 @@ export const findAcceptedRun = (db: Db, partnerId: bigint): Promise<RunRow | und
     sql`select ${COLUMNS} from sandbox_run where partner_id = ${partnerId} and passed_at is not null order by number desc limit 1`,
   )
 
-/** Only of the partner that asks: another partner's run is reported as not found. */
+/** An earlier run of the partner was accepted. */
+export const wasAcceptedBefore = async (db: Db, { partner_id, number }: RunRow): Promise<boolean> =>
+  (await db.maybeValue(
+    z.number(),
+    sql`select number from sandbox_run
+        where partner_id = ${partner_id} and passed_at is not null and number < ${number} limit 1`,
+  )) !== undefined
+
+/** Another partner's run is not found. */
 export const findRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
   db.maybe(row, sql`select ${COLUMNS} from sandbox_run where partner_id = ${partnerId} and run_id = ${runId}`)
 
-/** Locks the run: only one of starting a step, going on and passing happens at a time. */
+/** Locks the run: starting a step, moving to the next and acceptance exclude each other. */
 export const lockRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
   db.maybe(
     row,
@@ -71,7 +79,7 @@ export const setCurrentStep = (db: Db, runId: string, step: string | null): Prom
 export const setChoice = (db: Db, runId: string, choice: Choice): Promise<number> =>
   db.exec(sql`update sandbox_run set choice = ${storableJson(choice)}::jsonb where run_id = ${runId}`)
 
-/** The caller holds the run's lock and knows that it has not passed yet. No step of it can be started any more. */
+/** The caller holds the run's lock and has checked that it has not passed. No step can be started afterwards. */
 export const markPassed = (db: Db, runId: string, now: Date): Promise<number> =>
   db.exec(
     sql`update sandbox_run set passed_at = ${now}, current_step = null where run_id = ${runId} and passed_at is null`,
@@ -102,7 +110,7 @@ export const linkOrder = (db: Db, order: { orderId: bigint; runId: string; role:
         values (${order.orderId}, ${order.runId}, ${order.role}, ${now})`,
   )
 
-/** The newest ten orders of that role, newest first. */
+/** Newest first, ten at most. */
 export const findLinkedOrders = (db: Db, runId: string, role: OrderRole): Promise<bigint[]> =>
   db.values(
     z.coerce.bigint(),

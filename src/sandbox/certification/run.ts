@@ -12,11 +12,11 @@ import type { Step } from './steps/step.ts'
 
 export type Run = store.RunRow
 
-/** A step as it stands in a run. `state` is that of its last attempt that has ended. */
+/** A step of a run. `state` is the outcome of its last ended attempt. */
 interface StepProgress {
   readonly step: Step
   readonly state: Outcome | 'open'
-  /** What comes after it may begin: it passed, or only warns and could not test anything. */
+  /** The next step may begin: this one passed, or it is advisory and could not test anything. */
   readonly done: boolean
   /** Warnings of that attempt. */
   readonly warnings: number
@@ -31,11 +31,11 @@ type AttemptWithWarnings = AttemptRow & { readonly warnings: number }
 export interface RunView {
   readonly run: Run
   readonly steps: readonly StepProgress[]
-  /** Undefined once the last step was left. */
+  /** Undefined once the last step was left, and for a run that is over. */
   readonly current: StepProgress | undefined
 }
 
-/** Starts a run. One that is there stays readable in the history; its running step ends as interrupted. */
+/** Starts a run. The previous one stays readable in the history; its running step is interrupted. */
 export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): Promise<Run> {
   const runId = randomUUID()
   const steps = stepsFor(choice).map(({ id }) => id)
@@ -49,7 +49,7 @@ export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): P
   })
 }
 
-/** The partner's run with its progress, which is derived from the attempts; throws 404 for any other. */
+/** A run of this partner with its progress, which is derived from the attempts; throws 404 for any other. */
 export async function showRun(deps: Deps, partnerId: bigint, runId: string): Promise<RunView> {
   const run = existing(await store.findRun(deps.db, partnerId, runId))
   await interruptStaleAttempt(deps, runId)
@@ -70,7 +70,9 @@ export async function currentRun(deps: Deps, partnerId: bigint): Promise<Run> {
   return run
 }
 
-/** The choices of the present run and of the accepted one. Undefined for a live partner that never had a run. */
+/**
+ * The functions chosen for the current run and for the accepted one; undefined for a live partner that never had a run.
+ */
 export async function chosenFunctions(deps: Deps, partnerId: bigint): Promise<ReadonlySet<string> | undefined> {
   const runs = [await store.findCurrentRun(deps.db, partnerId), await store.findAcceptedRun(deps.db, partnerId)]
   const chosen = runs.flatMap((run) => run?.choice.functions ?? [])
@@ -92,7 +94,7 @@ function progressOf(step: Step, run: Run, all: readonly AttemptWithWarnings[]): 
   }
 }
 
-/** Goes on from `stepId` to the next step; only when it is the current one and done, whoever asks. */
+/** Moves on from `stepId` to the next step; throws unless it is the current step and done. */
 export async function nextStep(deps: Deps, partnerId: bigint, runId: string, stepId: string): Promise<void> {
   await inTransaction(deps, async (inside, db) => {
     const run = existing(await store.lockRun(db, partnerId, runId))
@@ -106,7 +108,7 @@ export async function nextStep(deps: Deps, partnerId: bigint, runId: string, ste
   })
 }
 
-/** Changes what the run pretends, from the next start of a step on; the running attempt goes on as it began. */
+/** Changes the run's conditions, effective from the next start of a step; a running attempt keeps its own. */
 export async function changeConditions(
   deps: Deps,
   partnerId: bigint,
@@ -125,11 +127,11 @@ function existing(run: Run | undefined): Run {
   return run
 }
 
-/** Keeps steps of the run from being started, left or accepted until the caller's transaction ends. */
+/** Until the caller's transaction ends no step can be started or left, and the run cannot be accepted. */
 export const lockRun = async ({ db }: Deps, { partner_id, run_id }: Run): Promise<void> => {
   await store.lockRun(db, partner_id, run_id)
 }
 
-/** Whether no step of the run was tried yet. */
+/** No step of the run has been tried. */
 export const isUntouched = async ({ db }: Deps, { run_id }: Run): Promise<boolean> =>
   (await attemptsOf(db, run_id)).length === 0

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { NoticeDeps } from '../../ticketing/mtp/index.ts'
 import type { LogFollowers } from './log-followers.ts'
 
-/** For operations on test runs. */
+/** Dependencies of operations on test runs. */
 export interface RunDeps extends NoticeDeps {
   readonly runningAttempts: RunningAttempts
   readonly logFollowers: LogFollowers
@@ -11,13 +11,13 @@ export interface RunDeps extends NoticeDeps {
 interface RunningAttempt {
   readonly abort: AbortController
   readonly done: Promise<void>
-  /** Ends it in the database, as interrupted. */
+  /** Marks it as interrupted in the database. */
   readonly interrupt: () => Promise<void>
 }
 
 const SHUTDOWN_GRACE_MS = 1_000
 
-/** The attempts that this process makes in the background. Made once a process. */
+/** The attempts that this process runs in the background. One per process. */
 export class RunningAttempts {
   readonly #running = new Map<string, RunningAttempt>()
   /** Runs whose steps are started one after the other. */
@@ -36,7 +36,7 @@ export class RunningAttempts {
     this.#running.delete(attemptId)
   }
 
-  /** Resolves when an attempt has ended; at once if this process does not make it. */
+  /** Resolves when an attempt has ended; at once if this process does not run it. */
   async endOf(attemptId: string): Promise<void> {
     await this.#running.get(attemptId)?.done
   }
@@ -45,19 +45,19 @@ export class RunningAttempts {
     return this.#runningAll.has(runId)
   }
 
-  /** Does the work of going through a run, once at a time. */
+  /** Runs `work` for this run unless it is already being done. */
   runAll(runId: string, work: () => Promise<void>): void {
     if (this.isRunningAll(runId)) return
     this.#runningAll.add(runId)
     void work().finally(() => this.#runningAll.delete(runId))
   }
 
-  /** Ends the work on an attempt that has been ended in the database. Nothing happens if another process makes it. */
+  /** Stops working on an attempt that has been ended in the database; does nothing if another process runs it. */
   abort(attemptId: string): void {
     this.#running.get(attemptId)?.abort.abort()
   }
 
-  /** Interrupts them all, before the process stops. It does not wait for a partner that has not answered yet. */
+  /** Interrupts all attempts before the process exits, without waiting for partners that have not answered. */
   async close(): Promise<void> {
     this.isClosed = true
     await Promise.all(

@@ -18,35 +18,35 @@ import { type Expectation, examineCall, sameAnswerFindings, verdictOf } from '..
 import type { Attempt, AttemptLog } from './attempt-log.ts'
 import type { RunDeps } from './running-attempts.ts'
 
-/** The result of an operation, and the partner's last answer of the interface that it was about. */
+/** The result of an operation, and the partner's last response at the interface that was checked. */
 interface Operated<Name extends InterfaceName, Result> {
   readonly result: Result
-  /** The JSON of the answer as it came; undefined where there is none. */
+  /** The response's JSON as received; undefined if there is none. */
   readonly json: unknown
   readonly answer: AnswerOf<Name> | undefined
 }
 
 type StepCallOptions = Omit<CallOptions, 'cause'> & Expectation
 
-/** Calls to the partner during an attempt. Each is written into the log. */
+/** Calls to the partner during an attempt. Each one is logged. */
 export interface StepCalls {
-  /** One call, with the checks that every answer goes through. */
+  /** Makes one call and checks its response. */
   call<Name extends InterfaceName>(
     name: Name,
     body: RequestOf<Name>,
     options?: StepCallOptions,
   ): Promise<CallResult<AnswerOf<Name>>>
-  /** Runs an operation that calls the interface `name`, whose last answer is checked; other calls are only logged. */
+  /** Runs an operation and checks its last call to the interface `name`; its other calls are only logged. */
   operate<Name extends InterfaceName, Result>(
     name: Name,
     operation: (deps: RunDeps) => Promise<Result>,
     expectation?: Expectation,
   ): Promise<Operated<Name, Result>>
-  /** Runs an operation whose calls the step needs before its own. What fails in one of them is a warning. */
+  /** Runs an operation that prepares the step. Failed checks of its calls are warnings. */
   prepare<Result>(operation: (deps: RunDeps) => Promise<Result>): Promise<Result>
-  /** Runs an operation while the answer of that interface is lost on the way: the platform hangs up once it has asked. */
+  /** Runs an operation while responses of that interface get lost: the platform hangs up after sending the request. */
   loseAnswer<Result>(name: InterfaceName, operation: (deps: RunDeps) => Promise<Result>): Promise<Result>
-  /** Sends the last call of that interface about an order once more, as the platform does when an answer was lost. */
+  /** Sends the last call to that interface about an order again, as the platform does after a lost response. */
   repeat<Name extends InterfaceName>(
     name: Name,
     orderId: bigint,
@@ -63,7 +63,7 @@ export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, 
   const logCall = (call: CallRecord) =>
     log.append({ kind: 'call', data: { call_id: call.call_id, interface: call.interface } })
 
-  /** Both answers to a call that was sent twice have to agree. */
+  /** Both responses to a call that was sent twice have to agree. */
   const logSentAgain = async ({ sentAgain }: MadeCall) => {
     for (const pair of sentAgain) {
       await logCall(pair.again)
@@ -71,14 +71,14 @@ export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, 
     }
   }
 
-  const logMade = async (made: MadeCall) => {
+  const logCallAndRepeats = async (made: MadeCall) => {
     await logCall(made.call)
     await logSentAgain(made)
   }
 
   const checkCall = async (call: CallRecord, expectation: Expectation) => {
     const findings = await examineCall(deps, partner.stage, call, expectation)
-    // Traffic shows the verdict, so it is kept even if the attempt ends with the next line.
+    // Traffic shows the verdict, so store it first: the next line may end the attempt.
     await judgeCall(deps.db, call.call_id, verdictOf(findings, expects, advisory || expectation.advisory))
     await logCall(call)
     const level = expectation.advisory && { level: 'warning' as const }
@@ -89,7 +89,7 @@ export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, 
     await announce(name)
     const { result, calls } = await withCalls(deps, operation)
     const checked = calls.findLast(({ call }) => call.interface === name)
-    for (const made of calls) if (made !== checked) await logMade(made)
+    for (const made of calls) if (made !== checked) await logCallAndRepeats(made)
     if (!checked) return { result, json: undefined, answer: undefined }
     await checkCall(checked.call, expectation)
     await logSentAgain(checked)
@@ -97,39 +97,26 @@ export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, 
     return { result, json, answer: answerIn(name, json) }
   }
 
-  const call: StepCalls['call'] = async (
-    name,
-    body,
-    { codes, usual, refusal, advisory: asWarnings, ...options } = {},
-  ) => {
-    const { result } = await operate(
-      name,
-      (inside) => callPartner(inside, partner, name, body, { cause, ...options }),
-      {
-        ...(codes && { codes }),
-        ...(usual && { usual }),
-        ...(refusal && { refusal }),
-        ...(asWarnings && { advisory: asWarnings }),
-      },
-    )
-    return result
+  const call: StepCalls['call'] = async (name, body, options = {}) => {
+    const operation = (inside: RunDeps) => callPartner(inside, partner, name, body, { cause, ...options })
+    return (await operate(name, operation, options)).result
   }
 
-  /** The step may do without it, but has to say why it lacks something. */
-  const warnOf = async ({ call }: MadeCall) => {
+  /** Preparations may fail, but the log has to say why something is missing. */
+  const warnOfFailures = async ({ call }: MadeCall) => {
     for (const { id, passed, level, ...more } of await examineCall(deps, partner.stage, call, {})) {
       if (!passed && level !== 'warning') await log.check(id, passed, { ...more, level: 'warning' })
     }
   }
 
-  const observe = async <Result>(
+  const runLogged = async <Result>(
     operation: (inside: RunDeps) => Promise<Result>,
-    look: (made: MadeCall) => Promise<void> = async () => {},
+    afterCall: (made: MadeCall) => Promise<void> = async () => {},
   ): Promise<Result> => {
     const { result, calls } = await withCalls(deps, operation)
     for (const made of calls) {
-      await logMade(made)
-      await look(made)
+      await logCallAndRepeats(made)
+      await afterCall(made)
     }
     return result
   }
@@ -137,10 +124,10 @@ export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, 
   return {
     call,
     operate,
-    prepare: (operation) => observe(operation, warnOf),
+    prepare: (operation) => runLogged(operation, warnOfFailures),
     loseAnswer: async (name, operation) => {
       await log.append({ kind: 'fault', data: { fault: localized('answer-lost', { interface: name }) } })
-      return observe((inside) =>
+      return runLogged((inside) =>
         operation({
           ...inside,
           calls: { ...inside.calls, faults: { aheadS: deps.calls.faults?.aheadS ?? 0, dropsAnswerOf: name } },
@@ -161,7 +148,7 @@ function answerIn<Name extends InterfaceName>(name: Name, json: unknown): Answer
   return reading?.outcome === 'success' ? (reading.answer as AnswerOf<Name>) : undefined
 }
 
-/** The field `body` of a request, if it is one that the interface takes. */
+/** The `body` of a request, if it is valid for the interface. */
 function requestIn<Name extends InterfaceName>(name: Name, json: unknown): RequestOf<Name> | undefined {
   const { body } = jsonFields(json)
   return interfaceNamed(name)?.request.safeParse(body).success ? (body as RequestOf<Name>) : undefined

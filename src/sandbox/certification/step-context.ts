@@ -5,20 +5,20 @@ import { findLinkedOrders, linkOrder, type OrderRole } from './run-store.ts'
 import { type StepCalls, stepCalls } from './step-calls.ts'
 
 interface StepOrders {
-  /** A new order id that belongs to this run; the order itself is made with it afterwards. */
+  /** A new order id, linked to this run before the order itself is created. */
   newOrder(role: OrderRole, bits?: number): Promise<bigint>
-  /** The newest order of that role that was stored; one whose attempt was interrupted before that is not an order. */
+  /** The newest stored order of that role: an interrupted attempt may have linked an id without creating its order. */
   orderOf(role: OrderRole): Promise<bigint>
 }
 
 /**
- * What a step works with: what the attempt is about, its log and checks, calls, and orders of the run. `Own` are the
- * checks of its `expects`: a function that steps share takes a context that can make its checks.
+ * What a step works with: the attempt, its log and checks, calls, and the run's orders. `Own` are the checks of the
+ * step's `expects`; helpers shared by steps declare which checks they make.
  */
 export type StepContext<Own extends CheckId = never> = Attempt & AttemptLog<Own> & StepCalls & StepOrders
 
 export function stepContext(attempt: Attempt): StepContext<CheckId> {
-  // A person presses Start to try: that the partner was down a moment ago is no reason not to.
+  // Somebody pressed Start to try again, so an open circuit breaker must not stop the call.
   attempt.deps.calls.breakers.reset(attempt.partner.partner_id)
   const log = openAttemptLog(attempt)
   return { ...attempt, ...log, ...stepCalls(attempt, log), ...stepOrders(attempt, log) }

@@ -7,27 +7,27 @@ import { receivedSince } from '../../ticketing/mtp/index.ts'
 import { WARNINGS } from '../../ticketing/mws/index.ts'
 import type { PartnerStage } from '../../ticketing/partners/index.ts'
 import { type Finding, strictness } from '../checks/index.ts'
-import { AttemptOver } from './attempt-log.ts'
+import { AttemptInterrupted } from './attempt-log.ts'
 import type { Waiting } from './event.ts'
 import type { StepContext } from './step-context.ts'
 
 /** Waits, unless the attempt ends meanwhile. */
 const pause = ({ signal }: StepContext, ms: number): Promise<void> =>
   sleep(ms, undefined, { signal, ref: false }).catch(() => {
-    throw new AttemptOver()
+    throw new AttemptInterrupted()
   })
 
-/** Asks again and again until the answer is true; false after `seconds`. */
-export async function askUntil(
+/** Polls until the condition holds; false after `seconds`. */
+export async function pollUntil(
   context: StepContext,
   seconds: number,
-  isThere: () => Promise<boolean>,
-  everyMs = 1_000,
+  condition: () => Promise<boolean>,
+  everyMs: number,
 ): Promise<boolean> {
   const { clock } = context.deps
   const end = addSeconds(clock.now(), seconds)
   for (;;) {
-    if (await isThere()) return true
+    if (await condition()) return true
     if (clock.now() >= end) return false
     await pause(context, everyMs)
   }
@@ -35,111 +35,113 @@ export async function askUntil(
 
 type ReceivedCall = OutputOf<typeof receivedSince>[number]
 
-/** A notice that a step waits for. */
 interface ExpectedNotice {
   /** Below MTP_PATH_PREFIXES. */
   readonly path: string
-  /** What a notice is about instead, if it is not the one; a refused one may name nothing that exists. */
-  readonly concernsOther: (
+  /** What the notice is about, if it is not the expected one; a refused notice may name things that do not exist. */
+  readonly otherSubject: (
     body: string,
     accepted: boolean,
   ) => LocalizedText | undefined | Promise<LocalizedText | undefined>
-  /** What an accepted notice about the right thing does not say yet; undefined for the one that decides. */
+  /** What an accepted notice about the right subject still lacks; undefined if it completes the wait. */
   readonly stillMissing?: (body: string) => LocalizedText | undefined | Promise<LocalizedText | undefined>
-  /** From when on it counts; else from the start of the attempt. A partner may send it before the person presses Start. */
+  /**
+   * Accepted notices count from here on, by default from the start of the attempt: a partner may send one before Start
+   * is pressed.
+   */
   readonly since?: Date
 }
 
-/** What has come on the path of a notice so far. */
+/** Watches the calls received at a notice's path. */
 interface NoticeWatch {
-  /** Writes into the log what has come since the last look; returns the first notice that decides, once there is one. */
-  look(): Promise<ReceivedCall | undefined>
-  /** Why the last notice about the right thing did not decide. */
+  /** Logs what has arrived since the last poll; returns the notice that completes the wait, once there is one. */
+  poll(): Promise<ReceivedCall | undefined>
+  /** What the last accepted notice about the right subject lacked. */
   lastIncomplete(): LocalizedText | undefined
-  /** The last call that does not count, because anybody may have sent it or its path does not exist; or what it is about instead. */
+  /** Why the last call that does not count was ignored: unverified, sent to a wrong path, or about something else. */
   lastIgnored(): LocalizedText | undefined
-  /** Why the last one was refused, of those about the right thing. */
+  /** Why the last notice about the right subject was refused; undefined once one was accepted. */
   lastRefused(): Detail | undefined
 }
 
-const LOOK_EVERY_MS = 200
+const POLL_MS = 200
 
-/** The checks of waitForNotice; watchNotices makes the second one only. */
+/** The checks of waitForNotice; watchNotices only makes the second. */
 export const NOTICE_CHECKS = { 'notice-arrived': 'error', 'notice-accepted': 'error' } as const
 
-/** Makes a failed check of what the last notice did not say. */
+/** Turns what the last notice lacked into a failed check. */
 type OnTimeout = (incomplete: LocalizedText) => Promise<void>
 
-/** Calls that do not decide and are written into the log; a live partner sends any number of them meanwhile. */
-const MAX_OTHERS = 20
+/** Calls that do not complete the wait are logged up to this number: a live partner may send any number of them. */
+const MAX_OTHERS_LOGGED = 20
 
 function logReceived(
   context: StepContext,
   { id, path, reason, verified, wrong_path }: ReceivedCall,
-  found: LocalizedText | undefined,
+  remark: LocalizedText | undefined,
 ): Promise<void> {
-  const remark = found && { remark: context.maskText(found) }
-  if (reason === null) return context.append({ kind: 'notice', data: { notice_id: id, path, ...remark } })
+  const remarkData = remark && { remark: context.maskText(remark) }
+  if (reason === null) return context.append({ kind: 'notice', data: { notice_id: id, path, ...remarkData } })
   const kind = wrong_path ? 'wrong-path' : verified ? 'rejected' : 'unverified'
-  return context.append({ kind, data: { call_id: id, path, reason, ...remark } })
+  return context.append({ kind, data: { call_id: id, path, reason, ...remarkData } })
 }
 
-/** Watches for a notice that may come or not; the step looks by itself. */
+/** Watches for a notice that may or may not arrive; the caller polls. */
 export function watchNotices(
   context: StepContext<'notice-accepted'>,
-  { path, concernsOther, stillMissing, since }: ExpectedNotice,
+  { path, otherSubject, stillMissing, since }: ExpectedNotice,
 ): NoticeWatch {
   const { deps, partner, startedAt } = context
   const seen = new Set<string>()
-  let decided: ReceivedCall | undefined
+  let completing: ReceivedCall | undefined
   let [lastIncomplete, lastIgnored]: (LocalizedText | undefined)[] = []
   let lastRefused: Detail | undefined
   let others = 0
 
-  /** Whether this call decides. */
+  /** Logs a call; true if it completes the wait. */
   const take = async (call: ReceivedCall): Promise<boolean> => {
     if (!call.verified || call.wrong_path) {
       lastIgnored = reasonIgnored(call)
-      if (++others <= MAX_OTHERS) await logReceived(context, call, undefined)
+      if (++others <= MAX_OTHERS_LOGGED) await logReceived(context, call, undefined)
       return false
     }
     const isAccepted = call.reason === null
-    const otherSubject = await concernsOther(call.body, isAccepted)
-    if (otherSubject) {
-      lastIgnored = localized('only-about', { about: context.maskText(otherSubject) })
-      if (++others <= MAX_OTHERS) await logReceived(context, call, otherSubject)
+    const subject = await otherSubject(call.body, isAccepted)
+    if (subject) {
+      lastIgnored = localized('only-about', { about: context.maskText(subject) })
+      if (++others <= MAX_OTHERS_LOGGED) await logReceived(context, call, subject)
       return false
     }
     if (!isAccepted) {
       lastRefused = call.reason ?? ''
-      if (++others <= MAX_OTHERS) await logReceived(context, call, localized('refused-send-again'))
+      if (++others <= MAX_OTHERS_LOGGED) await logReceived(context, call, localized('refused-send-again'))
       return false
     }
     lastRefused = undefined
     const missing = await stillMissing?.(call.body)
-    if (!missing || ++others <= MAX_OTHERS) await logReceived(context, call, missing)
+    if (!missing || ++others <= MAX_OTHERS_LOGGED) await logReceived(context, call, missing)
     if (missing) lastIncomplete = missing
     return missing === undefined
   }
 
-  const look = async () => {
-    if (decided) return decided
+  const poll = async () => {
+    if (completing) return completing
     const times = { accepted: since ?? startedAt, refused: startedAt }
     const filter = { partnerId: partner.partner_id, path, ...times, seen: [...seen] }
     for (const call of await receivedSince(deps, filter)) {
       seen.add(call.id)
       if (!(await take(call))) continue
-      decided = call
+      completing = call
       await context.check('notice-accepted', true)
       for (const problem of envelopeProblems(call.warnings, partner.stage)) {
         await context.check('envelope', false, problem)
       }
       break
     }
-    return decided
+    return completing
   }
   return {
-    look,
+    poll,
     lastIncomplete: () => lastIncomplete,
     lastIgnored: () => lastIgnored,
     lastRefused: () => lastRefused,
@@ -147,11 +149,11 @@ export function watchNotices(
 }
 
 /**
- * Waits for the partner's notice, which the platform has accepted and acted on when this returns. The first right one
- * decides. One that was refused may be corrected and sent again as long as there is time; after that it fails the step
- * with the reason. One that anybody may have sent is only logged: nobody else must be able to end a partner's step. So
- * is one to a path that does not exist. `notice` is the whole one as it would be right. When time is over, `onTimeout`
- * may make a check of its own of what the last notice did not say.
+ * Waits for the partner's notice; when this returns, the platform has accepted it and acted on it. The first suitable
+ * one completes the wait. A refused one may be corrected and sent again until time is up, then the step fails with the
+ * reason. Unverified calls are only logged, so that nobody else can end a partner's step, and so are calls to paths
+ * that do not exist. `notice` is a complete example. On timeout `onTimeout` may turn what the last notice lacked into a
+ * check.
  */
 export async function waitForNotice(
   context: StepContext<keyof typeof NOTICE_CHECKS>,
@@ -161,11 +163,11 @@ export async function waitForNotice(
   await announceWaiting(context, expected)
   const watch = watchNotices(context, expected)
   let found: ReceivedCall | undefined
-  const isThere = async () => {
-    found = await watch.look()
+  const hasArrived = async () => {
+    found = await watch.poll()
     return found !== undefined
   }
-  await askUntil(context, context.noticeTimeoutS, isThere, LOOK_EVERY_MS)
+  await pollUntil(context, context.noticeTimeoutS, hasArrived, POLL_MS)
   if (!found) await failRefused(context, watch)
   const incomplete = watch.lastIncomplete()
   if (!found && incomplete) await onTimeout?.(incomplete)
@@ -174,19 +176,19 @@ export async function waitForNotice(
   return found as ReceivedCall
 }
 
-/** Says in the log what the step waits for, and how long. */
+/** Logs what the step waits for, and until when. */
 export async function announceWaiting(
   context: StepContext,
   { path, about, notice }: Pick<ExpectedNotice, 'path'> & Pick<Waiting, 'about'> & { readonly notice: object },
 ): Promise<void> {
   const until = addSeconds(context.deps.clock.now(), context.noticeTimeoutS).toISOString()
-  // Ids and codes of the partner are in it, and may be anything.
+  // It contains the partner's ids and codes, which may be anything.
   const shown = Object.fromEntries(Object.entries(about).map(([name, value]) => [name, context.mask(value)]))
   const whole = context.mask(stringifyLossless(notice))
   await context.append({ kind: 'waiting', data: { path, until, about: shown, notice: whole } })
 }
 
-/** When time is over: a notice that was refused and not corrected fails the step. */
+/** Once time is up: fails the step if the last notice was refused and not corrected. */
 export async function failRefused(context: StepContext<'notice-accepted'>, watch: NoticeWatch): Promise<void> {
   const refused = watch.lastRefused()
   if (refused !== undefined) await context.require('notice-accepted', false, { expected: 'code 200', actual: refused })
@@ -202,7 +204,7 @@ const FIELDS: ReadonlyMap<string, string> = new Map([
   [WARNINGS.bodyPartnerIdMissing.name, 'partnerId'],
 ])
 
-/** What the contract requires of a notice, and this accepted one does not have. */
+/** What the contract requires and this accepted notice lacks. */
 const envelopeProblems = (warnings: readonly string[], stage: PartnerStage): Omit<Finding, 'id' | 'passed'>[] =>
   warnings.flatMap((warning) => {
     const path = FIELDS.get(warning)

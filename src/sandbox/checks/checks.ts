@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { storedDetail } from '../../platform/lib/localized-text.ts'
 import type { CallRecord } from '../../ticketing/partner-calls/index.ts'
 
-/** A call as the checks need it. */
 export type ExaminedCall = Omit<CallRecord, 'by_hand'>
 
-/** Checks of every answer and notice, and what any step may find out before its own: they are in no step's `expects`. */
+/** Checks that any step can make, so that no step lists them in `expects`. */
 export const COMMON_CHECKS = [
   'reached',
   'http-status',
@@ -31,7 +30,10 @@ export const COMMON_CHECKS = [
 ] as const
 export type CommonCheck = (typeof COMMON_CHECKS)[number]
 
-/** Every check that a step can make. Adding one: its id here, and its text `sandbox.check.<id>` in views/locales. */
+/**
+ * Every check that a step can make. To add one: its id here, and its texts `sandbox.check.<id>` and
+ * `sandbox.check_failed.<id>` in views/locales.
+ */
 export const CHECK_IDS = [
   ...COMMON_CHECKS,
   'signature-checked',
@@ -58,13 +60,15 @@ export const CHECK_IDS = [
 export type CheckId = (typeof CHECK_IDS)[number]
 
 const level = z.enum(['error', 'warning'])
-/** A failed check of level `error` fails the step; one of level `warning` is only shown. */
+/** A failed check of level `error` fails the step; a `warning` is only shown. */
 export type Level = z.output<typeof level>
 
-/** The checks that a step makes of its own, and the level of each. */
+/** The step's own checks, with their levels. */
 export type ExpectedChecks = Readonly<Partial<Record<CheckId, Level>>>
 
-/** An object in the log of a run. Fields and ids that a newer process has stored stay, though no type names them. */
+/**
+ * An object in a run's log. Keeps fields and ids that a newer version has stored, although the types do not name them.
+ */
 export const loggedObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.looseObject(shape) as unknown as z.ZodObject<Shape>
 const loggedId = <Id extends string>() => z.custom<Id>((id) => typeof id === 'string')
@@ -72,12 +76,12 @@ const loggedId = <Id extends string>() => z.custom<Id>((id) => typeof id === 'st
 export const finding = loggedObject({
   id: loggedId<CheckId>(),
   passed: z.boolean(),
-  /** Left out: `error`. */
+  /** Defaults to `error`. */
   level: level.exactOptional(),
   /** The field, such as `body.partnerOrderId`. */
   path: z.string().exactOptional(),
   expected: storedDetail.exactOptional(),
-  /** True where `expected` says what is wrong with the field (`is required`), not what it should be. */
+  /** `expected` says what is wrong with the field (`is required`), not what it should be. */
   problem: z.boolean().exactOptional(),
   actual: storedDetail.exactOptional(),
   /** Anchor in the field reference. */

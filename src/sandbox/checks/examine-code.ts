@@ -4,20 +4,20 @@ import { FORGED_DATE_AGE_S, type Forgery } from '../../ticketing/partner-calls/i
 import type { CheckId, ExpectedChecks, Finding } from './checks.ts'
 import { shownDetail, shownValue } from './shown-value.ts'
 
-/** Codes that an answer may have. `failure`: any that means neither success nor "not yet". */
+/** Acceptable codes. `failure`: any code that means neither success nor "not yet". */
 export type Codes = readonly number[] | 'failure'
 
 export interface Refusal {
   readonly check: CheckId
-  /** How the log describes a partner that did not refuse; gets the code that it answered with as `said`. */
+  /** The text for a partner that did not refuse; `said` is the code and text of its response. */
   readonly accepted: (said: Detail) => LocalizedText
-  /** Its answer to the same call correctly made, if that was no success either: the same answer again is no refusal. */
-  readonly honest?: unknown
+  /** Its response to the genuine call, if that was no success either: repeating it is no refusal. */
+  readonly genuineAnswer?: unknown
   /** The signature or its clientId is wrong, and `describe` has to say so. */
   readonly ofSignature?: boolean
 }
 
-/** How a call that was forged in this way has to be refused, and the level of the check that it was. */
+/** For each way to forge a call: how it has to be refused, and the level of that check. */
 export const REFUSAL_OF = {
   signature: {
     refusal: {
@@ -27,7 +27,7 @@ export const REFUSAL_OF = {
     },
     expects: { 'signature-checked': 'error' },
   },
-  /** A warning only: no seller's program in the field looks at the age of the Date. */
+  /** Only a warning: no seller's program in the field checks the age of the Date. */
   date: {
     refusal: {
       check: 'date-checked',
@@ -35,14 +35,14 @@ export const REFUSAL_OF = {
     },
     expects: { 'date-checked': 'warning' },
   },
-  /** A warning only: the signature is right, so nobody else can have sent the call. */
+  /** Only a warning: the signature is right, so nobody else can have sent the call. */
   client: {
     refusal: { check: 'client-checked', accepted: (said) => localized('accepted-client', { said }), ofSignature: true },
     expects: { 'client-checked': 'warning' },
   },
 } as const satisfies Record<Forgery, { readonly refusal: Refusal; readonly expects: ExpectedChecks }>
 
-/** Whether the answer has a failure code. Only a whole number is a code. */
+/** Only a whole number counts as a code. */
 const isFailure = ({ pending }: PartnerInterface, json: unknown): boolean => {
   const { code } = jsonFields(json)
   const isCode = typeof code === 'number' || (typeof code === 'string' && /^\d+$/.test(code))
@@ -52,10 +52,10 @@ const isFailure = ({ pending }: PartnerInterface, json: unknown): boolean => {
 export function refusalFinding(
   definition: PartnerInterface,
   json: unknown,
-  { check, accepted, honest }: Refusal,
+  { check, accepted, genuineAnswer }: Refusal,
 ): Finding {
-  const answered = saidIn(json)
-  const isOther = honest === undefined || JSON.stringify(answered) !== JSON.stringify(saidIn(honest))
+  const answered = codeAndText(json)
+  const isOther = genuineAnswer === undefined || JSON.stringify(answered) !== JSON.stringify(codeAndText(genuineAnswer))
   const passed = isFailure(definition, json) && isOther
   return {
     id: check,
@@ -67,14 +67,14 @@ export function refusalFinding(
   }
 }
 
-function saidIn(json: unknown): Detail {
+function codeAndText(json: unknown): Detail {
   const { code, describe } = jsonFields(json)
   return describe === undefined
     ? shownDetail(code)
     : localized('code-and-text', { code: shownDetail(code), describe: shownValue(describe) })
 }
 
-/** Whether the answer has one of these codes, whatever else is wrong with it. */
+/** Whatever else is wrong with the response. */
 export const hasCode = (definition: PartnerInterface, json: unknown, codes: Codes): boolean =>
   codes === 'failure' ? isFailure(definition, json) : codes.includes(Number(jsonFields(json).code))
 
@@ -85,7 +85,7 @@ export function codeFinding(definition: PartnerInterface, json: unknown, codes: 
     passed,
     path: 'code',
     expected: codes === 'failure' ? localized('other-than-200') : codes.join(' / '),
-    actual: passed ? shownDetail(jsonFields(json).code) : saidIn(json),
+    actual: passed ? shownDetail(jsonFields(json).code) : codeAndText(json),
     doc: `${definition.name}.answer.code`,
   }
 }

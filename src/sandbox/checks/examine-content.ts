@@ -21,15 +21,15 @@ import { envelopeFindings } from './examine-envelope.ts'
 import { shownDetail, shownValue, withRemark } from './shown-value.ts'
 
 export interface ExpectedCodes {
-  /** The answer's code; 200 if left out. The fields of an answer with a failure code are not checked. */
+  /** Defaults to 200. The fields of a response with a failure code are not checked. */
   readonly codes?: Codes
-  /** The codes that the contract names, where others are accepted with a warning. */
+  /** The contract's codes; others are accepted with a warning. */
   readonly usual?: readonly number[]
 }
 
 const MAX_FIELDS = 20
 
-/** The checks of an answer that is JSON: its code, every field of the interface, ids that must come back unchanged. */
+/** Checks of a JSON response: its code, every field of the interface, ids that must come back unchanged. */
 export function contentFindings(
   definition: PartnerInterface,
   json: unknown,
@@ -48,7 +48,7 @@ export function contentFindings(
     ? [{ ...codeFinding(definition, json, usual), id: 'usual-code', level: 'warning' } satisfies Finding]
     : []
   const answer = withBody(definition, json)
-  const wrong = (kind: Pick<Finding, 'id' | 'level'>, problems: readonly ShapeProblem[]): Finding[] =>
+  const failures = (kind: Pick<Finding, 'id' | 'level'>, problems: readonly ShapeProblem[]): Finding[] =>
     problems.slice(0, MAX_FIELDS).map(({ path, problem }) => ({
       ...kind,
       passed: false,
@@ -58,19 +58,19 @@ export function contentFindings(
       actual: withRemark(shownDetail(valueAt(answer, path)), path, json),
       doc: `${doc}.${withoutIndexes(path)}`,
     }))
-  if (reading.outcome === 'invalid') return [code, ...envelope, ...wrong({ id: 'fields' }, reading.problems), ...ids]
+  if (reading.outcome === 'invalid') return [code, ...envelope, ...failures({ id: 'fields' }, reading.problems), ...ids]
   const lenient = reading.outcome === 'success' ? (definition.warnings?.(json) ?? []) : []
   return [
     code,
     ...named,
     ...envelope,
     { id: 'fields', passed: true },
-    ...wrong({ id: 'soft-fields', level: 'warning' }, lenient),
+    ...failures({ id: 'soft-fields', level: 'warning' }, lenient),
     ...ids,
   ]
 }
 
-/** When it is there it must be the partner's own. */
+/** Optional, but must be the partner's own. */
 function partnerIdFindings(json: unknown, partnerId: bigint, doc: string): Finding[] {
   const { partnerId: given } = jsonFields(json)
   if (given === undefined || given === null || given === '') return []
@@ -79,10 +79,10 @@ function partnerIdFindings(json: unknown, partnerId: bigint, doc: string): Findi
   return [{ id: 'partner-id', passed, path: 'partnerId', expected, actual, doc: `${doc}.partnerId` }]
 }
 
-/** Ids with a check of their own; others are fields as any. */
+/** Ids with a check of their own; others are checked as fields. */
 const ID_CHECKS: Readonly<Partial<Record<Echo['name'], Finding['id']>>> = { orderId: 'order-id', refundId: 'refund-id' }
 
-/** An id that comes back must be the one that was sent, to the last digit. */
+/** Ids must come back exactly as sent. */
 function echoFindings(json: unknown, call: ExaminedCall, doc: string, isSuccess: boolean): Finding[] {
   return echoesOf(jsonIn(call.request_body), json, isSuccess).flatMap((echo) => {
     const { name, path, asked: expected, given, same: passed, rounded } = echo
@@ -93,7 +93,7 @@ function echoFindings(json: unknown, call: ExaminedCall, doc: string, isSuccess:
   })
 }
 
-/** The value at a path such as `body[0].title`; undefined if there is none. */
+/** `path` such as `body[0].title`. */
 const valueAt = (json: unknown, path: string): unknown =>
   path
     .split(/[.[\]]+/)
@@ -107,8 +107,8 @@ const MAX_IMPLAUSIBLE = 20
 const listing = z.looseObject({ body: listOf('prices', z.looseObject({})) })
 
 /**
- * Warnings about values that fit but look like mistakes (REFERENCE "Values that look like mistakes"), such as cents
- * given as yuan; none where other checks fail.
+ * Warnings about valid values that look like mistakes (REFERENCE "Values that look like mistakes"), such as cents given
+ * as yuan; none if other checks fail.
  */
 export async function implausibleFindings(db: Db, call: ExaminedCall): Promise<Finding[]> {
   const definition = interfaceNamed(call.interface)
@@ -123,6 +123,6 @@ export async function implausibleFindings(db: Db, call: ExaminedCall): Promise<F
     passed: false,
     path: `body[${index}].${path}`,
     actual: problem,
-    doc: `${definition.name}.answer.body.${path.replace(/\[\d+\]/g, '')}`,
+    doc: `${definition.name}.answer.body.${withoutIndexes(path)}`,
   }))
 }

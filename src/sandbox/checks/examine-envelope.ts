@@ -4,7 +4,7 @@ import type { PartnerStage } from '../../ticketing/partners/index.ts'
 import type { Finding, Level } from './checks.ts'
 import { shownDetail, shownValue } from './shown-value.ts'
 
-/** What partners of stage sandbox must not do, and live ones may (DECISIONS "Sandbox"). */
+/** The level of what only live partners may do (DECISIONS "Sandbox"). */
 export const strictness = (stage: PartnerStage): Level => (stage === 'sandbox' ? 'error' : 'warning')
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== ''
@@ -12,21 +12,24 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value.t
 const AN_INTEGER = localized('an-integer')
 const A_TEXT = localized('a-text')
 
-/** A PartnerId as text; of one that came as a number, its own digits. */
+/** Names the id itself as the example, if it came as a number. */
 const textOfId = (given: unknown): LocalizedText =>
   localized('a-text-such-as', { example: `"${/^\d{1,19}$/.test(String(given)) ? given : '7001'}"` })
 
-/** What stands where a text should; a number looks like one. */
+/** Says "the number", because 7001 and "7001" are easily confused. */
 const insteadOfText = (value: unknown): Detail =>
   typeof value === 'number' || typeof value === 'bigint'
     ? localized('the-number', { value: shownValue(value) })
     : shownDetail(value)
 
-/** Our own requests send partnerId as a number, so a partner that returns it like this has only copied it. */
+/** Our requests send partnerId as a number, so a partner that returns a number just copied it. */
 const isCopiedNumber = (path: string, value: unknown): boolean =>
   path === 'partnerId' && (typeof value === 'bigint' || Number.isInteger(value))
 
-/** Code, describe and partnerId, of refusals too. A missing code fails the code's check; a numeric partnerId warns. */
+/**
+ * Checks code, describe and partnerId, of refusals too. A missing code is left to the check `code`; a numeric partnerId
+ * only warns.
+ */
 export function envelopeFindings({ name }: PartnerInterface, json: unknown, stage: PartnerStage): Finding[] {
   const { code, describe, partnerId } = jsonFields(json)
   const fields = [
@@ -44,10 +47,13 @@ export function envelopeFindings({ name }: PartnerInterface, json: unknown, stag
   }))
 }
 
-/** Words with which programs say that a signature or its clientId is the reason. */
-const NAMES_SIGNATURE = /BA|sign|auth|verif|client|credential|签|鉴权|认证|验证|校验/
+/** Words by which programs give a signature or its clientId as the reason. */
+const NAMES_SIGNATURE = /\bBA(?![a-z])|sign|auth|verif|client|credential|签|鉴权|认证|验证|校验/i
 
-/** A refused signature should say "BA verification failed"; other words only warn (DECISIONS "Sandbox"). */
+/**
+ * Refusing a signature should say "BA verification failed"; texts about anything else are a warning (DECISIONS
+ * "Sandbox").
+ */
 export function reasonFinding({ name }: PartnerInterface, json: unknown): Finding[] {
   const { describe } = jsonFields(json)
   if (!isText(describe) || NAMES_SIGNATURE.test(String(describe))) return []

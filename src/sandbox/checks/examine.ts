@@ -13,15 +13,16 @@ import { contentFindings, type ExpectedCodes, implausibleFindings } from './exam
 import { envelopeFindings, reasonFinding } from './examine-envelope.ts'
 import { startOf } from './shown-value.ts'
 
-/** What an answer should be. */
 export interface Expectation extends ExpectedCodes {
-  /** The call is forged, and any refusal is right: a failure code, or HTTP 401 or 403. */
+  /** The call is forged and has to be refused, by any failure code or HTTP 401 or 403. */
   readonly refusal?: Refusal
-  /** The call is only made for the sake of another one: whatever fails in it is a warning. */
+  /** The call only prepares another one: failed checks are warnings. */
   readonly advisory?: true
 }
 
-/** Every check of the answer to a call as its partner may see it, warnings about values that look like mistakes too. */
+/**
+ * All checks of a call's response as its partner may see them, including warnings about values that look like mistakes.
+ */
 export async function examineCall(
   deps: Deps,
   stage: PartnerStage,
@@ -34,7 +35,7 @@ export async function examineCall(
   return [...examined, ...(await implausibleFindings(deps.db, call))]
 }
 
-/** A check without a level has the one that is expected of it. `advisory`: whatever failed is a warning. */
+/** A finding's level defaults to that in `expects`. `advisory`: every failed check is a warning. */
 export function verdictOf(
   findings: readonly Finding[],
   expects: ExpectedChecks,
@@ -46,8 +47,8 @@ export function verdictOf(
 }
 
 /**
- * The checks that every answer of a partner goes through: was it reached, HTTP status, content type, JSON, code, every
- * field of the interface, ids that must come back unchanged. Each is made only when those before it give it a meaning.
+ * The checks of every response: was the partner reached, HTTP status, content type, JSON, code, every field of the
+ * interface, ids that must come back unchanged. Checks that earlier failures make meaningless are left out.
  */
 export function examine(call: ExaminedCall, expectation: Expectation = {}, stage: PartnerStage = 'sandbox'): Finding[] {
   const { refusal } = expectation
@@ -55,31 +56,31 @@ export function examine(call: ExaminedCall, expectation: Expectation = {}, stage
   const reached: Finding = { id: 'reached', passed: true, actual: `${call.duration_ms} ms` }
   if (call.failure === 'too-large') return [reached, tooLarge(call)]
   if (call.http_status === null || call.response_body === null) return [notReached(call)]
-  if (refusal && REFUSING.includes(call.http_status)) {
+  if (refusal && REFUSAL_STATUSES.includes(call.http_status)) {
     return [reached, ...secretFindings(call), { id: refusal.check, passed: true, actual: `HTTP ${call.http_status}` }]
   }
   const status = statusFinding(call.http_status)
-  const about = [
+  const transport = [
     reached,
     timeFinding(call.duration_ms),
     status,
     typeFinding(call.response_headers),
     ...secretFindings(call),
   ]
-  if (!status.passed) return about
-  if (call.failure === 'encryption') return [...about, undecrypted(call)]
+  if (!status.passed) return transport
+  if (call.failure === 'encryption') return [...transport, undecrypted(call)]
   const parsed = parseLossless(Buffer.from(call.response_body))
-  if (isCompressed(call) || isNoText(call, 'value' in parsed)) return [...about, notText(call)]
+  if (isCompressed(call) || isNotUtf8(call, 'value' in parsed)) return [...transport, notText(call)]
   if ('problem' in parsed) {
     const begin = startOf(call.response_body)
     const actual = begin ? localized('json-begins', { problem: placed(parsed), begin }) : localized('empty-body')
-    return [...about, failed('json', 'JSON', actual)]
+    return [...transport, failed('json', 'JSON', actual)]
   }
-  if (!isObject(parsed.value)) return [...about, notAnObject(parsed.value, call.response_body)]
+  if (!isObject(parsed.value)) return [...transport, notAnObject(parsed.value, call.response_body)]
   const json: Finding = { id: 'json', passed: true }
-  if (!definition) return [...about, json]
-  if (refusal) return [...about, json, ...refusalFindings(definition, parsed.value, refusal, stage)]
-  return [...about, json, ...contentFindings(definition, parsed.value, call, expectation, stage)]
+  if (!definition) return [...transport, json]
+  if (refusal) return [...transport, json, ...refusalFindings(definition, parsed.value, refusal, stage)]
+  return [...transport, json, ...contentFindings(definition, parsed.value, call, expectation, stage)]
 }
 
 function refusalFindings(
@@ -94,9 +95,9 @@ function refusalFindings(
   return [finding, ...envelopeFindings(definition, json, stage), ...reason]
 }
 
-const REFUSING: readonly number[] = [401, 403]
+const REFUSAL_STATUSES: readonly number[] = [401, 403]
 
-/** A response that takes longer causes a warning. */
+/** Slower responses cause a warning. */
 export const ANSWER_SLOW_MS = 3_000
 const HEADERS_S = PARTNER_LIMITS.headersMs / 1_000
 
@@ -109,7 +110,7 @@ const notReached = ({ failure, failure_detail }: ExaminedCall): Finding =>
     failure === null ? localized('no-response') : (failure_detail ?? failure),
   )
 
-/** Nothing of it is kept. */
+/** The body is not stored. */
 const tooLarge = ({ failure_detail }: ExaminedCall): Finding =>
   failed(
     'answer-size',
@@ -123,16 +124,16 @@ const undecrypted = ({ failure_detail }: ExaminedCall): Finding =>
 const isCompressed = ({ response_headers }: ExaminedCall): boolean =>
   compressedText({ 'content-encoding': headerOf(response_headers, 'content-encoding') }) !== undefined
 
-/** What is stored of bytes that are no text may be JSON, or seem to be broken in another place. */
-const isNoText = ({ failure, response_body }: ExaminedCall, isJson: boolean): boolean =>
+/** The stored text of bytes that are not UTF-8 may parse as JSON, or seem broken in another place. */
+const isNotUtf8 = ({ failure, response_body }: ExaminedCall, isJson: boolean): boolean =>
   failure === 'json' && (isJson || response_body?.includes('\ufffd') === true)
 
-/** The answer was no text: what is stored has U+FFFD in place of its bytes, and the failure says what they were. */
+/** The stored text has U+FFFD in place of the invalid bytes; the failure says what is wrong with them. */
 const notText = ({ failure_detail }: ExaminedCall): Finding => failed('json', 'JSON', problemOf(failure_detail ?? ''))
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** JSON, but no envelope: nothing that it might have inside can be looked at. */
+/** JSON, but not an envelope, so nothing inside it can be checked. */
 function notAnObject(value: unknown, body: string): Finding {
   const begin = startOf(body)
   const actual = typeof value === 'string' && isObject(jsonIn(value)) ? localized('encoded-twice', { begin }) : begin
@@ -162,7 +163,7 @@ const timeFinding = (ms: number): Finding => ({
   actual: `${ms} ms`,
 })
 
-/** A mask in the stored answer means that the partner sent its secret or our signature back. */
+/** A mask in the stored response means that the partner sent its secret or our signature back. */
 const secretFindings = ({ response_headers, response_body }: ExaminedCall): Finding[] =>
   JSON.stringify([response_headers, response_body]).includes(MASK) ? [failed('no-secrets', '–', MASK)] : []
 
@@ -178,12 +179,15 @@ function typeFinding(headers: object | null): Finding {
   }
 }
 
-/** Failures that tell about our network: partners choose the URLs, and must not learn which it was. */
+/**
+ * Failures that would reveal something about our network: partners choose the URLs, and must not learn which one it
+ * was.
+ */
 const NETWORK_FAILURES = ['address', 'dns', 'connect']
 
 const UNREACHABLE = localized('unreachable')
 
-/** Shown as `unreachable`: in production blocked, refused and unreachable look the same. */
+/** Shown as `unreachable`: in production blocked, refused and unreachable look the same to the partner. */
 export const isNetworkFailure = ({ NODE_ENV }: Pick<Config, 'NODE_ENV'>, kind: string): boolean =>
   NODE_ENV === 'production' && NETWORK_FAILURES.includes(kind)
 

@@ -6,7 +6,7 @@ import type { CallRecord, SentAgain } from '../../ticketing/partner-calls/index.
 import type { Finding } from './checks.ts'
 import { startOf } from './shown-value.ts'
 
-/** Calls that have a key by which the partner knows them again. */
+/** Interfaces whose calls have an idempotency key. */
 const KEYED: readonly InterfaceName[] = [
   'order-create',
   'order-pay',
@@ -15,32 +15,32 @@ const KEYED: readonly InterfaceName[] = [
   'order-reschedule',
   'order-refunded',
 ]
-/** For a refund that was made a moment ago, this is a success too. */
+/** Also a success, for a refund that was made a moment ago. */
 const ALREADY_REFUNDED = 601
 
 /**
- * A call that comes twice in a row gets one answer: code and fields, in whatever order. Nothing follows of calls that have no key, nor of a
- * first answer that cannot be read or that is not final (598, 602). A repeat that arrives after a later call about the
- * order may be refused instead: it must not do anything again.
+ * A repeated call has to get the same response, code and fields. Not checked for calls without an idempotency key, or
+ * if the first response cannot be read or is not final (598, 602). A repeat that arrives after a later call about the
+ * order may be refused instead.
  */
-export function sameAnswerFindings({ first, again: second, isLate }: SentAgain): Finding[] {
+export function sameAnswerFindings({ first, again, isLate }: SentAgain): Finding[] {
   const isKeyed = KEYED.some((name) => name === first.interface)
   if (!isKeyed || first.code !== SUCCESS) return []
   const finding = { id: 'same-answer', level: 'warning' } as const
-  if (second.code !== SUCCESS) {
-    const isRefused = isLate && second.code !== null
-    const passed = isRefused || (first.interface === 'order-refund' && second.code === ALREADY_REFUNDED)
-    const actual = second.code?.toString() ?? localized('nothing')
+  if (again.code !== SUCCESS) {
+    const isRefused = isLate && again.code !== null
+    const passed = isRefused || (first.interface === 'order-refund' && again.code === ALREADY_REFUNDED)
+    const actual = again.code?.toString() ?? localized('nothing')
     return [{ ...finding, passed, path: 'code', expected: String(SUCCESS), actual }]
   }
-  const [expected, actual] = [fieldsOf(first), fieldsOf(second)]
+  const [expected, actual] = [fieldsOf(first), fieldsOf(again)]
   const passed = isDeepStrictEqual(expected, actual)
   return [{ ...finding, passed, path: 'body', expected: shown(expected), actual: shown(actual) }]
 }
 
 const shown = (fields: object): string => startOf(stringifyLossless(fields))
 
-/** Of the envelope, and the moments of a refund's answer: they say when it was answered, and may be later ones. */
+/** The envelope, and the times in a refund's response, which may be those of the repeat. */
 const NOT_COMPARED = ['code', 'describe', 'partnerId', 'requestTime', 'responseTime']
 
 const fieldsOf = ({ response_body }: CallRecord): object =>

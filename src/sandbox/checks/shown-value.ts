@@ -2,19 +2,19 @@ import { type Detail, localized } from '../../platform/lib/localized-text.ts'
 import { cutTo } from '../../platform/lib/storable.ts'
 import { remarkIn } from '../../ticketing/interfaces/index.ts'
 
-/** Values of an answer as the details of a check show them. */
+/** Formats values of a response for the details of a check. */
 
 const MAX_SHOWN = 120
 
 export const startOf = (text: string): string => cutTo(text, MAX_SHOWN)
 
-/** When the list is missing, the partner's own remark is the reason. */
+/** Adds the partner's own remark if the body is missing: it says why. */
 export function withRemark(value: Detail, path: string, json: unknown): Detail {
   const remark = path === 'body' ? remarkIn(json) : undefined
   return remark === undefined ? value : localized('with-remark', { value, remark: shownValue(remark) })
 }
 
-/** A value from the answer as a check shows it, or that there is none. */
+/** A value for display, or that it is missing. */
 export const shownDetail = (value: unknown): Detail => (value === undefined ? localized('missing') : shownValue(value))
 
 export function shownValue(value: unknown): string {

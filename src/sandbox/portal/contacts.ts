@@ -12,7 +12,7 @@ import {
   showPartner,
 } from '../../ticketing/partners/index.ts'
 
-/** What a partner itself may set of a contact; a webhook is set by operators, who hand over its secret. */
+/** What partners may set themselves; webhooks are set by operators, who hand over the secret. */
 export const contactPerson = setContact.input.pick({ name: true, mail: true })
 export type ContactPerson = z.output<typeof contactPerson>
 
@@ -21,14 +21,14 @@ export const contactsGiven = z
   .refine((given) => CONTACT_ROLES.some((role) => given[role]), problem('must-have-contact'))
 export type ContactsGiven = z.output<typeof contactsGiven>
 
-/** A partner's contacts as it sees them itself. */
+/** A partner's contacts as shown to the partner. */
 export interface OwnContacts {
   readonly contacts: Readonly<Partial<Record<ContactRole, ContactPerson>>>
-  /** Acceptance needs these too. */
+  /** Still needed for acceptance. */
   readonly missing: readonly ContactRole[]
 }
 
-const own = ({ contacts }: Pick<OutputOf<typeof showPartner>, 'contacts'>): OwnContacts => ({
+const visibleContacts = ({ contacts }: Pick<OutputOf<typeof showPartner>, 'contacts'>): OwnContacts => ({
   contacts: Object.fromEntries(
     CONTACT_ROLES.flatMap((role) => {
       const known = contacts[role]
@@ -39,9 +39,9 @@ const own = ({ contacts }: Pick<OutputOf<typeof showPartner>, 'contacts'>): OwnC
 })
 
 export const ownContacts = async (deps: Deps, partnerId: bigint): Promise<OwnContacts> =>
-  own(await showPartner(deps, partnerId))
+  visibleContacts(await showPartner(deps, partnerId))
 
-/** Sets the contacts given; others, and webhooks, stay. Throws 20003 with Retry-After when it is too often. */
+/** Sets the given contacts; others, and webhooks, stay. Throws 20003 with Retry-After when rate-limited. */
 export const giveContacts = (deps: Deps, partnerId: bigint, given: ContactsGiven): Promise<OwnContacts> =>
   deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db, actor: { kind: 'partner', ...deps.actor } }
@@ -52,7 +52,7 @@ export const giveContacts = (deps: Deps, partnerId: bigint, given: ContactsGiven
       if (!now || (before?.name === now.name && before.mail === now.mail)) return []
       return [{ role, ...now, webhook_url: before?.webhook_url ?? null }]
     })
-    // A program that signs its calls has the clientSecret; of people on the pages only owners may.
+    // Only owners may do this on the pages. Programs sign with the clientSecret, so they may too.
     if (changed.length > 0 && deps.actor?.name !== undefined) await requireOwner(inside, partnerId)
     if (changed.length > 0) await countUse(inside, 'contacts', partnerId)
     for (const contact of changed) await setContact(inside, partnerId, contact)

@@ -1,13 +1,13 @@
 import type { Deps } from '../../platform/deps.ts'
 import type { Waiting } from '../certification/index.ts'
 
-/** The partner that `npm start` brings along (src/demo/README.md), for whoever has no system of their own. */
+/** The partner that `npm start` provides (src/demo/README.md) for people without a system of their own. */
 const DEMO_CLIENT_ID = 'demo-partner'
 
 export const isDemo = ({ config }: Pick<Deps, 'config'>, { client_id }: { readonly client_id: string }): boolean =>
   config.DEMO && client_id === DEMO_CLIENT_ID
 
-/** What it sells for each role of a run. */
+/** Its product for each role in a run. */
 export const DEMO_PRODUCTS = {
   main: 'DEMO-BOAT',
   later: 'DEMO-CASTLE',
@@ -16,17 +16,17 @@ export const DEMO_PRODUCTS = {
   sold_out: 'DEMO-SOLD-OUT',
 } as const
 
-/** A call of its control API: `POST /control/<name>` with the input as JSON. */
+/** A call to its control API: `POST /control/<name>` with the input as JSON. */
 export interface DemoAction {
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** What makes it send the notice that a step waits for; undefined where it sends the notice by itself. */
+/** Makes it send the notice that a step waits for; undefined if it sends that by itself. */
 export function demoActionFor({ path, about }: Pick<Waiting, 'path' | 'about'>): DemoAction | undefined {
   switch (path) {
     case '/mtp/api/order/consume/notice':
-      // `quantity` is how many more tickets are used. No ticket of the order is used when the step begins to wait.
+      // `quantity` is how many more tickets are used; none are when the step begins to wait.
       return { name: 'consume', input: { orderId: about.orderId, quantity: Number(about.usedQuantity) } }
     case '/mtp/api/order/refund/notice':
       return { name: 'decide-refund', input: { refundId: about.refundId, approve: true } }

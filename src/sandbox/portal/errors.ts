@@ -3,12 +3,12 @@ import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescod
 import { RunRefusal } from '../certification/index.ts'
 
 /**
- * Why a sign-in was refused. `wrong`: the clientId or the member is unknown, or the secret or the password is wrong; all
- * get the same answer. `members`: the clientSecret is right, but members have joined and sign in by themselves.
+ * `wrong`: unknown clientId or member, or wrong secret or password; all get the same response. `members`: the
+ * clientSecret is right, but the partner has members, who sign in with their own passwords.
  */
 export type SignInProblem = 'wrong' | 'limited' | 'suspended' | 'members'
 
-/** The sign-in was refused. `retryAt` is set when there were too many failures before it. */
+/** `retryAt` is set after too many failures. */
 export class PartnerSignInRefused extends Error {
   override readonly name = 'PartnerSignInRefused'
   readonly problem: SignInProblem
@@ -21,16 +21,15 @@ export class PartnerSignInRefused extends Error {
   }
 }
 
-/** For scripts, which cannot follow a redirect to the sign-in page. 20015 is for operators alone. */
+/** For scripts, which cannot follow a redirect to the sign-in page. 20015 is reserved for operators. */
 export const sessionEnded = (): RescodeError => invalidRequest(localized('session-ended'), { nativeStatus: 401 })
 
-/** A run cannot begin before the partner has signed a call rightly. */
+/** A run cannot begin before the partner has passed the signature tool. */
 export const signatureFirst = () => new RunRefusal('signature_first', localized('signature-first'))
 
-/** One answer for an entry that does not exist and for one of another partner. */
+/** The same for an entry that does not exist and for another partner's. */
 export const noSuchEntry = (): RescodeError => invalidRequest(localized('no-call'), { status: 404 })
 
-/** This call cannot be replayed; `obstacle` is why. */
 export class NotReplayable extends Error {
   override readonly name = 'NotReplayable'
   readonly obstacle: 'changes' | 'not-a-notice' | 'not-verified' | 'not-whole'

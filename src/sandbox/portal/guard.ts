@@ -21,20 +21,20 @@ declare module 'fastify' {
 export const HOME = '/sandbox'
 const SIGN_IN = `${HOME}/sign-in`
 
-/** The path to return to if it is below /sandbox; the sandbox's home for anything else. */
+/** `returnTo` if it is a path below /sandbox, otherwise the sandbox's home. */
 export function sandboxPath(returnTo: string | undefined, publicUrl: string): string {
   const path = localPath(returnTo, publicUrl)
   return /^\/sandbox(?:[/?#]|$)/.test(path) ? path : HOME
 }
 
-/** The parameters of an address as a schema reads them; throws `nothing` for those that lead nowhere. */
+/** Parses the path parameters; throws `notFound` if they are invalid. */
 export function paramsOf<Schema extends z.ZodType>(
   { params }: FastifyRequest,
   schema: Schema,
-  nothing: () => Error,
+  notFound: () => Error,
 ): z.output<Schema> {
   const read = schema.safeParse(params)
-  if (!read.success) throw nothing()
+  if (!read.success) throw notFound()
   return read.data
 }
 
@@ -43,7 +43,7 @@ export function partnerOf({ partner }: FastifyRequest): SignedInPartner {
   return partner
 }
 
-/** Names the signed-in person in the audit log of a change. */
+/** The audit log names the signed-in person for changes made with these dependencies. */
 export const onBehalfOf = <Given extends Deps>(deps: Given, request: FastifyRequest): Given => ({
   ...deps,
   actor: {
@@ -54,7 +54,7 @@ export const onBehalfOf = <Given extends Deps>(deps: Given, request: FastifyRequ
   },
 })
 
-/** An onRequest hook behind `signedInOnly`: a page that says so for members who are not owners. */
+/** An onRequest hook after `signedInOnly`: members who are not owners get a page that says so. */
 export const ownersOnly: onRequestAsyncHookHandler = async (request, reply) => {
   if (partnerOf(request).role === 'owner') return
   noteForLog(request, { detail: 'not an owner' })
@@ -62,9 +62,8 @@ export const ownersOnly: onRequestAsyncHookHandler = async (request, reply) => {
 }
 
 /**
- * An onRequest hook: a browser without a session is redirected to the sign-in page, and from there back. A form that
- * was sent with a session that has ended changes nothing; its page is shown again. Scripts, which cannot follow that,
- * get 401.
+ * An onRequest hook: a browser without a session is sent to the sign-in page, and afterwards back. A form posted after
+ * the session ended has no effect; its page is shown again. Scripts, which cannot follow redirects, get 401.
  */
 export const signedInOnly = (deps: Deps): onRequestAsyncHookHandler => {
   const cookie = sessionCookie(deps.config)
@@ -82,7 +81,10 @@ export const signedInOnly = (deps: Deps): onRequestAsyncHookHandler => {
   }
 }
 
-/** A request's page: itself, or of a form the nearest path above that shows one (`/sandbox/run/7/start` → `…/7`). */
+/**
+ * The page of a request: its own URL, or for a form the nearest parent path with a page (`/sandbox/run/7/start` →
+ * `…/7`).
+ */
 function pageOf({ method, url, server, routeOptions }: FastifyRequest): string {
   if (method === 'GET') return url
   const pattern = (routeOptions.url ?? '').split('/')
@@ -94,17 +96,23 @@ function pageOf({ method, url, server, routeOptions }: FastifyRequest): string {
   return HOME
 }
 
-/** The pages that the navigation leads to; one of them is the current one. */
+/** Runs `work` once the client has disconnected, at once if it already has. */
+export function onDisconnect({ raw }: FastifyReply, work: () => void): void {
+  if (raw.closed) work()
+  else raw.once('close', work)
+}
+
+/** The pages in the navigation. */
 type Section = 'home' | 'signature' | 'functions' | 'run' | 'history' | 'play' | 'traffic' | 'docs' | 'members'
 
 export interface SandboxPageOptions extends Omit<PageOptions, 'scripts'> {
-  /** Marked in the navigation. */
+  /** Marked as current in the navigation. */
   readonly section?: Section
-  /** Scripts that the page loads: names of files in views/assets. */
+  /** File names in views/assets. */
   readonly scripts?: readonly string[]
 }
 
-/** Renders a view in `/sandbox/layout` with its scripts, navigation and partner (neither while signing in). */
+/** Renders a view in `/sandbox/layout`; navigation and partner are shown once signed in. */
 export function sendSandboxPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -116,7 +124,7 @@ export function sendSandboxPage(
   return sendPage(request, reply, view, shown, { ...options, scripts: scripts.length > 0 })
 }
 
-/** What a handler threw, as a page that leads back, with its native status; as JSON to scripts. */
+/** Renders an error as a page with a link back and its native HTTP status; as JSON for scripts. */
 export async function sendSandboxError(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -23,14 +23,14 @@ const RUN_TONES = {
   open: 'plain',
 } as const
 
-/** Of a run or a step. */
+/** The state of a run or step. */
 const STATE: Column<{ readonly state: keyof typeof RUN_TONES }> = {
   name: 'state',
   of: ({ state }, t) => t(`console.runs.${state}`),
   tone: ({ state }) => RUN_TONES[state],
 }
 
-/** Certification runs of a partner: what its people see in the sandbox, without the log. */
+/** A partner's test runs, as its people see them in the sandbox but without the log. */
 export const RUN_ACTIONS = [
   action({
     route: 'GET /partners/:partner_id/runs',

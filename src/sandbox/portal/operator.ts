@@ -10,7 +10,7 @@ import { timelineOf } from './traffic/timeline.ts'
 
 const textsFor = ({ locale }: Translate) => trafficTexts(locale, 'operator')
 
-/** Which way it went, and what it is. */
+/** The call's direction and name. */
 function whatOf(line: LineOfAll, t: Translate): string {
   const texts = textsFor(t)
   if (line.left_out !== null) return texts.leftOut(line)
@@ -31,7 +31,7 @@ const messageText = ({ headers = [], body = '', cut_from }: Message): string =>
     ...['', body || '-'],
   ].join('\n')
 
-/** One of the two messages of a call. */
+/** The request or the response of a call. */
 const messageAs = (name: string) =>
   onTerminal<Message>([
     { name: 'address', of: ({ method, url }) => url && `${method} ${url}` },
@@ -43,7 +43,7 @@ const CALL_PAGE = '/traffic/:partner_id/:kind/:id'
 
 const TONES = { good: 'good', bad: 'bad', warning: 'warn' } as const
 
-/** What operators see of calls and notices of all partners. Bodies are whole with a reason only. */
+/** Calls and notices of all partners, for operators. Bodies are unmasked only if they give a reason. */
 export const TRAFFIC_ACTIONS = [
   action({
     route: 'GET /traffic',
@@ -73,7 +73,7 @@ export const TRAFFIC_ACTIONS = [
           of: ({ kind, id, left_out }) => (left_out === null ? `${kind}/${id}` : null),
           onTerminalOnly: true,
         },
-        { name: 'detail', of: ({ detail }, t) => (detail === null ? null : textsFor(t).reasonBegins(detail)) },
+        { name: 'detail', of: ({ detail }, t) => (detail === null ? null : textsFor(t).reasonExcerpt(detail)) },
       ],
     },
   }),
@@ -101,7 +101,7 @@ const momentOf = (partner_id: bigint, moment: Moment): OneMoment => {
 
 const isChange = (moment: OneMoment): moment is Change => 'record' in moment
 
-/** Every call in either direction, every notice and every state that the order or a refund came to. */
+/** All calls and notices about an order, and all state changes of the order and its refunds. */
 export const ORDER_TIMELINE = action({
   route: 'GET /orders/:order_id/timeline',
   command: 'order timeline',
@@ -136,7 +136,7 @@ export const ORDER_TIMELINE = action({
         name: 'detail',
         of: (moment, t) => {
           if (isChange(moment)) return moment.record === 'order' ? null : moment.id
-          return moment.detail === null ? null : textsFor(t).reasonBegins(moment.detail)
+          return moment.detail === null ? null : textsFor(t).reasonExcerpt(moment.detail)
         },
       },
     ],

@@ -24,9 +24,9 @@ import { timelineRoutes, trafficBulkRoutes, trafficRoutes } from './traffic/rout
 const FORM_LIMIT = 64 * 1024
 
 /**
- * The pages below /sandbox. Every action is a form, and bodies other than forms are refused. Failures are pages with
- * their native status. The session cookie is SameSite=Lax and `refuseForeignForms` stops forms of other origins, so
- * forms carry no token of their own; they say for whom their page was (form-owner.ts).
+ * The pages below /sandbox. Every action is a form; other request bodies are refused. Errors are pages with their
+ * native HTTP status. The session cookie is SameSite=Lax and `refuseForeignForms` rejects forms from other origins, so
+ * forms need no CSRF token; they only say whose page they were on (form-owner.ts).
  */
 const sandboxPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.decorateRequest('partner', null)

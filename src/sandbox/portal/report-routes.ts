@@ -6,12 +6,21 @@ import { textsFor } from '../../platform/lib/web/page.ts'
 import { noSuchPath, tooManyRequests } from '../../platform/lib/web/rescode.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
 import { STEPS } from '../certification/index.ts'
-import { examineReport, findReport, reportKey, type Verdict, verifyForm } from '../reports/index.ts'
+import {
+  examineReport,
+  findReport,
+  findSigningKey,
+  reportKey,
+  reportKeyPem,
+  type Verdict,
+  verifyForm,
+} from '../reports/index.ts'
 import { FUNCTION_IDS } from '../test-plan/index.ts'
 import { sendSandboxPage } from './guard.ts'
 import { functionName, stepName } from './texts.ts'
 
 const VERIFIED_PER_MINUTE = 30
+const PEM_TYPE = 'application/x-pem-file'
 const STATUS = { genuine: 200, forged: 200, unreadable: 400, unknown: 404 } as const
 
 interface OneReport {
@@ -19,25 +28,24 @@ interface OneReport {
 }
 
 interface VerifyPage {
-  /** Null before anything was asked. */
+  /** Null until a report is submitted. */
   readonly found: Verdict | { readonly verdict: 'unknown' } | null
   readonly signature?: string
-  /** Where the report can be fetched from to verify it elsewhere. */
+  /** Set if the report can be downloaded. */
   readonly reportId?: string
   /** What was pasted into the form. */
   readonly pasted?: string
 }
 
-/** Pages on which anybody can verify a report, the public key, and the files to verify it elsewhere. No sign-in. */
+/** Public pages that verify a report, the public key, and the files to verify a report elsewhere. */
 export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const limit = { kind: 'report verification', perMinute: VERIFIED_PER_MINUTE, refuse: tooManyRequests }
   const limited = limitRate(app, limit)
 
   const show = (request: FastifyRequest, reply: FastifyReply, page: VerifyPage) => {
-    const { jwk } = reportKey(deps.keys)
     const names = namesIn(textsFor(request))
     const empty = { signature: '', reportId: null, pasted: '' }
-    const data = { ...empty, ...page, names, keyId: jwk.kid, publicKey: jwk.x, base: deps.config.PUBLIC_URL }
+    const data = { ...empty, ...page, names, base: deps.config.PUBLIC_URL }
     reply.code(page.found ? STATUS[page.found.verdict] : 200)
     return sendSandboxPage(request, reply, 'sandbox/verify', data, request.method === 'POST' ? { query: '' } : {})
   }
@@ -70,13 +78,19 @@ export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.get<OneReport>('/verify/:report_id/report.sig', async (request, reply) =>
     send(reply, 'application/octet-stream', Buffer.from((await existing(request)).signature, 'base64url')),
   )
+  app.get<OneReport>('/verify/:report_id/report-key.pem', async (request, reply) => {
+    const { content, signature } = await existing(request)
+    const key = await findSigningKey(deps, content, signature)
+    if (!key) throw noSuchPath()
+    return send(reply, PEM_TYPE, reportKeyPem(key.x))
+  })
   app.get('/report-key', (_request, reply) =>
     send(reply, 'application/jwk+json', JSON.stringify(reportKey(deps.keys).jwk)),
   )
-  app.get('/report-key.pem', (_request, reply) => send(reply, 'application/x-pem-file', reportKey(deps.keys).pem))
+  app.get('/report-key.pem', (_request, reply) => send(reply, PEM_TYPE, reportKeyPem(reportKey(deps.keys).jwk.x)))
 }
 
-/** Names of functions and steps; the id where one no longer exists. */
+/** Names of functions and steps; the id if one no longer exists. */
 const namesIn = (t: Translate) => ({
   step: (id: string) => (STEPS.some((step) => step.id === id) ? stepName(id, t) : id),
   function: (id: string) => {

@@ -6,8 +6,8 @@ import { findAcceptedRun, findCurrentProgress, type RunProgress } from '../certi
 type RunState = NonNullable<OutputOf<typeof findCurrentProgress>>['state']
 
 /**
- * Where a seller stands: `locked` until the signature tool is passed, `no_run` before the first run, then as the run that
- * it is at. Derived here alone; the pages and the headless API say what this says.
+ * `locked` until the signature tool is passed, `no_run` before the first run, then the state of the current run.
+ * Derived only here, so that the pages and the headless API agree.
  */
 export type SellerState = 'locked' | 'no_run' | RunState
 
@@ -17,7 +17,7 @@ export interface SellerFacts {
   readonly accepted: { readonly run_id: string; readonly number: number; readonly passed_at: Date | null } | undefined
 }
 
-/** A run shows that the signature is right: without one it could not have begun. */
+/** A run proves that the signature is right: otherwise it could not have begun. */
 export const isUnlocked = (hasPassedTool: boolean, present: object | undefined): boolean =>
   hasPassedTool || present !== undefined
 
@@ -28,11 +28,11 @@ export function progressOf({ hasPassedTool, present, accepted }: SellerFacts) {
   const state: SellerState = present?.state ?? (isUnlocked(hasPassedTool, present) ? 'no_run' : 'locked')
   return {
     state,
-    /** The run that the seller is at; null in `locked` and `no_run`. */
+    /** The current run; null in `locked` and `no_run`. */
     present: present ? { ...pick(present.run), passed: present.passed, steps: present.steps } : null,
-    /** The newest run that was accepted: the integration has passed, whatever run came after it. */
+    /** The newest accepted run: the integration stays accepted, whatever runs follow. */
     accepted: passed,
-    /** A run that came after acceptance: it changes nothing about that. */
+    /** The current run began after acceptance, and does not affect it. */
     isLater: present !== undefined && passed !== null && state !== 'accepted',
   }
 }

@@ -1,4 +1,4 @@
-/** The SQL of the sandbox's sessions, and of withdrawn links to reports. */
+/** The SQL of the sandbox's sessions and of withdrawn links. */
 
 import { z } from 'zod'
 import { MARGIN_S, type Retention } from '../../platform/db/retention.ts'
@@ -10,11 +10,11 @@ export const SANDBOX_RETENTION: readonly Retention[] = [
   { table: 'sandbox_session', key: ['session_hash'], column: 'expires_at', keptS: () => MARGIN_S },
 ]
 
-/** Who has signed in: a member, or somebody with the clientSecret. */
+/** A member, or somebody with the clientSecret. */
 export interface SessionOf {
   readonly secretId?: string
   readonly memberId?: string
-  /** Version of the member's password: a session ends when another one is set. */
+  /** Version of the member's password: sessions end when it changes. */
   readonly version?: number
 }
 
@@ -41,7 +41,7 @@ const sessionRow = z.object({
   member_role: memberRole.nullable(),
 })
 
-/** The session of an active partner, whose secret is live, or whose member's password has not changed. */
+/** Only for an active partner, and while the session's secret is live or the member's password unchanged. */
 export const findSession = (db: Db, sessionHash: Buffer, now: Date) =>
   db.maybe(
     sessionRow,
@@ -54,7 +54,7 @@ export const findSession = (db: Db, sessionHash: Buffer, now: Date) =>
 export const deleteSession = (db: Db, sessionHash: Buffer): Promise<number> =>
   db.exec(sql`delete from sandbox_session where session_hash = ${sessionHash}`)
 
-/** How often the links to a run were withdrawn. */
+/** How often a run's links were withdrawn. */
 export const timesWithdrawn = async (db: Db, runId: string): Promise<number> =>
   (await db.maybeValue(z.number(), sql`select times from sandbox_withdrawn_link where run_id = ${runId}`)) ?? 0
 

@@ -8,7 +8,7 @@ import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { BY_CLIENT_SECRET } from '../../ticketing/members/index.ts'
 import * as store from './session-store.ts'
 
-/** The cookie of a sandbox session. It is separate from the sessions of users. */
+/** The cookie of a sandbox session, separate from users' sessions. */
 export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
   ownCookie(PUBLIC_URL, { name: 'gatehouse_sandbox', path: '/sandbox', maxAgeS: SESSION_LIFETIME_S })
 
@@ -16,7 +16,7 @@ export interface SignedInPartner {
   readonly partnerId: bigint
   readonly clientId: string
   readonly name: string
-  /** Null: signed in with the clientSecret. */
+  /** Null if signed in with the clientSecret. */
   readonly memberId: string | null
   readonly mail: string | null
   /** The clientSecret acts as owner until a member has joined. */
@@ -25,8 +25,8 @@ export interface SignedInPartner {
 }
 
 /**
- * Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash is stored. It ends
- * with the secret that it was opened with and when somebody joins, or with the member's password.
+ * Opens a session for SESSION_LIFETIME_S and returns the cookie's value; only a keyed hash is stored. It ends early
+ * when its clientSecret ends or a member joins, or when the member's password changes.
  */
 export async function startPartnerSession(deps: Deps, partnerId: bigint, of: store.SessionOf): Promise<string> {
   const now = deps.clock.now()
@@ -37,7 +37,7 @@ export async function startPartnerSession(deps: Deps, partnerId: bigint, of: sto
 }
 
 /**
- * The partner that is signed in: its session has not expired or ended (see above) and it is not suspended. A forged or
+ * The signed-in partner, unless the session has expired or ended (see above) or the partner is suspended. A forged or
  * expired cookie costs no statement, any other exactly one.
  */
 export async function findPartnerSession(deps: Deps, cookie: string | undefined): Promise<SignedInPartner | null> {
@@ -62,7 +62,7 @@ export async function endPartnerSession(deps: Deps, cookie: string | undefined):
   if (read) await store.deleteSession(deps.db, read.hash)
 }
 
-/** The person ends this session. */
+/** Ends the session at the person's request. */
 export const signOutPartner = (deps: Deps, { partnerId, memberId, sessionHash }: SignedInPartner): Promise<void> =>
   inTransaction(deps, async (inside, db) => {
     if ((await store.deleteSession(db, sessionHash)) === 0) return

@@ -3,44 +3,44 @@ import { addSeconds, DAY_S } from '../../platform/lib/clock.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
-import { noSuchRun, type OneRun } from '../certification/index.ts'
+import { noSuchRun, type RunRef } from '../certification/index.ts'
 import { timesWithdrawn, withdrawOnce } from './session-store.ts'
 
-/** Seconds for which a link to a run can be opened. */
-const LASTS_S = 7 * DAY_S
+/** Lifetime of a shared link. */
+const LINK_LIFETIME_S = 7 * DAY_S
 
-const runKey = ({ partnerId, runId }: OneRun): string => `${partnerId}/${runId}`
+const runKey = ({ partnerId, runId }: RunRef): string => `${partnerId}/${runId}`
 
-/** What a link's token is bound to: its run, and how often links to that run were withdrawn. Another time ends the token. */
-async function holderOf({ db }: Deps, run: OneRun): Promise<string> {
+/** Tokens are bound to the run and the number of withdrawals, so that withdrawing invalidates earlier ones. */
+async function tokenBinding({ db }: Deps, run: RunRef): Promise<string> {
   const times = await timesWithdrawn(db, run.runId)
   return times === 0 ? runKey(run) : `${runKey(run)}/${times}`
 }
 
-export const sharedPath = (run: OneRun): string => `/sandbox/shared/${runKey(run)}`
+export const sharedPath = (run: RunRef): string => `/sandbox/shared/${runKey(run)}`
 
 /**
- * A link with which anybody can read a run's log for seven days, without a sign-in, unless it is withdrawn. It is signed and
- * not stored. `shown` is the step and the attempt that it shows first; from `until` (ISO 8601) on it opens nothing.
+ * A link by which anybody can read a run's log without signing in, until it expires (`until`, ISO 8601) or is
+ * withdrawn. It is signed, not stored. `shown`: the step and attempt that it opens with.
  */
-export async function shareLink(deps: Deps, run: OneRun, shown: Record<string, string> = {}) {
+export async function shareLink(deps: Deps, run: RunRef, shown: Record<string, string> = {}) {
   const { keys, clock, config } = deps
-  const expiresAt = addSeconds(clock.now(), LASTS_S)
-  const boundTo = await holderOf(deps, run)
+  const expiresAt = addSeconds(clock.now(), LINK_LIFETIME_S)
+  const boundTo = await tokenBinding(deps, run)
   const key = issueToken(keys, { prefix: PREFIX.sharedRun, routingKey: 0, expiresAt, boundTo })
   const query = new URLSearchParams({ key: key.text, ...shown })
   return { url: `${config.PUBLIC_URL}${sharedPath(run)}?${query}`, until: key.expiresAt.toISOString() }
 }
 
-/** From now on the links to the run that were made before open nothing. */
+/** Invalidates all links to the run made so far. */
 export const withdrawLinks = async ({ db }: Deps, runId: string): Promise<void> => {
   await withdrawOnce(db, runId)
 }
 
-/** Throws 404 for a key that is not of this run, once it has expired and once it was withdrawn. */
-export async function openShareKey(deps: Deps, run: OneRun, text: string): Promise<OpaqueToken> {
+/** Throws 404 for a key of another run, and for one that has expired or was withdrawn. */
+export async function openShareKey(deps: Deps, run: RunRef, text: string): Promise<OpaqueToken> {
   const { keys, clock } = deps
-  const key = parseToken(keys, PREFIX.sharedRun, text, await holderOf(deps, run))
+  const key = parseToken(keys, PREFIX.sharedRun, text, await tokenBinding(deps, run))
   if (!key) throw noSuchRun()
   if (key.expiresAt <= clock.now()) throw invalidRequest(localized('link-expired'), { status: 404 })
   return key

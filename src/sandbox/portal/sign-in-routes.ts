@@ -17,8 +17,9 @@ interface SignInPage {
   readonly clientId?: string | undefined
   readonly mail?: string | undefined
   readonly alert?: string
-  /** What has just happened: a session has ended, or a password was set by a link. */
+  /** A session has just ended. */
   readonly ended?: boolean
+  /** A password has just been set. */
   readonly ready?: boolean
 }
 
@@ -74,7 +75,7 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     }
   })
 
-  app.get('/sign-out', (_request, reply) => seeOther(reply, HOME)) // which has the form
+  app.get('/sign-out', (_request, reply) => seeOther(reply, HOME)) // has the form
 
   app.post('/sign-out', async (request, reply) => {
     const session = cookie.read(request)
@@ -87,7 +88,7 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   })
 }
 
-/** Sets the status and returns what to tell the person. */
+/** Sets the status and returns the text to show. */
 function refuse(
   { clock }: Deps,
   refusal: PartnerSignInRefused,

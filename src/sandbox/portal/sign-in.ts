@@ -14,12 +14,12 @@ import { findPartner, findPartnerByClientId, type PartnerWithSecrets } from '../
 import { PartnerSignInRefused } from './errors.ts'
 import { endPartnerSession, startPartnerSession } from './session.ts'
 
-/** At most two secrets are live; missing ones are replaced, so that every sign-in makes as many comparisons. */
+/** At most two secrets are live. Sign-in always makes this many comparisons, against a dummy if need be. */
 const MAX_SECRETS = 2
 const DUMMY_SECRET = { secret_id: '', secret: randomBytes(32).toString('base64url') }
 
 export interface PartnerSignIn extends SignInSource {
-  /** The id of the session in this browser that this sign-in replaces. */
+  /** This browser's session, which the sign-in replaces. */
   readonly formerSession?: string | undefined
   readonly clientId: string
   /** Without it, `password` is the clientSecret. */
@@ -27,7 +27,7 @@ export interface PartnerSignIn extends SignInSource {
   readonly password: string
 }
 
-/** What failures and known browsers are counted by. */
+/** The account by which failures are counted and browsers remembered. */
 export const accountOf = ({ clientId, mail }: { readonly clientId: string; readonly mail?: string | undefined }) =>
   mail === undefined
     ? ({ kind: 'partner', name: clientId } as const)
@@ -35,15 +35,15 @@ export const accountOf = ({ clientId, mail }: { readonly clientId: string; reado
 
 /**
  * Opens a session for a member, or for clientId and clientSecret (REFERENCE "Credentials"), and returns its id. Throws
- * PartnerSignInRefused; for the clientSecret always once a member has joined.
- * Failures are counted as in src/platform/throttle/sign-in.ts. Once a limit is reached right and wrong secrets are refused alike,
- * so that a guess is never confirmed.
+ * PartnerSignInRefused; for the clientSecret always once a member has joined. Failures are counted as in
+ * src/platform/throttle/sign-in.ts. Beyond the limit right and wrong secrets are refused alike, so no guess is
+ * confirmed.
  */
 export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<string> {
   const { clientId, mail, password, address, device } = input
   const refusal = (until?: Date) => new PartnerSignInRefused(until ? 'limited' : 'wrong', until)
   const limits = await signInLimits(deps, { ...accountOf({ clientId, mail }), address, device }, refusal)
-  // Hashing a password is expensive: not once a limit is used up.
+  // Avoids the expensive password hash once a limit is used up.
   if (mail !== undefined) await limits.refuseExhausted()
   const partner = await findPartnerByClientId(deps, clientId)
   const credential =
@@ -54,7 +54,7 @@ export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<s
     const by = mail === undefined ? BY_CLIENT_SECRET : 'password'
     throw await limits.failed((locked) => recordFailure(deps, partner, { address, by, locked }))
   }
-  // Checked again after the comparison: of simultaneous guesses no more are answered than the limit allows.
+  // Checked again after the comparison, so that simultaneous guesses cannot exceed the limit.
   await limits.refuseExhausted()
   await limits.forget()
   if (partner.status !== 'active') throw new PartnerSignInRefused('suspended')
@@ -76,16 +76,18 @@ export async function signInJoined(
   return begin(deps, partner, { memberId, version })
 }
 
-/** The live secret that was given. All are compared, in constant time, and as many for an unknown partner. */
+/**
+ * Which live secret was given. The number of comparisons is constant, also for unknown partners, and so is their time.
+ */
 function liveSecret(partner: PartnerWithSecrets | undefined, given: string): { secretId: string } | undefined {
   const live = partner?.secrets ?? []
   const compared = [...live, ...Array<typeof DUMMY_SECRET>(Math.max(0, MAX_SECRETS - live.length)).fill(DUMMY_SECRET)]
-  const fits = compared.map(({ secret_id, secret }) => (equalSecrets(secret, given) ? secret_id : ''))
-  const secretId = fits.find((id) => id !== '')
+  const matches = compared.map(({ secret_id, secret }) => (equalSecrets(secret, given) ? secret_id : ''))
+  const secretId = matches.find((id) => id !== '')
   return secretId === undefined ? undefined : { secretId }
 }
 
-/** The session, and that somebody has signed in. */
+/** Opens the session and records the sign-in in the audit log. */
 const begin = (deps: Deps, { partner_id }: PartnerWithSecrets, of: Parameters<typeof startPartnerSession>[2]) =>
   inTransaction(deps, async (inside) => {
     const name = 'memberId' in of ? of.memberId : BY_CLIENT_SECRET
@@ -95,11 +97,11 @@ const begin = (deps: Deps, { partner_id }: PartnerWithSecrets, of: Parameters<ty
   })
 
 const MINUTE_S = 60
-/** Rows about failures in a minute: wrong secrets are refused at any rate, and each row is kept for years. */
+/** Limits on audit rows about failed sign-ins: attackers could cause any number, and each row is kept for years. */
 const ROWS_OF_NETWORK = { kind: 'partner sign-in recorded', most: 10, windowS: MINUTE_S } as const
 const ROWS_OF_ALL = { kind: 'partner sign-ins recorded', most: 100, windowS: MINUTE_S } as const
 
-/** A row in the audit log, unless this network or all of them have left enough. A clientId that nobody has is not kept. */
+/** Writes an audit row, within the limits per network and in total. Unknown clientIds are not recorded. */
 async function recordFailure(
   deps: Deps,
   partner: PartnerWithSecrets | undefined,

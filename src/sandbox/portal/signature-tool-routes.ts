@@ -9,13 +9,13 @@ import { HOME, partnerOf, sendSandboxPage } from './guard.ts'
 import { judgePasted, type SignatureVerdict, showSignatureTool } from './signature-tool.ts'
 import { asTyped, pastedForm, verdictQuery } from './wire.ts'
 
-/** A call that fits no recipe takes about 100 ms of processor time. Limit of one partner. */
+/** Limit per partner: a call that matches no known mistake takes about 100 ms of CPU time. */
 const JUDGED_PER_MINUTE = 120
 
-/** Calls that come later bring times, also to a page that had none. */
+/** local-time.js is always loaded: calls that arrive later add times, even to a page without any. */
 const PAGE = { section: 'signature', scripts: ['sandbox-copy.js', 'sandbox-signature.js', 'local-time.js'] } as const
 
-/** The signature tool, which has to be passed before the test run. */
+/** The signature tool, which must be passed before the test run. */
 export const signatureToolRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const preHandler = limitRate(app, {
     kind: 'signature tool',
@@ -23,10 +23,10 @@ export const signatureToolRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async 
     by: (request) => String(partnerOf(request).partnerId),
     refuse: tooManyRequests,
   })
-  const show = async (request: FastifyRequest, asked: string | undefined) => {
+  const show = async (request: FastifyRequest, testId?: string) => {
     const partner = partnerOf(request)
     const locale = localeOfRequest(request)
-    const tool = await showSignatureTool(deps, partner, asked, locale)
+    const tool = await showSignatureTool(deps, partner, testId, locale)
     const typed = {
       method: 'POST',
       url: tool.paths.at(-1),
@@ -49,14 +49,14 @@ export const signatureToolRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async 
       const id = await judgePasted(deps, partnerOf(request), form.data)
       return seeOther(reply, `${HOME}/signature?test=${id}#verdict`)
     }
-    const shown = await show(request, undefined)
+    const shown = await show(request)
     const alert = textsFor(request)('sandbox.signature.incomplete')
     const page = { ...shown, typed: { ...shown.typed, ...asTyped.parse(request.body) }, alert }
     return sendSandboxPage(request, reply.code(400), 'sandbox/signature', page, { ...PAGE, query: '' })
   })
 }
 
-/** "7 minutes ahead of our clock", where that is what is wrong; the clock as a Date header has it, to be compared. */
+/** "7 minutes ahead of our clock", if that is the mistake, with our clock as a Date header for comparison. */
 function clockNote({ mistakes, aheadS, clock }: SignatureVerdict, locale: Locale) {
   const wrong = mistakes.some((name) => name.startsWith('clock-') || name === 'date-local-time-labelled-gmt')
   if (!wrong || aheadS === null) return undefined

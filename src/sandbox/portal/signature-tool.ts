@@ -15,14 +15,14 @@ import { snippetsFor } from './snippets.ts'
 import { explainMistake } from './texts.ts'
 import type { PastedForm } from './wire.ts'
 
-/** Characters that are shown as they are, or one that is invisible and shown as a sign. */
+/** Visible characters, or one invisible character shown as a sign. */
 interface Segment {
   readonly text: string
-  /** What the sign stands for; undefined for a plain run. */
+  /** What the sign stands for; undefined for visible characters. */
   readonly sign?: 'space' | 'line-feed' | 'carriage-return' | 'tab' | 'end' | 'other'
-  /** The sign in letters, for the many fonts that have no picture of it. */
+  /** The sign in letters, because many fonts lack the symbol. */
   readonly label?: string
-  /** The place where two texts begin to differ. */
+  /** Where two texts begin to differ. */
   readonly differs?: true
 }
 
@@ -35,18 +35,18 @@ const SIGNS: Readonly<Record<string, readonly [sign: Sign, text: string, label: 
   '\t': ['tab', '␉', 'TAB'],
 }
 const END: Segment = { text: '␃', sign: 'end', label: 'END', differs: true }
-// Control and format characters and spaces beyond ASCII, which are invisible or look like a plain space.
-const UNSEEN = /[\p{C}\p{Z}]/u
+// Control and format characters, and non-ASCII spaces: invisible, or easily taken for a plain space.
+const INVISIBLE = /[\p{C}\p{Z}]/u
 
 function segmentOf(character: string): Segment {
   const known = SIGNS[character]
   if (known) return { text: known[1], sign: known[0], label: known[2] }
-  if (!UNSEEN.test(character)) return { text: character }
+  if (!INVISIBLE.test(character)) return { text: character }
   const code = `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`
   return { text: code, sign: 'other', label: code }
 }
 
-/** The text with a sign for each whitespace; the character at `differsAt` (counted in code points) is marked. */
+/** Shows whitespace as signs and marks the character at `differsAt` (in code points). */
 export function segmentsOf(text: string, differsAt?: number): Segment[] {
   const segments: Segment[] = []
   const characters = [...text]
@@ -61,11 +61,11 @@ export function segmentsOf(text: string, differsAt?: number): Segment[] {
 }
 
 interface TextDifference {
-  /** Counted in characters from 0, for `segmentsOf`. */
+  /** In code points from 0, for `segmentsOf`. */
   readonly at: number
-  /** Position in the UTF-8 bytes, from 1. */
+  /** Position in UTF-8 bytes, from 1. */
   readonly byte: number
-  /** What is there in each text and its bytes: `LF (0A)`; empty where the text has ended. */
+  /** The character in each text with its bytes, such as `LF (0A)`; empty if the text has ended. */
   readonly expected: string
   readonly signed: string
 }
@@ -77,7 +77,7 @@ function withBytes(character: string | undefined): string {
   return `${label ?? text} (${[...Buffer.from(character)].map(twoDigits).join(' ')})`
 }
 
-/** Where two texts begin to differ; null for equal ones. */
+/** Null if the texts are equal. */
 export function firstDifference(expected: string, signed: string): TextDifference | null {
   if (expected === signed) return null
   const [left, right] = [[...expected], [...signed]]
@@ -89,11 +89,11 @@ export function firstDifference(expected: string, signed: string): TextDifferenc
 
 const SHOWN = 10
 
-/** What the signature tool's page shows: the verdict that was asked for, else the newest. */
+/** The contents of the signature tool's page, with the requested verdict or the newest. */
 export async function showSignatureTool(
   deps: Deps,
   { partnerId, clientId }: SignedInPartner,
-  asked: string | undefined,
+  testId: string | undefined,
   locale: Locale,
 ) {
   const [passed, tests] = await Promise.all([
@@ -102,10 +102,10 @@ export async function showSignatureTool(
   ])
   const addresses = addressesOf(deps)
   const [url = ''] = addresses
-  const chosen = tests.find(({ test_id }) => String(test_id) === asked) ?? tests[0]
+  const chosen = tests.find(({ test_id }) => String(test_id) === testId) ?? tests[0]
   return {
     passed,
-    /** Where a call can be sent to, under each prefix. */
+    /** Where test calls can be sent, one URL per prefix. */
     addresses,
     paths: ENDPOINTS,
     tests: tests.slice(0, SHOWN).map(listed),
@@ -114,7 +114,7 @@ export async function showSignatureTool(
   }
 }
 
-/** Judges a call that was pasted, and returns the id of the verdict. */
+/** Returns the id of the verdict. */
 export const judgePasted = async (
   deps: RunDeps,
   { partnerId }: SignedInPartner,
@@ -125,7 +125,7 @@ export const judgePasted = async (
 const addressesOf = ({ config }: Deps): string[] =>
   mountsOf(config.MTP_PATH_PREFIXES).map((mount) => config.PARTNER_URL + mount + PATH.signatureTest)
 
-/** One of the latest verdicts, as the list shows it. `verified`: it is known that the partner sent the call. */
+/** An entry in the list of verdicts. `verified`: the partner is known to have sent the call. */
 const listed = ({ test_id, source, tested_at, mistakes, verified }: SignatureTest) => ({
   id: String(test_id),
   source,
@@ -146,15 +146,15 @@ function verdictOf(test: SignatureTest, locale: Locale) {
   return {
     ...listed(test),
     explanations: explained(mistakes, locale),
-    /** What such a notice would be refused for, or accepted with. */
+    /** Problems that a notice signed like this would also be refused for, or accepted with. */
     warnings: explained(warnings, locale),
     method,
     path,
     date,
     authorization: test.authorization_header,
-    /** Our clock when the call came, as a Date header would have had it. */
+    /** Our clock when the call arrived, as a Date header. */
     clock: formatHttpDate(tested_at),
-    /** By how many seconds the Date is ahead of our clock, or, negative, behind; null for text that is not a date. */
+    /** Seconds by which Date is ahead of our clock (negative: behind); null if it is not a date. */
     aheadS: 'problem' in parsed ? null : Math.round((parsed.getTime() - tested_at.getTime()) / 1000),
     expected: segmentsOf(string_to_sign, difference?.at),
     signed: signed_instead === null ? null : segmentsOf(signed_instead, difference?.at),

@@ -1,24 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { ROOT } from '../../platform/lib/root.ts'
 
-/** Sample code for sellers, filled in as literals of its language. */
-
-/** Writes a text as a literal of one language, quotes included. */
+/** Formats a text as a string literal, quotes included. */
 type Quote = (value: string) => string
 
-/** A literal in double quotes. What JSON escapes, these languages read in the same way. */
+/** For languages that read JSON's escapes the same way. */
 export const doubleQuoted: Quote = (value) => JSON.stringify(value)
 const shellQuoted: Quote = (value) => `'${value.replaceAll("'", "'\\''")}'`
 export const phpQuoted: Quote = (value) => `'${value.replace(/['\\]/g, '\\$&')}'`
 
-/** A file below views/sandbox, without its ending. */
+/** `name`: a .txt file below views/sandbox. */
 export const readTemplate = (name: string): string => readFileSync(new URL(`views/sandbox/${name}.txt`, ROOT), 'utf8')
 
 /** `{{name}}` in a template becomes a literal. */
 export const fillTemplate = (template: string, quote: Quote, values: Readonly<Record<string, string>>): string =>
   template.replace(/\{\{(\w+)\}\}/g, (_whole, name: string) => quote(values[name] ?? ''))
 
-/** What a snippet is filled with. Nothing of it is secret: snippets read the clientSecret from the environment. */
+/** None of these are secret: snippets read the clientSecret from the environment. */
 type SnippetValues = Readonly<Record<'url' | 'path' | 'clientId' | 'partnerId', string>>
 
 interface Snippet {
@@ -39,7 +37,7 @@ const LANGUAGES: readonly { readonly id: string; readonly name: string; readonly
 
 const TEMPLATES = LANGUAGES.map((language) => ({ ...language, template: readTemplate(`snippets/${language.id}`) }))
 
-/** How a body is encrypted and decrypted in each language; the key comes from the environment. */
+/** Encrypting and decrypting a body in each language; the key comes from the environment. */
 export const ENCRYPTION_SNIPPETS: readonly Snippet[] = LANGUAGES.map(({ id, name }) => ({
   id,
   name,

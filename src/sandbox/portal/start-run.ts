@@ -24,17 +24,17 @@ export interface RunStart {
   readonly partnerId: bigint
   readonly requested: RunRequest
   readonly contacts: ContactsGiven | undefined
-  /** The run that the page said would be overwritten; empty when there was none. */
+  /** The run that the person agreed to overwrite; empty if there was none. */
   readonly replaces: string
 }
 
-/** The run that has begun, or the one that the person has not yet agreed to overwrite. */
-type RunStartResult = { readonly begun: Run } | { readonly unconfirmed: Run }
+/** The started run, or the one that the person has not yet agreed to overwrite. */
+type RunStartResult = { readonly started: Run } | { readonly unconfirmed: Run }
 
 /**
- * Starts a run as the form asks for, and stores the URLs and contacts. A run is overwritten only if the person was told about it;
- * the same form again (a double click, a reload) returns the run that it has begun. Throws when the signature tool has
- * not been passed; a run that is there shows that the signature is right (`isUnlocked`).
+ * Starts a run from the form and stores the URLs and contacts. A run is overwritten only if the person has agreed to
+ * that; sending the same form again (double click, reload) returns the run that it started. Throws if the signature
+ * tool has not been passed.
  */
 export const startRunFromForm = (
   deps: Deps,
@@ -45,20 +45,20 @@ export const startRunFromForm = (
     const present = await findCurrentRun(inside, partnerId)
     if (!isUnlocked(await hasPassedSignatureTool(inside, partnerId), present)) throw signatureFirst()
     if (present && present.run_id !== replaces) {
-      return (await isSameStart(inside, present, requested.choice)) ? { begun: present } : { unconfirmed: present }
+      return (await isSameStart(inside, present, requested.choice)) ? { started: present } : { unconfirmed: present }
     }
-    // Orders of real customers go to the URLs of a live partner.
+    // A live partner's URLs receive real customers' orders, so they are not changed here.
     if (stage === 'sandbox') await updatePartner(inside, partnerId, requested.urls)
     if (contacts) await giveContacts(inside, partnerId, contacts)
-    return { begun: await startRun(inside, partnerId, requested.choice) }
+    return { started: await startRun(inside, partnerId, requested.choice) }
   })
 
 const isSameStart = async (deps: Deps, run: Run, wanted: Choice): Promise<boolean> =>
   isDeepStrictEqual(run.choice, JSON.parse(JSON.stringify(wanted))) && (await isUntouched(deps, run))
 
 /**
- * Starts a run in one call. One under way (a step was tried, and it has not passed) is overwritten only if the caller
- * says so: somebody may work on it.
+ * Starts a run from the headless API. A run under way (a step was tried, and it is not accepted) is overwritten only if
+ * the caller says so: somebody may be working on it.
  */
 export async function startRunFromApi(
   deps: Deps,
@@ -77,8 +77,7 @@ async function refuseOverwriting(deps: Deps, partnerId: bigint): Promise<void> {
   if (!present) return
   await lockRun(deps, present)
   if (await isUntouched(deps, present)) return
-  const standing = progressOfRun(await showRun(deps, partnerId, present.run_id))
-  if (standing.state === 'accepted') return
-  const { passed, steps } = standing
+  const { state, passed, steps } = progressOfRun(await showRun(deps, partnerId, present.run_id))
+  if (state === 'accepted') return
   throw invalidRequest(localized('run-in-progress', { run: present.run_id, passed, steps }))
 }

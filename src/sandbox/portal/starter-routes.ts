@@ -12,10 +12,10 @@ import { productName } from './texts.ts'
 
 /** A seller's first program in one language: one file that implements every interface and sends the notices. */
 interface Starter {
-  /** As it is downloaded; also the last part of its address. */
+  /** Name of the download, and the last part of its URL. */
   readonly file: string
   readonly name: string
-  /** What has to be installed. */
+  /** Required installation. */
   readonly needs: string
   readonly fill: (values: Readonly<Record<string, string>>) => string
 }
@@ -31,7 +31,7 @@ export const STARTERS: readonly Starter[] = [
   starter('php', { file: 'seller.php', name: 'PHP', needs: 'PHP 7.4+' }, phpQuoted),
 ]
 
-/** What the starters sell, by the role in a test run: the same in each language. */
+/** The starters' products by their role in a test run, the same in each language. */
 export const STARTER_PRODUCTS: Readonly<Record<ProductRole, string>> = {
   main: 'TICKET',
   later: 'LATER',
@@ -41,7 +41,7 @@ export const STARTER_PRODUCTS: Readonly<Record<ProductRole, string>> = {
 }
 
 /**
- * The program with ids and address filled in; undefined for an unknown file. The clientSecret is not in it: it reads
+ * The program with ids and the platform's URL filled in; undefined for an unknown file. It reads the clientSecret from
  * the environment variable CLIENT_SECRET.
  */
 function starterFor({ config }: Deps, { clientId, partnerId }: SignedInPartner, file: string): string | undefined {
@@ -51,7 +51,7 @@ function starterFor({ config }: Deps, { clientId, partnerId }: SignedInPartner, 
 
 const named = z.object({ file: z.string() })
 
-/** Programs to start from, for partners that are signed in: the files hold their ids. */
+/** Starter programs, for signed-in partners: the files contain their ids. */
 export const starterRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.get('/starters', (request, reply) => {
     const t = textsFor(request)

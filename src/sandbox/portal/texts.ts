@@ -3,7 +3,7 @@ import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { type Detail, filled, type LocalizedText, type TextId } from '../../platform/lib/localized-text.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { ROOT } from '../../platform/lib/root.ts'
-import { keyOf, type Locale, type Translate, translator } from '../../platform/lib/web/locale.ts'
+import { keyOf, type Locale, type Translate } from '../../platform/lib/web/locale.ts'
 import { WORDS } from '../../platform/lib/web/worded.ts'
 import { interfaceNamed } from '../../ticketing/interfaces/index.ts'
 import type { MemberRefusal } from '../../ticketing/members/index.ts'
@@ -21,21 +21,18 @@ const MISTAKE_TEXTS: Readonly<Record<Locale, Readonly<Record<string, string>>>> 
   'zh-CN': JSON.parse(readFileSync(new URL('views/locales/mistakes.zh-CN.json', ROOT), 'utf8')),
 }
 
-/** What a mistake of a signature is and how to fix it, in the reader's language. */
+/** Explains a signature mistake and how to fix it. */
 export const explainMistake = (locale: Locale, name: string): string => MISTAKE_TEXTS[locale][name] ?? name
 
-/** The name of an interface in the reader's language; any other text as it is. */
+/** Other texts than names of interfaces are returned unchanged. */
 export const interfaceName = (name: string, t: Translate): string =>
   interfaceNamed(name) ? t(keyOf('sandbox.interface.', name)) : name
 
-export const interfaceTitle = (name: string, locale: Locale): string | undefined =>
-  interfaceNamed(name) && interfaceName(name, translator(locale))
-
-/** The name of an interface or a notice in the reader's language; any other text as it is. */
+/** Other texts than names of interfaces or notices are returned unchanged. */
 export const messageName = (name: string, t: Translate): string =>
   NOTICES.some((notice) => notice.name === name) ? t(keyOf('sandbox.docs.notice_', name)) : interfaceName(name, t)
 
-/** The texts of what the test engine knows by an id: their keys in views/locales follow from the id. */
+/** Ids of steps, checks and functions determine the keys of their texts in views/locales. */
 
 const keyPart = (id: string): string => id.replaceAll('-', '_')
 
@@ -44,7 +41,7 @@ export const stepName = (id: string, t: Translate): string => t(`sandbox.step.${
 /** What the person does now. */
 export const stepTodo = (id: string, t: Translate): string => t(`sandbox.step.${keyPart(id)}.todo`)
 
-/** What a check is called: one that failed is named for what went wrong. */
+/** Failed checks have names of their own, which say what went wrong. */
 export const checkText = (id: CheckId, t: Translate, passed = true): string =>
   t(`sandbox.${passed ? 'check' : 'check_failed'}.${keyPart(id)}`)
 
@@ -52,12 +49,12 @@ export const functionName = (id: FunctionId, t: Translate): string => t(`sandbox
 
 export const productName = (role: keyof Choice['products'], t: Translate): string => t(`sandbox.product.${role}`)
 
-/** What it is, in one sentence. */
+/** One sentence about it. */
 export const functionAbout = (id: FunctionId, t: Translate): string => t(`sandbox.function_about.${keyPart(id)}`)
 
 export const refusalText = (reason: RunRefusal['reason'], t: Translate): string => t(`sandbox.refusal.${reason}`)
 
-/** Reasons that are one mistake each, of the same name. */
+/** Reasons that are signature mistakes of the same name. */
 export const MISTAKES_ALONE: readonly TextId[] = ['partner-id-missing', 'query-signed']
 
 /** A text in the reader's language. */
@@ -66,7 +63,7 @@ export function localizedText(text: LocalizedText, t: Translate): string {
   return filled(text, WORDS[t.locale][text.id], (value, name) => shownValueOf(text.id, name, detailText(value, t), t))
 }
 
-/** Texts in which `state` and `to` are states of such a record. */
+/** The record whose states are in the values `state` and `to` of a text. */
 const STATES_IN: Readonly<Partial<Record<TextId, StatedRecord>>> = {
   'call-in-progress': 'order',
   'status-of-issued': 'order',
@@ -76,7 +73,7 @@ const STATES_IN: Readonly<Partial<Record<TextId, StatedRecord>>> = {
   'voucher-is': 'voucher',
 }
 
-/** Interfaces are named, mistakes explained; other values, and states in English, stay as they were answered. */
+/** Names interfaces, explains mistakes and, in Chinese, translates states; other values stay as they are. */
 function shownValueOf(text: TextId, name: string, value: string, t: Translate): string {
   if (name === 'interface') return interfaceName(value, t)
   const record = name === 'state' || name === 'to' ? STATES_IN[text] : undefined
@@ -92,7 +89,7 @@ function shownValueOf(text: TextId, name: string, value: string, t: Translate): 
 export const detailText = (detail: Detail, t: Translate): string =>
   typeof detail === 'string' ? detail : localizedText(detail, t)
 
-/** A detail of a check; the state of an order or refund with what it means. */
+/** A detail of a check; states of orders and refunds are explained. */
 export function valueText(id: CheckId, detail: Detail, t: Translate): string {
   const state = typeof detail === 'string' ? detail : detail.values.state
   if (typeof state !== 'string') return detailText(detail, t)
@@ -112,7 +109,7 @@ const VOUCHERS: readonly VoucherState[] = ['unused', 'used', 'refunded', 'void']
 const STATES = { order: Object.keys(ORDER_STATES), refund: Object.keys(REFUND_STATES), voucher: VOUCHERS } as const
 type StatedRecord = keyof typeof STATES
 
-/** What the state of an order, refund or voucher is called; one that only a newer process knows as it is. */
+/** The name of a state; states that only a newer version knows are returned unchanged. */
 export const recordStateText = (record: StatedRecord, state: string, t: Translate): string =>
   (STATES[record] as readonly string[]).includes(state) ? t(`sandbox.${record}_state.${state}`) : state
 

@@ -11,12 +11,12 @@ const secretText = z
   .max(1024)
   .refine((text) => !text.includes('\0'))
 
-// People paste clientId and clientSecret, so whitespace around them is dropped: issued values have none.
+// People paste their clientId, so surrounding whitespace is dropped: issued ids have none.
 const clientId = visibleLine(64).overwrite(normalName)
 
 /**
- * Without an address the clientSecret signs in. Before there were members the field was `client_secret`, which programs
- * still send.
+ * Without `mail` the password is the clientSecret. Before there were members the field was `client_secret`, which
+ * programs still send.
  */
 const signInFields = z
   .object({
@@ -35,7 +35,7 @@ export const signInForm = z
   .transform(({ client_secret, ...form }) => ({ password: client_secret, ...form }))
   .pipe(signInFields)
 
-/** Where to return to, whose sign-in, and what has just happened. Unusable values count as not given. */
+/** Invalid values are ignored. */
 export const signInQuery = z
   .object({
     return_to: z.string().optional().catch(undefined),
@@ -49,7 +49,7 @@ export const linkQuery = z.object({ token: z.string().max(128).catch('') }).catc
 
 export const forgottenForm = z.object({ client_id: clientId, mail: memberMail })
 
-/** A pasted field: trimmed as HTTP does it, without the header's name if it was pasted too; empty means not given. */
+/** A pasted field: trimmed like an HTTP header, and without the header's name if that was pasted too. */
 const pasted = (longest: number, header?: string) =>
   z
     .string()
@@ -61,7 +61,7 @@ const pasted = (longest: number, header?: string) =>
 const header = (name: string, longest: number) =>
   pasted(longest, name).transform((text) => (text === '' ? undefined : text.replaceAll('\r\n', '\n')))
 
-/** The parts of a signed call. Date or Authorization may be missing: that is a mistake with a name. */
+/** A signed call. Date and Authorization may be missing: the tool reports that as a mistake. */
 export const pastedForm = z.object({
   method: pasted(16)
     .transform((text) => text.toUpperCase() || 'POST')
@@ -74,10 +74,9 @@ export const pastedForm = z.object({
 })
 export type PastedForm = z.output<typeof pastedForm>
 
-/** The fields of a form as they came, to be shown again. */
+/** The fields of a form as typed, to be shown again. */
 export const asTyped = z.record(z.string(), z.string().catch('')).catch({})
 
-/** Which verdict to show. Unusable values count as not given. */
 export const verdictQuery = z.object({ test: z.string().optional().catch(undefined) }).catch({ test: undefined })
 
 /** The forms of the pages about members. */
@@ -91,8 +90,7 @@ export const memberChangeQuery = doneQuery(MEMBER_CHANGES)
 export const SECRET_CHANGES = ['switched', 'retired'] as const
 export const secretChangeQuery = doneQuery(SECRET_CHANGES)
 
-/** Which secret was the newest when the page was opened. */
+/** The newest secret when the page was opened. */
 export const rotateForm = z.object({ replaces: z.string().max(64) }).catch({ replaces: '' })
 
-/** Two passwords that are the same; the first problem is reported. */
 export const passwordForm = z.object({ password: memberPassword, password_again: repeatedPassword })

@@ -1,6 +1,7 @@
 export {
   examineReport,
   findReport,
+  findSigningKey,
   type ReportFacts,
   reportOfRun,
   storeReport,
@@ -8,4 +9,4 @@ export {
   type Verdict,
   verifyForm,
 } from './report.ts'
-export { reportKey } from './report-key.ts'
+export { reportKey, reportKeyPem } from './report-key.ts'

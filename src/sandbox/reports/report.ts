@@ -1,4 +1,4 @@
-import { type KeyObject, randomBytes, sign, verify } from 'node:crypto'
+import { randomBytes, sign, verify } from 'node:crypto'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { everyKey } from '../../platform/lib/crypto/keys.ts'
@@ -13,9 +13,9 @@ const when = z.iso.datetime()
 const count = z.int().min(0)
 const orderIds = listOf('orders', z.string().regex(/^\d{1,19}$/))
 
-/** What is signed. Ids are text, because they may exceed 2^53; times are ISO 8601 in UTC. */
+/** What is signed. Ids are text because they may exceed 2^53; times are ISO 8601 in UTC. */
 const reportContent = z.strictObject({
-  /** Distinguishes reports from anything else that the key may ever sign. */
+  /** Distinguishes reports from anything else the key may ever sign. */
   format: z.literal('gatehouse-sandbox-report-1'),
   /** PUBLIC_URL at that time. */
   issuer: z.string(),
@@ -25,18 +25,18 @@ const reportContent = z.strictObject({
   run_number: count,
   /** The system functions that were chosen. */
   functions: listOf('functions', z.string()),
-  /** In the order of the run; `attempts` up to the one that has passed. */
+  /** In run order. */
   steps: listOf('functions', z.strictObject({ id: z.string(), passed_at: when, attempts: count })),
-  /** The other steps: they may be left out, and what they need first was not there. Missing where there are none. */
+  /** Advisory steps whose prerequisites were missing. Left out if there are none. */
   not_tested: listOf('functions', z.string()).exactOptional(),
-  /** Orders that the platform's own records show as consumed and as refunded. */
+  /** Orders that the platform's own records show as consumed and as refunded, or some of them if there are many. */
   evidence: z.strictObject({ consumption: orderIds, refund: orderIds }),
   passed_at: when,
   service_version: z.string(),
 })
 type ReportContent = z.output<typeof reportContent>
 
-/** What the report says about the run; the rest is added when it is signed. */
+/** What the report says about the run; signing adds the rest. */
 export type ReportFacts = Omit<ReportContent, 'format' | 'issuer' | 'report_id' | 'service_version'>
 
 export const verifyForm = z.object({
@@ -44,8 +44,8 @@ export const verifyForm = z.object({
   signature: z.string().trim().catch(''),
 })
 
-/** Characters; a report has some ten thousand at most. */
-const LONGEST_REPORT = 65_536
+/** In characters; real reports have some ten thousand at most. */
+const MAX_REPORT_LENGTH = 65_536
 
 const ID = /^[\w-]{22}$/
 
@@ -66,15 +66,16 @@ function signReport({ keys }: Pick<Deps, 'keys'>, report: ReportContent): Signed
   return { content, signature: sign(null, Buffer.from(content), privateKey).toString('base64url'), keyId: jwk.kid }
 }
 
-/** Whether exactly this text was signed by us, with the present key or one from before SECRET_KEY was replaced. */
-export async function verifyReport({ db, keys }: ReportDeps, content: string, signature: string): Promise<boolean> {
-  if (!/^[\w-]{86}$/.test(signature)) return false
-  const signedBy = (key: KeyObject) => verify(null, Buffer.from(content), key, Buffer.from(signature, 'base64url'))
-  if (everyKey(keys).some((key) => signedBy(reportKey(key).publicKey))) return true
-  return (await store.findFormerKeys(db)).some(({ x }) => signedBy(publicReportKey(x)))
+/** Our key that signed exactly this text: the current one, or one from before SECRET_KEY was replaced. */
+export async function findSigningKey({ db, keys }: ReportDeps, content: string, signature: string) {
+  if (!/^[\w-]{86}$/.test(signature)) return undefined
+  const hasSigned = ({ x }: store.PublicKey) =>
+    verify(null, Buffer.from(content), publicReportKey(x), Buffer.from(signature, 'base64url'))
+  const own = everyKey(keys).map((key) => reportKey(key).jwk)
+  return own.find(hasSigned) ?? (await store.findFormerKeys(db)).find(hasSigned)
 }
 
-/** Keeps the public keys of SECRET_KEYS_OLD: reports can be verified when these are gone. */
+/** Stores the public keys of SECRET_KEYS_OLD, so that reports can still be verified once these are gone. */
 export async function storeReportKeys({ db, keys, clock }: Deps): Promise<void> {
   for (const other of keys.others) {
     const { kid, x } = reportKey(other).jwk
@@ -82,24 +83,24 @@ export async function storeReportKeys({ db, keys, clock }: Deps): Promise<void> 
   }
 }
 
-/** What a report turns out to be: `unreadable` is no report at all, `forged` was not signed by us in this form. */
+/** `unreadable`: not a report at all. `forged`: not signed by us in this form. */
 export type Verdict =
-  | { readonly verdict: 'genuine'; readonly report: ReportContent }
+  | { readonly verdict: 'genuine'; readonly report: ReportContent; readonly key: store.PublicKey }
   | { readonly verdict: 'forged' | 'unreadable' }
 
 /**
- * Verifies a report whatever its layout: whitespace and the order of names do not matter. A name that appears twice in
- * one object is refused, because nobody could know which of the two values was signed.
+ * Verifies a report regardless of whitespace and the order of names. Duplicate names in an object are refused, because
+ * it would be unclear which of the values was signed.
  */
 export async function examineReport(deps: ReportDeps, text: string, signature: string): Promise<Verdict> {
-  if (text.length > LONGEST_REPORT) return { verdict: 'unreadable' }
-  const read = reportContent.safeParse(jsonIn(text))
-  if (!read.success) return { verdict: 'unreadable' }
-  if (!(await verifyReport(deps, canonicalJson(read.data), signature))) return { verdict: 'forged' }
-  return { verdict: 'genuine', report: read.data }
+  if (text.length > MAX_REPORT_LENGTH) return { verdict: 'unreadable' }
+  const { data: report } = reportContent.safeParse(jsonIn(text))
+  if (!report) return { verdict: 'unreadable' }
+  const key = await findSigningKey(deps, canonicalJson(report), signature)
+  return key ? { verdict: 'genuine', report, key } : { verdict: 'forged' }
 }
 
-/** Signs and stores the report of a run, in the caller's transaction. A run keeps its first report. */
+/** Signs and stores a run's report in the caller's transaction. A run keeps its first report. */
 export async function storeReport(deps: Deps, runId: string, facts: ReportFacts): Promise<store.StoredReport> {
   const report_id = randomBytes(16).toString('base64url')
   const { content, signature, keyId } = signReport(deps, {
@@ -116,7 +117,7 @@ export async function storeReport(deps: Deps, runId: string, facts: ReportFacts)
   return kept
 }
 
-/** The report with this id, which cannot be guessed; undefined for any other text. */
+/** Report ids cannot be guessed. Undefined for any other text. */
 export const findReport = async ({ db }: Deps, reportId: string): Promise<store.StoredReport | undefined> =>
   ID.test(reportId) ? store.findReport(db, reportId) : undefined
 

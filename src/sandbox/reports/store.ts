@@ -4,7 +4,7 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 const report = z.object({
   run_id: z.string(),
   report_id: z.string(),
-  /** Canonical JSON, to the byte what was signed. */
+  /** Canonical JSON: the exact bytes that were signed. */
   content: z.string(),
   /** Ed25519, base64url. */
   signature: z.string(),
@@ -13,7 +13,7 @@ const report = z.object({
 })
 export type StoredReport = z.output<typeof report>
 
-/** Does nothing when the run has a report already. */
+/** Does nothing if the run already has a report. */
 export const insertReport = (db: Db, given: StoredReport): Promise<number> =>
   db.exec(
     sql`insert into sandbox_report (run_id, report_id, content, signature, key_id, created_at)
@@ -34,17 +34,18 @@ export const findReportOfRun = (db: Db, runId: string): Promise<StoredReport | u
     sql`select run_id, report_id, content, signature, key_id, created_at from sandbox_report where run_id = ${runId}`,
   )
 
-const formerKey = z.object({ kid: z.string(), x: z.string() })
-type FormerKey = z.output<typeof formerKey>
+const publicKey = z.object({ kid: z.string(), x: z.string() })
+/** Two fields of a JWK (report-key.ts). */
+export type PublicKey = z.output<typeof publicKey>
 
-/** Each replacement of SECRET_KEY leaves one; more are not tried. */
+/** Each replacement of SECRET_KEY adds one; no more than these are tried. */
 const MAX_FORMER_KEYS = 20
 
-/** Public keys that have signed reports before SECRET_KEY was replaced, the latest first. */
-export const findFormerKeys = (db: Db): Promise<FormerKey[]> =>
-  db.many(formerKey, sql`select kid, x from former_report_key order by ended_at desc, kid limit ${MAX_FORMER_KEYS}`)
+/** Public keys that signed reports before SECRET_KEY was replaced, latest first. */
+export const findFormerKeys = (db: Db): Promise<PublicKey[]> =>
+  db.many(publicKey, sql`select kid, x from former_report_key order by ended_at desc, kid limit ${MAX_FORMER_KEYS}`)
 
-export const insertFormerKey = (db: Db, { kid, x }: FormerKey, now: Date): Promise<number> =>
+export const insertFormerKey = (db: Db, { kid, x }: PublicKey, now: Date): Promise<number> =>
   db.exec(
     sql`insert into former_report_key (kid, x, ended_at) values (${kid}, ${x}, ${now}) on conflict (kid) do nothing`,
   )

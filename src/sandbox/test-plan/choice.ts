@@ -12,12 +12,12 @@ const product = z.string().trim().min(1).max(255).refine(isStorable, problem('mu
 
 const money = price().refine((value) => value >= 0 && value < 100_000_000, problem('must-be-payable'))
 
-/** What a run is made of. Products go by partnerDealId; the main one stands in for those left out. */
+/** What a run tests, and with which products (partnerDealId). Products left out default to the main one. */
 const chosen = z.strictObject({
   functions: listOf('functions', z.enum(FUNCTION_IDS)),
   products: z.strictObject({
     main: product,
-    /** Paid later (598). */
+    /** Tickets are issued later (598). */
     later: product.optional(),
     /** Refunded after review (602). */
     review: product.optional(),
@@ -25,17 +25,17 @@ const chosen = z.strictObject({
     level: product.optional(),
     sold_out: product.optional(),
   }),
-  /** Day of travel of dated products; tomorrow in Beijing if left out. */
+  /** Travel day of dated products; defaults to tomorrow in Beijing. */
   travel_date: date().optional(),
-  /** Yuan a ticket; if left out, as in the pulled product or price calendar. */
+  /** Yuan per ticket; defaults to the pulled product or price calendar. */
   unit_price: money.optional(),
   buy_price: money.optional(),
   quantity: z.coerce.number().int().min(1).max(10).default(2),
-  /** The only part that can be changed while the run is under way. */
+  /** The only part that can change while the run is under way. */
   conditions: conditions.optional(),
 })
 
-/** Functions that tell us a price. A partner without any of them states its prices in the choice. */
+/** Functions that tell us prices. Without any of them the choice has to name the prices. */
 const PRICED: readonly FunctionId[] = ['product-pull', 'price-calendar', 'level-price-calendar']
 
 export const choice = chosen.transform(complete).superRefine(({ functions, products, ...rest }, context) => {
@@ -55,7 +55,7 @@ export const choice = chosen.transform(complete).superRefine(({ functions, produ
 })
 export type Choice = z.output<typeof choice>
 
-/** A choice as a run has stored it: rules may have been others, and a newer process may know more functions. */
+/** A stored choice: it may follow older rules, and a newer version may know more functions. */
 export const storedChoice: z.ZodType<Choice> = z.looseObject({
   functions: z.array(z.custom<FunctionId>((id) => typeof id === 'string')),
   products: z.looseObject({
@@ -72,7 +72,7 @@ export const storedChoice: z.ZodType<Choice> = z.looseObject({
   conditions: storedConditions.optional(),
 })
 
-/** Adds the functions that every integration has; each once, in the order of FUNCTIONS. */
+/** Adds the required functions; each function once, in the order of FUNCTIONS. */
 function complete({ functions, ...rest }: z.output<typeof chosen>): z.output<typeof chosen> {
   const all = new Set<FunctionId>([...functions, ...REQUIRED_FUNCTIONS])
   return { ...rest, functions: FUNCTION_IDS.filter((id) => all.has(id)) }

@@ -1,16 +1,16 @@
 /**
- * What a partner's system can do. The engineer chooses, and the choice decides which steps the test run has. Adding a
- * function: an entry here, its text `sandbox.function.<id>`, its place on the form (pages/functions-form.ts), and the
- * `needs` of its steps.
+ * What a partner's system can do. The chosen functions decide which steps the test run has. To add a function: an entry
+ * here, its text `sandbox.function.<id>`, its place on the form (pages/functions-form.ts), and the `needs` of its
+ * steps.
  */
 
 interface SystemFunction {
   readonly id: string
-  /** Every integration has it. */
+  /** Part of every integration. */
   readonly required?: true
-  /** At least one function of a kind is chosen. */
+  /** At least one function of the kind has to be chosen. */
   readonly oneOf?: 'pay' | 'refund'
-  /** More tests of what is offered anyway: off until somebody chooses it. */
+  /** Additional tests of what is offered anyway; off by default. */
   readonly extra?: true
 }
 
@@ -45,9 +45,8 @@ export const FUNCTION_IDS = FUNCTIONS.map(({ id }) => id) as [FunctionId, ...Fun
 
 export const REQUIRED_FUNCTIONS = ALL.filter(({ required }) => required).map(({ id }) => id as FunctionId)
 
-/** Everything that a partner can offer, without the extra tests. */
+/** Everything but the additional tests. */
 export const OFFERED_FUNCTIONS = ALL.filter(({ extra }) => !extra).map(({ id }) => id as FunctionId)
 
-/** The functions for paying or for refunding, of which at least one is needed. */
 export const alternatives = (kind: 'pay' | 'refund'): FunctionId[] =>
   ALL.filter(({ oneOf }) => oneOf === kind).map(({ id }) => id as FunctionId)

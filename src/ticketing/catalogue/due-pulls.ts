@@ -7,17 +7,17 @@ import { hasLevels } from './price-store.ts'
 import { pullPrices } from './pull-prices.ts'
 import { pullProduct } from './pull-product.ts'
 
-/** Calls to one partner at once. */
-const AT_ONCE = 2
+/** Concurrent calls to one partner. */
+const CONCURRENCY = 2
 const BATCH = 50
-/** After this many failed calls the rest waits: the partner seems to be down. */
+/** A run stops after this many failed calls: the partner seems to be down. */
 const MAX_FAILURES = 3
-/** How long one run may hold its place among the jobs; what is left is queued behind those of other partners. */
+/** A run ends after this long, and what is left is queued behind the jobs of other partners. */
 const LONGEST_RUN_MS = 30_000
 
 export interface PullRun {
   readonly signal: AbortSignal
-  /** The functions that the partner has chosen; undefined: nobody asked it, so all are tried. */
+  /** The functions that the partner chose in the sandbox; undefined if it never chose, so every pull is tried. */
   readonly chosen?: ReadonlySet<string> | undefined
 }
 
@@ -34,16 +34,16 @@ export interface PullRunReport {
 }
 
 /**
- * Pulls what is due from a partner, longest due first; what it has not chosen to offer is due no longer, without a call. A run that finds nothing due was started by an operator, and
- * retries what was given up.
+ * Pulls what is due from a partner, oldest first. Pulls for functions that the partner has not chosen are dropped
+ * without a call. A run that finds nothing due was started by an operator, and retries the pulls that were given up.
  */
 export async function pullDue(deps: CallDeps, partnerId: bigint, options: PullRun): Promise<PullRunReport> {
   const run = new DuePulls(deps, partnerId, options)
   let batch = await run.next()
   if (batch.length === 0 && (await retryGivenUp(deps.db, partnerId)) > 0) batch = await run.next()
-  while (batch.length > 0 && !run.over) {
+  while (batch.length > 0 && !run.isOver) {
     await run.work(batch)
-    batch = run.over ? batch : await run.next()
+    batch = run.isOver ? batch : await run.next()
   }
   const left = (await nextDue(deps.db, partnerId, 1)).length > 0
   const problems = left ? [] : await takeUnreportedProblems(deps.db, partnerId)
@@ -54,23 +54,22 @@ export async function pullDue(deps: CallDeps, partnerId: bigint, options: PullRu
 class DuePulls {
   readonly #deps: CallDeps
   readonly #partnerId: bigint
-  readonly #signal: AbortSignal
-  readonly #chosen: ReadonlySet<string> | undefined
+  readonly #options: PullRun
   readonly #end = performance.now() + LONGEST_RUN_MS
   readonly #failed = new Set<string>()
   settled = 0
   failure: string | null = null
-  #refused = false
+  #isBreakerOpen = false
 
-  constructor(deps: CallDeps, partnerId: bigint, { signal, chosen }: PullRun) {
+  constructor(deps: CallDeps, partnerId: bigint, options: PullRun) {
     this.#deps = deps
     this.#partnerId = partnerId
-    this.#signal = signal
-    this.#chosen = chosen
+    this.#options = options
   }
 
-  get over(): boolean {
-    return this.#refused || this.#failed.size >= MAX_FAILURES || this.#signal.aborted || performance.now() >= this.#end
+  get isOver(): boolean {
+    const isDown = this.#isBreakerOpen || this.#failed.size >= MAX_FAILURES
+    return isDown || this.#options.signal.aborted || performance.now() >= this.#end
   }
 
   /** Due pulls that have not failed in this run. */
@@ -81,49 +80,56 @@ class DuePulls {
 
   async work(batch: readonly DuePull[]): Promise<void> {
     const waiting = [...batch]
-    const lane = async () => {
-      for (let pull = waiting.shift(); pull && !this.over; pull = waiting.shift()) await this.#pull(pull)
+    const worker = async () => {
+      for (let pull = waiting.shift(); pull && !this.isOver; pull = waiting.shift()) {
+        await this.#pull(pull).catch((error: unknown) => {
+          waiting.length = 0
+          throw error
+        })
+      }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, lane))
+    // All of them, so that no call is under way after a failure.
+    const ends = await Promise.allSettled(Array.from({ length: CONCURRENCY }, worker))
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
 
   async #pull(pull: DuePull): Promise<void> {
     const { db } = this.#deps
-    const of = { partner_id: this.#partnerId, partner_deal_id: pull.partner_deal_id }
-    const asked = await this.#interfaceFor(pull)
-    if (!this.#isChosen(asked)) {
+    const product = { partner_id: this.#partnerId, partner_deal_id: pull.partner_deal_id }
+    const name = await this.#interfaceFor(pull)
+    if (!this.#isChosen(name)) {
       await clearDue(db, this.#partnerId, pull)
       this.settled++
       return
     }
     const options = { background: true, cause: { kind: 'notice', ref: pull.notice } } as const
     const { failure, problems } =
-      asked === 'product-pull'
-        ? await pullProduct(this.#deps, of, options)
-        : await pullPrices(this.#deps, { ...of, level: asked === 'level-price-calendar' }, options)
+      name === 'product-pull'
+        ? await pullProduct(this.#deps, product, options)
+        : await pullPrices(this.#deps, { ...product, level: name === 'level-price-calendar' }, options)
     if (failure) return this.#fail(pull, failure)
     if (problems.length > 0) await giveUpDue(db, this.#partnerId, pull, entryProblemsText(problems))
     else await clearDue(db, this.#partnerId, pull)
     this.settled++
   }
 
-  /** Prices come from the calendar that has been pulled before, or else from the only one that is chosen. */
+  /** Prices come from the kind of calendar that was pulled before, else from the only one that is chosen. */
   async #interfaceFor({ partner_deal_id: partnerDealId, kind }: DuePull) {
     if (kind === 'product') return 'product-pull'
     const known = await hasLevels(this.#deps.db, { partnerId: this.#partnerId, partnerDealId })
     return known || !this.#isChosen('price-calendar') ? 'level-price-calendar' : 'price-calendar'
   }
 
-  /** Functions that call an interface have its name. */
+  /** A function has the name of the interface that it calls. */
   #isChosen(name: string): boolean {
-    return this.#chosen?.has(name) ?? true
+    return this.#options.chosen?.has(name) ?? true
   }
 
   #fail(pull: DuePull, { kind, detail }: CallProblem): void {
     this.#failed.add(nameOf(pull))
     this.failure ??= `${kind}: ${maskedReason(detail)}`
-    // Not even tried, and the next one would not be either.
-    this.#refused ||= kind === 'breaker'
+    // The next call would not be made either.
+    this.#isBreakerOpen ||= kind === 'breaker'
   }
 }
 

@@ -7,22 +7,23 @@ import type { SaleState } from './product-store.ts'
 
 export type PullKind = 'product' | 'prices'
 
-/** What a notice says of a product: the pulls that it makes due, and null if it does not mention the sale. */
+/** What a notice says about a product; `saleState` is null if it does not mention the sale. */
 export interface ProductNews {
   readonly partnerDealId: string
   readonly saleState: SaleState | null
+  /** The pulls that it makes due. */
   readonly pulls: readonly PullKind[]
 }
 
-/** Why products changed, and by which kind of notice. */
+/** Why products changed, and the kind of notice that reported it. */
 export interface NewsCause {
   readonly cause: Cause
   readonly notice: 'deal-change' | 'level-prices'
 }
 
 /**
- * Creates or marks products, each once in the list, notes what is to be pulled, and writes the history, in one statement.
- * Rows are locked in the order of their names, so notices about the same products cannot block each other.
+ * Creates or marks products, records what has to be pulled, and writes the history, in one statement. `news` names each
+ * product once. Rows are locked in the order of their ids, so notices about the same products cannot deadlock.
  */
 export const saveNews = (
   db: Db,
@@ -67,13 +68,13 @@ const duePull = z.object({
   partner_deal_id: z.string(),
   kind: z.enum(['product', 'prices']),
   notices: z.string(),
-  /** The kind of the newest one. */
+  /** The kind of the newest notice. */
   notice: z.string(),
 })
 /** `notices` shows whether a newer notice has arrived. */
 export type DuePull = z.output<typeof duePull>
 
-/** The pulls that have been due longest. */
+/** Pulls that are due, oldest first. */
 export const nextDue = (db: Db, partnerId: bigint, limit: number): Promise<DuePull[]> =>
   db.many(
     duePull,
@@ -89,7 +90,7 @@ export const clearDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, not
           and notices = ${notices}`,
   )
 
-/** Gives it up, unless a newer notice has arrived. */
+/** Marks it as given up, unless a newer notice has arrived. */
 export const giveUpDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, notices }: DuePull, problem: string) =>
   db.exec(
     sql`update pull_due set problem = ${problem}
@@ -97,11 +98,11 @@ export const giveUpDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, no
           and notices = ${notices}`,
   )
 
-/** Makes due what was given up; the number of these pulls. */
+/** Makes the pulls that were given up due again; returns how many. */
 export const retryGivenUp = (db: Db, partnerId: bigint): Promise<number> =>
   db.exec(sql`update pull_due set problem = null, told = false where partner_id = ${partnerId} and problem is not null`)
 
-/** The problems that were not reported yet; marks them as reported. */
+/** Problems that were not reported yet; marks them as reported. */
 export const takeUnreportedProblems = (db: Db, partnerId: bigint): Promise<string[]> =>
   db.values(
     z.string(),

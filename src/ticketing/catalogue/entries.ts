@@ -5,7 +5,7 @@ import { jsonFields, saysSuccess } from '../interfaces/index.ts'
 import type { CallProblem, CallResult } from '../partner-calls/index.ts'
 import type { Entry } from './product-store.ts'
 
-/** A problem of one entry of a list, by its day or product, else its position, and the field's path. */
+/** A problem with one entry of a list. The entry is named by its day or product, else by its position. */
 export interface EntryProblem extends ShapeProblem {
   readonly entry: string
 }
@@ -16,26 +16,26 @@ export interface Entries<Parsed> {
 }
 
 /**
- * After this many problems the rest of the list is not read: the whole list is wrong then, and every invalid entry
- * costs time. A page of fifty products in each of which everything is missing has a thousand.
+ * Reading stops after this many problems: each invalid entry takes time, and such a list is wrong as a whole. A page of
+ * fifty products without any of their fields has a thousand.
  */
 export const MAX_ENTRY_PROBLEMS = 1_000
 
-/** The answer of an interface whose `body` is a list. */
+/** Schema of an answer whose `body` is a list. */
 type ListAnswer = z.ZodObject<{ readonly body: z.ZodArray }>
 type EntryOf<Answer extends ListAnswer> = z.output<Answer['shape']['body']['element']>
 
 export interface ListRead<Answer extends ListAnswer> extends Entries<EntryOf<Answer>> {
-  /** The other fields, the list empty; undefined if one is invalid, or for "will follow". */
+  /** The answer with an empty list; undefined if a field beside the list is invalid, or for "will follow". */
   readonly fields: z.output<Answer> | undefined
   /** Entries received, valid or not. */
   readonly received: number
 }
 
 /**
- * The entries of an answer that is a list. One that does not match the interface's schema is reported field by field
- * and does not affect the others; so are invalid fields beside the list. A failure if the partner does not report
- * success, sends no list, or sends one that is too long: a failure is never treated as an empty list.
+ * Reads the entries of an answer that is a list. Invalid entries, and invalid fields beside the list, are reported
+ * field by field and do not affect the valid entries. Returns the failure if the partner does not report success, sends
+ * no list or one that is too long: a failure is never treated as an empty list.
  */
 export function readEntries<Answer extends ListAnswer>(
   result: CallResult<z.output<Answer>>,
@@ -47,7 +47,7 @@ export function readEntries<Answer extends ListAnswer>(
   const list: readonly unknown[] | undefined = Array.isArray(body) ? body : undefined
   if (result.outcome === 'success') {
     const fields = result.answer
-    // A type of any interface: the compiler does not see whose entries these are.
+    // The compiler cannot relate the answer's type to its entries.
     const parsed = fields.body as readonly EntryOf<Answer>[]
     const good = parsed.map((entry, index) => ({ parsed: entry, raw: jsonFields(list?.[index]) }))
     return { fields, received: good.length, good, problems: [] }
@@ -70,16 +70,16 @@ export function readEntries<Answer extends ListAnswer>(
   return { fields: 'value' in fields ? fields.value : undefined, received: list.length, good, problems }
 }
 
-/** The path of a problem that is not about an entry. */
+/** Stands in for the entry in a problem that is not about one. */
 export const WHOLE = 'the answer'
 
 const nameOf = (raw: unknown, index: number): string => {
   const { date, priceDate, partnerDealId } = jsonFields(raw)
   const name = date ?? priceDate ?? partnerDealId
-  return typeof name === 'string' || typeof name === 'number' ? echo(String(name)) : `[${index}]`
+  return ['string', 'number', 'bigint'].includes(typeof name) ? echo(String(name)) : `[${index}]`
 }
 
-/** `d-1: title is required; …`, at most five of them, and whether there are more. */
+/** `d-1: title is required; …`: the first five problems, and whether there are more. */
 export function entryProblemsText(problems: readonly EntryProblem[]): string {
   const shown = problems.slice(0, MAX_PROBLEMS).map(({ entry, path, problem }) => `${entry}: ${path} ${problem}`.trim())
   return [...shown, ...(problems.length > shown.length ? ['and more'] : [])].join('; ')

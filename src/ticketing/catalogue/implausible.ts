@@ -14,11 +14,9 @@ import { type EntryProblem, MAX_ENTRY_PROBLEMS } from './entries.ts'
 import { usualPrices } from './price-store.ts'
 import { type Entry, findProduct, type ProductKey } from './product-store.ts'
 
-const BEFORE = localized('median-stored')
-
 /**
- * What looks like a mistake in the entries of an answer, by themselves and beside what is stored of their products
- * (REFERENCE "Values that look like mistakes"). To be asked before the entries are stored.
+ * What looks like a mistake in the entries of an answer, on their own and compared with what is stored of their
+ * products (REFERENCE "Values that look like mistakes"). Call it before the entries are stored.
  */
 export async function implausibleValues(
   db: Db,
@@ -44,10 +42,14 @@ async function comparedWithPrices(
 ): Promise<ImplausibleValue[]> {
   const id = partnerDealId ?? body[0]?.partnerDealId
   if (id === undefined) return []
-  return implausiblePrices(body, await usualPrices(db, { partnerId, partnerDealId: String(id) }), BEFORE)
+  return implausiblePrices(
+    body,
+    await usualPrices(db, { partnerId, partnerDealId: String(id) }),
+    localized('median-stored'),
+  )
 }
 
-/** Compares products with prices of their own (open date). */
+/** Only open-date products have prices of their own. */
 async function comparedWithProducts(
   db: Db,
   partnerId: bigint,
@@ -69,7 +71,7 @@ async function comparedWithProducts(
   return implausible
 }
 
-/** Implausible values as a report of a pull lists them, each entry by its day or product. */
+/** Implausible values as the report of a pull lists them; `nameOf` gives the day or product of an entry. */
 export const implausibleWarnings = (
   implausible: readonly ImplausibleValue[],
   nameOf: (index: number) => string,

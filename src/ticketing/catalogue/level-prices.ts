@@ -11,7 +11,7 @@ import { applyProductChange } from './product-change.ts'
 import { type Entry, lockProduct, nextAsked, type ProductKey } from './product-store.ts'
 import { namedPrice, onlyRequested, storePrices } from './pull-prices.ts'
 
-/** Days of one product's level price calendar from the partner's notice; every entry matches its schema. */
+/** Days of one product's level price calendar, from a notice; every entry matches its schema. */
 export interface ReportedLevelPrices {
   readonly partnerDealId: string
   readonly startTime: string
@@ -21,14 +21,15 @@ export interface ReportedLevelPrices {
   readonly entries: readonly Entry[]
 }
 
-/** Tickets are sold at most a year ahead, and a season may be sent a little earlier; yesterday may arrive late. */
+/** Tickets are sold a year ahead at most, and a season may be sent a little earlier. Yesterday's may arrive late. */
 const DAYS_AHEAD = 400
 const DAYS_BACK = 1
 
 /**
- * Stores the entries; a product that is not known here becomes so, as by a notice of its information. What the notice does not mention stays: a closed day has a stock of 0, and a calendar may come in
- * several notices. Days out of range, and more entries than a pull may have, are refused, so that the stored entries
- * cannot grow without limit.
+ * Stores the entries. A product that is not known yet is created and pulled, as after a notice that it has changed.
+ * Days that the notice does not mention stay: a closed day has a stock of 0, and a calendar may come in several
+ * notices. Days out of range, and more entries than a pull may have, are refused, so that what is stored cannot grow
+ * without limit.
  */
 export async function applyLevelPrices(
   deps: Deps,
@@ -51,8 +52,8 @@ export async function applyLevelPrices(
   )
   const { good: prices } = onlyRequested({ good, problems: [] }, partnerDealId, range)
   await inTransaction(deps, async (inside, db) => {
-    await makeKnown(inside, key, cause)
-    const asked = await nextAsked(db) // after the lock, so that it is the newest
+    await ensureProduct(inside, key, cause)
+    const asked = await nextAsked(db) // taken under the lock, so that it is the newest
     await storePrices(inside, { ...key, ...range, level: true, prices, complete: false, asked }, cause)
     const { most } = LIST_LIMITS.prices
     if ((await countPrices(db, key, first)) > most) {
@@ -61,8 +62,8 @@ export async function applyLevelPrices(
   })
 }
 
-/** And locked until the caller's transaction ends. */
-async function makeKnown(deps: Deps, key: ProductKey, cause: Cause): Promise<void> {
+/** Creates the product unless it exists, and locks it until the caller's transaction ends. */
+async function ensureProduct(deps: Deps, key: ProductKey, cause: Cause): Promise<void> {
   if (await lockProduct(deps.db, key)) return
   await applyProductChange(deps, key.partnerId, [{ partnerDealId: key.partnerDealId, status: 2 }], {
     cause,

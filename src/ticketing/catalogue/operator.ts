@@ -15,13 +15,12 @@ interface Pulled {
   readonly problems: readonly object[]
 }
 
-/** What was stored stays, whatever else failed. */
 const verdict = ({ failure, problems }: Pulled): Verdict =>
   failure || problems.length > 0
     ? { tone: 'bad', text: 'catalogue.not_all_pulled' }
     : { tone: 'good', text: 'catalogue.pulled' }
 
-/** Why the call failed, beside the numbers. */
+/** The report, with the reason of a failed call. */
 const told = ({ failure, ...report }: Pulled): object => ({
   ...(failure ? { detail: failure.detail, code: failure.code } : {}),
   ...report,

@@ -29,14 +29,14 @@ export interface PricesToSave extends ProductKey {
   readonly complete: boolean
 }
 
-/** Whether nothing of the product's prices was asked for later. */
-export const isNewest = async (db: Db, { partnerId, partnerDealId }: ProductKey, asked: bigint): Promise<boolean> =>
+/** Whether no later question about the product's prices was answered before; records this one as the newest. */
+export const claimNewest = async (db: Db, { partnerId, partnerDealId }: ProductKey, asked: bigint): Promise<boolean> =>
   (await db.exec(
     sql`update product set prices_asked = ${asked}
         where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and prices_asked < ${asked}`,
   )) > 0
 
-/** Stores the calendar of a range of days; returns how many entries are new or changed, and how many were removed. */
+/** Stores the calendar of a range of days. `changed` counts entries that are new or differ. */
 export const savePrices = (
   db: Db,
   { partnerId, partnerDealId, from, to, level, prices, complete }: PricesToSave,
@@ -75,7 +75,7 @@ export const savePrices = (
     select (select count(*)::int from changed) as changed, (select count(*)::int from removed) as removed`,
   )
 
-/** How many stored entries are within the range, and how many of them the pulled calendar no longer has. */
+/** How many days and entries are stored within the range, and how many entries the pulled calendar no longer has. */
 export const countGone = (db: Db, { partnerId, partnerDealId, from, to, level, prices }: PricesToSave) =>
   db.one(
     z.object({ days: z.number(), entries: z.number(), gone: z.number() }),
@@ -89,7 +89,7 @@ export const countGone = (db: Db, { partnerId, partnerDealId, from, to, level, p
           and p.price_date between ${from}::date and ${to}::date and (p.partner_primary_key <> '') = ${level}`,
   )
 
-/** Records that the partner has removed most of a calendar; returns when it first did so with the same content. */
+/** Records that the partner has removed most of a calendar; returns when it first sent that same content. */
 export const noteRemoval = (
   db: Db,
   { partnerId, partnerDealId, level }: Pick<PricesToSave, 'partnerId' | 'partnerDealId' | 'level'>,
@@ -115,7 +115,7 @@ export const forgetRemoval = (
         where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and level = ${level}`,
   )
 
-/** The median of each kind of price that is stored of the product, in yuan. */
+/** The median of each kind of stored price of the product, in yuan. */
 export const usualPrices = async (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<UsualPrices> => {
   const { market, sale, settlement } = await db.one(
     z.object({ market: money, sale: money, settlement: money }),
@@ -135,7 +135,7 @@ export const hasLevels = (db: Db, { partnerId, partnerDealId }: ProductKey): Pro
           and partner_deal_id = ${partnerDealId} and partner_primary_key <> '') as levels`,
   )
 
-/** How many entries the calendar has from that day on. */
+/** Entries of the calendar from that day on. */
 export const countPrices = (db: Db, { partnerId, partnerDealId }: ProductKey, from: string): Promise<number> =>
   db.value(
     z.number(),
@@ -165,7 +165,7 @@ export const pricesFrom = (db: Db, { partnerId, partnerDealId }: ProductKey, fro
         order by price_date, partner_primary_key`,
   )
 
-/** Keys of the sessions and ticket kinds on sale on a day; an empty one where the calendar is plain. */
+/** Keys of the sessions and ticket kinds on sale on a day; the key is empty in a plain calendar. */
 export const keysOnSale = (db: Db, { partnerId, partnerDealId }: ProductKey, day: string): Promise<string[]> =>
   db.values(
     z.string(),

@@ -23,7 +23,7 @@ const EFFECTS: Readonly<Record<ProductChange['status'], Effect>> = {
   5: { pull: 'prices' },
 }
 
-/** Creates or marks the products and records what to pull from the partner, all or nothing. */
+/** Creates or marks the products and records what to pull from the partner, atomically. */
 export async function applyProductChange(
   deps: Deps,
   partnerId: bigint,
@@ -37,7 +37,7 @@ export async function applyProductChange(
   })
 }
 
-/** Each product once; the last entry about its sale counts. */
+/** Merges changes of the same product; the last one about its sale wins. */
 function newsOf(changes: readonly ProductChange[]): ProductNews[] {
   const news = new Map<string, { saleState: SaleState | null; pulls: Set<PullKind> }>()
   for (const { partnerDealId, status } of changes) {
@@ -50,7 +50,7 @@ function newsOf(changes: readonly ProductChange[]): ProductNews[] {
   return [...news].map(([partnerDealId, { saleState, pulls }]) => ({ partnerDealId, saleState, pulls: [...pulls] }))
 }
 
-/** Works through what is due to be pulled from the partner; one run at a time, whatever worker it is on. */
+/** Queues a run of the pulls that are due from the partner. Runs of one partner never overlap, on whatever worker. */
 export const queuePulls = (db: Db, partnerId: bigint, runAt?: Date): Promise<number> => {
   const key = `pull-due:${partnerId}`
   return enqueue(db, 'pull-due', { partnerId: String(partnerId) }, { key, queue: key, ...(runAt ? { runAt } : {}) })

@@ -32,7 +32,9 @@ export interface Mark extends ProductKey {
   readonly saleState: SaleState | null
 }
 
-/** Creates or marks a product and writes its history, if anything changed; the row stays locked until the end of the transaction. */
+/**
+ * Creates or marks a product, and writes history if anything changed. The row stays locked until the transaction ends.
+ */
 export const markProduct = (
   db: Db,
   { partnerId, partnerDealId, saleState }: Mark,
@@ -55,7 +57,7 @@ export const markProduct = (
     where before.sale_state is distinct from saved.sale_state`,
   )
 
-/** The number of a question to a partner, to be taken before it is asked: of two answers, the one asked for later is newer. */
+/** A sequence number, taken before the partner is asked: of two answers, the one with the larger number is newer. */
 export const nextAsked = (db: Db): Promise<bigint> => db.value(z.coerce.bigint(), sql`select nextval('pull_asked')`)
 
 export const lockProduct = (db: Db, { partnerId, partnerDealId }: ProductKey) =>
@@ -143,8 +145,8 @@ const offer = z.object({
 export type Offer = z.output<typeof offer>
 
 /**
- * What the platform asks and pays for one ticket: from the price calendar on a day, else from the product itself, which
- * is stored as it came: an empty text is no price.
+ * The sale and settlement price of one ticket: from the price calendar on a day, else from the product itself. That is
+ * stored as received, so a price may be an empty text.
  */
 export const findOffer = (
   db: Db,

@@ -12,15 +12,15 @@ import { type PullReport, pullProducts } from './pull-product.ts'
 const PAGE_SIZE = 50
 const MAX_PAGES = 10_000
 const MAX_ENTRIES = MAX_PAGES * PAGE_SIZE
-/** An operator waits for the answer, also while the last page is tried three times; a slow partner could go on for days. */
+/** An operator waits for the result, including three tries of the last page. A slow partner could take days. */
 const LONGEST_S = COMMAND_WAITS_S - 120
 const TRIES = 3
 const PAUSE_MS = 1_000
 
 /**
- * Pulls a partner's whole catalogue page by page, and keeps what it has when a page fails three times. It ends when the
- * partner's total is reached or a page has nothing new: the size of a page proves nothing, because a partner may send
- * smaller pages than requested, or ignore paging. After eight minutes it keeps what it has, too.
+ * Pulls a partner's whole catalogue page by page. It ends when the partner's total is reached or a page has nothing
+ * new: the size of a page proves nothing, because a partner may send smaller pages than requested, or ignore paging.
+ * When a page fails three times, or after eight minutes, what was pulled so far is kept.
  */
 export const pullCatalogue = operation(
   onePartner,
@@ -61,13 +61,13 @@ export const pullCatalogue = operation(
   },
 )
 
-/** Without this problem, half a catalogue would look complete. */
+/** Without it, half a catalogue would look complete. */
 const countProblem = (expected: number | null, different: number): EntryProblem[] =>
   expected === null || expected === different
     ? []
     : [{ entry: WHOLE, path: 'totalSize', problem: localized('total-differs', { expected, different }) }]
 
-/** Reading is safe to repeat; full jitter keeps several pulls from hitting a partner in step. */
+/** Reads are safe to retry; full jitter keeps concurrent pulls from retrying in step. */
 async function pullPage(deps: CallDeps, partnerId: bigint, currentPage: number, cause: CallCause) {
   const request = { method: 'page', currentPage, pageSize: PAGE_SIZE } as const
   for (let attempt = 1; ; attempt++) {

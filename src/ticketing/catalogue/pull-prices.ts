@@ -19,10 +19,10 @@ import type { PartnerWithSecrets } from '../partners/index.ts'
 import { type Entries, type EntryProblem, readEntries } from './entries.ts'
 import { implausibleValues, implausibleWarnings } from './implausible.ts'
 import {
+  claimNewest,
   countGone,
   forgetRemoval,
   hasLevels,
-  isNewest,
   noteRemoval,
   type Price,
   type PricesToSave,
@@ -38,7 +38,7 @@ interface Range {
   readonly to: string
 }
 
-/** A price of the product that the entry names. */
+/** A price, with the product that the entry names. */
 type NamedPrice = Price & { readonly dealId: string }
 
 /** The fields that entries of both kinds of calendar have. */
@@ -67,7 +67,7 @@ export const namedPrice = (
   details: raw,
 })
 
-/** Only the requested entries: this product, these days; of two entries for the same day and key, the later one. */
+/** Keeps the entries of the requested product and days; of two entries for the same day and key, the later one. */
 export function onlyRequested(
   { good, problems }: { readonly good: readonly NamedPrice[]; readonly problems: readonly EntryProblem[] },
   partnerDealId: string,
@@ -78,28 +78,30 @@ export function onlyRequested(
   for (const { dealId, ...price } of good) {
     const { price_date: day, partner_primary_key: key } = price
     if (dealId !== partnerDealId) {
-      unrequested.push({ entry: day, path: 'partnerDealId', problem: `is ${dealId}; requested was ${partnerDealId}` })
+      const problem = localized('about-another', { named: echo(dealId), order: partnerDealId })
+      unrequested.push({ entry: day, path: 'partnerDealId', problem })
     } else if (day < from || day > to) {
-      unrequested.push({ entry: day, path: 'date', problem: `is not between ${from} and ${to}` })
+      unrequested.push({ entry: day, path: 'date', problem: localized('not-between', { from, to }) })
     } else byKey.set(`${day} ${key}`, price)
   }
   return { good: [...byKey.values()], problems: [...problems, ...unrequested] }
 }
 
 /**
- * Stores (a part of) a calendar, with history. An incomplete one removes nothing; `held`: why removals wait. Undefined, and
- * nothing is stored, where prices of the product that were asked for later are stored already.
+ * Stores (a part of) a calendar, with history. An incomplete one removes nothing; `held` says why removals wait.
+ * Returns undefined, and stores nothing, if prices that were requested later are already stored.
  */
 export async function storePrices(deps: Deps, { asked, ...prices }: PricesToSave & { asked: bigint }, cause: Cause) {
   const at = { cause, now: deps.clock.now() }
   return inTransaction(deps, async (inside, db) => {
     await markProduct(db, { ...prices, saleState: null }, at)
-    if (!(await isNewest(db, prices, asked))) return undefined
+    if (!(await claimNewest(db, prices, asked))) return undefined
     const held = await heldRemoval(inside, prices)
     const stored = await savePrices(db, { ...prices, complete: prices.complete && !held }, at.now)
     const lost = held ? 'most entries would be removed, so none are' : `${stored.removed} removed`
-    const said = `${prices.from} to ${prices.to}: ${stored.changed} new or changed, ${lost}`
-    if (held || stored.changed + stored.removed > 0) await recordProductChange(db, prices, { prices: [null, said] }, at)
+    const summary = `${prices.from} to ${prices.to}: ${stored.changed} new or changed, ${lost}`
+    if (held || stored.changed + stored.removed > 0)
+      await recordProductChange(db, prices, { prices: [null, summary] }, at)
     return { ...stored, held: held ? [held] : [] }
   })
 }
@@ -108,9 +110,9 @@ export async function storePrices(deps: Deps, { asked, ...prices }: PricesToSave
 const SHORT_DAYS = 10
 
 /**
- * If most of a calendar is suddenly gone, that is more likely a mistake of the partner (its database is down, a filter
- * is wrong) than its intention. Nothing is removed then until the partner sends the same calendar again, a minute later
- * (PRICE_REMOVAL_HOLD_S). New and changed entries are stored anyway. Operators can read the problem.
+ * If most of a calendar is suddenly gone, the partner has more likely made a mistake (its database is down, a filter is
+ * wrong) than meant it. So nothing is removed until the partner sends the same calendar again, at least
+ * PRICE_REMOVAL_HOLD_S later. New and changed entries are stored anyway, and operators see the problem.
  */
 async function heldRemoval({ config, db, clock }: Deps, prices: PricesToSave): Promise<EntryProblem | undefined> {
   if (!prices.complete || config.PRICE_REMOVAL_HOLD_S === 0) return undefined
@@ -119,7 +121,7 @@ async function heldRemoval({ config, db, clock }: Deps, prices: PricesToSave): P
     const now = clock.now()
     const saidAt = await noteRemoval(db, prices, digestOf(prices), now)
     if (now < addSeconds(saidAt, config.PRICE_REMOVAL_HOLD_S)) {
-      const problem = `no longer has ${gone} of ${entries} stored entries; they are kept until the same is pulled again, at least ${config.PRICE_REMOVAL_HOLD_S} seconds later`
+      const problem = localized('removal-held', { gone, entries, seconds: config.PRICE_REMOVAL_HOLD_S })
       return { entry: `${prices.from} to ${prices.to}`, path: 'body', problem }
     }
   }
@@ -133,7 +135,7 @@ const digestOf = ({ from, to, prices }: PricesToSave): Buffer =>
   )
 
 const DAYS = 90
-/** How often a calendar is asked for that is overtaken each time. */
+/** How often a calendar is requested while newer prices keep overtaking it. */
 const TRIES = 3
 
 /** The result of a pull of a price calendar. */
@@ -154,8 +156,8 @@ export interface PriceReport {
 }
 
 /**
- * Pulls a price calendar and stores its complete entries; safe to repeat. One that is overtaken by newer prices is asked for
- * again, because those may be of other days.
+ * Pulls a price calendar and stores its complete entries; safe to repeat. If newer prices overtake it, it is requested
+ * again, because those may be for other days.
  */
 export const pullPrices = operation(
   priceRange,
@@ -177,7 +179,7 @@ export const pullPrices = operation(
   },
 )
 
-/** Undefined if it was overtaken. */
+/** Undefined if newer prices were stored meanwhile. */
 async function pullOnce(
   deps: CallDeps,
   partner: PartnerWithSecrets,
@@ -189,13 +191,13 @@ async function pullOnce(
   const level = wanted ?? (await hasLevels(deps.db, key))
   const ask = level ? askLevels : askDays
   const asked = await nextAsked(deps.db)
-  const { callId, pending, listed, prices } = await ask(deps, partner, { ...range, partnerDealId }, options)
+  const { callId, pending, hasList, prices } = await ask(deps, partner, { ...range, partnerDealId }, options)
   const report = { ...range, pulled: 0, changed: 0, removed: 0, problems: [], will_follow: pending, failure: null }
   if ('kind' in prices) return { ...report, warnings: [], failure: prices }
   const warnings = await warningsOf(deps, key, level, prices.good)
   if (pending) return { ...report, warnings }
   const { good, problems } = onlyRequested(prices, partnerDealId, range)
-  const toSave = { ...key, ...range, level, prices: good, complete: listed && problems.length === 0, asked }
+  const toSave = { ...key, ...range, level, prices: good, complete: hasList && problems.length === 0, asked }
   const done = await storePrices(deps, toSave, { kind: 'call', id: callId })
   if (!done) return undefined
   const { held, ...stored } = done
@@ -214,51 +216,56 @@ async function warningsOf(
   return implausibleWarnings(implausible, (index) => prices[index]?.price_date ?? '')
 }
 
-interface Wanted extends Range {
+interface CalendarRequest extends Range {
   readonly partnerDealId: string
 }
-interface Asked {
+interface CalendarAnswer {
   readonly callId: string
   readonly pending: boolean
   /** Whether the partner sent a list: a missing one is read as empty, but removes no days. */
-  readonly listed: boolean
+  readonly hasList: boolean
   readonly prices: { readonly good: readonly NamedPrice[]; readonly problems: readonly EntryProblem[] } | CallProblem
 }
 
 async function askDays(
   deps: CallDeps,
   partner: PartnerWithSecrets,
-  wanted: Wanted,
+  { partnerDealId, from, to }: CalendarRequest,
   options: PullOptions,
-): Promise<Asked> {
-  const body = { partnerDealId: wanted.partnerDealId, startTime: wanted.from, endTime: wanted.to }
+): Promise<CalendarAnswer> {
+  const body = { partnerDealId, startTime: from, endTime: to }
   const result = await callPartner(deps, partner, 'price-calendar', body, options)
   const entries = readEntries(result, priceCalendar.answer, 'prices')
-  return asked(result, entries, (entry) => ({ ...entry, dealId: entry.partnerDealId, priceDate: entry.date, key: '' }))
+  return calendarAnswer(result, entries, (entry) => ({
+    ...entry,
+    dealId: entry.partnerDealId,
+    priceDate: entry.date,
+    key: '',
+  }))
 }
 
 async function askLevels(
   deps: CallDeps,
   partner: PartnerWithSecrets,
-  { partnerDealId, from, to }: Wanted,
+  { partnerDealId, from, to }: CalendarRequest,
   options: PullOptions,
-): Promise<Asked> {
+): Promise<CalendarAnswer> {
   const body = { partnerDealId, startTime: from, endTime: to, asyncType: 0 }
   const result = await callPartner(deps, partner, 'level-price-calendar', body, options)
   const entries = readEntries(result, levelPriceCalendar.answer, 'prices')
   const dealId = 'kind' in entries ? partnerDealId : (entries.fields?.partnerDealId ?? partnerDealId)
-  return asked(result, entries, (entry) => ({ ...entry, dealId, key: entry.partnerPrimaryKey }))
+  return calendarAnswer(result, entries, (entry) => ({ ...entry, dealId, key: entry.partnerPrimaryKey }))
 }
 
-function asked<Parsed>(
+function calendarAnswer<Parsed>(
   result: CallResult<unknown>,
   entries: Entries<Parsed> | CallProblem,
   common: (entry: Parsed) => CommonPrice,
-): Asked {
+): CalendarAnswer {
   const { callId } = result
   const pending = result.outcome === 'pending'
-  const listed = !pending && Array.isArray(jsonFields(result.json).body)
-  if ('kind' in entries) return { callId, pending, listed, prices: entries }
+  const hasList = !pending && Array.isArray(jsonFields(result.json).body)
+  if ('kind' in entries) return { callId, pending, hasList, prices: entries }
   const good = entries.good.map(({ parsed, raw }) => namedPrice(common(parsed), raw))
-  return { callId, pending, listed, prices: { good, problems: entries.problems } }
+  return { callId, pending, hasList, prices: { good, problems: entries.problems } }
 }

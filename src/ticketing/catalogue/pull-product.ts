@@ -4,6 +4,7 @@ import type { Deps } from '../../platform/deps.ts'
 import type { Cause, Difference } from '../../platform/history/index.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { echo } from '../../platform/lib/web/rescode.ts'
 import { lenientProblems, productPull, withUsableFields } from '../interfaces/index.ts'
 import type { CallDeps } from '../partner-calls/index.ts'
@@ -13,15 +14,15 @@ import { implausibleValues, implausibleWarnings } from './implausible.ts'
 import { type Entry, lockProduct, markProduct, nextAsked, type ProductKey, saveProduct } from './product-store.ts'
 import { oneProduct } from './wire.ts'
 
-/** What a pull has brought. */
+/** The result of a pull of products. */
 export interface PullReport {
-  /** The total number of entries, as the partner states (totalSize) or as requested; null if unknown. */
+  /** The total number of entries: as the partner states it (totalSize), or as requested; null if unknown. */
   readonly expected: number | null
-  /** Entries that came. */
+  /** Entries in the response. */
   readonly received: number
-  /** How many of them are invalid; `problems` says why. */
+  /** How many entries are invalid; `problems` says why. */
   readonly refused: number
-  /** The ids that are stored. */
+  /** Ids of the stored products. */
   readonly pulled: readonly string[]
   readonly problems: readonly EntryProblem[]
   /** About stored products: lenient fields that were left out, and values that look like mistakes, which are kept. */
@@ -48,7 +49,7 @@ export const pullProduct = operation(
     const request = { method: 'multi' as const, partnerDealIds: [partner_deal_id] }
     const report = { ...(await pullProducts(deps, partner_id, request, options)), expected: 1 }
     if (report.failure || report.pulled.includes(partner_deal_id) || report.problems.length > 0) return report
-    return { ...report, problems: [{ entry: partner_deal_id, path: '', problem: 'is not in the response' }] }
+    return { ...report, problems: [{ entry: partner_deal_id, path: '', problem: localized('not-in-response') }] }
   },
 )
 
@@ -89,7 +90,7 @@ export async function pullProducts(
 const warningsOf = ({ parsed, raw }: Pulled): EntryProblem[] =>
   lenientProblems(raw).map((problem) => ({ ...problem, entry: echo(parsed.partnerDealId) }))
 
-/** Unless the answer to a later question is stored already. */
+/** Does nothing if the answer to a later request is already stored. */
 async function storeProduct(
   deps: Deps,
   partnerId: bigint,
@@ -108,7 +109,7 @@ async function storeProduct(
   })
 }
 
-/** Field by field; for a new product only the title, because the complete entry is kept beside the history. */
+/** Field by field; for a new product only the title, because the product keeps the complete entry. */
 function changes(before: Entry, after: Entry): Difference {
   if (Object.keys(before).length === 0) return { title: [null, after.title] }
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
@@ -116,7 +117,7 @@ function changes(before: Entry, after: Entry): Difference {
   return Object.fromEntries(differing.map((name) => [name, [before[name] ?? null, after[name] ?? null]]))
 }
 
-/** Equal for equal values: PostgreSQL stores the names of an object in its own order. */
+/** Equal for equal values, although PostgreSQL reorders the names of an object. */
 const textOf = (value: unknown): string => stringifyLossless({ value: sorted(value) })
 
 const sorted = (value: unknown): unknown => {

@@ -27,8 +27,8 @@ export const showProduct = operation(oneProduct, async (deps: Deps, { partner_id
 
 export const productPage = (deps: Deps, filter: ProductFilter) => pageNamed('products', readProducts(deps.db, filter))
 
-const MOST = 1_000
+const MOST_TO_CHOOSE_FROM = 1_000
 
-/** Products of a partner to choose from, so many that nobody would look through more. */
+/** Products of a partner, for a form to choose from. */
 export const listProducts = async (deps: Deps, { partner_id }: OnePartner): Promise<ProductSummary[]> =>
-  (await productPage(deps, { partner_id, limit: MOST })).products
+  (await productPage(deps, { partner_id, limit: MOST_TO_CHOOSE_FROM })).products

@@ -4,10 +4,7 @@ import { problem } from '../../platform/lib/json/field-problem.ts'
 import { date, positiveId, storable } from '../../platform/lib/json/fields.ts'
 import { onePartner } from '../partners/index.ts'
 
-/**
- * What operators' surfaces take. Names are those of the tables' columns; ids of 64 bits come as number
- * or text and are kept exact.
- */
+/** Input of operators. Names are those of the columns; 64-bit ids come as number or text and are kept exact. */
 
 export const oneProduct = z.strictObject({ partner_id: positiveId, partner_deal_id: storable })
 
@@ -26,7 +23,7 @@ export const priceRange = z
     /** Dates, inclusive; today and the 90 days after `from` if left out. */
     from: date().optional(),
     to: date().optional(),
-    /** Asks the level price calendar (sessions, kinds of tickets); if left out, the one that was pulled before. */
+    /** Pulls the level price calendar (sessions, kinds of tickets); by default the kind that was pulled before. */
     level: z.boolean().optional(),
   })
   .refine(({ from = '', to }) => to === undefined || from <= to, {

@@ -4,29 +4,29 @@ import { type LocalizedText, localized } from '../../platform/lib/localized-text
 import { cutTo } from '../../platform/lib/storable.ts'
 
 /**
- * Values that fit their schema but look like mistakes (REFERENCE "Values that look like mistakes"). What has them is kept
- * as it came; whoever reads the report of a pull, or the log of a test run, is told.
+ * Values that fit their schema but look like mistakes (REFERENCE "Values that look like mistakes"). They are stored as
+ * received, and listed in the report of a pull and the log of a test run.
  */
 
-/** An entry of a list, as it came or as it was read. */
+/** An entry of a list, raw or parsed. */
 type Entry = Readonly<Record<string, unknown>>
 
-/** About one entry: its index in the list, the field and what is implausible about it. */
+/** An implausible field of the entry at `index`. */
 export interface ImplausibleValue extends ShapeProblem {
   readonly index: number
 }
 
 const PRICE_FIELDS = ['marketPrice', 'mtPrice', 'settlementPrice'] as const
 type PriceField = (typeof PRICE_FIELDS)[number]
-/** What each kind of price usually is, in yuan; undefined or NaN where that is not known. */
+/** The usual price of each kind, in yuan; undefined or NaN where unknown. */
 export type UsualPrices = Readonly<Partial<Record<PriceField, number | undefined>>>
 
-/** Cents given as yuan are a hundred times too much; between seasons and kinds of tickets a factor of 50 is not seen. */
+/** Cents given as yuan are a hundred times too much. Seasons and kinds of tickets differ by far less than 50 times. */
 const SUSPICIOUS_FACTOR = 50
-/** The median of fewer prices says nothing. */
+/** The median of fewer prices means nothing. */
 const FEWEST_FOR_MEDIAN = 3
 
-/** NaN where the field is left out. */
+/** NaN for a missing field. */
 function numberIn(entry: Entry, field: string): number {
   const value = entry[field]
   return value === undefined || value === null || value === '' ? Number.NaN : Number(value)
@@ -35,7 +35,7 @@ function numberIn(entry: Entry, field: string): number {
 const isFarFrom = (usual: number, price: number): boolean =>
   usual > 0 && price > 0 && (price >= usual * SUSPICIOUS_FACTOR || price * SUSPICIOUS_FACTOR <= usual)
 
-/** The first of the entries that a value is about, and how many more there are: a calendar has thousands. */
+/** Reports the first of these entries, and how many more there are: a calendar has thousands. */
 function firstOf(
   indexes: readonly number[],
   path: string,
@@ -57,7 +57,6 @@ function median(prices: readonly number[]): number | undefined {
   return known.length < FEWEST_FOR_MEDIAN ? undefined : known[Math.floor(known.length / 2)]
 }
 
-/** The median of each kind of price; of kinds with fewer than three prices there is none. */
 const mediansOf = (entries: readonly Entry[]): UsualPrices =>
   usual((field) => median(entries.map((entry) => numberIn(entry, field))))
 
@@ -67,7 +66,7 @@ export const pricesOf = (entry: Entry): UsualPrices => usual((field) => numberIn
 const usual = (priceOf: (field: PriceField) => number | undefined): UsualPrices =>
   Object.fromEntries(PRICE_FIELDS.map((field) => [field, priceOf(field)]))
 
-/** Prices far from the usual ones; `whose` says where those come from, such as the median of this calendar. */
+/** Prices far from the usual ones; `whose` says where `known` comes from, such as the median of this calendar. */
 export const implausiblePrices = (
   entries: readonly Entry[],
   known: UsualPrices,
@@ -82,7 +81,7 @@ export const implausiblePrices = (
     })
   })
 
-/** A seller that is paid more than the buyer pays. Closed days have a price of 0 and no stock. */
+/** The seller would get more than the buyer pays. Closed days, with a price of 0 and no stock, do not count. */
 const isAboveSale = (entry: Entry): boolean => {
   const [sale, settlement] = [numberIn(entry, 'mtPrice'), numberIn(entry, 'settlementPrice')]
   return settlement > sale && !(sale === 0 && numberIn(entry, 'stock') === 0)
@@ -95,7 +94,7 @@ const implausibleSettlements = (entries: readonly Entry[]): ImplausibleValue[] =
     return localized('above-sale', { settlement, sale })
   })
 
-/** A day (with its session or kind) that comes again with other prices or stock: the later entry counts. */
+/** Days (with their session or kind) that occur again with other prices or stock: the later entry counts. */
 function implausibleRepeats(entries: readonly Entry[], day: 'date' | 'priceDate'): ImplausibleValue[] {
   const seen = new Map<string, string>()
   const differing = indexesWhere(entries, (entry) => {
@@ -126,15 +125,15 @@ function isImpossible(value: unknown): boolean {
   return real.getUTCMonth() + 1 !== Number(month) || real.getUTCDate() !== Number(day)
 }
 
-/** The forms of the contract; a program that reads another one as a date would do so by guessing. */
+/** The forms of the contract. Reading any other text as a date would be a guess. */
 const DATE_OR_TIME = /^\d{4}-\d{1,2}-\d{1,2}(?: \d{1,2}:\d{2}(?::\d{2})?)?$/
-const SHOWN_OF_DATE = 40
+const SHOWN_CHARACTERS = 40
 
 function formProblems(product: Entry): ShapeProblem[] {
   return DATE_FIELDS.flatMap((path) => {
     const given = product[path]
     if (typeof given !== 'string' || given === '' || DATE_OR_TIME.test(given)) return []
-    return { path, problem: localized('no-date', { given: cutTo(given, SHOWN_OF_DATE) }) }
+    return { path, problem: localized('no-date', { given: cutTo(given, SHOWN_CHARACTERS) }) }
   })
 }
 
@@ -156,7 +155,7 @@ function countProblems(product: Entry): ShapeProblem[] {
   return most > 0 && fewest > most ? [{ path: 'minBuyCount', problem }] : []
 }
 
-/** Implausible values of each product of a list, and products that are in it twice: the later entry counts. */
+/** Implausible values of each product in a list, and products that are in it twice: the later entry counts. */
 export function implausibleInProducts(products: readonly Entry[]): ImplausibleValue[] {
   const seen = new Set<string>()
   const repeated = indexesWhere(products, ({ partnerDealId }) => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ShapeProblem } from '../../platform/lib/json/shape.ts'
 import type { ImplausibleValue } from './implausible.ts'
 
-/** Success everywhere in area B. */
+/** The code of success everywhere in area B. */
 export const SUCCESS = 200
 
 /** One interface that partners implement (REFERENCE "Interfaces"), as data. */
@@ -18,17 +18,17 @@ export interface PartnerInterface<
   readonly defaultPath: string
   /** The field `body` of the request. */
   readonly request: Request
-  /** Whether the request is encrypted for a partner whose calls are. */
+  /** Whether the request is encrypted for partners with encrypted calls. */
   readonly encrypted: boolean
-  /** The whole answer when its code is 200; fields that it does not name are kept. */
+  /** The whole answer when its code is 200; unknown fields are kept. */
   readonly answer: Answer
-  /** What in a refusal says that it is none; the outcome is unknown then. */
+  /** What in a refusal contradicts it, if anything does; the outcome is unknown then. */
   readonly contradicted?: (json: unknown, code: number) => ShapeProblem | undefined
-  /** Whether an answer with nothing in its list may leave the list out. */
+  /** Whether an answer may leave out an empty list. */
   readonly listMayBeMissing: boolean
   /** Problems of a response that is accepted anyway. */
   readonly warnings?: (json: unknown) => readonly ShapeProblem[]
-  /** What looks like a mistake in the list of an answer that is read without problems. */
+  /** Implausible values in the list of a valid answer. */
   readonly implausible?: (entries: readonly Readonly<Record<string, unknown>>[]) => readonly ImplausibleValue[]
   /** Codes that are neither 200 nor a failure: the result is still to come. */
   readonly pending: Readonly<Record<number, string>>
@@ -42,7 +42,7 @@ type Definition<Request extends z.ZodType, Answer extends z.ZodObject, Name exte
 > &
   Partial<Pick<PartnerInterface, 'encrypted' | 'pending' | 'failures' | 'listMayBeMissing'>>
 
-/** An entry of the catalogue; keeps the types of its schemas. Code 300, any other error, is known to every interface. */
+/** Defines an interface, keeping the types of its schemas. Every interface knows code 300, any other error. */
 export const partnerInterface = <Request extends z.ZodType, Answer extends z.ZodObject, const Name extends string>(
   definition: Definition<Request, Answer, Name>,
 ): PartnerInterface<Request, Answer, Name> => ({
@@ -53,5 +53,5 @@ export const partnerInterface = <Request extends z.ZodType, Answer extends z.Zod
   failures: { 300: 'error', ...definition.failures },
 })
 
-/** An answer of which only code and describe matter. */
+/** An answer with nothing but code and describe. */
 export const plainAnswer = z.looseObject({})

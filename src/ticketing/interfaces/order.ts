@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import {
   date,
   dateTime,
@@ -22,6 +23,7 @@ import {
   type ShapeProblem,
 } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
+import { fieldsOfAnswer } from './about.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { readableCredential, sentPerson } from './people.ts'
 import { jsonFields } from './read-answer.ts'
@@ -29,25 +31,25 @@ import { jsonFields } from './read-answer.ts'
 /** 0 none, 1 one code per ticket, 2 one per order. */
 export const voucherType = () => oneOf(0, 1, 2)
 
-/** Entries without a documented format; they are kept as they are (issue-tickets.ts). */
+/** Lists without a documented format; they are kept as received (issue-tickets.ts). */
 const additionalLists = {
   voucherAdditionalList: z.unknown().optional(),
   orderAdditionalList: z.unknown().optional(),
 }
 
-/** What decides nothing of the tickets, as the contract has it. */
+/** Fields that do not decide anything about the tickets, as the contract defines them. */
 const PICTURES = maybe(listOf('vouchers', z.string()))
 const REAL_NAMES = maybe(oneOf(0, 1))
 
 const TICKET_EXTRAS = z.looseObject({ voucherPics: PICTURES, realNameType: REAL_NAMES })
 
-/** What is wrong with the fields of an issue that decide nothing. Such a field is left out, not to lose the tickets. */
+/** Problems with these fields. An invalid one is left out, so that the tickets are not lost. */
 export function ticketExtrasProblems(body: unknown): readonly ShapeProblem[] {
   const read = readShape(TICKET_EXTRAS, jsonFields(body))
   return 'problems' in read ? read.problems : []
 }
 
-/** The pictures that are texts, each at the place of its code. */
+/** Keeps the pictures that are texts, each at the index of its code. */
 const usablePictures = ({ input }: { input: unknown }): string[] | undefined =>
   Array.isArray(input)
     ? input.slice(0, LIST_LIMITS.vouchers.most).map((picture) => (typeof picture === 'string' ? picture : ''))
@@ -63,7 +65,7 @@ export const issuedTickets = {
   ...additionalLists,
 }
 
-/** 0 unused, 1 used: of a ticket that is refunded or void no code is lost. */
+/** 0 unused, 1 used: losing the code of a refunded or void ticket does no harm. */
 const VALID = [0, 1]
 
 function codeOf(entry: unknown): string {
@@ -72,16 +74,18 @@ function codeOf(entry: unknown): string {
   return VALID.includes(Number(status ?? 0)) ? String(voucher ?? '').trim() : ''
 }
 
-/** A failure that brings codes is not believed, so that none is lost; undefined if `lists` have no code. */
-export function codesOfFailure(lists: Readonly<Record<string, unknown>>, said: string): ShapeProblem | undefined {
+/**
+ * The problem of a failure that comes with codes: it is not believed, or they would be lost. Undefined without codes.
+ */
+export function codesOfFailure(lists: Readonly<Record<string, unknown>>, failure: string): ShapeProblem | undefined {
   for (const [name, list] of Object.entries(lists)) {
     const count = new Set((Array.isArray(list) ? list : []).map(codeOf).filter((code) => code !== '')).size
-    if (count > 0) return { path: `body.${name}`, problem: localized('codes-of-failure', { count, what: said }) }
+    if (count > 0) return { path: `body.${name}`, problem: localized('codes-of-failure', { count, what: failure }) }
   }
   return undefined
 }
 
-/** Tickets as an answer or notice issued them, once it is read. */
+/** Tickets that an answer or notice issued, parsed. */
 export interface IssuedTickets {
   readonly voucherType?: 0 | 1 | 2 | undefined
   readonly vouchers?: readonly string[] | undefined
@@ -93,14 +97,14 @@ export interface IssuedTickets {
 }
 
 /**
- * A voucher as the consumption notice and the order query tell it; status 0 unused, 1 used, 2 refunded, 3 void. The
- * picture decides nothing: some send a list here too.
+ * A voucher in a consumption notice or an answer to order query; status 0 unused, 1 used, 2 refunded, 3 void. An
+ * invalid picture is left out: some programs send a list here too.
  */
 export const voucherState = z.looseObject({
   voucher: idText(),
   voucherPics: maybe(z.string()).catch(undefined),
   voucherInvalidTime: dateTime(),
-  quantity: smallInt(),
+  quantity: smallInt().refine((count) => count >= 0, problem('must-not-be-negative')),
   status: oneOf(0, 1, 2, 3),
 })
 
@@ -136,7 +140,7 @@ export const orderCreate = partnerInterface({
   },
 })
 
-/** Issues the tickets. Which kind of codes they have is only left open where the codes come later. */
+/** Issues the tickets. voucherType may only be missing while codes are still to come. */
 export const orderPay = partnerInterface({
   name: 'order-pay',
   title: 'Order pay (issue tickets)',
@@ -158,16 +162,16 @@ export const orderPay = partnerInterface({
       .meta({ requiredWhen: { voucherType: 'asyReturnVoucher ≠ true' } }),
   }),
   contradicted: (json, code) => {
-    const { vouchers, credentialList } = jsonFields(jsonFields(json).body ?? json)
+    const { vouchers, credentialList } = fieldsOfAnswer(json)
     return codesOfFailure({ vouchers, credentialList }, `code ${code}`)
   },
   warnings: (json) =>
-    ticketExtrasProblems(jsonFields(json).body ?? json).map(({ path, problem }) => ({ path: `body.${path}`, problem })),
+    ticketExtrasProblems(fieldsOfAnswer(json)).map(({ path, problem }) => ({ path: `body.${path}`, problem })),
   pending: { 598: 'issuing' },
   failures: { 501: 'balance too low', 502: 'no earlier success found', 599: 'other pay error' },
 })
 
-/** orderStatus on the wire; 4 also when used or refunded, the quantities tell. */
+/** orderStatus on the wire. 4 also covers used and refunded, which the quantities tell. */
 export const ORDER_STATUS = { created: 2, createFailed: 3, issued: 4, paying: 5, payFailed: 6 } as const
 
 export const orderQuery = partnerInterface({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { idText, maybe, oneOf, sentText, text } from '../../platform/lib/json/fields.ts'
 
-/** 0 ID card, 1 passport, 2 military officer ID, 3 Taiwan compatriot permit, 4 HK/Macau pass, 5 mainland permit to Taiwan. */
+/** 0 ID card, 1 passport, 2 officer ID, 3 Taiwan compatriot permit, 4 HK/Macau pass, 5 mainland permit to Taiwan. */
 const CREDENTIAL_TYPES = ['0', '1', '2', '3', '4', '5'] as const
 
 const credentials = z
@@ -13,16 +13,16 @@ const TEXTS = ['name', 'pinyin', 'mobile', 'address', 'postCode', 'email'] as co
 const texts = <Schema extends z.ZodType>(schema: Schema) =>
   Object.fromEntries(TEXTS.map((name) => [name, schema])) as Record<(typeof TEXTS)[number], Schema>
 
-/** A visitor or contact of an order, as an operator gives it; `credentials` are numbers by type of document. */
+/** A visitor or contact of an order, as an operator enters it; `credentials` are document numbers by type. */
 export const visitor = z.object({ ...texts(text().optional()), gender, credentials: credentials.optional() })
 
-/** A person as it is sent: only an unknown gender is left out, because the field must hold a value. */
+/** A person as sent to partners. Only an unknown gender is left out, because the field has no empty value. */
 export const sentPerson = z.object({ ...texts(sentText()), gender, credentials: credentials.default({}) })
 
-/** As in `credentials` of a visitor. */
+/** The types of `credentials` of a visitor. */
 export const credentialType = () => oneOf(0, 1, 2, 3, 4, 5)
 
-/** A document and its voucher, of a real-name order. */
+/** A document of a real-name order, and its voucher. */
 export const credential = z.looseObject({
   credentialType: credentialType(),
   credentialNo: idText(),

@@ -86,7 +86,7 @@ const openDate = {
 
 type ConditionalField = keyof typeof openDate | 'voucherText'
 
-/** Fields that are required where another one has a value; `when` is how the field reference says it. */
+/** Fields that are required for some value of another; `when` says so in the field reference. */
 const REQUIRED_WHEN: readonly {
   readonly fields: readonly ConditionalField[]
   readonly when: string
@@ -100,10 +100,7 @@ const REQUIRED_WHEN: readonly {
   { fields: ['voucherText'], when: 'returnVoucher = false', applies: ({ returnVoucher }) => !returnVoucher },
 ]
 
-/**
- * A product as partners describe it (REFERENCE "Product"). Where the contract marks one field of a group as required, that one is;
- * the platform keeps the whole entry beside the few fields that it queries.
- */
+/** A product (REFERENCE "Product"). The platform keeps the whole entry, beside the few fields that it queries. */
 const product = z
   .looseObject({
     partnerDealId: idText(),

@@ -7,7 +7,7 @@ import { type PartnerInterface, SUCCESS } from './interface.ts'
 const coded = z.looseObject({ code: smallInt() })
 const envelope = coded.extend({ describe: remark() })
 
-/** The meaning of a partner's response: done, pending, refused, or invalid. */
+/** What a partner's response means. */
 export type Reading<Answer> =
   | { readonly outcome: 'success'; readonly answer: Answer }
   | {
@@ -26,30 +26,30 @@ const BY_HUNDREDS: Readonly<Record<number, string>> = {
   6: 'refund error',
 }
 
-/** Hundreds belong to the interfaces that have codes of them (300 is a failure anywhere): 4xx means nothing of prices. */
+/** An unknown code is explained by its hundred, if the interface has any: a 4xx says nothing about prices. */
 function meaningOf({ failures, pending }: PartnerInterface, code: number): string {
   const hundred = Math.floor(code / 100)
   const own = Object.keys({ ...failures, ...pending }).some((known) => Math.floor(Number(known) / 100) === hundred)
   return failures[code] ?? (own ? BY_HUNDREDS[hundred] : undefined) ?? 'unknown error'
 }
 
-/** The fields of a JSON object; of anything else there are none. */
+/** The fields of a JSON object; empty for anything else. */
 export const jsonFields = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
 
-/** Texts that carry no information; some programs respond with code 200 and "BA验证错误". */
+/** Describe texts without information. Others have some: programs exist that send code 200 with "BA验证错误". */
 const NOTHING_TO_ADD = ['', 'success', 'ok', '成功']
 
-/** The describe text of a response, if it carries information; otherwise undefined. */
+/** The describe text of a response; undefined if it says nothing. */
 export function remarkIn(json: unknown): string | undefined {
   const { describe } = jsonFields(json)
   return typeof describe === 'string' && !NOTHING_TO_ADD.includes(describe.trim().toLowerCase()) ? describe : undefined
 }
 
 /**
- * Fields of an interface stand in `body` (as partners in the field send them) or beside code and describe (REFERENCE
- * "Endpoints of area B"): without a body the envelope is taken for it. A list has to be there, or may be left
- * out where there is nothing in it and the partner has no other reason.
+ * The fields of an interface are in `body`, as partners in the field send them, or beside code and describe (REFERENCE
+ * "Endpoints of area B"): without a body the envelope is taken for it. A list must be there, unless the interface
+ * allows an empty one to be left out and `describe` gives no other reason.
  */
 export function withBody(definition: PartnerInterface, json: unknown): Readonly<Record<string, unknown>> {
   const answer = jsonFields(json)
@@ -62,13 +62,13 @@ export function withBody(definition: PartnerInterface, json: unknown): Readonly<
     : { ...answer, body: undefined }
 }
 
-/** Whether the partner says that it has done what was asked, whatever else may be wrong with its answer. */
+/** Whether the partner reports success, whatever else is wrong with its answer. */
 export function saysSuccess(json: unknown): boolean {
   const read = readShape(coded, json)
   return 'value' in read && read.value.code === SUCCESS
 }
 
-/** Reads the JSON of an answer (from parseLossless) by the interface that was called. */
+/** Reads the JSON of an answer, from parseLossless, as one of the interface that was called. */
 export function readAnswer<Definition extends PartnerInterface>(
   definition: Definition,
   json: unknown,
@@ -86,8 +86,8 @@ export function readAnswer<Definition extends PartnerInterface>(
 
 /**
  * Product fields that are read leniently: an invalid one causes a warning and is left out. They only affect what buyers
- * are shown; prices, stock, dates, quantities, visitors, and the rules of refunds and vouchers stay strict. The table of
- * REFERENCE "Product fields that are read leniently" is compared with this one by a test.
+ * see; prices, stock, dates, quantities, visitors, and the rules for refunds and vouchers stay strict. A test compares
+ * REFERENCE "Product fields that are read leniently" with this table.
  */
 export const LENIENT_FIELDS = {
   subTitle: 'nothing',
@@ -99,7 +99,7 @@ export const LENIENT_FIELDS = {
 
 const image = z.looseObject({ imageName: maybe(z.string()), imageUrl: text(), frontImage: maybe(z.unknown()) })
 
-/** As the contract has them. */
+/** As the contract defines them. */
 const STRICT = {
   subTitle: maybe(z.string()),
   servicePhones: listOf('details', z.unknown()),
@@ -124,7 +124,7 @@ const usable = <Element extends z.ZodType>(element: Element, name: 'details' | '
       })
       .slice(0, LIST_LIMITS[name].most)) satisfies (context: { input: unknown }) => z.output<Element>[]
 
-/** Schemas that read these fields: invalid ones are left out. */
+/** Schemas that leave out what is invalid. */
 export const lenientFields = {
   subTitle: STRICT.subTitle.catch(undefined),
   servicePhones: STRICT.servicePhones.catch(usable(z.unknown(), 'details')),
@@ -140,7 +140,7 @@ export function lenientProblems(product: unknown): readonly ShapeProblem[] {
   return 'problems' in read ? read.problems : []
 }
 
-/** A product as it is kept: the complete entry, with the valid part of its lenient fields. */
+/** A product as stored: the complete entry, with the valid part of its lenient fields. */
 export function withUsableFields<Raw extends object>(raw: Raw, parsed: Readonly<Record<string, unknown>>): Raw {
   const fields = Object.keys(LENIENT_FIELDS).filter((name) => name in raw)
   return Object.fromEntries(

@@ -29,7 +29,7 @@ export const orderRefund = partnerInterface({
     partnerOrderId: z.string(),
     partnerDealId: idText(),
     voucherList: listOf('vouchers', idText()).default([]),
-    /** Real-name orders alone. */
+    /** Only for real-name orders. */
     credentialList: sentUnlessEmpty(listOf('vouchers', sentCredential)),
     refundQuantity: smallInt(),
     unitPrice: price(),
@@ -56,7 +56,7 @@ export const orderRefund = partnerInterface({
   },
 })
 
-/** The platform has refunded by itself. refundMessageType: 1 by customer service, 2 payment never confirmed, 3 review timed out. */
+/** A refund by the platform: 1 by customer service, 2 payment never confirmed, 3 review timed out. */
 export const orderRefunded = partnerInterface({
   name: 'order-refunded',
   title: 'Refunded message',

@@ -20,12 +20,13 @@ import { deleteOtherLinks } from './link-store.ts'
 import * as store from './store.ts'
 import { type Member, memberByMail } from './wire.ts'
 
-/** Name of the actor who signed in with the clientSecret, before a member has joined. */
+/** The actor's name in a session opened with the clientSecret, which works until a member has joined. */
 export const BY_CLIENT_SECRET = 'client-secret'
 
 /**
- * Throws MemberRefusal when a page's request is no longer an owner's: a role may change, and somebody may join, after the
- * request was let in. Operators always may. Call it in the transaction of the change, with the partner locked.
+ * Throws MemberRefusal if the person behind a page's request is no longer an owner: roles may change, and somebody may
+ * join, after the request was admitted. Operators always pass. Call it in the transaction of the change, with the
+ * partner locked.
  */
 export async function requireOwner({ db, actor }: Deps, partnerId: bigint): Promise<void> {
   if (actor?.kind !== 'partner') return
@@ -40,7 +41,7 @@ const isOwner = (member: store.KnownMember | undefined): boolean =>
   member !== undefined && member.role === 'owner' && member.joined_at !== null
 
 interface Work {
-  /** In the transaction of the change. */
+  /** Inside the transaction of the change. */
   readonly inside: Deps
   readonly db: Db
   readonly now: Date
@@ -48,7 +49,9 @@ interface Work {
   readonly record: (event: `member_${string}`, detail: object) => Promise<unknown>
 }
 
-/** One transaction; changes of one partner wait for each other. Throws 20007 (404), MemberRefusal as requireOwner. */
+/**
+ * Runs `change` in a transaction; changes of one partner wait for each other. Throws 20007 (404), and as requireOwner.
+ */
 const changeMembers = <T>(deps: Deps, partnerId: bigint, change: (work: Work) => Promise<T>): Promise<T> =>
   inTransaction(deps, async (inside, db) => {
     await showPartner(inside, partnerId)
@@ -61,13 +64,13 @@ const changeMembers = <T>(deps: Deps, partnerId: bigint, change: (work: Work) =>
 export const recordMemberEvent = (deps: Deps, event: `member_${string}`, partnerId: bigint, detail: object) =>
   recordAudit(deps, { event, partnerId, detail })
 
-/** Everybody who has joined or is invited; throws 20007 (404) for an unknown PartnerId. */
+/** Members and people who are invited; throws 20007 (404) for an unknown PartnerId. */
 export async function listMembers(deps: Deps, partnerId: bigint): Promise<Member[]> {
   await showPartner(deps, partnerId)
   return store.listMembers(deps.db, partnerId)
 }
 
-/** The partner keeps an owner: members cannot take the last one away, operators can. */
+/** A partner keeps an owner: members cannot remove or demote the last one, operators can. */
 async function requireAnotherOwner(
   { inside, db, now }: Work,
   partnerId: bigint,
@@ -78,11 +81,16 @@ async function requireAnotherOwner(
   if (owners === (isOwner(member) ? 1 : 0)) throw new MemberRefusal(owners === 0 ? 'owner_first' : 'last_owner')
 }
 
-/** Makes a member, or somebody who is invited, owner or developer. */
+async function requireMember({ db }: Work, partnerId: bigint, memberId: string): Promise<store.KnownMember> {
+  const member = isUuid(memberId) && (await store.findMember(db, partnerId, memberId))
+  if (!member) throw noSuchMember()
+  return member
+}
+
+/** Sets the role of a member, or of somebody who is invited. */
 export const setMemberRole = (deps: Deps, partnerId: bigint, memberId: string, role: MemberRole): Promise<void> =>
   changeMembers(deps, partnerId, async (work) => {
-    const member = isUuid(memberId) && (await store.findMember(work.db, partnerId, memberId))
-    if (!member) throw noSuchMember()
+    const member = await requireMember(work, partnerId, memberId)
     if (member.role === role) return
     await requireAnotherOwner(work, partnerId, member)
     await store.setRole(work.db, memberId, role)
@@ -92,13 +100,12 @@ export const setMemberRole = (deps: Deps, partnerId: bigint, memberId: string, r
 /** Removes a member, whose sessions end at once, or withdraws an invitation. */
 export const removeMember = (deps: Deps, partnerId: bigint, memberId: string): Promise<void> =>
   changeMembers(deps, partnerId, async (work) => {
-    const member = isUuid(memberId) && (await store.findMember(work.db, partnerId, memberId))
-    if (!member) throw noSuchMember()
+    const member = await requireMember(work, partnerId, memberId)
     if (member.joined_at !== null) await requireAnotherOwner(work, partnerId, member)
     await remove(work, member)
   })
 
-/** Operators name the member by address. */
+/** For operators, who identify the member by address. */
 export const removeMemberByMail = operation(
   memberByMail,
   (deps: Deps, partnerId: bigint, { mail }): Promise<void> =>
@@ -115,7 +122,7 @@ async function remove({ db, now, record }: Work, { member_id, role, joined_at }:
   await record('member_removed', { member_id, role, joined: joined_at !== null })
 }
 
-/** Invites somebody by mail, and returns the member_id. Until an owner has joined only owners can be invited. */
+/** Invites somebody by mail and returns the member_id. Until an owner has joined, only owners can be invited. */
 export const inviteMember = operation(
   newMember,
   (deps: Deps, partnerId: bigint, { mail, role }: NewMember): Promise<string> =>
@@ -135,11 +142,11 @@ export const inviteMember = operation(
     }),
 )
 
-/** Sends a new invitation to somebody who has not joined; the former one can no longer be used. */
+/** Sends a new invitation to somebody who has not joined; the previous one stops working. */
 export const inviteAgain = (deps: Deps, partnerId: bigint, memberId: string): Promise<void> =>
-  changeMembers(deps, partnerId, async ({ inside, db, now, record }) => {
-    const member = isUuid(memberId) && (await store.findMember(db, partnerId, memberId))
-    if (!member) throw noSuchMember()
+  changeMembers(deps, partnerId, async (work) => {
+    const { inside, db, now, record } = work
+    const member = await requireMember(work, partnerId, memberId)
     if (member.joined_at !== null) throw new MemberRefusal('joined')
     await deleteOtherLinks(db, memberId, null)
     if ((await store.countMembers(db, partnerId, now)).open >= MAX_INVITATIONS) throw new MemberRefusal('invitations')

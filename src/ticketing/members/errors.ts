@@ -1,7 +1,7 @@
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
 
-/** Why something about members was refused, with what operators read; pages have texts of their own. */
+/** Why a change of members was refused, and the id of the text for operators; pages have texts of their own. */
 export const MEMBER_REFUSALS = {
   taken: 'address-of-member',
   full: 'partner-full',
@@ -28,5 +28,5 @@ export class MemberRefusal extends RescodeError {
   }
 }
 
-/** One answer for a member that does not exist, is removed, or belongs to another partner. */
+/** The same answer for a member that does not exist, was removed, or belongs to another partner. */
 export const noSuchMember = (): RescodeError => invalidRequest(localized('no-member'), { status: 404 })

@@ -32,7 +32,7 @@ export type StoredLink = z.output<typeof stored>
 const LINKS = sql.part`select l.link_id, l.link_hash, l.member_id, m.partner_id, l.purpose, l.expires_at, l.used_at, m.mail, m.role
   from member_link l join partner_member m using (member_id)`
 
-/** With whom it was sent to; undefined when that member is removed. */
+/** The link and its member; undefined if that member was removed. */
 export const findLink = (db: Db, linkHash: Buffer): Promise<StoredLink | undefined> =>
   db.maybe(stored, sql`${LINKS} where l.link_hash = ${linkHash} and m.removed_at is null`)
 
@@ -43,7 +43,7 @@ export const spendLink = async (db: Db, linkId: string, now: Date): Promise<bool
 export const deleteOtherLinks = (db: Db, memberId: string, linkId: string | null): Promise<number> =>
   db.exec(sql`delete from member_link where member_id = ${memberId} and link_id is distinct from ${linkId}::uuid`)
 
-/** What there is to send; undefined when the mail is sent, or the link can no longer be used. */
+/** The link of a mail to send; undefined if the mail was sent, or the link can no longer be used. */
 export const findUnsent = (db: Db, linkId: string, now: Date): Promise<StoredLink | undefined> =>
   db.maybe(
     stored,

@@ -16,7 +16,7 @@ const LINK_LIFETIME_S: Readonly<Record<LinkPurpose, number>> = {
   password: 3_600,
 }
 
-/** Makes a link for a member and queues its mail, both as part of the caller's transaction. */
+/** Creates a link for a member and queues its mail, both in the caller's transaction. */
 export async function sendLink({ db, clock, keys }: Deps, memberId: string, purpose: LinkPurpose): Promise<void> {
   const now = clock.now()
   const linkId = randomUUID()
@@ -28,7 +28,7 @@ export async function sendLink({ db, clock, keys }: Deps, memberId: string, purp
   await enqueue(db, 'send-member-mail', { linkId }, { key: `member-mail:${linkId}`, maxAttempts: LINK_MAIL_ATTEMPTS })
 }
 
-/** What a page shows of a link before it is used. */
+/** A link that can be used, as a page shows it. */
 export interface OpenedLink {
   readonly linkId: string
   readonly memberId: string
@@ -38,7 +38,7 @@ export interface OpenedLink {
   readonly role: MemberRole
 }
 
-/** The link of a token; changes nothing. Throws MemberRefusal. A forged or expired token costs no statement. */
+/** Finds the link of a token without using it. Throws MemberRefusal; for a forged or expired token without a query. */
 export async function openMemberLink({ db, clock, keys }: Deps, token: string): Promise<OpenedLink> {
   const read = parseToken(keys, prefixOfLink('member'), token)
   if (!read) throw new MemberRefusal('link_invalid')
@@ -50,13 +50,13 @@ export async function openMemberLink({ db, clock, keys }: Deps, token: string): 
   return { linkId, memberId, partnerId, purpose, mail, role }
 }
 
-/** A mail that is still to be sent. `token` is a secret: it goes into the mail and nowhere else. */
+/** A mail to send. `token` is a secret: it goes into the mail and nowhere else. */
 export interface MemberMail extends OpenedLink {
   readonly token: string
   readonly expiresAt: Date
 }
 
-/** Undefined when the mail is sent, or its link can no longer be used. */
+/** Undefined if the mail was sent, or its link can no longer be used. */
 export async function findMemberMail({ db, clock, keys }: Deps, linkId: string): Promise<MemberMail | undefined> {
   const found = await store.findUnsent(db, linkId, clock.now())
   if (!found) return undefined

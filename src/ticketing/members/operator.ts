@@ -9,7 +9,7 @@ interface Members {
   readonly members: readonly Member[]
 }
 
-const everybody = async (deps: Deps, partnerId: bigint): Promise<Members> => ({
+const membersOf = async (deps: Deps, partnerId: bigint): Promise<Members> => ({
   members: await listMembers(deps, partnerId),
 })
 
@@ -21,7 +21,7 @@ const COLUMNS: readonly Shown<Member>[] = [
   'mail',
 ]
 
-/** Each answers with everybody who is left. */
+/** Each action answers with the list of members after it. */
 const answers = {
   parts: { members: COLUMNS },
   masked: ({ members }: Members): Members => ({
@@ -29,7 +29,7 @@ const answers = {
   }),
 }
 
-/** What operators do with the people of a partner. */
+/** What operators do with a partner's members. */
 export const MEMBER_ACTIONS = [
   action({
     ...answers,
@@ -37,7 +37,7 @@ export const MEMBER_ACTIONS = [
     command: 'partner members list',
     role: 'viewer',
     input: onePartner,
-    run: (deps: Deps, { partner_id }) => everybody(deps, partner_id),
+    run: (deps: Deps, { partner_id }) => membersOf(deps, partner_id),
     list: { rows: 'members', columns: COLUMNS },
   }),
   action({
@@ -46,9 +46,9 @@ export const MEMBER_ACTIONS = [
     command: 'partner members invite',
     role: 'editor',
     input: inviteMember.input.extend(onePartner.shape),
-    run: async (deps: Deps, { partner_id, ...who }) => {
-      await inviteMember(deps, partner_id, who)
-      return everybody(deps, partner_id)
+    run: async (deps: Deps, { partner_id, ...member }) => {
+      await inviteMember(deps, partner_id, member)
+      return membersOf(deps, partner_id)
     },
   }),
   action({
@@ -59,9 +59,9 @@ export const MEMBER_ACTIONS = [
     role: 'editor',
     dangerous: true,
     input: removeMemberByMail.input.extend(onePartner.shape),
-    run: async (deps: Deps, { partner_id, ...who }) => {
-      await removeMemberByMail(deps, partner_id, who)
-      return everybody(deps, partner_id)
+    run: async (deps: Deps, { partner_id, ...member }) => {
+      await removeMemberByMail(deps, partner_id, member)
+      return membersOf(deps, partner_id)
     },
   }),
 ]

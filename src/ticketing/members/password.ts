@@ -12,20 +12,21 @@ import { type OpenedLink, openMemberLink, sendLink } from './link.ts'
 import { deleteOtherLinks, spendLink } from './link-store.ts'
 import * as store from './store.ts'
 
-const ASKED_PER_MEMBER = 5
-const ASKED_PER_MEMBER_AND_DAY = 10
-/** In a day, beyond what strangers have used up, and one for a network. */
+/** Requests in an hour, and in a day. */
+const MOST_PER_MEMBER = 5
+const MOST_PER_MEMBER_AND_DAY = 10
+/** Requests in a day after strangers have used up those limits: one a network. */
 const MORE_PER_MEMBER = 10
-const ASKED_PER_NETWORK = 30
+const MOST_PER_NETWORK = 30
 const SITE_FACTOR = 16
 
-/** A member who has given the right password. Sessions are bound to `version`. */
+/** A member who gave the right password. Sessions are bound to `version`. */
 export interface MemberCredential {
   readonly memberId: string
   readonly version: number
 }
 
-/** Undefined for a wrong password, an unknown address and an unknown partner, after the same work. */
+/** Undefined for a wrong password, an unknown address or an unknown partner, after the same amount of work. */
 export async function verifyMember(
   deps: Deps,
   partnerId: bigint | undefined,
@@ -37,7 +38,7 @@ export async function verifyMember(
   return credential && right ? { memberId: credential.member_id, version: credential.credential_version } : undefined
 }
 
-/** Whether the clientSecret no longer signs in. */
+/** Once a member has joined, the clientSecret no longer signs in. */
 export const hasJoinedMember = ({ db }: Deps, partnerId: bigint): Promise<boolean> =>
   store.hasJoinedMember(db, partnerId)
 
@@ -47,10 +48,10 @@ export interface ForgottenPassword {
 }
 
 /**
- * Somebody has forgotten a password. What is done and how long it takes does not depend on whether there is such a member:
- * a job looks for that (`sendPasswordLink`). Returns the end of the window when too many have asked, for this member in an
- * hour or a day, or from this network. Strangers who ask without end do not lock the member out: each network gets one a day
- * beyond what others have used up. The mails are counted here, and not when they are sent, so that whoever asks is told
+ * Queues a mail for somebody who has forgotten a password. A job looks up the member (`sendPasswordLink`), so neither
+ * the answer nor its time reveals whether there is one. Over a limit, for this member in an hour or a day or for this
+ * network, it returns the end of the window. Strangers cannot lock the member out: each network gets one mail a day
+ * beyond what others have used up. Requests are counted here, not when the mails are sent, so that the page can say
  * that none will come.
  */
 export async function askForPassword(
@@ -62,16 +63,16 @@ export async function askForPassword(
   const member = `${clientId}\n${mailKeyOf(mail)}`
   const near = `${subnetOf(address)}\n${member}`
   const late = await countWithin(deps, HOUR_S, [
-    { kind: 'forgotten', name: near, most: ASKED_PER_MEMBER },
-    { kind: 'forgotten-network', name: networkOf(address), most: ASKED_PER_NETWORK },
-    ...(site ? [{ kind: 'forgotten-network', name: site, most: SITE_FACTOR * ASKED_PER_NETWORK } as const] : []),
+    { kind: 'forgotten', name: near, most: MOST_PER_MEMBER },
+    { kind: 'forgotten-network', name: networkOf(address), most: MOST_PER_NETWORK },
+    ...(site ? [{ kind: 'forgotten-network', name: site, most: SITE_FACTOR * MOST_PER_NETWORK } as const] : []),
   ])
   const tomorrow =
-    late ?? (await countWithin(deps, DAY_S, [{ kind: 'forgotten-day', name: near, most: ASKED_PER_MEMBER_AND_DAY }]))
+    late ?? (await countWithin(deps, DAY_S, [{ kind: 'forgotten-day', name: near, most: MOST_PER_MEMBER_AND_DAY }]))
   if (tomorrow) return tomorrow
   const usedUp =
-    (await countWithin(deps, HOUR_S, [{ kind: 'forgotten', name: member, most: ASKED_PER_MEMBER }])) ??
-    (await countWithin(deps, DAY_S, [{ kind: 'forgotten-day', name: member, most: ASKED_PER_MEMBER_AND_DAY }]))
+    (await countWithin(deps, HOUR_S, [{ kind: 'forgotten', name: member, most: MOST_PER_MEMBER }])) ??
+    (await countWithin(deps, DAY_S, [{ kind: 'forgotten-day', name: member, most: MOST_PER_MEMBER_AND_DAY }]))
   const more = [
     { kind: 'forgotten-day', name: `more\n${near}`, most: 1 } as const,
     { kind: 'forgotten-day', name: `more\n${member}`, most: MORE_PER_MEMBER } as const,
@@ -81,7 +82,7 @@ export async function askForPassword(
   return undefined
 }
 
-/** The job: sends a link with which the member sets a new password; nothing if there is no such member. */
+/** The job: sends the member a link to set a new password; does nothing if there is no such member. */
 export async function sendPasswordLink(deps: Deps, { clientId, mail }: ForgottenPassword): Promise<void> {
   const partner = await findPartnerByClientId(deps, clientId)
   if (partner?.status !== 'active') return
@@ -94,15 +95,15 @@ export async function sendPasswordLink(deps: Deps, { clientId, mail }: Forgotten
 }
 
 /**
- * Uses a link once: sets the password of whoever it was sent to, who joins by it if it is an invitation. The member's
- * sessions end, and all other links. Throws MemberRefusal, and WeakPassword, after which the link still works. Of
- * simultaneous calls with one token exactly one succeeds.
+ * Uses a link once: sets the member's password, which with an invitation is how the member joins. The member's sessions
+ * and other links end. Throws MemberRefusal, or WeakPassword, after which the link still works. Of simultaneous calls
+ * with one token exactly one succeeds.
  */
 export async function useLink(deps: Deps, token: string, password: string): Promise<OpenedLink & MemberCredential> {
   const { partnerId, mail } = await openMemberLink(deps, token)
   const { client_id } = await showPartner(deps, partnerId)
   await refuseWeakPassword(password, mail, client_id)
-  // Outside of the transaction: it takes a while, and may wait for its turn.
+  // Outside the transaction: hashing is slow, and may wait for a slot.
   const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
   return deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db, actor: { ...deps.actor, kind: 'partner' } }
@@ -125,7 +126,7 @@ export async function useLink(deps: Deps, token: string, password: string): Prom
   })
 }
 
-/** Somebody must be able to manage a partner whose clientSecret no longer signs in. */
+/** Once a member joins, the clientSecret no longer signs in, so there must be an owner to manage the partner. */
 async function requireSomeOwner({ db }: Deps, partnerId: bigint, now: Date): Promise<void> {
   if ((await store.countMembers(db, partnerId, now)).owners === 0) throw new MemberRefusal('no_owner')
 }

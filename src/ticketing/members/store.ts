@@ -5,7 +5,7 @@ import { DAY_S } from '../../platform/lib/clock.ts'
 import { type MemberRole, memberRole, type NewMember } from '../../platform/lib/member.ts'
 import { type Member, member } from './wire.ts'
 
-/** Removed members are kept as long as somebody may ask who an entry of the audit log is about. */
+/** Removed members are kept as long as the audit log may refer to them. */
 const REMOVED_KEPT_S = 455 * DAY_S
 
 export const MEMBER_RETENTION: readonly Retention[] = [
@@ -24,7 +24,9 @@ export const insertMember = (db: Db, partnerId: bigint, row: NewRow, now: Date):
         values (${row.member_id}, ${partnerId}, ${row.mail}, ${row.mail_key}, ${row.role}, ${now})`,
   )
 
-/** Members who are not removed, each with the newest invitation: who has joined first, in the order of invitations. */
+/**
+ * Members who are not removed, each with the newest invitation. Those who have joined come first, then by invitation.
+ */
 export const listMembers = (db: Db, partnerId: bigint): Promise<Member[]> =>
   db.many(
     member,
@@ -40,13 +42,13 @@ export const listMembers = (db: Db, partnerId: bigint): Promise<Member[]> =>
         order by m.joined_at is null, m.invited_at, m.member_id`,
   )
 
-const counts = z.object({ all: z.number(), joined: z.number(), owners: z.number(), open: z.number() })
+const counts = z.object({ all: z.number(), owners: z.number(), open: z.number() })
 
-/** Counts members who are not removed: all, those who have joined, owners who have joined, open invitations. */
+/** Counts members who are not removed: all, owners who have joined, open invitations. */
 export const countMembers = (db: Db, partnerId: bigint, now: Date): Promise<z.output<typeof counts>> =>
   db.one(
     counts,
-    sql`select count(*)::int as all, count(joined_at)::int as joined,
+    sql`select count(*)::int as all,
           count(*) filter (where joined_at is not null and role = 'owner')::int as owners,
           count(*) filter (where joined_at is null and exists (
             select 1 from member_link
@@ -68,7 +70,7 @@ export const hasJoinedMember = (db: Db, partnerId: bigint): Promise<boolean> =>
 const known = z.object({ member_id: z.string(), mail: z.string(), role: memberRole, joined_at: z.date().nullable() })
 export type KnownMember = z.output<typeof known>
 
-/** A member who is not removed; undefined also for text that is not an id. */
+/** A member who is not removed; undefined also for text that is not a UUID. */
 export const findMember = (db: Db, partnerId: bigint, memberId: string): Promise<KnownMember | undefined> =>
   db.maybe(
     known,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { newPasswordOf } from '../../platform/lib/json/input.ts'
 import { MAIL_STATES, memberRole, newMember } from '../../platform/lib/member.ts'
 
-/** What pages, the admin routes and the command line take and give about members. Names are those of the tables' columns. */
+/** Members as pages, the admin routes and the command line take and give them. Names are those of the columns. */
 
 export const memberByMail = newMember.pick({ mail: true })
 
@@ -19,7 +19,7 @@ export const member = z.object({
   role: memberRole,
   invited_at: z.date(),
   joined_at: z.date().nullable(),
-  /** When the newest invitation ends; null once joined, or when that invitation has been over for long. */
+  /** When the newest invitation ends; null once joined, or after the purge has deleted that invitation. */
   invited_until: z.date().nullable(),
   mail_state: z.enum(MAIL_STATES).nullable(),
   mail_error: z.string().nullable(),

@@ -6,21 +6,21 @@ import { bodyRejected } from '../mws-wire/index.ts'
 import type { CallDeps } from '../partner-calls/index.ts'
 import { claimNotices, firstAnswers, type NoticeRow, type RememberedAnswer } from './store.ts'
 
-/** What was done with a notice that is not rejected. */
+/** A notice that was not rejected. */
 export interface AcceptedNotice extends RememberedAnswer {
-  /** It came before: it gets the first answer, whose notice `noticeId` names, and has no effect. */
+  /** Whether it came before: then it has no effect, and `noticeId` and `answer` are those of the first one. */
   readonly isRepeat: boolean
 }
 
-/** Order notices are cumulative, so a day is safe for them; their business keys do not expire. */
+/** A day is safe for order notices: they are cumulative, and their business keys do not expire. */
 export const ORDER_REPEAT_S = 86_400
 
-/** For ten seconds only: who changes a price twice a day sends the same bytes twice, and the second is new. */
+/** Only ten seconds: a partner that changes a price twice a day sends the same bytes twice, and the second is news. */
 export const CATALOGUE_REPEAT_S = 10
 
 /**
- * The notice is claimed, then it takes effect, in one transaction; consumption notices are claimed last
- * (consumption.ts). `repeatWithinS`: seconds in which the same bytes again are taken for a retry.
+ * Claims the notice, then applies it, in one transaction. (Consumption notices are claimed last: consumption.ts.) The
+ * same bytes again within `repeatWithinS` seconds count as a retry.
  */
 export function acceptOnce(
   deps: Deps,
@@ -42,20 +42,20 @@ export function acceptOnce(
   })
 }
 
-/** For operations that accept notices. */
+/** What operations that accept notices need. */
 export interface NoticeDeps extends IncomingDeps, CallDeps {
   readonly notices: NoticesInProgress
 }
 
 /**
- * The notices that this process is accepting; made once a process. Other processes wait for the same notice in the
- * database with one connection each; without this, a slow notice that its partner keeps repeating would occupy all our
- * connections.
+ * The notices that this process is accepting; created once per process. A repeat waits here, without a connection: a
+ * slow notice that its partner keeps repeating would otherwise occupy all of them. Other processes wait for it in the
+ * database, with one connection each.
  */
 export class NoticesInProgress {
   readonly #accepting = new Map<string, Promise<AcceptedNotice>>()
 
-  /** Accepts a notice; one with the same key as one in progress waits for that, and is a repeat of it. */
+  /** Accepts a notice. One whose key is already in progress waits for that one, and counts as its repeat. */
   async accept(key: string, accept: () => Promise<AcceptedNotice>): Promise<AcceptedNotice> {
     const first = this.#accepting.get(key)
     if (first) return { ...(await first), isRepeat: true }

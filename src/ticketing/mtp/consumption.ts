@@ -15,7 +15,7 @@ interface Consumption {
   readonly stage: PartnerWithSecrets['stage']
 }
 
-/** The first response to a repeated notice; a new notice with its warnings and changes; or why it is rejected. */
+/** The first answer to a repeated notice; a new notice and its changes; or why it is rejected. */
 type Decision =
   | { readonly first: RememberedAnswer }
   | { readonly claimed: NoticeRow; readonly save: ReturnType<LockedOrders['decide']> }
@@ -23,13 +23,13 @@ type Decision =
 
 /**
  * Consumption notices that arrive while others commit share a transaction. It locks their orders before it looks for
- * repeats, so no other transaction can change one of them meanwhile; it decides each notice separately; rejected ones
- * leave no trace. Of two notices about one order the second waits for the first one's commit. One whose order is locked
- * elsewhere, or does not exist, is processed separately, so that it does not delay the others.
+ * repeats, so no other transaction can change one of them meanwhile, and decides each notice separately; rejected ones
+ * leave no trace. Of two notices about one order the second waits for the first one's commit. A notice whose order is
+ * locked elsewhere, or does not exist, gets a transaction of its own, so that it does not delay the others.
  *
- * Other notices are claimed first. These are not: PostgreSQL can skip an order that is locked, but not a notice that
- * another process is claiming. If that process waits for the order, a repeat of the notice would delay all that share
- * its transaction; and the claims of rejected notices would have to be taken back one by one.
+ * Unlike other notices, these are claimed last. PostgreSQL can skip a locked order, but not a notice that another
+ * process is claiming: while that process waits for the order, a repeat would delay everything in its transaction. And
+ * the claims of rejected notices would have to be undone one by one.
  */
 const consumptions: BatchedWork<Db, Consumption, Decision> = {
   key: ({ report }) => String(report.orderId),
@@ -37,7 +37,7 @@ const consumptions: BatchedWork<Db, Consumption, Decision> = {
   work: async (db, items) => {
     const reports = items.map(({ report }) => report)
     const rows = items.map(({ row }) => row)
-    // Sent together and run in this sequence, so that everything is read under the locks.
+    // Pipelined, and run in this order: repeats are looked up under the locks.
     const [orders, known] = await Promise.all([lockReported(db, reports), firstAnswers(db, rows, ORDER_REPEAT_S)])
     const decisions = items.map((item, place): Decision | undefined => {
       const first = known.get(place)
@@ -76,7 +76,7 @@ function orRejected(decide: () => Decision): Decision {
   }
 }
 
-/** Receipt and effect are committed together before the response. */
+/** Commits receipt and effect together, before the response. */
 export async function acceptConsumption(
   db: Db,
   row: NoticeRow,

@@ -33,7 +33,7 @@ import {
   rescheduleNotice,
 } from './wire.ts'
 
-/** What an endpoint does with a notice of the right shape. */
+/** What an endpoint does with a notice. */
 export interface NoticeKind<Notice extends { partnerId?: string | undefined }> {
   readonly shape: z.ZodType<Notice>
   /** Commits receipt and effect together. */
@@ -93,7 +93,7 @@ export const PAY_RESULT: NoticeKind<PayNotice> = {
   },
 }
 
-/** Kept to be shown; its content cannot be read, so it has no effect. */
+/** Only kept to be shown: its content cannot be read. */
 export const RESCHEDULE: NoticeKind<RescheduleNotice> = {
   shape: rescheduleNotice,
   accept: (deps, _notice, row) => acceptOnce(deps, row, ORDER_REPEAT_S, async () => {}),
@@ -102,7 +102,7 @@ export const RESCHEDULE: NoticeKind<RescheduleNotice> = {
 export const LEVEL_PRICES: NoticeKind<LevelPriceNotice> = {
   shape: levelPriceNotice,
   accept: async (deps, notice, sent, { warn }) => {
-    // As received: what a pull of the same calendar would store.
+    // As received, which is what a pull of the same calendar would store.
     const { body: entries } = jsonIn(sent.body) as { body: Entry[] }
     const isImplausible = (levelPriceCalendar.implausible?.(entries) ?? []).length > 0
     const { name } = WARNINGS.implausible
@@ -116,15 +116,15 @@ export const LEVEL_PRICES: NoticeKind<LevelPriceNotice> = {
 }
 
 export interface IncomingNotice extends SignedCall {
-  /** Its id becomes that of the notice; undefined of a replay. */
+  /** Becomes the id of the notice; undefined for a replay. */
   readonly requestId?: string
   /** Called with the name of each warning about an accepted notice. */
   readonly warn?: (warning: string, about: object) => void
 }
 
 /**
- * Processes a signed notice: shape, then meaning. Receipt, effect and follow-up job are committed together before the
- * response is sent; a repeated notice gets the first response, and waits for it while the first is in progress.
+ * Processes a signed notice: checks its shape, then its meaning. Receipt, effect and follow-up job are committed
+ * together, before the response. A repeated notice gets the first response, if need be after waiting for it.
  */
 export async function acceptNotice<Notice extends { partnerId?: string | undefined }>(
   deps: NoticeDeps,
@@ -151,7 +151,7 @@ export async function acceptNotice<Notice extends { partnerId?: string | undefin
   return deps.notices.accept(key, () => kind.accept(deps, read.notice, row, incoming))
 }
 
-/** Live partners may leave it out. */
+/** Live partners may leave out the partnerId. */
 function checkBodyPartnerId(caller: PartnerWithSecrets, given: string | undefined): void {
   if (given === undefined && caller.stage === 'sandbox')
     throw bodyRejected(problemText({ path: 'partnerId', problem: REQUIRED }))

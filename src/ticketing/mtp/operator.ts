@@ -15,7 +15,7 @@ export const NOTICE_ACTIONS = [
   action({
     route: 'GET /partners/:partner_id/notices',
     command: 'partner notices',
-    // Bodies are shown as they came, with the people in them.
+    // Bodies are shown as received, with personal data.
     role: 'support',
     input: listNotices.input,
     run: noticesOf,

@@ -10,7 +10,7 @@ import { CallRejected, failureCodeOf, noSuchPath, tooManyCalls } from '../mws-wi
 import type { NoticeDeps } from './accept-once.ts'
 import { noticeRoutes, REJECTIONS } from './routes.ts'
 
-/** Below a prefix there is only B1: a caller of another path there is a partner's program. */
+/** Below a prefix there is only B1, so whoever calls another path there is a partner's program. */
 const unknownPartnerPaths: FastifyPluginAsync<{ deps: NoticeDeps }> = async (app, { deps }) => {
   const first = `${spelled(app.prefix)}/lv/`
   showContentType(app)
@@ -20,14 +20,14 @@ const unknownPartnerPaths: FastifyPluginAsync<{ deps: NoticeDeps }> = async (app
   })
 }
 
-/** Programs that were written for the first version of the protocol call below `/lv`. */
+/** Programs written for the first version of the protocol call paths below `/lv`. */
 function firstVersion(mount: string): CallRejected {
   return new CallRejected(localized('first-version', { mount }), { status: 404 })
 }
 
 /**
- * Everywhere else a partner's program is known by its Authorization header. A hook of the whole app, so that it comes
- * before what rooms ask of their own callers. Paths that exist, with whatever method, are theirs.
+ * Everywhere else a partner's program is recognised by its Authorization header. This is a hook on the whole app, so
+ * that it runs before the guards of other rooms. Paths that exist for any method are left to those.
  */
 export function answerUnknownSignedPaths(app: FastifyInstance, deps: NoticeDeps): void {
   const answer = answerRejection(deps, REJECTIONS)
@@ -40,7 +40,7 @@ export function answerUnknownSignedPaths(app: FastifyInstance, deps: NoticeDeps)
   })
 }
 
-/** What area B says to a request that never gets to its routes. The headless API of the sandbox speaks as the notices do. */
+/** The code of area B for a request that never reaches its routes; the headless API of the sandbox has the same. */
 export function areaBOf(prefixes: readonly string[]): AreaB {
   const isOwn = isForPartners(prefixes)
   return (target) => {
@@ -51,9 +51,9 @@ export function areaBOf(prefixes: readonly string[]): AreaB {
 
 const TESTS_PER_MINUTE = 60
 
-/** B1: the endpoints that partners call, under each of MTP_PATH_PREFIXES. The signature covers the path as the caller sent it. */
+/** B1, the endpoints that partners call, under each of MTP_PATH_PREFIXES. Signatures cover the path as sent. */
 export const mtpRoom: FastifyPluginAsync<{ deps: NoticeDeps }> = async (app, { deps }) => {
-  // One count per address, whatever the prefix.
+  // Counted per address, across prefixes.
   const limitTests = limitRate(app, { kind: 'signature test', perMinute: TESTS_PER_MINUTE, refuse: tooManyCalls })
   for (const mount of mountsOf(deps.config.MTP_PATH_PREFIXES)) {
     await app.register(noticeRoutes, { deps, limitTests, prefix: mount })

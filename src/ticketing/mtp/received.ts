@@ -10,13 +10,13 @@ import type { NoticeDeps } from './accept-once.ts'
 import * as store from './store.ts'
 import { noticeFilter } from './wire.ts'
 
-/** Characters of a body that an operator is shown. */
+/** Characters of a body that operators see. */
 const SHOWN_OF_BODY = 16_384
 
-/** More is read and cut off after masking, so that no part of a secret at the end remains. */
+/** Read beyond that and cut off after masking, so that a secret across the cut is masked. */
 const LONGER_THAN_SECRETS = 4_096
 
-/** The newest notices of a partner, refused ones too, 16 KiB of each body; throws for an unknown partner. */
+/** The newest notices of a partner, including refused ones, with 16 KiB of each body; throws for an unknown partner. */
 export const listNotices = operation(noticeFilter, async (deps: NoticeDeps, filter): Promise<store.NoticeEntry[]> => {
   const { db, config } = deps
   const { partner_id, kind, limit } = filter
@@ -38,8 +38,8 @@ export const listNotices = operation(noticeFilter, async (deps: NoticeDeps, filt
 })
 
 /**
- * Calls that name a partner, accepted and refused, to an endpoint (`/mtp/api/order/consume/notice`) under every prefix, and
- * those to paths that do not exist, in the order in which they came. 200 at most: ask again with these as `seen` for the rest.
+ * Accepted and refused calls that name a partner, to an endpoint (`/mtp/api/order/consume/notice`) under any prefix or
+ * to a path that does not exist, in the order of arrival. At most 200: pass their ids as `seen` to get the next ones.
  */
 export const receivedSince = (
   { db, config }: Deps,

@@ -7,7 +7,7 @@ import type { PartnerWithSecrets } from '../partners/index.ts'
 import type { NoticeDeps } from './accept-once.ts'
 import { NOTICE_ENDPOINTS, type NoticeEndpoint } from './routes.ts'
 
-/** A kept notice that its partner is known to have sent; headers as sent, in lower case, if they were kept. */
+/** A kept notice that its partner is known to have sent. `headers` are those sent, in lower case, if they were kept. */
 export interface KeptNotice {
   readonly id: string
   readonly path: string
@@ -15,7 +15,7 @@ export interface KeptNotice {
   readonly body: string
 }
 
-/** `again`: a repeated notice, so it gets the first response and has no effect. `entryId` is the id of its entry. */
+/** `again`: it is a repeat, so it has no effect. `entryId` is the id of its entry in Traffic. */
 export interface Replay {
   readonly outcome: 'accepted' | 'again' | 'refused'
   readonly entryId: string | undefined
@@ -32,8 +32,8 @@ function endpointAt({ config }: NoticeDeps, path: string): NoticeEndpoint | unde
 }
 
 /**
- * As if sent now and correctly signed; all other checks are made, and a rejected one is kept like any other. Undefined
- * for a path that takes no notices.
+ * Processes a kept notice as if it had been sent now, correctly signed. All other checks apply, and if it is rejected,
+ * it is kept like any other. Undefined for a path that takes no notices.
  */
 export async function replayNotice(
   deps: NoticeDeps,
@@ -42,7 +42,7 @@ export async function replayNotice(
 ): Promise<Replay | undefined> {
   const endpoint = endpointAt(deps, kept.path)
   if (!endpoint) return undefined
-  // A notice that was rejected because no key was set is kept as received, and read with the key that was set since.
+  // A notice rejected for lack of a key was kept as received; a key set since then opens it now.
   const opened = openBody(Buffer.from(kept.body), kept.headers?.[ENCRYPTION_STATUS], partner.aes_key)
   const bytes = 'problem' in opened ? Buffer.from(kept.body) : opened.bytes
   try {

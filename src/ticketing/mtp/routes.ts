@@ -39,7 +39,7 @@ export const REJECTIONS: RejectionPolicy = {
   unreadable: () => ({ describe: 'the request cannot be read', status: 200 }),
 }
 
-/** B1 under one path prefix: the notices behind the signature guard, and the signature tool. */
+/** B1 under one path prefix: the notices, behind the signature guard, and the signature tool. */
 export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: Options): Promise<void> {
   signedRoutes(app, deps, REJECTIONS)
   flushRepliesPerTick(app)
@@ -52,7 +52,6 @@ export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: O
   })
 
   const guarded = noticeSignature(deps)
-  /** The body of a success, which the handler returns (as in lib/web/envelope.ts). */
   const success = (request: FastifyRequest, reply: FastifyReply, answer: string): string => {
     noteForLog(request, { code: 200 })
     reply.headers(HEADERS)
@@ -81,11 +80,11 @@ export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: O
 }
 
 export interface NoticeEndpoint {
-  /** As operators type it. */
+  /** The name that operators type. */
   readonly name: string
   /** Below MOUNT. */
   readonly path: string
-  /** Processes a correctly signed notice; returns the response, or throws why it is rejected. */
+  /** Processes a correctly signed notice; throws CallRejected. */
   readonly accept: (deps: NoticeDeps, incoming: IncomingNotice) => Promise<AcceptedNotice>
 }
 
@@ -98,7 +97,7 @@ const endpoint = <Notice extends { partnerId?: string | undefined }>(
   accept: (deps, incoming) => acceptNotice(deps, kind, incoming),
 })
 
-/** Every notice that partners send. Adding one is adding an entry, here and in the field reference. */
+/** Every notice that partners send. A new one needs an entry here and in the field reference. */
 export const NOTICE_ENDPOINTS: readonly NoticeEndpoint[] = [
   endpoint('deal-change', DEAL_CHANGE),
   endpoint('consume', CONSUMPTION),

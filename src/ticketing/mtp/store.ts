@@ -5,9 +5,9 @@ import { DAY_S } from '../../platform/lib/clock.ts'
 import { storedDetail, type TextId } from '../../platform/lib/localized-text.ts'
 
 /**
- * A repeated notice gets its first answer for 24 hours (product changes and level prices for seconds: accept-once.ts);
- * the business keys that hold for ever are columns of orders and refunds. Notices are kept longer for their partner to
- * look at, and not for ever: they hold visitors' data.
+ * Repeats are recognised for 24 hours (of product changes and level prices for seconds: accept-once.ts); the business
+ * keys that never expire are columns of orders and refunds. Notices are kept longer for their partner to look at, but
+ * not for ever: they hold visitors' data.
  */
 export const NOTICE_RETENTION: readonly Retention[] = [
   { table: 'notice', key: ['client_id', 'path', 'body_hash'], column: 'received_at', keptS: () => 30 * DAY_S },
@@ -25,7 +25,7 @@ export interface NoticeRow {
   readonly warnings: readonly string[]
 }
 
-/** What notices are searched by. Read like this from all of them, so that a search also finds what is wrong with one. */
+/** Ids to search notices by. Found by pattern, so that a search also finds notices whose ids do not fit the schema. */
 const SEARCHED_OF_BODY = 4_096
 const ORDER_ID = /"orderId"\s*:\s*"?(\d{1,19})/
 const REFUND_ID = /"refundId"\s*:\s*"?([^",}\s]{1,64})/
@@ -40,9 +40,9 @@ const NOTICE = (row: NoticeRow) => sql.part`
   ${idIn(row.body, REFUND_ID)}::text as refund_id`
 
 /**
- * Claims notices, no two of them the same; returns how many are new. The same notice again within `repeatWithinS`
- * seconds is not new; one from so far in the future that the clock must have been set back counts as new. While another
- * call with the same notice is in flight this waits for it: one commits, or, if it fails, this one takes its place.
+ * Claims notices, no two of them the same, and returns how many are new. The same notice again within `repeatWithinS`
+ * seconds is not new; if the stored one is that far in the future, the clock was set back, and it counts as new. While
+ * another transaction claims the same notice this waits for it, and takes its place if it fails.
  */
 export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: number): Promise<number> =>
   db.exec(
@@ -57,7 +57,7 @@ export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: 
             or known.received_at >= excluded.received_at + make_interval(secs => ${repeatWithinS})`,
   )
 
-/** A notice that came before, and what it was answered. */
+/** A notice that came before, and its answer. */
 export interface RememberedAnswer {
   readonly noticeId: string
   readonly answer: string
@@ -95,17 +95,17 @@ const summary = z.object({
   warnings: z.string(),
   answer: z.string(),
 })
-/** An accepted notice without what it held. */
+/** An accepted notice without its body. */
 export type NoticeSummary = z.output<typeof summary>
 
-/** By the id of the request that brought it first. */
+/** `id`: that of the request that first brought it. */
 export const findNotice = (db: Db, id: string): Promise<NoticeSummary | undefined> =>
   db.maybe(
     summary,
     sql`select notice_id as id, received_at, partner_id, client_id, path, warnings, answer from notice where notice_id = ${id}`,
   )
 
-/** The Date is checked after the signature. */
+/** Reasons about the Date header. */
 const DATE_FAILURES: readonly TextId[] = ['date-form', 'date-impossible', 'date-weekday', 'date-differs']
 
 const received = z.object({
@@ -120,8 +120,8 @@ const received = z.object({
 export type NoticeEntry = z.output<typeof received>
 
 /**
- * Newest first; of these paths, or of all. The Date is checked after the signature: a call that is refused for it was
- * signed by the partner, though it may have been sent again by somebody else, so it does not count as verified.
+ * Newest first, to these paths or to any. The Date is checked after the signature, so a call that is refused for its
+ * Date was signed by the partner. It is listed, but does not count as verified: somebody else may have sent it again.
  */
 export const listReceived = (
   db: Db,
@@ -130,7 +130,7 @@ export const listReceived = (
     readonly clientId: string
     readonly paths: readonly string[] | undefined
     readonly limit: number
-    /** So many characters of each body, from its beginning. */
+    /** How many characters of each body are returned. */
     readonly bodyChars: number
   },
 ): Promise<NoticeEntry[]> =>
@@ -159,9 +159,9 @@ const receivedCall = z.object({
   body: z.string(),
   /** Whether it is known that the partner sent it. */
   verified: z.boolean(),
-  /** It came to another path, which does not exist, or with a wrong method. */
+  /** Whether its path does not exist, or its method was wrong. */
   wrong_path: z.boolean(),
-  /** What an accepted notice was taken with all the same: names of src/ticketing/mws/diagnose/warnings.ts. */
+  /** Warnings with which a notice was accepted: names of src/ticketing/mws/diagnose/warnings.ts. */
   warnings: z.string().transform((names) => names.split(' ').filter((name) => name !== '')),
 })
 /** A call that names a partner. */
@@ -170,14 +170,14 @@ export type ReceivedCall = z.output<typeof receivedCall>
 export interface ReceivedFilter {
   readonly partnerId: bigint
   readonly paths: readonly string[]
-  /** From when on accepted and refused ones count. */
+  /** Accepted and refused calls from these moments on. */
   readonly accepted: Date
   readonly refused: Date
-  /** Ids that are left out. */
+  /** Ids to leave out. */
   readonly seen: readonly string[]
 }
 
-/** Calls to these paths and to wrong ones, as they came, of one moment accepted ones first; 200 at most. */
+/** Calls to these paths and to wrong ones by time of arrival, accepted ones first among equals; 200 at most. */
 export const receivedSince = (db: Db, { partnerId, paths, accepted, refused, seen }: ReceivedFilter) =>
   db.many(
     receivedCall,

@@ -26,14 +26,16 @@ import {
 } from '../interfaces/index.ts'
 import { NOTICE_PATHS } from '../mws-wire/index.ts'
 
-// The shape of the notices (REFERENCE "Payloads"). What their numbers mean together is the operations' business.
+// The shape of the notices (REFERENCE "Payloads"). Whether their numbers fit together is checked by the operations.
 
-/** `partnerId` is optional; when present it must belong to the caller's clientId (REFERENCE "What a signed call may do differently"). */
+/** `partnerId` is optional, but must belong to the caller (REFERENCE "What a signed call may do differently"). */
 const envelope = { partnerId: maybe(numericText()), code: maybe(smallInt()).catch(undefined), describe: remark() }
 
 const REMARKS = z.looseObject({ code: maybe(smallInt()), describe: maybe(z.string()) })
 
-/** Whether a pay notice has a field that decides nothing and does not fit: it is left out, not to lose the tickets. */
+/**
+ * Whether a pay notice has invalid fields that decide nothing: those are left out, so that the tickets are not lost.
+ */
 export const leavesFieldsOut = (json: unknown): boolean => {
   const { body } = jsonFields(json)
   return ticketExtrasProblems(body).length > 0 || [json, body].some((part) => !REMARKS.safeParse(part).success)
@@ -102,10 +104,10 @@ export const payNotice = z.looseObject({
   }),
 })
 
-/** Real ones are much shorter; it is kept for people to read. */
+/** Characters; real ones are much shorter. */
 const LONGEST_RESCHEDULE = 65_536
 
-/** The problem of the body of a reschedule notice, whose content is not read here; undefined if there is none. */
+/** The problem of a reschedule notice's body, if it has one; its content is not read. */
 function rescheduleProblem(body: unknown): LocalizedText | undefined {
   if (body === undefined) return REQUIRED
   if (typeof body !== 'string' && !isSingle(body)) return localized('must-be-text-or-object')
@@ -115,8 +117,8 @@ function rescheduleProblem(body: unknown): LocalizedText | undefined {
 }
 
 /**
- * POST /mtp/api/order/reschedule/notice: only its envelope is known. The body is Base64 of something encrypted, or an object
- * of a program that encrypts the whole notice or none of it.
+ * POST /mtp/api/order/reschedule/notice: only its envelope is known. The body is encrypted and in Base64, or an object,
+ * from programs that encrypt the whole notice or nothing.
  */
 export const rescheduleNotice = z.looseObject({
   ...envelope,
@@ -129,7 +131,7 @@ export const rescheduleNotice = z.looseObject({
     .meta({ wire: 'text' }),
 })
 
-/** POST /mtp/api/level/price/notice/v2: days of one product's level price calendar, whole. */
+/** POST /mtp/api/level/price/notice/v2: complete days of one product's level price calendar. */
 export const levelPriceNotice = z
   .looseObject({
     ...envelope,
@@ -157,7 +159,7 @@ export type PayNotice = z.output<typeof payNotice>
 export type RescheduleNotice = z.output<typeof rescheduleNotice>
 export type LevelPriceNotice = z.output<typeof levelPriceNotice>
 
-/** What an operator asks for: the newest notices of a partner, of one kind or of all. */
+/** The newest notices of a partner, of one kind or of all, for an operator. */
 export const noticeFilter = z.strictObject({
   partner_id: positiveId,
   kind: z.enum(Object.keys(NOTICE_PATHS) as [keyof typeof NOTICE_PATHS]).optional(),

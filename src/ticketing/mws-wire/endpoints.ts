@@ -23,15 +23,15 @@ export const NOTICE_PATHS = {
 
 export const ENDPOINTS: readonly string[] = Object.values(PATH).map((path) => MOUNT + path)
 
-/** Some programs read 300 as "received", and would never send a pay notice's codes again: it gets another. */
+/** Some programs read 300 as "received" and would never send a pay notice's codes again, so it gets 400. */
 export const failureCodeOf = (url: string): 300 | 400 => (url.split('?')[0]?.endsWith(PATH.pay) ? 400 : 300)
 
-/** Longer paths are not compared: anybody may send them. */
+/** Longer paths are not compared, because anybody may send them. */
 const LONGEST_COMPARED = 200
 
 /**
- * The path of area B, below one of MTP_PATH_PREFIXES, that a caller of another path most likely meant: the one with the
- * most segments in common, and of those the one with the fewest letters to change. Undefined for a very long path.
+ * The path of area B, below one of MTP_PATH_PREFIXES, that a caller of a wrong path most likely meant: the one that
+ * shares the most segments, then the one with the fewest letters to change. Undefined for a very long path.
  */
 export function nearestPath(prefixes: readonly string[], path: string): string | undefined {
   if (path.length > LONGEST_COMPARED) return undefined

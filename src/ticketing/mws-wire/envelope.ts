@@ -1,6 +1,6 @@
 /** The envelope of area B (REFERENCE "Endpoints of area B"). */
 export interface Envelope {
-  /** 200 success, 300 error, 404 no such path, 400 a refused pay notice (some read 300 as "received"). */
+  /** 200 success, 300 error, 404 no such path, 400 refused pay notice (endpoints.ts). */
   readonly code: 200 | RejectionCode
   /** Exactly `success` on success. */
   readonly describe: string

@@ -3,8 +3,8 @@ import { failureCodeOf } from './endpoints.ts'
 import type { RejectionCode } from './envelope.ts'
 
 /**
- * Every way in which a call is rejected (REFERENCE "Order of checks of a signed call"). `describe` goes out, `reason`
- * is kept, `detail` logged; both are the English of `reason` where they are left out.
+ * Every way in which a call is rejected (REFERENCE "Order of checks of a signed call"). `describe` is sent, `reason` is
+ * kept, `detail` is logged; `describe` and `detail` default to the English of `reason`.
  */
 export class CallRejected extends Error {
   override readonly name: string = 'CallRejected'
@@ -16,18 +16,18 @@ export class CallRejected extends Error {
 
   constructor(
     reason: LocalizedText,
-    told: Partial<Pick<CallRejected, 'describe' | 'status' | 'headers' | 'detail'>> = {},
+    options: Partial<Pick<CallRejected, 'describe' | 'status' | 'headers' | 'detail'>> = {},
   ) {
     super(String(reason))
     this.reason = reason
-    this.describe = told.describe ?? this.message
-    this.status = told.status ?? 200
-    this.headers = told.headers ?? {}
-    this.detail = told.detail ?? this.message
+    this.describe = options.describe ?? this.message
+    this.status = options.status ?? 200
+    this.headers = options.headers ?? {}
+    this.detail = options.detail ?? this.message
   }
 }
 
-/** Nothing more on the wire; the reason goes to the log, the rejected calls and the signature tool. */
+/** All that goes over the wire; the reason goes to the log, the rejected calls and the signature tool. */
 export const BA_FAILED = 'BA verification failed'
 
 /** Why a call does not pass authentication. */
@@ -44,7 +44,7 @@ export const isOfAuthentication = (reason: Detail | null): boolean =>
 
 /** A call that did not pass authentication. */
 export class NotAuthenticated extends CallRejected {
-  /** The partner whose live secret signed a call with a current Date that is refused for another reason. */
+  /** The partner whose live secret signed the call, with a current Date; it is refused for another reason. */
   readonly signer: bigint | undefined
 
   constructor(reason: LocalizedText<AuthFailure>, signer?: bigint) {
@@ -57,16 +57,10 @@ export class NotAuthenticated extends CallRejected {
   }
 }
 
-export const notAuthenticated = (reason: LocalizedText<AuthFailure>): NotAuthenticated => new NotAuthenticated(reason)
-
-/** Signature and Date prove that this partner sent the call, but it is rejected for another reason. */
-export const rejectedThoughVerified = (reason: LocalizedText<AuthFailure>, partnerId: bigint): NotAuthenticated =>
-  new NotAuthenticated(reason, partnerId)
-
-/** Problems may quote the body, with vouchers and names: none is logged. `told` is answered instead. */
-export const bodyRejected = (reason: LocalizedText, told = reason): CallRejected =>
+/** The reason may quote the body, with vouchers and names, so it is not logged. `answer`: what to send instead. */
+export const bodyRejected = (reason: LocalizedText, answer = reason): CallRejected =>
   new CallRejected(reason, {
-    describe: String(told),
+    describe: String(answer),
     detail: 'refused because of its body; the rejected calls show the reason',
   })
 

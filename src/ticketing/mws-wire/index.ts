@@ -1,4 +1,4 @@
-/** The wire of signed calls to us: the addresses, what is answered, and how a call is rejected. */
+/** The wire format of signed calls to us: endpoints, envelopes and rejections. */
 
 export { ENDPOINTS, failureCodeOf, NOTICE_PATHS, nearestPath, PATH } from './endpoints.ts'
 export { type Envelope, rejectionEnvelope, successEnvelope } from './envelope.ts'
@@ -10,8 +10,6 @@ export {
   methodNotAllowed,
   NotAuthenticated,
   noSuchPath,
-  notAuthenticated,
-  rejectedThoughVerified,
   rejectionCode,
   tooManyCalls,
 } from './errors.ts'

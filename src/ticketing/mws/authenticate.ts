@@ -4,35 +4,35 @@ import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
 import { authorizationHeader, clockDifference, parseHttpDate } from '../../platform/lib/crypto/signing.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { decodedPath, pathAsSent } from '../../platform/lib/web/request-target.ts'
-import { notAuthenticated, rejectedThoughVerified } from '../mws-wire/index.ts'
+import { NotAuthenticated } from '../mws-wire/index.ts'
 import { findPartnerByClientId, notePartnerSecretUse, type PartnerWithSecrets } from '../partners/index.ts'
 import { requireJson } from './body-guard.ts'
 
-/** A partner's call before it is authenticated. */
+/** The parts of a call that authentication looks at. */
 export interface PartnerCall {
   readonly method: string
-  /** Request target as sent: the signature covers exactly that. */
+  /** Request target as sent: the signature covers its path. */
   readonly url: string
   readonly authorization: string | undefined
   readonly date: string | undefined
   /** The PartnerId header; live partners may leave it out. */
   readonly partnerId: string | undefined
-  /** Names of signature headers that occurred more than once. */
+  /** Names of signature headers that were sent more than once. */
   readonly doubled: readonly string[]
 }
 
 /**
  * The checks of area B's authentication (REFERENCE "Signature", rules 4 and 5), in order: headers, clientId, signature,
- * Date, what only live partners may do, PartnerId, status. All fail with one text; the reason is not in it.
+ * Date, what only live partners may do, PartnerId, status. All failures look the same to the caller.
  */
 export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<PartnerWithSecrets> {
   const { authorization, date } = requireHeaders(call)
   const partner = await findCaller(deps, authorization)
   const used = verifyPartner(deps, partner, { ...call, authorization, date })
   const secret = used === null ? undefined : partner.secrets[used]
-  if (!secret) throw notAuthenticated(localized('signature-unfit'))
+  if (!secret) throw new NotAuthenticated(localized('signature-unfit'))
   const wrongDate = dateProblem(deps, date)
-  if (wrongDate !== undefined) throw notAuthenticated(wrongDate)
+  if (wrongDate !== undefined) throw new NotAuthenticated(wrongDate)
   if (partner.stage === 'sandbox') rejectTolerated(partner, toleratedIn(deps, partner, call))
   checkPartnerStatus(partner, call.partnerId)
   await notePartnerSecretUse(deps, secret)
@@ -40,17 +40,18 @@ export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<P
 }
 
 function requireHeaders({ authorization, date, doubled }: PartnerCall): { authorization: string; date: string } {
-  for (const name of doubled) throw notAuthenticated(localized('field-came-twice', { field: name }))
-  if (!authorization) throw notAuthenticated(localized('header-missing', { field: 'Authorization' }))
-  if (!date) throw notAuthenticated(localized('header-missing', { field: 'Date' }))
+  const [repeated] = doubled
+  if (repeated !== undefined) throw new NotAuthenticated(localized('field-came-twice', { field: repeated }))
+  if (!authorization) throw new NotAuthenticated(localized('header-missing', { field: 'Authorization' }))
+  if (!date) throw new NotAuthenticated(localized('header-missing', { field: 'Date' }))
   return { authorization, date }
 }
 
 async function findCaller(deps: Deps, authorization: string): Promise<PartnerWithSecrets> {
   const parsed = parseAuthorization(authorization)
-  if ('problem' in parsed) throw notAuthenticated(parsed.problem)
+  if ('problem' in parsed) throw new NotAuthenticated(parsed.problem)
   const partner = await findPartnerByClientId(deps, parsed.clientId)
-  if (!partner) throw notAuthenticated(localized('no-client-id'))
+  if (!partner) throw new NotAuthenticated(localized('no-client-id'))
   return partner
 }
 
@@ -66,7 +67,7 @@ function dateProblem({ clock, config }: Deps, date: string) {
   return seconds > config.MTP_CLOCK_SKEW_S ? localized('date-differs', { seconds: Math.round(seconds) }) : undefined
 }
 
-/** Whether signature and Date prove that the partner sent a call, whatever else is wrong with it. */
+/** Whether signature and Date prove that the partner sent the call, whatever else is wrong with it. */
 export function isVerified(deps: Deps, partner: PartnerWithSecrets, call: PartnerCall): boolean {
   const { authorization, date, doubled } = call
   if (doubled.length > 0 || authorization === undefined || date === undefined) return false
@@ -74,10 +75,10 @@ export function isVerified(deps: Deps, partner: PartnerWithSecrets, call: Partne
   return used !== null && dateProblem(deps, date) === undefined
 }
 
-/** Some long-running programs do this, so live partners are only warned. */
+/** Deviations of some long-running programs: live partners only get a warning. */
 type Tolerated = 'partner-id-missing' | 'query-signed'
 
-/** Names of deviations that are accepted from a live partner, with a warning, and rejected in stage sandbox. */
+/** The deviations of a call that are accepted from a live partner, with a warning, and rejected in stage sandbox. */
 export function toleratedIn(
   { config }: Pick<Deps, 'config'>,
   partner: PartnerWithSecrets,
@@ -92,10 +93,10 @@ export function toleratedIn(
 }
 
 function rejectTolerated({ partner_id }: PartnerWithSecrets, [name]: readonly Tolerated[]): void {
-  if (name !== undefined) throw rejectedThoughVerified(localized(name), partner_id)
+  if (name !== undefined) throw new NotAuthenticated(localized(name), partner_id)
 }
 
-/** A kept call that is processed again: all checks but those of signature and Date. `headers` are undefined if none were kept. */
+/** Checks a kept call that is processed again, all but signature and Date. `headers`: undefined if none were kept. */
 export function checkKeptCall(
   partner: PartnerWithSecrets,
   headers: Readonly<Record<string, string>> | undefined,
@@ -107,17 +108,16 @@ export function checkKeptCall(
   if (headers) requireJson(headers['content-type'])
 }
 
-/** The checks after the signature. */
 function checkPartnerStatus(partner: PartnerWithSecrets, partnerId: string | undefined): void {
   if (partnerId !== undefined && !namesPartner(partnerId, partner.partner_id)) {
-    throw rejectedThoughVerified(localized('header-of-another'), partner.partner_id)
+    throw new NotAuthenticated(localized('header-of-another'), partner.partner_id)
   }
-  if (partner.status !== 'active') throw rejectedThoughVerified(localized('partner-suspended'), partner.partner_id)
+  if (partner.status !== 'active') throw new NotAuthenticated(localized('partner-suspended'), partner.partner_id)
 }
 
 type HeaderProblem = LocalizedText<'scheme-not-mws' | 'no-colon' | 'client-id-empty'>
 
-/** Base64 has no colon: the signature follows the last one, and a clientId may hold colons. */
+/** The signature follows the last colon, because Base64 has none. */
 export function parseAuthorization(
   header: string,
 ): { clientId: string; signature: string } | { problem: HeaderProblem } {
@@ -130,7 +130,7 @@ export function parseAuthorization(
   return { clientId, signature: credentials.slice(colon + 1) }
 }
 
-/** Whether a PartnerId header names this partner. Compared as a number: `7001` and `07001` are one. */
+/** Whether a PartnerId header names this partner; compared as numbers, so `07001` is `7001`. */
 export const namesPartner = (given: string, partnerId: bigint): boolean =>
   /^\d{1,19}$/.test(given.trim()) && BigInt(given.trim()) === partnerId
 
@@ -142,7 +142,10 @@ export interface IncomingCall {
   readonly authorization: string
 }
 
-/** The paths that a partner may have signed (REFERENCE "What a signed call may do differently"): as sent, as sent with its query, percent-decoded; each also of the path that this one stands for. */
+/**
+ * The paths that a partner may have signed (REFERENCE "What a signed call may do differently"): as sent, with its
+ * query, and percent-decoded; and the same of the path that MTP_PATH_PREFIXES maps it to.
+ */
 function acceptedPaths(url: string, prefixes: readonly string[]): string[] {
   const sent = pathAsSent(url)
   const meant = pathMeant(prefixes, sent)
@@ -153,8 +156,9 @@ function acceptedPaths(url: string, prefixes: readonly string[]): string[] {
 }
 
 /**
- * Which of the partner's live secrets signed the call (`prefixes`: MTP_PATH_PREFIXES): an index into `secrets`, or null when none did. The whole
- * header is compared (signature rule 4), in constant time, and each secret and variant is tried in any case.
+ * Which of the partner's live secrets signed the call: an index into `secrets`, or null if none did. `prefixes` are
+ * MTP_PATH_PREFIXES. Compares the whole header (signature rule 4) in constant time, and always tries every secret and
+ * path.
  */
 export function verify(
   call: IncomingCall,
@@ -172,7 +176,7 @@ export function verify(
   return matched
 }
 
-/** Whether a call that one of the secrets has signed was signed with its query: without it the signature does not match. */
+/** Whether a call that one of the secrets signed was signed with its query: its path alone does not match. */
 export const signedWithQuery = (
   call: IncomingCall,
   clientId: string,

@@ -21,7 +21,7 @@ import { bodyRejected } from '../mws-wire/index.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body of a notice that came encrypted, readable; undefined for any other. */
+    /** The decrypted body of an encrypted notice. */
     decryptedBody: Buffer | undefined
   }
 }
@@ -36,8 +36,8 @@ interface SentBody {
 
 /**
  * Reads the bodies of this plugin's routes, whatever their Content-Type, up to the `bodyLimit` of the route. Guards run
- * first (onRequest), so the body of a rejected call is never read. A problem with a body is only recorded, and reported
- * only to a caller whose signature is right (REFERENCE "Order of checks of a signed call").
+ * first (onRequest), so the body of a rejected call is never read. A problem with a body is only recorded here: it is
+ * reported to callers whose signature is right (REFERENCE "Order of checks of a signed call").
  */
 export function acceptRawBodies(app: FastifyInstance, { BODY_TIMEOUT_S }: Pick<Config, 'BODY_TIMEOUT_S'>): void {
   app.removeAllContentTypeParsers()
@@ -60,8 +60,8 @@ export function acceptRawBodies(app: FastifyInstance, { BODY_TIMEOUT_S }: Pick<C
 
 const EMPTY = Buffer.alloc(0)
 
-/** The bytes of a JSON body; throws the error for the (authenticated) caller. */
-export function jsonBytes({ body, headers }: FastifyRequest): Buffer {
+/** The bytes of a JSON body; throws CallRejected for any other. */
+export function jsonBytes({ body, headers }: Pick<FastifyRequest, 'body' | 'headers'>): Buffer {
   const { found = EMPTY, seconds = 0 } = (body ?? {}) as Partial<SentBody>
   if (found === 'no-room') throw unavailable()
   if (found === 'too-large') throw bodyRejected(localized('body-larger', { most: 1 }))
@@ -72,7 +72,7 @@ export function jsonBytes({ body, headers }: FastifyRequest): Buffer {
   return found
 }
 
-/** Bytes of a body that may be encrypted, from a caller that has proved who it is. */
+/** The bytes of an authenticated caller's body, which may be encrypted. */
 export function noticeBytes(request: FastifyRequest, key: string | null): { bytes: Buffer; decrypted: boolean } {
   const opened = openBody(jsonBytes(request), request.headers[ENCRYPTION_STATUS], key)
   if ('problem' in opened) throw bodyRejected(opened.problem)
@@ -83,16 +83,16 @@ export function noticeBytes(request: FastifyRequest, key: string | null): { byte
   return opened
 }
 
-/** Throws the error for a Content-Type that is not JSON in UTF-8. */
+/** Throws CallRejected unless the Content-Type is JSON in UTF-8. */
 export function requireJson(type = ''): void {
   if (!JSON_TYPE.test(type)) throw bodyRejected(localized('type-not-json'))
   if (otherCharset(type) !== undefined) throw bodyRejected(localized('charset-not-utf8'))
 }
 
-/** Lists of the most entries have some 11,000; more in a mebibyte would block the process for tens of milliseconds. */
+/** The longest lists have some 11,000 values. A mebibyte of values would block the process for tens of ms. */
 export const MAX_VALUES = 40_000
 
-/** Reads a notice; the problem goes out, of a decrypted body only that it is no JSON. `reason`: for the sandbox. */
+/** Reads a notice. `problem` goes to the caller, without details of a decrypted body; `reason` is for the sandbox. */
 export function readNotice<Notice extends z.ZodType>(
   notice: Notice,
   bytes: Uint8Array,
@@ -108,7 +108,7 @@ export function readNotice<Notice extends z.ZodType>(
   return 'problems' in read ? { problem: problemsText(read.problems) } : { notice: read.value }
 }
 
-/** What is kept in place of a body. */
+/** Kept in place of a body. */
 const TOO_LONG = '(larger than 1 MiB)'
 const INCOMPLETE = '(did not arrive completely)'
 const COMPRESSED = '(not kept: its Content-Encoding is not read)'
@@ -116,7 +116,7 @@ const UNREAD = '(not read: the signature was checked first)'
 export const UNREAD_OF_WRONG_PATH = '(not read: the path does not exist)'
 export const UNREAD_OF_WRONG_METHOD = '(not kept: the method is not POST)'
 
-/** The body of a call as text, for the partner to look at. */
+/** The body of a call as text, for its partner to look at. */
 export function readableBody(request: FastifyRequest): string {
   if (request.decryptedBody) return storable(request.decryptedBody)
   const { found } = (request.body ?? {}) as Partial<SentBody>
@@ -126,15 +126,10 @@ export function readableBody(request: FastifyRequest): string {
   return storable(found)
 }
 
-/** Whether `readableBody` gave every byte of the body: it was read, and is text. */
-export const isWholeBody = (body: string): boolean =>
-  body !== TOO_LONG &&
-  body !== INCOMPLETE &&
-  body !== COMPRESSED &&
-  body !== UNREAD &&
-  body !== UNREAD_OF_WRONG_PATH &&
-  body !== UNREAD_OF_WRONG_METHOD &&
-  !body.includes('\ufffd')
+const PLACEHOLDERS = [TOO_LONG, INCOMPLETE, COMPRESSED, UNREAD, UNREAD_OF_WRONG_PATH, UNREAD_OF_WRONG_METHOD]
+
+/** Whether this text from `readableBody` is the whole body: it was read, and is text. */
+export const isWholeBody = (body: string): boolean => !PLACEHOLDERS.includes(body) && !body.includes('\ufffd')
 
 // PostgreSQL cannot store a NUL.
 const storable = (bytes: Buffer): string => bytes.toString('utf8').replaceAll('\0', '\ufffd')

@@ -25,7 +25,10 @@ const diagnosed = ({ client_id, partner_id, secrets, status, stage }: PartnerWit
   strict: stage === 'sandbox',
 })
 
-/** Undefined: no such partner. A wrong signature is analysed in a thread within a budget, else `diagnosis-busy`. */
+/**
+ * A wrong signature is analysed in a thread, within a budget; without one the mistake is `diagnosis-busy`. `partner`:
+ * undefined if the clientId is unknown.
+ */
 export async function diagnoseCall(
   deps: IncomingDeps,
   partner: PartnerWithSecrets | undefined,
@@ -38,7 +41,7 @@ export async function diagnoseCall(
   return diagnosis ?? diagnose(call, search.partner, search.settings, () => 'busy')
 }
 
-/** Diagnoses without a search: undefined for a wrong signature, which would have to be analysed. */
+/** Diagnoses a correctly signed call without a search; undefined for any other. */
 export function diagnoseIfVerified(deps: Deps, partner: PartnerWithSecrets, call: SentCall): Diagnosis | undefined {
   const diagnosis = diagnose(call, diagnosed(partner), settingsOf(deps), (...asked) => explain(...asked, []))
   return diagnosis.verified ? diagnosis : undefined

@@ -11,7 +11,7 @@ import { noticeBytes } from './body-guard.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: PartnerWithSecrets | null
-    /** Why a correctly signed call is rejected, kept until its body has been read. */
+    /** The rejection of a correctly signed call, held back until its body has been read. */
     laterRejection: NotAuthenticated | null
   }
 }
@@ -19,9 +19,9 @@ declare module 'fastify' {
 const SIGNATURE_HEADERS = ['authorization', 'date', 'partnerid'] as const
 
 /**
- * Guards the headless API and, as `noticeSignature`, the notice routes: only a correctly signed call gets further. The
- * signature does not cover the body, so it is checked as soon as the headers have arrived (onRequest), and the bodies
- * of rejected calls are not read.
+ * Guards the headless API and, as part of `noticeSignature`, the notice routes: only correctly signed calls pass. The
+ * signature does not cover the body, so it is checked as soon as the headers are there (onRequest), and the bodies of
+ * rejected calls are not read.
  */
 export const mwsSignature =
   (deps: Deps): onRequestAsyncHookHandler =>
@@ -32,8 +32,8 @@ export const mwsSignature =
   }
 
 /**
- * Guards the notice routes. A correctly signed call that is rejected for another reason (the partner is suspended, the
- * PartnerId belongs to another one) is rejected after its body has arrived, so that the complete call is kept.
+ * Guards the notice routes. A correctly signed call that fails another check (the partner is suspended, the PartnerId
+ * is another partner's) is rejected after its body has arrived, so that the complete call is kept.
  */
 export function noticeSignature(deps: Deps): {
   onRequest: onRequestAsyncHookHandler
@@ -75,7 +75,7 @@ export function callOf(request: FastifyRequest): PartnerCall {
   }
 }
 
-/** Node keeps only the first of two Authorization or Date headers; which one a proxy before us believed is unknown. */
+/** Node keeps only the first of two Authorization or Date headers, and a proxy may have used the other. */
 const doubledHeaders = (rawHeaders: readonly string[]): string[] =>
   SIGNATURE_HEADERS.filter((name) => timesSent(rawHeaders, name) > 1)
 
@@ -85,15 +85,15 @@ export interface SignedCall {
   /** The request target as sent. */
   readonly url: string
   readonly bytes: Buffer
-  /** Whether the body came encrypted; `bytes` are what was inside. */
+  /** Whether the body was encrypted; `bytes` are decrypted. */
   readonly decrypted: boolean
-  /** Names of the warnings (diagnose/warnings.ts) with which a live partner's call is accepted all the same. */
+  /** Names of warnings (diagnose/warnings.ts) about a live partner's call. */
   readonly warnings: readonly string[]
 }
 
 const NO_WARNINGS: readonly string[] = []
 
-/** The call behind `noticeSignature`; throws what is wrong with its body for the caller. */
+/** The call behind `noticeSignature`; throws CallRejected if something is wrong with its body. */
 export function readSignedCall(deps: Pick<Deps, 'config'>, request: FastifyRequest): SignedCall {
   const caller = callerOf(request)
   const url = request.raw.url ?? ''

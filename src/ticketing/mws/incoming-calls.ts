@@ -3,7 +3,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { SignatureSearches } from './diagnose/signature-searches.ts'
 import { RejectedCounts, UnstoredCalls } from './rejected-counts.ts'
 
-/** Rejected calls that are being stored, and the counts of all. */
+/** The rejected calls that are being stored, and the counts of all. */
 class RejectedCalls {
   readonly unstored: UnstoredCalls
   readonly counts: RejectedCounts
@@ -25,7 +25,7 @@ class RejectedCalls {
     return stored
   }
 
-  /** Waits for those that are being stored and analysed, and writes the counts. */
+  /** Waits for calls that are being analysed and stored, and writes the counts. */
   async finish(): Promise<void> {
     await Promise.allSettled(this.#beingStored)
     await this.unstored.write()
@@ -33,25 +33,25 @@ class RejectedCalls {
   }
 }
 
-/** What a process keeps of calls to us between them; made once a process. */
+/** State about incoming calls; created once per process. */
 export class IncomingCalls {
   readonly rejected: RejectedCalls
   readonly searches = new SignatureSearches()
-  /** Partners that are known to have passed the signature tool: that is never taken back. */
+  /** Cache: partners that have passed the signature tool, which is never taken back. */
   readonly passedSignatureTool = new Set<bigint>()
 
   constructor(deps: Pick<Deps, 'db' | 'clock'>) {
     this.rejected = new RejectedCalls(withShareOf(deps, 'notices'))
   }
 
-  /** Before the database is closed: unfinished analyses are abandoned, the last rejected calls stored. */
+  /** Abandons unfinished analyses and stores the last rejected calls. Call it before the database is closed. */
   async close(): Promise<void> {
     await this.searches.close()
     await this.rejected.finish()
   }
 }
 
-/** For operations that take calls of partners. */
+/** What operations on incoming calls need. */
 export interface IncomingDeps extends Deps {
   readonly incoming: IncomingCalls
 }

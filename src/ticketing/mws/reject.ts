@@ -15,32 +15,32 @@ import type { IncomingDeps } from './incoming-calls.ts'
 import { exceededQuota, LONGEST_ENTRY } from './rejected-quota.ts'
 import { explainRejectedCall, insertRejectedCall } from './rejected-store.ts'
 
-/** Limits calls that name one clientId from one network, so that one sender leaves room for the others. */
+/** Limit of one clientId and network, so that one sender leaves room for others. */
 const DIAGNOSED = { kind: 'rejected call diagnosed', most: 20, windowS: 300 } as const
 
-/** Usually the analysis takes this many milliseconds; otherwise the call is kept without its result first. */
+/** Most analyses are done by then; after a slower one the kept call is updated. */
 const DIAGNOSIS_WAIT_MS = 500
 
-/** Entries that are written at once; beyond that an unverified call is only logged. */
-const WRITTEN_AT_ONCE = 50
+/** While this many entries are being written, further unverified calls are only logged. */
+const MAX_CONCURRENT_WRITES = 50
 /** A lower cap for calls to wrong paths, so that they cannot crowd out the rest. */
-const WRONG_PATHS_AT_ONCE = 10
+const MAX_CONCURRENT_WRONG_PATHS = 10
 
-/** Whether a kept call has the bytes that came: it was read, and neither cut nor masked. */
+/** Whether the kept body has all bytes of the call: it was read, and neither cut nor masked. */
 export const isKeptWhole = (body: string, headers: Readonly<Record<string, string>> | null | undefined): boolean =>
   isWholeBody(body) && body.length < LONGEST_ENTRY.verified.body && headers?.[BODY_MASKED] === undefined
 
 export interface Rejection {
-  /** Its id becomes that of the entry; undefined of a replay. */
+  /** Becomes the id of the entry; undefined for a replay. */
   readonly requestId?: string | undefined
   readonly call: PartnerCall
-  /** Whether signature and Date proved that it is the partner's own. */
+  /** Whether signature and Date prove that the partner sent it. */
   readonly verified: boolean
-  /** The address that it came from; undefined of a replay. */
+  /** The caller's address; undefined for a replay. */
   readonly address?: string | undefined
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: string
-  /** Whether it came encrypted. */
+  /** Whether the body was encrypted. */
   readonly decrypted?: boolean
   readonly reason: LocalizedText
   readonly answer: string
@@ -48,24 +48,24 @@ export interface Rejection {
 
 /**
  * Keeps a rejected call for its partner to see; calls that name no known partner are only logged. Unverified callers
- * must not wait for it: the time would reveal whether the clientId exists.
+ * must not wait for this: the time would reveal whether the clientId exists.
  */
 export function keepRejected(deps: IncomingDeps, rejection: Rejection): Promise<void> {
-  const most = rejection.verified ? Number.POSITIVE_INFINITY : WRITTEN_AT_ONCE
+  const most = rejection.verified ? Number.POSITIVE_INFINITY : MAX_CONCURRENT_WRITES
   return keepUnlessBusy(deps, most, rejection.call, (partner) => keepRejectedOf(deps, partner, rejection))
 }
 
 /**
- * Keeps a call to a path that does not exist, with the path that was probably meant, or with a wrong method. Nobody waits for this either: it
- * checks the signature, to tell the partner's own calls from those of strangers.
+ * Keeps a call with a wrong method, or to a path that does not exist, with the path that was probably meant. It checks
+ * the signature, to tell the partner's own calls from those of strangers, so nobody must wait for it either.
  */
 export const keepWrongPath = (deps: IncomingDeps, rejection: Omit<Rejection, 'verified'>): Promise<void> =>
-  keepUnlessBusy(deps, WRONG_PATHS_AT_ONCE, rejection.call, (partner) => {
+  keepUnlessBusy(deps, MAX_CONCURRENT_WRONG_PATHS, rejection.call, (partner) => {
     const { call, reason } = rejection
     const path = pathAsSent(call.url)
     const nearest = nearestPath(deps.config.MTP_PATH_PREFIXES, path)
-    const told = nearest === undefined || nearest === path ? reason : withNearest(reason, nearest)
-    return keepRejectedOf(deps, partner, { ...rejection, reason: told, verified: isVerified(deps, partner, call) })
+    const explained = nearest === undefined || nearest === path ? reason : withNearest(reason, nearest)
+    return keepRejectedOf(deps, partner, { ...rejection, reason: explained, verified: isVerified(deps, partner, call) })
   })
 
 const withNearest = (reason: LocalizedText, path: string): LocalizedText => {
@@ -75,7 +75,7 @@ const withNearest = (reason: LocalizedText, path: string): LocalizedText => {
     : reason
 }
 
-/** Does nothing for a caller who names no known partner, and while `most` entries are being written. */
+/** Does nothing if the call names no known partner, or while `most` entries are being written. */
 function keepUnlessBusy(
   deps: IncomingDeps,
   most: number,
@@ -92,7 +92,7 @@ function keepUnlessBusy(
   })
 }
 
-/** Keeps a rejected call of a known partner; returns the id of the entry, undefined if there were too many. */
+/** Keeps a rejected call of a known partner. Returns the id of the entry, or undefined if there are too many. */
 export async function keepRejectedOf(
   deps: IncomingDeps,
   partner: PartnerWithSecrets,
@@ -122,16 +122,16 @@ export async function keepRejectedOf(
   return callId
 }
 
-/** Longer than any spelling of a secret: one that a cut goes through is still masked. */
-const BEYOND = 4_096
+/** Longer than any spelling of a secret, so that one across the cut is still masked. */
+const LONGEST_SECRET = 4_096
 
-/** What is kept. Some clients send their secret along, so all is masked before it is cut. */
+/** The entry of a rejected call. Some clients send their secret along, so everything is masked before it is cut. */
 function entryOf(partner: PartnerWithSecrets, { call, headers, ...rejection }: Rejection) {
   const { partner_id, client_id } = partner
   const most = LONGEST_ENTRY[rejection.verified ? 'verified' : 'unverified']
   const mask = masker(secretTexts(partner))
-  const begin = rejection.body.slice(0, most.body + BEYOND)
-  const body = mask(begin)
+  const beginning = rejection.body.slice(0, most.body + LONGEST_SECRET)
+  const body = mask(beginning)
   return {
     partnerId: partner_id,
     clientId: client_id,
@@ -141,7 +141,7 @@ function entryOf(partner: PartnerWithSecrets, { call, headers, ...rejection }: R
     headers: {
       ...cutHeaders(maskedHeaders(headers, mask), most.headers),
       authorization: shortened(mask(call.authorization ?? '')),
-      ...(body === begin ? {} : { [BODY_MASKED]: 'yes' }),
+      ...(body === beginning ? {} : { [BODY_MASKED]: 'yes' }),
       ...(rejection.decrypted ? { [BODY_DECRYPTED]: 'yes' } : {}),
     },
     body: cutTo(body, most.body),
@@ -149,7 +149,7 @@ function entryOf(partner: PartnerWithSecrets, { call, headers, ...rejection }: R
   }
 }
 
-/** Headers that explain the call come first; of the others there may be any number. */
+/** Headers that explain the call are kept first, because there may be any number of others. */
 const FIRST = ['date', 'partnerid', 'content-type', 'host']
 const LONGEST_VALUE = 512
 
@@ -167,7 +167,7 @@ function cutHeaders(headers: Readonly<Record<string, string>>, most: number): Re
   return kept
 }
 
-/** The reason with the mistakes of a signature: the signature is not kept, so it must be analysed now. */
+/** Adds the mistakes of a wrong signature to the reason. The signature is not kept, so it must be analysed now. */
 async function reasonOf(
   deps: IncomingDeps,
   partner: PartnerWithSecrets,

@@ -11,10 +11,10 @@ interface Counted {
   unverified: number
 }
 
-/** For the audit log: how many calls of a partner were rejected, one row a minute and partner. */
+/** Counts rejected calls for the audit log: one row per partner and minute. */
 export class RejectedCounts {
   readonly #deps: Pick<Deps, 'db' | 'clock'>
-  /** By PartnerId: as many as there are partners. */
+  /** By PartnerId, so bounded by the number of partners. */
   readonly #counts = new Map<bigint, Counted>()
   #timer: NodeJS.Timeout | undefined
 
@@ -40,7 +40,7 @@ export class RejectedCounts {
   }
 }
 
-/** Rejected calls of one partner that were too many to be stored. */
+/** Rejected calls of one partner that were not stored, because there were too many. */
 interface UnstoredCount {
   readonly partner: Pick<PartnerWithSecrets, 'partner_id' | 'client_id'>
   readonly verified: boolean
@@ -48,7 +48,7 @@ interface UnstoredCount {
   readonly timer: NodeJS.Timeout
 }
 
-/** How many rejected calls were too many to be stored: at most two counts per partner, and none after their window. */
+/** Counts rejected calls that were not stored: at most two counts per partner, each until its window ends. */
 export class UnstoredCalls {
   readonly #deps: Pick<Deps, 'db' | 'clock'>
   readonly #counts = new Map<string, UnstoredCount>()
@@ -57,7 +57,7 @@ export class UnstoredCalls {
     this.#deps = deps
   }
 
-  /** Counts one more in memory; when the window ends, one row says how many there were. */
+  /** Counts in memory; when the window ends, one row says how many there were. */
   count(partner: UnstoredCount['partner'], verified: boolean, windowEndsInMs: number): void {
     const key = `${verified} ${partner.client_id}`
     const current = this.#counts.get(key)

@@ -2,7 +2,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
 import { networkOf } from '../../platform/throttle/index.ts'
 
-/** Characters kept of a rejected call, which anybody can send: reason and headers suffice to read it. */
+/** Characters kept of a rejected call. Anybody can send one, and reason and headers are enough to understand it. */
 export const LONGEST_ENTRY = {
   verified: { headers: 4_096, body: 16_384 },
   unverified: { headers: 2_048, body: 1_024 },
@@ -12,16 +12,14 @@ const FIVE_MINUTES_S = 300
 /** Bytes are counted in blocks. */
 const BLOCK = 4_096
 
-/** Limits of one clientId: calls in five minutes, and blocks in five minutes and a day. */
+/** Limits of one clientId: calls in five minutes, blocks in five minutes and in a day. */
 const QUOTAS = {
   verified: { calls: 200, blocks: 256, blocksADay: 8_192 },
   unverified: { calls: 50, blocks: 50, blocksADay: 1_024 },
 } as const
-/**
- * Unverified calls of one clientId from one network in five minutes, so that a stranger leaves room for the partner.
- */
+/** Unverified calls of one clientId and network in five minutes, so that a stranger leaves room for the partner. */
 const UNVERIFIED_OF_CLIENT_AND_NETWORK = 25
-/** Unverified calls a day: of one network, so that one stranger cannot use up the quota of all; and of all networks. */
+/** Unverified calls a day, from one network, so that no stranger can use up the quota of all, and from all. */
 const UNVERIFIED_OF_NETWORK = 1_000
 const UNVERIFIED_OF_ALL = 20_000
 
@@ -33,18 +31,16 @@ interface Entry {
 }
 
 /**
- * Counts an entry that is about to be kept, for all processes of the database: 1 MiB of one clientId in five minutes
- * and 32 MiB a day of those that are verified, 4 MiB a day of the others and some 60 MB a day of the others of all
- * partners. If the quota is used up: the time until it is open again.
+ * Counts an entry that is about to be kept, over all processes. Verified calls of a clientId may take 1 MiB in five
+ * minutes and 32 MiB a day, unverified ones 4 MiB a day, and those of all partners some 60 MB a day. If a quota is used
+ * up, returns the time until it is open again.
  */
 export function exceededQuota({ rateLimiter }: Deps, entry: Entry): { readonly endsInMs: number } | undefined {
   const { clientId, address, verified, bytes } = entry
   const kind = verified ? 'rejected verified' : 'rejected unverified'
   const { calls, blocks, blocksADay } = QUOTAS[verified ? 'verified' : 'unverified']
-  const count = (what: string, most: number, windowS: number, subject: string, times = 1) => {
-    let counted = rateLimiter.count({ kind: `${kind} ${what}`, most, windowS }, subject)
-    for (let more = 1; more < times; more++)
-      counted = rateLimiter.count({ kind: `${kind} ${what}`, most, windowS }, subject)
+  const count = (what: string, most: number, windowS: number, subject: string, uses = 1) => {
+    const counted = rateLimiter.count({ kind: `${kind} ${what}`, most, windowS }, subject, uses)
     return counted.exceeded ? counted : undefined
   }
   const size = Math.max(1, Math.ceil(bytes / BLOCK))

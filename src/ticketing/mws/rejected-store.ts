@@ -4,7 +4,7 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
 import { type Detail, storable, storedDetail } from '../../platform/lib/localized-text.ts'
 
-/** Rejected calls are kept for their partner to look at, and not for ever: they hold visitors' data. */
+/** Rejected calls are kept for their partner to look at, but not for ever: they hold visitors' data. */
 export const REJECTED_CALL_RETENTION: readonly Retention[] = [
   { table: 'rejected_call', key: ['call_id'], column: 'received_at', keptS: () => 30 * DAY_S },
 ]
@@ -14,7 +14,7 @@ export interface RejectedCall {
   readonly partnerId: bigint
   readonly clientId: string
   readonly path: string
-  /** Left out: POST. */
+  /** POST by default. */
   readonly method?: string
   /** Empty for calls that were not kept. */
   readonly reason: Detail
@@ -22,7 +22,7 @@ export interface RejectedCall {
   readonly body: string
   readonly answer: string
   readonly verified: boolean
-  /** The number of calls that were not kept; then the entry has no other content. */
+  /** The number of calls that were not kept, in an entry that has no other content. */
   readonly leftOut?: number
 }
 
@@ -33,7 +33,7 @@ export const insertRejectedCall = (db: Db, call: RejectedCall, now: Date): Promi
                 ${call.headers}, ${call.body}, ${call.answer}, ${call.verified}, ${call.leftOut}, ${call.method})`,
   )
 
-/** The result of the analysis of a kept call. */
+/** Stores the result of analysing a kept call. */
 export const explainRejectedCall = (db: Db, callId: string, reason: Detail): Promise<number> =>
   db.exec(sql`update rejected_call set reason = ${storable(reason)} where call_id = ${callId}`)
 
@@ -48,16 +48,16 @@ const summary = z.object({
   verified: z.boolean(),
   answer: z.string(),
 })
-/** A rejected call without what it held. */
+/** A rejected call without headers and body. */
 export type RejectedCallSummary = z.output<typeof summary>
 
 const SUMMARY = sql.part`call_id as id, received_at, partner_id, client_id, path, reason, verified, answer`
 
-/** By the id of the request. */
+/** `id`: that of the request. */
 export const findRejectedCall = (db: Db, id: string): Promise<RejectedCallSummary | undefined> =>
   db.maybe(summary, sql`select ${SUMMARY} from rejected_call where call_id = ${id} and left_out is null`)
 
-/** The newest of a partner. */
+/** A partner's newest rejected calls. */
 export const rejectedCallsOf = (db: Db, partnerId: bigint, limit: number): Promise<RejectedCallSummary[]> =>
   db.listWithCustomPlan(
     summary,

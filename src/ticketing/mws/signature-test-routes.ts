@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import { ENCRYPTION_STATUS } from '../../platform/lib/crypto/aes-body.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
 import { PATH } from '../mws-wire/index.ts'
@@ -10,7 +10,7 @@ import { testSignature } from './signature-test.ts'
 /** Signature tests have a small body, if any, and anybody may call this route. */
 const BODY_LIMIT = 64 * 1024
 
-/** The signature tool for programs: `POST …/order/test/ba`, within the plugin of `signedRoutes`. */
+/** The signature tool for programs, `POST …/order/test/ba`; to be registered in a plugin of `signedRoutes`. */
 export function signatureTestRoutes(
   app: FastifyInstance,
   deps: IncomingDeps,
@@ -21,7 +21,7 @@ export function signatureTestRoutes(
       type: request.headers['content-type'],
       coding: request.headers['content-encoding'],
       encryption: request.headers[ENCRYPTION_STATUS],
-      bytes: () => jsonBytes({ body: request.body, headers: { 'content-type': 'application/json' } } as FastifyRequest),
+      bytes: () => jsonBytes({ body: request.body, headers: { 'content-type': 'application/json' } }),
     }
     const call = { ...callOf(request), host: request.headers.host, address: request.ip }
     const answer = await testSignature(deps, call, content)

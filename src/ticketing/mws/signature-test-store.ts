@@ -4,13 +4,13 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 const testRow = z.object({
   test_id: z.coerce.bigint(),
   tested_at: z.date(),
-  /** Called, or pasted into the page. */
+  /** Sent to the endpoint, or pasted into the page. */
   source: z.enum(['sent', 'pasted']),
-  /** Names of src/ticketing/mws/diagnose; none: passed. */
+  /** Names of src/ticketing/mws/diagnose; empty if the call passed. */
   mistakes: z.array(z.string()),
   /** Names of src/ticketing/mws/diagnose/warnings.ts. */
   warnings: z.array(z.string()),
-  /** Whether the sender has proved to hold a secret of the partner. */
+  /** Whether the sender proved to hold a secret of the partner. */
   verified: z.boolean(),
   method: z.string(),
   path: z.string(),
@@ -30,17 +30,15 @@ export type NewTest = Omit<SignatureTest, 'test_id' | 'tested_at' | 'mistakes' |
   readonly warnings: readonly string[]
 }
 
-export const insertTest = async (db: Db, test: NewTest, now: Date): Promise<bigint> => {
-  const { test_id } = await db.one(
-    testRow.pick({ test_id: true }),
+export const insertTest = (db: Db, test: NewTest, now: Date): Promise<bigint> =>
+  db.value(
+    testRow.shape.test_id,
     sql`insert into signature_test (partner_id, tested_at, source, mistakes, warnings, verified, method, path,
       date_header, authorization_header, string_to_sign, signed_instead)
     values (${test.partnerId}, ${now}, ${test.source}, ${test.mistakes}, ${test.warnings}, ${test.verified}, ${test.method},
       ${test.path}, ${test.date_header}, ${test.authorization_header}, ${test.string_to_sign}, ${test.signed_instead})
     returning test_id`,
   )
-  return test_id
-}
 
 export const deleteTestsBeyond = (db: Db, partnerId: bigint, verified: boolean, kept: number): Promise<number> =>
   db.exec(
@@ -49,7 +47,7 @@ export const deleteTestsBeyond = (db: Db, partnerId: bigint, verified: boolean, 
       order by test_id desc offset ${kept} limit 1)`,
   )
 
-/** The first pass counts. */
+/** Keeps the time of the first pass. */
 export const insertPass = (db: Db, partnerId: bigint, now: Date): Promise<number> =>
   db.exec(sql`insert into signature_pass (partner_id, passed_at) values (${partnerId}, ${now}) on conflict do nothing`)
 

@@ -14,21 +14,23 @@ import { diagnoseCall, diagnoseIfVerified, settingsOf } from './diagnose-call.ts
 import type { IncomingDeps } from './incoming-calls.ts'
 import * as store from './signature-test-store.ts'
 
-/** The newest of each partner are kept, separately from unverified ones, so that a stranger cannot push out its own. */
+/**
+ * How many of a partner's newest tests are kept. Strangers' tests are counted apart, so they cannot push out its own.
+ */
 const KEPT = { verified: 50, unverified: 20 } as const
 const LONGEST = 1_024
 
-/** Limits of analysed calls, from one network and for one clientId, so that a stranger leaves room for the others. */
+/** Limits of analysed calls from one network and for one clientId, so that a stranger leaves room for others. */
 const SEARCHED_OF_NETWORK = { kind: 'signature searched of network', most: 20, windowS: 60 } as const
 const SEARCHED = { kind: 'signature searched', most: 60, windowS: 60 } as const
-/** Limits of those that are kept. */
+/** Limit of strangers' tests that are kept. */
 const UNVERIFIED = { kind: 'signature test unverified', most: 20, windowS: 300 } as const
 
-/** Unverified callers wait for a multiple of this: the time would reveal that the clientId exists. */
-const ANSWERED_EVERY_MS = 250
+/** Unverified callers wait for a multiple of this, so that the time does not reveal whether the clientId exists. */
+const ANSWER_STEP_MS = 250
 
 export interface SignatureAnswer extends Envelope {
-  /** Problems for which a notice like this would be refused, or warned of in a live partner. */
+  /** Why a notice like this would be refused, or, from a live partner, accepted with a warning. */
   readonly warnings?: readonly string[]
   readonly diagnosis?: ShownDiagnosis
 }
@@ -47,8 +49,8 @@ type TestedCall = PartnerCall & { readonly host: string | undefined; readonly ad
 
 /**
  * The signature tool (README "The sandbox"): 200 for a correct call, otherwise 300 and the mistakes. The verdict is
- * kept for the partner to see in the sandbox. Only a caller that has proved to hold a secret gets results that depend on
- * the partner.
+ * kept for the partner to see in the sandbox. Only callers that prove to hold a secret get results that depend on the
+ * partner.
  */
 export async function testSignature(
   deps: IncomingDeps,
@@ -56,46 +58,46 @@ export async function testSignature(
   content: SentContent,
 ): Promise<SignatureAnswer> {
   const began = performance.now()
-  const known = await verifyAtOnce(deps, call)
-  if (known.found) return storeAndAnswer(deps, known.partner, call, known.found, content)
+  const caller = await identifyCaller(deps, call)
+  if (caller.diagnosis) return storeAndAnswer(deps, caller.partner, call, caller.diagnosis, content)
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
   const tooMany =
     deps.rateLimiter.count(SEARCHED_OF_NETWORK, networkOf(call.address)).exceeded ||
     deps.rateLimiter.count(SEARCHED, clientId).exceeded
   // Also for an unknown clientId: otherwise the time, or a busy thread, would reveal that it is unknown.
-  const looked = await diagnoseCall(deps, known.partner, call, tooMany ? undefined : 'caller')
-  if (known.partner) {
-    if (looked.verified) return storeAndAnswer(deps, known.partner, call, looked, content)
+  const diagnosis = await diagnoseCall(deps, caller.partner, call, tooMany ? undefined : 'caller')
+  if (caller.partner) {
+    if (diagnosis.verified) return storeAndAnswer(deps, caller.partner, call, diagnosis, content)
     if (!deps.rateLimiter.count(UNVERIFIED, clientId).exceeded)
-      await keep(deps, known.partner, call, looked, 'sent', false)
+      await keep(deps, caller.partner, call, diagnosis, 'sent', false)
   }
-  const found = diagnoseUnverified(call, settingsOf(deps), isBusy(looked))
-  if (clientId !== '') await sleep(ANSWERED_EVERY_MS - ((performance.now() - began) % ANSWERED_EVERY_MS))
+  const unverified = diagnoseUnverified(call, settingsOf(deps), isBusy(diagnosis))
+  if (clientId !== '') await sleep(ANSWER_STEP_MS - ((performance.now() - began) % ANSWER_STEP_MS))
   const claimed = /^\d{1,19}$/.test(call.partnerId ?? '') ? String(call.partnerId) : ''
-  return { ...rejectionEnvelope(BA_FAILED, claimed), diagnosis: shown(found) }
+  return { ...rejectionEnvelope(BA_FAILED, claimed), diagnosis: shown(unverified) }
 }
 
-/** `found` is there once the signature proves who calls. */
-type Known =
-  | { readonly partner: PartnerWithSecrets; readonly found: Diagnosis }
-  | { readonly partner: PartnerWithSecrets | undefined; readonly found?: never }
+/** `diagnosis` is set if the signature proves who calls. */
+type Caller =
+  | { readonly partner: PartnerWithSecrets; readonly diagnosis: Diagnosis }
+  | { readonly partner: PartnerWithSecrets | undefined; readonly diagnosis?: never }
 
 /**
- * The partner with this clientId. If the PartnerId was sent in its place, or it was mistyped: the partner with that
- * PartnerId, if the signature is otherwise right.
+ * The partner with the clientId of the call. If that is unknown, because it was mistyped or is the PartnerId: the
+ * partner with the PartnerId of the call, if the signature is otherwise right.
  */
-async function verifyAtOnce(deps: Deps, call: TestedCall): Promise<Known> {
+async function identifyCaller(deps: Deps, call: TestedCall): Promise<Caller> {
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
   const named = clientId ? await findPartnerByClientId(deps, clientId) : undefined
   if (named) {
-    const found = diagnoseIfVerified(deps, named, call)
-    return found ? { partner: named, found } : { partner: named }
+    const diagnosis = diagnoseIfVerified(deps, named, call)
+    return diagnosis ? { partner: named, diagnosis } : { partner: named }
   }
   const number = [clientId, call.partnerId ?? ''].find((text) => /^\d{1,19}$/.test(text))
   const other = number === undefined ? undefined : await findPartner(deps, BigInt(number))
   if (!other) return { partner: undefined }
-  const found = diagnoseIfVerified(deps, other, call)
-  return found ? { partner: other, found } : { partner: undefined }
+  const diagnosis = diagnoseIfVerified(deps, other, call)
+  return diagnosis ? { partner: other, diagnosis } : { partner: undefined }
 }
 
 async function storeAndAnswer(
@@ -113,7 +115,7 @@ async function storeAndAnswer(
   return { ...rejectionEnvelope(BA_FAILED, String(partner.partner_id)), ...warned, diagnosis: shown(found) }
 }
 
-/** Adds mistakes in what the signature does not cover, so that the caller learns all of them at once. */
+/** Adds the mistakes that the signature does not cover, so that the caller learns all of them at once. */
 function withContent(found: Diagnosis, content: SentContent): Diagnosis {
   const more = contentMistakes(content)
   if (more.length === 0) return found
@@ -133,10 +135,10 @@ const shown = ({ mistakes, explanation, stringToSign, signedInstead }: Diagnosis
   ...(signedInstead === undefined ? {} : { signedInstead }),
 })
 
-/** A call as its partner pasted it; `url` may be a path or a whole URL, and `host` what its Host header held. */
+/** A call that its partner pasted. `url` may be a path or a whole URL; `host` is the Host header. */
 export type PastedCall = Omit<PartnerCall, 'doubled'> & { readonly host: string | undefined }
 
-/** Judges and keeps a pasted call, with this partner's secrets alone; returns its `test_id`. */
+/** Judges a pasted call by this partner's secrets and keeps the verdict; returns its `test_id`. */
 export async function testPastedSignature(deps: IncomingDeps, partnerId: bigint, call: PastedCall): Promise<bigint> {
   const partner = await findPartner(deps, partnerId)
   if (!partner) throw new Error('no such partner')
@@ -150,11 +152,11 @@ export const listSignatureTests = (deps: Deps, partnerId: bigint): Promise<Signa
 
 export type SignatureTest = store.SignatureTest
 
-/** Whether this partner has passed once, sent or pasted; once is enough. */
+/** Whether this partner has ever passed, with a sent or a pasted call. */
 export const hasPassedSignatureTool = (deps: Deps, partnerId: bigint): Promise<boolean> =>
   store.hasPassed(deps.db, partnerId)
 
-/** A call with a right signature that came elsewhere proves what the tool asks for: it counts as passed. */
+/** Counts a correctly signed call to another endpoint as passed: it proves the same. */
 export async function passSignatureTool({ db, clock, incoming }: IncomingDeps, partnerId: bigint): Promise<void> {
   const known = incoming.passedSignatureTool
   if (known.has(partnerId)) return
@@ -170,7 +172,7 @@ function keep(
   source: SignatureTest['source'],
   verified: boolean,
 ): Promise<bigint> {
-  // A caller may have put the secret anywhere, such as in place of the clientId. Masked before anything is cut.
+  // A caller may have put the secret anywhere, such as in place of the clientId. Mask before cutting.
   const { partner_id } = partner
   const mask = masker(secretTexts(partner))
   const cut = (text: string): string => cutTo(mask(text), LONGEST)

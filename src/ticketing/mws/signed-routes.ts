@@ -12,20 +12,19 @@ import { keepRejected, keepWrongPath } from './reject.ts'
 
 /** How the rejections of one group of routes differ. */
 export interface RejectionPolicy {
-  /** The code of the answer; `rejected` is undefined for a request that cannot be read and for a fault of ours. */
+  /** The code of the answer; `rejected` is undefined for an unreadable request and for our own faults. */
   code(rejected: CallRejected | undefined, url: string): 300 | 400 | 404
   /** Whether a rejected call is kept for its partner to look at. */
   isKept(rejected: CallRejected): boolean
-  /** Describe and HTTP status for a request that cannot be read. */
+  /** Describe and HTTP status for an unreadable request. */
   unreadable(error: FailureAnswer): { readonly describe: string; readonly status: number }
 }
 
 const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
 
 /**
- * Makes the routes of this plugin routes for signed calls: bodies are read as they came, and what is rejected gets the
- * envelope of area B. Which routes need a signature, and when it is checked, the routes say (`mwsSignature`,
- * `noticeSignature`).
+ * Prepares this plugin for routes of signed calls: bodies are read as bytes, and rejections get the envelope of area B.
+ * The routes themselves say whether and when the signature is checked (`mwsSignature`, `noticeSignature`).
  */
 export function signedRoutes(app: FastifyInstance, deps: IncomingDeps, policy: RejectionPolicy): void {
   app.decorateRequest('caller', null)
@@ -34,40 +33,31 @@ export function signedRoutes(app: FastifyInstance, deps: IncomingDeps, policy: R
   rejectInEnvelope(app, deps, policy)
 }
 
-/** The rejections alone, for a scope without routes. */
+/** Only the rejections, for a scope without routes. */
 export function rejectInEnvelope(app: FastifyInstance, deps: IncomingDeps, policy: RejectionPolicy): void {
   app.setErrorHandler(answerRejection(deps, policy))
 }
 
-/** One rejection, where another scope would answer in its own way. */
+/** An error handler that answers with the envelope of area B. */
 export const answerRejection =
   (deps: IncomingDeps, policy: RejectionPolicy) =>
-  (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-    sendRejection(deps, policy, error, request, reply)
-
-async function sendRejection(
-  deps: IncomingDeps,
-  policy: RejectionPolicy,
-  thrown: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) {
-  const rejected = thrown instanceof CallRejected ? thrown : undefined
-  const signer = rejected instanceof NotAuthenticated ? rejected.signer : undefined
-  const partnerId = String(request.caller?.partner_id ?? signer ?? claimedPartnerId(request))
-  const code = policy.code(rejected, request.raw.url ?? '')
-  const { describe, status, headers, detail } = rejected ?? failureOf(policy, thrown, request)
-  noteForLog(request, { code, ...(detail ? { detail } : {}) })
-  const answer = JSON.stringify(rejectionEnvelope(describe, partnerId, code))
-  if (rejected && policy.isKept(rejected)) {
-    if (rejected.status === 404 || rejected.status === 405) keepWithoutBody(deps, request, rejected, answer)
-    else await keep(deps, request, rejected, answer)
+  async (thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const rejected = thrown instanceof CallRejected ? thrown : undefined
+    const signer = rejected instanceof NotAuthenticated ? rejected.signer : undefined
+    const partnerId = String(request.caller?.partner_id ?? signer ?? claimedPartnerId(request))
+    const code = policy.code(rejected, request.raw.url ?? '')
+    const { describe, status, headers, detail } = rejected ?? failureOf(policy, thrown, request)
+    noteForLog(request, { code, ...(detail ? { detail } : {}) })
+    const answer = JSON.stringify(rejectionEnvelope(describe, partnerId, code))
+    if (rejected && policy.isKept(rejected)) {
+      if (rejected.status === 404 || rejected.status === 405) keepWithoutBody(deps, request, rejected, answer)
+      else await keep(deps, request, rejected, answer)
+    }
+    return reply
+      .code(status)
+      .headers({ ...HEADERS, ...headers })
+      .send(answer)
   }
-  return reply
-    .code(status)
-    .headers({ ...HEADERS, ...headers })
-    .send(answer)
-}
 
 function failureOf(policy: RejectionPolicy, thrown: unknown, request: FastifyRequest) {
   const error = failureAnswerOf(thrown, request)
@@ -76,7 +66,7 @@ function failureOf(policy: RejectionPolicy, thrown: unknown, request: FastifyReq
   return { describe: 'the platform cannot respond now; try again later', status, headers, detail }
 }
 
-/** The body of a call to a wrong path or with a wrong method is not kept, and nobody waits until the call is. */
+/** For a wrong path or method: the body is not kept, and nobody waits for the rest. */
 function keepWithoutBody(deps: IncomingDeps, request: FastifyRequest, rejected: CallRejected, answer: string): void {
   const { headers, ip: address } = request
   const isMethod = rejected.status === 405
@@ -95,7 +85,7 @@ function keepWithoutBody(deps: IncomingDeps, request: FastifyRequest, rejected: 
   })
 }
 
-/** A caller that has not proved who it is does not wait: the time would reveal whether its clientId exists. */
+/** Unverified callers do not wait: the time would reveal whether the clientId exists. */
 async function keep(
   deps: IncomingDeps,
   request: FastifyRequest,
@@ -104,7 +94,7 @@ async function keep(
 ): Promise<void> {
   const { caller, headers, ip: address } = request
   const verified = caller !== null || (rejected instanceof NotAuthenticated && rejected.verified)
-  // A body decrypted with a wrong key is not shown.
+  // What a wrong key makes of a body is of no use.
   if (rejected.reason.id === 'key-does-not-fit') request.decryptedBody = undefined
   const decrypted = request.decryptedBody !== undefined
   const body = readableBody(request)

@@ -1,24 +1,25 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../../platform/deps.ts'
 import type { Cause } from '../../platform/history/index.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { changeRefund } from './change-refund.ts'
 import { illegalOrderTransition, noSuchRefund } from './errors.ts'
-import { isOpenRefund, type RefundInput, refundContent, refusePartOf } from './new-refund.ts'
+import { checkPartialRefund, isOpenRefund, type RefundInput, refundContent } from './new-refund.ts'
 import { isRefundInFlight } from './order-jobs.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
 import { findRefund, insertRefund, type RefundRow, refundedTickets, refundsOf } from './refund-store.ts'
 
-/** A refund that the caller has moved to `asking`, so that no other call sends it. */
-export interface ToAsk {
+/** A refund that the caller has moved to `asking`, so that nobody else sends it. */
+export interface RefundToSend {
   readonly order: OrderRow
   readonly refund: RefundRow
-  /** Whether it may have reached the partner before. */
+  /** Whether an earlier attempt may have reached the partner. */
   readonly repeated: boolean
 }
 
 /** `lost`: the partner must be queried first; `settled`: there is nothing to do. */
-export type BegunRefund = ToAsk | 'lost' | 'settled'
+export type BegunRefund = RefundToSend | 'lost' | 'settled'
 
 /** Stores a new refund of a locked order, or resumes an existing one. */
 export async function beginRefund(
@@ -31,22 +32,27 @@ export async function beginRefund(
   const { db, clock } = deps
   const known = await findRefund(db, order.partner_id, refundId)
   if (known) {
-    if (isAnother(known, order, input)) throw new RefusedRequest(localized('refund-exists', { refund: echo(refundId) }))
+    requireSameContents(known, order, input)
     return continueRefund(deps, order, known, cause)
   }
   if (order.state !== 'paid') throw illegalOrderTransition(order.order_id, order.state, 'refunded')
   const content = refundContent(order, await vouchersOf(db, order.order_id), await refundsOf(db, order.order_id), input)
-  if (!input.partly) await refusePartOf(deps, order, content.refund_quantity)
+  if (!input.partly) await checkPartialRefund(deps, order, content.refund_quantity)
   const { order_id, partner_id } = order
   const row = { ...content, partner_id, order_id, refund_id: refundId, state: 'asking' } as const
   return { order, refund: await insertRefund(db, row, { cause, now: clock.now() }), repeated: false }
 }
 
-const isAnother = (known: RefundRow, order: OrderRow, input: RefundInput): boolean =>
-  known.order_id !== order.order_id ||
-  (input.quantity ?? known.refund_quantity) !== known.refund_quantity ||
-  (input.refund_price ?? known.refund_price) !== known.refund_price ||
-  (input.vouchers.length > 0 && [...input.vouchers].sort().join('\n') !== [...known.vouchers].sort().join('\n'))
+/** Throws RefusedRequest for the id of another refund. Fields that are left out cannot differ, nor can a fee of 0. */
+export function requireSameContents(known: RefundRow, order: OrderRow, input: RefundInput): void {
+  const isSame =
+    known.order_id === order.order_id &&
+    (input.quantity ?? known.refund_quantity) === known.refund_quantity &&
+    (input.refund_price ?? known.refund_price) === known.refund_price &&
+    (input.refund_fee || known.refund_fee) === known.refund_fee &&
+    (input.vouchers.length === 0 || isDeepStrictEqual(new Set(input.vouchers), new Set(known.vouchers)))
+  if (!isSame) throw new RefusedRequest(localized('refund-exists', { refund: echo(known.refund_id) }))
+}
 
 async function continueRefund(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<BegunRefund> {
   if (refund.state === 'unknown') return 'lost'
@@ -56,13 +62,13 @@ async function continueRefund(deps: Deps, order: OrderRow, refund: RefundRow, ca
     deps,
     order,
     refund,
-    { state: 'unknown', decision_code: null, reason: 'no response was kept' },
+    { state: 'unknown', decision_code: null, reason: localized('no-response-kept') },
     cause,
   )
   return 'lost'
 }
 
-/** After the order was queried: the partner's count shows whether it has refunded; if not, the refund is sent again. */
+/** Call it after querying the order: if the partner's count does not include the refund, it is sent again. */
 export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string, cause: Cause): Promise<BegunRefund> {
   const refund = await findRefund(deps.db, order.partner_id, refundId)
   if (!refund) throw noSuchRefund(refundId)
@@ -74,7 +80,7 @@ export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string
   return { order, refund: await asking(deps, order, refund, cause), repeated: true }
 }
 
-/** Ends the refund whose response was lost, if the partner counts it though more tickets are used than leave it room. */
+/** Ends the refund whose response was lost, if the partner counts it although the used tickets leave no room for it. */
 export async function endCounted(deps: Deps, order: OrderRow, counted: number, cause: Cause): Promise<void> {
   const refunds = await refundsOf(deps.db, order.order_id)
   const lost = refunds.find(({ state }) => state === 'unknown')
@@ -82,11 +88,11 @@ export async function endCounted(deps: Deps, order: OrderRow, counted: number, c
 }
 
 function endAsCounted(deps: Deps, order: OrderRow, refund: RefundRow, counted: number, cause: Cause) {
-  const reason = `the partner counts ${counted} tickets as refunded`
+  const reason = localized('counted-as-refunded', { count: counted })
   return changeRefund(deps, order, refund, { state: 'refunded', decision_code: null, reason }, cause)
 }
 
-/** Whether the partner's count holds this refund; while other refunds are open too, the count cannot be attributed. */
+/** Whether the partner's count includes this refund. While other refunds are open too, nobody can tell. */
 function isCounted(counted: number, refund: RefundRow, refunds: readonly RefundRow[]): boolean {
   const others = refunds.filter(({ refund_id }) => refund_id !== refund.refund_id)
   return !others.some(isOpenRefund) && counted >= refundedTickets(others) + refund.refund_quantity

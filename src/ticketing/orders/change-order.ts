@@ -16,8 +16,8 @@ import {
 import { isOrderTransition } from './states.ts'
 
 /**
- * Changes a locked order: refuses transitions that src/ticketing/orders/states.ts does not have, writes the differences with their
- * history, and writes nothing if there are none. Consumption notices, many at once, do the same with `orderSave`.
+ * Changes a locked order and writes the differences with their history, if there are any. Throws for a transition that
+ * states.ts does not have. Consumption notices do the same for many orders at once, with `orderSave`.
  */
 export async function changeOrder(
   deps: Deps,
@@ -41,7 +41,7 @@ export async function changeOrder(
   }
 }
 
-/** Keeps, or forgets (null), what the partner says of a locked order otherwise than our records. */
+/** Stores how the partner's answer about a locked order contradicts our records; null clears it. */
 export async function contradict(
   { db, clock }: Deps,
   order: OrderRow,
@@ -53,7 +53,7 @@ export async function contradict(
   return { ...order, contradiction }
 }
 
-/** Prepares changes that are written together; undefined when nothing differs. */
+/** Prepares a change of an order; undefined if nothing differs. */
 export function orderSave(
   order: ChangeableOrder,
   update: Partial<OrderUpdate>,
@@ -85,7 +85,7 @@ const unchanged = (order: ChangeableOrder): OrderUpdate => ({
   vouchers: [],
 })
 
-/** Counts are recorded only of a known code for several tickets: otherwise state or quantity says all. */
+/** Counts are recorded only for a known code for several tickets: otherwise they follow from state and quantity. */
 function voucherChange(
   { voucher, used_quantity, refunded_quantity, ...fields }: VoucherRow,
   was: VoucherRow | null,
@@ -94,9 +94,6 @@ function voucherChange(
   return changeOf('voucher', voucher, was, { ...fields, ...counts })
 }
 
-/**
- * What the history says of changes that are made before a call: a job by its id, and whoever else acts for the platform
- * as OPERATOR.
- */
+/** The cause that the history records for changes before a call: a job by its id, or else OPERATOR. */
 export const changedBy = ({ kind, ref }: CallCause): Cause =>
   kind === 'schedule' ? { kind: 'job', id: ref } : OPERATOR

@@ -36,8 +36,9 @@ export async function changeRefund(
 }
 
 /**
- * Refunds of ours and the partner's cumulative count describe the same tickets, so the larger of both sums holds. The
- * partner's decision stands though tickets were used meanwhile: what is left is moved, and an operator sees the rest.
+ * Our refunds and the partner's cumulative count describe the same tickets, so the larger sum holds. The partner's
+ * decision stands even if tickets were used meanwhile: those that are left become refunded, and operators see the
+ * contradiction.
  */
 async function moveRefundedTickets(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<void> {
   const { order_id, quantity, used_quantity } = order
@@ -59,7 +60,7 @@ async function moveRefundedTickets(deps: Deps, order: OrderRow, refund: RefundRo
   await changeOrder(deps, kept, { ...quantities, vouchers }, cause, before)
 }
 
-/** Codes that are refunded, in part or all; where no ticket is left, those that are not used too. */
+/** The codes that become refunded, in part or whole; once no ticket of the order is left, also the unused ones. */
 function refundedVouchers(
   before: readonly VoucherRow[],
   named: ReadonlyMap<string, number>,
@@ -83,9 +84,10 @@ function refundedVouchers(
 }
 
 /**
- * Codes for one ticket: those named, and then all that are left, if the counts say whether these are used or refunded. A
- * used one stays so, whatever the refund named. Of a refund of too much no more codes are refunded than tickets are; else
- * the count may only be behind, as it holds what a notice told of another refund that is decided later.
+ * Moves codes for one ticket: first those named, then, once no ticket is left, all others, if the counts say whether
+ * these are used or refunded. A used code stays used, whatever the refund names. If the refund is of too much, no more
+ * codes are refunded than tickets. Otherwise the count may just be behind: it already holds what a notice reported
+ * about another refund, which will be decided later.
  */
 function singleTickets(
   before: readonly VoucherRow[],
@@ -121,7 +123,7 @@ function ticketsByVoucher(refund: RefundRow, done: readonly RefundRow[]): Readon
   return tickets
 }
 
-/** The partner's decision on a refund that it had under review: 200 refunded, 606 and 699 refused. */
+/** The partner's decision on a refund under review: 200 refunded, 606 and 699 refused. */
 export interface RefundResult {
   readonly refundId: string
   readonly orderId: bigint
@@ -135,7 +137,9 @@ const isDecided = ({ state }: RefundRow): boolean => REFUND_STATES[state].next.l
 const decidedOtherwise = ({ refund_id, state }: RefundRow, to: RefundState) =>
   localized('refund-decided', { refund: refund_id, state, to })
 
-/** Applies the answer to order refund. A notice may have decided during the call: if otherwise, an operator sees it. */
+/**
+ * Applies the answer to order refund. If a notice decided otherwise during the call, operators see the contradiction.
+ */
 export async function settleRefund(
   deps: Deps,
   order: OrderRow,
@@ -150,7 +154,7 @@ export async function settleRefund(
     await contradict(deps, order, decidedOtherwise(refund, update.state), cause)
 }
 
-/** Ends a refund; the same decision again changes nothing, the opposite one is refused. */
+/** Ends a refund. The same decision again changes nothing; the opposite one is refused. */
 export async function applyRefundResult(
   deps: Deps,
   partnerId: bigint,
@@ -164,7 +168,7 @@ export async function applyRefundResult(
     const state = result.code === 200 ? 'refunded' : 'refused'
     if (refund.state === state) return
     if (isDecided(refund)) throw new RefusedRequest(decidedOtherwise(refund, state))
-    const update = { state, decision_code: result.code, reason: result.describe } as const
+    const update = { state, decision_code: result.code, reason: echo(result.describe) } as const
     await changeRefund(inside, order, refund, update, cause)
   })
 }

@@ -13,7 +13,9 @@ import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import type { OrderState } from './states.ts'
 
-/** closeType on the wire, and the state that it closes: 1 not paid, 2 create failed, 3 pay failed and refunded. */
+/**
+ * closeType on the wire, and the state from which it closes: 1 not paid, 2 create failed, 3 pay failed and refunded.
+ */
 const CLOSES = { 1: 'created', 2: 'create_failed', 3: 'pay_failed' } as const satisfies Record<number, OrderState>
 type CloseType = keyof typeof CLOSES
 
@@ -23,8 +25,8 @@ const closeTypeOf = ({ state, close_type }: OrderRow): CloseType | undefined => 
 }
 
 /**
- * Closes an unpaid order. Safe to repeat, as a closed order answers 200: one whose answer was lost stays `closing`
- * until it is closed again. Throws where it cannot be closed.
+ * Closes an unpaid order; throws if it cannot be closed. If the answer is lost the order stays `closing` until this is
+ * called again, which is safe: partners answer 200 for a closed order.
  */
 export async function closeOrder(deps: CallDeps, orderId: bigint, cause: CallCause): Promise<OrderResult> {
   const known = await existingOrder(deps, orderId)
@@ -52,7 +54,7 @@ export async function closeOrder(deps: CallDeps, orderId: bigint, cause: CallCau
   return resultFor(deps, orderId, failureOf(result))
 }
 
-/** Back to the former state if the partner refused, or cannot have received the call. */
+/** The former state again if the partner refused, or cannot have received the call. */
 function stateAfter(result: CallResult<unknown>, closeType: CloseType, repeated: boolean): OrderState {
   if (result.outcome === 'success') return 'closed'
   if (result.outcome === 'pending') return 'closing'

@@ -35,7 +35,7 @@ interface LockedOrder {
 
 type LockedById = ReadonlyMap<bigint, LockedOrder>
 
-/** The orders of some reports, locked until the transaction ends. */
+/** The orders of a batch of reports, locked until the transaction ends. */
 export interface LockedOrders {
   readonly has: (orderId: bigint) => boolean
   /** The change that a report makes to its order; undefined if there is nothing new. Throws a RefusedRequest. */
@@ -53,7 +53,7 @@ export interface LockedOrders {
 export async function lockReported(db: Db, reports: readonly ConsumptionReport[]): Promise<LockedOrders> {
   const ids = reports.map(({ orderId }) => orderId)
   const [first, ...others] = ids
-  // Sent together; the vouchers are read after the locking all the same.
+  // Pipelined; the vouchers are still read under the lock.
   const [found, vouchers] = await Promise.all([
     first !== undefined && others.length === 0 ? lockOrder(db, first) : lockFreeOrders(db, ids),
     vouchersOfAll(db, ids),
@@ -92,8 +92,8 @@ export function decideConsumption(
   }
   const quantities = withQuantities(own, report)
   const lacking = lacksVoucherList(own, before, report.vouchers)
-  const isOldNews = report.usedQuantity < own.used_quantity
-  const codes = !lacking ? (report.vouchers ?? []) : isOldNews ? [] : codesByCount(before, own.quantity, quantities)
+  const isOutdated = report.usedQuantity < own.used_quantity
+  const codes = !lacking ? (report.vouchers ?? []) : isOutdated ? [] : codesByCount(before, own.quantity, quantities)
   const { state, used_quantity, refunded_quantity } = quantities
   const totals = { used_quantity, refunded_quantity, quantity: own.quantity }
   const { vouchers, vouchers_open } = withVouchers(own, before, codes, totals)
@@ -105,8 +105,8 @@ export function decideConsumption(
 }
 
 /**
- * Both ids must name the same order (exact text); one without partnerOrderId accepts any. Another partner's is reported
- * as not found.
+ * Returns the order if both ids name it. The partnerOrderId must be the same text; an order that has none yet accepts
+ * any. Another partner's order is reported as not found.
  */
 export function ownOrder<Order extends Pick<ChangeableOrder, 'partner_id' | 'partner_order_id'>>(
   order: Order | undefined,

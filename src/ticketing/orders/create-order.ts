@@ -27,13 +27,13 @@ import { findOrder, type OrderRow, type OrderUpdate } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { isOrderTransition } from './states.ts'
 import { TRIAL_KEPT_S } from './trial-store.ts'
-import { type NewOrder, newOrder } from './wire.ts'
+import { type NewOrder, newOrder, ticketsPrice } from './wire.ts'
 
-/** What an order is for: a visitor, a test run, or to try something (then it is deleted after TRIAL_KEPT_S). */
+/** What an order is for: a visitor, a test run, or a trial, after which it is deleted (TRIAL_KEPT_S). */
 export type OrderPurpose = 'sale' | 'test-run' | 'trial'
 
-/** An order that this call has moved to `creating`, so that no other call sends it. */
-interface ToSend {
+/** An order that the caller has moved to `creating`, so that nobody else sends it. */
+interface OrderToSend {
   readonly orderId: bigint
   readonly request: CreateRequest
   readonly revision: number
@@ -41,8 +41,8 @@ interface ToSend {
 
 /**
  * Creates an order at the partner; it is stored before the call. The same order_id again is the same order: it is
- * returned, or sent again if the partner does not have it; if that is unknown, the partner is queried first. Every order
- * that is not for sale is marked as one of the sandbox; so are all orders of a partner that is not live yet.
+ * returned, or sent again if the partner does not have it; if that is unknown, the partner is queried first. Orders
+ * that are no sale are marked as sandbox orders, and so are all orders of a partner in stage sandbox.
  */
 export const createOrder = operation(
   newOrder,
@@ -57,20 +57,20 @@ export const createOrder = operation(
   },
 )
 
-/** A random id of exactly so many bits; odd above 53, so that doubles cannot return it unchanged. */
+/** A random id of exactly so many bits; odd if above 53, so that no double can hold it exactly. */
 export function newOrderId(bits: number): bigint {
   const highest = 2n ** BigInt(bits - 1)
   return (highest + BigInt.asUintN(bits - 1, randomBytes(8).readBigUInt64BE())) | (bits > 53 ? 1n : 0n)
 }
 
-/** Stores a new order as `creating`; undefined if another call has taken the id meanwhile. */
+/** Stores a new order as `creating`; undefined if the id was taken meanwhile. */
 async function store(
   deps: Deps,
   { partner_id, stage }: PartnerWithSecrets,
   orderId: bigint,
   input: NewOrder,
   { cause, purpose }: { readonly cause: CallCause; readonly purpose: OrderPurpose },
-): Promise<ToSend | undefined> {
+): Promise<OrderToSend | undefined> {
   const { partner_deal_id, travel_date = null, partner_primary_key = '', quantity } = input
   const offered = { partnerId: partner_id, partnerDealId: partner_deal_id, date: travel_date }
   const offer = await findOffer(deps.db, { ...offered, primaryKey: partner_primary_key })
@@ -97,20 +97,20 @@ async function store(
   })
 }
 
-/** Visitors that were removed cannot differ. */
-const compared = ({ data_removed_at: removed }: OrderRow, input: NewOrder): NewOrder =>
+/** The part of the input that can be compared: removed visitors cannot. */
+const comparable = ({ data_removed_at: removed }: OrderRow, input: NewOrder): NewOrder =>
   removed ? { ...input, visitors: undefined, contact_person: undefined } : input
 
-/** An existing order: to be sent again if the partner does not have it, otherwise unchanged. */
+/** Claims an existing order to be sent again if the partner does not have it; otherwise returns it. */
 async function resumeOrder(
   deps: CallDeps,
   orderId: bigint,
   input: NewOrder,
   cause: CallCause,
-): Promise<ToSend | OrderResult> {
+): Promise<OrderToSend | OrderResult> {
   const order = await existingOrder(deps, orderId)
   const stored = await requestOf(deps.db, orderId)
-  if (order.partner_id !== input.partner_id || differs(stored, compared(order, input))) {
+  if (order.partner_id !== input.partner_id || differs(stored, comparable(order, input))) {
     throw new RefusedRequest(localized('order-exists', { order: orderId }))
   }
   if (order.data_removed_at && order.state === 'create_failed') {
@@ -118,7 +118,7 @@ async function resumeOrder(
     throw new RefusedRequest(localized('order-visitors-removed', { order: orderId, date }))
   }
   const queried = isLost(deps, order) ? await queryOrder(deps, orderId, cause) : undefined
-  // Order create is idempotent at the partner: after any response it may be sent again.
+  // Order create is idempotent at the partner, so it may be sent again after any response.
   if (queried?.failure && queried.failure.kind !== 'partner-code') return queried
   const toSend = await withOrder(deps, orderId, async (inside, found) => {
     if (found.state !== 'create_failed' && found.state !== 'create_unknown') return undefined
@@ -133,13 +133,13 @@ async function resumeOrder(
 async function send(
   deps: CallDeps,
   partner: PartnerWithSecrets,
-  { orderId, request, revision }: ToSend,
+  { orderId, request, revision }: OrderToSend,
   cause: CallCause,
 ): Promise<OrderResult> {
   const result = await callPartner(deps, partner, 'order-create', request, { orderId, cause })
   const update = outcomeOf(result)
   await withOrder(deps, orderId, async (inside, order) => {
-    // Anything but success from an older call is outdated.
+    // From an outdated call only a success counts.
     if (order.revision !== revision && update.state !== 'created') return
     // The order may have been queried and paid since: a late response undoes none of that.
     const open = order.state === 'creating' || order.state === 'create_unknown'
@@ -188,9 +188,7 @@ type Given<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined>
 const withoutGaps = <Fields extends object>(fields: Fields): Given<Fields> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<Fields>
 
-/**
- * Completes the request: missing fields come from the pulled product. Throws InvalidInput for fields that neither has.
- */
+/** Fills in missing fields from the pulled product. Throws InvalidInput for fields that neither has. */
 function completeRequest(orderId: bigint, input: NewOrder, offer: OutputOf<typeof findOffer>): CreateRequest {
   const mtDealId = input.mt_deal_id ?? offer?.mt_deal_id
   const unitPrice = input.unit_price ?? offer?.unit_price ?? undefined
@@ -202,8 +200,7 @@ function completeRequest(orderId: bigint, input: NewOrder, offer: OutputOf<typeo
     const why = localized(offer ? 'required-no-price' : 'required-no-product')
     throw new InvalidInput(missing.map(([field]) => ({ field, problem: why })))
   }
-  // In fen, so that 0.1 × 3 stays 0.3.
-  const totalPrice = input.total_price ?? Math.round(unitPrice * 100 * input.quantity) / 100
+  const totalPrice = input.total_price ?? ticketsPrice(unitPrice, input.quantity, 'total_price')
   return {
     ...givenFields(input),
     orderId,
@@ -220,9 +217,7 @@ function completeRequest(orderId: bigint, input: NewOrder, offer: OutputOf<typeo
 const differs = (stored: Readonly<Record<string, unknown>>, input: NewOrder): boolean =>
   Object.entries(givenFields(input)).some(([field, value]) => canonical(stored[field]) !== canonical(value))
 
-/**
- * Equal text for equal values, whatever order PostgreSQL keeps names in; an id is the same as number, text or bigint.
- */
+/** Equal text for equal values: PostgreSQL reorders names, and an id may be number, text or bigint. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (value === null || typeof value !== 'object') return stringifyLossless({ value: String(value) })

@@ -8,7 +8,7 @@ export const noSuchOrder = (orderId: bigint): RefusedRequest =>
 export const noSuchRefund = (refundId: string): RefusedRequest =>
   new RefusedRequest(localized('no-refund', { refund: echo(refundId) }), { status: 404 })
 
-/** A transition that src/ticketing/orders/states.ts does not have, by the names of both states. */
+/** For a transition that states.ts does not have. */
 export const illegalOrderTransition = (orderId: bigint, from: OrderState, to: OrderState): RefusedRequest =>
   new RefusedRequest(
     localized('order-cannot-become', { order: orderId, state: from, meaning: ORDER_STATES[from].means, to }),

@@ -2,6 +2,7 @@ import type { Deps } from '../../platform/deps.ts'
 import type { Cause } from '../../platform/history/index.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { LIST_LIMITS } from '../../platform/lib/json/shape.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import type { IssuedTickets } from '../interfaces/index.ts'
 import type { RequestOf } from '../partner-calls/index.ts'
 import { changeOrder, contradict } from './change-order.ts'
@@ -30,8 +31,8 @@ interface Lists {
 }
 
 /**
- * Keeps lists without a documented format, for show, under the order's lock. They decide nothing, so nothing in them is
- * refused: beyond MAX_ADDITIONAL entries are only counted.
+ * Stores lists without a documented format, to be shown, under the order's lock. They decide nothing, so nothing in
+ * them is refused: entries beyond MAX_ADDITIONAL are only counted.
  */
 export async function storeAdditional(
   { db }: Pick<Deps, 'db'>,
@@ -46,7 +47,7 @@ export async function storeAdditional(
 
 const isNothing = (value: unknown): boolean => value === undefined || value === null || value === ''
 
-/** As JSON text; a value that is not a list counts as its only entry. */
+/** The list as JSON text; any other value counts as a list with one entry. */
 function boundedList(value: unknown): { readonly text: string; readonly given: number; readonly leftOut: number } {
   const given = Array.isArray(value) ? value : isNothing(value) ? [] : [value]
   const kept: string[] = []
@@ -60,7 +61,7 @@ function boundedList(value: unknown): { readonly text: string; readonly given: n
   return { text: `[${kept.join(',')}]`, given: given.length, leftOut: given.length - kept.length }
 }
 
-/** Keeps the documents of the tickets, in the transaction that holds the order's lock. */
+/** Stores the documents of the tickets, under the order's lock. */
 export async function storeCredentials(
   { db }: Pick<Deps, 'db'>,
   orderId: bigint,
@@ -69,35 +70,39 @@ export async function storeCredentials(
   const rows = credentialList
     .filter((person) => person !== undefined)
     .map(({ voucher = '', credentialNo, credentialType }) => ({
-      ...{ voucher, credential_no: credentialNo, credential_type: credentialType },
+      voucher,
+      credential_no: credentialNo,
+      credential_type: credentialType,
     }))
   if (rows.length > 0) await saveCredentials(db, orderId, rows, LIST_LIMITS.vouchers.most)
 }
 
-type Sent = NonNullable<RequestOf<'order-refund'>['credentialList']>
+type CredentialList = NonNullable<RequestOf<'order-refund'>['credentialList']>
 
 /**
- * The refunded tickets' documents: those of its codes, or all of a whole order. None with more people than tickets:
- * whose shared code it was is unknown.
+ * The documents of a refund's tickets: those of its codes, or all if the whole order is refunded. None if that is more
+ * people than tickets, because then nobody knows who shares a code.
  */
 export async function credentialListOf(
   { db }: Pick<Deps, 'db'>,
   { order_id, quantity }: OrderRow,
   { vouchers, refund_quantity }: Pick<RefundRow, 'vouchers' | 'refund_quantity'>,
-): Promise<Sent> {
+): Promise<CredentialList> {
   const whole = refund_quantity === quantity
   const concerned = (await credentialsOf(db, order_id)).filter(({ voucher }) => whole || vouchers.includes(voucher))
   if (concerned.length > refund_quantity) return []
   return concerned.map(({ voucher, credential_no, credential_type }) => ({
-    ...{ credentialType: credential_type, credentialNo: credential_no, voucher },
+    credentialType: credential_type,
+    credentialNo: credential_no,
+    voucher,
   }))
 }
 
 /**
- * A locked order whose partner says that its tickets are issued: by the answer to order pay, or by a pay notice.
- * Vouchers that a notice has already reported keep their state. While codes are still to come, the order waits for them
- * as after 598 and keeps those received. An answer cannot be refused as a notice is, so what was paid stands: as many
- * codes as the tickets need are kept, and an operator sees a wrong number of them.
+ * Applies the tickets that the partner issued, in an answer to order pay or a pay notice, to a locked order. Vouchers
+ * that a notice has already reported keep their state. While codes are still to come, the order waits for them, as
+ * after 598, and keeps those received. An answer cannot be refused like a notice, so the payment stands: as many codes
+ * as there are tickets are kept, and operators see that the number is wrong.
  */
 export async function issueTickets(
   deps: Deps,
@@ -117,7 +122,7 @@ export async function issueTickets(
   const update: Partial<OrderUpdate> = {
     partner_order_id: order.partner_order_id ?? issued.partnerOrderId ?? null,
     vouchers,
-    // Tickets without a code may get one later, also when the partner has sent too few codes.
+    // Tickets without a code may get one later, also if the partner sent too few.
     vouchers_open: partly || known === 0 || known < (promisedCodes(issued, order.quantity) ?? 0),
     ...(awaited ? WAITING : partly ? {} : paidNow(order)),
   }
@@ -134,4 +139,4 @@ export async function issueTickets(
 const paidNow = ({ state }: OrderRow): Partial<OrderUpdate> =>
   isOrderTransition(state, 'paid') ? { state: 'paid', last_code: 200, last_describe: null } : {}
 
-const WAITING = { state: 'paying', last_code: ISSUING, last_describe: 'asyReturnVoucher: codes come later' } as const
+const WAITING = { state: 'paying', last_code: ISSUING, last_describe: localized('codes-come-later') } as const

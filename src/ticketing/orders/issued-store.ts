@@ -7,7 +7,7 @@ const credential = z.object({
   credential_no: z.string(),
   credential_type: z.literal([0, 1, 2, 3, 4, 5]),
 })
-/** A document of a real-name order and its code; '' if the document itself opens the gate. */
+/** A document of a real-name order and its code, '' if the document itself opens the gate. */
 export type Credential = z.output<typeof credential>
 
 export const credentialsOf = (db: Db, orderId: bigint): Promise<Credential[]> =>
@@ -17,7 +17,7 @@ export const credentialsOf = (db: Db, orderId: bigint): Promise<Credential[]> =>
         where order_id = ${orderId} order by voucher, credential_no`,
   )
 
-/** Known ones stay as they are; one without a code gets the reported code. At most this many per order are kept. */
+/** Known documents stay; one without a code gets the reported code. At most `most` are kept per order. */
 export const saveCredentials = (db: Db, orderId: bigint, credentials: readonly Credential[], most: number) =>
   db.exec(
     sql`with told as (
@@ -38,7 +38,7 @@ export const saveCredentials = (db: Db, orderId: bigint, credentials: readonly C
 const entries = exactJson.pipe(z.array(z.unknown()))
 
 const additional = z.object({ voucher_additional: entries, order_additional: entries, additional_left_out: z.number() })
-/** Additional lists as received; `additional_left_out` counts entries that were not kept. */
+/** Additional lists as received; `additional_left_out` counts the entries that were not kept. */
 export type Additional = z.output<typeof additional>
 
 export const findAdditional = (db: Db, orderId: bigint): Promise<Additional | undefined> =>
@@ -48,7 +48,7 @@ export const findAdditional = (db: Db, orderId: bigint): Promise<Additional | un
         from order_additional where order_id = ${orderId}`,
   )
 
-/** The newest replaces the one before; each list as JSON text. */
+/** Replaces the lists, given as JSON text. */
 export const saveAdditional = (
   db: Db,
   orderId: bigint,

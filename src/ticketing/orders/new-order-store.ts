@@ -2,8 +2,6 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, ORDER_CHANGES } from '../../platform/history/index.ts'
 import { type Entry, exactEntry } from '../catalogue/index.ts'
 
-/** The SQL of creating orders: the order with its request, and its price from the stored products. */
-
 export interface OrderToStore {
   readonly order_id: bigint
   readonly partner_id: bigint
@@ -20,7 +18,7 @@ export interface OrderToStore {
   readonly request: string
 }
 
-/** Stores an order that is about to be sent; false when the id is taken. */
+/** Stores an order that is about to be sent; false if the id is taken. */
 export const insertOrder = async (db: Db, order: OrderToStore, { cause, now }: { cause: Cause; now: Date }) =>
   (await db.exec(
     sql`with stored as (
@@ -38,6 +36,6 @@ export const insertOrder = async (db: Db, order: OrderToStore, { cause, now }: {
     from stored`,
   )) === 1
 
-/** The stored body of order create, with its ids exact. */
+/** The stored request of order create, with exact ids. */
 export const requestOf = (db: Db, orderId: bigint): Promise<Entry> =>
   db.value(exactEntry, sql`select request::text as request from ticket_order where order_id = ${orderId}`)

@@ -8,20 +8,21 @@ import { foreignVoucher } from './quantities.ts'
 import { type NewRefundRow, type RefundRow, refundsOf } from './refund-store.ts'
 import { REFUND_STATES, type RefundState } from './states.ts'
 import { ticketsLeftOn } from './voucher-counts.ts'
+import { ticketsPrice } from './wire.ts'
 
-/** The requested refund; fields that are left out mean all remaining tickets. */
+/** The requested refund: all remaining tickets, unless it names some. */
 export interface RefundInput {
   readonly quantity?: number | undefined
   readonly vouchers: readonly string[]
   readonly refund_price?: number | undefined
   readonly refund_fee?: number | undefined
-  /** Whatever the product says of partial refunds. */
+  /** Allows a part of the order even if the product has no partial refunds. */
   readonly partly: boolean
 }
 
 type RefundContent = Pick<NewRefundRow, 'refund_quantity' | 'vouchers' | 'refund_price' | 'refund_fee'>
 
-/** Whether a refund may still take its tickets. */
+/** Whether the partner may still refund these tickets. */
 export const isOpenRefund = ({ state }: { readonly state: RefundState }): boolean =>
   REFUND_STATES[state].next.length > 0
 
@@ -31,7 +32,7 @@ function ticketsLeft(order: OrderRow, refunds: readonly RefundRow[]): number {
   return order.quantity - order.used_quantity - order.refunded_quantity - reserved
 }
 
-/** The refund's content, or why not: tickets of other open refunds are reserved. */
+/** What exactly to refund; throws RefusedRequest if that cannot be. Tickets of other open refunds are reserved. */
 export function refundContent(
   order: OrderRow,
   vouchers: readonly VoucherRow[],
@@ -54,21 +55,21 @@ export function refundContent(
   return {
     refund_quantity: quantity,
     vouchers: named.length > 0 ? named : unusedVouchers(vouchers, free, { quantity, left }),
-    refund_price: input.refund_price ?? Math.round(order.unit_price * 100 * quantity) / 100,
+    refund_price: input.refund_price ?? ticketsPrice(order.unit_price, quantity, 'refund_price'),
     refund_fee: input.refund_fee ?? 0,
   }
 }
 
-/** Tickets of a code that no open refund may take. One that names several codes takes all that is left of each. */
+/** Tickets of a code that no open refund claims. A refund of several codes claims all that is left of each. */
 function freeTickets(voucher: VoucherRow, open: readonly RefundRow[]): number {
   const taken = open.filter(({ vouchers }) => vouchers.includes(voucher.voucher))
   return taken.reduce((left, { refund_quantity }) => Math.max(0, left - refund_quantity), ticketsLeftOn(voucher))
 }
 
 /**
- * The codes of this many tickets, if none were named: partners refund the codes that they are sent. Codes for one
- * ticket each, the one that all share, or everything that is left. None if that does not identify the tickets, as when
- * a partner reports how many were used but not which: then the partner chooses.
+ * Picks the codes of this many tickets, since partners refund the codes that they are sent: codes for one ticket each,
+ * the one that all tickets share, or all that are left. None if that does not identify the tickets, for example if the
+ * partner reported how many were used but not which: then the partner chooses.
  */
 function unusedVouchers(
   vouchers: readonly VoucherRow[],
@@ -85,13 +86,13 @@ function unusedVouchers(
   return tickets === left && (unused.length === 1 || quantity === left) ? names : []
 }
 
-/** Refunds a part of one voucher at most: with more it would be unknown how many tickets of which. */
+/** Only a single voucher can be refunded in part: of several, nobody would know how many tickets of which. */
 function checkFits(chosen: readonly VoucherRow[], ofVouchers: number, quantity: number): void {
   if (quantity === ofVouchers || (chosen.length === 1 && quantity < ofVouchers)) return
   throw new RefusedRequest(localized('vouchers-for', { tickets: ofVouchers, quantity }))
 }
 
-/** The voucher, or a refusal when it cannot be refunded. */
+/** The voucher; throws RefusedRequest if it cannot be refunded. */
 function refundable(
   order: OrderRow,
   found: VoucherRow | undefined,
@@ -106,7 +107,7 @@ function refundable(
   return found
 }
 
-/** What a refund may take, before it is asked for. */
+/** What can be refunded of an order. */
 export async function previewRefund(
   deps: Deps,
   orderId: bigint,
@@ -116,13 +117,13 @@ export async function previewRefund(
   return { tickets_left: ticketsLeft(order, refunds), partial_refunds: await hasPartialRefunds(deps, order) }
 }
 
-/** Warns before a partner is asked for what its product excludes; nothing has been stored or sent yet. */
-export async function refusePartOf(deps: Deps, order: OrderRow, refunded: number): Promise<void> {
+/** Refuses, before anything is stored or sent, a partial refund that the product excludes. */
+export async function checkPartialRefund(deps: Deps, order: OrderRow, refunded: number): Promise<void> {
   if (refunded === order.quantity || (await hasPartialRefunds(deps, order))) return
   throw new RefusedRequest(localized('not-partly', { product: echo(order.partner_deal_id) }))
 }
 
-/** Whether its product allows that, or is not known. */
+/** Whether its product allows partial refunds, or is unknown. */
 async function hasPartialRefunds(
   { db }: Deps,
   { partner_id: partnerId, partner_deal_id: partnerDealId }: Pick<OrderRow, 'partner_id' | 'partner_deal_id'>,

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { HISTORY_COLUMNS } from '../../platform/history/index.ts'
 import { action, onTerminal, type Shown, type Verdict } from '../../platform/lib/action.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
-import { byOperator, type CallDeps, type CallProblem } from '../partner-calls/index.ts'
+import { byOperator, type CallDeps } from '../partner-calls/index.ts'
 import { closeOrder } from './close-order.ts'
 import { createOrder, newOrderId } from './create-order.ts'
 import { previewRefund } from './new-refund.ts'
+import type { OrderResult } from './order-result.ts'
 import { payOrder } from './pay-order.ts'
 import { queryOrder } from './query-order.ts'
 import { refundByPlatform, refundOrder } from './refund-order.ts'
@@ -13,17 +14,15 @@ import { listOrders, maskedStory, showOrder } from './show-order.ts'
 import { isOrderTransition, type OrderState } from './states.ts'
 import { oneOrder } from './wire.ts'
 
-interface Asked {
-  readonly failure: CallProblem | null
-}
+type Result = Pick<OrderResult, 'failure'>
 
-/** A failed call is part of the output: the order is as shown. */
-const verdict = ({ failure }: Asked): Verdict | undefined => {
+/** A failed call is part of the output, beside the order. */
+const verdict = ({ failure }: Result): Verdict | undefined => {
   if (!failure) return undefined
   if (failure.kind === 'partner-code') return { tone: 'bad', text: 'orders.refused' }
   return { tone: 'bad', text: failure.maybe_received ? 'orders.maybe_received' : 'orders.not_received' }
 }
-const told = ({ failure }: Asked): object =>
+const told = ({ failure }: Result): object =>
   failure ? { detail: failure.detail, code: failure.code, problems: failure.problems } : {}
 
 type Call = OutputOf<typeof showOrder>['calls'][number]
@@ -36,7 +35,7 @@ const CALLS: readonly Shown<Call>[] = [
   { name: 'failure', of: ({ failure, failure_detail }) => failure && `${failure}: ${failure_detail}` },
 ]
 
-/** An order, with what happened to it: of that a page has a timeline. */
+/** An order and what happened to it, which pages show as a timeline. */
 export const ORDER_PARTS = {
   vouchers: ['voucher', 'state', 'quantity', 'used_quantity', 'refunded_quantity', 'invalid_at'],
   refunds: ['refund_id', 'state', 'refund_quantity', 'refund_price', 'refund_fee', 'reason', 'created_at'],

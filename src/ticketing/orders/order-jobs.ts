@@ -12,11 +12,11 @@ export const ASK_AGAIN_IN_S = 2
 /** The partner is issuing the tickets and will finish later. */
 export const ISSUING = 598
 
-/** Whether order create or order pay was started and its response is still missing. */
+/** Whether the response to order create or order pay is still missing. */
 export const awaitsAnswer = ({ state, last_code }: OrderRow): boolean =>
   state === 'creating' || (state === 'paying' && last_code !== ISSUING)
 
-/** Whether that call may still be in progress. */
+/** Whether order create or order pay may still be in progress. */
 export const isInFlight = ({ clock }: Deps, order: OrderRow): boolean =>
   awaitsAnswer(order) && clock.now() < addSeconds(order.state_since, CALL_TIMES.overS)
 
@@ -28,9 +28,7 @@ export const isLost = (deps: Deps, order: OrderRow): boolean =>
 export const isRefundInFlight = ({ clock }: Deps, { state, updated_at }: RefundRow): boolean =>
   state === 'asking' && clock.now() < addSeconds(updated_at, CALL_TIMES.overS)
 
-/** The jobs that orders queue, each with the key that makes it unique. src/operations/jobs reads these payloads. */
-
-/** Queries and messages to one partner run one after the other: a slow partner must not occupy every worker. */
+/** Jobs about one partner's orders run one at a time: a slow partner must not occupy every worker. */
 const queueOf = (partnerId: bigint): string => `orders:${partnerId}`
 
 const queryKey = (orderId: bigint): string => `query-order:${orderId}`
@@ -49,7 +47,7 @@ export const queueQuery = (
     { key: queryKey(order_id), queue: queueOf(partner_id), runAt: addSeconds(clock.now(), seconds) },
   )
 
-/** The order is decided: no more queries are needed. */
+/** Cancels the query of an order that is decided. */
 export const dropQuery = (db: Db, orderId: bigint): Promise<number> => dequeue(db, queryKey(orderId))
 
 const messageKey = (orderId: bigint, refundId: string): string => `send-refunded-message:${orderId}:${refundId}`
@@ -62,7 +60,7 @@ export interface RefundedMessage {
   readonly reason?: string | undefined
 }
 
-/** Sends the message after this many seconds, unless the job was removed because the message has arrived. */
+/** Sends the message after this many seconds, unless it arrives before and the job is removed. */
 export const queueRefundedMessage = (
   { db, clock }: Deps,
   partnerId: bigint,

@@ -6,13 +6,13 @@ import { type Additional, findAdditional } from './issued-store.ts'
 import { findOrder, lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
 import { type RefundRow, refundsOf } from './refund-store.ts'
 
-/** An order as an operator sees it, with its vouchers, its refunds and the additional data from the partner. */
+/** An order as operators see it, with its vouchers, its refunds and the partner's additional lists. */
 export interface ShownOrder extends Omit<OrderRow, 'revision' | 'vouchers_open'>, Additional {
   readonly vouchers: readonly VoucherRow[]
   readonly refunds: readonly RefundRow[]
 }
 
-/** The order after an operation, and why its call failed; null if it did not. */
+/** The order after an operation; `failure` says why the call failed, if it did. */
 export interface OrderResult {
   readonly order: ShownOrder
   readonly failure: CallProblem | null
@@ -45,7 +45,7 @@ export const resultFor = async (
   failure,
 })
 
-/** Records that an operator asks for something about an order, in the transaction with which it begins. */
+/** Records in the audit log that an operator started an operation; belongs in its first transaction. */
 export const recordAsked = (
   deps: Deps,
   event: `order_${string}_asked`,

@@ -36,7 +36,7 @@ const orderRow = z.object({
   updated_at: z.date(),
   /** Null while the visitors' data are there. */
   data_removed_at: z.date().nullable(),
-  /** What the partner says otherwise than our records, until an answer to order query agrees with them. */
+  /** How the partner contradicts our records, until an answer to order query agrees with them. */
   contradiction: storedDetail.nullable(),
 })
 export type OrderRow = z.output<typeof orderRow>
@@ -46,7 +46,7 @@ const COLUMNS = columnsOf(Object.keys(orderRow.shape))
 const voucherRow = z.object({
   voucher: z.string(),
   state: z.enum(VOUCHER_STATES),
-  /** Tickets that it is for, and how many of them are used and refunded. */
+  /** Tickets that it admits, and how many of them are used and refunded. */
   quantity: z.number(),
   used_quantity: z.number(),
   refunded_quantity: z.number(),
@@ -75,11 +75,11 @@ export type ChangeableOrder = z.output<typeof changeableOrder>
 
 const CHANGEABLE = columnsOf(Object.keys(changeableOrder.shape))
 
-/** The order, locked until the end of the transaction; read everything else about it after this. */
+/** The order, locked until the transaction ends; read everything else about it after this. */
 export const lockOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined> =>
   db.maybe(orderRow, sql`select ${COLUMNS} from ticket_order where order_id = ${orderId} for update`)
 
-/** Locks those not locked elsewhere. It never waits, so more may be locked in any sequence. */
+/** Locks the orders that are not locked elsewhere. It never waits, so it cannot deadlock. */
 export const lockFreeOrders = (db: Db, orderIds: readonly bigint[]): Promise<ChangeableOrder[]> =>
   db.many(
     compiledOf(changeableOrder),
@@ -94,14 +94,13 @@ export const vouchersOf = (db: Db, orderId: bigint): Promise<VoucherRow[]> =>
 
 const voucherOfOrder = voucherRow.extend({ order_id: bigint })
 
-/** Each with the `order_id` that it belongs to. */
 export const vouchersOfAll = (db: Db, orderIds: readonly bigint[]): Promise<z.output<typeof voucherOfOrder>[]> =>
   db.many(
     compiledOf(voucherOfOrder),
     sql`select ${VOUCHER_COLUMNS}, order_id from voucher where order_id = any (${orderIds}::bigint[]) order by order_id, voucher`,
   )
 
-/** The new values of an order; fields left out stay. `vouchers` has the complete new and changed ones. */
+/** The new values of an order. `vouchers` has new and changed ones, complete. */
 export type OrderUpdate = Readonly<Omit<ChangeableOrder, 'order_id' | 'partner_id' | 'quantity'>> & {
   readonly vouchers: readonly VoucherRow[]
 }
@@ -193,7 +192,7 @@ export async function saveOrders(db: Db, saves: readonly OrderSave[]): Promise<v
   )
 }
 
-/** Keeps, or forgets, what the partner says of a locked order otherwise than our records, with its history. */
+/** Stores how the partner contradicts our records of a locked order, or null, with its history. */
 export const saveContradiction = (
   db: Db,
   { order_id, partner_id, contradiction: before }: OrderRow,

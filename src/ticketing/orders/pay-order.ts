@@ -18,13 +18,12 @@ import { type OrderRow, type OrderUpdate, vouchersOf } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { isOrderTransition, type OrderState } from './states.ts'
 
-/** There is nothing to pay: it is paid, or a payment is in progress. */
+/** Nothing to pay: the order is paid, or a payment is in progress. */
 const PAID: readonly OrderState[] = ['paying', 'pay_unknown', 'paid', 'consumed', 'refunded']
 
 /**
- * Pays an order, for which the partner issues the tickets. Of any number of simultaneous calls only one calls the
- * partner: the one that has moved the order to `paying` and committed. After a lost response the partner is queried
- * first.
+ * Pays an order, for which the partner issues the tickets. Of simultaneous requests only one calls the partner: the one
+ * that moved the order to `paying`. After a lost response the partner is queried first.
  */
 export async function payOrder(deps: CallDeps, orderId: bigint, cause: CallCause): Promise<OrderResult> {
   const known = await existingOrder(deps, orderId)
@@ -42,7 +41,7 @@ export async function payOrder(deps: CallDeps, orderId: bigint, cause: CallCause
   return resultFor(deps, orderId, failureOf(result))
 }
 
-/** The order as `paying`; undefined when there is nothing to pay. */
+/** Moves the order to `paying`; undefined if there is nothing to pay. */
 async function claim(deps: Deps, order: OrderRow, cause: Cause): Promise<OrderRow | undefined> {
   if (PAID.includes(order.state)) return undefined
   await queueQuery(deps, order, CALL_TIMES.overS)
@@ -50,7 +49,7 @@ async function claim(deps: Deps, order: OrderRow, cause: Cause): Promise<OrderRo
   return changeOrder(deps, order, update, cause)
 }
 
-/** What the response means for the order in its present state: a notice may have changed it meanwhile. */
+/** Applies the response to the order, which a notice may have changed meanwhile. */
 async function settle(
   deps: Deps,
   order: OrderRow,
@@ -65,7 +64,7 @@ async function settle(
     return
   }
   if (order.revision !== revision) return
-  // Codes that a notice has brought meanwhile are tickets: the order cannot simply have failed.
+  // Codes from a notice are tickets, so the order cannot simply have failed.
   const [issued] = await vouchersOf(deps.db, order.order_id)
   const update = issued ? { ...unpaid(result), state: 'pay_unknown' as const, vouchers_open: true } : unpaid(result)
   await changeOrder(deps, order, update, cause)
@@ -81,8 +80,8 @@ function unpaid(result: Exclude<CallResult<unknown>, { outcome: 'success' }>): U
     return { state: issuing ? 'paying' : 'pay_unknown', last_code: result.code, last_describe: result.describe }
   }
   const { kind, code = null, detail, maybe_received } = result.failure
-  const said = { last_code: code, last_describe: detail }
-  if (kind === 'partner-code') return { state: 'pay_failed', ...said, vouchers_open: false }
-  if (!maybe_received) return { state: 'created', ...said, vouchers_open: false }
-  return { state: 'pay_unknown', ...said }
+  const lastAnswer = { last_code: code, last_describe: detail }
+  if (kind === 'partner-code') return { state: 'pay_failed', ...lastAnswer, vouchers_open: false }
+  if (!maybe_received) return { state: 'created', ...lastAnswer, vouchers_open: false }
+  return { state: 'pay_unknown', ...lastAnswer }
 }

@@ -14,14 +14,14 @@ import { foreignVoucher, takesCodes } from './quantities.ts'
 import { codesNeeded, isRightCount, issuedCodes } from './reported-codes.ts'
 import { ISSUED_STATES, type OrderState } from './states.ts'
 
-/** The delayed result of an order pay: the tickets, or why there are none. */
+/** The late result of order pay: the tickets, or why there are none. */
 export interface PayResult {
   readonly orderId: bigint
   readonly partnerOrderId: string
   readonly outcome: 'issued' | 'failed'
-  /** As it was sent. */
+  /** As received. */
   readonly issueType: number
-  /** The partner's code; undefined where it gave none. */
+  /** The partner's code, if it sent one. */
   readonly code: number | undefined
   /** The reason of a failure. */
   readonly describe: string
@@ -32,13 +32,13 @@ export interface PayResult {
 const FIRST_FAILURE = 300
 
 const WAITING: readonly OrderState[] = ['paying', 'pay_unknown']
-/** States in which no tickets were ever issued: here "failed" is nothing new. */
+/** States in which no tickets were ever issued, so "failed" is no news. */
 const NOT_ISSUED: readonly OrderState[] = ['created', 'pay_failed', 'closing', 'closed']
 
 /**
- * Ends an order that waits for its tickets, also when the answer to order pay is not read yet or was lost. The same
- * result again changes nothing; one that contradicts an earlier decision is refused: issued tickets are not withdrawn,
- * and tickets for a failed order are not accepted. Runs inside the caller's transaction when `deps.db` is one.
+ * Decides an order that waits for its tickets, even if the answer to order pay is still missing. The same result again
+ * changes nothing. Issued tickets are not withdrawn: a failure after them is refused. Runs in the caller's transaction
+ * if there is one.
  */
 export async function applyPayResult(deps: Deps, partnerId: bigint, result: PayResult, cause: Cause): Promise<void> {
   await inTransaction(deps, async (inside, db) => {
@@ -63,12 +63,12 @@ async function issue(
   const waits = WAITING.includes(order.state) || order.state === 'pay_failed'
   if (!waits && !ISSUED_STATES.includes(order.state)) throw illegalOrderTransition(order.order_id, order.state, 'paid')
   const fresh = checkCodes({ ...order, vouchers_open: order.vouchers_open || waits }, before, tickets)
-  // Reported again, by this notice or by the response before it.
+  // These codes are known already.
   if (!waits && fresh.length === 0) return storeAdditional(deps, order.order_id, tickets)
   await issueTickets(deps, order, { ...tickets, partnerOrderId }, cause)
 }
 
-/** As many codes as voucherType promises, all of them this order's; those that are new. */
+/** Checks that the codes are this order's and as many as voucherType promises; returns the new ones. */
 function checkCodes(order: OrderRow, before: readonly VoucherRow[], tickets: IssuedTickets): string[] {
   const known = new Set(before.map(({ voucher }) => voucher))
   const reported = issuedCodes(tickets, order.quantity).map(({ voucher }) => voucher)
@@ -96,12 +96,15 @@ async function fail(
   if (issued) {
     throw new RefusedRequest(localized('cannot-fail', { order: order.order_id, voucher: echo(issued.voucher) }))
   }
-  // If an order was paid again, it is unknown which payment is meant: the partner is queried.
+  // If the order was paid more than once, the partner is queried, because the notice may mean an earlier payment.
   const again = (await countOrderMoves(deps.db, order.order_id, { to: 'paying', notFrom: 'pay_unknown' })) > 1
   const failure = code !== undefined && code >= FIRST_FAILURE ? code : null
-  const said = { last_code: failure, last_describe: echo(failure === null ? describe : `${failure}: ${describe}`) }
+  const lastAnswer = {
+    last_code: failure,
+    last_describe: echo(failure === null ? describe : `${failure}: ${describe}`),
+  }
   const state = again ? 'pay_unknown' : 'pay_failed'
-  await changeOrder(deps, order, { state, ...said, vouchers_open: again }, cause)
+  await changeOrder(deps, order, { state, ...lastAnswer, vouchers_open: again }, cause)
   if (again) await queueQuery(deps, order, ASK_AGAIN_IN_S)
   else await dropQuery(deps.db, order.order_id)
 }

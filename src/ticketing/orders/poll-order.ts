@@ -15,8 +15,8 @@ const LONGEST_PAUSE_S = 600
 const LONGEST_S = 86_400
 
 /**
- * Queries an open order and, while it stays open, queues the next query: soon at first, then less often, up to ten
- * minutes apart. After a day it is left to operators; `givenUp` says so.
+ * Queries an open order and, while it stays open, queues the next query: soon at first, then up to ten minutes apart.
+ * After a day it is left to operators, as `givenUp` says.
  */
 export async function pollOrder(
   deps: CallDeps,
@@ -34,7 +34,7 @@ export async function pollOrder(
   const { order, failure } = await queryOrder(deps, orderId, cause)
   if (!OPEN.includes(order.state)) return { givenUp: null }
   if (isOld(deps, order)) {
-    // Viewers read the errors of jobs: what the partner wrote is in Traffic.
+    // Viewers can read the errors of jobs, so what the partner wrote is masked; Traffic has it.
     const why = failure ? `; the last query failed with ${failure.kind}: ${maskedReason(failure.detail)}` : ''
     return { givenUp: `order ${orderId} has been ${order.state} for a day${why}` }
   }

@@ -12,7 +12,7 @@ export interface ReportedVoucher {
   readonly status: 0 | 1 | 2 | 3
   readonly picture?: string | undefined
   readonly invalidAt?: string | undefined
-  /** Reported by the documents of this many people (`quantity`), which need not be everyone who shares it. */
+  /** Derived from the documents of `quantity` people, who need not be everyone that shares the code. */
   readonly ofPeople?: true
 }
 
@@ -24,7 +24,7 @@ export interface Quantities {
 
 const NEGATIVE = localized('must-not-be-negative')
 
-/** What can be refused without reading the order. */
+/** Throws RefusedRequest for quantities that no order can have. */
 export function checkQuantities({ quantity, usedQuantity, refundedQuantity }: Quantities): void {
   if (usedQuantity < 0) throw new RefusedRequest(problemText({ path: 'usedQuantity', problem: NEGATIVE }))
   if (refundedQuantity < 0) throw new RefusedRequest(problemText({ path: 'refundedQuantity', problem: NEGATIVE }))
@@ -35,7 +35,7 @@ export function checkQuantities({ quantity, usedQuantity, refundedQuantity }: Qu
   }
 }
 
-/** Quantities are cumulative and reports come in any order, so of each the larger one holds (REFERENCE "Payloads"). */
+/** Quantities are cumulative and reports come in any order, so the larger one holds (REFERENCE "Payloads"). */
 export function withQuantities(
   order: ChangeableOrder,
   reported: Pick<Quantities, 'usedQuantity' | 'refundedQuantity'>,
@@ -51,7 +51,7 @@ export function withQuantities(
   return { state, used_quantity: used, refunded_quantity: refunded }
 }
 
-/** An unknown voucher is refused, unless codes may still be added: then up to one a ticket is accepted. */
+/** Unknown vouchers are refused, unless codes may still be added: then at most one per ticket is accepted. */
 export function withVouchers(
   order: ChangeableOrder,
   before: readonly VoucherRow[],
@@ -74,7 +74,7 @@ export function withVouchers(
   return { vouchers: mergedVouchers(before, reported, totals), vouchers_open }
 }
 
-/** Whether an unknown code may be this order's: its notice may come first, and codes may come later. */
+/** Whether an unknown code may belong to this order: codes may come later, or a notice about them first. */
 export function takesCodes(order: ChangeableOrder, before: readonly VoucherRow[]): boolean {
   if (before.length >= order.quantity) return false
   return order.vouchers_open || (before.length === 0 && ISSUED_STATES.includes(order.state))
@@ -83,7 +83,7 @@ export function takesCodes(order: ChangeableOrder, before: readonly VoucherRow[]
 export const foreignVoucher = (orderId: bigint, voucher: string): RefusedRequest =>
   new RefusedRequest(localized('foreign-voucher', { voucher: echo(voucher), order: orderId }))
 
-/** Each changed voucher once, though it may be sent several times; `totals`: quantities after the report. */
+/** The vouchers that a report changes, each once though it may occur several times. `totals`: after the report. */
 export function mergedVouchers(
   before: readonly VoucherRow[],
   reported: readonly ReportedVoucher[],
@@ -96,7 +96,7 @@ export function mergedVouchers(
     if (entries) entries.push(report)
     else reports.set(report.voucher, [report])
   }
-  // Every other code is for one ticket at least.
+  // Every other code is for at least one ticket.
   const most = Math.max(1, totals.quantity + 1 - new Set([...known.keys(), ...reports.keys()]).size)
   const claims = new Map<string, ClaimedTickets>()
   for (const [voucher, entries] of reports) {
@@ -108,7 +108,7 @@ export function mergedVouchers(
   return sole ? [sole] : withClaims([...known.values()], claims, totals).filter(({ voucher }) => reports.has(voucher))
 }
 
-/** A voucher after the entries about it of one more report, and what these claim of its tickets. */
+/** A voucher after the entries of a report about it, and the tickets that these claim. */
 function merged(
   was: VoucherRow | undefined,
   entries: readonly [ReportedVoucher, ...ReportedVoucher[]],
@@ -135,9 +135,9 @@ function merged(
 
 const [USED, REFUNDED] = [1, 2] as const
 
-/** Tickets of a code that is new: an entry for all of them, or one for each part of them. */
+/** Tickets of a new code. Its entries are either about all of them, or about a part each. */
 function quantityOf(entries: readonly ReportedVoucher[], most: number): number {
-  const [first = 1, ...rest] = entries.map(({ quantity }) => quantity)
+  const [first = 1, ...rest] = entries.map(({ quantity }) => Math.max(1, quantity))
   if (rest.length === 0 || (first > 1 && rest.every((quantity) => quantity === first))) return first
   return Math.min(
     most,

@@ -25,7 +25,7 @@ import { refundedTickets, refundsOf } from './refund-store.ts'
 import { codesIn, countCodes, fittingCodes, promisedCodes } from './reported-codes.ts'
 import { ISSUED_STATES, type OrderState } from './states.ts'
 
-/** Queries an order at the partner and applies the result: safe at any time, and the way out of *_unknown. */
+/** Queries an order at the partner and applies the answer. Safe at any time, and the way out of *_unknown. */
 export async function queryOrder(deps: CallDeps, orderId: bigint, cause: CallCause): Promise<OrderResult> {
   const order = await withOrder(deps, orderId, async (inside, found) => {
     await recordAsked(inside, 'order_query_asked', found)
@@ -47,12 +47,12 @@ type Body = Answer['body']
 
 const { created, createFailed, issued, paying, payFailed } = ORDER_STATUS
 
-/** What the partner's orderStatus means for an open order. It changes no other. */
+/** What the partner's orderStatus means for an open order. Other orders do not change state by it. */
 const NEXT_STATES: Readonly<Partial<Record<OrderState, Readonly<Partial<Record<Body['orderStatus'], OrderState>>>>>> = {
   create_unknown: {
     [created]: 'created',
     [createFailed]: 'create_failed',
-    // The platform has not paid it, so it is only created, whatever the partner reports.
+    // We have not paid it, so it is only created, whatever the partner reports.
     [issued]: 'created',
     [paying]: 'created',
     [payFailed]: 'created',
@@ -70,9 +70,9 @@ const ISSUING_AGAIN_IN_S = 5
 const PAY_SETTLES_S = 60
 
 /**
- * Changes a locked order by the answer to order query. The state is not changed if the order has changed since the
- * query was sent (`asked` is the order as it was then): then the response is outdated. Returns the problems of the
- * response; where it says otherwise than our records, that is kept for operators.
+ * Applies the answer to order query to a locked order. `asked` is the order as it was when the query was sent: if its
+ * state has changed since, the answer is outdated and does not change it. Returns the problems of the answer.
+ * Contradictions of our records are kept for operators.
  */
 async function applyQueryResult(
   deps: Deps,
@@ -93,9 +93,9 @@ async function applyQueryResult(
   }
   const { body } = result.answer
   const problems = [...contradictions(order, body), ...(await contradictedCodes(deps, order, body))]
-  const said = [...problems, ...behind(asked, body), ...(await unmoved(deps, order, body))]
-  said.push(...(await wrongCodes(deps, order, body)))
-  const kept = await contradict(deps, order, said.length > 0 ? problemsText(said) : null, cause)
+  const differences = [...problems, ...behind(asked, body), ...(await missingRefunds(deps, order, body))]
+  differences.push(...(await wrongCodes(deps, order, body)))
+  const kept = await contradict(deps, order, differences.length > 0 ? problemsText(differences) : null, cause)
   if (problems.length > 0) {
     if (isOnlyMoreUsed(order, body)) await endCounted(deps, kept, body.refundedQuantity, cause)
     return { kind: 'schema', detail: problemsText(problems), maybe_received: true, problems }
@@ -125,10 +125,7 @@ function contradictions(order: OrderRow, body: Body): ShapeProblem[] {
   return [{ path: 'body', problem: localized('more-than-quantity', { used, refunded, quantity: order.quantity }) }]
 }
 
-/**
- * Counts below ours, or states that no order with tickets has. Quantities only grow here, so these change nothing; but
- * one of us is wrong.
- */
+/** Counts below ours, or states that no order with tickets has. They change nothing here, but one side is wrong. */
 function behind(asked: OrderRow, { orderStatus, usedQuantity, refundedQuantity }: Body): ShapeProblem[] {
   const counted = (path: string, theirs: number, ours: number): ShapeProblem[] =>
     theirs < ours ? [{ path, problem: localized('behind-ours', { named: theirs, count: ours }) }] : []
@@ -147,14 +144,18 @@ function behind(asked: OrderRow, { orderStatus, usedQuantity, refundedQuantity }
   ]
 }
 
-/** Refunds that were decided although their tickets are used: the counts never hold them. */
-async function unmoved({ db }: Deps, order: OrderRow, { refundedQuantity: named }: Body): Promise<ShapeProblem[]> {
+/** Refunds that were decided although their tickets are used, so our own counts leave them out. */
+async function missingRefunds(
+  { db }: Deps,
+  order: OrderRow,
+  { refundedQuantity: named }: Body,
+): Promise<ShapeProblem[]> {
   const count = refundedTickets(await refundsOf(db, order.order_id))
   if (order.used_quantity + count <= order.quantity || named >= count) return []
   return [{ path: 'body.refundedQuantity', problem: localized('behind-ours', { named, count }) }]
 }
 
-/** More codes than tickets, of which as many as fit are kept, or fewer than voucherType promises. */
+/** More codes than tickets (as many as fit are kept), or fewer than voucherType promises. */
 async function wrongCodes({ db }: Deps, order: OrderRow, body: Body): Promise<ShapeProblem[]> {
   if (body.orderStatus !== issued) return []
   const codes = countCodes(await vouchersOf(db, order.order_id), codesIn(body.voucherList, body.credentialList))
@@ -162,7 +163,7 @@ async function wrongCodes({ db }: Deps, order: OrderRow, body: Body): Promise<Sh
   return [{ path: 'body.voucherList', problem: localized('other-count', { named: codes, count: order.quantity }) }]
 }
 
-/** Whether counts that are possible in themselves do not fit ours, by which more tickets are used. */
+/** Whether the partner's counts are valid and contradict ours only because we know of more used tickets. */
 const isOnlyMoreUsed = (
   { quantity, used_quantity }: OrderRow,
   { orderStatus, orderQuantity, usedQuantity, refundedQuantity }: Body,
@@ -172,7 +173,7 @@ const isOnlyMoreUsed = (
   usedQuantity < used_quantity &&
   usedQuantity + refundedQuantity <= quantity
 
-/** An order with codes has issued tickets: if the partner reports none, an operator has to check. */
+/** Tickets of an order with codes are issued; if the partner denies it, operators have to check. */
 async function contradictedCodes({ db }: Deps, order: OrderRow, { orderStatus }: Body): Promise<ShapeProblem[]> {
   const state = NEXT_STATES[order.state]?.[orderStatus]
   if (state !== 'pay_failed' && state !== 'created') return []
@@ -188,7 +189,7 @@ async function contradictedCodes({ db }: Deps, order: OrderRow, { orderStatus }:
     : []
 }
 
-/** A slow partner may still process a payment: "created" means "not paid" only after a while. */
+/** A slow partner may still be processing the payment, so "created" means "not paid" only after a while. */
 const isTooEarly = ({ clock }: Deps, order: OrderRow, state: OrderState): boolean =>
   order.state === 'pay_unknown' && state === 'created' && clock.now() < addSeconds(order.state_since, PAY_SETTLES_S)
 
@@ -197,14 +198,14 @@ async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Pr
   const state = NEXT_STATES[order.state]?.[body.orderStatus]
   if (state === undefined || isTooEarly(deps, order, state)) return order
   const issuing = state === 'paying'
-  const said = { last_code: issuing ? ISSUING : null, last_describe: `orderStatus ${body.orderStatus}` }
+  const lastAnswer = { last_code: issuing ? ISSUING : null, last_describe: `orderStatus ${body.orderStatus}` }
   if (issuing) await queueQuery(deps, order, ISSUING_AGAIN_IN_S)
   else await dropQuery(deps.db, order.order_id)
   const vouchers_open = order.vouchers_open && state !== 'created' && state !== 'pay_failed'
-  return changeOrder(deps, order, { state, partner_order_id, ...said, vouchers_open }, cause)
+  return changeOrder(deps, order, { state, partner_order_id, ...lastAnswer, vouchers_open }, cause)
 }
 
-/** Unlike in a notice, an unknown voucher here belongs to the order: the query was about this order. */
+/** Unlike in a notice, an unknown voucher is accepted: the query was about this order. */
 async function moveQueriedTickets(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<void> {
   const before = await vouchersOf(deps.db, order.order_id)
   const quantities = withQuantities(order, body)

@@ -17,12 +17,12 @@ import {
   statedNow,
 } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
-import { beginRefund, resumeRefund, type ToAsk } from './begin-refund.ts'
+import { beginRefund, type RefundToSend, requireSameContents, resumeRefund } from './begin-refund.ts'
 import { changedBy } from './change-order.ts'
 import { changeRefund, settleRefund } from './change-refund.ts'
 import { illegalOrderTransition, noSuchRefund } from './errors.ts'
 import { credentialListOf } from './issue-tickets.ts'
-import { refundContent, refusePartOf } from './new-refund.ts'
+import { checkPartialRefund, refundContent } from './new-refund.ts'
 import { dropRefundedMessage, isInFlight, queueRefundedMessage, type RefundedMessage } from './order-jobs.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
@@ -31,13 +31,13 @@ import { findRefund, insertRefund, type RefundRow, type RefundUpdate, refundsOf 
 import type { OrderState } from './states.ts'
 import { type NewRefundedMessage, newRefund, newRefundedMessage } from './wire.ts'
 
-/** States in which the platform refunds by itself: 1 by customer service, 2 payment never confirmed. */
+/** States in which the platform may refund by itself: 1 by customer service, 2 payment never confirmed. */
 const FROM: Readonly<Record<1 | 2, readonly OrderState[]>> = { 1: ['paid'], 2: ['paying', 'pay_unknown'] }
 const SEND_AGAIN_IN_S = 20
 
 /**
- * A refund by the platform holds whatever is answered, so it is stored first; a message that does not arrive is sent
- * again by a job, under the same number.
+ * Refunds by the platform's own decision. It holds whatever the partner answers, so it is stored first; a job repeats a
+ * message that does not arrive, under the same number.
  */
 export const refundByPlatform = operation(
   newRefundedMessage,
@@ -47,7 +47,7 @@ export const refundByPlatform = operation(
     await withOrder(deps, orderId, async (inside, order) => {
       await recordAsked(inside, 'order_refunded_asked', order, { refund_id: refundId, type })
       const known = await findRefund(inside.db, order.partner_id, refundId)
-      if (known && known.order_id !== orderId) throw noSuchRefund(refundId)
+      if (known) requireSameContents(known, order, input)
       const refund = known ?? (await storeRefund(inside, order, refundId, input, changedBy(cause)))
       const update = { state: 'refunded', decision_code: null, reason: reason ?? null } as const
       if (refund.state !== 'refunded') await changeRefund(inside, order, refund, update, changedBy(cause))
@@ -59,7 +59,7 @@ export const refundByPlatform = operation(
   },
 )
 
-/** A payment under way could issue tickets after its refund; a part refunded would leave unknown tickets. */
+/** A payment in progress could issue tickets after the refund, and a partial refund would leave unknown tickets. */
 function checkNeverConfirmed(deps: Deps, order: OrderRow, quantity: number): void {
   if (isInFlight(deps, order)) throw new RefusedRequest(localized('call-about-order', { order: order.order_id }))
   if (quantity === order.quantity) return
@@ -79,7 +79,7 @@ async function storeRefund(
   const { order_id, partner_id } = order
   const content = refundContent(order, await vouchersOf(db, order_id), await refundsOf(db, order_id), input)
   if (input.type === 2) checkNeverConfirmed(deps, order, content.refund_quantity)
-  if (!input.partly) await refusePartOf(deps, order, content.refund_quantity)
+  if (!input.partly) await checkPartialRefund(deps, order, content.refund_quantity)
   const row = { ...content, partner_id, order_id, refund_id: refundId, state: 'requested' } as const
   return insertRefund(db, row, { cause, now: clock.now() })
 }
@@ -123,7 +123,7 @@ export type OrderAndRefund = OrderResult & { readonly refund: RefundRow }
 const ALREADY_REFUNDED = 601
 
 /**
- * Asks the partner to refund tickets: 200: they are refunded; 602: the partner reviews it and will send a notice. The
+ * Asks the partner to refund tickets. 200: they are refunded; 602: the partner reviews it and will send a notice. The
  * same refund_id again is the same refund: it is returned, or sent again; if a response was lost, the partner is
  * queried first.
  */
@@ -155,7 +155,7 @@ export const refundOrder = operation(
   },
 )
 
-async function ask(deps: CallDeps, partner: PartnerWithSecrets, { order, refund }: ToAsk, cause: CallCause) {
+async function ask(deps: CallDeps, partner: PartnerWithSecrets, { order, refund }: RefundToSend, cause: CallCause) {
   const { order_id: orderId } = order
   const body = {
     orderId,
@@ -173,11 +173,11 @@ async function ask(deps: CallDeps, partner: PartnerWithSecrets, { order, refund 
   return callPartner(deps, partner, 'order-refund', body, { orderId, cause })
 }
 
-function decisionOf(result: CallResult<AnswerOf<'order-refund'>>, { repeated }: ToAsk): RefundUpdate {
+function decisionOf(result: CallResult<AnswerOf<'order-refund'>>, { repeated }: RefundToSend): RefundUpdate {
   if (result.outcome === 'success') return { state: 'refunded', decision_code: 200, reason: null }
   if (result.outcome === 'pending') return { state: 'reviewing', decision_code: result.code, reason: result.describe }
   const { kind, code = null, detail, maybe_received } = result.failure
-  // For a refund that was sent before, "already refunded" is the lost response.
+  // For a refund that was sent before, "already refunded" is the answer that was lost.
   if (code === ALREADY_REFUNDED && repeated) return { state: 'refunded', decision_code: code, reason: detail }
   if (kind === 'partner-code') return { state: 'refused', decision_code: code, reason: detail }
   // An earlier attempt may have arrived, even if this call certainly did not.

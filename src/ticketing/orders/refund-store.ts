@@ -26,14 +26,14 @@ export type RefundRow = z.output<typeof refundRow>
 
 const COLUMNS = columnsOf(Object.keys(refundRow.shape))
 
-/** Changes to refunds happen under the lock of their order, so this one takes none. */
+/** Takes no lock: refunds only change under the lock of their order. */
 export const findRefund = (db: Db, partnerId: bigint, refundId: string): Promise<RefundRow | undefined> =>
   db.maybe(refundRow, sql`select ${COLUMNS} from refund where partner_id = ${partnerId} and refund_id = ${refundId}`)
 
 export const refundsOf = (db: Db, orderId: bigint): Promise<RefundRow[]> =>
   db.many(refundRow, sql`select ${COLUMNS} from refund where order_id = ${orderId} order by created_at, refund_id`)
 
-/** Tickets of the refunds that are done. */
+/** Tickets of the finished refunds. */
 export const refundedTickets = (refunds: readonly RefundRow[]): number =>
   refunds.reduce((sum, { state, refund_quantity }) => sum + (state === 'refunded' ? refund_quantity : 0), 0)
 
@@ -59,7 +59,7 @@ export const saveRefund = (
 
 export type NewRefundRow = Readonly<Omit<RefundRow, 'decision_code' | 'reason' | 'created_at' | 'updated_at'>>
 
-/** The lock of the order also covers its refunds; an id of another order's refund fails the transaction. */
+/** Under the lock of the order. The id of another order's refund fails the transaction. */
 export const insertRefund = (db: Db, refund: NewRefundRow, { cause, now }: { cause: Cause; now: Date }) =>
   db.one(
     refundRow,

@@ -5,11 +5,11 @@ import type { ChangeableOrder, OrderUpdate, VoucherRow } from './order-store.ts'
 import type { ReportedVoucher } from './quantities.ts'
 import { VOUCHER_STATES, type VoucherState } from './states.ts'
 
-/** The codes in what partners report about tickets: lists of codes, and documents with the codes that they open. */
+/** The codes in what partners report about tickets: lists of codes, and documents with their codes. */
 
 type Status = ReportedVoucher['status']
 
-/** A document as answers and notices name it. */
+/** A document in an answer or notice. */
 interface Credential {
   readonly voucher?: string | undefined
   readonly status?: Status | undefined
@@ -23,7 +23,7 @@ interface VoucherEntry {
   readonly status: Status
 }
 
-/** Codes of a voucherList, and those a credentialList alone names; a shared one has the earliest state. */
+/** The codes of a voucherList, and those that only a credentialList names; shared ones with the earliest state. */
 export function codesIn(
   voucherList: readonly VoucherEntry[] = [],
   credentialList: readonly (Credential | undefined)[] = [],
@@ -55,7 +55,7 @@ function codesOfPeople(people: readonly (Credential | undefined)[]): ReportedVou
   return [...codes].map(([voucher, code]) => ({ voucher, ...code, ofPeople: true }))
 }
 
-/** The codes issued: each for one person, or a single one for all; real names may come with the documents only. */
+/** The issued codes: one per ticket, or one for all. Those of real-name tickets may only come with the documents. */
 export function issuedCodes(issued: IssuedTickets, quantity: number): ReportedVoucher[] {
   const { vouchers = [], voucherPics = [], credentialList = [], voucherType } = issued
   const people = new Map(codesOfPeople(credentialList).map((code) => [code.voucher, code.quantity]))
@@ -75,7 +75,7 @@ export function issuedCodes(issued: IssuedTickets, quantity: number): ReportedVo
   }))
 }
 
-/** How many codes voucherType promises; undefined where it promises none. */
+/** How many codes voucherType promises; undefined if it promises none. */
 export function promisedCodes(
   { voucherType }: Pick<IssuedTickets, 'voucherType'>,
   quantity: number,
@@ -84,7 +84,6 @@ export function promisedCodes(
   return voucherType === 2 ? 1 : undefined
 }
 
-/** Says how many codes the order needs. */
 export function codesNeeded(
   { order_id: order, quantity }: Pick<ChangeableOrder, 'order_id' | 'quantity'>,
   { voucherType }: Pick<IssuedTickets, 'voucherType'>,
@@ -98,14 +97,14 @@ export function codesNeeded(
   return localized('codes-needed', { codes, order, quantity, wanted })
 }
 
-/** Whether an order may have this many codes: as many as voucherType promises, or fewer while more are to come. */
+/** Whether this is as many codes as voucherType promises, or fewer while more are to come. */
 export function isRightCount(issued: IssuedTickets, quantity: number, codes: number): boolean {
   const promised = promisedCodes(issued, quantity)
   const enough = promised === undefined ? codes <= quantity : codes === promised
   return enough || awaitsCodes(issued, quantity, codes)
 }
 
-/** Reports about known codes, and about as many new ones as bring the order's to `most`. */
+/** Reports about known codes, and about new ones until the order has `most`. */
 export function fittingCodes(
   before: readonly VoucherRow[],
   reported: readonly ReportedVoucher[],
@@ -121,27 +120,27 @@ export function fittingCodes(
 
 type Code = Pick<VoucherRow, 'voucher'>
 
-/** How many codes the order has with those reported. */
+/** How many codes the order has, including those reported. */
 export const countCodes = (before: readonly Code[], reported: readonly Code[]): number =>
   new Set([...before, ...reported].map(({ voucher }) => voucher)).size
 
-/** Whether the partner will still send codes: it says so, and some are missing. */
+/** Whether more codes are to come: the partner says so, and some are missing. */
 export const awaitsCodes = (issued: IssuedTickets, quantity: number, codes: number): boolean =>
   issued.asyReturnVoucher === true && codes < (promisedCodes(issued, quantity) ?? quantity)
 
 /**
- * Reports without `voucherList` about orders with one code per ticket. The contract requires it there, but live
- * partners leave it out: then the codes follow the quantities, as far as these are unambiguous.
+ * Consumption reports without `voucherList` about orders with one code per ticket. The contract requires it there, but
+ * live partners leave it out. The codes then follow from the quantities, as far as these are unambiguous.
  */
 
-/** Whether the report had to name codes. While not all codes are known (`vouchers_open`), this cannot be decided. */
+/** Whether the report should have named codes. That is unknown until all codes are known (`vouchers_open`). */
 export const lacksVoucherList = (
   { vouchers_open }: Pick<ChangeableOrder, 'vouchers_open'>,
   before: readonly VoucherRow[],
   reported: readonly ReportedVoucher[] | undefined,
 ): boolean => !reported?.length && !vouchers_open && before.length > 0 && before.every(({ quantity }) => quantity === 1)
 
-/** The codes that follow from the quantities; none if they are ambiguous, or if tickets have no code. */
+/** The codes that follow from the quantities; none if those are ambiguous, or some tickets have no code. */
 export function codesByCount(
   before: readonly VoucherRow[],
   tickets: number,
@@ -157,7 +156,7 @@ export function codesByCount(
   return []
 }
 
-/** The text for operators in the history of the order; `marked` is the result of codesByCount. */
+/** An entry for the history of the order; the codes are those of codesByCount. */
 export function missingListChange(
   { order_id }: Pick<ChangeableOrder, 'order_id'>,
   before: readonly VoucherRow[],

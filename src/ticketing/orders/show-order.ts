@@ -21,15 +21,12 @@ export async function showOrder(deps: Deps, orderId: bigint): Promise<OrderStory
   return { order, history: await historyOfOrder(deps.db, orderId), calls: await callsOf(deps.db, orderId) }
 }
 
-/** A page of the orders that the filter asks for, newest first. */
+/** A page of orders, newest first. */
 export const listOrders = operation(orderFilter, (deps: Deps, filter) =>
   pageNamed('orders', readOrders(deps.db, filter)),
 )
 
-/**
- * An order as operators see it who may not see people: the fields that are named here, and nothing that opens a gate or
- * that a partner wrote.
- */
+/** The fields for operators who may not see personal data: nothing that opens a gate, or that a partner wrote. */
 const SHOWN = {
   order: [
     ...[
@@ -54,7 +51,7 @@ const SHOWN = {
 
 type RecordName = keyof typeof SHOWN
 
-/** Nothing stays nothing, so that one sees whether there is something. */
+/** Keeps null and the number of entries, so that it shows whether there is a value. */
 const hidden = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(() => HIDDEN)
   return value === null ? null : HIDDEN

@@ -7,9 +7,9 @@ const orderSummary = z.object({
   order_id: z.coerce.bigint(),
   partner_id: z.coerce.bigint(),
   partner_deal_id: z.string(),
-  /** The partner's own id, once it has named one. */
+  /** The partner's own id, once known. */
   partner_order_id: z.string().nullable(),
-  /** Made in the sandbox: nobody has paid for it. */
+  /** Whether it is a sandbox order, for which nobody has paid. */
   sandbox: z.boolean(),
   state: z.string(),
   quantity: z.number(),
@@ -20,7 +20,7 @@ const orderSummary = z.object({
 })
 export type OrderSummary = z.output<typeof orderSummary>
 
-/** Newest first; an undefined filter lets everything through. */
+/** Newest first; filters that are undefined do not apply. */
 export async function listOrders(db: Db, { limit, after, ...filter }: OrderFilter): Promise<Page<OrderSummary>> {
   const [createdAt, orderId] = after ?? []
   const rows = await db.listWithCustomPlan(
@@ -48,7 +48,7 @@ export const partnersWithOrders = (db: Db, partnerIds: readonly bigint[]): Promi
 
 const storedOrder = z.object({ order_id: z.coerce.bigint(), partner_order_id: z.string().nullable() })
 
-/** Orders that exist, with the id that the partner has given each. */
+/** Those of the orders that exist, with the partner's own ids. */
 export const storedOrders = (db: Db, orderIds: readonly bigint[]): Promise<z.output<typeof storedOrder>[]> =>
   db.many(
     storedOrder,
@@ -56,10 +56,10 @@ export const storedOrders = (db: Db, orderIds: readonly bigint[]): Promise<z.out
   )
 
 const outcomes = z.object({ consumed: z.array(z.string()), refunded: z.array(z.string()) })
-/** Ids of orders that the platform's records show as consumed, and as refunded, at least in part. */
+/** Ids of the orders that are consumed, and of those that are refunded, at least in part. */
 export type OrderOutcomes = z.output<typeof outcomes>
 
-/** Outcomes of these orders; only those of the sandbox count. */
+/** Outcomes of these orders; only sandbox orders count. */
 export const outcomesOf = (db: Db, orderIds: readonly bigint[]): Promise<OrderOutcomes> =>
   db.one(
     outcomes,

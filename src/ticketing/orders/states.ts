@@ -1,10 +1,10 @@
-/** Every state of an order, a refund and a voucher, and every legal way from one to another. Nothing else decides this. */
+/** The states of orders, refunds and vouchers, and every transition between them. Nothing else decides this. */
 
 type Table = Readonly<Record<string, { readonly means: string; readonly next: readonly string[] }>>
 
 /**
- * creating, paying and closing are entered, and committed, before the partner is called: this prevents two calls of the
- * same kind. The *_unknown states mean that a response was lost: nothing is repeated before the partner was queried.
+ * creating, paying and closing are committed before the partner is called, which prevents two calls of the same kind.
+ * The *_unknown states mean that a response was lost: the partner is queried before anything is repeated.
  */
 export const ORDER_STATES = {
   creating: {
@@ -79,7 +79,7 @@ export const REFUND_STATES = {
 } as const satisfies Table
 
 /**
- * A voucher only ever moves towards the end of this list, and may skip. Notices arrive in any order, so one with an
+ * A voucher only moves towards the end of this list, and may skip states. Notices arrive in any order, so one with an
  * earlier state is outdated and changes nothing.
  */
 export const VOUCHER_STATES = ['unused', 'used', 'refunded', 'void'] as const
@@ -88,7 +88,7 @@ export type OrderState = keyof typeof ORDER_STATES
 export type RefundState = keyof typeof REFUND_STATES
 export type VoucherState = (typeof VOUCHER_STATES)[number]
 
-/** The tickets are there. */
+/** States of an order with tickets. */
 export const ISSUED_STATES: readonly OrderState[] = ['paid', 'consumed', 'refunded']
 
 const names = <State extends string>(table: Readonly<Record<State, unknown>>) =>
@@ -97,7 +97,7 @@ const names = <State extends string>(table: Readonly<Record<State, unknown>>) =>
 export const ORDER_STATE_NAMES = names<OrderState>(ORDER_STATES)
 export const REFUND_STATE_NAMES = names<RefundState>(REFUND_STATES)
 
-/** Whether an order may go from one state to the other; staying is always allowed. */
+/** Staying in a state is always allowed. */
 export const isOrderTransition = (from: OrderState, to: OrderState): boolean =>
   from === to || (ORDER_STATES[from].next as readonly string[]).includes(to)
 
@@ -107,7 +107,7 @@ export const isRefundTransition = (from: RefundState, to: RefundState): boolean 
 export const laterVoucherState = (one: VoucherState, other: VoucherState): VoucherState =>
   VOUCHER_STATES.indexOf(one) >= VOUCHER_STATES.indexOf(other) ? one : other
 
-/** The state that follows from the quantities of an issued order; undefined if none does. */
+/** The state of an issued order by its quantities; undefined while no ticket is used or refunded. */
 export function stateByQuantities(quantity: number, used: number, refunded: number): OrderState | undefined {
   if (used + refunded === 0) return undefined
   if (used + refunded < quantity) return 'paid'

@@ -8,9 +8,9 @@ import { ORDER_STATE_NAMES } from './states.ts'
 const removed = z.object({ rows: z.number(), last: z.date().nullable() })
 
 /**
- * Removes visitors, the contact, documents and what the partner has added, from orders that have ended: all of it used,
- * refunded or closed; never paid; or paid, and the day of travel is over. What accounts need stays. Orders that somebody
- * has locked are left out. By the index on those that still have their data.
+ * Removes visitors, the contact, documents and the partner's additional lists from orders that have ended: used,
+ * refunded, closed or never paid; or paid, and the day of travel is over. What accounting needs stays. Skips locked
+ * orders. Uses the index on orders that still have their data.
  */
 const removePersonalData = (db: Db, { before, from, limit, now }: RetentionBatch): Promise<z.output<typeof removed>> =>
   db.one(
@@ -46,10 +46,10 @@ const ORDER_DATA_RETENTION: readonly Retention[] = [
   },
 ]
 
-/** As long as the calls about them are kept. */
+/** As long as calls are kept. */
 export const TRIAL_KEPT_S = 30 * DAY_S
 
-/** Orders made for a trial carry the time at which they may go; vouchers, refunds, lists and history go with them. */
+/** Trial orders carry the time of their deletion; vouchers, refunds, lists and history are deleted with them. */
 export const ORDER_RETENTION: readonly Retention[] = [
   { table: 'ticket_order', key: ['order_id'], column: 'delete_after', keptS: () => 0, also: ORDER_HISTORY },
   ...ORDER_DATA_RETENTION,
@@ -70,7 +70,7 @@ type TrialOrder = z.output<typeof trialOrder>
 const FIELDS = sql.part`order_id, partner_deal_id, partner_order_id, state, quantity, used_quantity, refunded_quantity,
   created_at`
 
-/** The newest of a partner, newest first. */
+/** A partner's trial orders, newest first. */
 export const trialOrders = (db: Db, partnerId: bigint, limit: number): Promise<TrialOrder[]> =>
   db.many(
     trialOrder,
@@ -78,7 +78,7 @@ export const trialOrders = (db: Db, partnerId: bigint, limit: number): Promise<T
         order by created_at desc, order_id desc limit ${limit}`,
   )
 
-/** Undefined for an order of another kind or partner, too. */
+/** Undefined also for another partner's order, and for one that is no trial. */
 export const findTrialOrder = (db: Db, partnerId: bigint, orderId: bigint): Promise<TrialOrder | undefined> =>
   db.maybe(
     trialOrder,
@@ -101,18 +101,19 @@ const namedOrder = z.object({
   vouchers: z.array(z.string()),
   refund_ids: z.array(z.string()),
 })
-/** An order that the body of a call names, with the ids that belong to it. */
+/** An order that the body of a call names, with its other ids. */
 export type NamedOrder = z.output<typeof namedOrder>
 
 const MAX_ID = 2n ** 63n - 1n
-/** Ids of 63 bits that are no further apart may be the same double. */
+/** Ids of 63 bits may be the same double if they are no further apart. */
 const DOUBLE_SPACING = 1_024n
 
 /**
- * Undefined for an order that does not exist. `sold` also where the partner's program could take a sold order for this
- * one: because it reads ids as doubles, or has given both one partnerOrderId.
+ * `sold` is also true if the partner's program could confuse this order with a sold one: because it reads ids as
+ * doubles, or gave both the same partnerOrderId.
  */
-export const findNamedOrder = (db: Db, orderId: bigint): Promise<NamedOrder | undefined> => {
+export const findNamedOrder = async (db: Db, orderId: bigint): Promise<NamedOrder | undefined> => {
+  if (orderId < 1n) return undefined
   const last = orderId > MAX_ID - DOUBLE_SPACING ? MAX_ID : orderId + DOUBLE_SPACING
   return db.maybe(
     namedOrder,

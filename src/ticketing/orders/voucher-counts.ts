@@ -2,14 +2,14 @@ import type { OrderUpdate, VoucherRow } from './order-store.ts'
 import { stateByQuantities, type VoucherState } from './states.ts'
 
 /**
- * How many tickets of a code are used and refunded. Partners tell it in two ways that need not agree: by quantities of
- * the order, and by a status for each code, which a program may set as soon as the first of several tickets is used. The
- * quantities count (DECISIONS "Decided about calls to partners, products and orders").
+ * How many tickets of a code are used and refunded. Partners report that in two ways, which need not agree: by
+ * quantities of the order, and by a status per code, which a program may set as soon as the first of several tickets is
+ * used. The quantities decide (DECISIONS "Decided about calls to partners, products and orders").
  */
 
 export type TicketTotals = Pick<OrderUpdate, 'used_quantity' | 'refunded_quantity'> & { readonly quantity: number }
 
-/** Tickets that a report calls used and refunded, of one code. */
+/** Tickets of one code that a report calls used and refunded. */
 export interface ClaimedTickets {
   readonly used: number
   readonly refunded: number
@@ -21,7 +21,7 @@ type Counted = Pick<VoucherRow, 'state' | 'used_quantity' | 'refunded_quantity'>
 export const ticketsLeftOn = ({ quantity, used_quantity, refunded_quantity, state }: VoucherRow): number =>
   quantity === 1 ? Number(state === 'unused') : quantity - used_quantity - refunded_quantity
 
-/** The state of a code for one ticket says all. */
+/** The counts of a code for one ticket follow from its state. */
 export const countedByState = (state: VoucherState): Counted => ({
   state,
   used_quantity: Number(state === 'used'),
@@ -40,7 +40,7 @@ function counted(voucher: VoucherRow, used: number, refunded: number): VoucherRo
   }
 }
 
-/** The one code of an order stands for all of its tickets. */
+/** The only code of an order, if it is for all of its tickets, with the counts of the order. */
 export function soleCode(vouchers: readonly VoucherRow[], totals: TicketTotals): VoucherRow | undefined {
   const [only, ...others] = vouchers
   if (only === undefined || others.length > 0 || only.quantity === 1 || only.quantity !== totals.quantity)
@@ -49,9 +49,9 @@ export function soleCode(vouchers: readonly VoucherRow[], totals: TicketTotals):
 }
 
 /**
- * Codes after a report about some of them. Of a code for several tickets only what is certain is counted: of the order's
- * tickets those that its other codes cannot be for, and no more than is claimed. When no ticket of the order is left, all
- * that is claimed. Counts never fall.
+ * The codes after a report about some of them. For a code for several tickets only what is certain is counted: the
+ * order's tickets that its other codes cannot account for, and no more than is claimed. Once no ticket of the order is
+ * left, all that is claimed counts. Counts never fall.
  */
 export function withClaims(
   vouchers: readonly VoucherRow[],
@@ -79,10 +79,10 @@ export function withClaims(
   })
 }
 
-/** The most tickets of a code that may be used and refunded by what is claimed and what was counted before. */
+/** The most tickets of a code that can be used and refunded, given what is claimed and what was counted before. */
 function atMost(voucher: VoucherRow, claim: ClaimedTickets = { used: 0, refunded: 0 }): ClaimedTickets {
   const { quantity, state } = voucher
-  // A code for one ticket has no counts: its state says all.
+  // The counts of a code for one ticket follow from its state.
   const { used_quantity: wasUsed, refunded_quantity: wasRefunded } = quantity === 1 ? countedByState(state) : voucher
   const used = Math.max(wasUsed, Math.min(claim.used, quantity - wasRefunded))
   return { used, refunded: Math.max(wasRefunded, Math.min(claim.refunded, quantity - used)) }

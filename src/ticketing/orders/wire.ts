@@ -2,16 +2,16 @@ import { z } from 'zod'
 import { filterText, idKey, momentKey, pageInput, periodInput } from '../../platform/db/page.ts'
 import { problem } from '../../platform/lib/json/field-problem.ts'
 import { date, positiveId, price, storable, text } from '../../platform/lib/json/fields.ts'
+import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { LIST_LIMITS, listOf } from '../../platform/lib/json/shape.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { visitor } from '../interfaces/index.ts'
 import { ORDER_STATE_NAMES } from './states.ts'
 
-/**
- * What operators' surfaces take. Names are those of the tables' columns; ids of 64 bits come as number
- * or text and are kept exact.
- */
+/** Input of operators. Names are those of the columns; 64-bit ids come as number or text and are kept exact. */
 
-const money = price().refine((value) => value >= 0 && value < 100_000_000, problem('must-be-payable'))
+const isPayable = (value: number): boolean => value >= 0 && value < 100_000_000
+const money = price().refine(isPayable, problem('must-be-payable'))
 const count = z.int().min(1).max(LIST_LIMITS.vouchers.most)
 
 export const newOrder = z.strictObject({
@@ -20,7 +20,7 @@ export const newOrder = z.strictObject({
   order_id: positiveId.optional(),
   partner_deal_id: storable,
   quantity: count.default(1),
-  /** Absent for open-date tickets. */
+  /** Missing for open-date tickets. */
   travel_date: date().optional(),
   /** Taken from the pulled product or price calendar if left out. */
   unit_price: money.optional(),
@@ -30,7 +30,7 @@ export const newOrder = z.strictObject({
   mt_deal_id: positiveId.optional(),
   visitors: listOf('visitors', visitor).optional(),
   contact_person: visitor.optional(),
-  /** Level price calendars alone. */
+  /** Only for level price calendars. */
   partner_primary_key: storable.optional(),
   level_ids: listOf('levels', storable).optional().meta({ flag: 'level-id' }),
 })
@@ -62,7 +62,7 @@ export const newRefundedMessage = z.strictObject({
   vouchers: listOf('vouchers', storable).default([]).meta({ flag: 'voucher' }),
   refund_price: money.optional(),
   reason: text().max(500).optional(),
-  /** As of a refund. */
+  /** As in newRefund. */
   partly: z.boolean().default(false),
 })
 export type NewRefundedMessage = z.output<typeof newRefundedMessage>
@@ -82,3 +82,10 @@ export const orderFilter = z.strictObject({
   ...pageInput(z.tuple([momentKey, idKey]), { usual: 50 }),
 })
 export type OrderFilter = z.output<typeof orderFilter>
+
+/** The price of some tickets, in whole fen so that 0.1 × 3 is 0.3. Throws InvalidInput for `field` if it is out of range. */
+export function ticketsPrice(unitPrice: number, quantity: number, field: string): number {
+  const total = Math.round(unitPrice * 100 * quantity) / 100
+  if (!isPayable(total)) throw new InvalidInput([{ field, problem: localized('must-be-payable') }])
+  return total
+}

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
-import { INTERFACES, type InterfaceName, type PartnerInterface } from '../interfaces/index.ts'
+import { type INTERFACES, type InterfaceName, interfaceNamed, type PartnerInterface } from '../interfaces/index.ts'
 import { findPartner, type PartnerWithSecrets, type TestCallWith } from '../partners/index.ts'
 import type { CallResult, Reply } from './call-result.ts'
 import type { CallRecord } from './call-store.ts'
@@ -11,13 +11,13 @@ import { type CallOptions, makeCall } from './exchange.ts'
 
 type Definition<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number], { name: Name }>
 
-/** The field `body` of the request, and the whole answer, of an interface. */
+/** The `body` of an interface's request, and its whole answer. */
 export type RequestOf<Name extends InterfaceName> = z.input<Definition<Name>['request']>
 export type AnswerOf<Name extends InterfaceName> = z.output<Definition<Name>['answer']>
 
 /**
- * One signed call to a partner, never made inside of a transaction, and recorded with its secrets masked. It is repeated
- * only where a test run asks for that (deps.ts). Whatever the partner does wrong is a result; only errors of our own
+ * Makes one signed call to a partner, and records it with its secrets masked. Never call it inside a transaction. It is
+ * only repeated if a test run asks for that (deps.ts). Whatever the partner does wrong is a result; only our own errors
  * throw.
  */
 export async function callPartner<Name extends InterfaceName>(
@@ -41,7 +41,7 @@ export async function callPartner<Name extends InterfaceName>(
   return { ...(reply as Reply<AnswerOf<Name>>), callId: record.call_id }
 }
 
-/** Sends the bytes of an earlier call, signed anew. Steps do not take the answer for that of their own call. */
+/** Sends the body of an earlier call again, with a new signature. Steps ignore the answer. */
 async function sendLate(
   deps: CallDeps,
   partner: PartnerWithSecrets,
@@ -53,10 +53,7 @@ async function sendLate(
   return (await makeCall(deps, partner, sending, { cause, ...about })).record
 }
 
-/**
- * Calls with a body that a person has written: `text` goes out as it is, whatever the interface takes. Test steps do
- * not count such calls as theirs.
- */
+/** Sends `text`, which a person wrote, whatever the interface takes. Test steps do not count such calls. */
 export async function callAsWritten(
   deps: CallDeps,
   partner: PartnerWithSecrets,
@@ -74,17 +71,17 @@ export async function callAsWritten(
   return { ...reply, callId: record.call_id }
 }
 
-const definitionOf = (name: InterfaceName) =>
-  INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
+const definitionOf = (name: InterfaceName) => interfaceNamed(name) as PartnerInterface
 
 const unknownPartner = (partnerId: bigint): RefusedRequest =>
   new RefusedRequest(localized('no-partner', { partner: partnerId }), { status: 404 })
+
 export interface MadeCall {
   readonly call: CallRecord
   readonly sentAgain: readonly SentAgain[]
 }
 
-/** Runs an operation, and returns the calls that it made beside its result. */
+/** Runs an operation; returns its result and the calls that it made. */
 export async function withCalls<Given extends CallDeps, Result>(
   deps: Given,
   operation: (deps: Given) => Promise<Result>,
@@ -97,14 +94,14 @@ export async function withCalls<Given extends CallDeps, Result>(
   return { result, calls }
 }
 
-/** The partner with the secrets that its calls are signed with; throws for one that does not exist. */
+/** The partner with its secrets; throws if it does not exist. */
 export async function existingPartner(deps: CallDeps, partnerId: bigint): Promise<PartnerWithSecrets> {
   const partner = await findPartner(deps, partnerId)
   if (!partner) throw unknownPartner(partnerId)
   return partner
 }
 
-/** For what must not be begun with a partner that is suspended. */
+/** As existingPartner; also throws if it is suspended. */
 export async function activePartner(deps: CallDeps, partnerId: bigint): Promise<PartnerWithSecrets> {
   const partner = await existingPartner(deps, partnerId)
   if (partner.status !== 'active')
@@ -112,16 +109,11 @@ export async function activePartner(deps: CallDeps, partnerId: bigint): Promise<
   return partner
 }
 
-/** A heartbeat that is signed with a new secret: whether the partner accepts it before our calls are signed with it. */
+/** Tests a new secret: whether the partner accepts a heartbeat signed with it. */
 export const heartbeatWith: TestCallWith<CallDeps> =
   (deps) =>
   async (partner, { secret }) => {
-    const known: PartnerWithSecrets = (await findPartner(deps, partner.partner_id)) ?? {
-      ...partner,
-      secrets: [],
-      aes_key: null,
-    }
-    const result = await callPartner(deps, known, 'heartbeat', {}, { secret, cause: { kind: 'new-secret', ref: null } })
-    if (result.outcome === 'failed') return { ok: false, detail: String(result.failure.detail) }
-    return { ok: result.outcome === 'success', detail: result.outcome }
+    const options = { secret, cause: { kind: 'new-secret', ref: null } } as const
+    const result = await callPartner(deps, partner, 'heartbeat', {}, options)
+    return result.outcome === 'failed' ? { ok: false, detail: result.failure.detail } : { ok: true, detail: '' }
   }

@@ -4,8 +4,8 @@ import type { CallFailure as HttpFailure } from '../../platform/outbound/index.t
 
 /**
  * How a call can fail. Below HTTP: `address`, `dns`, `connect`, `tls`, `timeout`, `too-large`, `broken`. Then
- * `http-status` (not 200), `encryption` (the body cannot be decrypted), `json`, `schema`, and `partner-code`, a refusal
- * by the partner. `breaker`: not even tried.
+ * `http-status` (not 200), `encryption` (the body cannot be decrypted), `json`, `schema`, and `partner-code` (the
+ * partner refused). `breaker`: the call was not made.
  */
 type FailureKind = HttpFailure | 'http-status' | 'encryption' | 'json' | 'schema' | 'partner-code' | 'breaker'
 
@@ -24,18 +24,18 @@ export interface CallProblem {
   readonly kind: FailureKind
   /** Holds no secret. */
   readonly detail: LocalizedText
-  /** Whether the partner may have acted on the request anyway; if false, repeating it is safe. */
+  /** Whether the partner may have acted on the request; if false, repeating it is safe. */
   readonly maybe_received: boolean
-  /** The partner's code; of `partner-code` only. */
+  /** The partner's code; only for `partner-code`. */
   readonly code?: number
-  /** Field by field; of `schema` only. */
+  /** Field by field, holding no secrets; only for `schema`. */
   readonly problems?: readonly ShapeProblem[]
 }
 
-/** The outcome of a call. `json` is the response as received, for entries that are kept completely. */
+/** The outcome of a call. `json` is the response as received, because entries are stored complete. */
 export type Reply<Answer> =
   | { readonly outcome: 'success'; readonly answer: Answer; readonly json: unknown }
-  /** Not done yet, and no failure: 598, 602, 999. */
+  /** The result is still to come: 598, 602, 999. */
   | { readonly outcome: 'pending'; readonly code: number; readonly describe: string }
   | { readonly outcome: 'failed'; readonly failure: CallProblem; readonly json?: unknown }
 

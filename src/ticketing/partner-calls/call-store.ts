@@ -6,19 +6,16 @@ import { DAY_S } from '../../platform/lib/clock.ts'
 import { storable, storedDetail } from '../../platform/lib/localized-text.ts'
 import { CALL_CAUSES } from './cause.ts'
 
-/** Calls are kept for their partner to look at, and not for ever: they hold visitors' data. */
+/** Calls are kept for their partner to look at, but not for ever: they hold visitors' data. */
 export const CALL_RETENTION: readonly Retention[] = [
   { table: 'partner_call', key: ['call_id'], column: 'started_at', keptS: () => 30 * DAY_S },
 ]
 
-/**
- * How a test step forges a call on purpose: a signature that does not fit, a Date of twenty minutes ago, or a clientId that
- * does not exist; the rest of the call is valid.
- */
+/** How a test step forges a call: a wrong signature, a Date of twenty minutes ago, or an unknown clientId. */
 export const FORGERIES = ['signature', 'date', 'client'] as const
 export type Forgery = (typeof FORGERIES)[number]
 
-/** What a test step made of an answer: all checks passed, only some of level `warning` failed, or others too. */
+/** A test step's verdict on an answer: all checks passed, only checks of level `warning` failed, or others too. */
 export type CallVerdict = 'passed' | 'warning' | 'failed'
 
 export const insertCall = (db: Db, call: CallRecord): Promise<number> =>
@@ -32,7 +29,7 @@ export const insertCall = (db: Db, call: CallRecord): Promise<number> =>
           ${call.forged}, ${call.by_hand}, ${call.cause}, ${call.cause_ref})`,
   )
 
-/** Keeps what a test step made of the answer. */
+/** Stores a test step's verdict on the answer. */
 export const judgeCall = (db: Db, callId: string, verdict: CallVerdict): Promise<number> =>
   db.exec(sql`update partner_call set verdict = ${verdict} where call_id = ${callId}`)
 
@@ -57,7 +54,7 @@ export const callsOf = (db: Db, orderId: bigint): Promise<CallSummary[]> =>
         from partner_call where order_id = ${orderId} order by started_at, arrival`,
   )
 
-/** A call to a partner as it is kept for the sandbox; its secrets are masked. */
+/** A call to a partner as stored, with its secrets masked. */
 export type CallRecord = Readonly<z.output<typeof callRecord>>
 
 const callRecord = callSummary.extend({
@@ -68,9 +65,9 @@ const callRecord = callSummary.extend({
   request_body: z.string(),
   response_headers: z.record(z.string(), z.string()).nullable(),
   response_body: z.string().nullable(),
-  /** Null unless it is wrong on purpose. */
+  /** How it was forged on purpose, if it was. */
   forged: z.enum(FORGERIES).nullable(),
-  /** Its body was written by a person. */
+  /** Whether a person wrote its body. */
   by_hand: z.boolean(),
   /** Why it was made (cause.ts). */
   cause: z.enum(CALL_CAUSES),
@@ -79,7 +76,7 @@ const callRecord = callSummary.extend({
 
 const RECORD = columnsOf(Object.keys(callRecord.shape))
 
-/** The newest call of that interface about an order, whole; none that a person has written. */
+/** The newest call of that interface about an order, except calls that a person wrote. */
 export const lastCallAbout = (db: Db, orderId: bigint, name: string): Promise<CallRecord | undefined> =>
   db.maybe(
     callRecord,
@@ -90,7 +87,7 @@ export const lastCallAbout = (db: Db, orderId: bigint, name: string): Promise<Ca
 
 const span = z.object({ span: z.number(), calls: z.number(), failed: z.number() })
 
-/** Calls to partners in one span of time, counted from 0; spans without any are left out. */
+/** Calls to partners in one span of time. Spans are numbered from 0; those without calls are left out. */
 export type CallSpan = z.output<typeof span>
 
 export const callsBySpan = (db: Db, since: Date, spanS: number): Promise<CallSpan[]> =>

@@ -3,12 +3,12 @@ import type { Deps } from '../../platform/deps.ts'
 /**
  * Why a call to a partner was made; Traffic shows it.
  * - `notice`: the partner's notice of that kind made a pull due
- * - `schedule`: a job asks or tells again, until an order is decided or a message has arrived
- * - `operator`: with a command, on a page of the console or over the admin API
- * - `step`: this step of the test run
- * - `playground`: somebody of the partner tried an order or a body there
- * - `replay`: somebody of the partner made the call with this id again, in Traffic
- * - `new-secret`: whether a new secret is known to the partner, before calls are signed with it
+ * - `schedule`: a job queries an order until it is decided, or repeats a message until it arrives
+ * - `operator`: an operator made it with a command, in the console or over the admin API
+ * - `step`: this step of the test run made it
+ * - `playground`: somebody at the partner tried an order or a body there
+ * - `replay`: somebody at the partner repeated the call with this id, in Traffic
+ * - `new-secret`: tests whether the partner knows a new secret, before calls are signed with it
  */
 export type CallCause =
   | { readonly kind: 'notice'; readonly ref: string }
@@ -31,7 +31,7 @@ export const CALL_CAUSES = [
 
 export const BY_COMMAND: CallCause = { kind: 'operator', ref: 'command' }
 export const BY_CONSOLE: CallCause = { kind: 'operator', ref: 'console' }
-/** An operator asks for it, by the surface that Deps names. */
+/** The operator behind `deps`, and where they asked for the call. */
 export const byOperator = ({ actor }: Pick<Deps, 'actor'>): CallCause => ({
   kind: 'operator',
   ref: actor?.by ?? 'api',

@@ -26,25 +26,23 @@ export interface CallOptions {
   readonly cause: CallCause
   /** The order that the call is about; a response that names another one is invalid. */
   readonly orderId?: bigint
-  /** Signs with this secret instead of the one in force: for the test call before a new one signs. */
+  /** Signs with this secret instead of the current one, to test a new one. */
   readonly secret?: string
-  /** A background call: it is not made while the partner is slow (breaker.ts). */
+  /** A background call, which is not made while the partner is slow (circuit-breakers.ts). */
   readonly background?: boolean
-  /** Makes a call that the partner has to refuse: whether it verifies us. */
+  /** Makes a call that the partner has to refuse, to see whether it verifies us. */
   readonly forge?: Forgery
 }
 
-/** Stands for the bytes of a compressed answer, which are no text. */
+/** Replaces the bytes of a compressed answer, which are no text. */
 const COMPRESSED = '(not kept: it is compressed)'
 
-/** Outcome of the exchange. */
 interface Outcome {
   readonly reply: Reply<unknown>
   readonly durationMs: number
   readonly http?: ReadableAnswer
 }
 
-/** What is sent. */
 export interface Sending {
   readonly definition: PartnerInterface
   /** The whole body, not encrypted. */
@@ -57,7 +55,7 @@ interface Exchange {
   readonly record: CallRecord
 }
 
-/** One exchange, and its record. */
+/** Makes one exchange and records it. */
 export const makeCall = (
   deps: CallDeps,
   partner: PartnerWithSecrets,
@@ -122,8 +120,8 @@ const withShortSignature = ({ Authorization = '', ...headers }: SignedRequest['h
 })
 
 /**
- * Statuses of a partner that is down, or wants to be left alone. One that lacks an interface (404), or refuses a call
- * (401), is there: the messages that it does not take must not keep visitors' orders from it.
+ * Whether a status means that the partner is down or overloaded. One that lacks an interface (404) or refuses a call
+ * (401) is up: calls that it does not take must not open the breaker for visitors' orders.
  */
 const cannotAnswer = (status: number): boolean => status >= 500 || status === 429
 
@@ -148,7 +146,7 @@ async function send(
   const began = performance.now()
   try {
     const http = readableAnswer(await post({ ...request, hangUp, pauseMs }, deps.calls.guard), aes_key)
-    // What a person has written may fail at the partner: orders of visitors must not wait for that.
+    // A body that a person wrote may break the partner's program; that must not hold up visitors' orders.
     answered = !cannotAnswer(http.status) || byHand
     if (http.certificateEnds) await noteCertificate(deps, partner_id, request.url, http.certificateEnds)
     return { reply: read(http), durationMs: http.timings.total - pauseMs, http }
@@ -172,8 +170,7 @@ const factsOf = ({ partner_id, http_status, code, failure }: CallRecord): SpanAt
 })
 
 /**
- * Makes a call; where traces are sent, as a part of the one that it belongs to. `headers` are sent along: `traceparent`,
- * with which the partner can go on with the trace.
+ * Makes a call as a span of the current trace, if traces are sent. `traceparent` lets the partner continue the trace.
  */
 const inTrace = <Result extends { readonly record: CallRecord }>(
   { tracing }: Deps,

@@ -23,19 +23,18 @@ import { interfaceUrl, type PartnerWithSecrets } from '../partners/index.ts'
 import { failed, type Reply } from './call-result.ts'
 import type { Forgery } from './call-store.ts'
 
-/** Older than any tolerance for clocks that differ (MTP_CLOCK_SKEW_S is 600). */
+/** Older than anybody tolerates (MTP_CLOCK_SKEW_S is 600). */
 export const FORGED_DATE_AGE_S = 1_200
 
-/** What goes over the wire. */
 export interface SignedRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** The body as it can be read; the same unless it is encrypted. */
+  /** The body before encryption. */
   readonly text: string
 }
 
-/** The Date is that of this attempt, and so is the signature over it. */
+/** Signs a request, with the current time as its Date. */
 export function signedRequest(
   { clock }: Deps,
   partner: PartnerWithSecrets,
@@ -67,14 +66,14 @@ export function signedRequest(
   }
 }
 
-/** An answer whose body is decrypted if it was encrypted; if decryption failed, as it came, with the problem. */
+/** An answer with its body decrypted, if it was encrypted; as received, with the problem, if that failed. */
 export interface ReadableAnswer extends HttpAnswer {
   readonly decrypted: boolean
   /** Without the body. */
   readonly problem?: LocalizedText
 }
 
-/** Partners that have a key answer in either form, whatever was asked. */
+/** Partners with a key may answer in either form, whatever form the request had. */
 export function readableAnswer(answer: HttpAnswer, key: string | null): ReadableAnswer {
   const opened = openBody(answer.body, answer.headers[ENCRYPTION_STATUS], key)
   if ('problem' in opened) return { ...answer, decrypted: false, problem: opened.problem }
@@ -85,13 +84,13 @@ export const keptHeaders = ({ headers, decrypted }: ReadableAnswer): HttpAnswer[
   decrypted ? { ...headers, [BODY_DECRYPTED]: 'yes' } : headers
 
 interface Reading {
-  /** Responses are kept and logged: secrets that they repeat must be masked. */
+  /** Masks secrets that the response repeats, because responses are stored and logged. */
   readonly mask: (text: string) => string
-  /** The request, not encrypted. */
+  /** The body of the request, before encryption. */
   readonly sent: string
 }
 
-/** What an HTTP answer says: status, then JSON, then the envelope's code, then the fields of the interface. */
+/** Reads an HTTP answer: its status, then its JSON, then the envelope's code, then the fields of the interface. */
 export function readReply(definition: PartnerInterface, http: ReadableAnswer, { mask, sent }: Reading): Reply<unknown> {
   if (http.status !== 200) return failed({ kind: 'http-status', detail: statusText(http.status), maybe_received: true })
   const compressed = compressedText(http.headers)
@@ -101,7 +100,7 @@ export function readReply(definition: PartnerInterface, http: ReadableAnswer, { 
   const parsed = parseLossless(http.body)
   if ('problem' in parsed) {
     if (http.decrypted) return failed({ kind: 'encryption', detail: KEY_DOES_NOT_FIT, maybe_received: true })
-    // The problem quotes the answer, which may hold what PostgreSQL and a terminal cannot take.
+    // The problem quotes the answer, which may hold characters that PostgreSQL or a terminal cannot take.
     const problem = withValues(placed(parsed), (value) => echo(mask(value)))
     return failed({ kind: 'json', detail: localized('response-is', { problem }), maybe_received: true })
   }
@@ -129,16 +128,16 @@ export function readReply(definition: PartnerInterface, http: ReadableAnswer, { 
 const statusText = (status: number): LocalizedText =>
   localized(status >= 300 && status < 400 ? 'http-redirect' : 'http-status', { status })
 
-/** The partner's own message comes first: it explains best why the response is not the expected one. */
+/** The partner's own message comes first, because it explains an unexpected response best. */
 function invalidAnswer(problems: readonly ShapeProblem[], json: unknown, mask: Reading['mask']): Reply<never> {
   const remark = remarkIn(json)
   const masked = problems.map(({ path, problem }) => ({ path: mask(path), problem: withValues(problem, mask) }))
   const problem = problemsText(masked)
   const detail = remark === undefined ? problem : localized('partner-says', { remark: echo(mask(remark)), problem })
-  return failed({ kind: 'schema', detail, maybe_received: true, problems }, json)
+  return failed({ kind: 'schema', detail, maybe_received: true, problems: masked }, json)
 }
 
-/** A response about another order or refund must not change ours, whatever its code is. */
+/** A response about another order or refund must not change ours, whatever its code. */
 function aboutAnother(sent: string, json: unknown, isSuccess: boolean): ShapeProblem | undefined {
   const other = echoesOf(jsonIn(sent), json, isSuccess).find(({ same }) => !same)
   if (!other) return undefined
@@ -146,7 +145,7 @@ function aboutAnother(sent: string, json: unknown, isSuccess: boolean): ShapePro
   return { path: other.path, problem: localized(other.rounded ? 'about-rounded' : 'about-another', values) }
 }
 
-/** The code that is recorded for a reply; null where the partner gave none. */
+/** The code to record for a reply; null if the partner sent none. */
 export function replyCode(reply: Reply<unknown>): number | null {
   if (reply.outcome === 'success') return SUCCESS
   return reply.outcome === 'pending' ? reply.code : (reply.failure.code ?? null)

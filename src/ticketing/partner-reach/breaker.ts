@@ -7,7 +7,7 @@ import type { ReachDeps } from './certificate.ts'
 import type { BreakerChange } from './circuit-breakers.ts'
 import * as store from './store.ts'
 
-/** A statement only when a breaker opens, stays open after another failure, or closes. */
+/** Stores a change of a breaker. There is none for most calls, and then no query. */
 export async function storeBreaker(
   { db, clock, calls }: ReachDeps,
   partnerId: bigint,
@@ -21,7 +21,7 @@ export async function storeBreaker(
   calls.breakers.keep(partnerId, isOpen)
 }
 
-/** Whether a call may be made, or why not: what a process refuses an operator may have allowed again. */
+/** Whether a call may be made, or why not. Before refusing, it checks whether an operator has reset the breaker. */
 export async function breakerAllows({ db, calls }: ReachDeps, partnerId: bigint, background: boolean) {
   const allowed = calls.breakers.allowsCall(partnerId, background)
   if (allowed === true || !allowed.isKept) return allowed
@@ -30,14 +30,12 @@ export async function breakerAllows({ db, calls }: ReachDeps, partnerId: bigint,
   return calls.breakers.allowsCall(partnerId, background)
 }
 
-/** What operators see of circuit breakers, and end: each process has its own, and writes down which ones are open. */
-
-/** Partners that some process does not call now, how many processes, since when, and when the next call is tried. */
+/** Partners whose breaker is open in some process: in how many, since when, and when the next call is tried. */
 export const listBreakers = operation(store.breakerFilter, ({ db, clock }: Deps, filter) =>
   pageNamed('breakers', store.listOpenBreakers(db, filter, clock.now())),
 )
 
-/** Since when a partner is not called, and when the next call is tried; nothing of one that is called. */
+/** Since when a partner's breaker is open, and when the next call is tried; empty if it is closed. */
 export async function breakerOf(
   deps: Deps,
   { partner_id }: { readonly partner_id: bigint },
@@ -47,7 +45,7 @@ export async function breakerOf(
   return open ? { opened_at: open.opened_at, retry_at: open.retry_at } : {}
 }
 
-/** The next call to the partner is made, in every process. Throws 20007 (404) for a partner that does not exist. */
+/** Closes the partner's breaker in every process. Throws 20007 (404) for an unknown partner. */
 export async function resetBreaker(deps: Deps, partner_id: bigint) {
   await showPartner(deps, partner_id)
   return inTransaction(deps, async (inside, db) => {

@@ -3,6 +3,7 @@ import { addSeconds, type Clock, DAY_S } from '../../platform/lib/clock.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
 import {
+  CERTIFICATE_KEPT_S,
   type CertificateFilter,
   certificateFilter,
   certificatesEnding,
@@ -12,25 +13,22 @@ import {
   upsertCertificate,
 } from './store.ts'
 
-/** For operations that ask whether a partner can be reached. */
+/** What operations on breakers and certificates need. */
 export interface ReachDeps extends Deps {
   readonly calls: { readonly breakers: CircuitBreakers; readonly certificates: KnownCertificates }
 }
 
-/** A certificate that ends within so many seconds is worth telling the partner about. */
+/** A partner should be told about a certificate that ends within this time. */
 export const ENDING_WITHIN_S = 30 * DAY_S
 
-/** Notes the certificate of a call over TLS; a statement only for what is new, so once a day and host. */
+/** Notes the certificate of a call over TLS. Writes a row only if it is new, or once a day and host. */
 export async function noteCertificate(deps: ReachDeps, partnerId: bigint, url: string, endsAt: Date): Promise<void> {
   const { origin } = new URL(url)
   if (!deps.calls.certificates.rememberIfChanged(partnerId, origin, endsAt)) return
   await upsertCertificate(deps.db, { partner_id: partnerId, origin, ends_at: endsAt }, deps.clock.now())
 }
 
-/**
- * Certificates that have ended, or end within 30 days, the next one to end first; of partners that may have other hosts
- * by now.
- */
+/** Certificates that have ended or end within 30 days, soonest first. Their partners may use other hosts by now. */
 export const certificatesEndingSoon = ({ db, clock }: Deps, limit: number): Promise<PartnerCertificate[]> =>
   certificatesEnding(db, addSeconds(clock.now(), ENDING_WITHIN_S), limit)
 
@@ -39,7 +37,7 @@ export interface ListedCertificate extends ShownCertificate {
   readonly days_left: number
 }
 
-/** When the TLS certificates of partners end, the next one first; `seen_at` shows when the host was called last, to the day. */
+/** The TLS certificates of partners, the next to end first. `seen_at`: when the host was last called, to the day. */
 export const listCertificates = operation(
   certificateFilter,
   async (
@@ -54,10 +52,10 @@ export const listCertificates = operation(
   },
 )
 
-/** The alert comes later: most are renewed a month before by a machine. */
+/** The alert comes later, because most certificates are renewed automatically a month before. */
 const ALERT_WITHIN_S = 14 * DAY_S
-/** A row is written again so often, so that it shows that the host is still called. */
-const WRITTEN_EVERY_S = DAY_S
+/** How often a row is written again, to show that the host is still called. */
+const WRITE_INTERVAL_S = DAY_S
 /** Partners have a few hosts each. */
 const MAX_KNOWN = 10_000
 
@@ -66,7 +64,7 @@ interface Known {
   readonly writtenAt: Date
 }
 
-/** When the certificates of partners end, as far as this process has called them; made once a process. */
+/** When the certificates of the hosts end that this process has called; created once per process. */
 export class KnownCertificates {
   readonly #clock: Clock
   readonly #known = new Map<string, Known>()
@@ -75,21 +73,23 @@ export class KnownCertificates {
     this.#clock = clock
   }
 
-  /** Whether it has to be stored, and then remembers it: it is another one than before, or a day has passed. */
+  /** Whether the certificate has to be stored: it is new, or a day has passed. Remembers it then. */
   rememberIfChanged(partnerId: bigint, origin: string, endsAt: Date): boolean {
     const key = `${partnerId} ${origin}`
     const now = this.#clock.now()
     const known = this.#known.get(key)
     const isKnown = known?.endsAt.getTime() === endsAt.getTime()
-    if (known && isKnown && now < addSeconds(known.writtenAt, WRITTEN_EVERY_S)) return false
+    if (known && isKnown && now < addSeconds(known.writtenAt, WRITE_INTERVAL_S)) return false
     if (this.#known.size >= MAX_KNOWN) this.#known.clear()
     this.#known.set(key, { endsAt, writtenAt: now })
     return true
   }
 
-  /** How many end within 14 days. */
+  /** How many end within 14 days, of hosts that are still called. */
   ending(): number {
-    const alertBefore = addSeconds(this.#clock.now(), ALERT_WITHIN_S)
-    return [...this.#known.values()].filter(({ endsAt }) => endsAt < alertBefore).length
+    const now = this.#clock.now()
+    const [alertBefore, calledAfter] = [addSeconds(now, ALERT_WITHIN_S), addSeconds(now, -CERTIFICATE_KEPT_S)]
+    return [...this.#known.values()].filter(({ endsAt, writtenAt }) => endsAt < alertBefore && writtenAt > calledAfter)
+      .length
   }
 }

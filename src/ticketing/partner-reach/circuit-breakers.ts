@@ -4,7 +4,7 @@ import { type LocalizedText, localized } from '../../platform/lib/localized-text
 
 const FAILURES = 5
 const OPEN_S = 30
-/** After so many failed calls in a row no call is made for so many seconds. */
+/** After `failures` failed calls in a row no call is made for `openS` seconds. */
 export const BREAKER = { failures: FAILURES, openS: OPEN_S } as const
 
 /** A response that takes longer is slow. */
@@ -20,29 +20,29 @@ interface Breaker {
   /** Time spent on slow answers, as of `slowAt`. */
   slowMs: number
   slowAt: Date
-  /** The database says that it is open, so an operator can end that there (resetBreaker). */
+  /** Whether the database lists it as open, so that operators can reset it there (resetBreaker). */
   isKept: boolean
 }
 
-/** What an outcome has changed: the breaker is open until then, or no longer. */
+/** What an outcome changed: the breaker is closed again, or open until `retryAt`. */
 export type BreakerChange = 'closed' | { readonly retryAt: Date } | undefined
 
 interface RefusedCall {
   readonly refused: LocalizedText
-  /** Because calls failed, and operators can see it. */
+  /** Whether it was refused because calls failed, which operators see and can reset. */
   readonly isKept: boolean
 }
 
 const closed = (now: Date): Breaker => ({ failures: 0, retryAt: null, slowMs: 0, slowAt: now, isKept: false })
 
 /**
- * A circuit breaker for each partner, made once a process. Five failed calls in a row open it for 30 s, so that no
- * order waits for a partner that is down; then one call at a time tries. A partner that answers slowly gets no background
- * calls for a while, so that pulls from it do not take the time of other partners' jobs. Orders are still sent: a slow
+ * A circuit breaker per partner; created once per process. Five failed calls in a row open it for 30 s, so that no
+ * order waits for a partner that is down; after that one call at a time is tried. A partner that answers slowly gets no
+ * background calls for a while, so that its pulls do not hold up other partners' jobs. Orders are still sent: a slow
  * ticket is better than none. Breakers protect the time of one process, so processes need not agree on them.
  */
 export class CircuitBreakers {
-  /** Whose breakers these are. */
+  /** Identifies this process in the database. */
   readonly process = randomUUID()
   readonly #clock: Clock
   readonly #breakers = new Map<bigint, Breaker>()
@@ -58,8 +58,8 @@ export class CircuitBreakers {
   }
 
   /**
-   * Whether a call may be made now, or why not. 30 s after the breaker opened one call is allowed; the others are
-   * refused until its outcome is known. `background`: nobody waits for the answer.
+   * Whether a call may be made now, or why not. 30 s after the breaker opened one call is allowed; others are refused
+   * until its outcome is known. `background`: nobody waits for the answer.
    */
   allowsCall(partnerId: bigint, background: boolean): true | RefusedCall {
     const breaker = this.#breakerOf(partnerId)
@@ -75,7 +75,7 @@ export class CircuitBreakers {
     return true
   }
 
-  /** Counts a call that was made: whether the partner answered at all, and how long that took. */
+  /** Counts a call that was made, by whether the partner answered at all and how long it took. */
   recordOutcome(partnerId: bigint, answered: boolean, durationMs: number): BreakerChange {
     const breaker = this.#breakerOf(partnerId)
     const now = this.#clock.now()
@@ -88,12 +88,14 @@ export class CircuitBreakers {
     return wasOpen ? 'closed' : undefined
   }
 
-  /** Whether the database says that the breaker is open. */
+  /** Notes whether the database lists the breaker as open. */
   keep(partnerId: bigint, isKept: boolean): void {
     this.#breakerOf(partnerId).isKept = isKept
   }
 
-  /** How many partners are left alone now, because their calls failed (open) or because they are slow. */
+  /**
+   * How many partners are not called now because calls failed (open), or not in the background because they are slow.
+   */
   counts(): { readonly open: number; readonly slow: number } {
     const now = this.#clock.now()
     const breakers = [...this.#breakers.values()]
@@ -103,7 +105,7 @@ export class CircuitBreakers {
     }
   }
 
-  /** Closes the breaker: the next call is allowed whatever happened before. */
+  /** Closes the breaker and forgets what happened before. */
   reset(partnerId: bigint): void {
     this.#breakers.set(partnerId, closed(this.#clock.now()))
   }

@@ -12,7 +12,7 @@ const pageOfPartner = ({ partner_id }: Readonly<Record<string, unknown>>): PageA
 
 const toneOf = (days: number) => (days < 0 ? 'bad' : days * DAY_S < ENDING_WITHIN_S ? 'warn' : 'plain')
 
-/** What operators ask of breakers and certificates. */
+/** What operators do with breakers and certificates. */
 export const REACH_ACTIONS = [
   action({
     route: 'GET /breakers',

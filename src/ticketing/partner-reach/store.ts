@@ -8,7 +8,7 @@ import { positiveId } from '../../platform/lib/json/fields.ts'
 const certificate = z.object({ partner_id: z.coerce.bigint(), origin: z.string(), ends_at: z.date() })
 export type PartnerCertificate = z.output<typeof certificate>
 
-/** The later handshake of two processes counts. */
+/** Of two processes the later handshake counts. */
 export const upsertCertificate = (db: Db, { partner_id, origin, ends_at }: PartnerCertificate, now: Date) =>
   db.exec(
     sql`insert into partner_certificate as known (partner_id, origin, ends_at, seen_at)
@@ -17,7 +17,7 @@ export const upsertCertificate = (db: Db, { partner_id, origin, ends_at }: Partn
           where known.seen_at <= excluded.seen_at`,
   )
 
-/** Certificates that have ended, or end before that moment; the next one to end first. */
+/** Certificates that end before that moment, soonest first. */
 export const certificatesEnding = (db: Db, before: Date, limit: number): Promise<PartnerCertificate[]> =>
   db.listWithCustomPlan(
     certificate,
@@ -28,13 +28,13 @@ const shownCertificate = certificate.extend({ seen_at: z.date() })
 export type ShownCertificate = z.output<typeof shownCertificate>
 
 export const certificateFilter = z.strictObject({
-  /** Only those that have ended, or end within so many days. */
+  /** Only certificates that end within so many days, or have ended. */
   within_days: z.coerce.number().int().min(0).max(36_500).optional(),
   ...pageInput(z.tuple([momentKey, idKey, z.string().max(512)])),
 })
 export type CertificateFilter = z.output<typeof certificateFilter>
 
-/** The next one to end first; `before`: only those that have ended, or end before it. */
+/** Soonest to end first; with `before` only those that end before it. */
 export async function listedCertificates(
   db: Db,
   { limit, after }: Pick<CertificateFilter, 'limit' | 'after'>,
@@ -54,9 +54,11 @@ export async function listedCertificates(
   return pageOf(rows, limit)
 }
 
-/** Breakers of processes that have ended, or call the partner no more; certificates of hosts that are not called any more. */
+export const CERTIFICATE_KEPT_S = 30 * DAY_S
+
+/** Certificates of hosts, and breakers of processes, without any call since. */
 export const REACH_RETENTION: readonly Retention[] = [
-  { table: 'partner_certificate', key: ['partner_id', 'origin'], column: 'seen_at', keptS: () => 30 * DAY_S },
+  { table: 'partner_certificate', key: ['partner_id', 'origin'], column: 'seen_at', keptS: () => CERTIFICATE_KEPT_S },
   { table: 'partner_circuit', key: ['partner_id', 'process'], column: 'retry_at', keptS: () => DAY_S },
 ]
 
@@ -65,7 +67,7 @@ interface BreakerKey {
   readonly process: string
 }
 
-/** `now`: when it opened, if it was not open before. */
+/** `now` becomes the time of opening, unless it was open before. */
 export const upsertOpenBreaker = (db: Db, { partnerId, process }: BreakerKey, retryAt: Date, now: Date) =>
   db.exec(
     sql`insert into partner_circuit (partner_id, process, opened_at, retry_at)
@@ -76,7 +78,7 @@ export const upsertOpenBreaker = (db: Db, { partnerId, process }: BreakerKey, re
 export const deleteOpenBreaker = (db: Db, { partnerId, process }: BreakerKey): Promise<number> =>
   db.exec(sql`delete from partner_circuit where partner_id = ${partnerId} and process = ${process}`)
 
-/** In how many processes they were open. */
+/** Returns in how many processes the breaker was open. */
 export const deleteOpenBreakersOf = (db: Db, partnerId: bigint, now: Date): Promise<number> =>
   db.value(
     z.number(),
@@ -104,7 +106,7 @@ export const breakerFilter = z.strictObject({
 })
 export type BreakerFilter = z.output<typeof breakerFilter>
 
-/** By PartnerId; those that some process does not call now. */
+/** Partners whose breaker is open in some process, by PartnerId. */
 export async function listOpenBreakers(
   db: Db,
   { limit, after, partner_id }: BreakerFilter,

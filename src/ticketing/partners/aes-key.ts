@@ -7,8 +7,8 @@ import * as store from './store.ts'
 import { sealAesKey } from './store.ts'
 import { type AesKeyInput, aesKeyInput, type ShownPartner } from './wire.ts'
 
-/** All that every partner's program takes: some read 32 hex digits, all read 16 characters. They hold 95 random bits. */
-const MADE_CHARACTERS = 16
+/** Every partner's program reads 16 characters; only some read 32 hex digits. 16 characters hold 95 random bits. */
+const KEY_CHARACTERS = 16
 
 const storeAesKey = (deps: Deps, partnerId: bigint, key: string, made: boolean): Promise<ShownPartner> =>
   changePartner(deps, partnerId, 'partner_aes_key_set', async ({ db }, now) => {
@@ -16,20 +16,20 @@ const storeAesKey = (deps: Deps, partnerId: bigint, key: string, made: boolean):
     return { made }
   })
 
-/** Keeps the key that the partner encrypts bodies with, in place of the one before. It is never shown. */
+/** Stores the key that the partner encrypts bodies with, replacing the previous one. It is never shown. */
 export const setAesKey = operation(
   aesKeyInput,
   (deps: Deps, partnerId: bigint, { aes_key }: AesKeyInput): Promise<ShownPartner> =>
     storeAesKey(deps, partnerId, aes_key, false),
 )
 
-/** A new key that replaces the former one, shown this once. What is encrypted with the former one is refused from now on. */
+/** Replaces the key by a generated one, which is only shown now. The previous key stops working at once. */
 export async function makeAesKey(deps: Deps, partnerId: bigint): Promise<ShownPartner & { aes_key: string }> {
-  const aes_key = randomDigits(MADE_CHARACTERS)
+  const aes_key = randomDigits(KEY_CHARACTERS)
   return { ...(await storeAesKey(deps, partnerId, aes_key, true)), aes_key }
 }
 
-/** Without a key calls go out readable, and what the partner encrypts is refused. */
+/** Without a key calls are sent unencrypted, and encrypted bodies are refused. */
 export const removeAesKey = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
   changePartner(deps, partnerId, 'partner_aes_key_removed', async (inside, now) => {
     const { aes_key_set_at } = await requirePartner(inside, partnerId)

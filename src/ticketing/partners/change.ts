@@ -5,7 +5,7 @@ import { noSuchPartner } from './errors.ts'
 import * as store from './store.ts'
 import type { ShownPartner } from './wire.ts'
 
-/** A partner as an operator sees it: nothing of its secrets but their dates. */
+/** A partner as operators see it: of its secrets only the dates. */
 export const shownPartner = ({ secrets, aes_key: _, ...partner }: store.PartnerWithSealed): ShownPartner => ({
   ...partner,
   secrets: secrets.map(({ sealed: __, ...dates }) => dates),
@@ -22,8 +22,8 @@ export async function requirePartner(
 }
 
 /**
- * Changes a partner and says so in the audit log, in one transaction; changes of one partner wait for each other. `work`
- * returns what the log adds: ids and names, never a secret. `since`: nothing is done if it was changed after that.
+ * Changes a partner and records that in the audit log, in one transaction; changes of one partner wait for each other.
+ * `work` returns details for the log: ids and names, never a secret. Throws if the partner was changed after `since`.
  */
 export const changePartner = (
   deps: Deps,

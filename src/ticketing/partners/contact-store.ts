@@ -6,7 +6,7 @@ import type { Contact, ContactRole } from './wire.ts'
 
 const webhook = z.object({ webhook_url: z.string().nullable(), webhook_secret: z.instanceof(Buffer).nullable() })
 
-/** A sealed secret that was moved to another row must not open there. */
+/** Binds a sealed secret to its row: moved to another one, it does not open. */
 export const webhookSecretContext = (partnerId: bigint | string, role: string): string =>
   `webhook_secret ${partnerId} ${role}`
 
@@ -29,14 +29,14 @@ export const putContact = (
       webhook_url = excluded.webhook_url, webhook_secret = excluded.webhook_secret`,
   )
 
-/** False where there is no webhook. */
+/** False if there is no webhook. */
 export const setWebhookSecret = async (db: Db, partnerId: bigint, role: ContactRole, sealed: Buffer) =>
   (await db.exec(
     sql`update partner_contact set webhook_secret = ${sealed}
     where partner_id = ${partnerId} and role = ${role} and webhook_url is not null`,
   )) === 1
 
-/** What this room keeps sealed. */
+/** The sealed columns of this room. */
 export const PARTNERS_SEALED: readonly SealedColumn[] = [
   {
     table: 'partner_secret',

@@ -10,7 +10,7 @@ import { type Contact, type ContactOfRole, type ContactRole, contactOfRole, type
 const sealWebhookSecret = (keys: Keys, partnerId: bigint, role: ContactRole, secret: string): Buffer =>
   encryptSecret(keys, secret, store.webhookSecretContext(partnerId, role))
 
-/** What calls to this webhook are signed with, `whsec_…`; undefined for one that is no longer the contact's. */
+/** The secret that signs calls to this webhook, `whsec_…`; undefined if the contact has another webhook by now. */
 export async function webhookSecret(
   { db, keys }: Deps,
   { partnerId, role, url }: { partnerId: bigint; role: ContactRole; url: string },
@@ -20,10 +20,7 @@ export async function webhookSecret(
   return decryptSecret(keys, webhook.webhook_secret, store.webhookSecretContext(partnerId, role))
 }
 
-/**
- * What a contact that is set needs to be kept: its webhook's secret. A new webhook gets a new one, which is given back to
- * be shown this once; one whose address stays keeps its own.
- */
+/** Stores a contact. Returns the secret of a new webhook; one with the same URL keeps its own. */
 export async function storeContact(
   { db, keys }: Pick<Deps, 'db' | 'keys'>,
   partnerId: bigint,
@@ -31,8 +28,8 @@ export async function storeContact(
   contact: Contact,
 ): Promise<string | undefined> {
   const before = await store.findWebhook(db, partnerId, role)
-  const stays = contact.webhook_url === null || before?.webhook_url === contact.webhook_url
-  const secret = stays ? undefined : newWebhookSecret()
+  const isNew = contact.webhook_url !== null && before?.webhook_url !== contact.webhook_url
+  const secret = isNew ? newWebhookSecret() : undefined
   const kept = contact.webhook_url === null ? null : (before?.webhook_secret ?? null)
   await store.putContact(db, partnerId, role, {
     ...contact,
@@ -41,7 +38,7 @@ export async function storeContact(
   return secret
 }
 
-/** A new secret for a contact's webhook, from now on; shown this once. What fails meanwhile is tried again for a day. */
+/** Replaces the secret of a webhook at once; it is only shown now. Failed calls are retried for a day. */
 export async function rotateWebhookSecret(
   deps: Deps,
   partnerId: bigint,
@@ -56,7 +53,7 @@ export async function rotateWebhookSecret(
   return { ...partner, webhook_secret }
 }
 
-/** Sets the partner's contact of that role, or replaces it whole. A webhook that is new comes with the secret of its calls. */
+/** Sets or replaces the partner's contact of that role. For a new webhook its secret is returned. */
 export const setContact = operation(
   contactOfRole.extend(unchangedSince),
   async (

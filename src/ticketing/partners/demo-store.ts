@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
-/** The demo's partner. It is marked when it is created. */
+/** The partners of the demo, which marks them when it creates them. */
 
 const markDemoPartner = (db: Db, partnerId: bigint): Promise<number> =>
   db.exec(sql`update partner set demo = true where partner_id = ${partnerId}`)
@@ -19,7 +19,7 @@ const findActive = (db: Db): Promise<z.output<typeof demoPartner>[]> =>
 const demoPartnerIds = (db: Db): Promise<bigint[]> =>
   db.values(z.coerce.bigint(), sql`select partner_id from partner where demo`)
 
-/** How many are gone, and how many stay (`kept`) and were disabled. */
+/** Deletes the demo's partners, except `kept`, which it disables; returns how many of each. */
 const removeDemoPartners = async (
   db: Db,
   kept: readonly bigint[],
@@ -29,14 +29,11 @@ const removeDemoPartners = async (
   disabled: await disableDemoPartners(db, now),
 })
 
-/** With their secrets, sandbox sessions and test runs. */
+/** Also deletes their secrets, sandbox sessions and test runs. */
 const deleteDemoPartners = (db: Db, kept: readonly bigint[]): Promise<number> =>
   db.exec(sql`delete from partner where demo and partner_id <> all(${kept}::bigint[])`)
 
-/**
- * Partners that stay can neither be called nor call nor sign in; deleting their secrets also deletes their sandbox
- * sessions.
- */
+/** Partners that stay can no longer call, be called or sign in. With their secrets their sandbox sessions go. */
 async function disableDemoPartners(db: Db, now: Date): Promise<number> {
   const disabled = await db.exec(
     sql`update partner set status = 'suspended', base_url = null, interface_urls = '{}', updated_at = ${now}
@@ -49,7 +46,7 @@ async function disableDemoPartners(db: Db, now: Date): Promise<number> {
 }
 
 export const DEMO_PARTNERS = {
-  /** Whether there are partners at all, of the demo or not. */
+  /** Whether there are any partners, of the demo or not. */
   hasRows: hasPartners,
   mark: markDemoPartner,
   findActive,

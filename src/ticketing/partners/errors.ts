@@ -1,18 +1,17 @@
 import { InvalidInput } from '../../platform/lib/json/input.ts'
-import { localized } from '../../platform/lib/localized-text.ts'
+import { type Detail, localized, withValues } from '../../platform/lib/localized-text.ts'
 import { echo, invalidRequest, RefusedRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 
 export const noSuchPartner = (): RescodeError => invalidRequest(localized('no-such-partner'), { status: 404 })
 
-/** `fields` are those of partner_id and client_id that another partner has already. */
+/** `fields`: which of partner_id and client_id another partner has already. */
 export const partnerTaken = (fields: readonly string[]): RescodeError =>
   new InvalidInput(fields.map((field) => ({ field, problem: localized('already-taken') })))
 
 export const signsAlready = (): RescodeError => new RefusedRequest(localized('signs-already'))
 
-/** `detail` is the test call's own. */
-export const testCallFailed = (detail: string): RescodeError =>
-  new RefusedRequest(localized('test-call-failed', { problem: echo(detail) }))
+export const testCallFailed = (detail: Detail): RescodeError =>
+  new RefusedRequest(localized('test-call-failed', { problem: withValues(detail, echo) }))
 
 export const rotatedMeanwhile = (): RescodeError => new RefusedRequest(localized('rotated-meanwhile'))
 

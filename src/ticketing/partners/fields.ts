@@ -20,7 +20,7 @@ const interfaceUrls = mapOf(
   endpointUrl,
 ).meta({ flag: 'interface-url', type: 'object', additionalProperties: { type: 'string' } })
 
-/** Every field of a partner that an operator sets. Another one needs a line here and a column (src/authorization/registry/README.md). */
+/** The fields of a partner that operators set. How to add one: src/authorization/registry/README.md. */
 export const PARTNER_FIELDS = {
   partner_id: {
     created: positiveId.optional(),

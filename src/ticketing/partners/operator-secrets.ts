@@ -16,7 +16,7 @@ export const ofPartner =
 
 export const changes = { role: 'editor', noSuch: noSuchPartner } as const
 
-/** What operators do with the secrets of a partner. `testCallWith`: how a call with a new secret is tried. */
+/** What operators do with the secrets of a partner. `testCallWith` makes the test call with a new secret. */
 export const secretActions = <Given extends Deps>(testCallWith: TestCallWith<Given>) => [
   action({
     ...changes,

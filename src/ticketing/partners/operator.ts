@@ -32,7 +32,7 @@ import {
 
 const PLAIN = localized('is-plain-http')
 
-/** Warnings about URLs of a partner that are called over a network without TLS. Such URLs are accepted. */
+/** Warnings about a partner's URLs without TLS, unless they are on this machine. Such URLs are accepted. */
 function urlWarnings({
   base_url,
   interface_urls,
@@ -56,7 +56,7 @@ const isPlain = (text: string): boolean => {
 
 const warnings = { of: urlWarnings, log: 'partner URLs without TLS' } as const
 
-/** Contacts are people: a viewer sees their mails masked, as those of members. */
+/** Viewers see the mail addresses of contacts masked, like those of members. */
 function masked<P extends Pick<Partner, 'contacts'>>(partner: P): P {
   const contacts = Object.entries(partner.contacts).map(([role, { mail, ...contact }]) => [
     role,
@@ -69,10 +69,7 @@ type ContactRecord = PartnerRecord & { readonly role?: ContactRole }
 
 const contactIn = ({ contacts, role }: ContactRecord) => (role ? contacts?.[role] : undefined)
 
-/**
- * What operators do with partners. `testCallWith`: how a call with a new secret is tried; `breakerOf`: since when the partner
- * is not called.
- */
+/** What operators do with partners. `testCallWith` makes the test call with a new secret. */
 export const partnerActions = <Given extends Deps>(
   testCallWith: TestCallWith<Given>,
   breakerOf: (deps: Deps, partner: OnePartner) => Promise<object>,
@@ -115,7 +112,7 @@ export const partnerActions = <Given extends Deps>(
     command: 'partner create',
     input: createPartner.input,
     run: (deps: Deps, input: NewPartner) => createPartner(deps, input),
-    suggested: () => ({ client_id: newClientId() }), // sent twice, the form makes one partner
+    suggested: () => ({ client_id: newClientId() }), // a form that is sent twice creates one partner
     once: ['client_secret'],
     warnings,
   }),

@@ -27,25 +27,25 @@ import {
   stageChange,
 } from './wire.ts'
 
-/** A partner with its live secrets, the newer one first; two at most, and exactly one of them signs our calls. */
+/** A partner with its live secrets, the newer one first: at most two, of which exactly one signs our calls. */
 export type PartnerWithSecrets = Partner & {
   secrets: PartnerSecret[]
-  /** What bodies are encrypted with, as it was given: 16 characters or 32 hex digits; null without one. */
+  /** The key that encrypts bodies, as it was entered: 16 characters or 32 hex digits; null without one. */
   aes_key: string | null
 }
 
-/** Every secret of a partner as text: none of them may be in anything that is kept or shown. */
+/** Every secret of a partner, to be masked in whatever is stored or shown. */
 export const secretTexts = ({ secrets, aes_key }: Pick<PartnerWithSecrets, 'secrets' | 'aes_key'>): string[] => [
   ...secrets.map(({ secret }) => secret),
   ...(aes_key === null ? [] : [aes_key]),
 ]
 
-/** What signs the calls to the webhooks of a new partner's contacts. */
+/** The secrets that sign calls to webhooks of contacts. */
 type WebhookSecrets = Partial<Record<ContactRole, string>>
 
 export const newClientId = (): string => randomBytes(12).toString('hex')
 
-/** Creates the partner with its first clientSecret, which no later call can show again. `secret` is given for demo data only. */
+/** Creates a partner with its first clientSecret, which is only shown now. Only demo data pass `secret`. */
 export const createPartner = operation(
   newPartner,
   async (
@@ -78,12 +78,12 @@ export const createPartner = operation(
   },
 )
 
-/** A page of the partners that the filter asks for, oldest first. */
+/** A page of partners, oldest first. */
 export const listPartners = operation(partnerFilter, (deps: Deps, filter) =>
   pageNamed('partners', partnersOf(deps.db, filter)),
 )
 
-/** The partner with the dates of its live secrets; throws 20007 (404) for an unknown PartnerId, as all below. */
+/** The partner with the dates of its live secrets. Like all below, it throws 20007 (404) for an unknown PartnerId. */
 export const showPartner = async (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
   shownPartner(await requirePartner(deps, partnerId))
 
@@ -107,7 +107,7 @@ export const updatePartner = operation(
   },
 )
 
-/** Keeps others from changing the partner, or from locking it, until the caller's transaction ends. Returns its stage. */
+/** Locks the partner until the caller's transaction ends; changes of it wait. Returns its stage. */
 export const lockPartner = ({ db }: Deps, partnerId: bigint): Promise<Partner['stage']> =>
   store.lockPartner(db, partnerId)
 
@@ -119,7 +119,7 @@ const changeStatus =
       return {}
     })
 
-/** Bars the partner: its notices are refused until it is active again. */
+/** Refuses the partner's notices until it is active again. */
 export const suspendPartner = changeStatus('partner_suspended', 'suspended')
 export const activatePartner = changeStatus('partner_activated', 'active')
 
@@ -133,7 +133,7 @@ export const setStage = operation(
     }),
 )
 
-/** The partner whatever its status, in one statement; undefined for a clientId that no partner has, also for text that cannot be one. */
+/** The partner, whatever its status; undefined for an unknown clientId, or text that cannot be one. */
 export async function findPartnerByClientId(deps: Deps, clientId: string): Promise<PartnerWithSecrets | undefined> {
   if (!isStorable(clientId)) return undefined
   return opened(deps.keys, await store.findPartner(deps.db, { clientId }, deps.clock.now()))
@@ -143,7 +143,7 @@ export async function findPartnerByClientId(deps: Deps, clientId: string): Promi
 export const findPartner = async (deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets | undefined> =>
   opened(deps.keys, await store.findPartner(deps.db, { partnerId }, deps.clock.now()))
 
-/** Cache: requests that share a row share what was opened of it; it goes with the row, so nothing outlives a rotation. */
+/** Cache: requests that share a row share its opened secrets; they go with the row, so none outlives a rotation. */
 const openedRows = new WeakMap<store.PartnerWithSealed, PartnerWithSecrets>()
 
 function opened(keys: Keys, found: store.PartnerWithSealed | undefined): PartnerWithSecrets | undefined {
@@ -157,20 +157,24 @@ function opened(keys: Keys, found: store.PartnerWithSealed | undefined): Partner
   return partner
 }
 
-const NOTED_EVERY_S = 60
+const NOTE_INTERVAL_S = 60
 
-/** Records that a secret was used, at most once a minute, so a busy partner does not write a row with each call. */
+/**
+ * Records that a secret was used, at most once a minute, so that a busy partner does not cause a write with each call.
+ */
 export async function notePartnerSecretUse(
   { db, clock }: Deps,
   { secret_id, last_used_at }: Pick<PartnerSecret, 'secret_id' | 'last_used_at'>,
 ): Promise<void> {
   const now = clock.now()
-  const notAfter = addSeconds(now, -NOTED_EVERY_S)
+  const notAfter = addSeconds(now, -NOTE_INTERVAL_S)
   if (last_used_at && last_used_at > notAfter) return
   await touchSecret(db, secret_id, now, notAfter)
 }
 
-/** Where an interface is called: the URL registered for it, else its default path below base_url; undefined without either. */
+/**
+ * The URL of an interface: the one registered for it, else its default path below base_url; undefined without either.
+ */
 export const interfaceUrl = (
   { base_url, interface_urls }: Pick<Partner, 'base_url' | 'interface_urls'>,
   name: string,

@@ -8,8 +8,8 @@ const ANOTHER_KEY =
 const UNDEFINED_TABLE = '42P01'
 
 /**
- * Throws when neither SECRET_KEY nor one of SECRET_KEYS_OLD is what the database was made with, and makes values with the
- * one that is. The first key that comes to a new database is kept.
+ * Throws if the database was made with a key that is neither SECRET_KEY nor one of SECRET_KEYS_OLD. A new database is
+ * bound to the first key that it sees.
  */
 export async function checkSecretKey({ db, keys }: Pick<Deps, 'db' | 'keys'>): Promise<void> {
   try {

@@ -5,7 +5,7 @@ export interface NewPartnerSecret {
   readonly secret_id: string
   readonly sealed: Buffer
   readonly signs: boolean
-  /** How long the secret before still works once this one signs. */
+  /** How long the previous secret still works once this one signs. */
   readonly overlap_s: number
 }
 
@@ -15,11 +15,11 @@ export const insertSecret = (db: Db, partnerId: bigint, secret: NewPartnerSecret
     values (${secret.secret_id}, ${partnerId}, ${secret.sealed}, ${secret.signs}, ${secret.overlap_s}, ${now})`,
   )
 
-/** Leaves the one that signs, so that with the next one two at most are live. */
+/** Keeps the signing secret, so that with a new one at most two are live. */
 export const deleteOthers = (db: Db, partnerId: bigint): Promise<number> =>
   db.exec(sql`delete from partner_secret where partner_id = ${partnerId} and not signs`)
 
-/** Undefined when the secret is not one that waits to sign: it signs already, has an end, or is gone. */
+/** The overlap of a secret that waits to sign; undefined if it signs already, has an end, or is gone. */
 export const findOverlap = (db: Db, partnerId: bigint, secretId: string): Promise<number | undefined> =>
   db.maybeValue(
     z.number(),
@@ -27,7 +27,9 @@ export const findOverlap = (db: Db, partnerId: bigint, secretId: string): Promis
     where partner_id = ${partnerId} and secret_id = ${secretId} and not signs and ends_at is null`,
   )
 
-/** The signing secret gets its end and the given one signs. In two statements, because exactly one may sign at any moment. */
+/**
+ * Ends the signing secret, and makes the given one sign. Two statements, because at most one may sign at any moment.
+ */
 export async function moveSigning(db: Db, partnerId: bigint, secretId: string, oldEndsAt: Date): Promise<void> {
   await db.exec(
     sql`update partner_secret set signs = false, ends_at = ${oldEndsAt} where partner_id = ${partnerId} and signs`,

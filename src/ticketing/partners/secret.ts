@@ -1,21 +1,25 @@
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
+import type { Detail } from '../../platform/lib/localized-text.ts'
+import { readOr } from '../../platform/lib/read-or.ts'
 import { changePartner, requirePartner } from './change.ts'
 import { noOldSecret, oldSecretSigns, rotatedMeanwhile, signsAlready, testCallFailed } from './errors.ts'
+import type { PartnerWithSecrets } from './partner.ts'
 import * as store from './secret-store.ts'
-import { openSecret, type PartnerSecret, sealSecret } from './store.ts'
-import type { Partner, ShownPartner } from './wire.ts'
+import { openAesKey, openSecret, type PartnerSecret, type PartnerWithSealed, sealSecret } from './store.ts'
+import type { ShownPartner } from './wire.ts'
 
-/** A call to the partner that is signed with this secret. `detail` is for the operator and holds no secret. */
-export type TestCall = (partner: Partner, secret: PartnerSecret) => Promise<{ ok: boolean; detail: string }>
+/** Calls the partner, signing with this secret. `detail` is for operators and holds no secret. */
+export type TestCall = (partner: PartnerWithSecrets, secret: PartnerSecret) => Promise<{ ok: boolean; detail: Detail }>
 
-/** How the routes and the command line, which cannot know the room that calls partners, are given the test call. */
+/** Makes a test call; passed in because this room does not know the room that calls partners. */
 export type TestCallWith<Given extends Deps = Deps> = (deps: Given) => TestCall
 
 /**
- * A new clientSecret that verifies the partner's calls at once, as does the one that signs ours; any other ends. Ours
- * stay signed with the current one until `switchSigning`, after which it works for `overlap_s` seconds more.
+ * Adds a new clientSecret. From now on it verifies the partner's calls, beside the one that signs ours; any other
+ * secret ends. Our calls stay signed with the current one until `switchSigning`, after which it works for `overlap_s`
+ * more seconds.
  */
 export async function rotatePartnerSecret(
   deps: Deps,
@@ -33,9 +37,9 @@ export async function rotatePartnerSecret(
 }
 
 /**
- * Signs our calls with the newest secret from now on, once a test call with it has passed; the one before gets its end.
- * Only the newest is opened: this is also the way out when an older one no longer can be. `admit` throws, in the
- * transaction of the change, if whoever asked for it no longer may.
+ * Signs our calls with the newest secret from now on, if a test call with it passes; the previous one gets an end. Only
+ * the newest must be decrypted, so this also helps if an older one cannot be. `admit` runs in the transaction of the change
+ * and throws if the caller may no longer do this.
  */
 export async function switchSigning(
   deps: Deps,
@@ -43,11 +47,11 @@ export async function switchSigning(
   testCall: TestCall,
   admit?: (inside: Deps) => Promise<void>,
 ): Promise<ShownPartner> {
-  const { secrets, ...partner } = await requirePartner(deps, partnerId)
-  const newest = secrets.find(({ signs }) => !signs)
+  const partner = await requirePartner(deps, partnerId)
+  const newest = partner.secrets.find(({ signs }) => !signs)
   if (newest === undefined || newest.ends_at !== null) throw signsAlready()
-  // Outside of the transaction: a partner may take its time.
-  const { ok, detail } = await testCall(partner, openSecret(deps.keys, partnerId, newest))
+  // Outside the transaction, because a partner may be slow.
+  const { ok, detail } = await testCall(openable(deps, partner), openSecret(deps.keys, partnerId, newest))
   if (!ok) throw testCallFailed(detail)
   return changePartner(deps, partnerId, 'partner_signing_switched', async (inside, now) => {
     await admit?.(inside)
@@ -59,7 +63,14 @@ export async function switchSigning(
   })
 }
 
-/** Ends the old secret now instead of after its overlap. The one that signs our calls cannot be ended. */
+/** The partner with those of its secrets that can still be decrypted. */
+const openable = ({ keys }: Deps, { secrets, aes_key, ...partner }: PartnerWithSealed): PartnerWithSecrets => ({
+  ...partner,
+  secrets: secrets.flatMap((sealed) => readOr(() => [openSecret(keys, partner.partner_id, sealed)], [])),
+  aes_key: aes_key && readOr(() => openAesKey(keys, partner.partner_id, aes_key), null),
+})
+
+/** Ends the old secret now instead of after its overlap. The one that signs our calls cannot end. */
 export const retireSecret = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
   changePartner(deps, partnerId, 'partner_secret_retired', async (inside, now) => {
     const [, old] = (await requirePartner(inside, partnerId)).secrets

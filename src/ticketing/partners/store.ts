@@ -16,7 +16,7 @@ import {
   partnerChanges,
 } from './wire.ts'
 
-/** Contacts are rows of another table. */
+// Contacts are in another table.
 const ownColumns = (shape: object): string[] => Object.keys(shape).filter((name) => name !== 'contacts')
 const COLUMNS = columnsOf(ownColumns(partner.shape), 'p')
 const OF_NEW = [...ownColumns(newPartner.shape), 'status', 'created_at', 'updated_at']
@@ -55,7 +55,7 @@ const PEOPLE = sql.part`left join lateral (
       where partner_id = p.partner_id
     ) people on true`
 
-/** The newer secret has no end; while neither has one, the older one signs. */
+/** Secrets are newest first: the newer one has no end, and while neither has one, the older one signs. */
 const partnersWithSealed: Batched<WhichPartner, PartnerWithSealed> = {
   row: partnerWithSealed,
   key: ({ partnerId, clientId }) => `${partnerId ?? ''} ${clientId ?? ''}`,
@@ -79,19 +79,19 @@ const partnersWithSealed: Batched<WhichPartner, PartnerWithSealed> = {
     ${PEOPLE}`,
 }
 
-/** What the database can be asked for. */
+/** Whether a bigint column can hold it. */
 const isPartnerId = (id: bigint): boolean => id > 0n && id <= LAST_PARTNER_ID
 
-/** Every notice needs it: simultaneous requests share the statement, and those of one partner its row. */
+/** Batched, because every notice needs it: simultaneous requests share the query, and those of one partner the row. */
 export const findPartner = async (db: Db, key: Pick<WhichPartner, 'partnerId' | 'clientId'>, now: Date) =>
   key.partnerId === undefined || isPartnerId(key.partnerId)
     ? (await db.batch(partnersWithSealed, { ...key, now }))[0]
     : undefined
 
-/** Makes creations wait for one another, so that each sees all ids that are taken; reads do not wait. */
+/** Serializes creations, so that each sees all ids in use; reads do not wait. */
 export const lockForCreation = (db: Db): Promise<number> => db.exec(sql`lock table partner in share row exclusive mode`)
 
-/** Which of the two is in use already. */
+/** Which of the two ids are in use. */
 export const findTaken = (db: Db, { partner_id, client_id }: Pick<NewPartner, 'partner_id' | 'client_id'>) =>
   db.one(
     z.object({ partner_id: z.boolean(), client_id: z.boolean() }),
@@ -99,7 +99,7 @@ export const findTaken = (db: Db, { partner_id, client_id }: Pick<NewPartner, 'p
       exists (select 1 from partner where client_id = ${client_id}) as client_id`,
   )
 
-// Lower ids are left to be given by hand: the demo's 7001, and those that partners go by already.
+// Lower ids are given by hand: the demo's 7001, and those that partners already use.
 const FIRST_ID = 10_001n
 
 /** The lowest that is free. */
@@ -120,7 +120,7 @@ export const insertPartner = (db: Db, input: NewPartner, now: Date): Promise<num
   return db.exec(sql`insert into partner (${columnsOf(OF_NEW)}) values (${valuesOf(row, OF_NEW)})`)
 }
 
-/** Dates the change and makes changes of one partner wait for each other. Returns when it was changed before. */
+/** Sets the time of the change, and makes changes of one partner wait for each other. Returns the previous time. */
 export const touchPartner = async (db: Db, partnerId: bigint, now: Date): Promise<Date | undefined> => {
   if (!isPartnerId(partnerId)) return undefined
   const statement = sql`update partner set updated_at = ${now}
@@ -135,7 +135,6 @@ export const updatePartner = (db: Db, partnerId: bigint, changes: PartnerChanges
 export const setStatus = (db: Db, partnerId: bigint, status: Partner['status']): Promise<number> =>
   db.exec(sql`update partner set status = ${status} where partner_id = ${partnerId}`)
 
-/** Held until the end of the transaction: nobody changes the partner meanwhile. Returns its stage. */
 export const lockPartner = async (db: Db, partnerId: bigint): Promise<Partner['stage']> => {
   const { stage } = await db.one(
     partner.pick({ stage: true }),
@@ -147,7 +146,7 @@ export const lockPartner = async (db: Db, partnerId: bigint): Promise<Partner['s
 export const setStage = (db: Db, partnerId: bigint, stage: Partner['stage']): Promise<number> =>
   db.exec(sql`update partner set stage = ${stage} where partner_id = ${partnerId}`)
 
-/** Null takes the key away, and calls are no longer encrypted. */
+/** Null removes the key, and calls are no longer encrypted. */
 export const setAesKey = (db: Db, partnerId: bigint, sealed: Buffer | null, now: Date): Promise<number> =>
   db.exec(
     sql`update partner set aes_key = ${sealed}, aes_key_set_at = ${sealed && now},
@@ -155,7 +154,7 @@ export const setAesKey = (db: Db, partnerId: bigint, sealed: Buffer | null, now:
     where partner_id = ${partnerId}`,
   )
 
-/** A live clientSecret of a partner, readable: to verify the partner's calls and, if it `signs`, to sign ours. */
+/** A live clientSecret of a partner, decrypted: it verifies the partner's calls and, if it `signs`, signs ours. */
 export interface PartnerSecret {
   secret_id: string
   secret: string
@@ -164,7 +163,7 @@ export interface PartnerSecret {
   signs: boolean
 }
 
-/** A sealed secret that was moved to another partner's row must not open there. */
+/** Binds a sealed secret to its row: moved to another partner's, it does not open. */
 export const secretContext = (partnerId: bigint | string, secretId: string): string =>
   `partner_secret ${partnerId} ${secretId}`
 

@@ -8,17 +8,17 @@ import { visibleLine } from '../../platform/lib/json/input.ts'
 import { endpointUrl } from '../../platform/lib/web/web-url.ts'
 import { PARTNER_FIELDS, STAGES } from './fields.ts'
 
-/** What the admin routes and the command line take and give about partners. Names are those of the tables' columns. */
+/** Partners as the admin routes and the command line take and give them. Names are those of the columns. */
 
 const STATUSES = ['active', 'suspended'] as const
 export const CONTACT_ROLES = ['product', 'business'] as const
 
-/** The largest that a database and other languages hold: 2^63 - 1. */
+/** The largest that databases and other languages can hold: 2^63 - 1. */
 export const LAST_PARTNER_ID = 2n ** 63n - 1n
 
 export const onePartner = z.strictObject({ partner_id: positiveId })
 
-/** Whom to tell about the integration, by mail and, if there is one, over a webhook. */
+/** Somebody to inform about the integration, by mail and, if there is one, by webhook. */
 export const contact = z.strictObject({
   name: visibleLine(100),
   mail: z.string().max(254).regex(z.regexes.email, problem('must-be-mail')),
@@ -33,7 +33,7 @@ export type ContactOfRole = z.output<typeof contactOfRole>
 
 export type ContactRole = (typeof CONTACT_ROLES)[number]
 
-/** A partner to be created. It begins in the sandbox unless said otherwise. */
+/** A partner to be created, by default in stage sandbox. */
 export const newPartner = z.strictObject({
   ...shapeOf(PARTNER_FIELDS, 'created'),
   contacts: z
@@ -43,7 +43,7 @@ export const newPartner = z.strictObject({
 })
 export type NewPartner = z.output<typeof newPartner>
 
-/** What may be changed later: only the fields that are given; `interface_urls` replaces the whole list. Calls are encrypted with an AES key only. */
+/** Changes the fields that are given; `interface_urls` replaces the whole list. Encrypting calls takes an AES key. */
 export const partnerChanges = z.strictObject(shapeOf(PARTNER_FIELDS, 'changed')).partial()
 export type PartnerChanges = z.output<typeof partnerChanges>
 
@@ -57,14 +57,14 @@ export type StageChange = z.output<typeof stageChange>
 
 const { partner_id, client_id, name, stage, base_url, interface_urls, ...others } = shapeOf(PARTNER_FIELDS, 'kept')
 
-/** A partner as it is kept and shown. */
+/** A partner as stored and shown. */
 export const partner = z.object({
   partner_id,
   client_id,
   name,
   status: z.enum(STATUSES),
   stage,
-  /** Interfaces without a URL of their own are found below it. */
+  /** Interfaces without a URL of their own are below it. */
   base_url,
   /** Interface name → URL. */
   interface_urls,
@@ -81,7 +81,7 @@ export const partner = z.object({
 export type Partner = z.output<typeof partner>
 export type PartnerStage = Partner['stage']
 
-/** Which partners, and which page of them: ordered by created_at, partner_id. Texts are beginnings. */
+/** A page of partners, by created_at and partner_id. Texts match the beginning. */
 export const partnerFilter = z.strictObject({
   name: filterText(100).optional(),
   client_id: filterText(128).optional(),
@@ -91,13 +91,13 @@ export const partnerFilter = z.strictObject({
 })
 export type PartnerFilter = z.output<typeof partnerFilter>
 
-/** What an operator sees of a live clientSecret. */
+/** A live clientSecret as operators see it. */
 interface PartnerSecretDates {
   readonly secret_id: string
   /** Whether calls to the partner are signed with it; one secret is. */
   readonly signs: boolean
   readonly created_at: Date
-  /** Null: until another has taken over signing. */
+  /** Null until another secret has taken over signing. */
   readonly ends_at: Date | null
   /** To the minute; null: never. */
   readonly last_used_at: Date | null

@@ -46,7 +46,7 @@ describe('the Authorization header of a diagnosed call', () => {
 })
 
 describe('a diagnosed call', () => {
-  it('of nobody that is known', () => {
+  it('with an unknown clientId', () => {
     const call = { ...CALL, partnerId: '7001', authorization: `MWS nobody:${signature}` }
     expect(diagnoseUnverified(call, settings, false)).toMatchObject({
       mistakes: ['signature-unrecognised'],
@@ -102,6 +102,7 @@ describe('a diagnosed call', () => {
       const long = filler.repeat(100_000)
       const ms = processorTime(() => {
         mistakes({ authorization: `MWS demo:partner:${long}!` })
+        mistakes({ authorization: `MWS demo:partner:x${long}!` })
         mistakes({ authorization: `${long}!` })
         mistakes({ url: `/${long}!`, date: long, host: long })
       })

@@ -87,6 +87,13 @@ it('opens nothing once links to the run have been withdrawn, and a new link does
   expect((await me.send(`/sandbox/run/${randomUUID()}/share/withdraw`)).statusCode).toBe(404)
 })
 
+it('says that links were withdrawn on the page of an accepted run too', async () => {
+  const { runId } = await failedRun()
+  await lab.world.pool.query('update sandbox_run set passed_at = now(), current_step = null where run_id = $1', [runId])
+  const done = await me.submit(`/sandbox/run/${runId}/share/withdraw`)
+  expect(textOf(done)).toContain('All links to this run that were made so far have been withdrawn.')
+})
+
 it('opens nothing after seven days', async () => {
   const { link } = await failedRun()
   lab.world.clock.advance(7 * DAY_S - 1)

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attemptsOf } from '../../../src/sandbox/certification/attempt-store.ts'
 import { nextStep } from '../../../src/sandbox/certification/run.ts'
 import { timesOn } from '../../times.ts'
-import { type Lab, openLab, walkTo } from '../lab.ts'
-import { get, newSandboxPartner } from '../partners.ts'
+import { type Lab, openLab, simpleChoice, walkTo } from '../lab.ts'
+import { get, newSandboxPartner, sessionOf } from '../partners.ts'
 import { orderOf, useTickets } from '../walk.ts'
 import { textOf, type Visitor, visitor } from './visitor.ts'
 
@@ -31,6 +31,20 @@ const linesOf = (body: string, name: string): string[] =>
   [...body.matchAll(/<li class="[^"]*"[^>]*>\s*<a [\s\S]*?<\/li>|<tr>[\s\S]*?<\/tr>/g)]
     .map(([line]) => textOf({ body: line } as Parameters<typeof textOf>[0]).trim())
     .filter((line) => line.includes(name))
+
+it('an accepted run tells that an earlier one was accepted, however many lie between', async () => {
+  const own = await newSandboxPartner(lab.world)
+  const { rows } = await lab.world.pool.query(
+    `insert into sandbox_run (run_id, partner_id, number, choice, created_at, passed_at, superseded_at)
+     select gen_random_uuid(), $1, n, $2, now(), case when n in (1, 103) then now() end, case when n < 103 then now() end
+     from generate_series(1, 103) n returning run_id, number`,
+    [own.partner_id, JSON.stringify(simpleChoice())],
+  )
+  const cookie = await sessionOf(lab.world, own)
+  const newest = rows.find(({ number }) => number === 103)
+  const { body } = await get(lab.world, `/sandbox/run/${newest.run_id}`, cookie, { 'accept-language': 'en' })
+  expect(body).toContain('Nobody this time: your contacts were told when an earlier run passed.')
+})
 
 describe('a step that passed with warnings', () => {
   it('says so in the list of steps and in the report, and others do not', async () => {

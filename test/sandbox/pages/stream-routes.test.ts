@@ -1,4 +1,6 @@
+import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startStep } from '../../../src/sandbox/certification/attempt.ts'
 import { showRun } from '../../../src/sandbox/certification/run.ts'
@@ -164,6 +166,34 @@ describe('many streams', () => {
         Array.from({ length: 10 }, () => until(async () => (await follow(run, { as })).status === 200)),
       ),
     )
+  })
+
+  it('are no longer counted where the browser has left before they begin', async () => {
+    const runId = await lab.run()
+    const { app, pool } = lab.world
+    const connections = () => promisify(app.server.getConnections.bind(app.server))()
+    const writer = await pool.connect()
+    const isWaiting = async () => {
+      const { rows } = await pool.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      )
+      return rows.length > 0
+    }
+    for (let times = 0; times < 12; times++) {
+      const before = await connections()
+      await writer.query('begin')
+      await writer.query('lock table sandbox_run in access exclusive mode')
+      const url = `${lab.url}/sandbox/run/${runId}/events`
+      const leaving = request(url, { headers: { cookie, accept: 'text/event-stream' }, agent: false })
+      leaving.on('error', () => {}).end()
+      await until(isWaiting)
+      leaving.destroy()
+      await until(async () => (await connections()) === before)
+      await writer.query('commit')
+      await until(async () => !(await isWaiting()))
+    }
+    writer.release()
+    expect((await follow(runId)).status).toBe(200)
   })
 
   it('do not keep the service from stopping', async () => {

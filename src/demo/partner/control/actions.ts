@@ -34,7 +34,7 @@ import {
 
 const PRICES = { marketPrice: 'market', mtPrice: 'mt', settlementPrice: 'settlement' } as const
 
-/** A manager edits a product. Each kind of change has its own notice, as the platform wants it. */
+/** A manager edits a product. The platform wants a separate notice for each kind of change. */
 function changeProduct(shop: Shop, input: Fields): Notice[] {
   const id = text(input, 'partnerDealId')
   let product = shop.products.get(id) ?? refuse(400, `no product ${id}`)
@@ -50,7 +50,7 @@ function changeProduct(shop: Shop, input: Fields): Notice[] {
   const priced = withPrices(product, input)
   if (priced !== product) {
     product = priced
-    // An open-date product has no calendar: its prices and stock are part of its information.
+    // An open-date product has no calendar, so its prices and stock are part of its information.
     changes.add(product.calendar === 'open date' ? 'information' : 'prices')
   }
   shop.products.set(id, product)
@@ -68,7 +68,7 @@ function withPrices(product: Product, input: Fields): Product {
   }
 }
 
-/** A new product, announced by the notice "put on sale" with an id that the platform does not know yet. */
+/** Adds a product, announced by the notice "put on sale" with an id that is new to the platform. */
 function addProduct(shop: Shop, input: Fields): Notice[] {
   const [partnerDealId, title] = [text(input, 'partnerDealId'), text(input, 'title')]
   const [pattern] = shop.products.values()
@@ -132,7 +132,7 @@ export function describeShop(shop: Shop) {
   }
 }
 
-/** Visitors come to the gate with some of the order's tickets. */
+/** Visitors enter with some of the order's tickets. */
 function consume(shop: Shop, input: Fields): Notice[] {
   const order = orderOf(shop, input, 400)
   const quantity = positive(input, 'quantity')
@@ -157,7 +157,7 @@ const isMistake = (name: string): name is DemoMistake => Object.hasOwn(MISTAKES,
 
 const describeMistakes = (switches: Switches): object => ({ mistakes: [...switches], known: MISTAKES })
 
-/** Switches on the mistakes in the list, and all others off. */
+/** Switches on the listed mistakes, and all others off. */
 export function switchMistakes(switches: Switches, input: Fields): object {
   const wanted = texts(input, 'mistakes').map((name) => (isMistake(name) ? name : refuse(400, `no mistake ${name}`)))
   switches.clear()
@@ -165,7 +165,7 @@ export function switchMistakes(switches: Switches, input: Fields): object {
   return describeMistakes(switches)
 }
 
-/** Actions in the shop that the platform must be notified of; each throws a Refusal if it is not possible. */
+/** Actions that the platform must be notified of; each throws a Refusal if it is impossible. */
 export const ACTIONS = {
   consume,
   'decide-refund': decideRefund,
@@ -175,7 +175,7 @@ export const ACTIONS = {
 
 export type Action = keyof typeof ACTIONS
 
-/** Does it and waits for the first attempt of each notice that it causes. */
+/** Performs the action, and waits for the first attempt to send each notice. */
 export async function act(shop: Shop, action: Action, input: Fields): Promise<Notice[]> {
   const notices = ACTIONS[action](shop, input)
   await Promise.all(notices.map((notice) => notice.firstAttempt))
@@ -183,20 +183,20 @@ export async function act(shop: Shop, action: Action, input: Fields): Promise<No
 }
 
 /**
- * The control API: POST with a JSON body; 200 with JSON, or 400 with `{"error"}`. Those that send notices answer after
- * the first attempt, with the notice and what the platform said; it is sent again until it is acknowledged.
+ * The control API: POST with a JSON body; 200 with JSON, or 400 with `{"error"}`. Actions that send notices respond
+ * after the first attempt, with the notices and the platform's answers; unacknowledged ones are sent again.
  *
  *   GET  /control/state                                  products, orders, refunds, notices, deposit
- *   POST /control/consume        {orderId, quantity}     that many more tickets are used
+ *   POST /control/consume        {orderId, quantity}     uses that many more tickets
  *   POST /control/decide-refund  {refundId, approve, reason?}
  *   POST /control/change-product {partnerDealId, title?, onSale?, stock?, marketPrice?, mtPrice?, settlementPrice?}
  *                                                        one notice for each kind of change
- *   POST /control/add-product    {partnerDealId, title}  a new one, like DEMO-BOAT
+ *   POST /control/add-product    {partnerDealId, title}  a new product like DEMO-BOAT
  *   POST /control/level-prices   {partnerDealId, startTime, endTime}
  *                                                        level price notices for these days
- *   POST /control/deposit        {cents}                 what has been paid in
- *   GET  /control/mistakes                               all that can be switched on, and what is
- *   POST /control/mistakes       {mistakes: […]}         these and no others
+ *   POST /control/deposit        {cents}                 sets what has been paid in
+ *   GET  /control/mistakes                               all mistakes, and those switched on
+ *   POST /control/mistakes       {mistakes: […]}         switches on these and no others
  */
 export function registerApi(app: FastifyInstance, shop: Shop, switches: Switches): void {
   const send = (reply: FastifyReply, answer: object) =>

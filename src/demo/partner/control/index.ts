@@ -6,10 +6,9 @@ import { registerApi } from './actions.ts'
 import { registerOffice } from './office.ts'
 
 /**
- * What people do in a real shop (a visitor at the gate, a clerk who decides on a refund): as pages to click, the back
- * office at `/`, and as a small API for scripts and tests below `/control`. Both do the same. They are for the demo:
- * leave this folder out when you copy the example. They ask for no password, so they must be reachable from this
- * machine alone; listen on a loopback address.
+ * What people do in a real shop (a visitor at the gate, a clerk who decides on a refund): the back office at `/`, and
+ * the same as a small API for scripts and tests below `/control`. Leave this folder out when you copy the example.
+ * Neither asks for a password, so listen on a loopback address.
  */
 export async function registerControl(app: FastifyInstance, shop: Shop, switches: Switches): Promise<void> {
   app.addHook('onRequest', refuseStrangers)
@@ -18,9 +17,9 @@ export async function registerControl(app: FastifyInstance, shop: Shop, switches
 }
 
 /**
- * An onRequest hook for what asks for no password. The listener lets only this machine in, but a browser on it runs
- * the pages of others too: one under a name that leads here has a foreign Host; one that posts a form (CSRF) has a
- * foreign Origin, or none that it shows (`null`), and cannot forge Sec-Fetch-Site. Programs send neither.
+ * An onRequest hook against foreign pages in a browser on this machine, which the loopback address does not keep out.
+ * Under DNS rebinding they have a foreign Host; when posting a form (CSRF) they have a foreign Origin or `null`, and
+ * cannot forge Sec-Fetch-Site. Programs send neither header.
  */
 async function refuseStrangers(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
   const error = originProblem(request)

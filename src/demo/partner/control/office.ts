@@ -20,7 +20,7 @@ import {
   switchMistakes,
 } from './actions.ts'
 
-/** Names of the notices, by their paths. */
+/** Text keys of the notices, by path. */
 const NOTICE_KEYS: Readonly<Record<string, string>> = {
   '/mtp/api/deal/change/notice': 'office.notice.deal_change',
   '/mtp/api/order/consume/notice': 'office.notice.consume',
@@ -33,29 +33,29 @@ const CHINESE = z
   .record(z.string(), z.string())
   .parse(JSON.parse(readFileSync(new URL('views/locales/demo-mistakes.zh-CN.json', ROOT), 'utf8')))
 
-/** What a mistake does: in English as the control API says it. */
+/** What a mistake does; the English text is that of the control API. */
 const mistakeText = (locale: Locale, name: DemoMistake): string =>
   locale === 'en' ? MISTAKES[name] : (CHINESE[name] ?? MISTAKES[name])
 
-/** The result of the last form: done, or why not. */
-interface Said {
+/** The result of the last form: what was done, or why not. */
+interface Result {
   readonly done?: string
   readonly problem?: string
 }
 
 const SHOWN = 50
 
-/** The newest, newest first; a note says when there are more. */
+/** The newest entries, newest first, and a note if there are more. */
 function newest<Entry>(t: Translate, all: readonly Entry[]) {
   const note = all.length > SHOWN ? t('office.latest', { shown: String(SHOWN), all: String(all.length) }) : ''
   return { all: all.length, note, shown: all.slice(-SHOWN).reverse() }
 }
 
-/** Everything that the page shows, in the language of its reader. */
-function officeView(shop: Shop, switches: Switches, locale: Locale, { done = '', problem }: Said): object {
+/** Everything that the page shows, in the reader's language. */
+function officeView(shop: Shop, switches: Switches, locale: Locale, { done = '', problem }: Result): object {
   const t = translator(locale)
   const { products, orders, refunds, notices, deposit } = describeShop(shop)
-  // The address only names a text; it never contains one.
+  // The query names a text; it is never shown itself.
   const doneKey = keyOf('office.done.', done)
   return {
     t,
@@ -115,15 +115,15 @@ function noticeTexts(t: Translate, { path, attempts, message }: ReturnType<typeo
   }
 }
 
-/** What a form sends, as the control API takes it: everything as text. */
+/** Converts a form to the input of the control API. */
 type Read = (form: URLSearchParams, shop: Shop) => Fields
 
-const asItIs: Read = (form) => Object.fromEntries(form)
+const unchanged: Read = (form) => Object.fromEntries(form)
 
 const yesOrNo = (value: string | null, yes: string, no: string): boolean | undefined =>
   value === yes ? true : value === no ? false : undefined
 
-/** The form sends every field; only what differs is a change. A field left out or empty stays as it is. */
+/** The form sends every field, but only different values are changes. Missing and empty fields stay as they are. */
 const changedFields: Read = (form, shop) => {
   const partnerDealId = form.get('partnerDealId') ?? ''
   const product = shop.products.get(partnerDealId)
@@ -141,13 +141,13 @@ const isShown = (shown: unknown, value: string): boolean =>
   typeof shown === 'number' ? Number(value) === shown : value === shown
 
 const FORMS: Readonly<Record<Action, Read>> = {
-  consume: asItIs,
+  consume: unchanged,
   'decide-refund': (form) => ({
     ...Object.fromEntries(form),
     approve: yesOrNo(form.get('decision'), 'approve', 'refuse'),
   }),
   'change-product': changedFields,
-  'add-product': asItIs,
+  'add-product': unchanged,
 }
 
 const VIEWS = fileURLToPath(new URL('views', ROOT))
@@ -155,7 +155,7 @@ const require = createRequire(import.meta.url)
 const PICO = require.resolve('@picocss/pico/css/pico.classless.min.css')
 const INTER = require.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2')
 
-/** No script, and nothing from elsewhere. The referrer stays, or Chromium would send our own forms with Origin: null. */
+/** No scripts, and nothing from elsewhere. Without a referrer Chromium would send our own forms with Origin: null. */
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; font-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -168,17 +168,17 @@ const HEADERS = {
 }
 
 /**
- * The back office: one page, and a form for whatever people do there. A form that worked leads back to the page, so
- * that reloading does nothing twice; one that did not shows the page with the reason, status 400.
+ * The back office: one page with a form for each action. After a success the form redirects back to the page, so that
+ * reloading repeats nothing; after a failure the page shows the reason, with status 400.
  */
 export function registerOffice(app: FastifyInstance, shop: Shop, switches: Switches): void {
   const eta = new Eta({ views: VIEWS, cache: true })
-  const show = (request: FastifyRequest, reply: FastifyReply, said: Said) => {
+  const show = (request: FastifyRequest, reply: FastifyReply, result: Result) => {
     const locale = chooseLocale({ acceptLanguage: request.headers['accept-language'] })
     return reply
       .headers({ ...HEADERS, Vary: 'Accept-Language' })
       .type('text/html; charset=utf-8')
-      .send(eta.render('demo-office/page', officeView(shop, switches, locale, said)))
+      .send(eta.render('demo-office/page', officeView(shop, switches, locale, result)))
   }
   const form = (path: string, submit: (form: URLSearchParams) => string | Promise<string>): void => {
     app.post(`/office/${path}`, async (request, reply) => {

@@ -6,7 +6,7 @@ import type { DemoMistake, Switches } from './mistakes.ts'
 
 export type Json = Record<string, unknown>
 
-/** What a mistake in a response may use. */
+/** The call whose response is altered. */
 interface Occasion {
   /** The interface's path. */
   readonly path: string
@@ -16,14 +16,14 @@ interface Occasion {
   readonly clientSecret: string
 }
 
-/** Returns the altered response: an object for the next mistake, or a final text. */
+/** Alters a response: returns an object for the next mistake, or the final text. */
 type Spoil = (answer: Json, occasion: Occasion) => Json | string | Promise<Json>
 
 type Spoilers = Readonly<Partial<Record<DemoMistake, Spoil>>>
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Changes the body, or each entry of it. */
+/** Changes the body, or each of its entries. */
 export const inBody = (answer: Json, change: (entry: Json) => Json): Json => {
   const { body } = answer
   if (Array.isArray(body)) return { ...answer, body: body.map((entry: Json) => change(entry)) }
@@ -33,10 +33,10 @@ export const inBody = (answer: Json, change: (entry: Json) => Json): Json => {
 export const without = (entry: Json, field: string): Json =>
   Object.fromEntries(Object.entries(entry).filter(([name]) => name !== field))
 
-/** As a JSON parser reads it that keeps every number in 53 bits. */
+/** The id as a JSON parser reads it that stores numbers as doubles. */
 export const rounded = (id: bigint): bigint => BigInt(String(Number(id)))
 
-/** A required field of each answer; where there is none, the code. */
+/** A required field of each answer; an answer without one loses `code`. */
 const REQUIRED: Readonly<Record<string, string>> = {
   '/poi/query': 'name',
   '/product/query': 'title',
@@ -57,13 +57,13 @@ const STRANGER = 'DEMO-STRANGER'
 
 const isCalendar = (path: string): boolean => path.startsWith('/product/') && path.includes('price')
 
-/** Alters an entry that has this field; the callback gets the current value. */
+/** Alters entries that have this field. */
 const field =
   (name: string, change: (value: unknown, entry: Json) => unknown): Spoil =>
   (answer) =>
     inBody(answer, (entry) => (name in entry ? { ...entry, [name]: change(entry[name], entry) } : entry))
 
-/** With one more entry: the first again, on a day that nobody has asked for. */
+/** Adds a copy of the first entry on a day outside the requested range. */
 function withFarDay(answer: Json): Json {
   const [first] = Array.isArray(answer.body) ? answer.body : []
   if (!isObject(first)) return answer
@@ -86,7 +86,7 @@ const SHOWN: Readonly<Json> = { title: SCRIPT, subTitle: PICTURE, name: SCRIPT }
 const withScripts = (entry: Json): Json =>
   Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, SHOWN[name] ?? value]))
 
-/** Mistakes in single fields: the answer can be read, but says something wrong. */
+/** Mistakes in single fields: the answer is well-formed but wrong. */
 const SPOILT_FIELDS: Spoilers = {
   'prices-out-of-range': (answer, { path }) => (isCalendar(path) ? withFarDay(answer) : answer),
   'prices-of-another-product': (answer, { path }) =>
@@ -109,7 +109,7 @@ const SPOILT_FIELDS: Spoilers = {
 const UNKNOWN_ORDER = 301
 const WRONG_PRICE = 410
 
-/** Nothing is used or refunded of an order that nobody knows. */
+/** The answer for an order that does not exist. */
 const INVENTED = {
   orderStatus: 4,
   orderQuantity: 1,
@@ -127,7 +127,7 @@ const granted =
       ? { ...answer, code: 200, describe: 'success', body }
       : answer
 
-/** Mistakes of a shop that grants what it should refuse, or does not tell orders apart. */
+/** Mistakes of a shop that grants what it should refuse, or confuses orders. */
 const GRANTED: Spoilers = {
   'unknown-order-found': granted('/order/query', (code) => code === UNKNOWN_ORDER, INVENTED),
   'old-price-accepted': granted('/order/create', (code) => code === WRONG_PRICE, { partnerOrderId: 'DP-OLD-PRICE' }),
@@ -136,7 +136,7 @@ const GRANTED: Spoilers = {
     path === '/order/create' ? inBody(answer, (entry) => ({ ...entry, partnerOrderId: 'DP-SHARED' })) : answer,
 }
 
-/** Mistakes in the answer as a whole. Those that end in a text come last: nothing can be altered after them. */
+/** Mistakes in the answer as a whole. Those that return text come last, as nothing can be altered after them. */
 const SPOILT: Spoilers = {
   'answer-code-300': (answer) => ({ ...without(answer, 'body'), code: 300, describe: 'error' }),
   'answer-other-partner-id': (answer) => ({ ...answer, partnerId: `${answer.partnerId}1` }),
@@ -175,7 +175,7 @@ const SPOILT: Spoilers = {
 
 const ALL = Object.entries({ ...GRANTED, ...SPOILT_FIELDS, ...SPOILT }) as [DemoMistake, Spoil][]
 
-/** Alters a finished response by all switched-on mistakes: first its fields, then the whole. */
+/** Applies all switched-on mistakes to a finished response: first to its fields, then to the whole. */
 export async function spoil(switches: Switches, payload: string, occasion: Occasion): Promise<string> {
   let answer = readJson(payload) as Json
   for (const [mistake, change] of ALL) {

@@ -12,7 +12,7 @@ const OVERLOOKED: Readonly<Record<Problem, DemoMistake>> = {
   client: 'unknown-client-accepted',
 }
 
-/** Which problems of a signature are overlooked. */
+/** Whether a problem of a signature is overlooked. */
 export const overlooking =
   (switches: Switches) =>
   (problem: Problem): boolean =>
@@ -25,30 +25,28 @@ interface Subject {
   readonly partnerDealId: string
 }
 
-/** Undoes what would outlast the request, so that the shop behaves correctly afterwards. */
+/** Undoes damage that would outlast the request. */
 type Repair = () => void
 
 interface Sabotage {
   readonly path: string
-  /** Alters the state of the shop just before it handles a request, so that its own code does the wrong thing. */
+  /** Alters the shop's state just before it handles a request, so that its own code does the wrong thing. */
   damage(shop: Shop, subject: Subject): Repair | undefined
 }
-
-const nothingToRepair = undefined
 
 const SABOTAGE: Readonly<Partial<Record<DemoMistake, Sabotage>>> = {
   'order-create-not-idempotent': {
     path: '/order/create',
     damage: (shop, { orderId }) => {
       shop.orders.delete(orderId)
-      return nothingToRepair
+      return undefined
     },
   },
   'out-of-stock-sold': {
     path: '/order/create',
     damage: (shop, { partnerDealId }) => {
       const product = shop.products.get(partnerDealId)
-      if (!product) return nothingToRepair
+      if (!product) return undefined
       shop.products.set(partnerDealId, { ...product, stock: -1 })
       return () => shop.products.set(partnerDealId, product)
     },
@@ -57,7 +55,7 @@ const SABOTAGE: Readonly<Partial<Record<DemoMistake, Sabotage>>> = {
     path: '/order/close',
     damage: (shop, { orderId }) => {
       const order = shop.orders.get(orderId)
-      return order && isClosed(order) ? refuse(300, 'the order is closed already') : nothingToRepair
+      return order && isClosed(order) ? refuse(300, 'the order is closed already') : undefined
     },
   },
   'pay-again-issues-again': {
@@ -65,14 +63,14 @@ const SABOTAGE: Readonly<Partial<Record<DemoMistake, Sabotage>>> = {
     damage: (shop, { orderId }) => {
       const order = shop.orders.get(orderId)
       if (order?.state === 'issued') order.state = 'created'
-      return nothingToRepair
+      return undefined
     },
   },
   'query-forgets-paid-order': {
     path: '/order/query',
     damage: (shop, { orderId }) => {
       const state = findOrder(shop, orderId)?.state
-      return state === 'paying' || state === 'issued' ? refuse(301, `no order ${orderId}`) : nothingToRepair
+      return state === 'paying' || state === 'issued' ? refuse(301, `no order ${orderId}`) : undefined
     },
   },
   'refund-twice-refunds-twice': {
@@ -80,17 +78,17 @@ const SABOTAGE: Readonly<Partial<Record<DemoMistake, Sabotage>>> = {
     damage: (shop, { refundId }) => {
       const known = shop.refunds.get(refundId)
       shop.refunds.delete(refundId)
-      // Others are taken for those that were given back, so the same can be given back again.
+      // Swaps the refunded tickets with unused ones, so that the same ones can be refunded again.
       for (const given of known?.tickets ?? []) {
         const other = known?.order.tickets.find(({ state }) => state === 'unused')
         if (other) [given.state, other.state] = [other.state, given.state]
       }
-      return nothingToRepair
+      return undefined
     },
   },
 }
 
-/** Alters the shop for all switched-on mistakes of this interface. */
+/** Applies all switched-on mistakes of this interface to the shop. */
 function sabotage(switches: Switches, shop: Shop, path: string, subject: Subject): Repair[] {
   return [...switches].flatMap((mistake) => {
     const found = SABOTAGE[mistake]
@@ -100,7 +98,7 @@ function sabotage(switches: Switches, shop: Shop, path: string, subject: Subject
 
 const EIGHT_HOURS_MS = 8 * 60 * 60 * 1000
 
-/** A delivery that makes the mistakes which are switched on. */
+/** A delivery that makes the switched-on mistakes. */
 export const mistakenDelivery =
   (settings: Settings, switches: Switches): Delivery =>
   async (path, honest, signal) => {
@@ -144,8 +142,8 @@ function inBeijing(now: Date): Date {
 }
 
 /**
- * Lets this plugin's interfaces make the mistakes that are on. The first two hooks have callbacks and not promises, so
- * that nothing comes between damage, handler and repair.
+ * Makes this plugin's interfaces commit the switched-on mistakes. The first two hooks use callbacks, not promises, so
+ * that nothing can run between damage, handler and repair.
  */
 export function makeMistakes(
   app: FastifyInstance,
@@ -174,7 +172,7 @@ export function makeMistakes(
   })
 }
 
-/** What the shop itself will refuse needs no handling here. */
+/** Ignores malformed requests, which the shop refuses itself. */
 function subjectOf(bytes: unknown): Subject {
   try {
     const { body } = readJson(String(bytes)) as { body?: Fields }

@@ -1,4 +1,4 @@
-/** Sellers' mistakes, to be switched on (control/) and try the platform's tests. Leave this folder out of a copy. */
+/** Sellers' mistakes that can be switched on (control/) to try the platform's tests. Do not copy this folder. */
 export const MISTAKE_GROUPS = {
   defence: {
     'wrong-signature-accepted': 'does not compare the signature',
@@ -60,7 +60,7 @@ export type MistakeGroup = keyof Groups
 
 export type DemoMistake = { [Group in MistakeGroup]: keyof Groups[Group] }[MistakeGroup]
 
-/** All of them, with what each does. */
+/** All mistakes, with what each does. */
 export const MISTAKES: Readonly<Record<DemoMistake, string>> = Object.assign({}, ...Object.values(MISTAKE_GROUPS))
 
 /** The mistakes that are switched on. */

@@ -11,19 +11,19 @@ import { noSuchPath, RescodeError } from '../../../platform/lib/web/rescode.ts'
 import { ALL_ACTIONS, fieldsOf, hintOf, labelOf, type Values } from '../../actions/index.ts'
 import type { ServiceDeps } from '../../jobs/index.ts'
 import { formField } from '../action-form.ts'
-import { given } from '../action-values.ts'
+import { readFields } from '../action-values.ts'
 import type { Field, OneTimeResult, PageContext, Section } from '../page-model.ts'
 import { carryOut, mayGive, perform } from '../placed.ts'
 import { at, code, link, roleText, text } from '../texts.ts'
 
-/** The API below /admin/v1, operation by operation, each with a form that asks it in the name of whoever is signed in. */
+/** The admin API, operation by operation, each with a form that performs it on behalf of the signed-in operator. */
 
-interface Asked extends Action<ServiceDeps> {
-  /** Whether it is what the operation would do. */
+interface Operation extends Action<ServiceDeps> {
+  /** It only says what the operation would do. */
   readonly isPreview?: true
 }
 
-const previewOf = ({ id, route, input, foresee, previewRole }: Action<ServiceDeps>): Asked[] =>
+const previewOf = ({ id, route, input, foresee, previewRole }: Action<ServiceDeps>): Operation[] =>
   foresee && previewRole
     ? [
         {
@@ -34,39 +34,39 @@ const previewOf = ({ id, route, input, foresee, previewRole }: Action<ServiceDep
       ]
     : []
 
-const ASKED: ReadonlyMap<string, Asked> = new Map(
-  ALL_ACTIONS.flatMap((action): Asked[] => [action, ...previewOf(action)]).map((asked) => [asked.id, asked]),
+const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
+  ALL_ACTIONS.flatMap((action): Operation[] => [action, ...previewOf(action)]).map((op) => [op.id, op]),
 )
 
-function askedIn({ params }: PageContext): Asked {
-  const asked = ASKED.get(params.operation ?? '')
-  if (!asked) throw noSuchPath()
-  return asked
+function operationIn({ params }: PageContext): Operation {
+  const op = OPERATIONS.get(params.operation ?? '')
+  if (!op) throw noSuchPath()
+  return op
 }
 
-const ownId = ({ id, isPreview }: Asked): string => (isPreview ? id.replace(/_preview$/, '') : id)
-const titleOf = (asked: Asked, t: Translate): string => {
-  const title = t(`action.${ownId(asked)}`)
-  return asked.isPreview ? t('actions.api.preview', { action: title }) : title
+const actionId = ({ id, isPreview }: Operation): string => (isPreview ? id.replace(/_preview$/, '') : id)
+const titleOf = (op: Operation, t: Translate): string => {
+  const title = t(`action.${actionId(op)}`)
+  return op.isPreview ? t('actions.api.preview', { action: title }) : title
 }
 
-const partOf = ({ route }: Asked): string => route.split(/[/.]/)[1] ?? ''
-const written = ({ route }: Asked): string => route.replace(' ', ' /admin/v1')
+const partOf = ({ route }: Operation): string => route.split(/[/.]/)[1] ?? ''
+const requestLine = ({ route }: Operation): string => route.replace(' ', ' /admin/v1')
 
-function fieldFor(asked: Asked, name: string, context: PageContext): Field[] {
-  const field = fieldsOf(asked).find((candidate) => candidate.name === name)
+function fieldFor(op: Operation, name: string, context: PageContext): Field[] {
+  const field = fieldsOf(op).find((candidate) => candidate.name === name)
   if (!field) return []
   const { t } = context
-  const [label, hint] = [labelOf(t, asked, name), hintOf(t, asked, name)]
+  const [label, hint] = [labelOf(t, op, name), hintOf(t, op, name)]
   const meaning = [label === name ? '' : label, hint ?? ''].filter((part) => part !== '').join(': ')
-  return [{ ...formField(asked, field, context, field.initially), label: name, ...(meaning ? { hint: meaning } : {}) }]
+  return [{ ...formField(op, field, context, field.initially), label: name, ...(meaning ? { hint: meaning } : {}) }]
 }
 
-/** The request as a command of a shell; the token stays a variable, and secrets stay out. */
-function curlOf(asked: Asked, input: Values, { deps }: PageContext): string {
-  const { method, path } = partsOf(asked.route)
+/** The request as a shell command. The token is a variable, and secrets are left out. */
+function curlOf(op: Operation, input: Values, { deps }: PageContext): string {
+  const { method, path } = partsOf(op.route)
   const inPath = namesIn(path)
-  const known = fieldsOf(asked)
+  const known = fieldsOf(op)
   const others = Object.entries(input).filter(([name]) => !inPath.includes(name))
   const shown = Object.fromEntries(
     others.map(([name, value]) => [name, known.find((field) => field.name === name)?.secret ? '…' : value]),
@@ -78,45 +78,45 @@ function curlOf(asked: Asked, input: Values, { deps }: PageContext): string {
     input[name] === undefined ? whole : encodeURIComponent(String(input[name])),
   )
   const url = `${deps.config.PUBLIC_URL}/admin/v1${place}${method === 'GET' && query.size > 0 ? `?${query}` : ''}`
-  const quoted = (said: string): string => `'${said.replaceAll("'", `'\\''`)}'`
+  const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
   const body = method === 'GET' || others.length === 0 ? [] : ['--json', quoted(prettyLossless(shown))]
   return ['curl -X', method, quoted(url), '-H "Authorization: Bearer $GATEHOUSE_TOKEN"', ...body].join(' ')
 }
 
-const LONGEST_SHOWN = 100_000
+const MAX_SHOWN = 100_000
 
 async function beginningOf({ parts }: Download): Promise<string> {
   let shown = ''
   for await (const part of parts) {
     shown += part
-    if (shown.length >= LONGEST_SHOWN) break
+    if (shown.length >= MAX_SHOWN) break
   }
-  return cutTo(shown, LONGEST_SHOWN)
+  return cutTo(shown, MAX_SHOWN)
 }
 
-async function answerOf(asked: Asked, input: Values, context: PageContext): Promise<string> {
-  if (asked.respond) return beginningOf(asked.respond.of(await carryOut(asked, context, input), context.t))
-  return cutTo(prettyLossless({ rescode: 0, data: await perform(asked, context, input) }), LONGEST_SHOWN)
+async function answerOf(op: Operation, input: Values, context: PageContext): Promise<string> {
+  if (op.respond) return beginningOf(op.respond.of(await carryOut(op, context, input), context.t))
+  return cutTo(prettyLossless({ rescode: 0, data: await perform(op, context, input) }), MAX_SHOWN)
 }
 
 async function send(context: PageContext): Promise<OneTimeResult> {
   const { t } = context
-  const asked = askedIn(context)
-  await context.admit(asked.role, asked.route)
-  const input = given(fieldsOf(asked), context.fields)
+  const op = operationIn(context)
+  await context.admit(op.role, op.route)
+  const input = readFields(fieldsOf(op), context.fields)
   const result = (tone: 'good' | 'bad', status: number, answer: string): OneTimeResult => ({
     tone,
     note: t('console.api.answered', { status: String(status) }),
     values: [],
     texts: [
       { title: t('console.api.answer'), text: prettyJson(answer) ?? answer, note: '' },
-      { title: t('console.api.request'), text: curlOf(asked, input, context), note: '' },
+      { title: t('console.api.request'), text: curlOf(op, input, context), note: '' },
     ],
   })
   try {
-    return result('good', 200, await answerOf(asked, input, context))
+    return result('good', 200, await answerOf(op, input, context))
   } catch (error) {
-    if (error instanceof InvalidInput) throw error // the form says it beside its fields
+    if (error instanceof InvalidInput) throw error // the form shows it beside its fields
     const failure = error instanceof NamedFailure ? contractAnswer(error) : error
     if (!(error instanceof NamedFailure) && !(error instanceof RescodeError)) throw error
     const refused = failure as RescodeError
@@ -124,7 +124,7 @@ async function send(context: PageContext): Promise<OneTimeResult> {
   }
 }
 
-/** Read letter by letter. */
+/** Fields that are not trimmed. */
 const secrets = () =>
   ALL_ACTIONS.flatMap((action) => fieldsOf(action).flatMap(({ name, secret }) => (secret ? [name] : [])))
 
@@ -145,7 +145,7 @@ export const api: Section = {
           name: 'part',
           label: t('console.api.part'),
           kind: 'choice',
-          choices: [...new Set([...ASKED.values()].map(partOf))].map((part) => [part, part]),
+          choices: [...new Set([...OPERATIONS.values()].map(partOf))].map((part) => [part, part]),
         },
         {
           name: 'role',
@@ -155,14 +155,14 @@ export const api: Section = {
         },
       ],
       read: async ({ t, fields }) => {
-        const all = [...ASKED.values()].filter(
-          (asked) => (fields.part ?? partOf(asked)) === partOf(asked) && (fields.role ?? asked.role) === asked.role,
+        const all = [...OPERATIONS.values()].filter(
+          (op) => (fields.part ?? partOf(op)) === partOf(op) && (fields.role ?? op.role) === op.role,
         )
-        const rows = all.map((asked) => [
-          link(titleOf(asked, t), at('api', asked.id)),
-          code(written(asked)),
-          text(roleText(asked.role, t)),
-          asked.command ? code(`gatehouse ${asked.command}`) : text('–'),
+        const rows = all.map((op) => [
+          link(titleOf(op, t), at('api', op.id)),
+          code(requestLine(op)),
+          text(roleText(op.role, t)),
+          op.command ? code(`gatehouse ${op.command}`) : text('–'),
         ])
         const head = [t('console.api.operation'), t('console.api.request'), t('field.role'), t('console.api.command')]
         return { table: { head, rows, none: t('console.nothing_matches') }, next: null }
@@ -179,18 +179,18 @@ export const api: Section = {
       back: ({ params }) => at('api', params.operation ?? ''),
       confirm: async (context) => {
         const { t } = context
-        const asked = askedIn(context)
+        const op = operationIn(context)
         return {
-          about: titleOf(asked, t),
-          says: [...(asked.isPreview ? [] : [t(`action.${asked.id}.about`)]), t('console.api.really')],
+          about: titleOf(op, t),
+          says: [...(op.isPreview ? [] : [t(`action.${op.id}.about`)]), t('console.api.really')],
           facts: [
-            { name: t('console.api.request'), cells: [code(written(asked))] },
-            { name: t('field.role'), cells: [text(roleText(asked.role, t))] },
-            ...(asked.command ? [{ name: t('console.api.command'), cells: [code(`gatehouse ${asked.command}`)] }] : []),
-            { name: 'curl', cells: [code(curlOf(asked, {}, context))] },
+            { name: t('console.api.request'), cells: [code(requestLine(op))] },
+            { name: t('field.role'), cells: [text(roleText(op.role, t))] },
+            ...(op.command ? [{ name: t('console.api.command'), cells: [code(`gatehouse ${op.command}`)] }] : []),
+            { name: 'curl', cells: [code(curlOf(op, {}, context))] },
           ],
-          fields: fieldsOf(asked).flatMap(({ name }) =>
-            mayGive(asked, name, context.role) ? fieldFor(asked, name, context) : [],
+          fields: fieldsOf(op).flatMap(({ name }) =>
+            mayGive(op, name, context.role) ? fieldFor(op, name, context) : [],
           ),
           back: at('api'),
         }

@@ -11,7 +11,7 @@ export const SECTIONS: readonly Section[] = [
   sectionOf('grants'),
   sectionOf('partners'),
   sectionOf('orders'),
-  // The page of one call tells more than its row: what is wrong with it, in words, and bodies as they came for a reason.
+  // The page of a call has more than its row: it explains what is wrong, and unmasks bodies for a reason.
   { ...sectionOf('traffic'), details: [entryPage], forms: [unmask] },
   sectionOf('jobs'),
   sectionOf('audit'),

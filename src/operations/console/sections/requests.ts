@@ -1,7 +1,7 @@
 import { parseInput } from '../../../platform/lib/json/input.ts'
 import { ifFound, noSuchPath } from '../../../platform/lib/web/rescode.ts'
 import { actionOf, rowsIn } from '../../actions/index.ts'
-import { explainRequest, oneRequest, withoutOthersWords } from '../../explain/index.ts'
+import { explainRequest, oneRequest, withoutPartnerTexts } from '../../explain/index.ts'
 import { tableOf } from '../action-values.ts'
 import type { PageContext, Section } from '../page-model.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
@@ -12,7 +12,7 @@ const MAX_EVENTS = 50
 const AUDIT = actionOf('GET /audit')
 export const EXPLAIN = actionOf('GET /explain')
 
-/** What is kept of a request by its id; undefined where nothing is. */
+/** Everything stored about a request; undefined if there is nothing. */
 export async function knownRequest(context: PageContext, id: string) {
   const [found = {}, audit] = await Promise.all([
     ifFound(explainRequest(context.deps, id)),
@@ -27,7 +27,7 @@ async function readOne(context: PageContext) {
   const id = parseInput(oneRequest, { request_id: params.request_id }).request_id
   const known = await knownRequest(context, id)
   if (!known) throw noSuchPath()
-  const found = mayDo(role, PERSONAL_DATA) ? known.found : withoutOthersWords(known.found)
+  const found = mayDo(role, PERSONAL_DATA) ? known.found : withoutPartnerTexts(known.found)
   const { facts, tables } = recordParts(EXPLAIN, { ...found }, context)
   return {
     title: t('console.explain.request', { id }),
@@ -35,13 +35,16 @@ async function readOne(context: PageContext) {
     ...(facts.length > 0 ? {} : { notice: t('console.explain.only_audit') }),
     tables: [
       ...tables,
-      { ...tableOf(AUDIT, AUDIT.list?.columns ?? [], known.events, context), title: t('console.explain.events') },
+      {
+        ...tableOf(AUDIT, AUDIT.list?.columns ?? [], known.events, context),
+        ...{ title: t('console.explain.events'), none: t('console.home.none') },
+      },
     ],
     actions: [],
   }
 }
 
-/** Without lists, so it is not in the navigation: lists and the search lead here. */
+/** Not in the navigation, as it has no lists: other lists and the search link here. */
 export const requests: Section = {
   id: 'requests',
   title: 'console.search.request',

@@ -122,7 +122,7 @@ const headersOf = (
 
 const reasonInput = z.object({ reason: readingReason })
 
-/** The bodies as they came, secrets masked; who asked and why is kept first. */
+/** Shows bodies with personal data, but without secrets, after recording who asked and why. */
 export const unmask: FormPage = {
   path: '/traffic/:partner_id/:kind/:id/unmask',
   operation: PERSONAL_DATA,

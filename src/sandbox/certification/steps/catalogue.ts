@@ -6,7 +6,7 @@ import type { StepContext } from '../step-context.ts'
 import { checkDated } from './order.ts'
 import { defineStep } from './step.ts'
 
-/** The products that the run is about. */
+/** All products of the run. */
 export const productPull = defineStep({
   id: 'product-pull',
   kind: 'call',
@@ -17,7 +17,7 @@ export const productPull = defineStep({
     const result = await context.call('product-pull', { method: 'multi', partnerDealIds: wanted })
     if (result.outcome !== 'success') return
     await checkFound(context, wanted, result.answer.body)
-    // Said here: order-reschedule comes late, and another product needs a new run.
+    // Checked this early because order-reschedule comes late, and choosing another product needs a new run.
     const main = result.answer.body.find(({ partnerDealId }) => partnerDealId === context.choice.products.main)
     if (main && offers(context.choice, 'order-reschedule')) await checkDated(context, main.useDateMode !== OPEN_DATE)
   },
@@ -34,7 +34,7 @@ export const poiPull = defineStep({
   },
 })
 
-/** A week from the travel date on. */
+/** The week from the travel date on. */
 export const priceCalendar = defineStep({
   id: 'price-calendar',
   kind: 'call',
@@ -42,13 +42,13 @@ export const priceCalendar = defineStep({
   expects: { 'not-empty': 'error', 'in-range': 'error', 'product-found': 'error' },
   async perform(context) {
     const { main } = context.choice.products
-    const asked = pricesRequest(context)
-    const result = await context.call('price-calendar', asked)
+    const request = pricesRequest(context)
+    const result = await context.call('price-calendar', request)
     if (result.outcome !== 'success') return
     await checkNotEmpty(context, result.answer.body)
     const days = result.answer.body.map(({ date }) => date)
-    await checkRange(context, 'date', days, asked)
-    // Only the first one is named: there may be thousands.
+    await checkRange(context, 'date', days, request)
+    // Names only the first wrong one: there may be thousands.
     const index = result.answer.body.findIndex(({ partnerDealId }) => partnerDealId !== main)
     const actual = result.answer.body[index]?.partnerDealId ?? main
     const path = index < 0 ? 'body' : `body[${index}].partnerDealId`
@@ -56,19 +56,19 @@ export const priceCalendar = defineStep({
   },
 })
 
-/** Asked for synchronously (asyncType 0); "will follow" (999) is accepted. */
+/** Asks for an immediate response (asyncType 0), but accepts "will follow" (999). */
 export const levelPriceCalendar = defineStep({
   id: 'level-price-calendar',
   kind: 'call',
   needs: ['level-price-calendar'],
   expects: { 'not-empty': 'error', 'in-range': 'error' },
   async perform(context) {
-    const asked = levelPricesRequest(context)
-    const result = await context.call('level-price-calendar', asked, { codes: [200, 999] })
+    const request = levelPricesRequest(context)
+    const result = await context.call('level-price-calendar', request, { codes: [200, 999] })
     if (result.outcome !== 'success') return
     await checkNotEmpty(context, result.answer.body)
     const days = result.answer.body.map(({ priceDate }) => priceDate)
-    await checkRange(context, 'priceDate', days, asked)
+    await checkRange(context, 'priceDate', days, request)
   },
 })
 

@@ -10,20 +10,20 @@ import { defineStep, type Step } from './step.ts'
 
 type Options = Omit<CallOptions, 'cause'> & Expectation
 
-/** A call that changes nothing at the partner, of an interface that belongs to a function. */
-interface Reading {
+/** A call that changes nothing at the partner. */
+interface ReadOnlyCall {
   readonly needs: FunctionId & InterfaceName
-  /** The codes of a right answer. */
+  /** The codes of a correct response. */
   readonly codes: Codes
   /** The returned function sends the same body each time. */
   readonly call: (context: StepContext) => (options: Options) => Promise<CallResult<unknown>>
 }
 
-const reading = <Name extends FunctionId & InterfaceName>(
+const readOnlyCall = <Name extends FunctionId & InterfaceName>(
   needs: Name,
   codes: Codes,
   bodyOf: (context: StepContext) => RequestOf<Name>,
-): Reading => ({
+): ReadOnlyCall => ({
   needs,
   codes,
   call: (context) => {
@@ -33,49 +33,49 @@ const reading = <Name extends FunctionId & InterfaceName>(
 })
 
 /**
- * The first of these that the partner offers is called. Order query, which every partner offers, comes last: it asks
- * about an order that does not exist, so only the text of the answer distinguishes a refusal from "no such order".
- * Heartbeats are not used, because programs answer them to anybody.
+ * The first of these that the partner offers is used. Order query, which every partner offers, comes last: it asks
+ * about an order that does not exist, so only the text of the response distinguishes a refusal from "no such order".
+ * Heartbeats are not used, because programs answer them whoever asks.
  */
-const READINGS: readonly Reading[] = [
-  reading('product-pull', [200], ({ choice }) => ({
+const READ_ONLY_CALLS: readonly ReadOnlyCall[] = [
+  readOnlyCall('product-pull', [200], ({ choice }) => ({
     method: 'multi' as const,
     partnerDealIds: [choice.products.main],
   })),
-  reading('price-calendar', [200], pricesRequest),
-  reading('level-price-calendar', [200, 999], levelPricesRequest),
-  reading('poi-pull', [200], () => firstPlacesRequest),
-  reading('balance-query', [200], ({ choice }) => ({ partnerDealIds: [choice.products.main] })),
-  reading('order-query', 'failure', ({ deps: { config } }) => ({
+  readOnlyCall('price-calendar', [200], pricesRequest),
+  readOnlyCall('level-price-calendar', [200, 999], levelPricesRequest),
+  readOnlyCall('poi-pull', [200], () => firstPlacesRequest),
+  readOnlyCall('balance-query', [200], ({ choice }) => ({ partnerDealIds: [choice.products.main] })),
+  readOnlyCall('order-query', 'failure', ({ deps: { config } }) => ({
     orderId: newOrderId(config.ORDER_ID_BITS),
     partnerOrderId: '',
   })),
 ]
 
 /**
- * Makes a call that is wrong in one way and has to be refused. The same call is made correctly before it: a partner that
- * refuses both has not told them apart. Nothing is tested where the correct one has no right code; what else is wrong with
- * its answer is a warning here, as the step of its interface is about that.
+ * Makes a forged call that has to be refused, after the same call made correctly: a partner that refuses both has not
+ * noticed the forgery. If the correct call does not get a suitable code, nothing is tested. Other problems of its
+ * response are only warnings here, because the interface has a step of its own.
  */
-const refuses = (forge: Forgery, id: Step['id']): Step =>
+const forgeryStep = (forge: Forgery, id: Step['id']): Step =>
   defineStep({
     id,
     kind: 'defence',
     needs: [],
     expects: REFUSAL_OF[forge].expects,
     async perform(context) {
-      const chosen = READINGS.find(({ needs }) => offers(context.choice, needs))
+      const chosen = READ_ONLY_CALLS.find(({ needs }) => offers(context.choice, needs))
       if (!chosen) throw new Error('no chosen function only reads')
       const call = chosen.call(context)
-      const right = await call({ codes: chosen.codes, advisory: true })
-      const answered = right.outcome === 'pending' ? { code: right.code } : right.json
+      const genuine = await call({ codes: chosen.codes, advisory: true })
+      const answered = genuine.outcome === 'pending' ? { code: genuine.code } : genuine.json
       const definition = interfaceNamed(chosen.needs)
       if (!definition || !hasCode(definition, answered, chosen.codes)) throw new NothingTested()
-      const honest = right.outcome === 'failed' ? { honest: right.json } : {}
-      await call({ forge, refusal: { ...REFUSAL_OF[forge].refusal, ...honest } })
+      const genuineAnswer = genuine.outcome === 'failed' ? { genuineAnswer: genuine.json } : {}
+      await call({ forge, refusal: { ...REFUSAL_OF[forge].refusal, ...genuineAnswer } })
     },
   })
 
-export const wrongSignature = refuses('signature', 'wrong-signature')
-export const staleDate = refuses('date', 'stale-date')
-export const unknownClient = refuses('client', 'unknown-client')
+export const wrongSignature = forgeryStep('signature', 'wrong-signature')
+export const staleDate = forgeryStep('date', 'stale-date')
+export const unknownClient = forgeryStep('client', 'unknown-client')

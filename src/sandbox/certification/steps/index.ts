@@ -11,7 +11,7 @@ import * as refunds from './robustness/refunds.ts'
 import type { Step } from './step.ts'
 import * as vouchers from './vouchers.ts'
 
-/** Every step of the sandbox, in the order in which a run takes those that its choice needs. */
+/** Every step of the sandbox in order; a run has those that its choice needs. */
 export const STEPS: readonly Step[] = [
   catalogue.heartbeat,
   catalogue.productPull,
@@ -50,11 +50,14 @@ export const STEPS: readonly Step[] = [
   refunds.foreignCode,
 ]
 
-/** Whether the next step may begin after a step whose last attempt came out like this. */
+/** Whether the next step may begin after this outcome. */
 export const isDone = ({ advisory }: Step, outcome: Outcome | null): boolean =>
   outcome === 'passed' || (outcome === 'not_tested' && advisory === true)
 
 export const stepsFor = (choice: Choice): Step[] => STEPS.filter(({ needs }) => offers(choice, ...needs))
 
-/** The steps that a run began with: one added since would strand a run that passed; one that is gone is left out. */
+/**
+ * The steps that the run began with: a step added since would strand a run that has passed everything. Removed ones are
+ * left out.
+ */
 export const stepsOf = ({ steps }: RunRow): Step[] => steps.flatMap((id) => STEPS.find((step) => step.id === id) ?? [])

@@ -8,28 +8,28 @@ import type { StepContext } from '../step-context.ts'
 
 const bodyOf = (text: string): unknown => jsonFields(jsonIn(text)).body
 
-/** A field of a notice's body as text, with every digit of a long id; undefined when it is not there. */
+/** A field of a notice's body as text, long ids exact; undefined if it is missing. */
 export function fieldIn(text: string, field: string): string | undefined {
   const value = jsonFields(bodyOf(text))[field]
   return value === undefined ? undefined : String(value)
 }
 
-/** The field's text in each entry of a body that is a list (or a single entry). */
+/** The field as text from each entry of a body that is a list or a single entry. */
 export function fieldsIn(text: string, field: string): string[] {
   const body = bodyOf(text)
   const entries = Array.isArray(body) ? body : [body]
   return entries.flatMap((entry) => (jsonFields(entry)[field] === undefined ? [] : [String(jsonFields(entry)[field])]))
 }
 
-/** The entries of a list in a notice's body; none if it is not there. */
+/** The entries of a list in a notice's body; empty if it is missing. */
 export function listIn(text: string, field: string): readonly unknown[] {
   const value = jsonFields(bodyOf(text))[field]
   return Array.isArray(value) ? value : []
 }
 
 /**
- * What a notice is about if it names another order: that of an attempt before, or one that is not known. An id that was
- * rounded on the way means this order; the notice has been refused, and the step fails with it.
+ * Describes the order that a notice names, if it is another one, such as that of an earlier attempt. An id that was
+ * rounded on the way counts as this order: the notice was refused, and the step fails with that reason.
  */
 export function otherOrder(wanted: bigint, body: string): LocalizedText | undefined {
   const named = fieldIn(body, 'orderId')
@@ -39,24 +39,24 @@ export function otherOrder(wanted: bigint, body: string): LocalizedText | undefi
 
 export type Order = OutputOf<typeof createOrder>['order']
 
-/** The notices that steps wait for, whole and with everything that is known, for a person to copy and send. */
+/** Complete examples of the notices that steps wait for, to be copied and sent. */
 
 /** `status` of a voucher. */
 const UNUSED = 0
 const USED = 1
 
-/** Days until a voucher ends of which neither an end nor a travel date is known. */
-const SOME_DAYS = 365
+/** Validity of a voucher with neither an end nor a travel date. */
+const DEFAULT_VALIDITY_DAYS = 365
 
-export const wantedProductChange = ({ partner }: StepContext, partnerDealId: string, status: string): object => ({
+export const expectedProductChange = ({ partner }: StepContext, partnerDealId: string, status: string): object => ({
   partnerId: partner.partner_id,
   body: [{ partnerDealId, status: Number(status) }],
 })
 
-/** So many tickets of the order are used; all if left out. */
-export const wantedConsumption = ({ partner, deps }: StepContext, order: Order, used = order.quantity): object => {
+/** `used` tickets of the order are used, by default all. */
+export const expectedConsumption = ({ partner, deps }: StepContext, order: Order, used = order.quantity): object => {
   let counted = 0
-  const last = order.travel_date ?? addDays(beijingDate(deps.clock.now()), SOME_DAYS)
+  const last = order.travel_date ?? addDays(beijingDate(deps.clock.now()), DEFAULT_VALIDITY_DAYS)
   const voucherList = order.vouchers.map(({ voucher, quantity, invalid_at }) => {
     const status = counted < used ? USED : UNUSED
     counted += quantity
@@ -75,8 +75,8 @@ export const wantedConsumption = ({ partner, deps }: StepContext, order: Order, 
   }
 }
 
-/** The tickets of the order are issued, one code each. */
-export const wantedPay = ({ partner }: StepContext, order: Order): object => ({
+/** All tickets of the order are issued, with one code each. */
+export const expectedPay = ({ partner }: StepContext, order: Order): object => ({
   partnerId: partner.partner_id,
   issueType: 1,
   code: 200,
@@ -91,7 +91,7 @@ export const wantedPay = ({ partner }: StepContext, order: Order): object => ({
   },
 })
 
-export const wantedApproval = ({ partner, deps }: StepContext, order: Order, refundId: string): object => ({
+export const expectedApproval = ({ partner, deps }: StepContext, order: Order, refundId: string): object => ({
   partnerId: partner.partner_id,
   code: 200,
   describe: 'success',

@@ -4,15 +4,15 @@ import { jsonFields } from '../../../ticketing/interfaces/index.ts'
 import { PATH } from '../../../ticketing/mws-wire/index.ts'
 import { showOrder } from '../../../ticketing/orders/index.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
-import { fieldIn, fieldsIn, listIn, otherOrder, wantedConsumption, wantedProductChange } from './notice-body.ts'
+import { expectedConsumption, expectedProductChange, fieldIn, fieldsIn, listIn, otherOrder } from './notice-body.ts'
 import { defineStep } from './step.ts'
 import { BUY_CHECKS, buyTestOrder } from './test-order.ts'
 import { checkKnownVouchers, lacksVouchers } from './vouchers.ts'
 
-/** Products that are named of a notice about others. */
+/** How many products are named, if a notice is about others. */
 const MAX_NAMED = 5
 
-/** "Information changed": the value for a script to send where any status is accepted. */
+/** "Information changed". Any status is accepted; scripts send this one. */
 const CHANGED = '2'
 
 /** Any change of the main product; the platform pulls the product afterwards. */
@@ -26,8 +26,8 @@ export const productChange = defineStep({
     await waitForNotice(context, {
       path: MOUNT + PATH.dealChange,
       about: { partnerDealId: main, status: CHANGED },
-      notice: wantedProductChange(context, main, CHANGED),
-      concernsOther: (body) => {
+      notice: expectedProductChange(context, main, CHANGED),
+      otherSubject: (body) => {
         const named = fieldsIn(body, 'partnerDealId')
         if (named.length === 0 || named.includes(main)) return undefined
         return localized('other-product', { said: named.slice(0, MAX_NAMED).join(', '), wanted: main })
@@ -38,15 +38,15 @@ export const productChange = defineStep({
 
 const USED = '1'
 
-/** Whether a notice names codes, and none of them as used. */
-const marksNone = (body: string): boolean => {
+/** The notice lists codes, but marks none of them as used. */
+const marksNoneUsed = (body: string): boolean => {
   const codes = ['voucherList', 'credentialList'].flatMap((field) => listIn(body, field))
   return codes.length > 0 && !codes.some((code) => String(jsonFields(code).status) === USED)
 }
 
 /**
- * All tickets of the order are used at the gate; the partner says so with cumulative quantities, at once or ticket by
- * ticket. Each attempt has an order of its own, so that no notice of before decides it.
+ * All tickets of the order are used at the gate; the partner reports cumulative quantities, all at once or ticket by
+ * ticket. Each attempt buys a new order, so that earlier notices cannot complete it.
  */
 export const consumption = defineStep({
   id: 'consumption',
@@ -66,14 +66,14 @@ export const consumption = defineStep({
         quantity: String(quantity),
         usedQuantity: String(quantity),
       },
-      notice: wantedConsumption(context, bought),
-      concernsOther: (body) => otherOrder(orderId, body),
+      notice: expectedConsumption(context, bought),
+      otherSubject: (body) => otherOrder(orderId, body),
       stillMissing: (body) => {
         const [used = 0, refunded = 0] = ['usedQuantity', 'refundedQuantity'].map((field) =>
           Number(fieldIn(body, field)),
         )
         if (used + refunded >= quantity) return undefined
-        const isUnmarked = bought.vouchers.length === quantity && used > 0 && marksNone(body)
+        const isUnmarked = bought.vouchers.length === quantity && used > 0 && marksNoneUsed(body)
         return localized(isUnmarked ? 'partly-used-unmarked' : 'partly-used', {
           used: `${used}`,
           quantity: `${quantity}`,

@@ -31,8 +31,8 @@ export const orderCreate = defineStep({
 })
 
 /**
- * After a lost answer the platform asks again and must get the same order. The step's own order is the main one from
- * then on: a partner that failed this once has two orders for the old one.
+ * After a lost response the platform repeats the call and must get the same order. This step's order becomes the main
+ * one: a partner that failed this step before has two orders for the old one.
  */
 export const orderCreateAgain = defineStep({
   id: 'order-create-again',
@@ -48,7 +48,7 @@ export const orderCreateAgain = defineStep({
   },
 })
 
-/** Sold out: the partner answers with a failure, by contract 420, and there is no order. */
+/** The partner has to answer with a failure, by contract 420, and create no order. */
 export const soldOut = defineStep({
   id: 'sold-out',
   kind: 'defence',
@@ -60,7 +60,7 @@ export const soldOut = defineStep({
   },
 })
 
-/** The order is paid, has the ordered quantity and the issued codes, and nothing of it is used. */
+/** The partner has to report the order as paid and unused, with its quantity and the issued codes. */
 export const orderQuery = defineStep({
   id: 'order-query',
   kind: 'call',
@@ -70,18 +70,18 @@ export const orderQuery = defineStep({
     const order = await unusedOrder(context)
     const body = await queryTestOrder(context, order)
     if (!body) return
-    const { orderStatus, ...said } = body
+    const { orderStatus, ...answer } = body
     const status = { path: 'body.orderStatus', expected: String(ORDER_STATUS.issued), actual: String(orderStatus) }
     await context.check('order-status', orderStatus === ORDER_STATUS.issued, status)
-    await checkQuantities(context, said, { orderQuantity: order.quantity, usedQuantity: 0, refundedQuantity: 0 })
-    const reported = codesIn(said.voucherList, said.credentialList)
-    await checkReportedVouchers(context, order, { ...said, reported, used: said.usedQuantity })
+    await checkQuantities(context, answer, { orderQuantity: order.quantity, usedQuantity: 0, refundedQuantity: 0 })
+    const reported = codesIn(answer.voucherList, answer.credentialList)
+    await checkReportedVouchers(context, order, { ...answer, reported, used: answer.usedQuantity })
   },
 })
 
 /**
- * An id beyond 2^53, which doubles cannot give back. Only warnings: where live ids are that large (ORDER_ID_BITS 63),
- * those of all other steps are too, and fail them.
+ * An id beyond 2^53, which doubles round. Only warns: where live ids are that large (ORDER_ID_BITS 63), so are those of
+ * all other steps, which then fail.
  */
 export const largeOrderId = defineStep({
   id: 'large-order-id',
@@ -121,7 +121,7 @@ export const orderCloseAgain = defineStep({
   },
 })
 
-/** 598 at first; then the platform asks until the tickets are issued, or a pay notice comes. */
+/** First 598; then the platform queries until the tickets are issued, or a pay notice arrives. */
 export const orderPayLater = defineStep({
   id: 'order-pay-later',
   kind: 'call',
@@ -129,7 +129,7 @@ export const orderPayLater = defineStep({
   expects: BUY_CHECKS,
   async perform(context) {
     const { main, later = main } = context.choice.products
-    // A partner that issues all tickets later pays the main order like this.
+    // For a partner that always issues later, the main order is paid here.
     const orderId = offers(context.choice, 'pay-at-once')
       ? (await createTestOrder(context, 'later', later)).order_id
       : await unpaidOrder(context)
@@ -140,14 +140,14 @@ export const orderPayLater = defineStep({
 /** rescheduleType: the visitor asked for it. */
 const WHOLE_ORDER = 1
 
-/** Only an order for a day can be moved to another one. */
+/** Only an order for a certain day can be rescheduled. */
 export const checkDated = (context: StepContext<'dated-product'>, isDated: boolean): Promise<boolean> =>
   context.check('dated-product', isDated, {
     expected: 'useDateMode ≥ 1',
     actual: isDated ? 'useDateMode ≥ 1' : 'useDateMode 0',
   })
 
-/** The whole order moves by a week: most sellers ask the same price on the same weekday. */
+/** Moves the whole order by a week: most sellers charge the same on the same weekday. */
 export const orderReschedule = defineStep({
   id: 'order-reschedule',
   kind: 'call',
@@ -169,10 +169,10 @@ export const orderReschedule = defineStep({
     const result = await context.call('order-reschedule', body, { orderId })
     if (result.outcome !== 'success') return
     const { rescheduleNo, successCount } = result.answer.body
-    await context.check('reschedule-count', successCount === quantity && rescheduleNo === body.rescheduleNo, {
-      path: rescheduleNo === body.rescheduleNo ? 'body.successCount' : 'body.rescheduleNo',
-      expected: rescheduleNo === body.rescheduleNo ? String(quantity) : body.rescheduleNo,
-      actual: rescheduleNo === body.rescheduleNo ? String(successCount) : rescheduleNo,
-    })
+    const [path, expected, actual] =
+      rescheduleNo === body.rescheduleNo
+        ? ['body.successCount', String(quantity), String(successCount)]
+        : ['body.rescheduleNo', body.rescheduleNo, rescheduleNo]
+    await context.check('reschedule-count', actual === expected, { path, expected, actual })
   },
 })

@@ -9,19 +9,19 @@ import type { OrderRole } from '../run-store.ts'
 import type { RunDeps } from '../running-attempts.ts'
 import type { StepContext } from '../step-context.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
-import { fieldIn, otherOrder, wantedApproval } from './notice-body.ts'
+import { expectedApproval, fieldIn, otherOrder } from './notice-body.ts'
 import { defineStep } from './step.ts'
 import { BUY_CHECKS, buyTestOrder, checkQuantities, queryTestOrder } from './test-order.ts'
 
 const REFUND_CHECKS = { ...BUY_CHECKS, 'refund-state': 'error' } as const
-type Refunding = StepContext<keyof typeof REFUND_CHECKS>
+type RefundContext = StepContext<keyof typeof REFUND_CHECKS>
 
 const REFUNDED: readonly RefundState[] = ['refunded']
-/** Under review, or decided already: a partner may decide before we look. */
-export const ASKED: readonly RefundState[] = ['reviewing', 'refunded', 'refused']
+/** A partner may have decided before we look. */
+export const REVIEWING_OR_DECIDED: readonly RefundState[] = ['reviewing', 'refunded', 'refused']
 
-/** Codes for a refund that exists already: done now or before, under review, or a refusal of the contract. */
-const REPEATED = [200, 601, 602, 604, 606, 607, 699]
+/** Codes for a repeated refund: done now or before, under review, or one of the contract's refusals. */
+const REPEATED_REFUND_CODES = [200, 601, 602, 604, 606, 607, 699]
 
 export const refundAtOnce = defineStep({
   id: 'refund-at-once',
@@ -29,7 +29,7 @@ export const refundAtOnce = defineStep({
   needs: ['refund-at-once'],
   expects: REFUND_CHECKS,
   async perform(context) {
-    await askForRefund(context, 'refund', context.choice.products.main, REFUNDED, {})
+    await requestRefund(context, 'refund', context.choice.products.main, REFUNDED)
   },
 })
 
@@ -39,12 +39,11 @@ export const refundAfterReview = defineStep({
   needs: ['refund-after-review'],
   expects: REFUND_CHECKS,
   async perform(context) {
-    const { main, review = main } = context.choice.products
-    await askForRefund(context, 'review', review, ASKED, { codes: [602] })
+    await requestReviewedRefund(context, 'review')
   },
 })
 
-/** The partner approves the refund under review. */
+/** The partner has to approve the refund that is under review. */
 export const refundNotice = defineStep({
   id: 'refund-notice',
   kind: 'notice',
@@ -57,8 +56,8 @@ export const refundNotice = defineStep({
     await waitForNotice(context, {
       path: MOUNT + PATH.refund,
       about: { code: '200', orderId: String(orderId), partnerOrderId: order.partner_order_id ?? '', refundId },
-      notice: wantedApproval(context, order, refundId),
-      concernsOther: (body, accepted) => {
+      notice: expectedApproval(context, order, refundId),
+      otherSubject: (body, accepted) => {
         const other = otherOrder(orderId, body)
         const named = fieldIn(body, 'refundId')
         if (other || !accepted || named === refundId) return other
@@ -71,8 +70,8 @@ export const refundNotice = defineStep({
 })
 
 /**
- * After a lost answer the platform sends the same refundId again, which must not refund twice. A second refund, under an
- * id of its own, refunds another ticket. The step makes an order of its own: the numbers of one that failed stay wrong.
+ * After a lost response the platform repeats the same refundId, which must not refund twice. A second refund with a new
+ * id must refund another ticket. Each attempt buys a new order, because the quantities of a failed one stay wrong.
  */
 export const refundAgain = defineStep({
   id: 'refund-again',
@@ -80,14 +79,13 @@ export const refundAgain = defineStep({
   needs: [],
   expects: { ...REFUND_CHECKS, quantities: 'error' },
   async perform(context) {
-    const { main, review = main } = context.choice.products
     const orderId = offers(context.choice, 'refund-at-once')
-      ? await askForRefund(context, 'refund-twice', main, REFUNDED, {})
-      : await askForRefund(context, 'refund-twice', review, ASKED, { codes: [602] })
-    // Whatever the answer is, the order query shows whether money was refunded twice.
-    await context.repeat('order-refund', orderId, { codes: REPEATED, usual: [200, 601, 602] })
+      ? await requestRefund(context, 'refund-twice', context.choice.products.main, REFUNDED)
+      : await requestReviewedRefund(context, 'refund-twice')
+    // Whatever the response is, order query shows whether money was refunded twice.
+    await context.repeat('order-refund', orderId, { codes: REPEATED_REFUND_CODES, usual: [200, 601, 602] })
     await checkRefunded(context, orderId)
-    // Another refund of the same order is not the first one again.
+    // Another refund of the same order must not be taken for a repeat of the first.
     const { order } = await showOrder(context.deps, orderId)
     const [first, ...others] = order.refunds
     if (first?.state !== 'refunded' || others.length > 0 || order.state !== 'paid') return
@@ -97,14 +95,14 @@ export const refundAgain = defineStep({
   },
 })
 
-/** The partner's count of refunded tickets is ours. */
+/** The partner has to report as many refunded tickets as we know of. */
 async function checkRefunded(context: StepContext<'quantities'>, orderId: bigint): Promise<void> {
   const { order } = await showOrder(context.deps, orderId)
-  const said = await queryTestOrder(context, order)
-  if (said) await checkQuantities(context, said, { refundedQuantity: order.refunded_quantity })
+  const reported = await queryTestOrder(context, order)
+  if (reported) await checkQuantities(context, reported, { refundedQuantity: order.refunded_quantity })
 }
 
-/** The platform has refunded by itself (refundMessageType 1) and tells it. */
+/** The platform informs the partner of a refund that it made itself (refundMessageType 1). */
 export const refundedMessage = defineStep({
   id: 'refunded-message',
   kind: 'call',
@@ -118,32 +116,36 @@ export const refundedMessage = defineStep({
 })
 
 /**
- * The first attempt takes the order of the step before, unless its refund was refused, which is final; later ones have
- * their own, so that no notice of before decides them.
+ * The first attempt uses the order of the previous step, unless its refund was refused, which is final. Later attempts
+ * buy a new one, so that earlier notices cannot complete them.
  */
-async function orderUnderReview(context: Refunding): Promise<bigint> {
+async function orderUnderReview(context: RefundContext): Promise<bigint> {
   const orderId = await context.orderOf('review')
   const [refund] = (await showOrder(context.deps, orderId)).order.refunds
   if (context.number === 1 && refund && refund.state !== 'refused') return orderId
-  const { main, review = main } = context.choice.products
-  return askForRefund(context, 'review', review, ASKED, { codes: [602] })
+  return requestReviewedRefund(context, 'review')
 }
 
-/** Buys an order and asks for a refund of one ticket (or all, if it must), so that a second one shows. */
-async function askForRefund(
-  context: Refunding,
+function requestReviewedRefund(context: RefundContext, role: OrderRole): Promise<bigint> {
+  const { main, review = main } = context.choice.products
+  return requestRefund(context, role, review, REVIEWING_OR_DECIDED, { codes: [602] })
+}
+
+/** Buys an order and requests a refund of one ticket (of all, if partial refunds are impossible). */
+async function requestRefund(
+  context: RefundContext,
   role: OrderRole,
   partnerDealId: string,
   states: readonly RefundState[],
-  expectation: Expectation,
+  expectation: Expectation = {},
 ): Promise<bigint> {
   const { order_id, quantity } = await buyTestOrder(context, role, partnerDealId)
   const { partner_id: partnerId } = context.partner
   const product = await findProduct(context.deps.db, { partnerId, partnerDealId })
   const partly = product?.details.partlyRefund === true && quantity > 1
   const input = refundOrder.input.parse({ order_id, ...(partly ? { quantity: 1 } : {}) })
-  const ask = (deps: RunDeps) => refundOrder(deps, input, context.cause)
-  await context.operate('order-refund', ask, expectation)
+  const refund = (deps: RunDeps) => refundOrder(deps, input, context.cause)
+  await context.operate('order-refund', refund, expectation)
   await checkRefund(context, order_id, states)
   return order_id
 }
@@ -157,7 +159,7 @@ export async function checkRefund(
   const passed = refund !== undefined && states.includes(refund.state)
   const [expected = ''] = states
   const actual = refund?.state ?? localized('none')
-  // Without an answer of the partner the reason is ours; the log has it with the call, redacted.
+  // Without a decision code the reason is our own; the log shows it with the call, redacted.
   const reason = refund?.decision_code === null ? null : refund?.reason
   const stateAndReason = reason ? localized('state-and-reason', { state: actual, reason }) : actual
   await context.check('refund-state', passed, { expected, actual: stateAndReason })

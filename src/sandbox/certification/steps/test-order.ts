@@ -7,39 +7,38 @@ import type { Expectation } from '../../checks/index.ts'
 import { type OrderOptions, runOrderInput } from '../order-input.ts'
 import { linkedOrders, type OrderRole } from '../run-store.ts'
 import type { StepContext } from '../step-context.ts'
-import { announceWaiting, askUntil, failRefused, NOTICE_CHECKS, watchNotices } from '../step-notices.ts'
-import { type Order, otherOrder, wantedPay } from './notice-body.ts'
+import { announceWaiting, failRefused, NOTICE_CHECKS, pollUntil, watchNotices } from '../step-notices.ts'
+import { expectedPay, type Order, otherOrder } from './notice-body.ts'
 
-/** Ids beyond 2^53, which a program that reads ids as doubles rounds. */
+/** Ids beyond 2^53, which programs that read ids as doubles will round. */
 export const LARGE_ID_BITS = 63
 
 export const CREATE_CHECKS = { 'order-state': 'error', 'distinct-orders': 'warning' } as const
-/** The checks of buyTestOrder and unusedOrder; a partner that issues tickets later may send a notice. */
+/** The checks of buyTestOrder and unusedOrder; a partner that issues tickets later may send a pay notice. */
 export const BUY_CHECKS = { ...CREATE_CHECKS, ...NOTICE_CHECKS } as const
 
-type Creating = StepContext<keyof typeof CREATE_CHECKS>
-type Paying = StepContext<'order-state' | 'notice-accepted' | 'notice-arrived'>
-type Buying = StepContext<keyof typeof BUY_CHECKS>
+type CreateContext = StepContext<keyof typeof CREATE_CHECKS>
+type PayContext = StepContext<'order-state' | 'notice-accepted' | 'notice-arrived'>
+type BuyContext = StepContext<keyof typeof BUY_CHECKS>
 
-/** Creates an order by the platform's operation; `expectation` has the codes where it has to be refused. */
+/** Creates an order with the platform's own operation. With `codes` the order has to be refused. */
 export async function createTestOrder(
-  context: Creating,
+  context: CreateContext,
   role: OrderRole,
   partnerDealId: string,
-  { idBits, quantity, prices, ...expectation }: Expectation & OrderOptions = {},
+  options: Expectation & OrderOptions = {},
 ): Promise<Order> {
-  const options = { ...(idBits && { idBits }), ...(quantity && { quantity }), ...(prices && { prices }) }
   const input = await runOrderInput(context, role, partnerDealId, options)
   const create = (inside: StepContext['deps']) => createOrder(inside, input, context.cause, 'test-run')
-  const { order } = (await context.operate('order-create', create, expectation)).result
-  const expected = expectation.codes ? 'create_failed' : 'created'
+  const { order } = (await context.operate('order-create', create, options)).result
+  const expected = options.codes ? 'create_failed' : 'created'
   await context.require('order-state', order.state === expected, { expected, actual: order.state })
   await warnOfSharedId(context, order)
   return order
 }
 
-/** Two orders of a run with one partnerOrderId: the partner has taken them for the same one. */
-async function warnOfSharedId(context: Creating, { order_id, partner_order_id: id }: Order): Promise<void> {
+/** Two orders of a run with one partnerOrderId: the partner took them for the same order. */
+async function warnOfSharedId(context: CreateContext, { order_id, partner_order_id: id }: Order): Promise<void> {
   const others = await storedOrders(context.deps.db, await linkedOrders(context.deps.db, context.runId))
   const same = others.find((other) => other.order_id !== order_id && other.partner_order_id === id)
   if (id === null || !same) return
@@ -47,22 +46,22 @@ async function warnOfSharedId(context: Creating, { order_id, partner_order_id: i
   await context.check('distinct-orders', false, { path: 'body.partnerOrderId', actual })
 }
 
-/** The main order if it can still be paid, else a new one: an earlier attempt may have paid it. */
-export async function unpaidOrder(context: Creating): Promise<bigint> {
+/** The main order, or a new one if an earlier attempt has paid it. */
+export async function unpaidOrder(context: CreateContext): Promise<bigint> {
   const orderId = await context.orderOf('main')
   const { order } = await showOrder(context.deps, orderId)
   if (order.state === 'created') return orderId
   return (await createTestOrder(context, 'main', context.choice.products.main)).order_id
 }
 
-/** How often the platform asks whether the tickets are there: often at first, then now and then. */
+/** The platform queries for tickets often at first, then less often. */
 const ASK_OFTEN_S = 30
 export const ASK_EVERY_MS = 2_000
 const ASK_LATER_EVERY_S = 15
-const LOOK_EVERY_MS = 500
+const POLL_MS = 500
 
-/** Pays an order. After 598 the platform asks until the tickets are issued, or the partner sends a pay notice. */
-export async function payTestOrder(context: Paying, orderId: bigint, expectation: Expectation = {}) {
+/** Pays an order. After 598 it waits until a query shows the tickets as issued, or the partner sends a pay notice. */
+export async function payTestOrder(context: PayContext, orderId: bigint, expectation: Expectation) {
   const pay = (deps: StepContext['deps']) => payOrder(deps, orderId, context.cause)
   const { result, answer } = await context.operate('order-pay', pay, expectation)
   const order = result.order.state === 'paying' ? await issuedLater(context, result.order) : result.order
@@ -70,7 +69,7 @@ export async function payTestOrder(context: Paying, orderId: bigint, expectation
   return { order, answer }
 }
 
-async function issuedLater(context: Paying, paying: Order): Promise<Order> {
+async function issuedLater(context: PayContext, paying: Order): Promise<Order> {
   const { order_id: orderId, partner_order_id: partnerOrderId } = paying
   const { deps, noticeTimeoutS } = context
   const isPaying = async () => (await showOrder(deps, orderId)).order.state === 'paying'
@@ -78,11 +77,11 @@ async function issuedLater(context: Paying, paying: Order): Promise<Order> {
   await announceWaiting(context, {
     path,
     about: { orderId: String(orderId), partnerOrderId: partnerOrderId ?? '' },
-    notice: wantedPay(context, paying),
+    notice: expectedPay(context, paying),
   })
   const notices = watchNotices(context, {
     path,
-    concernsOther: (body) => otherOrder(orderId, body),
+    otherSubject: (body) => otherOrder(orderId, body),
     // A notice may say that the codes come later (asyReturnVoucher), so the state of the order decides.
     stillMissing: async () => ((await isPaying()) ? localized('codes-follow') : undefined),
   })
@@ -90,17 +89,17 @@ async function issuedLater(context: Paying, paying: Order): Promise<Order> {
   const since = deps.clock.now()
   let next = addSeconds(since, ASK_EVERY_MS / 1_000)
   const isIssued = async (): Promise<boolean> => {
-    if (await notices.look()) return true
+    if (await notices.poll()) return true
     const now = deps.clock.now()
     if (now < next) return false
     next = addSeconds(now, now < addSeconds(since, ASK_OFTEN_S) ? ASK_EVERY_MS / 1_000 : ASK_LATER_EVERY_S)
-    // A notice that was refused is to be corrected, even where order query has brought the tickets.
+    // A refused notice has to be corrected, even if order query has brought the tickets.
     const { order } = (await context.operate('order-query', ask)).result
     return order.state !== 'paying' && notices.lastRefused() === undefined
   }
-  const issued = await askUntil(context, noticeTimeoutS, isIssued, LOOK_EVERY_MS)
-  // A notice may have come during the last query.
-  if (!(await notices.look())) await failRefused(context, notices)
+  const issued = await pollUntil(context, noticeTimeoutS, isIssued, POLL_MS)
+  // A notice may have arrived during the last query.
+  if (!(await notices.poll())) await failRefused(context, notices)
   if (!issued) {
     const actual = localized('no-pay-notice', { seconds: String(noticeTimeoutS) })
     await context.require('notice-arrived', false, { expected: `POST ${path}`, actual })
@@ -108,32 +107,32 @@ async function issuedLater(context: Paying, paying: Order): Promise<Order> {
   return (await showOrder(deps, orderId)).order
 }
 
-/** What the partner says about an order; undefined where the query was no success. */
+/** The partner's description of an order; undefined if the query failed. */
 export async function queryTestOrder(context: StepContext, order: Order) {
   const { order_id: orderId, partner_order_id } = order
   const result = await context.call('order-query', { orderId, partnerOrderId: partner_order_id ?? '' }, { orderId })
   return result.outcome === 'success' ? result.answer.body : undefined
 }
 
-/** Numbers of tickets, as the partner says them and as we know them. */
+/** Compares ticket quantities reported by the partner with ours. */
 export async function checkQuantities<Name extends string>(
   context: StepContext<'quantities'>,
-  said: Readonly<Record<NoInfer<Name>, number>>,
+  reported: Readonly<Record<NoInfer<Name>, number>>,
   known: Readonly<Record<Name, number>>,
 ): Promise<void> {
   for (const field of Object.keys(known) as Name[]) {
-    const [actual, expected] = [said[field], known[field]]
+    const [actual, expected] = [reported[field], known[field]]
     const details = { path: `body.${field}`, expected: String(expected), actual: String(actual) }
     await context.check('quantities', actual === expected, details)
   }
 }
 
-/** Tickets at once or later: for steps that are about something else. */
+/** For steps that do not care whether tickets are issued at once or later. */
 export const ANY_PAYMENT: Expectation = { codes: [200, 598] }
 
-/** Created and paid. */
+/** Creates and pays an order. */
 export async function buyTestOrder(
-  context: Buying,
+  context: BuyContext,
   role: OrderRole,
   partnerDealId: string,
   options: OrderOptions = {},
@@ -143,9 +142,10 @@ export async function buyTestOrder(
 }
 
 /**
- * The main order if nothing of it is used or refunded, else a new one: a partner may have used some before their step.
+ * The main order, or a new one if any of its tickets are used or refunded: a partner may have done so before their
+ * step.
  */
-export async function unusedOrder(context: Buying): Promise<Order> {
+export async function unusedOrder(context: BuyContext): Promise<Order> {
   const { order } = await showOrder(context.deps, await context.orderOf('main'))
   if (order.state === 'paid' && order.used_quantity === 0 && order.refunded_quantity === 0) return order
   return buyTestOrder(context, 'main', context.choice.products.main)

@@ -3,7 +3,7 @@ import { DAY_S, fromEpochMilliseconds } from '../../../platform/lib/clock.ts'
 import type { InputOf } from '../../../platform/lib/json/input.ts'
 import type { createOrder } from '../../../ticketing/orders/index.ts'
 
-/** What all invented persons share. */
+/** Shared by all made-up visitors. */
 const TESTER = {
   name: '测试游客',
   pinyin: 'Ceshi Youke',
@@ -12,18 +12,18 @@ const TESTER = {
   address: '杭州市西湖区测试路 1 号',
 } as const
 
-/** Stands for a whole city: nobody's id card has it. */
+/** The code of a whole city, which no real id card has. */
 const DISTRICT = '110100'
 const FIRST_BIRTHDAY = Date.UTC(1980, 0, 1)
 const BIRTHDAYS = 7_000
-/** GB 11643: the weight of each digit, and the check digit by what is left of their sum. */
+/** GB 11643: the weight of each digit, and the check digits indexed by the weighted sum modulo 11. */
 const WEIGHTS = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2]
 const CHECK_DIGITS = '10X98765432'
 
 const ORDINALS = 1_000
 let next = randomInt(BIRTHDAYS * ORDINALS)
 
-/** A well-formed id card number of somebody grown up; each time another one: a product may sell one order to a card. */
+/** A well-formed id card number of an adult, different each time: a product may allow one order per card. */
 function newIdCard(): string {
   next = (next + 1) % (BIRTHDAYS * ORDINALS)
   const birthday = fromEpochMilliseconds(FIRST_BIRTHDAY + (next % BIRTHDAYS) * 1000 * DAY_S)
@@ -37,7 +37,9 @@ const newTester = () => ({ ...TESTER, credentials: { '0': newIdCard() } })
 
 const NEEDED = { none: 1, one: 2, all: 3, perGroup: 4 } as const
 
-/** As many visitors as the product asks for (visitorInfoType), and always a contact person: the first of them, if any. */
+/**
+ * As many visitors as the product asks for (visitorInfoType), and always a contact person: the first visitor, if any.
+ */
 export function testVisitors(
   product: { readonly visitorInfoType?: unknown; readonly visitorInfoGroupSize?: unknown },
   quantity: number,

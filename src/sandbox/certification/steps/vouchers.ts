@@ -9,10 +9,10 @@ import type { Order } from './notice-body.ts'
 import { defineStep } from './step.ts'
 import { BUY_CHECKS, buyTestOrder, payTestOrder, unpaidOrder } from './test-order.ts'
 
-/** voucherType of order pay. */
-const NONE = 0
+/** voucherType of an order without codes. */
+const NO_CODES = 0
 
-/** Tickets are issued at once: the answer is 200 and has the vouchers. */
+/** Tickets are issued at once: the response is 200 and contains the vouchers. */
 export const orderPay = defineStep({
   id: 'order-pay',
   kind: 'call',
@@ -25,8 +25,7 @@ export const orderPay = defineStep({
 })
 
 /**
- * After a lost answer the platform pays again and must get the same tickets. The step's own order is the main one from
- * then on.
+ * After a lost response the platform pays again and must get the same tickets. This step's order becomes the main one.
  */
 export const orderPayAgain = defineStep({
   id: 'order-pay-again',
@@ -41,7 +40,7 @@ export const orderPayAgain = defineStep({
   },
 })
 
-/** The codes that the partner reports again are those of the order. */
+/** The partner has to report the order's own codes again. */
 export async function checkSameVouchers(
   context: StepContext<'same-vouchers'>,
   { vouchers }: Order,
@@ -55,7 +54,7 @@ const MAX_SHOWN = 500
 
 type Codes = readonly { readonly voucher: string }[]
 
-/** Whether both name the same codes, in whatever order and however often; each as it is shown. */
+/** Compares two sets of codes, regardless of order and repetition; `expected` and `actual` are for display. */
 function comparedCodes(issued: Codes, reported: Codes): { isSame: boolean; expected: string; actual: string } {
   const [expected, actual] = [differentCodes(issued), differentCodes(reported)]
   return { isSame: isDeepStrictEqual(expected, actual), expected: codesText(expected), actual: codesText(actual) }
@@ -69,31 +68,34 @@ function codesText(codes: readonly string[]): string {
 }
 
 /**
- * As many codes as voucherType says: none, one a ticket or one an order. Documents may come too, and codes later if the
- * answer says so.
+ * As many codes as voucherType promises: none, one per ticket or one per order. There may be documents besides, and
+ * codes may follow later if the response says so.
  */
 async function checkVouchers(
   context: StepContext<'vouchers'>,
   { quantity, vouchers: known }: Order,
   { body }: AnswerOf<'order-pay'>,
 ): Promise<void> {
-  const { voucherType = NONE, vouchers = [], asyReturnVoucher } = body
-  const wanted = promisedCodes(body, quantity) ?? 0
-  // With voucherType 0 documents may still have codes.
-  const reported = voucherType === NONE ? new Set(vouchers).size : issuedCodes(body, quantity).length
+  const { voucherType = NO_CODES, vouchers = [], asyReturnVoucher } = body
+  const promised = promisedCodes(body, quantity) ?? 0
+  // Documents may have codes even with voucherType 0.
+  const reported = voucherType === NO_CODES ? new Set(vouchers).size : issuedCodes(body, quantity).length
   const given = asyReturnVoucher ? known.length : reported
-  const doubled = vouchers.length - new Set(vouchers).size
-  await context.check('vouchers', given === wanted && doubled === 0, {
+  const duplicates = vouchers.length - new Set(vouchers).size
+  await context.check('vouchers', given === promised && duplicates === 0, {
     path: 'body.vouchers',
-    expected: localized('count-of-type', { count: String(wanted), type: String(voucherType) }),
+    expected: localized('count-of-type', { count: String(promised), type: String(voucherType) }),
     actual:
-      doubled === 0
+      duplicates === 0
         ? String(given)
-        : localized('different-ones', { count: String(vouchers.length), different: String(vouchers.length - doubled) }),
+        : localized('different-ones', {
+            count: String(vouchers.length),
+            different: String(vouchers.length - duplicates),
+          }),
   })
 }
 
-/** What a partner says about the codes of an order. */
+/** A code as the partner reports it. */
 interface ReportedCode {
   readonly voucher: string
   readonly quantity: number
@@ -110,12 +112,9 @@ interface Reported {
 const PATH = 'body.voucherList'
 const USED = 1
 
-/** voucherType of an order without codes. */
-const NO_CODES = 0
-
 /**
- * The codes of an order query: those issued, and as many of them used as usedQuantity says. An answer that says
- * voucherType 0 need not list any.
+ * Order query has to report the issued codes, with as many of them used as usedQuantity says. With voucherType 0 it
+ * need not list any.
  */
 export async function checkReportedVouchers(
   context: StepContext<'voucher-list'>,
@@ -130,13 +129,13 @@ export async function checkReportedVouchers(
   await checkUsedVouchers(context, codes, { quantity, used })
 }
 
-/** What the platform knows of the codes after a notice that says that so many tickets are used. */
+/** The platform's own state of the codes, after a notice about used tickets. */
 export async function checkKnownVouchers(context: StepContext<'voucher-list'>, order: Order): Promise<void> {
   const codes = order.vouchers.map(({ quantity, state }) => ({ quantity, isUsed: state === 'used' }))
   await checkUsedVouchers(context, codes, { quantity: order.quantity, used: order.used_quantity })
 }
 
-/** Writes a failed check if codes are required and there are none. */
+/** Makes a failed check if codes are required and none were reported. */
 export async function lacksVouchers(
   context: StepContext<'voucher-list'>,
   required: boolean,
@@ -150,8 +149,8 @@ export async function lacksVouchers(
 }
 
 /**
- * A code for several people stays unused until the last of them has come; no code is used before anybody has. Tickets
- * without a code are used all the same.
+ * A code for several people stays unused until the last of them has entered, and tickets without a code can be used
+ * too, so the quantities of used codes may fall short of `used`, but never exceed it.
  */
 async function checkUsedVouchers(
   context: StepContext<'voucher-list'>,

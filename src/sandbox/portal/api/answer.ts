@@ -14,15 +14,15 @@ import type { OwnContacts } from '../contacts.ts'
 import type { SellerProgress } from '../seller-progress.ts'
 import { checkText, detailText, localizedText, stepName } from '../texts.ts'
 
-/** Answers of the headless API. Names are those of the tables' columns; times are ISO 8601 in UTC. */
+/** Responses of the headless API. Names follow the database columns; times are ISO 8601 in UTC. */
 
-/** `number`: 1, 2, … of this partner; `last_seq`: the last line of its log. */
-export function runSummary(standing: RunProgress) {
-  const { partner_id: _partner, steps: _steps, current_step, ...run } = standing.run
+/** `number` counts the partner's runs; `last_seq` is the last line of the run's log. */
+export function runSummary(progress: RunProgress) {
+  const { partner_id: _partner, steps: _steps, current_step, ...run } = progress.run
   return {
     ...run,
-    state: standing.state,
-    /** Null after the last step, and in a run that a newer one has replaced. */
+    state: progress.state,
+    /** Null after the last step, and for a run that is over. */
     current_step: run.superseded_at === null && run.passed_at === null ? current_step : null,
   }
 }
@@ -39,17 +39,16 @@ const stepAnswer = (
   id: step.id,
   name: stepName(step.id, t),
   kind: step.kind,
-  /** Outcome of its last attempt that has ended; `open` before the first. */
+  /** Outcome of the last ended attempt; `open` before the first. */
   state,
-  /** The run may go on after it: it has passed, or it only warns and could not test anything. */
+  /** The next step may begin: this one passed, or it is advisory and could not test anything. */
   done,
   running,
   current,
-  /** Each with the number of its checks of level `warning` that have failed. */
   attempts: attempts.map(({ run_id: _run, step_id: _step, ...attempt }) => attempt),
 })
 
-/** A finding with the text and the level of its check; its details in the reader's language. */
+/** A finding with its text and level, in the reader's language. */
 export const findingAnswer = <Of extends Omit<Finding, 'passed'>>(
   { level = 'error', expected, actual, ...finding }: Of,
   t: Translate,
@@ -64,11 +63,11 @@ export const findingAnswer = <Of extends Omit<Finding, 'passed'>>(
 
 interface LineTexts {
   readonly t: Translate
-  /** The notice that a step waits for as a shell script. */
+  /** A shell script that sends the notice that a step waits for. */
   readonly curlOf: (waiting: Waiting) => string | undefined
 }
 
-/** A line of the log; that of a check also has its text and level, that of a wait the notice as cURL. */
+/** A log line; a check also gets its text and level, a wait the cURL script. */
 export function eventAnswer(event: RunEvent, { t, curlOf }: LineTexts) {
   if (event.kind === 'waiting') return { ...event, data: { ...event.data, curl: curlOf(event.data) } }
   if (event.kind === 'check') return { ...event, data: findingAnswer(event.data, t, event.data.passed) }
@@ -83,19 +82,16 @@ const remarkOf = ({ remark }: { readonly remark?: LocalizedText }, t: Translate)
 
 export const acceptanceAnswer = ({ passed, openSteps, proof, missingContacts }: OutputOf<typeof checkAcceptance>) => ({
   passed,
-  /** Steps that have not passed yet. */
   open_steps: openSteps,
-  /** Orders of the run that the platform's records show as consumed, and as refunded. */
   consumed: proof.consumed.map(BigInt),
   refunded: proof.refunded.map(BigInt),
-  /** `product`, `business`: contacts that acceptance needs and the partner has yet to name. */
   missing_contacts: missingContacts,
 })
 
 export const contactsAnswer = ({ contacts, missing }: OwnContacts) => ({ contacts, missing_contacts: missing })
 
-/** Where the partner stands; `run_id` is null before its first run, `accepted_run_id` until one was accepted. */
-export const standingAnswer = ({ state, present, accepted }: SellerProgress) => ({
+/** `run_id` is null before the first run, `accepted_run_id` until one is accepted. */
+export const sellerAnswer = ({ state, present, accepted }: SellerProgress) => ({
   state,
   run_id: present?.run_id ?? null,
   accepted_run_id: accepted?.run_id ?? null,

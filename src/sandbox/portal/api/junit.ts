@@ -3,7 +3,7 @@ import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { localizedText } from '../texts.ts'
 import type { FailedCheck, RunReport } from './report.ts'
 
-// Characters that XML 1.0 cannot have, not even escaped (section 2.2). Texts of partners may have them.
+// Characters that XML 1.0 forbids, even escaped (section 2.2). Partners' texts may contain them.
 const NOT_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -22,7 +22,7 @@ type ReportedStep = RunReport['steps'][number]
 type ReportedAttempt = ReportedStep['attempts'][number]
 type Attributes = Readonly<Record<string, string | number>>
 
-/** An element; `children` are XML already. */
+/** `children` are XML. */
 function element(name: string, attributes: Attributes, children: readonly string[] = []): string {
   const all = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value), /[&<>"\t\n\r]/g)}"`)
   const start = `<${name}${all.join('')}`
@@ -34,8 +34,9 @@ const text = (value: string): string => escaped(value, /[&<>\r]/g)
 const CLASS = 'gatehouse.sandbox'
 
 /**
- * A report as JUnit XML that fits both common schemas (Ant's and Jenkins'): one test suite a run, one test case a step,
- * and one for the acceptance check. A step that was not reached or only warns and could not test anything is skipped; an interrupted step is an error.
+ * A report as JUnit XML, valid for both common schemas (Ant's and Jenkins'): the run is a test suite, each step a test
+ * case, and so is the acceptance check. A step counts as skipped if it was not reached, or if it is advisory and could
+ * not test anything; an interrupted step is an error.
  */
 export function junitOf(report: RunReport, t: Translate): string {
   const cases = [...report.steps.map((step) => caseOfStep(step, t)), caseOfAcceptance(report, t)]
@@ -83,7 +84,7 @@ function caseOf(name: string, ms: number, verdict: Verdict, message = '', detail
   return { verdict, ms, xml: element('testcase', { name, classname: CLASS, time: seconds(ms) }, children) }
 }
 
-/** The last attempt that has ended decides. */
+/** The last ended attempt counts. */
 function caseOfStep({ id, state, done, attempts }: ReportedStep, t: Translate): Case {
   const last = attempts.findLast(({ outcome }) => outcome !== null)
   const ms = last?.duration_ms ?? 0
@@ -118,14 +119,18 @@ function caseOfAcceptance({ acceptance }: RunReport, t: Translate): Case {
 export function junitCheckLine(check: Omit<FailedCheck, 'id'> | undefined, t: Translate): string {
   if (!check) return t('sandbox.junit.no_check')
   const { text: name, level, path, expected, actual, problem } = check
-  // The problem is what is said of the field; that a required one is missing is said with it.
-  const told = problem === true && path !== undefined && expected !== undefined
-  const isSaid = told && actual === localizedText(localized('missing'), t)
+  // `body[0].title is required` already says that the field is missing.
+  const isFieldProblem = problem === true && path !== undefined && expected !== undefined
+  const isMissing = isFieldProblem && actual === localizedText(localized('missing'), t)
   const facts = [
-    ...(expected === undefined ? [] : [told ? `${path} ${expected}` : t('sandbox.junit.expected', { expected })]),
-    ...(actual === undefined || isSaid ? [] : [t('sandbox.junit.actual', { actual })]),
+    ...(expected === undefined
+      ? []
+      : [isFieldProblem ? `${path} ${expected}` : t('sandbox.junit.expected', { expected })]),
+    ...(actual === undefined || isMissing ? [] : [t('sandbox.junit.actual', { actual })]),
   ].join(t('sandbox.list.separator'))
-  const where = [name, ...(path === undefined || told ? [] : [path]), ...(facts === '' ? [] : [facts])].join(': ')
+  const where = [name, ...(path === undefined || isFieldProblem ? [] : [path]), ...(facts === '' ? [] : [facts])].join(
+    ': ',
+  )
   return level === 'warning' ? t('sandbox.junit.warning', { check: where }) : where
 }
 

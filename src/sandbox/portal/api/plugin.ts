@@ -11,11 +11,11 @@ import { methodNotAllowed, NotAuthenticated, noSuchPath, tooManyCalls } from '..
 import type { RunDeps } from '../../certification/index.ts'
 import { apiRoutes } from './routes.ts'
 
-/** Calls of one partner in a minute. A run through every step takes about 100. */
+/** Limits per partner. A run through every step takes about 100 calls. */
 const CALLS_PER_MINUTE = 600
 const RUNS_PER_MINUTE = 30
 
-/** Only calls with a wrong signature are kept among the rejected calls; other refusals explain themselves. */
+/** Only calls with a wrong signature are stored as rejected calls; other refusals explain themselves. */
 const REFUSALS: RejectionPolicy = {
   code: () => 300,
   isKept: (rejected) => rejected instanceof NotAuthenticated,
@@ -23,8 +23,8 @@ const REFUSALS: RejectionPolicy = {
 }
 
 /**
- * /sandbox/api: the test run without a browser. Callers sign their requests as partners sign notices (REFERENCE
- * "Signature"). That is what the signature tool tests, so a call that gets through passes the tool. Answers have area B's envelope.
+ * /sandbox/api: the test run without a browser. Requests are signed like notices (REFERENCE "Signature"). That is what
+ * the signature tool tests, so an accepted call also passes the tool. Responses have area B's envelope.
  */
 export const sandboxApi: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   signedRoutes(app, deps, REFUSALS)

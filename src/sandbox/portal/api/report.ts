@@ -10,11 +10,10 @@ export interface FailedCheck extends Omit<Finding, 'passed' | 'level' | 'expecte
   readonly expected?: string
   readonly actual?: string
   readonly text: string
-  /** A warning does not fail the step. */
   readonly level: 'error' | 'warning'
 }
 
-/** A run with every attempt and every check that failed in it, and what the acceptance check says. */
+/** A run with all attempts, their failed checks, and the state of the acceptance check. */
 export type RunReport = Awaited<ReturnType<typeof reportRun>>
 
 export async function reportRun(deps: Deps, partnerId: bigint, runId: string, t: Translate) {
@@ -22,8 +21,8 @@ export async function reportRun(deps: Deps, partnerId: bigint, runId: string, t:
   const failed = new Map<string, FailedCheck[]>()
   for (const { attempt_id, data } of await failedChecksOf(deps.db, runId)) {
     const { passed: _, ...finding } = data
-    const known = failed.get(attempt_id) ?? []
-    failed.set(attempt_id, [...known, findingAnswer(finding, t)])
+    failed.set(attempt_id, failed.get(attempt_id) ?? [])
+    failed.get(attempt_id)?.push(findingAnswer(finding, t))
   }
   const { steps, ...run } = runAnswer(view, t)
   const signed = await reportOfRun(deps, runId)
@@ -34,7 +33,7 @@ export async function reportRun(deps: Deps, partnerId: bigint, runId: string, t:
       ...step,
       attempts: step.attempts.map((attempt) => ({
         ...attempt,
-        /** Null while it is being made. */
+        /** Null while it is running. */
         duration_ms: attempt.ended_at && attempt.ended_at.getTime() - attempt.started_at.getTime(),
         failed_checks: failed.get(attempt.attempt_id) ?? [],
       })),
@@ -42,11 +41,11 @@ export async function reportRun(deps: Deps, partnerId: bigint, runId: string, t:
     /** Null until the run has passed. */
     signed_report: signed
       ? {
-          /** Where everybody who knows the address can verify it. */
+          /** Anybody who knows the address can verify it there. */
           url: reportUrl(deps, signed.report_id),
           /** The text that is signed. */
           content: signed.content,
-          /** Ed25519, base64url; `key_id` is `kid` at /sandbox/report-key. */
+          /** Ed25519, base64url; `key_id` is the `kid` of the key (/sandbox/report-key). */
           signature: signed.signature,
           key_id: signed.key_id,
         }

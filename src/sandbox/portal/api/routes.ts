@@ -17,8 +17,8 @@ import {
   listRuns,
   nextStep,
   noSuchRun,
-  type OneRun,
   type RunDeps,
+  type RunRef,
   showRun,
   startAll,
   startStep,
@@ -26,13 +26,14 @@ import {
   type Waiting,
 } from '../../certification/index.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
+import { onDisconnect } from '../guard.ts'
 import { acceptRun } from '../notify/notifications.ts'
 import { sellerProgress } from '../seller-progress.ts'
 import { shareLink, withdrawLinks } from '../share.ts'
 import { startRunFromApi } from '../start-run.ts'
 import { noticeCurl } from '../traffic/curl.ts'
-import { acceptanceAnswer, contactsAnswer, eventAnswer, runAnswer, runSummary, standingAnswer } from './answer.ts'
-import { linesAfter, Waits } from './events.ts'
+import { acceptanceAnswer, contactsAnswer, eventAnswer, runAnswer, runSummary, sellerAnswer } from './answer.ts'
+import { LongPolls, linesAfter } from './events.ts'
 import { junitOf } from './junit.ts'
 import { reportRun } from './report.ts'
 import { eventsQuery, newConditions, newContacts, newRun, PRESENT } from './wire.ts'
@@ -51,10 +52,10 @@ interface StepRoute {
   Params: RunRoute['Params'] & { step_id: string }
 }
 
-/** The test run for programs; every route is behind the signature guard. `present` is the id of the present run. */
+/** The test run for programs; every route is behind the signature guard. `present` stands for the current run's id. */
 export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps }): Promise<void> {
-  const waits = new Waits()
-  app.addHook('preClose', async () => waits.endAll())
+  const longPolls = new LongPolls()
+  app.addHook('preClose', async () => longPolls.endAll())
 
   app.post('/runs', async (request, reply) => {
     const { run_id } = await startRunFromApi(deps, callerOf(request).partner_id, bodyOf(request, newRun))
@@ -72,15 +73,14 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
 
   app.get('/runs', async (request, reply) => {
     const { partner_id: partnerId } = callerOf(request)
-    const [standing, runs] = await Promise.all([sellerProgress(deps, partnerId), listRuns(deps, partnerId)])
-    const shown = runs.map(runSummary)
-    return send(request, reply, { standing: standingAnswer(standing), runs: shown })
+    const [seller, runs] = await Promise.all([sellerProgress(deps, partnerId), listRuns(deps, partnerId)])
+    return send(request, reply, { standing: sellerAnswer(seller), runs: runs.map(runSummary) })
   })
 
   app.get<RunRoute>('/runs/:run_id', async (request, reply) => sendRun(request, reply, (await runOf(request)).runId))
 
-  /** Changes a run, or a step of it, and shows the run. */
-  const change = (path: string, work: (run: OneRun, request: FastifyRequest<StepRoute>) => Promise<unknown>) =>
+  /** A route that changes a run or one of its steps, and answers with the run. */
+  const change = (path: string, work: (run: RunRef, request: FastifyRequest<StepRoute>) => Promise<unknown>) =>
     app.post<StepRoute>(`/runs/:run_id/${path}`, async (request, reply) => {
       const run = await runOf(request)
       await work(run, request)
@@ -93,7 +93,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
   })
   change('steps/:step_id/stop', async (run, { params }) => {
     await stopStep(deps, { ...run, stepId: params.step_id })
-    deps.logFollowers.lookNow()
+    deps.logFollowers.pollNow()
   })
   change('steps/:step_id/next', ({ partnerId, runId }, { params }) => nextStep(deps, partnerId, runId, params.step_id))
 
@@ -120,10 +120,10 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
   app.get<RunRoute>('/runs/:run_id/events', async (request, reply) => {
     const query = parseInput(eventsQuery, request.query)
     const { partnerId, runId } = await runOf(request)
-    const { events, lastSeq } = await waits.during(partnerId, (leaving) => {
-      reply.raw.once('close', () => leaving.abort())
+    const { events, lastSeq } = await longPolls.run(partnerId, (abort) => {
+      onDisconnect(reply, () => abort.abort())
       if (query.wait > 0) app.stopCounting(reply)
-      return linesAfter(deps, partnerId, runId, query, leaving.signal)
+      return linesAfter(deps, partnerId, runId, query, abort.signal)
     })
     const texts = { t: textsOf(request), curlOf: (waiting: Waiting) => noticeCurl(deps, callerOf(request), waiting) }
     return send(request, reply, { events: events.map((event) => eventAnswer(event, texts)), last_seq: lastSeq })
@@ -135,8 +135,8 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
   })
 
   app.get<RunRoute>('/runs/:run_id/report', async (request, reply) => {
-    const [wanted] = acceptedTypes(request.headers.accept)
-    if (wanted === 'application/xml' || wanted === 'text/xml') return sendJunit(request, reply)
+    const [preferred] = acceptedTypes(request.headers.accept)
+    if (preferred === 'application/xml' || preferred === 'text/xml') return sendJunit(request, reply)
     return send(request, reply, { report: await report(request) })
   })
 
@@ -153,8 +153,8 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
     return reply.headers({ ...HEADERS, 'Content-Type': XML_TYPE }).send(xml)
   }
 
-  /** A malformed id is reported as not found, as an unknown one is. */
-  async function runOf(request: FastifyRequest<RunRoute>): Promise<OneRun> {
+  /** A malformed id is reported as not found, like an unknown one. */
+  async function runOf(request: FastifyRequest<RunRoute>): Promise<RunRef> {
     const { run_id } = request.params
     const { partner_id: partnerId } = callerOf(request)
     if (run_id === PRESENT) return { partnerId, runId: (await currentRun(deps, partnerId)).run_id }
@@ -168,7 +168,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
   }
 }
 
-/** Throws code 300 for a body that does not fit, or whose partnerId is another's. */
+/** Throws code 300 for an invalid body, or one with another partner's id. */
 function bodyOf<Body extends { readonly partnerId?: string | undefined }>(
   request: FastifyRequest,
   shape: z.ZodType<Body>,
@@ -184,7 +184,7 @@ function bodyOf<Body extends { readonly partnerId?: string | undefined }>(
 
 const textsOf = (request: FastifyRequest) => translator(localeOfRequest(request))
 
-/** The success envelope of area B with an endpoint's own fields; 64-bit ids are plain numbers. */
+/** Area B's success envelope with the endpoint's own fields; 64-bit ids are plain numbers. */
 function send(request: FastifyRequest, reply: FastifyReply, fields: object): FastifyReply {
   noteForLog(request, { code: 200 })
   return reply.headers(HEADERS).send(stringifyLossless({ ...successEnvelope(callerOf(request).partner_id), ...fields }))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The type in JSON. `id` and the numbers come as number or text; `any` is not looked into. */
+/** The type in JSON. `id` and the numbers may be number or text; `any` is not described further. */
 export type FieldKind =
   | 'text'
   | 'id'
@@ -16,23 +16,23 @@ export type FieldKind =
   | 'object'
   | 'any'
 
-/** One field of a request, an answer or a notice, as its schema describes it. */
+/** A field of a request, response or notice, derived from its schema. */
 export interface SchemaField {
   readonly name: string
-  /** From the top of the JSON, names joined by dots, without array indexes: `body.voucherList.status`. */
+  /** From the top, without array indexes: `body.voucherList.status`. */
   readonly path: string
   readonly kind: FieldKind
   readonly list: boolean
-  /** The only values there are; empty when there are others. */
+  /** The allowed values; empty if not limited to a list. */
   readonly values: readonly (string | number)[]
   /** Always present; in a request it may still be empty. */
   readonly required: boolean
-  /** Required where another field of the same object has this value, such as `useDateMode = 0`. */
+  /** Condition on another field of the same object, such as `useDateMode = 0`. */
   readonly requiredWhen?: string
-  /** The most entries of a list, or characters of a text. */
+  /** Maximum entries of a list, or characters of a text. */
   readonly most?: number
   readonly least?: number
-  /** Whether "" stands for nothing in a message that always has the field. */
+  /** The field is always present, and "" if there is no value. */
   readonly mayBeEmpty?: boolean
   /** The variant that the field belongs to: `{ field: 'method', value: 'page' }`. */
   readonly when?: { readonly field: string; readonly value: string }
@@ -45,7 +45,7 @@ const leaf = (kind: FieldKind, values: SchemaField['values'] = []): Shape => ({ 
 
 const LEAVES: Readonly<Record<string, FieldKind>> = { string: 'text', boolean: 'boolean', unknown: 'any' }
 
-// How zod describes any schema: each kind has its parts under these names.
+// The parts of a zod schema's definition, by kind of schema.
 interface Definition {
   readonly type: string
   readonly shape?: Readonly<Record<string, z.ZodType>>
@@ -62,10 +62,9 @@ const definitionOf = (schema: z.ZodType): Definition => schema.def as unknown as
 
 const under = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
-/** The field of this name and path that a schema describes, with all below it. */
 function fieldOf(schema: z.ZodType, name: string, path: string): SchemaField {
   const { type, innerType } = definitionOf(schema)
-  // The platform does without such a field if it is wrong, but the contract requires it.
+  // The platform tolerates a wrong value, but the contract requires the field.
   const strict = type === 'catch' && innerType ? innerType : schema
   const { success, data } = strict.safeParse(undefined)
   const required = !success || data !== undefined
@@ -95,7 +94,7 @@ function shapeOf(schema: z.ZodType, path: string): Shape {
   return type === 'record' ? leaf('object') : { ...leaf(LEAVES[type] ?? 'any'), ...mostOf(schema) }
 }
 
-/** The limit that a list or a text was given with `max`. */
+/** The limit set with `max` on a list or text. */
 function mostOf(schema: z.ZodType): { most?: number } {
   for (const check of schema.def.checks ?? []) {
     if (check instanceof z.core.$ZodCheckMaxLength) return { most: check._zod.def.maximum }
@@ -103,13 +102,13 @@ function mostOf(schema: z.ZodType): { most?: number } {
   return {}
 }
 
-/** `maybe(…)` prepares a value and then reads it; `oneOf(…)` reads a number and then holds it against a list. */
+/** `maybe(…)` transforms and then parses; `oneOf(…)` parses a number and then checks it against a list. */
 const pipeShape = (first: z.ZodType, then: z.ZodType, path: string): Shape =>
   definitionOf(first).type === 'transform' || definitionOf(then).values !== undefined
     ? shapeOf(then, path)
     : shapeOf(first, path)
 
-/** The fields of all variants of a request, each once; the discriminating field has all its values. */
+/** The fields of all variants of a request; the discriminator once, with all its values. */
 function variants({ options = [], discriminator = '' }: Omit<Definition, 'type'>, path: string): SchemaField[] {
   const all = options.map((option) => schemaFields(option, path))
   const chosen = all.flatMap((fields) => fields.filter(({ name }) => name === discriminator))
@@ -124,5 +123,5 @@ function variants({ options = [], discriminator = '' }: Omit<Definition, 'type'>
   return [{ ...first, values: chosen.flatMap(({ values }) => values) }, ...rest]
 }
 
-/** A field and all below it, outermost first. */
+/** A field and its descendants, outermost first. */
 export const flattened = (field: SchemaField): SchemaField[] => [field, ...field.fields.flatMap(flattened)]

@@ -11,24 +11,23 @@ import {
 } from '../../../ticketing/mtp/index.ts'
 import { PATH } from '../../../ticketing/mws-wire/index.ts'
 
-/** The notices of partners under stable kebab-case names, as the interfaces have them. */
+/** Stable kebab-case names, like those of the interfaces. */
 export type NoticeName = 'deal-change' | 'consume' | 'refund' | 'pay' | 'reschedule' | 'level-prices'
 
 export type Direction = 'request' | 'answer' | 'notice'
 
 /**
- * The id of a field in `/sandbox/docs`, `order-create.answer.body.partnerOrderId`, of a ShapeProblem's or zod issue's
- * path; array indexes are dropped. An empty path is the message as a whole.
+ * The id of a field in `/sandbox/docs`, such as `order-create.answer.body.partnerOrderId`, from the path of a
+ * ShapeProblem or zod issue. An empty path is the message as a whole.
  */
 export function docsAnchor(name: InterfaceName | NoticeName, direction: Direction, path: string): string {
   const steps = path.split(/[.[\]]+/).filter((step) => step !== '' && !/^\d+$/.test(step))
   return [name, direction, ...steps].join('.')
 }
 
-/** Where a page links to for it. */
 export const docsLink = (...field: Parameters<typeof docsAnchor>): string => `/sandbox/docs#${docsAnchor(...field)}`
 
-/** The notices of partners: their paths without a prefix, and the schemas that they are read with. */
+/** Paths without a prefix, and the schemas by which notices are parsed. */
 export const NOTICES: readonly { readonly name: NoticeName; readonly path: string; readonly shape: z.ZodType }[] = [
   { name: 'deal-change', path: MOUNT + PATH.dealChange, shape: dealChangeNotice },
   { name: 'consume', path: MOUNT + PATH.consume, shape: consumeNotice },

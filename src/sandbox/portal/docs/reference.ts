@@ -17,7 +17,7 @@ import { codeMeaning, exampleFor, meaningOf, valuesOf } from './meanings/index.t
 import { conditionOf } from './meanings/values.ts'
 import { type Direction, docsAnchor, NOTICES, type NoticeName } from './notices.ts'
 
-/** A response that reports a failure, or that the result is still to come. */
+/** A response other than success: a failure, or "not yet". */
 interface FailureExample {
   /** When it is sent, in the reader's language. */
   readonly when: string
@@ -28,7 +28,7 @@ const PARTNER_ID = String(exampleFor('answer.partnerId'))
 
 const answer = (code: number, describe: string): string => prettyLossless({ code, describe, partnerId: PARTNER_ID })
 
-/** What a partner answers instead of success: each code of the interface. */
+/** One example for each code of the interface. */
 function partnerFailures({ pending, failures }: PartnerInterface, locale: Locale): FailureExample[] {
   return [...Object.entries(pending), ...Object.entries(failures)].map(([code, meaning]) => ({
     when: codeMeaning(meaning, locale),
@@ -36,7 +36,7 @@ function partnerFailures({ pending, failures }: PartnerInterface, locale: Locale
   }))
 }
 
-/** What the platform answers to a call with a wrong signature, and to a notice without one of its fields. */
+/** The platform's responses to a wrong signature and to a notice that lacks a field. */
 function ourRefusals(
   path: string,
   shape: z.ZodType,
@@ -71,7 +71,7 @@ export const requestOf = ({ request }: PartnerInterface) =>
 
 const answerOf = (entry: PartnerInterface): SchemaField[] => {
   const shape = { code: smallInt(), describe: z.string(), partnerId: z.string(), ...entry.answer.shape }
-  // Where nothing in it is required, a success may leave it out.
+  // A success may leave `body` out if nothing in it is required.
   const isNeeded = readAnswer(entry, { code: SUCCESS }).outcome !== 'success'
   return schemaFields(z.object(shape)).map((field) =>
     field.name === 'body' ? { ...field, required: isNeeded } : field,
@@ -85,10 +85,10 @@ const ourAnswer = (path: string) =>
 
 const OUR_ANSWER = schemaFields(z.object({ code: smallInt(), describe: z.string(), partnerId: numericText() }))
 
-/** A message as it is kept: of an interface or a notice, or our answer to a notice. */
+/** A stored message: of an interface, a notice, or our response to a notice. */
 export type MessageName =
   | { readonly name: string; readonly direction: Direction }
-  /** `reason`: why the call was refused; null if it was not. */
+  /** `reason`: why the call was refused, if it was. */
   | { readonly direction: 'our-answer'; readonly reason: Detail | null }
 
 const fieldsOf = (message: MessageName): readonly SchemaField[] => {
@@ -100,14 +100,14 @@ const fieldsOf = (message: MessageName): readonly SchemaField[] => {
   if (!entry) return []
   if (direction === 'request') return requestOf(entry)
   const answer = answerOf(entry)
-  // Partners may leave `body` out and send its fields beside code and describe.
+  // Partners may send the fields of `body` next to code and describe.
   return [...answer, ...(answer.find((field) => field.name === 'body' && !field.list)?.fields ?? [])]
 }
 
-/** Cache: by message, of which there are as many as schemas. */
+/** Cache: by message, one for each schema. */
 const FIELDS_OF_MESSAGE = new Map<string, readonly SchemaField[]>()
 
-/** The fields that the schema of a message has; none for a message that is not of the contract. */
+/** The fields in a message's schema; empty for a message that is not part of the contract. */
 export function fieldsOfMessage(message: MessageName): readonly SchemaField[] {
   const key = 'name' in message ? `${message.name}.${message.direction}` : message.direction
   const known = FIELDS_OF_MESSAGE.get(key)
@@ -117,7 +117,7 @@ export function fieldsOfMessage(message: MessageName): readonly SchemaField[] {
   return fields
 }
 
-/** A message with every field that it can have; of a request with variants, the first. */
+/** A message with all its fields; the first variant if there are several. */
 function exampleOf({ name, direction, fields }: Message): Record<string, unknown> {
   const chosen = fields.filter(({ when }) => when === undefined || when.value === firstValue(fields, when.field))
   return Object.fromEntries(
@@ -133,10 +133,9 @@ function exampleOf({ name, direction, fields }: Message): Record<string, unknown
 const firstValue = (fields: readonly SchemaField[], name: string): string =>
   String(fields.find((field) => field.name === name)?.values[0])
 
-/** One message of an interface or notice: its fields with their meanings, and an example that has all of them. */
+/** One message of an interface or notice: its fields with their meanings, and a complete example. */
 export type Part = ReturnType<typeof partOf>
 
-/** `failures`: messages that say something else than success, each for one cause. */
 function partOf(message: Message, locale: Locale, failures: readonly FailureExample[] = []) {
   const { name, direction, fields } = message
   return {
@@ -146,7 +145,7 @@ function partOf(message: Message, locale: Locale, failures: readonly FailureExam
       const anchor = docsAnchor(name, direction, field.path)
       const condition = field.requiredWhen ?? conditionOf(anchor, locale) ?? ''
       const [meaning, meanings] = [meaningOf(anchor, locale), field.values.length > 0 ? valuesOf(anchor, locale) : []]
-      // `depth`: 0 at the top, then one more for each object around it.
+      // `depth`: number of enclosing objects.
       return { ...field, anchor, meaning, meanings, condition, depth: field.path.split('.').length - 1 }
     }),
     example: prettyLossless(exampleOf(message)),
@@ -170,7 +169,7 @@ const interfaceSection = (entry: PartnerInterface & { name: InterfaceName }, loc
   codes: codesOf(entry, locale),
 })
 
-/** The field reference (REFERENCE "Payloads"), made from the schemas that calls and notices are read with. */
+/** The field reference (REFERENCE "Payloads"), generated from the schemas by which calls and notices are parsed. */
 export function fieldReference(locale: Locale): { notices: ReferenceSection[]; interfaces: ReferenceSection[] } {
   const notices = NOTICES.map(({ name, path, shape }) => {
     const notice = { name, direction: 'notice', fields: schemaFields(shape) } as const

@@ -24,7 +24,7 @@ import { docsTexts } from './texts.ts'
 const SECOND_MS = 1_000
 const MEBIBYTE = 1_048_576
 
-/** The limits that the reference names, as text: times are seconds. */
+/** The limits named in the reference, as text; times in seconds. */
 function docsLimits({ MTP_CLOCK_SKEW_S }: Pick<Config, 'MTP_CLOCK_SKEW_S'>): Readonly<Record<string, string>> {
   const { connectMs, headersMs, totalMs, bytes } = PARTNER_LIMITS
   return {
@@ -40,7 +40,7 @@ function docsLimits({ MTP_CLOCK_SKEW_S }: Pick<Config, 'MTP_CLOCK_SKEW_S'>): Rea
   }
 }
 
-/** The notices that belong to a function, besides its interface. */
+/** The notices that belong to a function. */
 const NOTICES_OF: Readonly<Partial<Record<FunctionId, readonly NoticeName[]>>> = {
   'product-change': ['deal-change'],
   'level-price-calendar': ['level-prices'],
@@ -50,15 +50,15 @@ const NOTICES_OF: Readonly<Partial<Record<FunctionId, readonly NoticeName[]>>> =
   'order-reschedule': ['reschedule'],
 }
 
-/** The interfaces that a function tests once more. */
+/** The interfaces that a function tests further. */
 const TESTED_BY: Readonly<Partial<Record<FunctionId, readonly InterfaceName[]>>> = {
   robustness: ['order-create', 'order-pay', 'order-query', 'order-refund'],
 }
 
-/** A function that a seller's system can have, and the sections of this page that it is about. */
 interface DocumentedFunction {
   readonly id: FunctionId
   readonly isRequired: boolean
+  /** Sections of this page that describe it. */
   readonly sections: readonly string[]
 }
 
@@ -74,10 +74,10 @@ const makeReference = (locale: Locale) => ({
   machines: stateMachinesOf(locale),
 })
 
-/** Cache: what a locale has is never another. */
+/** Cache: one per locale, never changes. */
 const references = new Map<Locale, ReturnType<typeof makeReference>>()
 
-/** Made when it is first read, which takes 30 ms that a start need not wait for; it never changes. */
+/** Built on first use, because it takes 30 ms that start-up need not wait for. */
 function referenceIn(locale: Locale): ReturnType<typeof makeReference> {
   const kept = references.get(locale)
   if (kept) return kept
@@ -86,7 +86,10 @@ function referenceIn(locale: Locale): ReturnType<typeof makeReference> {
   return made
 }
 
-/** The field reference, for anybody: who decides to integrate has no credentials. A partner keeps the navigation. */
+/**
+ * The field reference is public: people who are still deciding have no credentials. Signed-in partners keep their
+ * navigation.
+ */
 export const docsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const limits = docsLimits(deps.config)
   const cookie = sessionCookie(deps.config)

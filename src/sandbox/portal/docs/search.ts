@@ -1,12 +1,12 @@
 import type { ReferenceSection } from './reference.ts'
 
-/** Longer texts are cut. */
-const LONGEST_QUERY = 100
+/** Longer queries are cut. */
+const MAX_QUERY_LENGTH = 100
 const MAX_FOUND = 100
 
 interface Found {
   readonly anchor: string
-  /** Where it is: the section, and for a field its path. */
+  /** The section, and for a field its path. */
   readonly location: string
   readonly text: string
 }
@@ -35,13 +35,15 @@ const entriesOf = (section: ReferenceSection, titleOf: TitleOf): (Found & { read
   ]
 }
 
-/** What has every word of the query in it: names, paths, fields, values, codes and their meanings, in any letter case. */
+/**
+ * Entries that contain every word of the query, case-insensitively, in names, paths, fields, values, codes or meanings.
+ */
 export function searchReference(sections: readonly ReferenceSection[], titleOf: TitleOf, query: string) {
-  const asked = query.trim().slice(0, LONGEST_QUERY)
-  const words = asked.toLowerCase().split(/\s+/).filter(Boolean)
+  const searched = query.trim().slice(0, MAX_QUERY_LENGTH)
+  const words = searched.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return { query: '', found: [], isCut: false }
   const found = sections
     .flatMap((section) => entriesOf(section, titleOf))
     .filter((entry) => words.every((word) => entry.words.toLowerCase().includes(word)))
-  return { query: asked, found: found.slice(0, MAX_FOUND), isCut: found.length > MAX_FOUND }
+  return { query: searched, found: found.slice(0, MAX_FOUND), isCut: found.length > MAX_FOUND }
 }

@@ -1,12 +1,12 @@
 import type { Locale } from '../../../platform/lib/web/locale.ts'
 import { ORDER_STATES, type OrderState, REFUND_STATES, type RefundState } from '../../../ticketing/orders/index.ts'
 
-/** A diagram of states as an SVG: boxes on a grid, and an arrow for each move. Lengths are units of the SVG's view box. */
+/** State diagrams as SVG: boxes on a grid, and an arrow per transition. Lengths are units of the SVG's view box. */
 
 const BOX = { width: 132, height: 40 }
 const CELL = { width: 200, height: 104 }
 const MARGIN = 24
-/** How far an arrow bends to its side, so that the two arrows of a pair do not cover each other. */
+/** How far arrows bend sideways, so that two opposite ones do not overlap. */
 const BEND = 16
 const HEAD = 5
 
@@ -15,7 +15,7 @@ interface Point {
   readonly y: number
 }
 
-/** Column and row of each state, from 0; halves are allowed. */
+/** Column and row of each state; fractions are allowed. */
 type Places<State extends string> = Readonly<Record<State, readonly [column: number, row: number]>>
 
 const centreOf = ([column, row]: readonly [number, number]): Point => ({
@@ -25,14 +25,14 @@ const centreOf = ([column, row]: readonly [number, number]): Point => ({
 
 const rounded = (value: number): number => Math.round(value * 10) / 10
 
-/** Where the line from the centre of a box towards a point leaves the box. */
+/** Where a line from a box's centre towards a point leaves the box. */
 function edgeOf(centre: Point, towards: Point): Point {
   const [dx, dy] = [towards.x - centre.x, towards.y - centre.y]
   const scale = Math.min(BOX.width / 2 / Math.abs(dx || 1e-9), BOX.height / 2 / Math.abs(dy || 1e-9))
   return { x: centre.x + dx * scale, y: centre.y + dy * scale }
 }
 
-/** `path` is the line, `head` the points of its tip. */
+/** `path` is the line, `head` the points of the arrowhead. */
 function arrow(from: Point, to: Point): { path: string; head: string } {
   const [dx, dy] = [to.x - from.x, to.y - from.y]
   const length = Math.hypot(dx, dy)
@@ -55,16 +55,16 @@ function arrow(from: Point, to: Point): { path: string; head: string } {
   }
 }
 
-/** Draws a table of states (src/ticketing/orders/states.ts) at these places. */
+/** Draws a table of states (src/ticketing/orders/states.ts). */
 function diagramOf<State extends string>(
   table: Readonly<Record<State, { readonly next: readonly State[] }>>,
   places: Places<State>,
 ) {
   const states = Object.keys(table) as State[]
-  const last = states.map((state) => centreOf(places[state]))
+  const centres = states.map((state) => centreOf(places[state]))
   return {
-    width: Math.max(...last.map(({ x }) => x)) + BOX.width / 2 + MARGIN,
-    height: Math.max(...last.map(({ y }) => y)) + BOX.height / 2 + MARGIN,
+    width: Math.max(...centres.map(({ x }) => x)) + BOX.width / 2 + MARGIN,
+    height: Math.max(...centres.map(({ y }) => y)) + BOX.height / 2 + MARGIN,
     boxes: states.map((state) => {
       const centre = centreOf(places[state])
       return {
@@ -72,9 +72,9 @@ function diagramOf<State extends string>(
         ...BOX,
         x: centre.x - BOX.width / 2,
         y: centre.y - BOX.height / 2,
-        /** Where its name stands, centred. */
+        /** Position of its name, centred. */
         text: { x: centre.x, y: centre.y + 5 },
-        /** Nothing follows. */
+        /** A final state. */
         isLast: table[state].next.length === 0,
       }
     }),
@@ -148,7 +148,7 @@ function stateMachineOf<State extends string>(
   return { name, diagram: diagramOf(table, places), states }
 }
 
-/** What becomes of an order and of a refund, as a diagram and as text, from the table that the platform itself decides by. */
+/** The state machines of orders and refunds, as diagram and table, from the tables that the platform itself uses. */
 export const stateMachinesOf = (locale: Locale) => [
   stateMachineOf<OrderState>('order', ORDER_STATES, ORDER_PLACES, ORDER_ZH, locale),
   stateMachineOf<RefundState>('refund', REFUND_STATES, REFUND_PLACES, REFUND_ZH, locale),

@@ -6,14 +6,14 @@ import type { Direction } from './notices.ts'
 
 const kindText = (kind: FieldKind, t: Translate): string => t(`sandbox.docs.kind_${kind === 'stock' ? 'int' : kind}`)
 
-/** `Order create · Response · body.partnerOrderId`: what an anchor of the field reference leads to. */
+/** The target of an anchor in words: `Order create · Response · body.partnerOrderId`. */
 export function anchorText(anchor: string, t: Translate): string {
   const [name = '', direction = '', ...path] = anchor.split('.')
   const part = direction === 'request' || direction === 'answer' ? [t(`sandbox.docs.${direction}`)] : []
   return [messageName(name, t), ...part, ...(path.length > 0 ? [path.join('.')] : [])].join(' · ')
 }
 
-/** Texts of the field reference for the values that it is made of. */
+/** Texts for the values in the field reference. */
 export function docsTexts(locale: Locale) {
   const t = translator(locale)
   return {
@@ -30,7 +30,7 @@ export function docsTexts(locale: Locale) {
     },
     functionName: (id: FunctionId): string => functionName(id, t),
     functionAbout: (id: FunctionId): string => functionAbout(id, t),
-    /** Title of an interface or notice; any other text stays itself. */
+    /** Title of an interface or notice; other texts are returned unchanged. */
     title: (name: string): string => messageName(name, t),
     direction: (direction: Direction): string => t(`sandbox.docs.${direction}`),
   }

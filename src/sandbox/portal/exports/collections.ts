@@ -7,16 +7,15 @@ import type { ZippedFile } from '../../../platform/lib/zip.ts'
 import { PATH } from '../../../ticketing/mws-wire/index.ts'
 import type { ReferenceSection } from '../docs/reference.ts'
 
-/** A request of a collection: to the platform below {{baseUrl}}, or to the seller's own server below {{partnerUrl}}. */
+/** A request to the platform ({{baseUrl}}) or to the seller's own server ({{partnerUrl}}). */
 interface CollectionRequest {
   readonly name: string
   readonly to: 'baseUrl' | 'partnerUrl'
   readonly path: string
-  /** With {{partnerId}} in it. */
+  /** Contains {{partnerId}}. */
   readonly body: string
 }
 
-/** What collections are made of. */
 interface Collected {
   readonly notices: readonly ReferenceSection[]
   readonly interfaces: readonly ReferenceSection[]
@@ -24,11 +23,11 @@ interface Collected {
   readonly t: Translate
   /** The platform's address. */
   readonly baseUrl: string
-  /** The seller that it is for; undefined without a sign-in. */
+  /** Undefined without a sign-in. */
   readonly seller?: { readonly clientId: string; readonly partnerId: bigint } | undefined
 }
 
-/** Where a seller's program often runs while it is written. */
+/** Where sellers' programs often run during development. */
 export const PARTNER_URL = 'http://localhost:8080'
 
 const COLLECTION = 'Gatehouse'
@@ -45,7 +44,7 @@ const SECRET_VARIABLE = 'clientSecret'
 const scriptText = (name: 'postman-sign' | 'postman-test' | 'bruno-sign' | 'bruno-test'): string =>
   readFileSync(new URL(`views/sandbox/exports/${name}.txt`, ROOT), 'utf8').trimEnd()
 
-/** Each example names PartnerId 7001 at its top. */
+/** Examples have PartnerId 7001 at the top level. */
 const withPartnerId = (example: string): string =>
   example.replace(/"partnerId": 7001(?=,?\n)/, '"partnerId": {{partnerId}}')
 
@@ -75,10 +74,10 @@ const pairs = (values: Readonly<Record<string, string>>): string =>
     .map(([key, value]) => `${key}: ${value}`)
     .join('\n')
 
-/** Without what file systems refuse, and without the ends of names that they drop. */
+/** Without characters that file systems refuse, and without surrounding spaces, which some drop. */
 const fileName = (name: string): string => name.replace(/[<>:"/\\|?*]/g, '-').trim()
 
-/** The files of a Bruno collection that signs its requests by itself; the folder is to be opened in Bruno. */
+/** The files of a Bruno collection that signs its requests itself. */
 export function brunoFiles(collected: Collected): ZippedFile[] {
   const test = block('tests', scriptText('bruno-test'))
   const requests = foldersOf(collected).flatMap(({ name: folder, requests }) =>
@@ -110,7 +109,7 @@ const event = (listen: 'prerequest' | 'test', script: string) => ({
   script: { type: 'text/javascript', exec: script.split('\n') },
 })
 
-/** A Postman collection, version 2.1, that signs its requests by itself. */
+/** A Postman 2.1 collection that signs its requests itself. */
 export const postmanCollection = (collected: Collected): object => ({
   info: {
     name: COLLECTION,

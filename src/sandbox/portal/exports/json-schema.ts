@@ -32,14 +32,14 @@ interface Message {
   readonly locale: Locale
 }
 
-/** Numbers may come as text. Of a list with both, generators make programs that do not compile, or nothing at all. */
+/** Numbers may come as text. An enum that mixes both makes code generators fail or emit code that does not compile. */
 function asEnum(values: readonly (string | number)[]): Schema {
   const texts = { type: 'string', enum: values.map(String) }
   if (!values.every(Number.isInteger)) return texts
   return { anyOf: [{ type: 'integer', enum: values }, texts] }
 }
 
-function oneOf(field: SchemaField, message: Message): Schema {
+function singleValueSchema(field: SchemaField, message: Message): Schema {
   const { kind, fields, values, least, mayBeEmpty, list, most } = field
   if (fields.length > 0) return objectSchema(fields, message)
   if (values.length > 0) return asEnum(values)
@@ -55,7 +55,7 @@ function fieldSchema(field: SchemaField, message: Message): Schema {
   const anchor = docsAnchor(message.name, message.direction, field.path)
   const values = field.values.length > 0 ? valuesOf(anchor, message.locale) : []
   const description = [meaningOf(anchor, message.locale), ...values.map(({ value, meaning }) => `${value}: ${meaning}`)]
-  const single = oneOf(field, message)
+  const single = singleValueSchema(field, message)
   const shape = field.list
     ? { type: 'array', items: single, ...(field.most !== undefined && { maxItems: field.most }) }
     : single
@@ -64,7 +64,7 @@ function fieldSchema(field: SchemaField, message: Message): Schema {
 
 const CONDITION = /^(\w+) ([=≠]) (\w+)$/
 
-/** `useDateMode = 0` as a schema that the object fits where it is so. */
+/** `useDateMode = 0` as a schema that matches objects for which it holds. */
 function conditionSchema(text: string): Schema {
   const [, name, sign, value] = CONDITION.exec(text) ?? []
   if (name === undefined || value === undefined) throw new Error(`no condition: ${text}`)
@@ -75,7 +75,7 @@ function conditionSchema(text: string): Schema {
 
 const asEnumOf = (value: unknown): Schema => (typeof value === 'number' ? asEnum([value]) : { const: value })
 
-/** What fields of this group are required together with. */
+/** Fields that are required under the same condition share a schema. */
 function conditional(fields: readonly SchemaField[]): Schema[] {
   const groups = new Map<string, { readonly when: Schema; readonly names: string[] }>()
   for (const { name, required, requiredWhen, when } of fields) {
@@ -91,7 +91,7 @@ function conditional(fields: readonly SchemaField[]): Schema[] {
   return [...groups.values()].map(({ when, names }) => ({ anyOf: [{ not: when }, { required: names }] }))
 }
 
-/** Fields that are not named are allowed: they are ignored. */
+/** Additional fields are allowed: they are ignored. */
 function objectSchema(fields: readonly SchemaField[], message: Message): Schema {
   const required = fields.filter((field) => field.required && !field.when).map(({ name }) => name)
   const allOf = conditional(fields)
@@ -107,7 +107,7 @@ const DIRECTION = { request: 'Request', answer: 'Response', notice: 'Notice' } a
 
 const pascal = (name: string): string => name.replace(/(?:^|-)(\w)/g, (_match, letter: string) => letter.toUpperCase())
 
-/** `OrderCreateRequest`: the name of a message in every export. */
+/** The name of a message in every export: `OrderCreateRequest`. */
 export const schemaName = ({ name }: ReferenceSection, { direction }: Part): string =>
   pascal(name) + DIRECTION[direction]
 
@@ -119,7 +119,7 @@ export const operationName = ({ name }: ReferenceSection): string => {
 
 const SUCCESS = [200]
 
-/** A response that reports a failure, or that the result is still to come. */
+/** A response other than success: a failure, or "not yet". */
 export const FAILURE: Schema = {
   type: 'object',
   properties: {
@@ -133,8 +133,8 @@ export const FAILURE: Schema = {
 export const FAILURE_NAME = 'Failure'
 
 /**
- * The schemas of a section's messages by their names; a response of a seller's is either a success with its fields or
- * a failure. Both have names, which `ref` refers to: some generators read no object within a choice.
+ * The schemas of a section's messages, by name. A seller's response is either a success with its fields or a failure.
+ * Both are named and referred to by `ref`, because some generators ignore inline objects within anyOf.
  */
 export function schemasOf(
   section: ReferenceSection,
@@ -158,7 +158,7 @@ export function schemasOf(
   )
 }
 
-/** Every message as a JSON Schema, in one document. */
+/** All messages as one JSON Schema document. */
 export function jsonSchemas(sections: readonly ReferenceSection[], locale: Locale): Schema {
   const all = sections.map((section) => schemasOf(section, locale, (name) => ({ $ref: `#/$defs/${name}` })))
   return {

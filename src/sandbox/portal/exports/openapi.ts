@@ -3,7 +3,6 @@ import type { Locale, Translate } from '../../../platform/lib/web/locale.ts'
 import type { Part, ReferenceSection } from '../docs/reference.ts'
 import { FAILURE, FAILURE_NAME, operationName, type Schema, schemaName, schemasOf } from './json-schema.ts'
 
-/** What an OpenAPI document is about. */
 export interface Described {
   readonly title: string
   readonly server: Schema
@@ -15,7 +14,7 @@ export interface Described {
 
 const ref = (kind: 'schemas' | 'parameters' | 'responses', name: string) => ({ $ref: `#/components/${kind}/${name}` })
 
-/** The value of an example, its 64-bit ids exact. */
+/** Keeps 64-bit ids exact. */
 function exampleValue(text: string): unknown {
   const parsed = parseLossless(Buffer.from(text))
   if ('problem' in parsed) throw new Error(String(parsed.problem))
@@ -51,7 +50,7 @@ function operation(section: ReferenceSection, { titleOf, t }: Described): Schema
   }
 }
 
-/** How calls are signed; OpenAPI has no word for it, so it is described. */
+/** OpenAPI has no scheme for our signature, so it is described in words. */
 const components = ({ sections, locale, t }: Described): Schema => ({
   securitySchemes: {
     mws: { type: 'apiKey', in: 'header', name: 'Authorization', description: t('sandbox.exports.mws') },
@@ -81,7 +80,6 @@ const components = ({ sections, locale, t }: Described): Schema => ({
   ),
 })
 
-/** An OpenAPI 3.1 document of notices or of interfaces. */
 export const openApi = (described: Described): Schema => ({
   openapi: '3.1.0',
   info: { title: described.title, version: '1', description: described.t('sandbox.exports.about') },

@@ -12,7 +12,7 @@ import { brunoFiles, PARTNER_URL, postmanCollection } from './collections.ts'
 import { jsonSchemas } from './json-schema.ts'
 import { openApi } from './openapi.ts'
 
-/** Files to download, made from the same definitions as the field reference. */
+/** Downloads generated from the same definitions as the field reference. */
 const EXPORTS = [
   'openapi-notices.json',
   'openapi-interfaces.json',
@@ -24,7 +24,6 @@ type Export = (typeof EXPORTS)[number]
 
 const asText = (value: object): Buffer => Buffer.from(prettyLossless(value))
 
-/** What every download of a language is made of. */
 function definitionsIn(locale: Locale, baseUrl: string) {
   const { notices, interfaces } = fieldReference(locale)
   return { notices, interfaces, titleOf: docsTexts(locale).title, t: translator(locale), locale, baseUrl }
@@ -46,9 +45,9 @@ const MAKE: Readonly<Record<Export, (definitions: Definitions, seller: SignedInP
   'bruno.zip': (definitions, seller) => zipOf(brunoFiles({ ...definitions, seller: seller ?? undefined })),
 }
 
-/** Public, in the reader's language. A signed-in seller's have its ids, never the clientSecret. */
+/** Public, in the reader's language. Signed-in sellers get their ids filled in, never the clientSecret. */
 export const exportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  // Made when they are first asked for: they never change while the process runs.
+  // Built on first use; they never change while the process runs.
   const known = new Map<Locale, Definitions>()
   const definitionsOf = (locale: Locale): Definitions => {
     const definitions = known.get(locale) ?? definitionsIn(locale, deps.config.PARTNER_URL)
@@ -56,7 +55,7 @@ export const exportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     return definitions
   }
   const made = new Map<string, Buffer>()
-  const forEverybody = (name: Export, locale: Locale): Buffer => {
+  const publicFile = (name: Export, locale: Locale): Buffer => {
     const key = `${locale} ${name}`
     const file = made.get(key) ?? MAKE[name](definitionsOf(locale), null)
     made.set(key, file)
@@ -75,7 +74,7 @@ export const exportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
           'Content-Type': type,
           'Content-Disposition': `attachment; filename="gatehouse-${name}"`,
         })
-        .send(seller ? MAKE[name](definitionsOf(locale), seller) : forEverybody(name, locale))
+        .send(seller ? MAKE[name](definitionsOf(locale), seller) : publicFile(name, locale))
     })
   }
 }

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Deps } from '../../../platform/deps.ts'
 import { WeakPassword } from '../../../platform/lib/crypto/weak-password.ts'
 import { hasWrongCharacters } from '../../../platform/lib/json/input.ts'
@@ -19,15 +19,15 @@ import { HOME, sendSandboxPage } from '../guard.ts'
 import { sessionCookie } from '../session.ts'
 import { signInJoined } from '../sign-in.ts'
 import { memberRefusalText, roleName } from '../texts.ts'
-import { forgottenForm, linkQuery, passwordForm, signInQuery } from '../wire.ts'
+import { asTyped, forgottenForm, linkQuery, passwordForm, signInQuery } from '../wire.ts'
 
-/** The token never leaves in a Referer, not even to our own pages: a proxy's log may have it. */
+/** Keeps the token out of the Referer header, even to our own pages: proxies may log it. */
 const REFERRER = 'strict-origin'
 
 const STATUS = { link_expired: 410, link_used: 410, no_owner: 409 } as const
 const statusOf = ({ reason }: MemberRefusal): number => STATUS[reason as keyof typeof STATUS] ?? 404
 
-/** Pages that a link in a mail leads to, and the one that sends such a mail again. No sign-in. */
+/** The pages behind links in mails, and the page that requests such a mail. No sign-in. */
 export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const cookie = sessionCookie(deps.config)
   const show = async (request: FastifyRequest, reply: FastifyReply, token: string, alert = '') => {
@@ -53,7 +53,7 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     }
   }
 
-  // Only shows: programs that examine mails open every link.
+  // GET has no effect: mail scanners open every link.
   app.get('/join', (request, reply) =>
     refusing(request, reply, () => show(request, reply, linkQuery.parse(request.query).token)),
   )
@@ -63,14 +63,15 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       const { token } = linkQuery.parse(request.body)
       const t = textsFor(request)
       const form = passwordForm.safeParse(request.body)
-      const problem = form.success ? unlike(form.data, t) : unusable(form.error, t)
+      const problem = form.success ? mismatchText(form.data, t) : invalidText(form.error, t)
       if (!form.success || problem) return show(request, reply.code(400), token, problem)
       const used = await useLink(deps, token, form.data.password).catch((error: unknown) => {
         if (error instanceof WeakPassword) return error
         throw error
       })
       if (used instanceof WeakPassword) return show(request, reply.code(400), token, t(used.text))
-      // A member who has joined is signed in; a new password is typed once more, so that its owner knows that it works.
+      // A new member is signed in at once. After a password reset people sign in themselves, so they know that it
+      // works.
       if (used.purpose === 'invitation') {
         const acting = { ...deps, actor: actorOf(request, 'partner') }
         const session = await signInJoined(acting, used.partnerId, used, cookie.read(request))
@@ -85,40 +86,34 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     }),
   )
 
-  const forgotten = (request: FastifyRequest, reply: FastifyReply, shown: object = {}) => {
+  const showForgotten = (request: FastifyRequest, reply: FastifyReply, shown: object = {}) => {
     const data = { clientId: '', mail: '', alert: '', sent: false, ...shown }
     return sendSandboxPage(request, reply, 'sandbox/forgotten', data, request.method === 'POST' ? { query: '' } : {})
   }
 
   app.get('/forgotten', (request, reply) =>
-    forgotten(request, reply, { clientId: signInQuery.parse(request.query).client_id ?? '' }),
+    showForgotten(request, reply, { clientId: signInQuery.parse(request.query).client_id ?? '' }),
   )
 
   app.post('/forgotten', async (request, reply) => {
     const t = textsFor(request)
     const form = forgottenForm.safeParse(request.body)
     if (!form.success) {
-      const typed = asTyped.parse(request.body)
-      return forgotten(request, reply.code(400), { ...typed, alert: t('sandbox.forgotten.incomplete') })
+      const { client_id: clientId = '', mail = '' } = asTyped.parse(request.body)
+      return showForgotten(request, reply.code(400), { clientId, mail, alert: t('sandbox.forgotten.incomplete') })
     }
     const { client_id: clientId, mail } = form.data
     const until = await askForPassword(deps, { clientId, mail }, request.ip)
-    if (!until) return forgotten(request, reply, { clientId, mail, sent: true })
+    if (!until) return showForgotten(request, reply, { clientId, mail, sent: true })
     const alert = t('sandbox.forgotten.limited', { when: retryAfter(request, reply, until, deps.clock.now()) })
-    return forgotten(request, reply, { clientId, mail, alert })
+    return showForgotten(request, reply, { clientId, mail, alert })
   })
 }
 
 const lengths = { shortest: String(SHORTEST_PASSWORD) }
 
-const unusable = (error: z.ZodError, t: Translate): string =>
+const invalidText = (error: z.ZodError, t: Translate): string =>
   hasWrongCharacters(error) ? t('sandbox.join.password_characters') : t('sandbox.join.password_length', lengths)
 
-const unlike = (form: z.output<typeof passwordForm>, t: Translate): string =>
+const mismatchText = (form: z.output<typeof passwordForm>, t: Translate): string =>
   form.password === form.password_again ? '' : t('sandbox.join.password_differs')
-
-/** What was typed into a form that cannot be read, to be shown again. */
-const asTyped = z
-  .object({ client_id: z.string().catch(''), mail: z.string().catch('') })
-  .transform(({ client_id: clientId, mail }) => ({ clientId, mail }))
-  .catch({ clientId: '', mail: '' })

@@ -23,13 +23,13 @@ type Member = OutputOf<typeof listMembers>[number]
 
 function membersShown(members: readonly Member[], { memberId }: SignedInPartner, now: Date, locale: Locale) {
   const t = translator(locale)
-  // Since when, or until when the invitation works; a line feed stands for `at`, ISO 8601.
-  const standing = ({ joined_at, invited_until }: Member) => {
+  // When the member joined, or until when the invitation is valid; a line feed marks the place of `at` (ISO 8601).
+  const membership = ({ joined_at, invited_until }: Member) => {
     if (joined_at) return { detail: t('sandbox.members.joined', { at: '\n' }), at: joined_at.toISOString() }
     if (!invited_until || invited_until <= now) return { detail: t('sandbox.members.expired'), at: null }
     return { detail: t('sandbox.members.invited', { until: '\n' }), at: invited_until.toISOString() }
   }
-  // Why the invitation has not arrived; null when nothing is known of it.
+  // Why the invitation was not delivered, if that is known.
   const problemOf = ({ mail_error: error, mail_state }: Member) => {
     if (error === null) return null
     return { error, text: t(mail_state === 'failed' ? 'sandbox.members.mail_failed' : 'sandbox.members.mail_waiting') }
@@ -41,14 +41,14 @@ function membersShown(members: readonly Member[], { memberId }: SignedInPartner,
       isOwner: member.role === 'owner',
       role: roleName(member.role, t),
       joined: member.joined_at !== null,
-      /** The person who looks at the page. */
+      /** The person viewing the page. */
       isSelf: member.member_id === memberId,
-      ...standing(member),
+      ...membership(member),
       problem: problemOf(member),
     })),
-    /** Signed in with the clientSecret: nobody has joined yet. */
+    /** Signed in with the clientSecret, which is possible until somebody has joined. */
     bySecret: memberId === null,
-    /** Until an owner has joined, owners alone can be invited. */
+    /** Until an owner has joined, only owners can be invited. */
     ownersFirst: !members.some(({ role, joined_at }) => role === 'owner' && joined_at !== null),
   }
 }
@@ -66,7 +66,7 @@ interface Shown {
   readonly done?: (typeof MEMBER_CHANGES)[number] | undefined
 }
 
-/** The page for owners on which they manage members. A refusal is shown on the page. */
+/** Owners manage members here. Refusals are shown on the page. */
 export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const show = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
     const partner = partnerOf(request)
@@ -76,7 +76,7 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     return sendSandboxPage(request, reply, 'sandbox/members', data, { section: 'members', query: '' })
   }
 
-  /** Does it and goes back to the list, or says there why not. */
+  /** Makes the change and redirects to the list, which says so; a refusal is shown at once. */
   const change = async (
     request: FastifyRequest,
     reply: FastifyReply,

@@ -18,12 +18,12 @@ const SECRET = `${HOME}/secret`
 
 interface Shown {
   readonly alert?: string
-  /** The new secret, shown this once. */
+  /** The new secret, shown only once. */
   readonly made?: string
   readonly done?: (typeof SECRET_CHANGES)[number] | undefined
 }
 
-/** The page for owners on which they rotate the clientSecret, in the steps of `src/ticketing/partners/secret.ts`. */
+/** Owners rotate the clientSecret here, in the steps of `src/ticketing/partners/secret.ts`. */
 export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const show = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
     const { client_id: clientId, secrets } = await showPartner(deps, partnerOf(request).partnerId)
@@ -41,7 +41,7 @@ export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
     })
   }
 
-  /** Tells on the page why something was not done. */
+  /** Shows refusals on the page. */
   const refusing = async (request: FastifyRequest, reply: FastifyReply, work: () => Promise<FastifyReply>) => {
     const t = textsFor(request)
     try {
@@ -88,7 +88,7 @@ const shownSecret = ({ signs, created_at, ends_at, last_used_at }: PartnerSecret
   lastUsed: last_used_at?.toISOString(),
 })
 
-/** Whether the newest waits to sign our calls, and whether an old one still works. */
+/** `waits`: the newest secret does not sign our calls yet. `hasOld`: an old one is still valid. */
 const stageOf = ([newest, other]: readonly PartnerSecretDates[]) => ({
   waits: newest !== undefined && !newest.signs,
   hasOld: newest?.signs === true && other !== undefined,

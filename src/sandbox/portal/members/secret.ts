@@ -13,13 +13,16 @@ import {
 } from '../../../ticketing/partners/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 
-/** `changed`: no longer as the page showed it; `test_failed`: the partner refused a call signed with the new one. */
+/**
+ * `changed`: the secrets are not those that the page showed. `test_failed`: the partner refused a call signed with the
+ * new one.
+ */
 export const SECRET_REFUSALS = ['changed', 'test_failed'] as const
 
 export class SecretRefusal extends Error {
   override readonly name = 'SecretRefusal'
   readonly reason: (typeof SECRET_REFUSALS)[number]
-  /** For the log; holds no secret. */
+  /** For the log; contains no secret. */
   readonly detail: string
 
   constructor(reason: SecretRefusal['reason'], detail: string = reason) {
@@ -29,15 +32,15 @@ export class SecretRefusal extends Error {
   }
 }
 
-/** What the registry refuses, it refuses because the secrets are others than expected. */
+/** The only reason for a refusal here is that the secrets have changed meanwhile. */
 function asChanged(error: unknown): never {
   const isOfSecrets = error instanceof RescodeError && error.rescode === 20007 && !(error instanceof MemberRefusal)
   throw isOfSecrets ? new SecretRefusal('changed') : error
 }
 
 /**
- * A new clientSecret in place of the one with the id `replaces`, and with an owner's right. A form that is sent twice
- * makes one: the second time another one is the newest. Throws SecretRefusal, MemberRefusal.
+ * Issues a new clientSecret, for owners only. `replaces` is the id of the newest secret that the page showed, so a form
+ * sent twice issues one secret only. Throws SecretRefusal, MemberRefusal.
  */
 export async function rotateOwnSecret(deps: Deps, partnerId: bigint, replaces: string): Promise<string> {
   await countUse(deps, 'rotation', partnerId)
@@ -50,27 +53,27 @@ export async function rotateOwnSecret(deps: Deps, partnerId: bigint, replaces: s
   })
 }
 
-/** Signs our calls with the newest secret, if a test call with it passes. Throws as above. */
+/** Switches the signing of our calls to the newest secret, if a test call with it succeeds. Throws as above. */
 export async function signWithNewest(deps: RunDeps, partnerId: bigint): Promise<void> {
   await countUse(deps, 'rotation', partnerId)
-  const admit = (by: Deps) => requireOwner(by, partnerId)
-  await admit(deps) // before their system is called, and once more when it has answered
+  const authorize = (by: Deps) => requireOwner(by, partnerId)
+  await authorize(deps) // before the test call, and again after it
   const testCall = heartbeatWith(deps)
   let failed: string | undefined
   const trial: ReturnType<typeof heartbeatWith> = async (partner, secret) => {
     const result = await testCall(partner, secret)
-    if (!result.ok) failed = result.detail
+    if (!result.ok) failed = String(result.detail)
     return result
   }
   try {
-    await switchSigning(deps, partnerId, trial, admit)
+    await switchSigning(deps, partnerId, trial, authorize)
   } catch (error) {
     if (failed !== undefined) throw new SecretRefusal('test_failed', failed)
     asChanged(error)
   }
 }
 
-/** Ends the old secret now. Throws as above. */
+/** Ends the old secret at once. Throws as above. */
 export const endOldSecret = (deps: Deps, partnerId: bigint): Promise<unknown> =>
   inTransaction(deps, async (inside) => {
     await lockPartner(inside, partnerId)

@@ -10,7 +10,7 @@ import { isLoopbackHost } from '../../../platform/lib/web/web-url.ts'
 import { NotSent } from '../../../platform/outbound/index.ts'
 import type { Notification } from './store.ts'
 
-/** A mail as nodemailer takes it; it keeps line breaks in names and addresses from becoming headers. */
+/** A mail for nodemailer, which prevents header injection by line breaks in names and addresses. */
 export interface MailMessage {
   readonly from: string
   readonly to: { readonly name: string; readonly address: string }
@@ -21,16 +21,16 @@ export interface MailMessage {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** `id` becomes the Message-ID, by which a receiver recognises a mail that arrives twice. */
+/** `id` becomes the Message-ID, by which receivers recognise duplicates. */
 interface Bilingual extends Pick<MailMessage, 'to' | 'date'> {
   readonly id: string
-  /** The moment that the text names. */
+  /** The time mentioned in the text. */
   readonly at: Date
   subject(t: Translate): string
   text(t: Translate, time: string): string
 }
 
-/** One mail in both languages, one below the other, as the reader's is not known. */
+/** One mail with both languages, because the reader's is not known. */
 export function bilingualMail(config: Config, { id, to, date, at, subject, text }: Bilingual): MailMessage {
   const [zh, en] = [translator('zh-CN'), translator('en')]
   const [beijing, utc] = [beijingTime(at).slice(0, 16), utcTime(at.toISOString()).slice(0, 16)]
@@ -42,7 +42,7 @@ export function bilingualMail(config: Config, { id, to, date, at, subject, text 
   }
 }
 
-/** Every attempt sends the same mail, Message-ID and Date too. */
+/** The same for every attempt, including Message-ID and Date. */
 export function messageOf(config: Config, notification: Notification): MailMessage {
   const { notification_id: id, role, name, address, facts, created_at: date } = notification
   const values = { name, partner: facts.partnerName, run: String(facts.runNumber), url: facts.reportUrl }
@@ -59,24 +59,24 @@ export function messageOf(config: Config, notification: Notification): MailMessa
 }
 
 /**
- * The last one is how long the server may be silent, also after the message. Giving up then may repeat a mail that was
- * accepted (RFC 5321, 4.5.3.2.6 asks for ten minutes), but a hanging server would block every job.
+ * The socket timeout also applies after the message was sent. Giving up then may repeat a mail that was accepted (RFC
+ * 5321, 4.5.3.2.6 asks for ten minutes), but waiting longer for a hanging server would block every job.
  */
 const LIMITS = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 30_000, socketTimeout: 120_000 }
 
-/** Loaded with the first mail. */
+/** Loaded lazily, with the first mail. */
 const mailer = () => import('nodemailer')
 
-/** Mails have no content from files or Internet addresses. */
-const CLOSED = { disableFileAccess: true, disableUrlAccess: true }
+/** Nodemailer must not fetch content from files or URLs. */
+const NO_FETCHING = { disableFileAccess: true, disableUrlAccess: true }
 
 const mailFolder = (config: Config): string => config.MAIL_FOLDER ?? join(config.DATA_DIR, 'mail')
 
-/** Where mails are written while there is no SMTP_URL; null where they are sent. */
+/** The folder that mails are written to while SMTP_URL is not set; null if it is. */
 export const folderOfUnsent = (config: Config): string | null =>
   config.SMTP_URL === undefined ? mailFolder(config) : null
 
-/** Sends the mail, or writes it to a folder where no SMTP server is known, by `id`. Throws NotSent. */
+/** Sends the mail, or writes it to a folder as `<id>.eml` while SMTP_URL is not set. Throws NotSent. */
 export async function sendMail({ config }: Pick<Deps, 'config'>, id: string, message: MailMessage): Promise<void> {
   if (config.SMTP_URL === undefined) return writeMail(mailFolder(config), id, message)
   const transport = (await mailer()).createTransport(smtpOptions(config.SMTP_URL))
@@ -89,19 +89,24 @@ export async function sendMail({ config }: Pick<Deps, 'config'>, id: string, mes
   }
 }
 
-/** TLS for smtps, else STARTTLS if offered. A password goes over TLS only: nobody in between can remove the offer. */
+/**
+ * TLS for smtps, otherwise STARTTLS if offered. With a password TLS is required, so that nobody in between can strip
+ * STARTTLS.
+ */
 export function smtpOptions(smtpUrl: string): SMTPTransportOptions {
   const server = parseSmtpUrl(smtpUrl)
   if (!server) throw new Error('SMTP_URL is not valid')
   const { auth, host, port, secure } = server
   const requireTLS = !secure && auth !== undefined && !isLoopbackHost(host)
-  return { ...LIMITS, ...CLOSED, host, port, secure, requireTLS, ...(auth ? { auth } : {}) }
+  return { ...LIMITS, ...NO_FETCHING, host, port, secure, requireTLS, ...(auth ? { auth } : {}) }
 }
 
-/** One file a mail, whole or not at all, however often it is written. */
+/** One file per mail, written atomically, so it may be written again. */
 async function writeMail(folder: string, id: string, message: MailMessage): Promise<void> {
   const { createTransport } = await mailer()
-  const { message: bytes } = await createTransport({ ...CLOSED, streamTransport: true, buffer: true }).sendMail(message)
+  const { message: bytes } = await createTransport({ ...NO_FETCHING, streamTransport: true, buffer: true }).sendMail(
+    message,
+  )
   const file = join(folder, `${id}.eml`)
   try {
     await mkdir(folder, { recursive: true })
@@ -113,18 +118,18 @@ async function writeMail(folder: string, id: string, message: MailMessage): Prom
   }
 }
 
-/** Codes only: a server's texts may repeat addresses, our host names and what it was sent. */
+/** Keeps only codes: a server's texts may quote addresses, our host names and the message. */
 function asNotSent({ code, originalCode, command, response = '', responseCode, permanent = false }: NodemailerError) {
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1]
-  const said = [responseCode, enhanced].filter((part) => part !== undefined).join(' ')
-  const detail = ['SMTP', command, code, originalCode, said].filter((part) => part).join(' ')
+  const codes = [responseCode, enhanced].filter((part) => part !== undefined).join(' ')
+  const detail = ['SMTP', command, code, originalCode, codes].filter((part) => part).join(' ')
   const aboutThisMail = responseCode !== undefined && (command === 'RCPT TO' || command === 'DATA')
   if (aboutThisMail) {
     const what = command === 'DATA' ? 'the mail' : 'the address'
     const verb = permanent ? 'does not accept' : 'does not accept for now'
-    return new NotSent(`the mail server ${verb}: ${what} (${said})`, detail, { permanent })
+    return new NotSent(`the mail server ${verb}: ${what} (${codes})`, detail, { permanent })
   }
-  // Anything else is for our operator to correct, so it is tried again.
+  // Anything else is for the operator to fix, so it is retried.
   const reached = responseCode !== undefined || code === 'EAUTH' || code === 'ETLS'
   return new NotSent(reached ? 'the mail server does not let us send' : 'the mail server cannot be reached', detail)
 }

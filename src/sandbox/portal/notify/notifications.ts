@@ -10,13 +10,13 @@ import { folderOfUnsent } from './mail.ts'
 import type { Notification } from './store.ts'
 import * as store from './store.ts'
 
-/** Where everybody who knows the address can read and verify the report. */
+/** Anybody who knows the URL can read and verify the report. */
 export const reportUrl = ({ config }: { readonly config: Pick<Config, 'PUBLIC_URL'> }, reportId: string): string =>
   `${config.PUBLIC_URL}/sandbox/verify/${reportId}`
 
 /**
- * The acceptance check. The first run that passes tells its contacts, in the same transaction. They arrange going live
- * once, so later ones do not write to them again.
+ * The acceptance check. For the partner's first accepted run it notifies the contacts, in the same transaction. They
+ * arrange going live only once, so later runs do not notify them again.
  */
 export const acceptRun = (deps: Deps, partnerId: bigint, runId: string): Promise<OutputOf<typeof checkAcceptance>> =>
   inTransaction(deps, async (inside) => {
@@ -28,7 +28,7 @@ export const acceptRun = (deps: Deps, partnerId: bigint, runId: string): Promise
     return acceptance
   })
 
-/** A run that has passed, and where everybody can read and verify its report. */
+/** An accepted run and the public URL of its report. */
 export interface Passed {
   readonly runId: string
   readonly partnerId: bigint
@@ -38,9 +38,9 @@ export interface Passed {
 }
 
 /**
- * Tells the partner's product and business contacts that this run has passed: by mail, and over their webhook where there
- * is one. Each message is queued with the caller's transaction, and once a run, however often this is called. Returns how
- * many were queued now. Somebody who is both contacts gets a message as each.
+ * Notifies the partner's product and business contacts that this run was accepted: by mail, and by webhook if they have
+ * one. Messages are queued in the caller's transaction, and once per run, however often this is called. Returns how
+ * many were queued now. Somebody who is both contacts gets both messages.
  */
 export const notifyContacts = (deps: Deps, { runId, partnerId, ...passed }: Passed): Promise<number> =>
   inTransaction(deps, async (inside, db) => {
@@ -52,7 +52,7 @@ export const notifyContacts = (deps: Deps, { runId, partnerId, ...passed }: Pass
       reportUrl: passed.reportUrl,
     }
     let queued = 0
-    // Always in this order: simultaneous callers wait for each other at the first row and cannot deadlock.
+    // In a fixed order, so that simultaneous callers wait at the first row instead of deadlocking.
     for (const role of CONTACT_ROLES) {
       const contact = partner.contacts[role]
       if (!contact) continue
@@ -71,7 +71,7 @@ export const notifyContacts = (deps: Deps, { runId, partnerId, ...passed }: Pass
 
 export type Notifications = Awaited<ReturnType<typeof notificationsOf>>
 
-/** The notifications of a run and their delivery; none for a run that has not passed. */
+/** The notifications of a run and their delivery; none before it is accepted. */
 export async function notificationsOf(deps: Deps, runId: string) {
   const rows = await store.listNotifications(deps.db, runId)
   const jobs = await sendingJobs(
@@ -79,23 +79,22 @@ export async function notificationsOf(deps: Deps, runId: string) {
     rows.map(({ notification_id }) => notification_id),
   )
   return {
-    /** Where mails are written while there is no SMTP_URL. */
+    /** Where mails are written while SMTP_URL is not set. */
     folder: folderOfUnsent(deps.config),
     notifications: rows.map((notification) => {
-      const job = jobs.get(notification.notification_id)
       const { notification_id, role, channel, state, attempts, last_error, created_at, sent_at } = notification
-      const shown = { notification_id, role, channel, state, attempts, last_error, created_at, sent_at }
+      const job = jobs.get(notification_id)
       return {
-        ...shown,
+        ...{ notification_id, role, channel, state, attempts, last_error, created_at, sent_at },
         address: masked(notification),
-        /** Null when it is being sent right now, and once it is sent or given up. A time that has passed means: at once. */
+        /** Null while it is being sent, and once it is sent or given up. A time in the past means: at once. */
         next_attempt_at: state === 'waiting' && job?.state === 'waiting' ? job.run_at : null,
       }
     }),
   }
 }
 
-/** Sends a waiting or given-up message now. False when this run has no such message, or it was delivered. */
+/** Retries a waiting or given-up message now. False if this run has no such message, or it was delivered. */
 export const retryNotification = (deps: Deps, runId: string, notificationId: string): Promise<boolean> =>
   inTransaction(deps, async (inside, db) => {
     const state = await store.lockUnsent(db, runId, notificationId)
@@ -105,15 +104,15 @@ export const retryNotification = (deps: Deps, runId: string, notificationId: str
     return true
   })
 
-/** `l***@example.com` or `https://example.com/…`: enough to recognise it. */
+/** Enough to recognise the address: `l***@example.com`, `https://example.com/…`. */
 function masked({ channel, address }: Notification): string {
-  // Webhook addresses often hold a secret, in the path as well as in the query.
+  // Webhook URLs often contain a secret, in the path or the query.
   if (channel === 'webhook') return `${new URL(address).origin}/…`
   const at = address.lastIndexOf('@')
   return `${address.slice(0, 1)}***${address.slice(at)}`
 }
 
-// Never reached: attempts are ten minutes apart at most, and after a day send.ts gives up.
+// Never reached: retries are at most ten minutes apart, and send.ts gives up after a day.
 const MAX_ATTEMPTS = 1_000
 
 const keyOf = (notificationId: string): string => `send-notification:${notificationId}`
@@ -122,8 +121,8 @@ const queueSending = (db: Db, notificationId: string): Promise<number> =>
   enqueue(db, 'send-notification', { notificationId }, { key: keyOf(notificationId), maxAttempts: MAX_ATTEMPTS })
 
 /**
- * Attempts it now; a running attempt is left alone, unless it `isOver`: then its job has only not been released yet,
- * and the queue replaces it.
+ * Queues an attempt for now. A running attempt is left alone, unless it `isOver`: then its job has merely not been
+ * released yet, and the queue replaces it.
  */
 async function sendNow({ db, clock }: Deps, notificationId: string, isOver: boolean): Promise<void> {
   const [job] = await findJobsByKey(db, [keyOf(notificationId)])

@@ -9,7 +9,9 @@ import { bilingualMail, type MailMessage, messageOf, sendMail } from './mail.ts'
 import type { Channel, Notification } from './store.ts'
 import * as store from './store.ts'
 
-/** One attempt at the mail with a member's link; nothing when it is sent, or its link can no longer be used. */
+/**
+ * One attempt to send the mail with a member's link; does nothing if it was sent, or the link can no longer be used.
+ */
 export async function sendMemberMail(deps: Deps, linkId: string): Promise<DeliveryResult> {
   const found = await findMemberMail(deps, linkId)
   if (!found) return {}
@@ -22,7 +24,7 @@ export async function sendMemberMail(deps: Deps, linkId: string): Promise<Delive
   })
 }
 
-/** One mail for every attempt, but for its date. */
+/** The same for every attempt, except for its date. */
 async function memberMessage(
   deps: Deps,
   { linkId, partnerId, purpose, mail, token, expiresAt }: NonNullable<OutputOf<typeof findMemberMail>>,
@@ -37,7 +39,7 @@ async function memberMessage(
   })
 }
 
-/** The body of Standard Webhooks, the same at every attempt; ids as text: a PartnerId may exceed 2^53. */
+/** A Standard Webhooks body, the same for every attempt. Ids are text: a PartnerId may exceed 2^53. */
 const bodyOf = ({ run_id, partner_id, role, facts }: Notification): string =>
   JSON.stringify({
     type: 'sandbox.run.passed',
@@ -52,7 +54,10 @@ const bodyOf = ({ run_id, partner_id, role, facts }: Notification): string =>
     },
   })
 
-/** Posts to the contact's webhook, signed with its secret; unsigned if it has another by now. Throws NotSent. */
+/**
+ * Posts to the contact's webhook, signed with its secret; unsigned if the contact has another URL by now. Throws
+ * NotSent.
+ */
 async function callWebhook(deps: RunDeps, notification: Notification): Promise<void> {
   const { notification_id: id, partner_id: partnerId, role, address: url } = notification
   const secret = await webhookSecret(deps, { partnerId, role, url })
@@ -66,7 +71,7 @@ const CHANNELS: Readonly<Record<Channel, (deps: RunDeps, notification: Notificat
   webhook: callWebhook,
 }
 
-/** One attempt at a notification; nothing when it has been sent already. */
+/** One attempt to deliver a notification; does nothing if it was already sent. */
 export async function sendNotification(deps: RunDeps, notificationId: string): Promise<DeliveryResult> {
   const notification = await store.beginAttempt(deps.db, notificationId)
   if (!notification) return {}

@@ -6,7 +6,7 @@ import { CONTACT_ROLES } from '../../../ticketing/partners/index.ts'
 const CHANNELS = ['mail', 'webhook'] as const
 export type Channel = (typeof CHANNELS)[number]
 
-/** What every message about a run says. */
+/** The contents of every message about a run. */
 const facts = z.object({
   partnerName: z.string(),
   runNumber: z.number(),
@@ -14,7 +14,6 @@ const facts = z.object({
   reportUrl: z.string(),
 })
 
-/** A stored notification. */
 const notification = z.object({
   notification_id: z.string(),
   run_id: z.string(),
@@ -25,7 +24,7 @@ const notification = z.object({
   /** A mail address, or the webhook's URL. */
   address: z.string(),
   facts,
-  /** `failed`: given up, until somebody asks for another try. */
+  /** `failed`: given up until somebody asks for a retry. */
   state: z.enum(['waiting', 'sent', 'failed']),
   attempts: z.number(),
   last_error: z.string().nullable(),
@@ -42,7 +41,7 @@ export type NewNotification = Pick<
 
 const COLUMNS = columnsOf(Object.keys(notification.shape))
 
-/** False when this contact has a notification over that channel already. Waits for a simultaneous insert to commit. */
+/** False if this contact already has a notification by that channel. Waits for a simultaneous insert to commit. */
 export const insertNotification = async (db: Db, given: NewNotification, now: Date): Promise<boolean> =>
   (await db.exec(
     sql`insert into sandbox_notification
@@ -58,7 +57,7 @@ export const listNotifications = (db: Db, runId: string): Promise<Notification[]
     sql`select ${COLUMNS} from sandbox_notification where run_id = ${runId} order by role desc, channel`,
   )
 
-/** Counts the attempt that begins; undefined when the message has been sent, or its run is gone. */
+/** Counts the attempt; undefined if the message was already sent, or its run is gone. */
 export const beginAttempt = (db: Db, notificationId: string): Promise<Notification | undefined> =>
   db.maybe(
     notification,
@@ -79,7 +78,7 @@ export const markFailure = (db: Db, notificationId: string, error: string, state
         where notification_id = ${notificationId} and state <> 'sent'`,
   )
 
-/** The state of a message of this run that has not arrived; others wait until the transaction is over. */
+/** Locks an undelivered message of this run and returns its state. */
 export const lockUnsent = (db: Db, runId: string, notificationId: string): Promise<'waiting' | 'failed' | undefined> =>
   db.maybeValue(
     z.enum(['waiting', 'failed']),
@@ -87,7 +86,7 @@ export const lockUnsent = (db: Db, runId: string, notificationId: string): Promi
         where notification_id::text = ${notificationId} and run_id = ${runId} and state <> 'sent' for update`,
   )
 
-/** Another day for a message that was given up. */
+/** Gives a given-up message another day. */
 export const waitAgain = (db: Db, notificationId: string, now: Date): Promise<number> =>
   db.exec(
     sql`update sandbox_notification set state = 'waiting', waiting_since = ${now}

@@ -4,19 +4,17 @@ import { type Conditions, conditions, type FAULTS } from '../../test-plan/index.
 import { type ContactPerson, contactPerson, type OwnContacts } from '../contacts.ts'
 import { contactName } from '../texts.ts'
 
-/** What a run pretends, on the page of functions. */
 interface ConditionTexts {
   readonly texts: Readonly<Record<(typeof NUMBERS)[number], string>>
-  /** The boxes that are ticked. */
   readonly faults: readonly Fault[]
 }
 
-/** The fields that hold a number. */
+/** Conditions that are numbers. */
 export const NUMBERS = ['days_ahead', 'wait_minutes'] as const satisfies (keyof Conditions)[]
 
 export type Fault = (typeof FAULTS)[number]
 
-/** As the schema takes them; an empty field is 0. Undefined when nothing differs from the usual. */
+/** Input for the schema; an empty field is 0. Undefined if all conditions are at their defaults. */
 export const conditionsGiven = ({ faults, texts }: ConditionTexts) =>
   NUMBERS.every((name) => Number(texts[name]) === 0) && faults.length === 0
     ? undefined
@@ -25,7 +23,7 @@ export const conditionsGiven = ({ faults, texts }: ConditionTexts) =>
         ...faults.map((fault) => [fault, true]),
       ])
 
-/** Or the number that is wrong. */
+/** `wrong`: the invalid number. */
 export function parseConditions(form: ConditionTexts): Conditions | { readonly wrong: (typeof NUMBERS)[number] } {
   const { data, error } = conditions.safeParse(conditionsGiven(form) ?? {})
   return data ?? { wrong: NUMBERS.find((name) => error?.issues.some(({ path }) => path[0] === name)) ?? 'days_ahead' }
@@ -33,12 +31,12 @@ export function parseConditions(form: ConditionTexts): Conditions | { readonly w
 
 export const faultText = (fault: Fault, t: Translate): string => t(`sandbox.conditions.${fault}`)
 
-/** The contacts on the page of functions: read from the form, checked, and shown again as they were typed. */
+/** Contacts on the functions page. */
 
 const PARTS = ['name', 'mail'] as const
 type Part = (typeof PARTS)[number]
 
-/** `contact.product.name` → what was typed; a field that was not sent is missing. */
+/** `contact.product.name` → text as typed; fields that were not sent are missing. */
 export type ContactTexts = Readonly<Record<string, string>>
 
 const fieldOf = (role: ContactRole, part: Part): string => `contact.${role}.${part}`
@@ -52,7 +50,9 @@ export const readContacts = (fields: Readonly<Record<string, unknown>>): Contact
     }),
   )
 
-/** The contacts typed; an empty one is left out unless stored, as acceptance needs it. `required`: at least one. */
+/**
+ * Parses the contacts. One left empty is ignored, unless it is stored: acceptance needs it. `required`: at least one.
+ */
 export function parseContacts(texts: ContactTexts, stored: OwnContacts['contacts'], required = false) {
   const none = required && FIELDS.every((name) => !texts[name])
   const given: Partial<Record<ContactRole, ContactPerson>> = {}

@@ -17,7 +17,7 @@ import {
 import { DEMO_PRODUCTS, isDemo } from '../demo-partner.ts'
 import { type ContactTexts, conditionsGiven, type Fault, NUMBERS, readContacts } from './form-parts.ts'
 
-/** The functions as the form lays them out; each is in exactly one group (a test holds that). */
+/** The layout of the form; a test checks that each function is in exactly one group. */
 export const GROUPS: readonly { readonly name: string; readonly functions: readonly FunctionId[] }[] = [
   { name: 'sandbox.group.products', functions: ['product-pull', 'product-change', 'poi-pull', 'product-status'] },
   { name: 'sandbox.group.prices', functions: ['price-calendar', 'level-price-calendar'] },
@@ -30,7 +30,7 @@ export const GROUPS: readonly { readonly name: string; readonly functions: reado
   { name: 'sandbox.group.robustness', functions: ['robustness'] },
 ]
 
-/** Functions that call an interface have its name, but for these. */
+/** Functions whose interface has another name. */
 const INTERFACE_OF: Readonly<Partial<Record<FunctionId, InterfaceName>>> = {
   'sold-out': 'order-create',
   'pay-at-once': 'order-pay',
@@ -40,7 +40,7 @@ const INTERFACE_OF: Readonly<Partial<Record<FunctionId, InterfaceName>>> = {
   'refunded-message': 'order-refunded',
 }
 
-/** The interfaces that these functions are offered at; what the partner sends to us has none. */
+/** The interfaces that these functions need; functions about notices have none. */
 export const interfacesOf = (functions: readonly FunctionId[]): InterfaceName[] => [
   ...new Set(functions.flatMap((id) => INTERFACE_OF[id] ?? INTERFACES.find(({ name }) => name === id)?.name ?? [])),
 ]
@@ -52,17 +52,16 @@ export type ProductRole = (typeof PRODUCT_ROLES)[number]
 const OPTIONAL = ['travel_date', 'unit_price', 'buy_price'] as const
 const TEXTS = [...PRODUCT_ROLES, ...OPTIONAL, 'quantity', 'base_url', ...NUMBERS] as const
 
-/** The form as it was filled in, so that it can be shown again whatever was typed. */
+/** The form as typed, so that it can be shown again. */
 export interface FormTexts {
   readonly functions: readonly FunctionId[]
   readonly texts: Readonly<Record<(typeof TEXTS)[number], string>>
   readonly interface_urls: Readonly<Partial<Record<InterfaceName, string>>>
   readonly contacts: ContactTexts
-  /** What the run pretends: the boxes that are ticked. */
   readonly faults: readonly Fault[]
 }
 
-/** A field (`main`, `quantity`, `base_url`, `url.order-create`, `pay`, `refund`) → key of the text that says what is wrong. */
+/** Field or group (`main`, `url.order-create`, `pay`, `refund`, …) → key of the text that says what is wrong. */
 export type Problems = Readonly<Record<string, string>>
 
 export interface RunRequest {
@@ -73,11 +72,10 @@ export interface RunRequest {
 const text = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
 
-/** Texts of every field; those that are not given are empty. */
 const formTexts = (given: Readonly<Record<string, unknown>>): FormTexts['texts'] =>
   Object.fromEntries(TEXTS.map((name) => [name, text(given[name])])) as FormTexts['texts']
 
-/** Reads a form; values that our form cannot send count as empty. */
+/** Values that our form cannot send count as empty. */
 export function readForm(body: unknown): FormTexts {
   const fields = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>
   const chosen = [fields.functions].flat()
@@ -93,7 +91,7 @@ export function readForm(body: unknown): FormTexts {
 
 const USUAL: readonly FunctionId[] = [...REQUIRED_FUNCTIONS, 'product-pull', 'pay-at-once', 'refund-at-once']
 
-/** The form before it is filled in: as in the present run, else the usual choice; complete for the demo partner. */
+/** The initial form: the current run's choice, otherwise the usual one; everything for the demo partner. */
 export async function freshForm(deps: Deps, partnerId: bigint): Promise<FormTexts> {
   const partner = await showPartner(deps, partnerId)
   const isOfDemo = isDemo(deps, partner)
@@ -113,13 +111,13 @@ export async function freshForm(deps: Deps, partnerId: bigint): Promise<FormText
   }
 }
 
-/** A live partner's URLs are shown and never taken from the form. */
+/** Ignores URLs in a live partner's form: they cannot be changed here. */
 export async function settledForm(deps: Deps, partnerId: bigint, form: FormTexts): Promise<FormTexts> {
   const { stage, base_url, interface_urls } = await showPartner(deps, partnerId)
   return stage === 'live' ? { ...form, texts: { ...form.texts, base_url: base_url ?? '' }, interface_urls } : form
 }
 
-/** The form's fields, to be sent again. */
+/** Names and values of the form's fields, to be sent again. */
 export const formFields = ({ functions, texts, interface_urls, contacts, faults }: FormTexts) => [
   ...functions.map((id) => ['functions', id]),
   ...Object.entries(texts),
@@ -142,18 +140,17 @@ const PROBLEM_OF: Readonly<Record<string, string>> = {
   wait_minutes: 'sandbox.problem.wait_minutes',
 }
 
-/** The choice and the URLs that the form stands for, or what is wrong with it. */
 export function parseRunRequest(form: FormTexts): { requested: RunRequest } | { problems: Problems } {
   const { texts, interface_urls } = form
   const filledIn = <Name extends keyof typeof texts>(names: readonly Name[]) =>
     Object.fromEntries(names.flatMap((name) => (texts[name] === '' ? [] : [[name, texts[name]]])))
-  const pretended = conditionsGiven(form)
+  const conditions = conditionsGiven(form)
   const chosen = choice.safeParse({
     functions: form.functions,
     products: filledIn(PRODUCT_ROLES),
     ...filledIn(OPTIONAL),
     quantity: texts.quantity,
-    ...(pretended && { conditions: pretended }),
+    ...(conditions && { conditions }),
   })
   const base_url = texts.base_url || null
   const urls = updatePartner.input
@@ -176,7 +173,7 @@ function choiceProblems({ functions, texts }: FormTexts, issues: Issues): Proble
     const field = String(path.at(-1) ?? '')
     if (field in PROBLEM_OF) values[field] = PROBLEM_OF[field] ?? ''
   }
-  // The schema does not check fields against each other while one of them is wrong.
+  // The schema's cross-field checks do not run while a field is invalid.
   if (functions.includes('sold-out') && texts.sold_out === '') values.sold_out = 'sandbox.problem.sold_out'
   if (!functions.some((id) => id.startsWith('pay-'))) values.pay = 'sandbox.problem.pay'
   if (!functions.some((id) => id === 'refund-at-once' || id === 'refund-after-review')) {
@@ -185,15 +182,15 @@ function choiceProblems({ functions, texts }: FormTexts, issues: Issues): Proble
   return values
 }
 
-/** Whether what is wrong with a URL is its query or fragment. */
-const hasMore = (problem: Detail): boolean =>
+/** The URL is invalid because of its query or fragment. */
+const hasQueryOrFragment = (problem: Detail): boolean =>
   typeof problem === 'object' && (problem.id === 'must-have-no-query' || problem.id === 'must-have-no-fragment')
 
 function urlProblems(form: FormTexts, issues: Issues): Problems {
   const values: Record<string, string> = {}
   for (const { path, message } of issues) {
     const field = path[0] === 'base_url' ? 'base_url' : `url.${String(path[1])}`
-    values[field] = hasMore(message) ? 'sandbox.problem.url_query' : 'sandbox.problem.url'
+    values[field] = hasQueryOrFragment(message) ? 'sandbox.problem.url_query' : 'sandbox.problem.url'
   }
   const without = interfacesOf(form.functions).filter((name) => !form.interface_urls[name])
   if (form.texts.base_url === '' && without.length > 0) values.base_url = 'sandbox.problem.base_url'

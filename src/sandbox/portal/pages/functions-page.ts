@@ -18,13 +18,13 @@ interface Field {
   readonly name: string
   readonly label: string
   readonly value: string
-  /** What is used when it is left empty. */
+  /** Used if the field is left empty. */
   readonly instead: string
-  /** What is wrong with it; empty when nothing is. */
+  /** Why the value is invalid; otherwise empty. */
   readonly problem: string
 }
 
-/** Tries the URLs of the interfaces that the chosen functions need. */
+/** Runs the pre-flight for the interfaces that the chosen functions need. */
 export function preflightOf(deps: RunDeps, partnerId: bigint, form: FormTexts, locale: Locale) {
   const { texts, interface_urls, functions } = form
   const needed = interfacesOf([...REQUIRED_FUNCTIONS, ...functions])
@@ -33,18 +33,18 @@ export function preflightOf(deps: RunDeps, partnerId: bigint, form: FormTexts, l
     name,
     interface_urls[name] ?? (base === '' ? '' : base + defaultPath),
   ])
-  return preflight(deps, { partnerId }, Object.fromEntries(urls), locale)
+  return preflight(deps, partnerId, Object.fromEntries(urls), locale)
 }
 
 export interface Shown {
   readonly form: FormTexts
-  /** What was just stored. */
+  /** What was just saved. */
   readonly saved?: 'contacts' | 'conditions'
   readonly problems?: Problems
   readonly preflight?: readonly InterfacePreflight[] | null
 }
 
-/** The page on which functions are chosen; `summary` has its problems in their order, each leads to its field. */
+/** `summary` lists the page's problems in order, each with a link to its field. */
 export async function functionsPage(deps: Deps, partnerId: bigint, shown: Shown, t: Translate) {
   const page = await partsOf(deps, partnerId, shown, t)
   return { ...page, summary: summaryOf(page, t) }
@@ -76,14 +76,14 @@ async function partsOf(
   })
   return {
     unlocked: progress.state !== 'locked',
-    /** Its URLs cannot be changed here. */
+    /** URLs cannot be changed here. */
     live: partner.stage === 'live',
     demo: isDemo(deps, partner),
     groups: groupsOf(form, problems, t),
     products: PRODUCT_ROLES.map((role) =>
       field(role, productName(role, t), role === 'main' || role === 'sold_out' ? '' : texts.main),
     ),
-    /** Products of this partner that are known already. */
+    /** Known products of this partner. */
     known: known.map(({ partner_deal_id, title }) => ({ id: partner_deal_id, title: title ?? '' })),
     travelDate: field('travel_date', t('sandbox.choice.travel_date'), tomorrow),
     earliest: tomorrow,
@@ -97,12 +97,12 @@ async function partsOf(
       faults: FAULTS.map((name) => ({
         ...{ name, label: faultText(name, t), chosen: form.faults.includes(name) },
       })),
-      /** There is a run that they can be changed of. */
+      /** There is a run whose conditions can be changed. */
       canChange: progress.state === 'under_way' || progress.state === 'all_passed',
     },
     baseUrl: field('base_url', t('sandbox.functions.base_url')),
     urls,
-    /** At least one interface has a URL of its own, or a problem with it. */
+    /** An interface has a URL of its own, or a problem with it. */
     urlsOpen: urls.some(({ value, problem }) => value !== '' || problem !== ''),
     contacts: shownContacts(contacts, form.contacts, problems, t),
     saved,
@@ -119,7 +119,7 @@ function groupsOf({ functions }: FormTexts, problems: Problems, t: Translate) {
     return {
       id,
       name: t(group.name),
-      /** What is wrong with what was chosen of it; empty when nothing is. */
+      /** What is wrong with the choice; otherwise empty. */
       problem: problem ? t(problem) : '',
       functions: group.functions.map((id) => {
         const required = REQUIRED_FUNCTIONS.includes(id)
@@ -129,7 +129,7 @@ function groupsOf({ functions }: FormTexts, problems: Problems, t: Translate) {
   })
 }
 
-/** Every field with a problem, in the order of the page. A field is named by its label, a group by its legend. */
+/** All problems in page order. */
 function summaryOf(page: Awaited<ReturnType<typeof partsOf>>, t: Translate) {
   const { groups, products, travelDate, prices, quantity, baseUrl, urls, conditions, contacts } = page
   const named = (label: string, text: string): string => t('sandbox.functions.problem', { label, text })
@@ -149,7 +149,7 @@ function summaryOf(page: Awaited<ReturnType<typeof partsOf>>, t: Translate) {
   )
 }
 
-/** Where the seller stands, and a link; a line feed in `text` stands for `at`. Null before the first run. */
+/** The seller's progress with a link; a line feed in `text` marks the place of `at`. Null before the first run. */
 export function progressNotice({ state, present, accepted, isLater }: SellerProgress, t: Translate) {
   const notice = (text: string, href: string, link: string, at?: Date) => ({
     ...{ text, href: `/sandbox/${href}`, link },

@@ -23,7 +23,7 @@ import { type FormTexts, formFields, freshForm, parseRunRequest, readForm, settl
 import { functionsPage, preflightOf, type Shown } from './functions-page.ts'
 import { functionsForm } from './wire.ts'
 
-/** Asks whether a run may be overwritten; carries the form along. */
+/** Asks whether a run may be overwritten; includes the form, to be sent again. */
 async function overwritePage(deps: Deps, run: Run, form: FormTexts) {
   const { passed, steps } = progressOfRun(await showRun(deps, run.partner_id, run.run_id))
   return {
@@ -38,7 +38,7 @@ async function overwritePage(deps: Deps, run: Run, form: FormTexts) {
 
 type Wanted = Pick<RunStart, 'requested' | 'contacts'>
 
-/** One page: the functions are chosen, the addresses checked, the run is started. */
+/** The page on which functions are chosen, URLs checked and runs started. */
 export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const show = async (request: FastifyRequest, reply: FastifyReply, shown: Shown, alert = '') => {
     const t = textsFor(request)
@@ -68,7 +68,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
     return begin(request, reply, form, { requested: read.requested, contacts: named.given })
   })
 
-  /** Stores the contacts alone; what else was typed stays in the form. */
+  /** Saves only the contacts; everything else stays in the form. */
   async function saveContacts(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
     const { partnerId } = partnerOf(request)
     const { contacts } = await ownContacts(deps, partnerId)
@@ -82,7 +82,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
     return show(request, reply, { form, saved: 'contacts' })
   }
 
-  /** Changes what the present run pretends; what else was typed stays in the form. */
+  /** Changes the current run's conditions; everything else stays in the form. */
   async function saveConditions(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
     const { partnerId } = partnerOf(request)
     const conditions = parseConditions(form)
@@ -98,7 +98,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
     return show(request, reply, { form, saved: 'conditions' })
   }
 
-  /** Shows the form again with the reason: contacts are for owners, and a run may refuse. Other errors are thrown on. */
+  /** Shows the form again with the reason of a refusal; rethrows other errors. */
   function refused(request: FastifyRequest, reply: FastifyReply, form: FormTexts, error: unknown) {
     const t = textsFor(request)
     if (error instanceof MemberRefusal) return show(request, reply.code(403), { form }, t('sandbox.owners_only.help'))
@@ -126,7 +126,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
       const { partnerId } = partnerOf(request)
       const result = await startRunFromForm(onBehalfOf(deps, request), { partnerId, ...wanted, replaces })
       if ('unconfirmed' in result) return confirm(request, reply, form, result.unconfirmed)
-      return seeOther(reply, `/sandbox/run/${result.begun.run_id}`)
+      return seeOther(reply, `/sandbox/run/${result.started.run_id}`)
     } catch (error) {
       return refused(request, reply, form, error)
     }

@@ -11,27 +11,27 @@ import type { TrafficKind } from '../traffic/store.ts'
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warning'
 
-/** A line of the log as a page shows it; every text in the reader's language. */
+/** A log line for a page; all texts are in the reader's language. */
 export interface LogLine {
   readonly seq: number
   readonly kind: RunEvent['kind']
   readonly tone: Tone
-  /** The tone in a word; empty of a plain line. */
+  /** The tone in a word; empty for plain lines. */
   readonly word: string
   /** ISO 8601. */
   readonly at: string
   /** Time since the attempt began, such as `+0.31 s`. */
   readonly after: string
   readonly text: string
-  /** What was expected and what was found: label and value. */
+  /** Such as what was expected and what was received. */
   readonly facts: readonly (readonly [label: string, value: string])[]
   /** Anchor in the field reference. */
   readonly doc: string
-  /** What it leads to, in words. */
+  /** The target of `doc` in words. */
   readonly docText: string
-  /** The call or notice of the line; null when its details have been purged. */
+  /** The call or notice that the line is about; null if it has been purged. */
   readonly exchange?: ShownExchange | null
-  /** Whether the exchange is shown unfolded. */
+  /** The exchange is shown unfolded. */
   readonly open: boolean
 }
 
@@ -45,7 +45,6 @@ export interface LineContext {
 
 type LineContent = Pick<LogLine, 'text'> & Partial<LogLine>
 
-/** A line with the exchange that it is about. */
 export async function logLine(context: LineContext, event: RunEvent): Promise<LogLine> {
   const after = Math.max(0, event.at.getTime() - context.startedAt.getTime()) / 1000
   return {
@@ -91,19 +90,19 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
     case 'rejected':
       return {
         ...(event.data.remark ? verdict(false, 'warning', t) : { ...bad(t), open: true }),
-        text: t('sandbox.log.rejected', toldOf(context, event.data)) + remarkText(event.data.remark, t),
+        text: t('sandbox.log.rejected', refusalValues(context, event.data)) + remarkText(event.data.remark, t),
         exchange: await findExchange(context, 'rejected', event.data.call_id),
       }
     case 'unverified':
       return {
         ...{ tone: 'warning', word: t('sandbox.log.unverified') },
-        text: t('sandbox.log.unverified_call', toldOf(context, event.data)),
+        text: t('sandbox.log.unverified_call', refusalValues(context, event.data)),
         exchange: await findExchange(context, 'rejected', event.data.call_id),
       }
     case 'wrong-path':
       return {
         ...{ tone: 'warning', word: t('sandbox.log.warning') },
-        text: t('sandbox.log.wrong_path', toldOf(context, event.data)),
+        text: t('sandbox.log.wrong_path', refusalValues(context, event.data)),
         exchange: await findExchange(context, 'rejected', event.data.call_id),
       }
     case 'check':
@@ -116,10 +115,10 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
   }
 }
 
-/** The name of a notice by the path that it came to, under whichever prefix. */
+/** The name of the notice at a path, with any prefix. */
 const noticeText = ({ deps, t }: LineContext, path: string): string => messageName(noticeName(deps, path) ?? path, t)
 
-const toldOf = (context: LineContext, { path, reason }: { readonly path: string; readonly reason: Detail }) => ({
+const refusalValues = (context: LineContext, { path, reason }: { readonly path: string; readonly reason: Detail }) => ({
   path,
   notice: noticeText(context, path),
   reason: detailText(reason, context.t),
@@ -136,12 +135,11 @@ export function outcome(ended: Outcome, t: Translate): { tone: Tone; word: strin
   return ended === 'failed' ? bad(t) : { tone: 'warning', word: t('sandbox.log.interrupted') }
 }
 
-/** One check in the words of the reader. */
 export function shownCheck(
   { id, passed, level = 'error', path, expected, actual, doc, problem }: Finding,
   t: Translate,
 ): LineContent {
-  // What a state means matters where it is the wrong one.
+  // States are explained only if they are wrong.
   const words = (detail: Detail) => (passed ? detailText(detail, t) : valueText(id, detail, t))
   const facts: [string, string][] = []
   if (path) facts.push([t('sandbox.log.path'), path])
@@ -161,7 +159,7 @@ function verdict(passed: boolean, level: 'error' | 'warning', t: Translate): Pic
   return level === 'warning' ? { tone: 'warning', word: t('sandbox.log.warning') } : bad(t)
 }
 
-/** The exchange that a line of the log refers to; null once it has been purged. */
+/** The exchange that a log line refers to; null once it has been purged. */
 export async function findExchange(
   { deps, partnerId, t }: { readonly deps: RunDeps; readonly partnerId: bigint; readonly t: Translate },
   kind: TrafficKind,
@@ -171,14 +169,14 @@ export async function findExchange(
   return entry ? exchangeOf(entry, t) : null
 }
 
-/** One request with its answer, in either direction; secrets are masked. */
+/** A request with its response, in either direction; secrets are masked. */
 type ShownExchange = ReturnType<typeof exchangeOf>
 
 const exchangeOf = (
   { kind, id, at, durationMs, failure, request, response, ...entry }: TrafficEntry,
   t: Translate,
 ) => ({
-  /** Where the traffic shows it. */
+  /** Its page in Traffic. */
   href: `/sandbox/traffic/${kind}/${id}`,
   at: at.toISOString(),
   durationMs,
@@ -186,9 +184,9 @@ const exchangeOf = (
   answer: response
     ? { start: `HTTP ${response.status ?? 200}`, headers: response.headers ?? [], body: response.body }
     : null,
-  /** Why there was none, or what is wrong with it. */
+  /** Why there is no response, or what is wrong with it. */
   failure: failure ? detailText(failure.detail, t) : null,
-  /** It had to be refused, and was. */
+  /** The call had to be refused, and was. */
   refusedRightly: entry.outcome.name === 'refused-rightly',
   stringToSign: entry.stringToSign ?? null,
   curl: entry.curl ?? null,

@@ -9,10 +9,10 @@ import { shownChoice } from './run-parts.ts'
 import { runRoutes, streamRoutes } from './run-routes.ts'
 
 const STAGES = ['signature', 'functions', 'steps', 'acceptance'] as const
-/** How many stages are done; the one after them is next. */
+/** How many stages are done. */
 const DONE: Readonly<Record<SellerState, number>> = { locked: 0, no_run: 1, under_way: 2, all_passed: 3, accepted: 4 }
 
-/** The stages of the run that the partner is at, and what it has reached with this or an earlier one. */
+/** The stages of the current run, and whether this or an earlier run was accepted. */
 export function homeOf({ state, present, accepted, isLater }: SellerProgress, t: Translate) {
   const progress = present && { passed: String(present.passed), steps: String(present.steps) }
   const texts = {
@@ -26,8 +26,8 @@ export function homeOf({ state, present, accepted, isLater }: SellerProgress, t:
     acceptance: [t('sandbox.home.acceptance'), t('sandbox.home.acceptance_detail'), '/sandbox/run#acceptance'],
   } as const
   return {
-    reached: accepted && reached(accepted, isLater ? present : null, t),
-    /** Where the messages to the contacts stand. */
+    reached: accepted && acceptedText(accepted, isLater ? present : null, t),
+    /** Where the page shows the delivery of messages to the contacts. */
     messages: accepted && `/sandbox/run/${accepted.run_id}#acceptance`,
     stages: STAGES.map((id, index) => {
       const [name, detail, href] = texts[id]
@@ -36,8 +36,12 @@ export function homeOf({ state, present, accepted, isLater }: SellerProgress, t:
   }
 }
 
-/** That the integration has passed, `at` (ISO 8601; a line feed in `text`). */
-function reached(accepted: NonNullable<SellerProgress['accepted']>, later: SellerProgress['present'], t: Translate) {
+/** The accepted run; a line feed in `text` marks the place of `at`. */
+function acceptedText(
+  accepted: NonNullable<SellerProgress['accepted']>,
+  later: SellerProgress['present'],
+  t: Translate,
+) {
   const values = { number: String(accepted.number), at: '\n' }
   const text = later
     ? t('sandbox.home.passed_before', { ...values, later: String(later.number) })
@@ -45,24 +49,24 @@ function reached(accepted: NonNullable<SellerProgress['accepted']>, later: Selle
   return { text, at: accepted.passed_at.toISOString() }
 }
 
-function pastRun(standing: RunProgress, t: Translate) {
-  const { run, passed, steps } = standing
+function pastRun(progress: RunProgress, t: Translate) {
+  const { run, passed, steps, state } = progress
   return {
     number: run.number,
     href: `/sandbox/run/${run.run_id}`,
     startedAt: run.created_at.toISOString(),
     passed,
     steps,
-    isPassed: standing.state === 'accepted',
+    isPassed: state === 'accepted',
     choice: shownChoice(run.choice, run.created_at, t),
-    ...stateOf(standing, t),
+    ...stateOf(progress, t),
   }
 }
 
-/** Its state in words; a line feed stands for `at`, which is null where the state began with the run. */
-function stateOf(standing: RunProgress, t: Translate) {
-  const { passed_at, superseded_at } = standing.run
-  switch (standing.state) {
+/** The run's state in words; a line feed marks the place of `at`. */
+function stateOf({ run, state }: RunProgress, t: Translate) {
+  const { passed_at, superseded_at } = run
+  switch (state) {
     case 'accepted':
       return { tone: 'good', word: t('sandbox.history.passed', { at: '\n' }), at: passed_at?.toISOString() ?? null }
     case 'replaced':
@@ -72,7 +76,7 @@ function stateOf(standing: RunProgress, t: Translate) {
   }
 }
 
-/** The pages of the test run, for partners that are signed in. */
+/** The pages of the test run, for signed-in partners. */
 export const runPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   await app.register(overviewRoutes, { deps })
   await app.register(functionsRoutes, { deps })
@@ -90,7 +94,7 @@ const overviewRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps
   app.get('/history', async (request, reply) => {
     const t = textsFor(request)
     const runs = await listRuns(deps, partnerOf(request).partnerId)
-    const page = { runs: runs.map((standing) => pastRun(standing, t)) }
+    const page = { runs: runs.map((run) => pastRun(run, t)) }
     return sendSandboxPage(request, reply, 'sandbox/history', page, { section: 'history' })
   })
 }

@@ -3,26 +3,26 @@ import { addSeconds } from '../../../platform/lib/clock.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { showPartner } from '../../../ticketing/partners/index.ts'
-import { noSuchRun, progressOfRun, type RunDeps, showRun } from '../../certification/index.ts'
+import { eventsOfAttempt, noSuchRun, progressOfRun, type RunDeps, showRun } from '../../certification/index.ts'
 import type { CheckId } from '../../checks/index.ts'
 import { checkText, stepName, stepTodo } from '../texts.ts'
 import { acceptancePart, lastState, shownChoice, stepHref, stepItem } from './run-parts.ts'
-import { attemptLink, eventsOf, shownLog } from './shown-log.ts'
+import { attemptLink, shownLog } from './shown-log.ts'
 import { waitingIn } from './waiting.ts'
 
 type RunView = OutputOf<typeof showRun>
 type StepProgress = RunView['steps'][number]
 
 interface RunPageQuery {
-  /** Id of the step to show; the current one if left out. */
+  /** Id of the step to show; defaults to the current one. */
   readonly step?: string | undefined
-  /** Number of its attempt; the newest if left out. */
+  /** Number of the attempt; defaults to the newest. */
   readonly attempt?: number | undefined
-  /** The address that shows a step; that of the run's own page if left out. */
+  /** The URL of a step; defaults to the run's own page. */
   readonly hrefOf?: (stepId: string) => string
 }
 
-/** Everything that the page of a partner's run shows; throws 404 for what the partner does not have. */
+/** The contents of a run's page; throws 404 for a run, step or attempt that this partner does not have. */
 export async function runPage(
   deps: RunDeps,
   {
@@ -35,15 +35,15 @@ export async function runPage(
   t: Translate,
 ) {
   const view = await showRun(deps, partnerId, runId)
-  const progress = progressShown(view, step)
-  const row = progress && attemptShown(progress, attempt)
-  const events = row ? await eventsOf(deps, row) : []
+  const progress = selectStep(view, step)
+  const row = progress && selectAttempt(progress, attempt)
+  const events = row ? await eventsOfAttempt(deps.db, row.attempt_id) : []
   const page = progress ? hrefOf(progress.step.id) : ''
   const log = row ? await shownLog(deps, partnerId, row, events, t) : null
   return {
     run: shownRun(view, deps.clock.now()),
     steps: view.steps.map((step) => stepItem(step, hrefOf(step.step.id), step === progress, t)),
-    /** Null where the page is about the acceptance check. */
+    /** Null if the page is about the acceptance check. */
     step: progress
       ? { ...shownStep(view, progress, page, t), waiting: await waitingIn(deps, partnerId, events, log) }
       : null,
@@ -54,21 +54,21 @@ export async function runPage(
   }
 }
 
-/** The requested step, else the current one; undefined after the last one. */
-function progressShown({ run, steps }: RunView, asked: string | undefined): StepProgress | undefined {
-  const id = asked ?? run.current_step
+/** The requested step, or the current one; undefined after the last one. */
+function selectStep({ run, steps }: RunView, requested: string | undefined): StepProgress | undefined {
+  const id = requested ?? run.current_step
   if (id === null) return undefined
   const found = steps.find(({ step }) => step.id === id)
-  if (!found && asked !== undefined) throw noSuchRun()
+  if (!found && requested !== undefined) throw noSuchRun()
   return found
 }
 
-function attemptShown(
+function selectAttempt(
   { attempts }: StepProgress,
-  asked: number | undefined,
+  requested: number | undefined,
 ): StepProgress['attempts'][number] | undefined {
-  if (asked === undefined) return attempts.at(-1)
-  const found = attempts.find(({ number }) => number === asked)
+  if (requested === undefined) return attempts.at(-1)
+  const found = attempts.find(({ number }) => number === requested)
   if (!found) throw noSuchRun()
   return found
 }
@@ -82,19 +82,19 @@ function shownRun(view: RunView, now: Date) {
     number: run.number,
     path: `/sandbox/run/${run.run_id}`,
     startedAt: run.created_at.toISOString(),
-    /** When a newer run has replaced it; null where none has. */
+    /** When a newer run replaced it, if one has. */
     supersededAt: run.superseded_at?.toISOString() ?? null,
     passedSteps: passed,
-    /** Whether any step is running, also one that this page does not show. */
+    /** Any step is running, even one that this page does not show. */
     running: steps.some(({ running }) => running),
-    /** A step has just ended by itself and is done: where all were asked for, the next one begins in this moment. */
+    /** A step was done a moment ago: in a run through all steps the next one is about to begin. */
     nextStartsByItself: hasJustPassed(view, now),
-    /** The live log continues after this line. */
+    /** The stream of log lines continues after this one. */
     lastSeq: run.last_seq,
   }
 }
 
-/** Seconds in which the next step begins, if it begins by itself. */
+/** In a run through all steps, the next one begins within this time. */
 const BEGINS_WITHIN_S = 3
 
 function hasJustPassed({ steps, current }: RunView, now: Date): boolean {
@@ -114,19 +114,18 @@ function shownStep({ steps }: RunView, progress: StepProgress, href: string, t: 
     checks: (Object.keys(step.expects) as CheckId[]).map((id) => checkText(id, t)),
     running,
     canStart: current && !running,
-    /** It was tried before: Start is then called Start again. */
+    /** The start button then says *Start again*. */
     tried: attempts.length > 0,
-    /** It could not test anything. */
     notTested: state === 'not_tested',
     canContinue: current && !running && done && progress !== steps.at(-1),
-    /** It was the last one: acceptance is what is left. */
+    /** It was the last step: only acceptance is left. */
     canAccept: current && !running && done && progress === steps.at(-1),
-    /** The run has not come to it yet. */
+    /** The run has not reached it yet. */
     later: standsAt >= 0 && steps.indexOf(progress) > standsAt,
   }
 }
 
-/** The printable summary of a run. Throws 404 for a run that the partner does not have. */
+/** The printable summary of a run. Throws 404 if the partner does not have this run. */
 export async function reportPage(deps: Deps, { partnerId, runId }: { partnerId: bigint; runId: string }, t: Translate) {
   const view = await showRun(deps, partnerId, runId)
   const partner = await showPartner(deps, partnerId)

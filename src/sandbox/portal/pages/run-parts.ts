@@ -2,7 +2,7 @@ import type { Deps } from '../../../platform/deps.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { findPartner } from '../../../ticketing/partners/index.ts'
-import { acceptanceOf, listRuns, progressOfRun, type showRun } from '../../certification/index.ts'
+import { acceptanceOf, progressOfRun, type showRun } from '../../certification/index.ts'
 import { reportOfRun } from '../../reports/index.ts'
 import { type Choice, FAULTS, NO_CONDITIONS, travelDate } from '../../test-plan/index.ts'
 import { type Notifications, notificationsOf } from '../notify/notifications.ts'
@@ -15,22 +15,21 @@ type StepProgress = OutputOf<typeof showRun>['steps'][number]
 
 export const stepHref = (runId: string, stepId: string): string => `/sandbox/run/${runId}?step=${stepId}`
 
-/** A step in the list of steps; `shown`: whose page this is. */
+/** An entry in the list of steps; `shown`: the page is about this step. */
 export function stepItem(progress: StepProgress, href: string, shown: boolean, t: Translate) {
   const { step, running, current } = progress
   const item = { id: step.id, name: stepName(step.id, t), href, current, shown }
   return { ...item, ...(running ? stateOf('running', 0, t) : lastState(progress, t)) }
 }
 
-/** Its state in a word. */
-interface Shown {
+interface ShownState {
   readonly tone: Tone
   readonly word: string
   readonly mark: string
 }
 
-/** How the last attempt of a step that has ended came out. */
-export const lastState = ({ state, warnings }: StepProgress, t: Translate): Shown => stateOf(state, warnings, t)
+/** The outcome of the step's last ended attempt. */
+export const lastState = ({ state, warnings }: StepProgress, t: Translate): ShownState => stateOf(state, warnings, t)
 
 /** `passed with 2 warnings` */
 export const passedWith = (warnings: number, t: Translate): string =>
@@ -45,13 +44,13 @@ const STATES: Readonly<Record<StepProgress['state'] | 'running', readonly [tone:
   open: ['plain', ''],
 }
 
-function stateOf(state: keyof typeof STATES, warnings: number, t: Translate): Shown {
+function stateOf(state: keyof typeof STATES, warnings: number, t: Translate): ShownState {
   const [tone, mark] = STATES[state]
   if (state === 'passed' && warnings > 0) return { tone: 'warning', word: passedWith(warnings, t), mark }
   return { tone, word: t(`sandbox.run.${state}`), mark }
 }
 
-/** The choice of a run, for people to read. */
+/** The choice of a run in words. */
 export function shownChoice(choice: Choice, startedAt: Date, t: Translate) {
   const { functions, products, unit_price, buy_price, quantity, conditions = NO_CONDITIONS } = choice
   const named: (readonly [label: string, value: string | undefined])[] = [
@@ -73,30 +72,30 @@ export function shownChoice(choice: Choice, startedAt: Date, t: Translate) {
   }
 }
 
-/** The messages to the contacts and their delivery as the page shows them, no better than they are. */
+/** The messages to the contacts and their delivery. */
 export function contactMessages(runId: string, { notifications, folder }: Notifications, t: Translate) {
   return notifications.map((message) => ({
     role: contactName(message.role, t),
     channel: t(`sandbox.told.${message.channel}`),
     address: message.address,
-    ...standing(message, folder !== null && message.channel === 'mail', t),
-    /** Where a form asks for another try; null unless it was given up. */
+    ...delivery(message, folder !== null && message.channel === 'mail', t),
+    /** Where a form requests a retry; null unless it was given up. */
     retry: message.state === 'failed' ? `/sandbox/run/${runId}/notifications/${message.notification_id}/retry` : null,
   }))
 }
 
-/** `detail`: when it was sent; or what went wrong last, and when it is tried again. A line feed stands for `at`. */
-function standing(
+/** `detail`: when it was sent, or the last error and the next attempt; a line feed marks the place of `at`. */
+function delivery(
   { state, attempts, last_error, next_attempt_at, sent_at }: Notifications['notifications'][number],
-  toFile: boolean,
+  isWrittenToFile: boolean,
   t: Translate,
 ): { readonly tone: Tone; readonly word: string; readonly detail: string; readonly at?: string } {
   if (state === 'sent') {
     const when = sent_at ? { detail: '\n', at: sent_at.toISOString() } : { detail: '' }
-    const [tone, word] = toFile ? (['warning', 'written'] as const) : (['good', 'sent'] as const)
+    const [tone, word] = isWrittenToFile ? (['warning', 'written'] as const) : (['good', 'sent'] as const)
     return { tone, word: t(`sandbox.told.${word}`), ...when }
   }
-  // One line: a line feed has a meaning here.
+  // A line feed would be taken for the place of `at`.
   const reason = (last_error ?? '').replaceAll('\n', ' ')
   if (state === 'failed') return { tone: 'bad', word: t('sandbox.told.failed'), detail: reason }
   if (attempts === 0) return { tone: 'plain', word: t('sandbox.told.queued'), detail: '' }
@@ -111,12 +110,10 @@ function standing(
 /** The acceptance check as a page shows it. */
 export async function acceptancePart(deps: Deps, view: OutputOf<typeof showRun>, t: Translate) {
   const { run, steps } = view
-  const { passed, openSteps, proof, missingContacts } = await acceptanceOf(deps, view)
+  const { passed, openSteps, proof, acceptedBefore, missingContacts } = await acceptanceOf(deps, view)
   const { state } = progressOfRun(view)
   const reached = run.current_step === null || state === 'all_passed'
-  const told = await notificationsOf(deps, run.run_id)
-  const runs = await listRuns(deps, run.partner_id)
-  const passedBefore = runs.some((shown) => shown.run.passed_at !== null && shown.run.number < run.number)
+  const notifications = await notificationsOf(deps, run.run_id)
   const report = await reportOfRun(deps, run.run_id)
   const missing = [
     ...(openSteps.length > 0 ? [t('sandbox.acceptance.missing_steps')] : []),
@@ -124,30 +121,30 @@ export async function acceptancePart(deps: Deps, view: OutputOf<typeof showRun>,
     ...(proof.refunded.length === 0 ? [t('sandbox.acceptance.missing_refund')] : []),
   ]
   return {
-    /** Every step has passed, or the last one was left. */
+    /** All steps are done, or the last one was left. */
     reached,
-    /** ISO 8601; null until then. */
+    /** ISO 8601. */
     passedAt: run.passed_at?.toISOString() ?? null,
-    /** Order ids that count. */
+    /** Ids of the orders that count as evidence. */
     consumed: proof.consumed,
     refunded: proof.refunded,
-    /** What is missing, a sentence each. */
+    /** One sentence for each thing that is missing. */
     missing: passed ? [] : missing,
-    /** Contacts that it needs and the partner has yet to name. */
+    /** Contacts that the partner has yet to name. */
     missingContacts: passed || run.superseded_at !== null ? [] : missingContacts.map((role) => contactName(role, t)),
     openSteps: steps
       .filter(({ step }) => openSteps.includes(step.id))
       .map(({ step }) => ({ name: stepName(step.id, t), href: stepHref(run.run_id, step.id) })),
-    /** The check can be asked for. */
+    /** The acceptance check can be requested. */
     open: reached && state !== 'accepted' && state !== 'replaced',
-    /** The signed report, for everybody who knows its address. */
+    /** The public page of the signed report. */
     signed: report ? `/sandbox/verify/${report.report_id}` : null,
-    told: contactMessages(run.run_id, told, t),
-    /** Nobody was told because no contact was named; one can still be. */
-    noContact: !passedBefore,
+    messages: contactMessages(run.run_id, notifications, t),
+    /** Why there are none. Only the first accepted run sends messages; it may have had no contacts. */
+    noMessages: t(acceptedBefore ? 'sandbox.told.before' : 'sandbox.told.nobody'),
+    lacksContacts: !acceptedBefore,
     live: (await findPartner(deps, run.partner_id))?.stage === 'live',
-    nobodyTold: t(passedBefore ? 'sandbox.told.before' : 'sandbox.told.nobody'),
-    /** Where mails are written while no mail server is set. */
-    mailFolder: told.folder,
+    /** Where mails are written while SMTP_URL is not set. */
+    mailFolder: notifications.folder,
   }
 }

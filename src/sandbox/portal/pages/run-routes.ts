@@ -10,21 +10,21 @@ import {
   findCurrentRun,
   nextStep,
   noSuchRun,
-  type OneRun,
   type RunDeps,
+  type RunRef,
   RunRefusal,
   showRun,
   startAll,
   startStep,
   stopStep,
 } from '../../certification/index.ts'
-import { paramsOf, partnerOf, sendSandboxPage } from '../guard.ts'
+import { onDisconnect, paramsOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { acceptRun, retryNotification } from '../notify/notifications.ts'
 import { findPartnerSession, sessionCookie } from '../session.ts'
 import { openShareKey, sharedPath, shareLink, withdrawLinks } from '../share.ts'
 import { refusalText } from '../texts.ts'
 import { reportPage, runPage } from './run-page.ts'
-import { type Followed, type Following, followLines, Streams } from './streams.ts'
+import { type FollowedLine, type FollowOptions, followLines, Streams } from './streams.ts'
 import {
   notificationParams,
   runParams,
@@ -36,12 +36,12 @@ import {
   streamQuery,
 } from './wire.ts'
 
-/** Milliseconds after which a browser connects again. */
+/** Browsers reconnect after this time. */
 const RETRY_MS = 1_000
 
 /**
- * The lines of a run as server-sent events: `id` is the number of the line in the run, `data` is JSON with `html` (the
- * line as on the page) and `state`. A browser that reconnects with Last-Event-ID (or `?after=`) misses none.
+ * The log lines of a run as server-sent events: `id` is the number of the line in the run, `data` is JSON with `html`
+ * (the line as on the page) and `state`. Browsers that reconnect with Last-Event-ID (or `?after=`) miss none.
  */
 export const streamRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const streams = new Streams()
@@ -53,9 +53,9 @@ export const streamRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
     const { partnerId, sessionHash } = partnerOf(request)
     const { run } = await showRun(deps, partnerId, run_id)
     const { signal, close } = streams.open(sessionHash.toString('base64'), partnerId)
-    reply.raw.once('close', close)
+    onDisconnect(reply, close)
     app.stopCounting(reply)
-    const following: Following = {
+    const options: FollowOptions = {
       deps,
       partnerId,
       runId: run.run_id,
@@ -66,31 +66,31 @@ export const streamRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
     }
     return reply
       .headers({ ...NO_STORE_HEADERS, 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
-      .send(Readable.from(written(request, following)))
+      .send(Readable.from(frames(request, options)))
   })
 }
 
-async function* written(request: FastifyRequest, following: Following): AsyncGenerator<string> {
+async function* frames(request: FastifyRequest, options: FollowOptions): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n\n`
-  for await (const followed of followLines(following)) yield await frame(request, following, followed)
+  for await (const item of followLines(options)) yield await frame(request, options, item)
 }
 
-async function frame({ server }: FastifyRequest, { t }: Following, followed: Followed): Promise<string> {
-  if (followed === null) return ': still here\n\n'
-  const { event, line } = followed
+async function frame({ server }: FastifyRequest, { t }: FollowOptions, item: FollowedLine | null): Promise<string> {
+  if (item === null) return ': still here\n\n'
+  const { event, line } = item
   const html = await server.view('sandbox/log-line', { line, t })
   const state = { kind: event.kind, step: event.step_id, attempt: event.attempt_id }
   return `id: ${event.seq}\ndata: ${JSON.stringify({ html, state })}\n\n`
 }
 
-type StepOfRun = Parameters<typeof stopStep>[1]
+type StepRef = Parameters<typeof stopStep>[1]
 
 const RUN = '/run/:run_id'
 
-/** Seconds after which the page of a running step reloads in a browser without scripts. */
+/** Without JavaScript the page of a running step reloads after this many seconds. */
 const REFRESH_S = 2
 
-/** The pages of a test run and their forms. Each form redirects to the page, which shows why it was refused. */
+/** The pages of a test run and their forms. Forms redirect to the page, which shows why they were refused. */
 export const runRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/run', async (request, reply) => {
     const run = await findCurrentRun(deps, partnerOf(request).partnerId)
@@ -109,19 +109,19 @@ export const runRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { de
 }
 
 function forms(app: FastifyInstance, deps: RunDeps): void {
-  const stepForm = (name: string, work: (step: StepOfRun, log: Log) => Promise<unknown>) =>
+  const stepForm = (name: string, work: (step: StepRef, log: Log) => Promise<unknown>) =>
     app.post(`${RUN}/steps/:step_id/${name}`, (request, reply) => {
       const step = ownStep(request)
       return backTo(request, reply, step.runId, async () => {
         await requireKnownStep(deps, step, () => work(step, request.log as Log))
-        deps.logFollowers.lookNow()
+        deps.logFollowers.pollNow()
       })
     })
   stepForm('start', (step, log) => startStep(deps, log, step))
   stepForm('stop', (step) => stopStep(deps, step))
   stepForm('next', ({ partnerId, runId, stepId }) => nextStep(deps, partnerId, runId, stepId))
 
-  const runForm = (name: string, query: string, work: (run: OneRun, request: FastifyRequest) => Promise<unknown>) =>
+  const runForm = (name: string, query: string, work: (run: RunRef, request: FastifyRequest) => Promise<unknown>) =>
     app.post(`${RUN}/${name}`, async (request, reply) => {
       const run = ownRun(request)
       await showRun(deps, run.partnerId, run.runId)
@@ -130,38 +130,38 @@ function forms(app: FastifyInstance, deps: RunDeps): void {
   runForm('start-all', 'all=1', (run, { log }) => startAll(deps, log as Log, run))
   runForm('accept', 'checked=1', ({ partnerId, runId }) => acceptRun(deps, partnerId, runId))
   runForm('share/withdraw', 'withdrawn=1#share', ({ runId }) => withdrawLinks(deps, runId))
-  // If it was delivered meanwhile, the page shows it as sent.
+  // The result is ignored: if it was delivered meanwhile, the page says so.
   runForm('notifications/:notification_id/retry', 'checked=1', ({ runId }, request) =>
     retryNotification(deps, runId, paramsOf(request, notificationParams, noSuchRun).notification_id),
   )
 }
 
-function ownRun(request: FastifyRequest): OneRun {
+function ownRun(request: FastifyRequest): RunRef {
   const { run_id: runId } = paramsOf(request, runParams, noSuchRun)
   return { partnerId: partnerOf(request).partnerId, runId }
 }
 
-const ownStep = (request: FastifyRequest): StepOfRun => ({
+const ownStep = (request: FastifyRequest): StepRef => ({
   ...ownRun(request),
   stepId: paramsOf(request, stepParams, noSuchRun).step_id,
 })
 
-/** Runs work on a step. Throws 404 for a step that the run does not have, as for an unknown run. */
+/** Throws 404 for a step that the run does not have, as for an unknown run. */
 async function requireKnownStep<T>(
   deps: Deps,
-  { partnerId, runId, stepId }: StepOfRun,
+  { partnerId, runId, stepId }: StepRef,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    // Check the step only after a failure; successful starts stay fast.
+    // Checked only after a failure, so that successful starts stay fast.
     const { steps } = await showRun(deps, partnerId, runId)
     throw steps.some(({ step }) => step.id === stepId) ? error : noSuchRun()
   }
 }
 
-/** Runs what a form asks for and redirects to the run, with the reason if it was refused. */
+/** Does what a form asks for and redirects to the run's page, with the reason if the run refused. */
 async function backTo(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -195,7 +195,7 @@ async function sendRun(deps: RunDeps, request: FastifyRequest, reply: FastifyRep
   })
 }
 
-/** The page that a link to a run opens: its log, without a form and without a link to what needs a sign-in. */
+/** The page behind a shared link: the run's log, without forms and without links that need a sign-in. */
 export const shareRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/shared/:partner_id/:run_id', async (request, reply) => {
     const { partner_id, run_id } = paramsOf(request, sharedParams, noSuchRun)

@@ -1,13 +1,6 @@
-import type { Deps } from '../../../platform/deps.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
-import {
-  eventsOfAttempt,
-  type findAttempt,
-  type RunDeps,
-  type RunEvent,
-  type showRun,
-} from '../../certification/index.ts'
+import type { findAttempt, RunDeps, RunEvent, showRun } from '../../certification/index.ts'
 import { type LogLine, logLine, outcome } from './log-line.ts'
 import { passedWith } from './run-parts.ts'
 
@@ -33,9 +26,9 @@ export async function shownLog(
     attemptId: attempt.attempt_id,
     number: attempt.number,
     running,
-    /** In order. What has passed is folded, so that what failed, and what is going on, stays in sight. */
+    /** In order; what passed is folded, so that failures and current activity stay in sight. */
     lines: withFolded(lines, running),
-    /** Checks that have failed, by level. Of warnings alone a step passes. */
+    /** Failed checks, by level. */
     failures: checks.filter(({ tone }) => tone === 'bad'),
     warnings: checks.filter(({ tone }) => tone === 'warning'),
   }
@@ -44,13 +37,13 @@ export async function shownLog(
 const isPassedCheck = ({ kind, tone }: LogLine): boolean => kind === 'check' && tone === 'good'
 const isFineCall = ({ kind, tone }: LogLine): boolean => kind === 'calling' || (kind === 'call' && tone === 'plain')
 
-/** Every call of ours that went well becomes one line; of other exchanges two or more passed checks in a row do. */
+/** Folds each successful call of ours into one line; in other exchanges, two or more passed checks in a row. */
 export function withFolded(lines: readonly LogLine[], running: boolean): (LogLine | FoldedLines)[] {
   const exchanges = exchangesOf(lines)
   return exchanges.flatMap((exchange, at) => (running && at === exchanges.length - 1 ? exchange : folded(exchange)))
 }
 
-/** A call and the checks after it belong together. */
+/** Groups each call with the checks that follow it. */
 function exchangesOf(lines: readonly LogLine[]): LogLine[][] {
   const exchanges: LogLine[][] = []
   for (const line of lines) {
@@ -83,21 +76,20 @@ function folded(exchange: readonly LogLine[]): (LogLine | FoldedLines)[] {
   return shown
 }
 
-/** An exchange whose checks have all passed, or passed checks in a row. */
+/** A successful exchange, or several passed checks in a row. */
 type FoldedLines = ReturnType<typeof foldedAs>
 
 const foldedAs = (title: string, lines: readonly LogLine[]) => ({
   seq: lines[0]?.seq ?? 0,
-  /** The exchange in words; empty where only checks are folded. */
+  /** The exchange in words; empty if only checks are folded. */
   title,
   checks: lines.filter(isPassedCheck).length,
   folded: lines,
 })
 
-export const eventsOf = ({ db }: Deps, attempt: AttemptRow): Promise<RunEvent[]> =>
-  eventsOfAttempt(db, attempt.attempt_id)
-
-/** Checks are about the exchange before them. One with a failed check is shown unfolded. */
+/**
+ * Line numbers of exchanges with a failed check, which are shown unfolded. Checks belong to the exchange before them.
+ */
 function exchangesThatFailed(events: readonly RunEvent[]): Set<number> {
   const failed = new Set<number>()
   let exchange: number | undefined
@@ -109,7 +101,7 @@ function exchangesThatFailed(events: readonly RunEvent[]): Set<number> {
   return failed
 }
 
-/** An attempt among those of its step. */
+/** A link to one of a step's attempts. */
 export const attemptLink = (
   { number, outcome: ended, warnings }: AttemptWithWarnings,
   page: string,

@@ -3,11 +3,11 @@ import { tooManyRequests, unavailable } from '../../../platform/lib/web/rescode.
 import { findAttempt, type RunEvent } from '../../certification/index.ts'
 import { type LineContext, type LogLine, logLine } from './log-line.ts'
 
-/** Streams that are open at once: of one browser session (a tab each), of one partner, of this process. */
+/** Simultaneous streams: per browser session (one per tab), per partner, and in this process. */
 const MAX_STREAMS = { session: 12, partner: 120, process: 1_000 }
 const RETRY_S = 5
 
-/** The streams of lines that browsers follow. Each holds a connection, so they are counted, and all end at once. */
+/** The open streams. Each holds a connection, so they are limited, and can all be closed at once. */
 export class Streams {
   readonly #open = new Map<AbortController, { readonly session: string; readonly partner: bigint }>()
 
@@ -15,7 +15,10 @@ export class Streams {
     return this.#open.size
   }
 
-  /** `signal` aborts when the stream has to end. Throws 20003 (429) or 20013 (503), with Retry-After, when there are too many. */
+  /**
+   * `signal` aborts when the stream has to end. Throws 20003 (429) or 20013 (503), with Retry-After, if there are too
+   * many.
+   */
   open(session: string, partner: bigint) {
     const all = [...this.#open.values()]
     if (all.length >= MAX_STREAMS.process) throw unavailable()
@@ -30,35 +33,46 @@ export class Streams {
     return { signal: abort.signal, close }
   }
 
-  /** Called before the service stops: open streams would delay it. */
+  /** Called before shutdown, which open streams would delay. */
   closeAll(): void {
     for (const abort of [...this.#open.keys()]) abort.abort()
   }
 }
 
-/** Sent so often to keep proxies from closing the connection; the session is checked again with it. */
+/** Keeps proxies from closing the connection; the session is checked again each time. */
 const HEARTBEAT_MS = 10_000
 
-/** After that the browser connects again, perhaps to another process. */
-const LONGEST_MS = 240_000
+/** Streams end after this time; the browser reconnects, perhaps to another process. */
+const MAX_STREAM_MS = 240_000
 
-/** A line, or null: nothing has happened for a while. */
-export type Followed = { readonly event: RunEvent; readonly line: LogLine } | null
+export interface FollowedLine {
+  readonly event: RunEvent
+  readonly line: LogLine
+}
 
-export interface Following extends Omit<LineContext, 'startedAt'> {
+export interface FollowOptions extends Omit<LineContext, 'startedAt'> {
   readonly runId: string
-  /** Lines up to this one are known. */
+  /** The last line that the reader already has. */
   readonly after: number
   readonly signal: AbortSignal
-  /** Whether the person who follows is still signed in. */
+  /** Whether the reader is still signed in. */
   readonly allowed: () => Promise<boolean>
 }
 
-/** The lines of a run as they happen, each once, until the signal, the end of the session, or some minutes end it. */
-export async function* followLines({ runId, after, signal, allowed, ...context }: Following): AsyncGenerator<Followed> {
+/**
+ * The log lines of a run as they happen, each once, and null if there was none for a while. Ends with the signal, the
+ * session, or after some minutes.
+ */
+export async function* followLines({
+  runId,
+  after,
+  signal,
+  allowed,
+  ...context
+}: FollowOptions): AsyncGenerator<FollowedLine | null> {
   const { deps } = context
   const begun = new Map<string, Date>()
-  const endsAt = performance.now() + LONGEST_MS
+  const endsAt = performance.now() + MAX_STREAM_MS
   let seq = after
   while (!signal.aborted && performance.now() < endsAt) {
     const events = await deps.logFollowers.nextEvents(runId, seq, signal, HEARTBEAT_MS)
@@ -73,6 +87,6 @@ export async function* followLines({ runId, after, signal, allowed, ...context }
   }
 }
 
-/** When the attempt began: its first line says so itself. */
+/** When the attempt began: the time of its first line. */
 const startOf = async ({ db }: Deps, { kind, attempt_id, at }: RunEvent): Promise<Date> =>
   kind === 'started' ? at : ((await findAttempt(db, attempt_id))?.started_at ?? at)

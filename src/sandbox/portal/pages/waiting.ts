@@ -12,8 +12,8 @@ import type { LogLine } from './log-line.ts'
 import type { ShownLog } from './shown-log.ts'
 
 /**
- * How to do the demo partner's part of a step: in its back office, or by a call of its control API. Null for every other
- * partner, and where a seller tries a program of their own as the demo partner: those have to send the notice themselves.
+ * How to do the demo partner's part of a step: in its back office, or by a call to its control API. Null for other
+ * partners, and if a seller runs their own program as the demo partner: they have to send the notice themselves.
  */
 export function demoHelp(deps: Pick<Deps, 'config'>, partner: PartnerWithSecrets, waiting: Waiting) {
   const action = demoActionFor(waiting)
@@ -26,18 +26,18 @@ export function demoHelp(deps: Pick<Deps, 'config'>, partner: PartnerWithSecrets
   return { office, curl }
 }
 
-/** Calls of the partner, after which a step may still wait. */
+/** Calls from the partner, after which a step may still be waiting. */
 const INCOMING: readonly RunEvent['kind'][] = ['notice', 'rejected', 'unverified', 'wrong-path']
 
-/** While a step waits for late tickets it asks for them too. */
-const ASKING: readonly RunEvent['kind'][] = ['calling', 'call']
+/** A step that waits for a pay notice also queries the order. */
+const QUERYING: readonly RunEvent['kind'][] = ['calling', 'call']
 const isOverAfter = (event: RunEvent, path: string): boolean => {
   if (INCOMING.includes(event.kind)) return false
   if (path !== MOUNT + PATH.pay) return true
-  return event.kind === 'check' ? event.data.id === 'order-state' : !ASKING.includes(event.kind)
+  return event.kind === 'check' ? event.data.id === 'order-state' : !QUERYING.includes(event.kind)
 }
 
-/** What the attempt waits for after these lines; null when it is not the partner's turn. */
+/** What the attempt is waiting for after these lines; null if it is not the partner's turn. */
 export async function waitingIn(deps: Deps, partnerId: bigint, events: readonly RunEvent[], log: ShownLog | null) {
   const at = events.findLastIndex(({ kind }) => kind === 'waiting')
   const last = events[at]
@@ -56,14 +56,14 @@ export async function waitingIn(deps: Deps, partnerId: bigint, events: readonly 
     secondsLeft,
     /** `4:59` */
     left: `${Math.floor(secondsLeft / 60)}:${String(secondsLeft % 60).padStart(2, '0')}`,
-    /** The whole notice, indented; null where it is not known. */
+    /** The complete notice, indented; null if unknown. */
     notice: body === undefined ? null : (prettyJson(body) ?? body),
-    /** It as a shell script that signs it with $CLIENT_SECRET. */
+    /** A shell script that sends it, signed with $CLIENT_SECRET. */
     curl: (partner && noticeCurl(deps, partner, last.data)) ?? null,
     docs: notice ? docsLink(notice, 'notice', '') : '/sandbox/docs',
     demo: partner ? demoHelp(deps, partner, last.data) : null,
-    /** Calls that have come meanwhile, with why the step still waits: the last accepted one, and the last one of all. */
-    came: lastCalls(log, last.seq),
+    /** The last accepted call and the last call of all since then, with why the step is still waiting. */
+    received: lastCalls(log, last.seq),
   }
 }
 

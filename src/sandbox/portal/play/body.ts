@@ -11,14 +11,14 @@ import { noSuchEntry } from '../errors.ts'
 import { obstacleToCall } from '../traffic/outcome.ts'
 import { MAX_WRITTEN } from './wire.ts'
 
-/** Why a text is not sent. `json` and `fields` say where and what. */
+/** Why a text is not sent; `detail` says what is wrong, and where. */
 export type BodyProblem =
   | { readonly kind: 'json' | 'fields'; readonly detail: LocalizedText }
   | { readonly kind: 'not-an-object' | 'too-long' | 'sold-order' | 'unknown-order' }
 
 interface OwnBody {
   readonly text: string
-  /** The order that it names, where it names one by a 64-bit id. */
+  /** The order that it names, if by a 64-bit id. */
   readonly orderId: bigint | undefined
 }
 
@@ -27,10 +27,10 @@ interface Written {
   readonly value: object
 }
 
-/** The JSON object that somebody has written. */
+/** Parses a hand-written JSON object. */
 export function readWritten(written: string): Written | BodyProblem {
   if (written.length > MAX_WRITTEN) return { kind: 'too-long' }
-  // Browsers end the lines of a form with CR LF.
+  // Browsers send line breaks in forms as CR LF.
   const text = written.replaceAll('\r\n', '\n').trim()
   const parsed = parseLossless(Buffer.from(text))
   if ('problem' in parsed) return { kind: 'json', detail: placed(parsed) }
@@ -45,7 +45,7 @@ const fieldOf = (value: unknown, name: string): unknown =>
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined
 
-/** The text as it goes out: as it was written if it names this partner, else with `partnerId` set to it. */
+/** The text as written, with `partnerId` set to this partner if it is not. */
 function asWritten({ text, value }: Written, partnerId: bigint): OwnBody {
   const orderId = int64().safeParse(fieldOf(fieldOf(value, 'body'), 'orderId'))
   const own = String(fieldOf(value, 'partnerId')) === String(partnerId)
@@ -56,19 +56,19 @@ function asWritten({ text, value }: Written, partnerId: bigint): OwnBody {
 }
 
 /**
- * What a partner that sells may send from the playground. Its program may read a body in another way than we do (`+5`,
- * `[5]`, `OrderId`, rounded ids), so nothing is searched for what must not be sent: only what our own requests could
- * say is sent, and as our own requests write it.
+ * What a selling partner may send from the playground. Its program may parse a body differently from us (`+5`, `[5]`,
+ * `OrderId`, rounded ids), so we do not search for what is forbidden: only what our own requests could contain is sent,
+ * and written the way they write it.
  */
 
-/** A body of known fields, and the ids in it by which a program could find an order. */
+/** A body with known fields only, and the ids by which a program could find an order. */
 interface StrictBody extends OwnBody {
   readonly partnerOrderId: string
   readonly vouchers: readonly string[]
   readonly refundId: string | undefined
 }
 
-const named = z.looseObject({
+const orderIds = z.looseObject({
   orderId: z.bigint().optional(),
   partnerOrderId: z.string().default(''),
   voucherList: listOf('vouchers', z.string()).default([]),
@@ -85,7 +85,7 @@ const refused = (path: string, problem: LocalizedText): BodyProblem => ({
   detail: problemsText([{ path, problem }]),
 })
 
-/** Fields of a value that its schema has dropped, because it does not know them. */
+/** Fields that the schema dropped because it does not know them. */
 function unknownFields(written: unknown, read: unknown, path = ''): ShapeProblem[] {
   if (!isObject(written)) return []
   return Object.entries(written).flatMap(([name, value]) => {
@@ -95,14 +95,14 @@ function unknownFields(written: unknown, read: unknown, path = ''): ShapeProblem
   })
 }
 
-/** Reads a body as one of our own requests to that interface. */
+/** Parses a body as if it were one of our own requests to that interface. */
 export function strictBody(definition: PartnerInterface, value: object, partnerId: bigint): StrictBody | BodyProblem {
   const read = readShape(z.object({ partnerId: z.unknown().optional(), body: definition.request }), value)
   if ('problems' in read) return { kind: 'fields', detail: problemsText(read.problems) }
   const problems = unknownFields(value, read.value)
   if (problems.length > 0) return { kind: 'fields', detail: problemsText(problems) }
   const { body } = read.value
-  const { orderId, refundId, refundSerialNo, ...ids } = named.safeParse(body).data ?? named.parse({})
+  const { orderId, refundId, refundSerialNo, ...ids } = orderIds.safeParse(body).data ?? orderIds.parse({})
   const written = 'body' in value && isObject(value.body) ? value.body.orderId : undefined
   if (orderId !== undefined && (orderId < 1n || String(written) !== String(orderId))) {
     return refused('body.orderId', localized('not-order-digits'))
@@ -116,12 +116,12 @@ export function strictBody(definition: PartnerInterface, value: object, partnerI
   }
 }
 
-/** As our own requests write it, so that no program takes it for another one. */
+/** A new id in our own format, so that no program takes it for an existing one. */
 const NEW_REFUND = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 /**
- * Why a body about this order is not sent; undefined if it may be. `reads`: the interface changes nothing, so an order
- * that is sold, or that the platform does not know, may be named; one of another partner never.
+ * Why a body about this order is not sent; undefined if it may be. `reads`: the interface changes nothing, so orders
+ * that were sold, or that the platform does not know, may be named, but never another partner's.
  */
 export function obstacleTo(
   { orderId, partnerOrderId, vouchers, refundId }: StrictBody,
@@ -145,13 +145,13 @@ export function obstacleTo(
   return undefined
 }
 
-/** A partner that sells, or has sold: orders of visitors may be named in what it sends. */
+/** The partner sells, or has sold: a body could name real orders. */
 export const isSelling = async (deps: Deps, { stage, partner_id }: PartnerWithSecrets): Promise<boolean> =>
   stage === 'live' || hasSold(deps.db, partner_id)
 
 /**
- * What goes out of a text that somebody has written for one of their interfaces, or why nothing does: as it was written
- * while the partner has nothing sold, then only what `strictBody` and `obstacleTo` allow (DECISIONS "Decided about signed calls").
+ * The body to send for a hand-written text, or why it is not sent. Until the partner sells, it is sent as written;
+ * after that only what `strictBody` and `obstacleTo` allow (DECISIONS "Decided about signed calls").
  */
 export async function bodyToSend(
   deps: Deps,

@@ -14,7 +14,7 @@ import { fieldReference } from '../docs/reference.ts'
 import { lastBodySent } from '../traffic/entry-store.ts'
 import { bodyToSend, isSelling } from './body.ts'
 
-/** Cache: the request of each interface with every field, the same in every language. */
+/** Cache: an example request for each interface, the same in every language. */
 const examples = new Map<string, string>()
 
 function exampleOf(name: InterfaceName): string {
@@ -24,13 +24,13 @@ function exampleOf(name: InterfaceName): string {
   return examples.get(name) ?? '{}'
 }
 
-/** The product that the partner tests with, or one that the platform knows of it; empty if there is none. */
+/** The product of the partner's current run, or any known product; empty if there is none. */
 async function ownProduct(deps: Deps, partnerId: bigint): Promise<string> {
   const chosen = (await findCurrentRun(deps, partnerId))?.choice.products.main
   return chosen ?? (await listProducts(deps, { partner_id: partnerId }))[0]?.partner_deal_id ?? ''
 }
 
-/** What the form of an order begins with: as in the test run, where there is one. */
+/** Initial values of the order form, from the current run if there is one. */
 export async function firstOrder(deps: Deps, partnerId: bigint): Promise<Record<string, string>> {
   const { quantity = 2, travel_date, unit_price, buy_price } = (await findCurrentRun(deps, partnerId))?.choice ?? {}
   const given = { quantity, travel_date, unit_price, buy_price }
@@ -44,8 +44,8 @@ const fields = z.record(z.string(), z.unknown())
 const readExample = z.object({ value: z.object({ body: z.union([fields, listOf('products', fields)]).default({}) }) })
 
 /**
- * The example of the field reference about the partner's own product and newest order of the playground; about a new
- * order where there is none, and for order create unless the partner sells: then only a known order may be named.
+ * The field reference's example, with the partner's own product and newest playground order; with a new order id if
+ * there is none, and for order create unless the partner sells, because then only known orders may be named.
  */
 export async function ownExample(deps: Deps, partner: PartnerWithSecrets, name: InterfaceName): Promise<string> {
   const { partner_id: partnerId } = partner
@@ -71,14 +71,14 @@ export async function ownExample(deps: Deps, partner: PartnerWithSecrets, name: 
   return prettyLossless({ partnerId, body: Array.isArray(body) ? body.map(mine) : mine(body) })
 }
 
-/** What the form of an interface begins with: the last body that was sent there, else an example. */
+/** Initial body for an interface: the last one sent there, or an example. */
 export async function firstBody(deps: Deps, partner: PartnerWithSecrets, name: InterfaceName): Promise<string> {
   const last = await lastBodySent(deps.db, partner.partner_id, name)
   if (last === undefined || last.includes(MASK)) return ownExample(deps, partner, name)
-  // Such as one about an order that a visitor has bought: calls of the platform are among those sent last.
+  // The last call may be the platform's own, about a real order, which must not be sent by hand.
   const own = await bodyToSend(deps, partner, name, last)
   return 'text' in own ? editable(own.text) : ownExample(deps, partner, name)
 }
 
-/** Lines that somebody has made stay as they are. */
+/** Indents JSON, unless it already has line breaks. */
 export const editable = (text: string): string => (text.includes('\n') ? text : (prettyJson(text) ?? text))

@@ -25,7 +25,7 @@ import type { Action, ExpectedOutcome, PlayOrder } from './wire.ts'
 
 type TrialOrder = OutputOf<typeof trialOrders>[number]
 
-/** The interface that an operation calls last. */
+/** The last interface that each operation calls. */
 const CALLED_BY = {
   pay: 'order-pay',
   query: 'order-query',
@@ -33,14 +33,14 @@ const CALLED_BY = {
   close: 'order-close',
 } as const satisfies Record<Action, InterfaceName>
 
-/** The call that an operation has made at its interface; undefined where there was nothing to send. */
+/** `callId` is undefined if there was nothing to send. */
 export interface Operated {
   readonly name: InterfaceName
   readonly expectedOutcome: ExpectedOutcome
   readonly callId: string | undefined
 }
 
-/** Tickets that are neither used nor refunded. */
+/** Neither used nor refunded. */
 export const ticketsLeft = ({ quantity, used_quantity, refunded_quantity }: TrialOrder): number =>
   quantity - used_quantity - refunded_quantity
 
@@ -71,24 +71,24 @@ async function operate(
 }
 
 /**
- * Makes an order outside of any run by the platform's own operation. It belongs to no run, so no acceptance counts it.
- * Throws InvalidInput where the product (`mt_deal_id`) or a price of it is not known, 20003 when used too often.
+ * Makes an order with the platform's own operation. It belongs to no run, so it does not count for acceptance.
+ * Throws InvalidInput if the product (`mt_deal_id`) or its price is unknown, 20003 when rate-limited.
  */
 export function makeOrder(deps: RunDeps, partner: PartnerWithSecrets, order: PlayOrder): Promise<Operated> {
   return operate(deps, partner, 'order-create', async (inside) => {
     const choice = await choiceFor(deps, partner, order)
-    const prepare = <Made>(operation: (deps: RunDeps) => Promise<Made>) => operation(inside)
-    const preparing = { deps: inside, partner, choice, cause: BY_PLAYGROUND, prepare }
-    const input = await orderInput(preparing, order.product, { exactQuantity: order.quantity })
+    const prepare = <Result>(operation: (deps: RunDeps) => Promise<Result>) => operation(inside)
+    const context = { deps: inside, partner, choice, cause: BY_PLAYGROUND, prepare }
+    const input = await orderInput(context, order.product, { exactQuantity: order.quantity })
     const dated = order.travel_date === undefined ? {} : { travel_date: order.travel_date }
     return createOrder(inside, { ...input, ...dated }, BY_PLAYGROUND, 'trial')
   })
 }
 
-/** Asked before there is a run, where they have a URL. */
+/** Used before there is a run, if they have a URL. */
 const PULLS = ['product-pull', 'price-calendar'] as const
 
-/** What the seller's system can do is known from its run. */
+/** The current run says what the seller's system can do. */
 async function choiceFor(deps: RunDeps, partner: PartnerWithSecrets, order: PlayOrder): Promise<Choice> {
   const run = await findCurrentRun(deps, partner.partner_id)
   const { product, quantity, travel_date, unit_price, buy_price } = order
@@ -108,8 +108,8 @@ export async function requireTrialOrder(deps: RunDeps, partnerId: bigint, orderI
 }
 
 /**
- * Pays, queries, refunds in part or closes an order of the playground; nothing but a query where the partner's program
- * could take a sold order for it. Throws RefusedRequest where its state does not allow that, 20003 when used too often.
+ * Pays, queries, partly refunds or closes a playground order; only queries it if the partner's program could confuse it
+ * with a sold order. Throws RefusedRequest if the order's state does not allow the action, 20003 when rate-limited.
  */
 export async function actOnOrder(
   deps: RunDeps,

@@ -8,7 +8,7 @@ import type { RunDeps } from '../../certification/index.ts'
 import { docsLink } from '../docs/notices.ts'
 import { noSuchEntry } from '../errors.ts'
 import { findExchange, shownCheck } from '../pages/log-line.ts'
-import { detailText, interfaceTitle, recordStateText } from '../texts.ts'
+import { detailText, interfaceName, recordStateText } from '../texts.ts'
 import type { BodyProblem } from './body.ts'
 import { editable, firstBody, firstOrder, ownExample } from './example.ts'
 import { actionsFor, ticketsLeft } from './orders.ts'
@@ -17,7 +17,6 @@ import { EXPECTED_OUTCOMES, type ExpectedOutcome, type PLAY_ORDER_FIELDS, type P
 
 const ORDERS_SHOWN = 20
 
-/** An order of the playground as its pages show it. */
 export function orderForPage(order: OutputOf<typeof trialOrders>[number], locale: Locale) {
   const t = translator(locale)
   return {
@@ -42,7 +41,7 @@ export const problemText = (problem: BodyProblem, t: Translate): string =>
 const fieldProblem = (field: TypedOrder['problems'][number]): string =>
   keyOf('sandbox.play.problem_', field.endsWith('_price') ? 'price' : field)
 
-/** The fields of the form that makes an order, as they were typed, and those with a problem. */
+/** The order form as typed, and its invalid fields. */
 export interface TypedOrder {
   readonly values: Readonly<Record<string, string>>
   readonly problems: readonly (typeof PLAY_ORDER_FIELDS)[number][]
@@ -54,7 +53,7 @@ export async function playPage(deps: Deps, partner: PartnerWithSecrets, locale: 
   const interfaces = coveredInterfaces(partner)
   const orders = await trialOrders(deps.db, partnerId, ORDERS_SHOWN)
   return {
-    interfaces: interfaces.map(({ name, url }) => ({ name, url, title: interfaceTitle(name, locale) ?? name })),
+    interfaces: interfaces.map(({ name, url }) => ({ name, url, title: interfaceName(name, t) })),
     makesOrders: interfaces.some(({ name }) => name === 'order-create'),
     orders: orders.map((order) => orderForPage(order, locale)),
     values: typed?.values ?? (await firstOrder(deps, partnerId)),
@@ -62,7 +61,9 @@ export async function playPage(deps: Deps, partner: PartnerWithSecrets, locale: 
   }
 }
 
-/** What the form of an interface shows: what was typed, a call that was made, an example, or what was sent last. */
+/**
+ * What an interface's form shows: what was typed, a call that was made, an example, or by default the last body sent.
+ */
 export interface Shown {
   readonly typed?: { readonly body: string; readonly sign: PlaySigning; readonly expect: ExpectedOutcome }
   readonly call?: string | undefined
@@ -70,7 +71,7 @@ export interface Shown {
   readonly example?: boolean
 }
 
-/** Throws 20007 (404) for an interface without a URL, and for a call that is not one of this partner's there. */
+/** Throws 20007 (404) if the interface has no URL, or the call is not one of this partner's at this interface. */
 export async function interfacePage(
   deps: RunDeps,
   partner: PartnerWithSecrets,
@@ -95,7 +96,7 @@ export async function interfacePage(
   const outcomes = EXPECTED_OUTCOMES.filter((one) => pending.length > 0 || one === 'success' || one === 'failure')
   return {
     ...covered,
-    title: interfaceTitle(name, locale) ?? name,
+    title: interfaceName(name, t),
     docs: docsLink(name, 'request', ''),
     body: await body(),
     signs: SIGNINGS.map((signing) => ({

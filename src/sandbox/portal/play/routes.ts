@@ -8,24 +8,17 @@ import { existingPartner } from '../../../ticketing/partner-calls/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { HOME, paramsOf, partnerOf, sendSandboxPage } from '../guard.ts'
+import { orderParams } from '../traffic/wire.ts'
 import { asTyped } from '../wire.ts'
 import { actOnOrder, makeOrder, type Operated, requireTrialOrder } from './orders.ts'
 import { interfacePage, orderForPage, playPage, problemText, type Shown } from './page.ts'
 import { sendWritten } from './send.ts'
-import {
-  PLAY_ORDER_FIELDS,
-  playActionParams,
-  playOrderForm,
-  playOrderParams,
-  playQuery,
-  refundForm,
-  writtenForm,
-} from './wire.ts'
+import { PLAY_ORDER_FIELDS, playActionParams, playOrderForm, playQuery, refundForm, writtenForm } from './wire.ts'
 
 const PLAY = `${HOME}/play`
 const PLAY_PAGE = { section: 'play', scripts: ['sandbox-copy.js'] } as const
 
-/** The page that shows a call and how its answer was examined. */
+/** The page that shows a call and the checks of its response. */
 const resultPage = (name: InterfaceName, callId: string, expect: string): string =>
   `${PLAY}/${name}?${new URLSearchParams({ call: callId, expect })}#result`
 
@@ -33,7 +26,7 @@ interface InterfaceRoute {
   Params: { name: string }
 }
 
-/** The playground, by hand: one form for each interface of the partner, with the answer to what was sent. */
+/** The playground for hand-written calls: one form per interface, which shows the response. */
 export const playRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const nameOf = ({ params }: FastifyRequest<InterfaceRoute>): InterfaceName => {
     const entry = interfaceNamed(params.name)
@@ -78,7 +71,7 @@ export const playRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { d
   })
 }
 
-/** The playground, by the platform's own operations: orders are made, paid, queried, refunded and closed. */
+/** The playground for orders: the platform's own operations create, pay, query, refund and close them. */
 export const playOrderRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const showOrder = async (request: FastifyRequest, reply: FastifyReply, orderId: bigint, alert = '') => {
     const order = await requireTrialOrder(deps, partnerOf(request).partnerId, orderId)
@@ -114,7 +107,7 @@ export const playOrderRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
   })
 
   app.get('/play/orders/:order_id', async (request, reply) => {
-    return showOrder(request, reply, paramsOf(request, playOrderParams, noSuchEntry).order_id)
+    return showOrder(request, reply, paramsOf(request, orderParams, noSuchEntry).order_id)
   })
 
   app.post('/play/orders/:order_id/:action', async (request, reply) => {

@@ -36,10 +36,10 @@ export interface Written {
   readonly expect: ExpectedOutcome
 }
 
-/** Codes that mean "not yet" at an interface. */
+/** An interface's codes for "not yet". */
 export const pendingCodes = (name: string): number[] => Object.keys(interfaceNamed(name)?.pending ?? {}).map(Number)
 
-/** How an answer is examined. A forged call has to be refused, whatever was wished. */
+/** A forged call always has to be refused. */
 function expectedOf(
   name: string,
   forged: Forgery | null,
@@ -57,7 +57,7 @@ function expectedOf(
   return { expectation: { codes: codes[expectedOutcome] }, expects: {} }
 }
 
-/** Keeps with a call how its answer was judged, for Traffic. */
+/** Stores the verdict on a call's response, which Traffic shows. */
 export async function judge(
   deps: Deps,
   { stage }: PartnerWithSecrets,
@@ -70,7 +70,8 @@ export async function judge(
 }
 
 /**
- * Sends what was written; returns the call's id, or why not. Throws 20007 (404) without a URL, 20003 when too often.
+ * Sends a hand-written body; returns the call's id, or why it was not sent. Throws 20007 (404) without a URL, 20003
+ * when rate-limited.
  */
 export async function sendWritten(
   deps: RunDeps,
@@ -95,7 +96,7 @@ export async function sendWritten(
   return { callId: result.callId }
 }
 
-/** A call of this partner at that interface, as it was sent, with the checks of its answer; undefined if there is none. */
+/** A call to this partner at this interface, with the checks of its response; undefined if there is none. */
 export async function resultOf(
   deps: Deps,
   { partner_id, stage }: PartnerWithSecrets,

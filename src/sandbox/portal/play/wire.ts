@@ -2,15 +2,16 @@ import { z } from 'zod'
 import { date, price } from '../../../platform/lib/json/fields.ts'
 import { isStorable } from '../../../platform/lib/storable.ts'
 import { FORGERIES } from '../../../ticketing/partner-calls/index.ts'
+import { orderParams } from '../traffic/wire.ts'
 
-/** Characters of a body that a person writes. */
+/** Maximum characters of a hand-written body. */
 export const MAX_WRITTEN = 16_384
 
-/** How a call is signed: rightly, or forged so that it has to be refused. */
+/** How a call is signed: correctly, or forged so that it has to be refused. */
 export const SIGNINGS = ['right', ...FORGERIES] as const
 export type PlaySigning = (typeof SIGNINGS)[number]
 
-/** What should be answered: `success` (200), `later` (such as 598), `either`, or any `failure`. */
+/** The expected response: `success` (200), `later` (such as 598), `either`, or any `failure`. */
 export const EXPECTED_OUTCOMES = ['success', 'later', 'either', 'failure'] as const
 export type ExpectedOutcome = (typeof EXPECTED_OUTCOMES)[number]
 
@@ -20,7 +21,7 @@ export const writtenForm = z.object({
   expect: z.enum(EXPECTED_OUTCOMES).default('success'),
 })
 
-/** What the page of an interface shows. Unusable values count as not given. */
+/** Query of an interface's page. Invalid values are ignored. */
 export const playQuery = z
   .object({
     call: z.guid().optional().catch(undefined),
@@ -34,7 +35,7 @@ const given = <Schema extends z.ZodType>(schema: Schema) =>
 
 const money = price().refine((value) => value >= 0 && value < 100_000_000)
 
-/** An order as the form has it; an empty field is left to the platform. */
+/** The order form; empty fields are left to the platform. */
 export const playOrderForm = z.object({
   product: z.string().trim().min(1).max(255).refine(isStorable),
   quantity: z.coerce.number().int().min(1).max(10),
@@ -45,19 +46,9 @@ export const playOrderForm = z.object({
 export type PlayOrder = z.output<typeof playOrderForm>
 export const PLAY_ORDER_FIELDS = ['product', 'quantity', 'travel_date', 'unit_price', 'buy_price'] as const
 
-/** What can be done with an order that was made in the playground. */
 const ACTIONS = ['pay', 'query', 'refund', 'close'] as const
 export type Action = (typeof ACTIONS)[number]
 
-const MAX_ID = 2n ** 63n - 1n
-const orderId = z
-  .string()
-  .regex(/^\d{1,19}$/)
-  .transform(BigInt)
-  .refine((id) => id <= MAX_ID)
+export const playActionParams = orderParams.extend({ action: z.enum(ACTIONS) })
 
-export const playOrderParams = z.object({ order_id: orderId })
-export const playActionParams = z.object({ order_id: orderId, action: z.enum(ACTIONS) })
-
-/** How many tickets are refunded. */
 export const refundForm = z.object({ quantity: z.coerce.number().int().min(1).max(1_000) })

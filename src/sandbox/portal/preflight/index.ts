@@ -5,7 +5,7 @@ import { webUrl } from '../../../platform/lib/web/web-url.ts'
 import { countUse } from '../../../platform/throttle/index.ts'
 import { INTERFACES, type InterfaceName } from '../../../ticketing/interfaces/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
-import { interfaceTitle } from '../texts.ts'
+import { interfaceName } from '../texts.ts'
 import { badUrl, type Findings, PREFLIGHT_CHECK_IDS, type Probe, probe, verdict } from './probe.ts'
 
 const AT_ONCE = 8
@@ -14,22 +14,23 @@ const ALL_MS = 9_500
 export type InterfacePreflight = Awaited<ReturnType<typeof preflight>>[number]
 
 /**
- * One unsigned POST a URL, all within ten seconds; a host that cannot be connected to is tried once. In the order of
- * INTERFACES, without those that have no URL. Throws 20003 when too often.
+ * Sends one unsigned POST to each URL, all within ten seconds; an unreachable host is only tried once. Results are in
+ * the order of INTERFACES, without those that have no URL. Throws 20003 when rate-limited.
  */
 export async function preflight(
   deps: RunDeps,
-  { partnerId }: { readonly partnerId: bigint },
+  partnerId: bigint,
   urls: Readonly<Partial<Record<InterfaceName, string>>>,
   locale: Locale = 'en',
 ) {
   await countUse(deps, 'preflight', partnerId)
+  const t = translator(locale)
   const given = INTERFACES.flatMap(({ name }) => {
     const url = urls[name]?.trim()
-    return url ? [{ name, title: interfaceTitle(name, locale) ?? name, url }] : []
+    return url ? [{ name, title: interfaceName(name, t), url }] : []
   })
   const findings = await findingsOf(deps, new Set(given.map(({ url }) => url)))
-  return given.map((entry) => ({ ...entry, ...told(findings.get(entry.url) as Findings, locale) }))
+  return given.map((entry) => ({ ...entry, ...localizedFindings(findings.get(entry.url) as Findings, locale) }))
 }
 
 async function findingsOf(deps: RunDeps, urls: ReadonlySet<string>): Promise<Map<string, Findings>> {
@@ -57,7 +58,7 @@ async function findingsOf(deps: RunDeps, urls: ReadonlySet<string>): Promise<Map
   return findings
 }
 
-/** Key of the text that says what is wrong with it. */
+/** Key of the text that says what is wrong with the URL. */
 function urlProblem(url: string): string | undefined {
   if (webUrl.safeParse(url).success) return undefined
   const parsed = parsedUrl(url)
@@ -69,8 +70,8 @@ function urlProblem(url: string): string | undefined {
 const hasNoConnection = (found: Probe): boolean =>
   found.outcome === 'failed' && ['unreachable', 'address', 'dns', 'connect', 'tls'].includes(found.failure)
 
-/** Each check in the reader's words, timed from the start; `outcome` is the worst of those tried. */
-function told(findings: Findings, locale: Locale) {
+/** The checks in the reader's language; `outcome` is the worst one. */
+function localizedFindings(findings: Findings, locale: Locale) {
   const t = translator(locale)
   const checks = PREFLIGHT_CHECK_IDS.map((id) => {
     const { outcome, text, values, offSeconds, timing = null } = findings[id]

@@ -14,7 +14,7 @@ import {
 import type { RunDeps } from '../../certification/index.ts'
 import { isNetworkFailure } from '../../checks/index.ts'
 
-/** What one request to a URL came to. */
+/** The result of one request to a URL. */
 export type Probe =
   | {
       readonly outcome: 'answered'
@@ -33,14 +33,14 @@ export type Probe =
 
 const LIMITS: CallLimits = { connectMs: 2_500, headersMs: 3_000, totalMs: 3_500, bytes: 65_536 }
 
-/** In production an unreachable URL takes this long, whether it was blocked, refused or silent. */
+/** In production every unreachable URL takes this long, so that blocked, refused and silent ones look the same. */
 const UNREACHABLE_MS = 3_500
 
 const TOO_LITTLE_MS = 300
 
 /**
- * One POST of `{}` without a signature, which changes nothing at the partner: it names no order, and it has to be
- * refused. Guarded like every call (address-guard.ts); `leftMs` is what the pre-flight still has.
+ * Sends an unsigned POST of `{}`, which changes nothing at the partner: it names no order, and has to be refused
+ * anyway. Guarded like every call (address-guard.ts). `leftMs`: the time left for the whole pre-flight.
  */
 export async function probe({ config, calls, clock }: RunDeps, url: string, leftMs: number): Promise<Probe> {
   if (leftMs < TOO_LITTLE_MS) return { outcome: 'no-time' }
@@ -61,13 +61,12 @@ export async function probe({ config, calls, clock }: RunDeps, url: string, left
 
 export const PREFLIGHT_CHECK_IDS = ['url', 'address', 'dns', 'tls', 'answers', 'clock'] as const
 
-/** What a check found, in words. */
 interface PreflightFinding {
   readonly outcome: 'ok' | 'warning' | 'failed' | 'not_tried'
   /** Key in views/locales. */
   readonly text: string
   readonly values?: Readonly<Record<string, string>>
-  /** By how many seconds the clocks differ: fills {off}, in the reader's words. */
+  /** Clock difference; fills {off} in the reader's language. */
   readonly offSeconds?: number
   /** Milliseconds from the start of the request. */
   readonly timing?: number | null
@@ -96,10 +95,10 @@ const findingOf =
 const failedWith = findingOf('failed')
 const warning = findingOf('warning')
 
-/** A URL that is not even tried. */
+/** For a URL that is not tried. */
 export const badUrl = (text: string): Findings => ({ ...UNTRIED, url: failedWith(text) })
 
-/** What a probe shows about each check. */
+/** The findings of a probe. */
 export function verdict(url: string, probe: Probe): Findings {
   if (probe.outcome === 'no-time')
     return { ...UNTRIED, answers: { outcome: 'not_tried', text: 'sandbox.preflight.no_time' } }
@@ -117,13 +116,13 @@ export function verdict(url: string, probe: Probe): Findings {
 const tlsOf = (url: string, timing: number | null): PreflightFinding =>
   url.startsWith('https:') ? { outcome: 'ok', text: 'sandbox.preflight.tls_ok', timing } : withoutTls(url)
 
-/** A warning, except on this machine. */
+/** A warning, except for loopback hosts. */
 const withoutTls = (url: string): PreflightFinding => ({
   outcome: isLoopbackHost(new URL(url).hostname) ? 'not_tried' : 'warning',
   text: 'sandbox.preflight.tls_none',
 })
 
-/** A developer on this machine is shown the setting that lets the service call it. */
+/** For loopback hosts the text names the setting that allows them. */
 function refusedAddress(url: string, code: string): string {
   if (code === 'PortRefused') return 'sandbox.preflight.port_refused'
   return isLoopbackHost(new URL(url).hostname)
@@ -158,7 +157,6 @@ function broken(url: string, { failure, code = '', timings }: Probe & { outcome:
   }
 }
 
-/** These texts also say what to do. */
 const CERTIFICATE: Record<NonNullable<ReturnType<typeof certificateProblem>>, string> = {
   'certificate-self-signed': 'sandbox.preflight.tls_self_signed',
   'certificate-unknown-issuer': 'sandbox.preflight.tls_unknown_issuer',
@@ -186,7 +184,7 @@ function answered(status: number): PreflightFinding {
 
 const CLOCK_TOLERANCE_S = 60
 
-/** A partner whose clock is wrong refuses our calls, and we its notices: the Date of its answer shows it early. */
+/** With a wrong clock the partner refuses our calls, and we its notices. The Date header reveals it early. */
 function clockOf(date: string | undefined, at: Date): PreflightFinding {
   if (date === undefined) return warning('sandbox.preflight.clock_no_date')
   const theirs = parseHttpDate(date)

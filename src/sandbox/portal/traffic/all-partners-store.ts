@@ -7,20 +7,20 @@ import { matches, SUMMARY, summary, type TrafficSearch, type TrafficView, WINDOW
 
 const VIEWS = ['sandbox_outgoing', 'sandbox_accepted', 'sandbox_refused'] as const satisfies readonly TrafficView[]
 
-/** A row is placed by its time, as text so that no microsecond is lost, and its id. */
+/** Time and id of a row; the time is text, to keep microseconds. */
 export type CursorOfAll = readonly [at: string, id: string]
 
 export interface AllTrafficFilter {
-  /** Left out: of all. */
+  /** Undefined: all partners. */
   readonly partnerId: bigint | undefined
   readonly searches: readonly TrafficSearch[]
-  /** Left out: both. */
+  /** Undefined: both. */
   readonly outcome: 'ok' | 'failed' | undefined
   readonly from: Date | undefined
   readonly to: Date | undefined
 }
 
-/** What comes after a cursor, newest first. Rows without a partner named a clientId that was unknown then. */
+/** Rows after a cursor, newest first. Rows without a partner came with an unknown clientId. */
 function within({ partnerId, from, to }: AllTrafficFilter, after: CursorOfAll | undefined): Fragment {
   return sql.part`${partnerId === undefined ? sql.part`partner_id is not null` : sql.part`partner_id = ${partnerId}`}
     and ${from ? sql.part`at >= ${from}` : sql.part`true`} and ${to ? sql.part`at < ${to}` : sql.part`true`}
@@ -31,7 +31,7 @@ const CURSOR = cursorOf(sql.part`at, id`)
 const ofPartner = withCursor(summary.extend({ partner_id: z.coerce.bigint() }))
 export type SummaryOfAll = z.output<typeof ofPartner>
 
-/** Newest first; each view is read no further than the list is long, or to the end of the window. */
+/** Newest first; reads at most `limit` rows of each view, and none beyond the end of the window. */
 export function listOfAll(
   db: Db,
   filter: AllTrafficFilter,
@@ -42,9 +42,12 @@ export function listOfAll(
   const { searches, outcome } = filter
   const end = until ? sql.part`(at, id) >= (${until[0]}::timestamptz, ${until[1]}::uuid)` : sql.part`true`
   const [first, ...others] = VIEWS.map((view) => {
-    const found = searches.map((search) => matches(search, view))
-    if (outcome) found.push(outcome === 'failed' ? sql.part`failed` : sql.part`not failed`)
-    const where = found.reduce((all, one) => sql.part`${all} and ${one}`, sql.part`${within(filter, after)} and ${end}`)
+    const conditions = searches.map((search) => matches(search, view))
+    if (outcome) conditions.push(outcome === 'failed' ? sql.part`failed` : sql.part`not failed`)
+    const where = conditions.reduce(
+      (all, one) => sql.part`${all} and ${one}`,
+      sql.part`${within(filter, after)} and ${end}`,
+    )
     return sql.part`(select ${SUMMARY}, partner_id, ${CURSOR} from ${sql.identifier(view)} where ${where}
       order by at desc, id desc limit ${limit})`
   })
@@ -57,7 +60,7 @@ export function listOfAll(
 
 const placed = z.object({ cursor: z.string() })
 
-/** The cursor of the last of the next thousand calls, whatever they are; undefined where there are fewer. */
+/** The cursor of the last of the next thousand calls, searched for or not; undefined if there are fewer. */
 export async function windowOfAll(
   db: Db,
   filter: AllTrafficFilter,

@@ -10,17 +10,17 @@ interface CurlCall {
   readonly partnerId: string
   /** Not encrypted. */
   readonly body: string
-  /** Whether it goes out encrypted. */
+  /** Sent encrypted. */
   readonly encrypted: boolean
-  /** Whether it names the clientId in a header, as calls to partners with an AES key do. */
+  /** Names the clientId in a header, as calls to partners with an AES key do. */
   readonly namesApp: boolean
 }
 
-/** Any text as one word of a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /**
- * A shell script without secrets: openssl signs it with $CLIENT_SECRET when it runs, with the Date of that moment
+ * A shell script without secrets: when it runs, openssl signs the call with $CLIENT_SECRET and the current Date
  * (REFERENCE "Signature", rules 1 to 3).
  */
 export function curlOf({ url, clientId, partnerId, body, encrypted, namesApp }: CurlCall): string {
@@ -37,7 +37,7 @@ ${namesApp ? header(`${APP_KEY_HEADER}: ${clientId}`) : ''}${encrypted ? header(
 `
 }
 
-/** With $AES_KEY, 16 characters or 32 hex digits: AES-128-CBC, and the key rotated by eight bytes as its start. */
+/** AES-128-CBC with $AES_KEY (16 characters or 32 hex digits); the IV is the key rotated by eight bytes. */
 const encrypting = (body: string): string => `: "\${AES_KEY:?set it to your AES key}"
 if [ \${#AES_KEY} = 32 ]; then KEY=$AES_KEY; else KEY=$(printf %s "$AES_KEY" | od -An -tx1 | tr -d ' \\n'); fi
 IV=$(printf %s "$KEY" | cut -c17-32)$(printf %s "$KEY" | cut -c1-16)
@@ -47,11 +47,11 @@ BODY=$(printf %s ${quoted(body)} | openssl enc -aes-128-cbc -K "$KEY" -iv "$IV" 
 const header = (text: string): string => `  -H ${quoted(text)} \\
 `
 
-/** Every address of a notice; its path is below MTP_PATH_PREFIXES. */
+/** The URLs of a notice, one per prefix in MTP_PATH_PREFIXES. */
 export const noticeUrls = ({ config }: Pick<Deps, 'config'>, path: string): string[] =>
   mountsOf(config.MTP_PATH_PREFIXES).map((mount) => config.PARTNER_URL + endpointAt(mount, path))
 
-/** The notice that a step waits for as a shell script, which signs it when it runs; undefined where it is not known. */
+/** A shell script that signs and sends the notice that a step waits for; undefined if that is unknown. */
 export function noticeCurl(
   deps: Pick<Deps, 'config'>,
   partner: { readonly client_id: string; readonly partner_id: bigint },

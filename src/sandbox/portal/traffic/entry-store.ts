@@ -40,17 +40,17 @@ const received = z.object({
   id: z.string(),
   at: z.date(),
   path: z.string(),
-  /** Null for a notice that was accepted: its headers are not kept. */
+  /** Null for accepted notices, whose headers are not stored. */
   headers: headers.nullable(),
   body: z.string(),
   answer: z.string(),
   code: z.number(),
   /** Null means 200. */
   status: z.number().nullable(),
-  /** As the body names it. */
+  /** As named in the body. */
   order_id: z.string().nullable(),
   reason: storedDetail.nullable(),
-  /** Whether it is known that this partner sent it. */
+  /** This partner is known to have sent it. */
   verified: z.boolean(),
   left_out: z.number().nullable(),
   warnings,
@@ -61,7 +61,7 @@ export type KeptReceived = z.output<typeof received>
 
 const RECEIVED = sql.part`id, at, name as path, headers, body, answer, code, status, order_id, reason, verified, left_out, warnings, method`
 
-/** A notice of this partner that was accepted, or a call that names it and was refused. */
+/** An accepted notice from this partner, or a refused call that names it. */
 export const findReceived = (db: Db, kind: 'notice' | 'rejected', partnerId: bigint, id: string) => {
   const view = sql.identifier(kind === 'notice' ? 'sandbox_accepted' : 'sandbox_refused')
   return db.maybe(received, sql`select ${RECEIVED} from ${view} where partner_id = ${partnerId} and id = ${id}`)
@@ -69,7 +69,7 @@ export const findReceived = (db: Db, kind: 'notice' | 'rejected', partnerId: big
 
 const entryOwner = z.object({ partner_id: z.coerce.bigint(), kind: z.enum(['call', 'notice', 'rejected']) })
 
-/** Whose entry this is, and of which kind; each view finds it by a unique index. */
+/** Whose entry this is, and its kind; each view uses a unique index. */
 export const findEntryOwner = (db: Db, id: string): Promise<z.output<typeof entryOwner> | undefined> =>
   db.maybe(
     entryOwner,
@@ -79,18 +79,18 @@ export const findEntryOwner = (db: Db, id: string): Promise<z.output<typeof entr
         limit 1`,
   )
 
-/** Calls among which the last body is looked for. */
-const LOOKED_THROUGH = 1_000
+/** Calls searched for the last body. */
+const SEARCHED_CALLS = 1_000
 
 const sent = z.object({ request_body: z.string() })
 
-/** The body that was last sent to an interface, among the newest calls to the partner. */
+/** The body last sent to an interface, if among the partner's newest calls. */
 export const lastBodySent = async (db: Db, partnerId: bigint, name: string): Promise<string | undefined> => {
   const row = await db.maybe(
     sent,
     sql`select request_body from (
           select id, at, name, request_body from sandbox_outgoing
-          where partner_id = ${partnerId} order by at desc, id desc limit ${LOOKED_THROUGH}) newest
+          where partner_id = ${partnerId} order by at desc, id desc limit ${SEARCHED_CALLS}) newest
         where name = ${name} order by at desc, id desc limit 1`,
   )
   return row?.request_body

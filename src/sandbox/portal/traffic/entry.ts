@@ -20,32 +20,35 @@ import type { TrafficEntryParams } from './wire.ts'
 
 type HeaderLines = readonly (readonly [name: string, value: string])[]
 
-/** A call with all that is stored, no secrets; of ours also how it was forged, judged, and why it was made. */
+/**
+ * A call with everything that is stored, secrets masked; for our own calls also how it was forged and judged, and why
+ * it was made.
+ */
 export interface TrafficEntry extends Pick<TrafficSummary, 'forged' | 'verdict' | 'cause' | 'cause_ref'> {
   readonly kind: TrafficKind
   readonly id: string
   readonly direction: 'out' | 'in'
   readonly at: Date
-  /** The interface, or the notice; the path of what is neither. */
+  /** The name of the interface or notice; otherwise the path. */
   readonly name: string
   readonly orderId?: string
   readonly outcome: TrafficOutcome
-  /** False for a call that names this partner but may have been sent by anybody. */
+  /** False if anybody may have sent this call in the partner's name. */
   readonly verified: boolean
-  /** Its signature fits none of this partner's secrets. */
+  /** The signature matches none of this partner's secrets. */
   readonly isUnsigned: boolean
-  /** How many refused calls this entry stands for that were not stored; then it has nothing else. */
+  /** The number of refused calls that were not stored and are represented by this otherwise empty entry. */
   readonly left_out: number | null
-  /** Names of the warnings with which a notice was accepted. */
+  /** Names of an accepted notice's warnings. */
   readonly warnings: readonly string[]
   /** Values of an accepted notice that look like mistakes. */
   readonly implausible: readonly LinkedProblem[]
-  /** Kind and detail of a failure of ours, or why the partner's call was refused. */
+  /** Why our call failed, or the partner's was refused. */
   readonly failure?: { readonly kind: string; readonly detail: Detail }
   readonly problems: readonly LinkedProblem[]
-  /** The partner's call was refused for its signature. */
+  /** The partner's call was refused because of its signature. */
   readonly isSignature: boolean
-  /** What is wrong with it: names of src/ticketing/mws/diagnose; empty where that is not known. */
+  /** The mistakes in the signature: names of src/ticketing/mws/diagnose; empty if unknown. */
   readonly mistakes: readonly string[]
   readonly code: number | null
   readonly durationMs: number | null
@@ -55,7 +58,7 @@ export interface TrafficEntry extends Pick<TrafficSummary, 'forged' | 'verdict' 
     readonly headers?: HeaderLines
     readonly body: ShownText
   }
-  /** Undefined where the Date that was signed is not kept. */
+  /** Undefined if the signed Date was not stored. */
   readonly stringToSign?: string
   readonly response?: { readonly status: number | null; readonly headers?: HeaderLines; readonly body: ShownText }
   readonly curl?: string
@@ -63,7 +66,10 @@ export interface TrafficEntry extends Pick<TrafficSummary, 'forged' | 'verdict' 
   readonly obstacle?: ReplayObstacle
 }
 
-/** An entry of this partner, its bodies as `textOf` gives them; throws 20007 (404) for one that does not exist and for another partner's alike. */
+/**
+ * An entry of this partner, with bodies formatted by `textOf`. Throws 20007 (404) if it does not exist or is another
+ * partner's.
+ */
 export async function showEntry(
   deps: NoticeDeps,
   partnerId: bigint,
@@ -85,8 +91,7 @@ export async function showEntry(
 
 type Mask = (text: string) => string
 
-/** How texts are written. */
-interface Writing {
+interface Formatting {
   readonly mask: Mask
   readonly textOf: TextOf
 }
@@ -100,15 +105,15 @@ function ourCall(
   { config }: Deps,
   partner: PartnerWithSecrets,
   found: KeptCall,
-  { mask, textOf }: Writing,
+  { mask, textOf }: Formatting,
 ): TrafficEntry {
   const { id, at, interface: name, request_headers, response_headers, response_body, failure, failure_detail } = found
   const url = mask(found.url)
-  const told =
+  const shownFailure =
     failure === null
       ? undefined
       : redactFailure(config, { kind: failure, detail: withValues(failure_detail ?? '', mask) })
-  const isDisclosed = told === undefined || told.kind === failure
+  const isDisclosed = shownFailure === undefined || shownFailure.kind === failure
   const obstacle = obstacleToCall(found.interface)
   const curl = {
     url,
@@ -124,7 +129,7 @@ function ourCall(
     ...{ outcome: outcomeOf({ ...found, verified: true }), forged: found.forged, verdict: found.verdict },
     ...{ cause: found.cause, cause_ref: found.cause_ref },
     ...{ verified: true, isUnsigned: false, left_out: null, warnings: [], implausible: [] },
-    ...(told ? { failure: told } : {}),
+    ...(shownFailure ? { failure: shownFailure } : {}),
     problems: failure === 'schema' ? answerProblems(found.interface, response_body ?? '') : [],
     isSignature: false,
     mistakes: [],
@@ -153,7 +158,7 @@ function ourCall(
   }
 }
 
-/** Names of the mistakes of a signature. */
+/** Names of the signature mistakes in a reason. */
 const mistakesIn = ({ id, values }: LocalizedText): readonly string[] =>
   id === 'signature-mistakes' ? String(values.mistakes).split(', ') : MISTAKES_ALONE.filter((alone) => alone === id)
 
@@ -161,7 +166,7 @@ function theirCall(
   deps: NoticeDeps,
   kind: 'notice' | 'rejected',
   found: KeptReceived,
-  { mask, textOf }: Writing,
+  { mask, textOf }: Formatting,
 ): TrafficEntry {
   const { id, at, headers, body, answer, reason } = found
   const path = mask(found.path)

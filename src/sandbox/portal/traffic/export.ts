@@ -6,7 +6,7 @@ import { listTraffic } from './list.ts'
 import { keptText } from './text.ts'
 import type { TrafficQuery } from './wire.ts'
 
-/** HAR 1.2, as browsers and tools for HTTP open it; what it has no field for is in fields that begin with `_`. */
+/** HAR 1.2, for browsers and HTTP tools; extensions are in fields that begin with `_`. */
 
 const harHead = '{"log":{"version":"1.2","creator":{"name":"Gatehouse","version":"1"},"entries":[\n'
 const harTail = '\n]}}\n'
@@ -16,7 +16,7 @@ type Message = Pick<TrafficEntry['request'], 'headers' | 'body'>
 const UNKNOWN_SIZE = -1
 const JSON_TYPE = 'application/json'
 
-/** `platformUrl` is where partners call: of their calls only the path is kept. */
+/** `platformUrl`: only the paths of partners' calls are stored. */
 function harEntry(entry: TrafficEntry, platformUrl: string): object {
   const { request, response, durationMs, at, failure } = entry
   const url = entry.direction === 'in' ? platformUrl + request.url : request.url
@@ -25,7 +25,7 @@ function harEntry(entry: TrafficEntry, platformUrl: string): object {
     startedDateTime: at.toISOString(),
     time,
     request: {
-      ...{ method: 'POST', url, httpVersion: 'HTTP/1.1', cookies: [], headers: headersOf(request) },
+      ...{ method: request.method, url, httpVersion: 'HTTP/1.1', cookies: [], headers: headersOf(request) },
       queryString: queryOf(url),
       ...{ headersSize: UNKNOWN_SIZE, bodySize: Buffer.byteLength(request.body.text) },
       postData: { mimeType: typeOf(request), text: request.body.text, ...commentOf(request) },
@@ -64,10 +64,10 @@ const commentOf = ({ body }: Message) =>
 export const EXPORT_FORMATS = { ndjson: 'application/x-ndjson; charset=utf-8', har: 'application/json; charset=utf-8' }
 type ExportFormat = keyof typeof EXPORT_FORMATS
 
-/** What one export holds at most: entries, characters, and pages of the list that are looked at for them. */
+/** Limits of one export: entries, characters, and pages of the list that are read. */
 const MAX_EXPORTED = { entries: 1_000, characters: 33_554_432, pages: 100 } as const
 
-/** A list as text, newest first, made while it is sent, masked as on the pages: NDJSON, or one HAR 1.2 document. */
+/** Streams a list, newest first and masked as on the pages, as NDJSON or as one HAR 1.2 document. */
 export async function* exported(
   deps: NoticeDeps,
   partnerId: bigint,
@@ -96,7 +96,7 @@ async function* entriesOf(deps: NoticeDeps, partnerId: bigint, query: TrafficQue
     const { lines, next } = await listTraffic(deps, partnerId, { ...query, after: undefined, before })
     for (const { kind, id, left_out } of lines) {
       if (left_out !== null) continue
-      // A row may be purged meanwhile.
+      // It may have been purged meanwhile.
       const entry = await ifFound(showEntry(deps, partnerId, { kind, id }, keptText))
       if (entry) yield entry
     }
@@ -105,7 +105,7 @@ async function* entriesOf(deps: NoticeDeps, partnerId: bigint, query: TrafficQue
   }
 }
 
-/** Names as in the headless API; `body` is text as it came, `cut_from` its length where only the beginning is kept. */
+/** Names as in the headless API; `body` is the text as received, `cut_from` its length if it was cut. */
 export function exportedEntry({
   kind,
   id,
@@ -125,7 +125,7 @@ export function exportedEntry({
     ...{ kind, id, direction, at, name, order_id: orderId, outcome: outcome.name, forged, verdict, verified },
     ...{ cause, cause_ref },
     ...{ code, duration_ms: durationMs, failure, mistakes, warnings },
-    request: { method: 'POST', ...messageOf(request), url: request.url },
+    request: { method: request.method, ...messageOf(request), url: request.url },
     response: response && { status: response.status, ...messageOf(response) },
   }
 }

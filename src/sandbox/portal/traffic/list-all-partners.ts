@@ -15,11 +15,10 @@ import { trafficEntryParams } from './wire.ts'
 
 const cursor = z.tuple([momentKey, z.guid()])
 
-/** The query of operators' list of calls; what has no index is looked for in a thousand calls a page. */
 const allTrafficFilter = z.strictObject({
   partner_id: positiveId.optional(),
   outcome: z.enum(['failed', 'ok']).optional(),
-  /** Part of the path that the partner called, or of the URL that we called. */
+  /** Substring of the path that the partner called, or of the URL that we called. */
   path: filterText(128).optional(),
   code: z
     .string()
@@ -36,16 +35,16 @@ export interface LineOfAll extends TrafficLine {
   readonly partner_id: bigint
 }
 
-/** For operators' lists: what partners say may be about people, as their bodies. */
+/** For operators: partners' texts may contain personal data. */
 export const maskedLine = (line: TrafficLine): TrafficLine => ({
   ...line,
   detail: line.detail === null ? null : maskedReason(line.detail),
 })
 
 /**
- * Calls in both directions of all partners, newest first. A search by path, code or outcome looks at a thousand calls at a
- * time, so a page may have few rows, or none, and still a `next`: no index is paid for with every notice. What failed at one
- * partner has an index.
+ * Calls in both directions of all partners, newest first. Path, code and outcome have no index, to keep notices cheap
+ * (except for failures of one partner): such a search reads a thousand calls at a time, so a page may have few rows or
+ * none and still a `next`.
  */
 export const listAllTraffic = operation(
   allTrafficFilter,
@@ -68,7 +67,7 @@ export const listAllTraffic = operation(
       const line = trafficLine(deps, row, masks.get(row.partner_id) ?? ((text) => text))
       return { ...maskedLine(line), partner_id: row.partner_id }
     })
-    // A search whose window holds more results continues after the last one shown, else at the window's end.
+    // Continues after the last row if the window has more results, otherwise at the window's end.
     return { traffic, next: next ?? (window === undefined ? null : Buffer.from(window).toString('base64url')) }
   },
 )

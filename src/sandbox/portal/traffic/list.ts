@@ -10,24 +10,21 @@ import {
   type Cursor,
   isWindowed,
   type ListedTraffic,
-  listAfter,
-  listBefore,
+  listRows,
   type TrafficSearch,
   type TrafficSummary,
-  WINDOW,
   windowEnd,
 } from './store.ts'
 import type { TrafficQuery } from './wire.ts'
 
-/** One line of the list. */
 export interface TrafficLine extends TrafficSummary {
-  /** The interface or the notice; the path of what is neither. */
+  /** The name of the interface or notice; otherwise the path. */
   readonly name: string
   readonly direction: 'out' | 'in'
   readonly outcome: TrafficOutcome
   /** A warning is shown with the outcome. */
   readonly warned: boolean
-  /** It can be chosen for a replay; its bytes may still not be whole. */
+  /** Can be selected for a replay, which may still find that the body was not stored whole. */
   readonly replayable: boolean
 }
 
@@ -35,25 +32,26 @@ type ListedLine = TrafficLine & Pick<ListedTraffic, 'order_id'>
 
 export interface TrafficPage {
   readonly lines: readonly ListedLine[]
-  /** Cursors of the next newer and older page; undefined at the end. */
+  /** Cursors of the next newer and older page, if any. */
   readonly newer?: string
   readonly older?: string
-  /** The cursor of `older`. */
+  /** `older`, parsed. */
   readonly next?: Cursor
-  /** How far a search has looked, where there is more to look at. */
+  /** How far the search has got, if there is more to search. */
   readonly searchedTo?: Date
 }
 
 const PER_PAGE = 30
-const NEWEST: Cursor = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
+const [FIRST_ID, LAST_ID] = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
+const NEWEST: Cursor = { at: 'infinity', id: LAST_ID }
 
-/** Calls in both directions, newest first, a page of 30. A page begins after a row, so new calls do not shift it. */
+/** Calls in both directions, newest first, 30 per page. Pages begin after a row, so new calls do not shift them. */
 export async function listTraffic(deps: NoticeDeps, partnerId: bigint, query: TrafficQuery): Promise<TrafficPage> {
   const { direction, outcome, before, after, search } = query
   if (search === 'unusable') return { lines: [] }
   const cursor = after ?? before ?? NEWEST
   const order = after ? 'oldest-first' : 'newest-first'
-  const until = search && isWindowed(search) ? await windowEnd(deps.db, partnerId, cursor, WINDOW, order) : undefined
+  const until = search && isWindowed(search) ? await windowEnd(deps.db, partnerId, cursor, order) : undefined
   const filter = {
     partnerId,
     outgoing: direction !== 'in',
@@ -63,15 +61,16 @@ export async function listTraffic(deps: NoticeDeps, partnerId: bigint, query: Tr
     search,
     until,
   }
-  const listed = await (after ? listAfter : listBefore)(deps.db, filter, cursor, PER_PAGE + 1)
+  const listed = await listRows(deps.db, filter, cursor, PER_PAGE + 1, order)
   const isMore = listed.length > PER_PAGE
   const rows = after ? listed.slice(0, PER_PAGE).reverse() : listed.slice(0, PER_PAGE)
   const lines = await linesOf(deps, partnerId, rows)
   const [first, last] = [cursorOf(rows[0]), cursorOf(rows.at(-1))]
-  // A search whose window holds more results continues after the last one shown, else at the window's end.
+  // Continues after the last row if the window has more results, otherwise at the window's end.
   const end = isMore ? undefined : until
-  const newer = after ? (isMore ? first : end) : before && (first ?? before)
-  const older = after ? (last ?? after) : isMore ? last : end
+  // On the way back from an empty page the row at its cursor is shown too.
+  const newer = after ? (isMore ? first : end) : before && (first ?? { ...before, id: FIRST_ID })
+  const older = after ? (last ?? { ...after, id: LAST_ID }) : isMore ? last : end
   return {
     lines,
     ...(newer ? { newer: cursorText(newer) } : {}),
@@ -80,7 +79,7 @@ export async function listTraffic(deps: NoticeDeps, partnerId: bigint, query: Tr
   }
 }
 
-/** The newest calls that a search finds by an index, newest first. */
+/** Newest first. For searches that have an index. */
 export async function trafficAbout(
   deps: NoticeDeps,
   partnerId: bigint,
@@ -88,7 +87,7 @@ export async function trafficAbout(
   most: number,
 ): Promise<TrafficLine[]> {
   const filter = { partnerId, outgoing: true, incoming: true, succeeded: true, failed: true, search }
-  return linesOf(deps, partnerId, await listBefore(deps.db, filter, NEWEST, most))
+  return linesOf(deps, partnerId, await listRows(deps.db, filter, NEWEST, most))
 }
 
 async function linesOf(deps: NoticeDeps, partnerId: bigint, rows: readonly ListedTraffic[]): Promise<ListedLine[]> {

@@ -7,9 +7,9 @@ import type { FieldKind, SchemaField } from '../docs/field.ts'
 import { fieldsOfMessage, type MessageName } from '../docs/reference.ts'
 
 /**
- * What operators see of bodies without giving a reason: the fields of the contract that are about no person and open no
- * gate. Every other field is masked, one that is new or that a partner adds too. No names, texts for people, codes of
- * tickets, documents or ways to reach somebody; a value is shown only if it has the type of its field.
+ * The fields of bodies that operators see without giving a reason: those of the contract that are not personal and do
+ * not admit anybody. All other fields are masked, including new ones and those that partners add. No names, free text,
+ * ticket codes, documents or contact details; a value is shown only if it has its field's type.
  */
 export const SHOWN_FIELDS: ReadonlySet<string> = new Set([
   // of every message, and of pages of lists
@@ -47,7 +47,7 @@ const TYPES: Readonly<Partial<Record<FieldKind, z.ZodType>>> = {
   time: timeOfDay(),
 }
 
-/** An id without spaces that has a digit: no name of a person, no sentence, no mail address. */
+/** Contains a digit and no spaces, so it is not a name, a sentence or a mail address. */
 const ID = /^(?=.*\d)[\w.:/+-]{1,64}$/
 
 const fits = (value: unknown, { kind, values }: SchemaField): boolean => {
@@ -57,7 +57,7 @@ const fits = (value: unknown, { kind, values }: SchemaField): boolean => {
   return TYPES[kind]?.safeParse(value).success ?? false
 }
 
-const isNothing = (value: unknown): boolean => value === null || value === ''
+const isEmpty = (value: unknown): boolean => value === null || value === ''
 
 function masked(value: unknown, field: SchemaField | undefined): unknown {
   if (Array.isArray(value)) return value.map((entry) => maskedEntry(entry, field?.list ? field : undefined))
@@ -68,10 +68,10 @@ function maskedEntry(value: unknown, field: SchemaField | undefined): unknown {
   if (Array.isArray(value)) return value.map((entry) => maskedEntry(entry, undefined))
   if (typeof value === 'object' && value !== null) return maskedFields(value, field?.fields ?? [])
   const isShown = field !== undefined && SHOWN_FIELDS.has(field.name) && fits(value, field)
-  return isShown || isNothing(value) ? value : HIDDEN
+  return isShown || isEmpty(value) ? value : HIDDEN
 }
 
-/** A name that the contract lacks may be about a person too, as the keys of a map by document number. */
+/** Names that are not in the contract are hidden too: they may be personal, such as document numbers as keys. */
 function maskedFields(object: object, fields: readonly SchemaField[]): object {
   let unknown = 0
   return Object.fromEntries(
@@ -82,13 +82,13 @@ function maskedFields(object: object, fields: readonly SchemaField[]): object {
   )
 }
 
-/** Our own answers say why a notice was refused; what a partner says may be anything. */
-const withOurWords = (shown: object, given: object, reason: Detail | null): object =>
+/** Our own responses say why a notice was refused, which is safe to show except for values from the partner. */
+const withDescribe = (shown: object, given: object, reason: Detail | null): object =>
   'describe' in given ? { ...shown, describe: maskedDescribe(String(given.describe), reason) } : shown
 
 /**
- * Indented JSON without what may be about a person; undefined for text that is not JSON, or has a name twice, which may
- * hold anything. Nothing is shown of a message that is not one of the contract.
+ * Indented JSON without personal data; undefined if the text is not JSON or has duplicate names, because it could
+ * contain anything. Every value of a message that is not part of the contract is masked.
  */
 export function maskedBody(text: string, message: MessageName | undefined): string | undefined {
   const read = parseLossless(Buffer.from(text))
@@ -98,5 +98,5 @@ export function maskedBody(text: string, message: MessageName | undefined): stri
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return prettyLossless(masked(value, undefined))
   const shown = maskedFields(value, fields)
-  return prettyLossless(message?.direction === 'our-answer' ? withOurWords(shown, value, message.reason) : shown)
+  return prettyLossless(message?.direction === 'our-answer' ? withDescribe(shown, value, message.reason) : shown)
 }

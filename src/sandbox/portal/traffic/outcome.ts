@@ -6,8 +6,8 @@ import type { KeptReceived } from './entry-store.ts'
 import type { TrafficSummary } from './store.ts'
 
 /**
- * How a call ended, as its seller sees it. `refused-rightly`: a call that had to be refused; `not-refused`: one that was
- * forged and accepted; `unverified`: anybody may have sent it.
+ * How a call ended, from the seller's point of view. `refused-rightly`: it had to be refused, and was; `not-refused`:
+ * it was forged and accepted; `unverified`: anybody may have sent it.
  */
 type OutcomeName = 'succeeded' | 'failed' | 'refused-rightly' | 'not-refused' | 'unverified'
 
@@ -18,7 +18,7 @@ export interface TrafficOutcome {
 
 type Judged = Pick<TrafficSummary, 'failure' | 'verified' | 'forged' | 'verdict'>
 
-/** A test step judges better than the failure alone: it knows what the answer had to be. */
+/** A test step's verdict outranks the failure: the step knows what response to expect. */
 export function outcomeOf({ failure, verified, forged, verdict }: Judged): TrafficOutcome {
   if (!verified) return { name: 'unverified', tone: 'warning' }
   const bad = verdict === null ? failure !== null : verdict === 'failed'
@@ -31,7 +31,7 @@ export function outcomeOf({ failure, verified, forged, verdict }: Judged): Traff
 export const isWarned = ({ warnings, verdict, ...judged }: Judged & Pick<TrafficSummary, 'warnings'>): boolean =>
   warnings.length > 0 || (verdict === 'warning' && outcomeOf({ ...judged, verdict }).tone === 'good')
 
-/** Interfaces that only read: asking twice changes nothing at the partner. */
+/** Interfaces that only read, so repeating a call is harmless. */
 const READING: readonly string[] = [
   'poi-pull',
   'product-pull',
@@ -43,8 +43,8 @@ const READING: readonly string[] = [
 ] satisfies readonly InterfaceName[]
 
 /**
- * `changes`: it would change something at the partner; `not-a-notice`; `not-verified`: anybody may have sent it;
- * `not-whole`: its bytes are not all kept.
+ * `changes`: it would change something at the partner; `not-verified`: anybody may have sent it; `not-whole`: its bytes
+ * were not all stored.
  */
 export type ReplayObstacle = NotReplayable['obstacle']
 
@@ -52,8 +52,8 @@ export const obstacleToCall = (name: string): ReplayObstacle | undefined =>
   READING.includes(name) ? undefined : 'changes'
 
 /**
- * A replay counts as correctly signed: only verified, whole notices. What was cut, masked or is not UTF-8 is not the
- * same.
+ * A replay counts as correctly signed, so only verified notices can be replayed, and only if they were not cut or
+ * masked and are UTF-8.
  */
 export function obstacleToNotice(deps: NoticeDeps, kept: KeptReceived): ReplayObstacle | undefined {
   if (noticeEndpoint(deps, kept.path) === undefined) return 'not-a-notice'
@@ -61,6 +61,6 @@ export function obstacleToNotice(deps: NoticeDeps, kept: KeptReceived): ReplayOb
   return kept.reason === null || isKeptWhole(kept.body, kept.headers) ? undefined : 'not-whole'
 }
 
-/** As far as the line of the list shows. */
+/** As far as can be told from the list. */
 export const isReplayable = (deps: NoticeDeps, { kind, name, verified, left_out }: TrafficSummary): boolean =>
   kind === 'call' ? READING.includes(name) : verified && left_out === null && noticeEndpoint(deps, name) !== undefined

@@ -10,12 +10,12 @@ import {
 import { type NoticeDeps, noticeEndpoint } from '../../../ticketing/mtp/index.ts'
 import { docsLink, NOTICES, type NoticeName } from '../docs/notices.ts'
 
-/** One field that was wrong, with its place in the field reference. */
+/** A field with a problem, with a link to the field reference. */
 export interface LinkedProblem extends ShapeProblem {
   readonly docs: string
 }
 
-/** Fields that are listed; the text of the failure says how many there are. */
+/** The text of the failure says how many there are in all. */
 const MAX_PROBLEMS = 50
 
 const linked = (problems: readonly ShapeProblem[], linkTo: (path: string) => string): LinkedProblem[] =>
@@ -28,7 +28,7 @@ const noticeAt = (deps: NoticeDeps, path: string) => {
 
 export const noticeName = (deps: NoticeDeps, path: string): NoticeName | undefined => noticeAt(deps, path)?.name
 
-/** What looks like a mistake in an accepted notice with level prices; each entry by its own place. */
+/** Values that look like mistakes in an accepted level price notice. */
 export function implausibleInNotice(deps: NoticeDeps, path: string, text: string): LinkedProblem[] {
   const json = listed.safeParse(jsonIn(text))
   if (noticeName(deps, path) !== 'level-prices' || !json.success) return []
@@ -39,7 +39,7 @@ export function implausibleInNotice(deps: NoticeDeps, path: string, text: string
 
 const listed = z.object({ body: listOf('levelPrices', z.looseObject({})) })
 
-/** What is wrong with the fields of an answer; nothing for text that is not JSON, which has its own failure. */
+/** Invalid fields of a response; empty for text that is not JSON, which is a failure of its own. */
 export function answerProblems(name: string, text: string): LinkedProblem[] {
   const entry = INTERFACES.find((candidate) => candidate.name === name)
   const json = jsonIn(text)

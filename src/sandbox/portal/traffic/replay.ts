@@ -17,13 +17,13 @@ import type { ReplayedOne, TrafficEntryParams } from './wire.ts'
 export interface Replayed {
   readonly outcome: 'accepted' | 'again' | 'refused' | 'done' | 'failed'
   readonly kind: TrafficKind
-  /** Undefined where the refusal was not stored, because there were too many. */
+  /** Undefined if the refusal was not stored because there were too many. */
   readonly id: string | undefined
 }
 
 /**
- * Makes a call again: a notice as if it were sent now, with every check but the signature's, or a call of ours that
- * only reads. Throws 20007 (404), NotReplayable, and 20003 when too often.
+ * Repeats a call: a notice as if it were sent now, with every check but the signature's, or a call of ours that only
+ * reads. Throws 20007 (404), NotReplayable, and 20003 when rate-limited.
  */
 export async function replay(deps: NoticeDeps, partnerId: bigint, { kind, id }: TrafficEntryParams): Promise<Replayed> {
   const partner = await findPartner(deps, partnerId)
@@ -45,8 +45,8 @@ export async function replay(deps: NoticeDeps, partnerId: bigint, { kind, id }: 
 }
 
 /**
- * As for a step: somebody who has started the program again tries whether it answers now. Real customers' orders must not
- * wait for a live partner that is down.
+ * Closes the circuit breaker, because somebody who has restarted their program wants to try it now. Not for live
+ * partners: real customers must not wait for a partner that is down.
  */
 export function callNow({ calls }: Pick<NoticeDeps, 'calls'>, { partner_id, stage }: PartnerWithSecrets): void {
   if (stage === 'sandbox') calls.breakers.reset(partner_id)
@@ -57,10 +57,10 @@ async function repeatCall(deps: NoticeDeps, partner: PartnerWithSecrets, found: 
   if (obstacle) throw new NotReplayable(obstacle)
   const entry = INTERFACES.find(({ name }) => name === found.interface)
   const body = bodyIn(found.request_body)
-  // Where a secret was masked, the stored request may no longer fit the interface.
+  // If a secret was masked, the stored request may no longer be valid for the interface.
   if (!entry || !fits(entry, body)) throw new NotReplayable('not-whole')
   const about: Pick<CallOptions, 'orderId'> = found.order_id === null ? {} : { orderId: BigInt(found.order_id) }
-  // A call that was written by hand may name any order.
+  // A hand-written call may name any order.
   const named = about.orderId === undefined ? undefined : await findNamedOrder(deps.db, about.orderId)
   if (named && named.partner_id !== partner.partner_id) throw noSuchEntry()
   await countUse(deps, 'replay', partner.partner_id)
@@ -80,8 +80,8 @@ const readRequest = z.object({ value: z.object({ body: z.unknown() }) })
 const bodyIn = (request: string): unknown => readRequest.safeParse(parseLossless(Buffer.from(request))).data?.value.body
 
 /**
- * Replays entries one after the other, in the order in which they are given; at most MAX_REPLAYED of wire.ts. One that
- * cannot be replayed, or is more than a minute has room for, does not keep the others from being replayed.
+ * Replays entries one after the other in the given order. Entries that cannot be replayed, or exceed the rate limit, do
+ * not stop the others.
  */
 export async function replayMany(
   deps: NoticeDeps,

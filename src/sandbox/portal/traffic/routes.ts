@@ -14,22 +14,22 @@ import { trafficTexts } from './texts.ts'
 import { timelineOf } from './timeline.ts'
 import {
   exportParams,
+  orderParams,
   replayedManyQuery,
   replayedQuery,
   replayForm,
   type TrafficQuery,
-  timelineParams,
   trafficEntryParams,
   trafficQuery,
 } from './wire.ts'
 
-/** Lengths of dashes and gaps: the pattern distinguishes marks too, not colour alone. */
+/** SVG dash arrays: marks differ in pattern as well as in colour. */
 const PATTERNS = ['none', '10 4', '3 3'] as const
 const COLOURS = 12
 
-/** The mark of an order, always the same; one of 36, so two orders may share one. The row says the id too. */
+/** The mark of an order, one of 36, so two orders may share one; the row also shows the id. */
 export function orderMark(orderId: string) {
-  // The last digits of ids that follow one another differ most.
+  // Consecutive ids differ most in their last digits.
   const number = Number(BigInt(orderId) % BigInt(COLOURS * PATTERNS.length))
   const hue = (number % COLOURS) * (360 / COLOURS)
   return { stroke: `oklch(0.6 0.13 ${hue})`, dashes: PATTERNS[Math.floor(number / COLOURS)] ?? 'none' }
@@ -38,7 +38,7 @@ export function orderMark(orderId: string) {
 const TRAFFIC = `${HOME}/traffic`
 const PAGE = { section: 'traffic', scripts: ['sandbox-copy.js'] } as const
 
-/** The query of a list with the same filter, elsewhere. */
+/** The URL of a page with the same filter. */
 function listHref(
   { direction, outcome, by, value }: Partial<TrafficQuery>,
   place: Record<string, string> = {},
@@ -59,7 +59,7 @@ const neighbours = (query: TrafficQuery, { newer, older }: TrafficPage) => ({
   newest: query.before || query.after ? listHref(query) : undefined,
 })
 
-/** What sets the calls of one order apart from those of another; the link leads to these alone. */
+/** The order's mark, and a link that shows only its calls. */
 const orderOf = (id: string, { direction, outcome, by, value }: TrafficQuery) => ({
   id,
   mark: orderMark(id),
@@ -72,7 +72,7 @@ const exportsOf = (query: TrafficQuery) =>
     href: listHref(query, {}, `${TRAFFIC}/export/${format}`),
   }))
 
-/** Every call in both directions, rejected ones too, of the partner that is signed in. */
+/** All calls of the signed-in partner in both directions, including rejected ones. */
 export const trafficRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const entryOf = (request: FastifyRequest) => paramsOf(request, trafficEntryParams, noSuchEntry)
 
@@ -121,17 +121,17 @@ export const trafficRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, 
   })
 }
 
-/** One page an order: calls in both directions, and the states that it and its refunds came to. */
+/** One page per order: calls in both directions, and state changes of the order and its refunds. */
 export const timelineRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/traffic/orders/:order_id', async (request, reply) => {
-    const { order_id } = paramsOf(request, timelineParams, noSuchEntry)
+    const { order_id } = paramsOf(request, orderParams, noSuchEntry)
     const timeline = await timelineOf(deps, partnerOf(request).partnerId, order_id)
     const shown = { ...timeline, texts: trafficTexts(localeOfRequest(request)) }
     return sendSandboxPage(request, reply, 'sandbox/timeline', shown, { section: 'traffic' })
   })
 }
 
-/** What is done with many entries at once: an export of the list, and replays of what was chosen in it. */
+/** Actions on many entries: exporting the list, and replaying selected entries. */
 export const trafficBulkRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/traffic/export/:format', async (request, reply) => {
     const { format } = paramsOf(request, exportParams, noSuchEntry)

@@ -11,7 +11,9 @@ import { exportedEntry } from './export.ts'
 import { maskedBody } from './masked-body.ts'
 import { keptText, type TextOf } from './text.ts'
 
-/** Its id alone, or as the list names it, with its kind. With a reason bodies are shown as they came, and the audit log keeps it. */
+/**
+ * `id` alone or, as in the list, with its kind. With a `reason`, which goes to the audit log, bodies are not masked.
+ */
 const shownTraffic = z.strictObject({
   id: z
     .string()
@@ -20,27 +22,27 @@ const shownTraffic = z.strictObject({
   reason: readingReason.optional(),
 })
 
-/** A body without what may be about people; empty where it is not JSON, which may hold anything. */
-const withoutPeople: TextOf = (text, encrypted, message) => {
+/** A body without personal data; empty if it is not JSON and could contain anything. */
+const withoutPersonalData: TextOf = (text, encrypted, message) => {
   const shown = text === '' ? '' : maskedBody(text, message)
   return { ...keptText(shown ?? '', encrypted), ...(shown === undefined ? { unreadable: true } : {}) }
 }
 
-/** As operators see an entry who have given no reason: bodies masked, and of failures only what are our words. */
+/** An entry as operators see it without giving a reason: bodies and texts from partners are masked. */
 export async function showMaskedEntry(
   deps: NoticeDeps,
   partnerId: bigint,
   id: Pick<TrafficEntry, 'kind' | 'id'>,
 ): Promise<TrafficEntry> {
-  const { failure, ...entry } = await showEntry(deps, partnerId, id, withoutPeople)
+  const { failure, ...entry } = await showEntry(deps, partnerId, id, withoutPersonalData)
   return { ...entry, ...(failure ? { failure: { ...failure, detail: maskedReason(failure.detail) } } : {}) }
 }
 
 export type OneOfTraffic = ReturnType<typeof exportedEntry> & { readonly partner_id: bigint; readonly masked: boolean }
 
 /**
- * One call or notice, of whichever partner, with its headers and bodies (64 KiB of each at most) and no secrets. Throws
- * 20007 (404) for an id that no call has.
+ * A call or notice of any partner with its headers and bodies (at most 64 KiB each), secrets masked. Throws 20007 (404)
+ * for an unknown id.
  */
 export const showTraffic = operation(shownTraffic, async (deps: NoticeDeps, { id, reason }): Promise<OneOfTraffic> => {
   const owner = await findEntryOwner(deps.db, id)
@@ -54,7 +56,7 @@ export const showTraffic = operation(shownTraffic, async (deps: NoticeDeps, { id
   return { ...exportedEntry(entry), partner_id, masked }
 })
 
-/** The audit log keeps who has read the bodies of a call or notice, and why. */
+/** Records in the audit log who read the bodies of a call or notice, and why. */
 export const recordReading = (
   deps: Deps,
   partnerId: bigint,

@@ -3,9 +3,7 @@ import { type Db, type Fragment, sql } from '../../../platform/db/sql.ts'
 import { storedDetail } from '../../../platform/lib/localized-text.ts'
 import { CALL_CAUSES, FORGERIES } from '../../../ticketing/partner-calls/index.ts'
 
-/** Conditions by which calls are searched. */
-
-/** What a call can be searched by: orderId, refundId, partnerDealId, path (of the partner's or of ours) and code. */
+/** Search by orderId, refundId, partnerDealId, path (or URL of our calls) and code. */
 export const SEARCHES = ['order', 'refund', 'deal', 'path', 'code'] as const
 
 export interface TrafficSearch {
@@ -14,21 +12,20 @@ export interface TrafficSearch {
   readonly value: string
 }
 
-/** The views of the list: our calls, notices that were accepted, and calls that were refused. */
+/** Our calls, accepted notices, and refused calls. */
 export type TrafficView = 'sandbox_outgoing' | 'sandbox_accepted' | 'sandbox_refused'
 
-/** Orders and refunds have an index; the other searches look at so many calls at a time, of each view. */
+/** Orders and refunds have an index; other searches read this many calls of each view at a time. */
 export const WINDOW = 1_000
 export const isWindowed = ({ by }: TrafficSearch): boolean => by !== 'order' && by !== 'refund'
 
 /** Characters of a body in which a product is searched. */
 const SEARCHED_OF_BODY = 16_384
 
-/** The value as a whole word: `D1` is not found in `D10`. */
+/** Matches whole words: `D1` is not found in `D10`. */
 const wordPattern = (value: string): string =>
   `(^|[^[:alnum:]_-])${value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}($|[^[:alnum:]_-])`
 
-/** Whether a row of the view is one that is searched for. */
 export function matches({ by, value }: TrafficSearch, view: TrafficView): Fragment {
   const isOurs = view === 'sandbox_outgoing'
   switch (by) {
@@ -48,21 +45,19 @@ export function matches({ by, value }: TrafficSearch, view: TrafficView): Fragme
   }
 }
 
-/** Calls in both directions of one partner: the views are over tables of partner-calls and mtp. */
-
-/** Names of the warnings with which a notice was accepted. */
+/** Names of an accepted notice's warnings. */
 export const warnings = z.string().transform((names) => names.split(' ').filter(Boolean))
 
-/** How a test step judged a call of ours, and how it was forged on purpose; null of every other entry. */
+/** How our call was forged on purpose, and how a test step judged its response; null for other entries. */
 export const judged = {
   forged: z.enum(FORGERIES).nullable(),
   verdict: z.enum(['passed', 'warning', 'failed']).nullable(),
 }
 
-/** Why a call of ours was made; null of every other entry. */
+/** Why our call was made; null for other entries. */
 export const caused = {
   cause: z.enum(CALL_CAUSES).nullable(),
-  /** Which notice, step, …: CallCause says what it is. */
+  /** Which notice, step, …: see CallCause. */
   cause_ref: z.string().nullable(),
 }
 
@@ -77,12 +72,12 @@ export const summary = z.object({
   status: z.number().nullable(),
   code: z.number().nullable(),
   duration_ms: z.number().nullable(),
-  /** False for a call that names this partner but may have been sent by anybody. */
+  /** False if anybody may have sent this call in the partner's name. */
   verified: z.boolean(),
-  /** How many refused calls this entry stands for that were not stored; null of every other entry. */
+  /** The number of refused calls that were not stored and are represented by this entry; null for other entries. */
   left_out: z.number().nullable(),
   warnings,
-  /** Tells calls of one moment apart. */
+  /** Orders calls with the same time. */
   arrival: z.coerce.number(),
   ...judged,
   ...caused,
@@ -91,12 +86,12 @@ export type TrafficSummary = z.output<typeof summary>
 export type TrafficKind = TrafficSummary['kind']
 
 const listed = summary.extend({
-  /** The order that it names; null of calls about none. */
+  /** The order that the call names, if any. */
   order_id: z.string().nullable(),
 })
 export type ListedTraffic = z.output<typeof listed>
 
-/** Where a page of the list begins: rows are ordered by time, then by id. */
+/** Rows are ordered by time, then by id. */
 export interface Cursor {
   /** An ISO time, or `infinity`. */
   readonly at: string
@@ -112,13 +107,13 @@ interface TrafficFilter {
   readonly succeeded: boolean
   readonly failed: boolean
   readonly search?: TrafficSearch | undefined
-  /** The last entry that is looked at (windowEnd); all there are if left out. */
+  /** The last entry to read (windowEnd); defaults to all. */
   readonly until?: Cursor | undefined
 }
 
 type Order = 'newest-first' | 'oldest-first'
 
-/** How rows are ordered, and what comes beyond a cursor in that order, or up to it. */
+/** For each order: its `order by`, and the rows after a cursor or up to it. */
 const ORDERS = {
   'newest-first': {
     by: sql.part`at desc, id desc`,
@@ -132,12 +127,12 @@ const ORDERS = {
   },
 } as const
 
-/** What every entry has, whichever view it comes from. */
+/** The columns that all views share. */
 export const SUMMARY = sql.part`kind, id, at, name, failure, detail, status, code, duration_ms, verified, left_out, warnings,
   arrival, forged, verdict, cause, cause_ref`
 
-/** One list of the three views; each of them is read no further than the list is long. */
-function list(db: Db, filter: TrafficFilter, cursor: Cursor, limit: number, order: Order) {
+/** The next rows after a cursor: merges the three views and reads at most `limit` rows of each. */
+export function listRows(db: Db, filter: TrafficFilter, cursor: Cursor, limit: number, order: Order = 'newest-first') {
   const { partnerId, outgoing, incoming, succeeded, failed, search, until } = filter
   const { by, beyond, upTo } = ORDERS[order]
   const within = until ? sql.part`${beyond(cursor)} and ${upTo(until)}` : beyond(cursor)
@@ -155,32 +150,18 @@ function list(db: Db, filter: TrafficFilter, cursor: Cursor, limit: number, orde
   )
 }
 
-/** The newest rows before a cursor, newest first. */
-export const listBefore = (db: Db, filter: TrafficFilter, cursor: Cursor, limit: number) =>
-  list(db, filter, cursor, limit, 'newest-first')
-
-/** The oldest rows after a cursor, oldest first. */
-export const listAfter = (db: Db, filter: TrafficFilter, cursor: Cursor, limit: number) =>
-  list(db, filter, cursor, limit, 'oldest-first')
-
 const placed = z.object({ at: z.date(), id: z.string() })
 
-/** The last of the next `size` calls of a partner beyond a cursor; undefined where there are fewer. */
-export async function windowEnd(
-  db: Db,
-  partnerId: bigint,
-  cursor: Cursor,
-  size: number,
-  order: Order,
-): Promise<Cursor | undefined> {
+/** The last call of the next WINDOW after a cursor; undefined if there are fewer. */
+export async function windowEnd(db: Db, partnerId: bigint, cursor: Cursor, order: Order): Promise<Cursor | undefined> {
   const { by, beyond } = ORDERS[order]
   const from = (view: TrafficView) =>
     sql.part`(select at, id from ${sql.identifier(view)}
-      where partner_id = ${partnerId} and ${beyond(cursor)} order by ${by} limit ${size})`
+      where partner_id = ${partnerId} and ${beyond(cursor)} order by ${by} limit ${WINDOW})`
   const [last] = await db.listWithCustomPlan(
     placed,
     sql`${from('sandbox_outgoing')} union all ${from('sandbox_accepted')} union all ${from('sandbox_refused')}
-        order by ${by} offset ${size - 1} limit 1`,
+        order by ${by} offset ${WINDOW - 1} limit 1`,
   )
   return last && { at: last.at.toISOString(), id: last.id }
 }

@@ -2,35 +2,34 @@ import { prettyJson } from '../../../platform/lib/json/lossless.ts'
 import { cutTo } from '../../../platform/lib/storable.ts'
 import type { MessageName } from '../docs/reference.ts'
 
-/** A body as a page shows it. */
 export interface ShownText {
   readonly text: string
-  /** How many characters there are, when not all of them are shown. */
+  /** The full length, if the text was cut. */
   readonly cutFrom?: number
-  /** It came over the wire encrypted. */
+  /** It was encrypted on the wire. */
   readonly encrypted?: boolean
   /** It is not shown, because it is not JSON. */
   readonly unreadable?: boolean
 }
 
-/** A body as it is shown; what message it is decides what is masked. */
+/** Formats a body; `message` decides what is masked. */
 export type TextOf = (text: string, encrypted: boolean | undefined, message: MessageName) => ShownText
 
-/** Characters of a body that are shown: browsers are slow with more. */
-const SHOWN = 65_536
-const MAX_INDENTED = 4 * SHOWN
+/** Characters of a body that are shown: more would slow browsers down. */
+const MAX_SHOWN = 65_536
+const MAX_INDENTED = 4 * MAX_SHOWN
 
-/** A body as it came, for programs. Long ones are cut. */
+/** A body as received, for programs. Long ones are cut. */
 export const keptText = (text: string, encrypted = false): ShownText => ({
-  text: cutTo(text, SHOWN),
-  ...(text.length > SHOWN ? { cutFrom: text.length } : {}),
+  text: cutTo(text, MAX_SHOWN),
+  ...(text.length > MAX_SHOWN ? { cutFrom: text.length } : {}),
   ...(encrypted ? { encrypted } : {}),
 })
 
-/** JSON is indented, with its numbers as they were written; other bodies are shown as they came. Long ones are cut. */
+/** Indents JSON, keeping numbers as written; other bodies are shown as received. Long ones are cut. */
 export function shownText(text: string, encrypted = false): ShownText {
   const mark = encrypted ? { encrypted } : {}
-  if (text.length > SHOWN) return { text: cutTo(text, SHOWN), cutFrom: text.length, ...mark }
+  if (text.length > MAX_SHOWN) return { text: cutTo(text, MAX_SHOWN), cutFrom: text.length, ...mark }
   const pretty = prettyJson(text)
   return { text: pretty === undefined || pretty.length > MAX_INDENTED ? text : pretty, ...mark }
 }

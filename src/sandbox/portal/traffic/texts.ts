@@ -9,7 +9,7 @@ import type { TrafficOutcome } from './outcome.ts'
 import type { TrafficSummary } from './store.ts'
 import type { ReplayedOne } from './wire.ts'
 
-/** Why a call of ours was made, in words; what is kept fits CallCause, as that is what was given. */
+/** Why our call was made. */
 function causeText(cause: CallCause, t: Translate): string {
   if (cause.kind === 'notice') return t('sandbox.traffic.cause_notice_of', { notice: messageName(cause.ref, t) })
   if (cause.kind === 'operator') return t(`sandbox.traffic.cause_operator_${cause.ref}`)
@@ -17,7 +17,6 @@ function causeText(cause: CallCause, t: Translate): string {
   return t(keyOf('sandbox.traffic.cause_', cause.kind))
 }
 
-/** Who reads: the partner whose calls these are, or an operator of the platform. */
 type Reader = 'partner' | 'operator'
 
 const LEFT_OUT_UNVERIFIED = {
@@ -25,27 +24,27 @@ const LEFT_OUT_UNVERIFIED = {
   operator: 'console.traffic.left_out_unverified',
 } as const satisfies Record<Reader, string>
 
-const MAX_OF_LINE = 200
+const MAX_EXCERPT = 200
 
-/** Whole words where there are any, with an ellipsis for what is left out. */
-function beginning(text: string): string {
+/** Cut after a whole word if possible, with an ellipsis. */
+function excerpt(text: string): string {
   const characters = [...text]
-  if (characters.length <= MAX_OF_LINE) return text
-  const begun = characters.slice(0, MAX_OF_LINE - 1).join('')
-  return `${begun.replace(/[\s;,]+\S{0,30}$/, '')}…`
+  if (characters.length <= MAX_EXCERPT) return text
+  const beginning = characters.slice(0, MAX_EXCERPT - 1).join('')
+  return `${beginning.replace(/[\s;,]+\S{0,30}$/, '')}…`
 }
 
-/** Texts of the traffic pages for the values that operations return. */
+/** Texts for values on the traffic pages. */
 export function trafficTexts(locale: Locale, reader: Reader = 'partner') {
   const t = translator(locale)
   return {
     kind: ({ kind, verified, isUnsigned }: Pick<TrafficEntry, 'kind' | 'verified' | 'isUnsigned'>): string =>
       t(`sandbox.traffic.kind_${verified ? kind : isUnsigned ? 'unsigned' : 'unverified'}`),
     outcome: ({ name }: TrafficOutcome): string => t(keyOf('sandbox.traffic.', name)),
-    /** Empty of a call that was not forged. */
+    /** Empty for calls that were not forged. */
     forged: (forged: TrafficSummary['forged']): string =>
       forged === null ? '' : t(`sandbox.traffic.forged_${forged}`),
-    /** Empty of the partner's own calls. */
+    /** Empty for the partner's own calls. */
     cause: ({ cause: kind, cause_ref: ref }: Pick<TrafficSummary, 'cause' | 'cause_ref'>): string =>
       kind === null ? '' : causeText({ kind, ref } as CallCause, t),
     leftOut: ({ verified, left_out }: Pick<TrafficSummary, 'verified' | 'left_out'>): string =>
@@ -59,8 +58,8 @@ export function trafficTexts(locale: Locale, reader: Reader = 'partner') {
     state: (record: 'order' | 'refund', state: string): string => recordStateText(record, state, t),
     /** Why a call failed or was refused, or what is wrong with one of its fields. */
     reason: (given: Detail): string => detailText(given, t),
-    /** How a reason begins, for a line of a list. */
-    reasonBegins: (given: Detail): string => beginning(detailText(given, t)),
+    /** A shortened reason, for lists. */
+    reasonExcerpt: (given: Detail): string => excerpt(detailText(given, t)),
     mistake: (name: string): string => explainMistake(locale, name),
   }
 }

@@ -11,7 +11,7 @@ type LogReference = OutputOf<typeof logReferences>[number]
 
 type OrderStory = OutputOf<typeof showOrder>
 
-/** One thing that happened to an order: a call in either direction, or a change of its state or of a refund's. */
+/** An event of an order: a call in either direction, or a state change of the order or a refund. */
 type Moment =
   | { readonly kind: 'call'; readonly at: Date; readonly line: TrafficLine; readonly place?: LogReference }
   | {
@@ -21,15 +21,15 @@ type Moment =
       readonly id: string
       readonly from: string | null
       readonly to: string
-      /** The entry in Traffic that caused it, where it is among these moments. */
+      /** The call that caused it, if it is among these moments. */
       readonly cause?: TrafficLine
     }
 
 const MAX_CALLS = 200
 
 /**
- * Oldest first; calls before changes of the same moment. Throws 20007 (404) for an order that the partner has neither a
- * record nor a call about.
+ * Oldest first; calls come before state changes of the same time. Throws 20007 (404) if the partner has neither such an
+ * order nor calls about it.
  */
 export async function timelineOf(deps: NoticeDeps, partnerId: bigint, orderId: bigint) {
   const search = { by: 'order', value: String(orderId) } as const
@@ -55,7 +55,7 @@ export async function timelineOf(deps: NoticeDeps, partnerId: bigint, orderId: b
   return { orderId: search.value, moments, isCut: found.length > MAX_CALLS }
 }
 
-/** Undefined for an order that does not exist, and for another partner's alike. */
+/** Undefined if the order does not exist or is another partner's. */
 async function storyOf(deps: Deps, partnerId: bigint, orderId: bigint): Promise<OrderStory | undefined> {
   const story = await ifFound(showOrder(deps, orderId))
   return story?.order.partner_id === partnerId ? story : undefined

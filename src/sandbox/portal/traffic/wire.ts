@@ -21,15 +21,14 @@ interface SearchQuery {
   readonly value?: string | undefined
 }
 
-/** What is searched for; `unusable` for a value that no call can have. */
+/** `unusable`: a value that no call can have. */
 function searchOf({ by, value = '' }: SearchQuery): TrafficSearch | 'unusable' | undefined {
   if (by === undefined || value === '') return undefined
-  const isUsable =
-    by === 'order' ? /^\d{1,19}$/.test(value) && BigInt(value) <= MAX_ID : by !== 'code' || /^\d{1,9}$/.test(value)
+  const isUsable = by === 'order' ? orderId.safeParse(value).success : by !== 'code' || /^\d{1,9}$/.test(value)
   return isUsable ? { by, value: by === 'order' || by === 'code' ? String(BigInt(value)) : value } : 'unusable'
 }
 
-/** The query of the list. Unusable values count as not given. */
+/** The query of the list. Invalid values are ignored. */
 export const trafficQuery = z
   .object({
     direction: z.enum(['out', 'in']).optional().catch(undefined),
@@ -42,7 +41,7 @@ export const trafficQuery = z
       .regex(/^[^\0]*$/)
       .optional()
       .catch(undefined),
-    /** A form without entries, or with too many, has led here. */
+    /** The replay form had no entries, or too many. */
     chosen: z.literal('wrongly').optional().catch(undefined),
     before: cursor,
     after: cursor,
@@ -62,24 +61,24 @@ export type TrafficQuery = z.output<typeof trafficQuery>
 export const trafficEntryParams = z.object({ kind: z.enum(['call', 'notice', 'rejected']), id: z.guid() })
 export type TrafficEntryParams = z.output<typeof trafficEntryParams>
 
-export const timelineParams = z.object({
-  order_id: z
-    .string()
-    .regex(/^\d{1,19}$/)
-    .transform(BigInt)
-    .refine((id) => id <= MAX_ID),
-})
+const orderId = z
+  .string()
+  .regex(/^\d{1,19}$/)
+  .transform(BigInt)
+  .refine((id) => id <= MAX_ID)
+
+export const orderParams = z.object({ order_id: orderId })
 
 export const exportParams = z.object({ format: z.enum(['ndjson', 'har']) })
 
 const REPLAYED = ['accepted', 'again', 'refused', 'done', 'failed'] as const
 const replayedOutcome = z.enum([...REPLAYED, 'impossible', 'gone', 'limited'])
 
-/** A form with checkboxes sends a text for one, a list for more. */
+/** A form sends a string for one checked box, a list for several. */
 const listed = <Entry extends z.ZodType>(entry: Entry) =>
   z.preprocess((sent) => (typeof sent === 'string' ? [sent] : sent), listOf('replays', entry).min(1))
 
-/** `kind/id`, as the list names its entries. */
+/** `kind/id`. */
 const chosenEntry = z
   .string()
   .transform((text) => ({ kind: text.split('/')[0], id: text.split('/')[1] }))
@@ -91,7 +90,7 @@ const replayedOne = z
   .string()
   .transform((text) => ({ outcome: text.split('.')[0], kind: text.split('.')[1], id: text.split('.')[2] }))
   .pipe(trafficEntryParams.extend({ outcome: replayedOutcome }))
-/** The outcome of one of several replays, and the entry that shows it: the new one, or the replayed one if there is none. */
+/** The outcome of one of several replays, and the resulting entry, or the original if there is none. */
 export type ReplayedOne = z.output<typeof replayedOne>
 export const replayedManyQuery = z.object({ one: listed(replayedOne).catch([]) }).catch({ one: [] })
 

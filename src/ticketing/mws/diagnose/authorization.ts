@@ -1,6 +1,6 @@
 import type { SigningMistake } from './recipe.ts'
 
-/** Mistakes in the form of the Authorization header, found without any secret. */
+/** Mistakes in the form of the Authorization header, which show without any secret. */
 export const AUTHORIZATION_MISTAKES = {
   missing: {
     name: 'authorization-missing',
@@ -44,7 +44,7 @@ function splitScheme(header: string): [rest: string, mistake?: SigningMistake] {
   return other === undefined ? [header, M.schemeMissing] : [header.slice(other.length), M.schemeWrong]
 }
 
-/** Without a colon the last space, or nothing, stands between the two. */
+/** Without a colon, the last space is taken as the separator, if there is one. */
 function splitCredentials(credentials: string): [clientId: string, signature: string, mistake?: SigningMistake] {
   const colon = credentials.lastIndexOf(':')
   if (colon >= 0) return [credentials.slice(0, colon), credentials.slice(colon + 1)]
@@ -52,14 +52,15 @@ function splitCredentials(credentials: string): [clientId: string, signature: st
   return [credentials.slice(0, Math.max(space, 0)), credentials.slice(space + 1), M.colonMissing]
 }
 
-/** Splits an Authorization header that parseAuthorization may refuse, and names what is wrong with its form. */
+/** Splits any Authorization header, also one that parseAuthorization refuses, and names what is wrong with its form. */
 export function readLooseAuthorization(header: string): LooseAuthorization {
   if (header.trim() === '') return { clientId: '', signature: '', mistakes: [M.missing] }
   const [credentials, scheme] = splitScheme(header)
   const [looseClientId, looseSignature, colon] = splitCredentials(credentials)
   const clientId = looseClientId.trim()
-  // Line breaks stay: they are a mistake of the encoding, with a name of its own.
-  const signature = looseSignature.replace(/^[ \t]+|[ \t]+$/g, '')
+  // Line breaks stay: they are an encoding mistake with its own name. Without the lookbehind, a long run of spaces
+  // inside would take quadratic time.
+  const signature = looseSignature.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, '')
   const spaced = clientId !== looseClientId || signature !== looseSignature
   const mistakes = [scheme, colon, spaced ? M.whiteSpace : undefined, signature === '' ? M.signatureMissing : undefined]
   return { clientId, signature, mistakes: mistakes.filter((mistake) => mistake !== undefined) }

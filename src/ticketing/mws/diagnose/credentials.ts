@@ -1,6 +1,6 @@
 import type { SigningMistake } from './recipe.ts'
 
-/** Mistakes in the ids of the caller and in its Content-Type, and reasons why a signature cannot be analysed. */
+/** Mistakes in the caller's ids and Content-Type, and reasons why a signature cannot be analysed. */
 export const CREDENTIAL_MISTAKES = {
   headerDoubled: {
     name: 'header-doubled',

@@ -62,7 +62,7 @@ function formMistake(date: string): SigningMistake {
   return zone.toUpperCase() === 'GMT' ? M.letterCase : say(M.zone, `It ends with "${zone.slice(0, 40)}".`)
 }
 
-/** What is wrong with a Date header that came in at `now`; null when nothing is. */
+/** What is wrong with a Date header received at `now`; null if nothing is. */
 export function diagnoseDate(date: string, now: Date, skewSeconds: number): SigningMistake | null {
   if (date === '') return M.missing
   const parsed = parseHttpDate(date)

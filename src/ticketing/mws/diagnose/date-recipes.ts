@@ -11,7 +11,7 @@ const RFC_850 = /^\w{6,9}, (\d\d)-([a-z]{3})-(\d\d) (\d\d):(\d\d):(\d\d)/i
 const ISO = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)/
 const EPOCH = /^(\d{10})(?:\d{3})?$/
 
-/** The name of the known form of a text that is not an HTTP date; undefined for an unknown form. */
+/** The name of the form of a date that is not an HTTP date; undefined for an unknown form. */
 export function namedForm(text: string): string | undefined {
   if (ISO.test(text)) return 'ISO 8601'
   if (RFC_850.test(text)) return 'RFC 850'
@@ -20,7 +20,7 @@ export function namedForm(text: string): string | undefined {
   return undefined
 }
 
-/** The parts of a date in any common form, read as GMT, to write the same instant in another form. */
+/** A date in any common form, read as GMT, so that the same instant can be written in another form. */
 function readLoosely(text: string): Date | null {
   const epoch = EPOCH.exec(text)
   if (epoch) return fromEpochSeconds(Number(epoch[1]))
@@ -34,7 +34,7 @@ function readLoosely(text: string): Date | null {
   return utcDate(years < 100 ? 2000 + years : years, months, days, hours, minutes, seconds)
 }
 
-/** The parts of an instant as texts, shifted by some seconds. */
+/** The parts of an instant as texts, after a shift in seconds. */
 function partsOf(at: Date, offset = 0) {
   const shifted = addSeconds(at, offset)
   const http = formatHttpDate(shifted)
@@ -75,7 +75,7 @@ function asctimeForms(at: Date): string[] {
 const CHINESE_MONTHS = ['一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '十一', '十二']
 const CHINESE_DAYS = ['日', '一', '二', '三', '四', '五', '六']
 
-/** With the names that Java, C# and PHP have for days and months on a machine that is set to Chinese. */
+/** With the names of days and months that Java, C# and PHP use in a Chinese locale. */
 function chineseForms(at: Date): string[] {
   const { day, year, time } = partsOf(at)
   const [weekday, month] = [CHINESE_DAYS[at.getUTCDay()] ?? '', at.getUTCMonth() + 1]
@@ -87,7 +87,7 @@ function chineseForms(at: Date): string[] {
 
 const epochForms = (at: Date): string[] => [`${epochSeconds(at)}`, `${epochSeconds(at)}000`]
 
-/** Writes the date with the day in one digit and in two. */
+/** The date with the day in one digit and in two. */
 function dayDigitForms(text: string): string[] {
   return [text.replace(/, 0(\d) /, ', $1 '), text.replace(/, (\d) /, ', 0$1 ')]
 }
@@ -103,12 +103,12 @@ const localForms = (at: Date): string[] => {
   return ['GMT', '+0800'].map((zone) => http.replace('GMT', zone))
 }
 
-/** The required form; also for a text with Beijing time. */
+/** The required form, also if the text was Beijing time. */
 const httpForms = (at: Date): string[] => [partsOf(at).http, partsOf(at, -BEIJING).http]
 
 const shiftedForms = (at: Date): string[] => [-1, 1, -2, 2].map((seconds) => partsOf(at, seconds).http)
 
-/** As far as clocks may differ; tried alone only, for it is a thousand dates. */
+/** As far as clocks may differ. A thousand dates, so not combined with other mistakes. */
 const LONGEST_SHIFT_S = 600
 
 const widelyShiftedForms = (at: Date): string[] =>
@@ -116,7 +116,7 @@ const widelyShiftedForms = (at: Date): string[] =>
     [-seconds, seconds].map((shift) => partsOf(at, shift).http),
   )
 
-/** The date's instant in other forms, the form that was sent left out. */
+/** The date's instant in other forms than the one sent. */
 const reformatted =
   (forms: (at: Date) => string[]) =>
   ({ date }: { date: string }): string[] => {
@@ -126,7 +126,7 @@ const reformatted =
 
 const ONCE = 'Format the Date once, sign that text and send the same text.'
 
-/** The Date changed its form between signing and sending (REFERENCE "Signature", usual mistakes). */
+/** The signed date and the sent one differ (REFERENCE "Signature", usual mistakes). */
 export const dateRecipes = mistakesIn('date', [
   {
     name: 'date-signed-as-iso-8601',

@@ -5,7 +5,7 @@ export interface DiagnosedCall {
   readonly method: string
   /** Request target as sent, or the URL that was pasted. */
   readonly url: string
-  /** Host header, to recognise a signed full URL. */
+  /** Host header, to recognise that the full URL was signed. */
   readonly host?: string | undefined
   readonly date?: string | undefined
   readonly authorization?: string | undefined
@@ -14,13 +14,13 @@ export interface DiagnosedCall {
   readonly doubled?: readonly string[]
 }
 
-/** The partner that the call claims to come from, found by clientId or, when that fails, by PartnerId. */
+/** The partner that the call claims to come from, found by clientId or else by PartnerId. */
 export interface DiagnosedPartner {
   readonly clientId: string
   readonly partnerId: string
   readonly secrets: readonly string[]
   readonly suspended?: boolean
-  /** In stage sandbox: warnings of live partners count as mistakes. */
+  /** In stage sandbox, where the warnings of live partners are mistakes. */
   readonly strict?: boolean
 }
 
@@ -28,20 +28,20 @@ export interface DiagnosisSettings {
   readonly now: Date
   /** MTP_CLOCK_SKEW_S */
   readonly skewSeconds: number
-  /** The paths below which the endpoints are, as MTP_PATH_PREFIXES says. */
+  /** The mount paths of the endpoints, from MTP_PATH_PREFIXES. */
   readonly mounts: readonly string[]
-  /** MTP_PATH_PREFIXES; what they map may be signed as either path. */
+  /** MTP_PATH_PREFIXES; a path that they map may be signed in either form. */
   readonly prefixes?: readonly string[]
 }
 
-/** As the verifier says: with one of the live secrets, over one of the paths that may be signed. */
+/** Signed with a live secret, over one of the paths that may be signed. */
 export const isCorrectlySigned = (
   { authorization = '', date = '', ...call }: DiagnosedCall,
   { clientId, secrets }: DiagnosedPartner,
   prefixes?: readonly string[],
 ): boolean => verify({ ...call, authorization, date }, clientId, secrets, prefixes) !== null
 
-/** Whether a diagnosis of this call has to look for mistakes in its signature. */
+/** Whether diagnosing this call takes a search for mistakes in its signature. */
 export const needsSearch = (
   call: DiagnosedCall,
   partner: DiagnosedPartner,

@@ -5,13 +5,13 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const HEX = /^(?:[0-9a-f]{2})+$/i
 const LONGEST = 512
 
-/** The bytes of standard Base64; null for anything else: the verifier compares the whole text. */
+/** The bytes of canonical Base64, which is all that the verifier accepts; null for any other text. */
 export function fromCanonicalBase64(text: string): Buffer | null {
   const bytes = fromBase64(text)
   return bytes?.toString('base64') === text ? bytes : null
 }
 
-/** The bytes of a standard Base64 text, whatever its unused last bits are; null for anything else. */
+/** The bytes of standard Base64, whatever its unused last bits; null for any other text. */
 const fromBase64 = (text: string): Buffer | null =>
   text.length > 0 && text.length <= LONGEST && BASE64.test(text) ? Buffer.from(text, 'base64') : null
 
@@ -26,7 +26,7 @@ const urlDecoded = (text: string): string => readOr(() => decodeURIComponent(tex
 
 const known = (...decoded: (Buffer | null)[]): Buffer[] => decoded.filter((bytes) => bytes !== null)
 
-/** Mistakes in encoding the digest, undone: each returns the intended bytes. */
+/** Mistakes in encoding the digest. Each recipe undoes one and returns the intended bytes. */
 export const encodingRecipes = mistakesIn('received', [
   {
     name: 'hex-instead-of-base64',

@@ -5,7 +5,7 @@ import { pathRecipes } from './path-recipes.ts'
 import type { Evidence, Recipe, Signing } from './recipe.ts'
 import { digestRecipes, keyRecipes, rightDigest, textRecipes } from './recipes.ts'
 
-/** Every known signing mistake, likelier ones first: if two explain a signature, the first is named. */
+/** Every known signing mistake, likelier ones first: of two that explain a signature, the first is named. */
 export const RECIPES: readonly Recipe[] = [
   ...textRecipes,
   ...pathRecipes,
@@ -35,7 +35,7 @@ const correctSigning = ({ method, path, date, secret, signature }: Evidence): Si
 export const signedText = ({ method, space, path, newline, date, end }: Signing): string =>
   method + space + path + newline + date + end
 
-/** Lengths first: most digests of another kind are ruled out before they are computed. */
+/** Compares lengths first, which rules out most other kinds of digest before they are computed. */
 function matches(signing: Signing): boolean {
   const { received, digest, key } = signing
   if (received === null || received.length !== digest.bytes) return false
@@ -55,13 +55,13 @@ const withDeviation = (signing: Signing, { recipe, value }: Deviation): Signing 
   [recipe.part]: value,
 })
 
-/** How a call was signed, and the recipes that explain it: none, one, or two of different parts. */
+/** How a call was signed, and the mistakes that explain it: none, one, or two in different parts. */
 export interface ExplainedSignature {
   readonly recipes: readonly Recipe[]
   readonly signing: Signing
 }
 
-/** Recomputes the signature under every recipe, then under every pair; null when nothing explains it. */
+/** Recomputes the signature with every mistake, then with every pair; null if nothing explains it. */
 export function explainSignature(evidence: Evidence, recipes: readonly Recipe[] = RECIPES): ExplainedSignature | null {
   const right = correctSigning(evidence)
   if (matches(right)) return { recipes: [], signing: right }
@@ -82,6 +82,8 @@ export function explainSignature(evidence: Evidence, recipes: readonly Recipe[] 
   return null
 }
 
-/** Whether only the holder of the secret could have signed the call in this way: another secret does not explain it. */
+/**
+ * Whether only a holder of the secret could have signed the call like this: with another secret nothing explains it.
+ */
 export const needsSecret = (evidence: Evidence, { recipes }: ExplainedSignature): boolean =>
   explainSignature({ ...evidence, secret: `not ${evidence.secret.length} characters` }, recipes) === null

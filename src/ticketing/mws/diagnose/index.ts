@@ -13,7 +13,7 @@ export { readLooseAuthorization } from './authorization.ts'
 export type { DiagnosedCall, DiagnosedPartner, DiagnosisSettings } from './diagnosed.ts'
 export type { SigningMistake } from './recipe.ts'
 
-/** Every mistake that a diagnosis can name, for the table in README.md beside this file. */
+/** Every mistake that a diagnosis can name; README.md lists them. */
 export const MISTAKES: readonly SigningMistake[] = [
   ...Object.values(AUTHORIZATION_MISTAKES),
   ...Object.values(CREDENTIAL_MISTAKES),
@@ -22,30 +22,30 @@ export const MISTAKES: readonly SigningMistake[] = [
 ]
 
 export interface Diagnosis {
-  /** Stable names, the signature's before the Date's; empty when the call would be accepted. */
+  /** Stable names, those of the signature before those of the Date; empty if the call would be accepted. */
   readonly mistakes: readonly string[]
   readonly explanation: string
   /** What should have been signed. The right signature itself is never revealed. */
   readonly stringToSign: string
-  /** What was signed instead, if it was found. */
+  /** What was signed instead, if that was found. */
   readonly signedInstead?: string
-  /** Stable names of the warnings with which the call is accepted. */
+  /** Stable names of warnings; the call is accepted despite them. */
   readonly warnings: readonly string[]
-  /** Whether the signer holds a secret of the partner, even if it was used wrongly. */
+  /** Whether the signer holds a secret of the partner, even if it used it wrongly. */
   readonly verified: boolean
 }
 
-/** How a call was signed; null when nothing explains it. */
+/** Finds out how a call was signed; null if nothing explains it. */
 type Explain = (
   call: DiagnosedCall,
   partner: DiagnosedPartner,
   settings: DiagnosisSettings,
 ) => (ExplainedSignature & { readonly verified: boolean }) | null | 'busy'
 
-/** Longer requests are not real attempts, and every recipe would take longer for them. */
+/** Longer requests are no real attempts, and would make every recipe slower. */
 const LONGEST = 1_024
 
-/** Under the known mistakes, alone and in pairs: 30 to 100 ms of work if none of them matches. */
+/** Tries the known mistakes, alone and in pairs: 30 to 100 ms of work if none matches. */
 export function explain(
   call: DiagnosedCall,
   partner: DiagnosedPartner,
@@ -126,7 +126,7 @@ function judgePartnerId({ partnerId }: DiagnosedCall, partner: DiagnosedPartner)
   return namesPartner(partnerId, BigInt(partner.partnerId)) ? [[], []] : [[partnerIdMismatch], []]
 }
 
-/** Names a signed call's mistakes by recomputing its signature under each; `explainCall`: how it was signed. */
+/** Names the mistakes of a signed call; `explainCall` finds those in its signature. */
 export function diagnose(
   call: DiagnosedCall,
   partner: DiagnosedPartner,

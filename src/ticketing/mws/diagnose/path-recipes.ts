@@ -15,7 +15,7 @@ function fullUrls({ host, path, query }: Evidence): string[] {
   return [...hosts.map((name) => name + path), ...origins.flatMap((origin) => [origin + path, origin + path + query])]
 }
 
-/** Other environments, and the older interface's `/lv/` in the place of `/mtp/api/`, which some partners still use. */
+/** Other environments, and the older interface's `/lv/` instead of `/mtp/api/`, which some partners still use. */
 function otherEnvironments(evidence: Evidence): string[] {
   const { path, mounts } = evidence
   const tail = split(evidence)?.tail

@@ -4,7 +4,7 @@ export interface Digest {
   readonly compute: (key: string | Buffer, text: string) => Buffer
 }
 
-/** One way to sign, part by part. The digest is made of the parts from method to end, joined. */
+/** One way to sign, part by part. The digest covers the parts from method to end, joined. */
 export interface Signing {
   readonly method: string
   readonly space: string
@@ -14,19 +14,19 @@ export interface Signing {
   readonly end: string
   readonly key: string | Buffer
   readonly digest: Digest
-  /** The digest decoded from the header, so that a wrong encoding needs no further digest. Null: unreadable. */
+  /** The digest decoded from the header, so that trying an encoding computes no digest; null if unreadable. */
   readonly received: Buffer | null
 }
 
-/** What is known about a call with a wrong signature. */
+/** A call with a wrong signature. */
 export interface Evidence {
   readonly method: string
-  /** The path as sent, or percent-decoded: both are right. */
+  /** The path as sent or percent-decoded; both are right. */
   readonly path: string
   /** With the question mark; empty without a query. */
   readonly query: string
   readonly host: string | undefined
-  /** The paths below which the endpoints are, as MTP_PATH_PREFIXES says. */
+  /** The mount paths of the endpoints, from MTP_PATH_PREFIXES. */
   readonly mounts: readonly string[]
   readonly date: string
   readonly clientId: string
@@ -35,18 +35,18 @@ export interface Evidence {
   readonly signature: string
 }
 
-/** A mistake under its stable name, which partners' scripts may rely on, and a sentence that says how to fix it. */
+/** A mistake: a stable name, which partners' scripts may rely on, and an explanation that says how to fix it. */
 export interface SigningMistake {
   readonly name: string
   readonly explanation: string
 }
 
-/** A mistake made while signing, in one part of a Signing. */
+/** A mistake in one part of a Signing. */
 interface RecipeOf<Part extends keyof Signing> extends SigningMistake {
   readonly part: Part
-  /** The values that this mistake puts in the place of the part. */
+  /** The wrong values that this mistake may give the part. */
   readonly how: (evidence: Evidence) => readonly Signing[Part][]
-  /** Has too many values to be tried together with another mistake. */
+  /** Whether it has too many values to be tried together with another mistake. */
   readonly alone?: true
 }
 

@@ -4,27 +4,27 @@ import type { Diagnosis } from './index.ts'
 import type searchFor from './search-worker.ts'
 import type { SearchTask } from './search-worker.ts'
 
-/** Whose budget a search is of: of all who name a clientId, or of signed-in partners. */
+/** The budget of a search: that of callers, whoever they are, or that of signed-in partners. */
 export type SearchBudget = 'caller' | 'partner'
 
 interface Share {
-  /** Milliseconds of searching in a minute. */
+  /** Milliseconds of searching a minute. */
   readonly msPerMinute: number
-  /** Searches that run or wait at once. */
+  /** Searches that may run or wait at once. */
   readonly atOnce: number
 }
 
-/** Searches for strangers do not reduce those for signed-in partners. Together they use at most half a processor. */
+/** Strangers cannot use up the searches of signed-in partners. Together both use at most half a processor. */
 const SHARES: Readonly<Record<SearchBudget, Share>> = {
   caller: { msPerMinute: 10_000, atOnce: 5 },
   partner: { msPerMinute: 20_000, atOnce: 15 },
 }
-/** A search takes 30 to 100 ms; starting its thread some hundreds, and seconds on a machine that is busy. */
-const PATIENCE_MS = 10_000
+/** A search takes 30 to 100 ms; starting its thread takes some hundreds, and seconds on a busy machine. */
+const TIMEOUT_MS = 10_000
 const IDLE_MS = 60_000
 const MINUTE_MS = 60_000
 
-/** Threads run JavaScript only, so the built file is taken even where the sources themselves run (in tests). */
+/** Threads run JavaScript only, so this is the built file even in tests, which run the sources. */
 const FILE = new URL('.build/search-worker.js', ROOT).href
 
 type Thread = Piscina<SearchTask, ReturnType<typeof searchFor>>
@@ -37,12 +37,12 @@ interface Used {
 }
 
 /**
- * Searches for the mistakes in a signature, one after the other in one thread beside the one that answers requests. The
- * thread starts with the first search and ends when there was none for a minute. Made once a process: one budget.
+ * Searches for the mistakes in signatures, one at a time, in a thread beside the one that answers requests. The thread
+ * starts with the first search and ends after a minute without any. Created once per process, whose budget it keeps.
  */
 export class SignatureSearches {
   readonly #shares: Readonly<Record<SearchBudget, Share>>
-  readonly #patienceMs: number
+  readonly #timeoutMs: number
   readonly #file: string
   readonly #used: Readonly<Record<SearchBudget, Used>> = {
     caller: { atOnce: 0, ms: 0, minuteEndsAt: 0 },
@@ -50,9 +50,9 @@ export class SignatureSearches {
   }
   #thread: Promise<Thread> | undefined
 
-  constructor(shares: Readonly<Record<SearchBudget, Share>> = SHARES, patienceMs = PATIENCE_MS, file = FILE) {
+  constructor(shares: Readonly<Record<SearchBudget, Share>> = SHARES, timeoutMs = TIMEOUT_MS, file = FILE) {
     this.#shares = shares
-    this.#patienceMs = patienceMs
+    this.#timeoutMs = timeoutMs
     this.#file = file
   }
 
@@ -62,21 +62,21 @@ export class SignatureSearches {
     return used.atOnce < atOnce && used.ms < msPerMinute
   }
 
-  /** Undefined, immediately, if that budget is used up; also if the search took too long or was stopped. */
+  /** Undefined at once if the budget is used up; also if the search takes too long or is stopped. */
   async run(budget: SearchBudget, search: SearchTask): Promise<Diagnosis | undefined> {
     if (!this.#isOpen(budget)) return undefined
     const used = this.#usedBy(budget)
     used.atOnce++
     const began = performance.now()
-    const patience = AbortSignal.timeout(this.#patienceMs)
+    const timeout = AbortSignal.timeout(this.#timeoutMs)
     const thread = this.#open()
     try {
-      const { diagnosis, ms } = await (await thread).run(search, { signal: patience })
+      const { diagnosis, ms } = await (await thread).run(search, { signal: timeout })
       used.ms += ms
       return diagnosis
     } catch (error) {
       used.ms += performance.now() - began
-      if (patience.aborted || thread !== this.#thread) return undefined
+      if (timeout.aborted || thread !== this.#thread) return undefined
       this.#giveUp(thread)
       throw error
     } finally {
@@ -84,14 +84,16 @@ export class SignatureSearches {
     }
   }
 
-  /** Ends the thread, and with it what is being searched for. The next search starts another one. */
+  /** Ends the thread and its searches. The next search starts another thread. */
   async close(): Promise<void> {
     const thread = this.#thread
     this.#thread = undefined
-    await (await thread)?.destroy()
+    // A thread that could not be made has already failed its searches.
+    const made = await thread?.catch(() => undefined)
+    await made?.destroy()
   }
 
-  /** After a thread has failed: pending searches find nothing, and the next search starts a new thread. */
+  /** Drops a thread that failed: its pending searches find nothing, and the next search starts a new one. */
   #giveUp(thread: Promise<Thread>): void {
     if (thread === this.#thread) void this.close()
   }
@@ -120,14 +122,14 @@ export class SignatureSearches {
 }
 
 async function startThread(filename: string): Promise<Thread> {
-  const { Piscina } = await import('piscina') // many processes never search
+  const { Piscina } = await import('piscina') // most processes never search
   return new Piscina({
     filename,
     minThreads: 0,
     maxThreads: 1,
     concurrentTasksPerWorker: 1,
     idleTimeout: IDLE_MS,
-    // The thread runs the search and no other code of ours.
+    // The thread needs nothing else of ours.
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 64 },

@@ -11,7 +11,7 @@ import {
   explain,
 } from './index.ts'
 
-/** Mistakes that are possible without any secret. */
+/** Mistakes that anybody can make without a secret. */
 const WITHOUT_SECRET = RECIPES.filter(({ name }) =>
   ['client-id-as-key', 'partner-id-as-key', 'hmac-missing'].includes(name),
 )
@@ -19,7 +19,7 @@ const WITHOUT_SECRET = RECIPES.filter(({ name }) =>
 /** Whether the signature could not be analysed. */
 export const isBusy = ({ mistakes }: Diagnosis): boolean => mistakes.includes(CREDENTIAL_MISTAKES.busy.name)
 
-/** A placeholder partner with the ids that a call names and a random secret. */
+/** A stand-in partner with the ids that a call names and a random secret. */
 export function placeholderPartner(call: DiagnosedCall): DiagnosedPartner {
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
   const partnerId = /^\d{1,19}$/.test(call.partnerId ?? '') ? String(call.partnerId) : '0'
@@ -27,8 +27,8 @@ export function placeholderPartner(call: DiagnosedCall): DiagnosedPartner {
 }
 
 /**
- * The diagnosis for a caller that has not proved to hold a secret. It depends on the call alone, so it is the same
- * whether or not a partner has these ids. `busy`: it could not be analysed.
+ * The diagnosis for a caller that has not proved to hold a secret. It depends on the call alone, so it does not reveal
+ * whether a partner has these ids. `busy`: the signature could not be analysed.
  */
 export function diagnoseUnverified(call: DiagnosedCall, settings: DiagnosisSettings, busy: boolean): Diagnosis {
   return diagnose(

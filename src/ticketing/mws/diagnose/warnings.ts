@@ -8,7 +8,7 @@ import { CREDENTIAL_MISTAKES } from './credentials.ts'
 import { QUERY_SIGNED } from './path-recipes.ts'
 import type { SigningMistake } from './recipe.ts'
 
-/** The warnings with which a call is accepted, under stable names. */
+/** Warnings about accepted calls, under stable names. */
 export const WARNINGS = {
   bodyTooLong: {
     name: 'body-too-long',
@@ -56,19 +56,19 @@ export interface SentContent {
   readonly type: string | undefined
   /** The Content-Encoding. */
   readonly coding?: string | undefined
-  /** Its X-Encryption-Status. */
+  /** The X-Encryption-Status. */
   readonly encryption: unknown
-  /** Throws for a body that was too long to be read. */
+  /** Throws for a body that was too long to read. */
   readonly bytes: () => Buffer
 }
 
 type ContentOwner = Pick<PartnerWithSecrets, 'partner_id' | 'aes_key'>
 
-/** A Content-Type with which a notice is refused is a mistake, like a header of the signature. */
+/** A Content-Type that notices may not have is a mistake, like a wrong header of the signature. */
 export const contentMistakes = ({ type }: SentContent): SigningMistake[] =>
   isRefused(() => requireJson(type)) ? [CREDENTIAL_MISTAKES.contentType] : []
 
-/** Why a notice with this body, which the signature does not cover, would be refused. */
+/** Why a notice with this body would be refused. */
 export function contentWarnings(partner: ContentOwner, { coding, encryption, bytes }: SentContent): Warning[] {
   const tooLong = isRefused(bytes)
   const compressed = !tooLong && bytes().length > 0 && compressedText({ 'content-encoding': coding }) !== undefined

@@ -11,13 +11,13 @@ import { offers } from '../../../test-plan/index.ts'
 import { runOrderInput } from '../../order-input.ts'
 import type { RunDeps } from '../../running-attempts.ts'
 import type { StepContext } from '../../step-context.ts'
-import { askUntil } from '../../step-notices.ts'
+import { pollUntil } from '../../step-notices.ts'
 import type { Order } from '../notice-body.ts'
 import { defineRobustnessStep } from '../step.ts'
 import { ASK_EVERY_MS, CREATE_CHECKS, createTestOrder } from '../test-order.ts'
 import { checkSameVouchers } from '../vouchers.ts'
 
-/** An order that was never made is a failure, so that the platform knows that it may create it. */
+/** Querying an order that was never created has to fail, so that the platform knows it may create it. */
 export const unknownOrder = defineRobustnessStep({
   id: 'unknown-order',
   kind: 'defence',
@@ -28,7 +28,10 @@ export const unknownOrder = defineRobustnessStep({
   },
 })
 
-/** An order at an old price; the same at the right one is made before, or a refusal would not be about the price. */
+/**
+ * An order at an outdated price, after the same order at the right one: otherwise a refusal could be about something
+ * else.
+ */
 export const priceChanged = defineRobustnessStep({
   id: 'price-changed',
   kind: 'defence',
@@ -42,12 +45,12 @@ export const priceChanged = defineRobustnessStep({
   },
 })
 
-/** Half of it: a lower price is the one that costs the partner money. */
+/** Half the price: too low is what costs the partner money. */
 const otherPrice = (yuan: number): number => (yuan > 0.01 ? Math.floor(yuan * 50) / 100 : yuan + 1)
 
 const AT_ONCE = 10
 
-/** Ten customers at the same moment are ten orders, each with an id of its own. */
+/** Ten simultaneous orders have to get ten different ids. */
 export const ordersAtOnce = defineRobustnessStep({
   id: 'orders-at-once',
   kind: 'defence',
@@ -70,12 +73,12 @@ export const ordersAtOnce = defineRobustnessStep({
       actual: String(distinct),
     })
     if (!offers(context.choice, 'order-close')) return
-    // So that they hold no tickets which a later step may need.
+    // Frees the tickets, which later steps may need.
     for (const { order_id } of created) await context.prepare((deps) => closeOrder(deps, order_id, context.cause))
   },
 })
 
-/** Hangs up before the answers to order create and order pay, and asks again: one order, one set of tickets. */
+/** Loses the responses to order create and order pay, then repeats both: one order, one set of tickets. */
 export const lostAnswer = defineRobustnessStep({
   id: 'lost-answer',
   kind: 'defence',
@@ -89,7 +92,7 @@ export const lostAnswer = defineRobustnessStep({
     const { order } = (await context.operate('order-create', create)).result
     await context.require('order-state', order.state === 'created', { expected: 'created', actual: order.state })
     const again = await context.repeat('order-create', orderId)
-    // An answer to order query need not name it, so after a lost answer it may not be known yet.
+    // Unknown after a lost response, if the response to order query did not name it.
     const expected = order.partner_order_id
     if (again.outcome === 'success' && expected !== null) {
       const actual = again.answer.body.partnerOrderId
@@ -108,12 +111,12 @@ const ISSUED_WITHIN_S = 60
 async function payWithLostAnswer(context: StepContext<'order-state'>, orderId: bigint): Promise<Order> {
   const pay = (deps: RunDeps) => payOrder(deps, orderId, context.cause)
   await context.loseAnswer('order-pay', pay)
-  await askUntil(
+  await pollUntil(
     context,
     ISSUED_WITHIN_S,
     async () => {
       const { result } = await context.operate('order-query', (deps) => queryOrder(deps, orderId, context.cause))
-      // The payment has not arrived.
+      // The payment never reached the partner.
       if (result.order.state === 'created') await context.operate('order-pay', pay, { codes: [200, 598] })
       return (await showOrder(context.deps, orderId)).order.state === 'paid'
     },

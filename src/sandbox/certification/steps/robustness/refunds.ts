@@ -8,16 +8,16 @@ import { type RequestOf, statedNow } from '../../../../ticketing/partner-calls/i
 import type { Expectation } from '../../../checks/index.ts'
 import type { StepContext } from '../../step-context.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../../step-notices.ts'
-import { type Order, otherOrder, wantedConsumption } from '../notice-body.ts'
-import { ASKED, checkRefund } from '../refund.ts'
+import { expectedConsumption, type Order, otherOrder } from '../notice-body.ts'
+import { checkRefund, REVIEWING_OR_DECIDED } from '../refund.ts'
 import { defineRobustnessStep } from '../step.ts'
 import { BUY_CHECKS, buyTestOrder, checkQuantities, queryTestOrder } from '../test-order.ts'
 import { checkReportedVouchers } from '../vouchers.ts'
 
-/** A refund that the platform itself would never ask for: the partner has to refuse it. */
+/** The platform would never request such a refund; the partner has to refuse it. */
 const REFUSED: Expectation = { codes: 'failure', usual: [604, 606, 607, 699] }
 
-/** One of the tickets is used. The others can be refunded, and no more than these. */
+/** Once one ticket is used, no more than the others can be refunded. */
 export const refundOfRest = defineRobustnessStep({
   id: 'refund-of-rest',
   kind: 'notice',
@@ -34,17 +34,17 @@ export const refundOfRest = defineRobustnessStep({
     })
     const { partner_id: partnerId } = context.partner
     const product = await findProduct(context.deps.db, { partnerId, partnerDealId: main })
-    // A product without partial refunds may keep the rest, and one that is sold singly has none.
+    // Without partial refunds the rest need not be refundable, and an order of one ticket has no rest.
     if (product?.details.partlyRefund === true && order.quantity > 1) {
       const input = refundOrder.input.parse({ order_id: orderId, quantity: order.quantity - 1 })
       await context.operate('order-refund', (deps) => refundOrder(deps, input, context.cause), { codes: [200, 602] })
-      await checkRefund(context, orderId, ASKED)
+      await checkRefund(context, orderId, REVIEWING_OR_DECIDED)
     }
     await checkCounts(context, orderId)
   },
 })
 
-/** The order once the partner has said that one ticket is used. */
+/** Waits until the partner reports one ticket as used; returns the order. */
 async function oneUsed(
   context: StepContext<keyof typeof NOTICE_CHECKS | 'quantities'>,
   orderId: bigint,
@@ -53,8 +53,8 @@ async function oneUsed(
   await waitForNotice(context, {
     path: MOUNT + PATH.consume,
     about: { orderId: String(orderId), quantity: String(bought.quantity), usedQuantity: '1' },
-    notice: wantedConsumption(context, bought, 1),
-    concernsOther: (body) => otherOrder(orderId, body),
+    notice: expectedConsumption(context, bought, 1),
+    otherSubject: (body) => otherOrder(orderId, body),
   })
   const { order } = await showOrder(context.deps, orderId)
   await context.require('quantities', order.used_quantity === 1, {
@@ -65,15 +65,15 @@ async function oneUsed(
   return order
 }
 
-/** The numbers of the partner are ours: what was refused counts nowhere. */
+/** The partner has to report our quantities: refused refunds must not count. */
 async function checkCounts(context: StepContext<'quantities'>, orderId: bigint): Promise<void> {
   const { order } = await showOrder(context.deps, orderId)
-  const said = await queryTestOrder(context, order)
+  const reported = await queryTestOrder(context, order)
   const known = { usedQuantity: order.used_quantity, refundedQuantity: order.refunded_quantity }
-  if (said) await checkQuantities(context, said, known)
+  if (reported) await checkQuantities(context, reported, known)
 }
 
-/** All tickets of the order of the step `consumption` are used, so nothing of it can be refunded. */
+/** All tickets of the `consumption` step's order are used, so none can be refunded. */
 export const refundAfterUse = defineRobustnessStep({
   id: 'refund-after-use',
   kind: 'defence',
@@ -81,14 +81,14 @@ export const refundAfterUse = defineRobustnessStep({
   async perform(context) {
     const orderId = await context.orderOf('consumption')
     const { order } = await showOrder(context.deps, orderId)
-    const wanted = refundOf(context, order, { refundQuantity: order.quantity })
+    const request = refundOf(context, order, { refundQuantity: order.quantity })
     context.beginTest()
-    await context.call('order-refund', wanted, { ...REFUSED, orderId })
+    await context.call('order-refund', request, { ...REFUSED, orderId })
     await checkCounts(context, orderId)
   },
 })
 
-/** A code that was not issued for the order is not named by the partner, and opens no refund. */
+/** The partner must neither report codes that were not issued for the order, nor refund them. */
 export const foreignCode = defineRobustnessStep({
   id: 'foreign-code',
   kind: 'defence',
@@ -97,13 +97,13 @@ export const foreignCode = defineRobustnessStep({
     const order = await buyTestOrder(context, 'foreign-code', context.choice.products.main)
     context.beginTest()
     const orderId = order.order_id
-    const said = await queryTestOrder(context, order)
-    if (said) {
-      const { voucherList, credentialList, usedQuantity: used, voucherType } = said
+    const answer = await queryTestOrder(context, order)
+    if (answer) {
+      const { voucherList, credentialList, usedQuantity: used, voucherType } = answer
       const reported = codesIn(voucherList, credentialList)
       await checkReportedVouchers(context, order, { reported, used, voucherType })
     }
-    // Where a document opens the gate there are no codes to confuse.
+    // Where a document opens the gate, there are no codes.
     if (order.vouchers.length === 0) return
     const foreign = { refundQuantity: 1, voucherList: [`FOREIGN${randomUUID().slice(0, 8)}`] }
     await context.call('order-refund', refundOf(context, order, foreign), { ...REFUSED, orderId })

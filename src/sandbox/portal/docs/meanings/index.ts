@@ -6,13 +6,13 @@ import { CODES_ZH, type Meaning, type Meanings, VALUES } from './values.ts'
 
 export const FIELD_MEANINGS: Meanings = { ...CATALOGUE_MEANINGS, ...ORDER_MEANINGS, ...PRODUCT_MEANINGS }
 
-/** The most exact name of the field at `anchor` that the table has. */
+/** The table's most specific key for the field at `anchor`. */
 function nameIn(table: object, anchor: string): string | undefined {
   const parts = anchor.split('.')
   return parts.map((_part, index) => parts.slice(index).join('.')).find((name) => Object.hasOwn(table, name))
 }
 
-/** What each value of an enumeration means; empty for a field without one. */
+/** The meaning of each value of an enumeration; empty for other fields. */
 export function valuesOf(anchor: string, locale: Locale): { value: string; meaning: string }[] {
   const key = nameIn(VALUES, anchor)
   return Object.entries(key === undefined ? {} : (VALUES[key] ?? {})).map(([value, [en, zh]]) => ({
@@ -21,7 +21,7 @@ export function valuesOf(anchor: string, locale: Locale): { value: string; meani
   }))
 }
 
-/** The key of the most exact entry for an anchor; throws for a field that has none (a test walks all). */
+/** The key of the most specific entry for an anchor; throws if there is none (a test covers all fields). */
 export function meaningKey(anchor: string): string {
   const key = nameIn(FIELD_MEANINGS, anchor)
   if (key === undefined) throw new Error(`the field ${anchor} has no meaning in src/sandbox/portal/docs/meanings`)

@@ -1,13 +1,16 @@
 import type { Locale } from '../../../../platform/lib/web/locale.ts'
 import { NOTICES } from '../notices.ts'
 
-/** What a field means, in English and Chinese, and a value for the example; an object that has fields needs none. */
+/** What a field means, and a value for the example; objects with fields need none. */
 export type Meaning = readonly [en: string, zh: string, example?: unknown]
 
-/** By name, or by the end of an anchor (`voucherList.status`, `order-close.request.body.closeType`) where names mean several things. */
+/**
+ * By name, or by the end of an anchor (`voucherList.status`, `order-close.request.body.closeType`) if the name is
+ * ambiguous.
+ */
 export type Meanings = Readonly<Record<string, Meaning>>
 
-/** What each value of an enumeration means, in English and Chinese. */
+/** By value. */
 type Values = Readonly<Record<string, readonly [en: string, zh: string]>>
 
 const VOUCHER_STATUS: Values = {
@@ -22,7 +25,7 @@ const OUR_CODES: Values = {
   300: ['not accepted; describe says why', '未受理；原因见 describe'],
 }
 
-/** By the same keys as FIELD_MEANINGS. A test holds that each field with a list of values has all of them, and no others. */
+/** By the same keys as FIELD_MEANINGS. A test checks that the values are exactly those of the schemas. */
 export const VALUES: Readonly<Record<string, Values>> = {
   'deal-change.notice.body.status': {
     0: ['taken off sale', '下架'],
@@ -83,7 +86,6 @@ export const VALUES: Readonly<Record<string, Values>> = {
     3: ['create failed', '创建失败'],
     4: ['paid and issued; also when used or refunded', '已支付出票；已使用、已退款也是 4'],
     5: ['paying', '支付中'],
-
     6: ['pay failed', '支付失败'],
   },
   closeType: {
@@ -122,7 +124,7 @@ export const VALUES: Readonly<Record<string, Values>> = {
   },
 }
 
-/** The meanings of codes, which the interfaces give in English, in Chinese. */
+/** Chinese for the meanings of codes, which the interfaces give in English. */
 export const CODES_ZH: Readonly<Record<string, string>> = {
   error: '其他错误',
   'bad parameters': '参数错误',
@@ -152,8 +154,8 @@ const KNOWN = ['if it is known', '已知时'] as const
 const LEVELS = ['level price calendars', '层级价格日历的产品'] as const
 
 /**
- * When a field is there by more than its message shows: by the order that it is about, or the stage of the partner. Of
- * our requests, every field that is not in all of them.
+ * When a field is present or required, if that depends on more than its message, such as the order or the partner's
+ * stage. For our requests: every field that not all of them have.
  */
 export const CONDITIONS: Readonly<Record<string, readonly [en: string, zh: string]>> = {
   ...Object.fromEntries(
@@ -179,7 +181,6 @@ export const CONDITIONS: Readonly<Record<string, readonly [en: string, zh: strin
   'product-status.request.body.msRatioCheckStatus': KNOWN,
 }
 
-/** Undefined for a field that depends on nothing beyond its message. */
 export function conditionOf(anchor: string, locale: Locale): string | undefined {
   const [en, zh] = CONDITIONS[anchor] ?? []
   return locale === 'en' ? en : zh

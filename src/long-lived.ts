@@ -45,8 +45,7 @@ export function openLongLived(given: Given, log: Log): { readonly longLived: Lon
   }
   const close = async () => {
     longLived.logFollowers.close()
-    longLived.tokenCap.close()
-    await Promise.all([longLived.runningAttempts.close(), longLived.incoming.close()])
+    await Promise.all([longLived.tokenCap.close(), longLived.runningAttempts.close(), longLived.incoming.close()])
     await longLived.rateLimiter.close()
     sampledLog.close()
   }

@@ -199,10 +199,12 @@ describe('a refused request of area A', () => {
     const elsewhere = await open({ redirect_uri: 'https://elsewhere.example/cb?secret=typed#x' })
     expect(elsewhere.refusal.received).toEqual({ redirect_uri: 'https://elsewhere.example/cb?…' })
     expect(elsewhere.registered).toEqual({ hosts: [new URL(app.redirect_uri).host] })
+    const named = await open({ redirect_uri: 'https://somebody:typed-password@elsewhere.example/cb' })
+    expect(named.refusal.received).toEqual({ redirect_uri: 'https://…@elsewhere.example/cb' })
     const more = await open({ scope: 'NO_SUCH_SCOPE' })
     expect(more.refusal).toMatchObject({ failure: 'scope_unknown', received: { scope: 'NO_SUCH_SCOPE' } })
     expect(more.registered.scopes).toContain('USER_INFO')
-    expect(JSON.stringify(await rows('true'))).not.toContain('secret=typed')
+    expect(JSON.stringify(await rows('true'))).not.toMatch(/secret=typed|typed-password/)
   })
 
   it('of a form has the app that it named and the beginning of its token; a session at A1 proves no app', async () => {

@@ -79,7 +79,7 @@ describe('the first decision on a consent form', () => {
     expectFailure(await client.refresh(app, tokens.refresh_token), { rescode: 20006 })
   })
 
-  it('approved and then refused: told the same each time, withdrawn once, and approving it again gives no code', async () => {
+  it('approved and then refused: the same answer each time, withdrawn once, and approving it again gives no code', async () => {
     const { form } = await shown()
     const before = await auditOf('grant_withdrawn')
     codeOf(await press(form, 'approve'))
@@ -99,7 +99,7 @@ describe('the first decision on a consent form', () => {
     expectFailure(await client.exchange(other, { code, state }), { rescode: 20006 })
   })
 
-  it('is one of the two when both are pressed at once: a code that works only if nobody was told of a refusal', async () => {
+  it('is exactly one of the two when both are pressed at once: a code works only if no answer was a refusal', async () => {
     for (let round = 0; round < 10; round++) {
       const { form, state } = await shown()
       const presses = ['approve', 'refuse', 'approve', 'refuse'] as const

@@ -55,7 +55,7 @@ it('what was received is text, never markup', async () => {
   expect(text).toContain('received: &lt;b&gt;x&lt;/b&gt;')
 })
 
-it('the standard dialect tells it likewise where it cannot send it to the app', async () => {
+it('the standard dialect shows the same page if it cannot redirect to the app', async () => {
   const { text } = await client.call('GET', '/oauth2/authorize?response_type=code&scope=openid', html)
   expect(visibleText(text)).toContain('The app’s request was not accepted')
 })

@@ -144,7 +144,7 @@ it('a consent that is under way waits, and is refused when its session has ended
     await ending.query('commit')
     const answer = await posted
     expect(answer.status).not.toBe(303)
-    expect(answer.text).toContain('withdrawn')
+    expect(answer.text).toContain('belongs to a session that has ended')
   } finally {
     await ending.query('rollback')
     ending.release()

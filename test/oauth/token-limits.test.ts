@@ -36,7 +36,7 @@ const liveTokens = async ({ user_id }: { readonly user_id: string }): Promise<nu
 }
 
 describe.each(['fixed', 'rotating'] as const)('policy %s: the access tokens of one grant', (policy) => {
-  it('are ended beyond so many after every 128 refreshes, the newest stay', async () => {
+  it('are limited after every 128 refreshes, and the newest stay', async () => {
     const { client, app, user, tokens } = await grantedIn(world, policy)
     const bystander = await grantedIn(world, policy)
     const issued = [tokens]
@@ -52,7 +52,7 @@ describe.each(['fixed', 'rotating'] as const)('policy %s: the access tokens of o
   })
 })
 
-describe('an access token that was ended as one too many', () => {
+describe('an access token that was ended because its grant had too many', () => {
   const ended = async () => {
     const known = await grantedIn(world, 'fixed')
     for (let refreshed = 0; refreshed < 128; refreshed++) {
@@ -112,7 +112,7 @@ describe('an access token that was ended as one too many', () => {
     expectFailure(await known.client.userInfo(access_token), { rescode: 20009 })
   })
 
-  it('is known of a thousand a grant, so refreshing fills nothing', async () => {
+  it('is remembered for a thousand per grant, so that refreshing cannot fill the table', async () => {
     const { client, user } = await grantedIn(world, 'fixed')
     const [{ routing_key, grant_id }] = (
       await world.pool.query('select routing_key, grant_id from user_grant where user_id = $1', [user.user_id])
@@ -166,7 +166,7 @@ describe('refreshes of one grant in both dialects', () => {
 })
 
 describe('refreshes at one moment', () => {
-  it('all get a token that works, and later ones end what was too many', async () => {
+  it('all get a token that works, and later refreshes end the surplus', async () => {
     const { client, app, user, tokens } = await grantedIn(world, 'fixed')
     const sets = await Promise.all(Array.from({ length: 100 }, () => client.refresh(app, tokens.refresh_token)))
     for (const set of sets) tokenSetOf(set)
@@ -189,7 +189,7 @@ describe('an app that refreshes too often', () => {
     tokenSetOf(await other.client.refresh(other.app, other.tokens.refresh_token))
   })
 
-  it('is a network, where anybody can say that they are the app: strangers use up nothing of its people', async () => {
+  it('is counted per network if it is a public client, so that strangers cannot use up the limit of its users', async () => {
     const client = new Client(injectWire(strict.app), strict.deps.config.PUBLIC_URL)
     const rp = await StandardApp.make(client, { token_auth_methods: ['none'] })
     const code = await rp.code(client.newBrowser(), await client.makeUser())

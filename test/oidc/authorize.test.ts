@@ -282,13 +282,13 @@ describe('consent of a public client', () => {
   })
 })
 
-describe('grants that nobody is asked for', () => {
+describe('silent grants', () => {
   const grantsOf = async ({ app }: StandardApp) =>
     (await client.grants(user)).filter(({ app_key }) => app_key === app.app_key).length
   const again = (app: StandardApp, by = browser, changes: Parameters = {}) =>
     by.open(app.authorizeUrl({ ...PKCE, ...changes }))
 
-  it('have a number, whatever a page makes a browser ask for at once', async () => {
+  it('are limited, however many a page makes a browser request at once', async () => {
     const app = await StandardApp.make(client)
     const first = await app.tokens(browser, user)
     for (let round = 0; round < 3; round++) {

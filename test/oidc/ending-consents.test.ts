@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { type App, Client } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 import { bodyOf, StandardApp } from './app.ts'
 import { visit } from './person.ts'
 
@@ -56,6 +57,30 @@ describe('a grant that rests on an earlier consent', () => {
     const tokens = await rp.tokens(browser, user, { scope: 'openid profile', prompt: 'none' })
     expect((await rp.userInfo(tokens.access_token)).status).toBe(200)
   })
+})
+
+it('a silent request that is under way when the session ends gets login_required', async () => {
+  const { rp, user, browser } = await allowed('openid profile')
+  const ending = await world.pool.connect()
+  onTestFinished(() => ending.release())
+  await ending.query('begin')
+  await ending.query('update user_profile set valid_from = $1 where user_id = $2', [world.clock.now(), user.user_id])
+  const asked = visit(browser, rp.authorizeUrl({ scope: 'openid profile', prompt: 'none' }))
+  await untilLocked(world.pool)
+  await ending.query('commit')
+  expect((await asked).location.searchParams.get('error')).toBe('login_required')
+})
+
+it('an operator who revokes an ended grant once more does not touch what was allowed since', async () => {
+  const { rp, user, browser, errorOf } = await allowed('openid profile')
+  const [grant] = await client.grants(user)
+  const { cid, user_id } = user
+  const revoke = () => client.admin('POST', '/grants/revoke', { cid, user_id, grant_id: grant?.grant_id })
+  await revoke()
+  expect(await errorOf('openid profile')).toBe('consent_required')
+  await rp.tokens(browser, user, { scope: 'openid profile' })
+  await revoke()
+  expect(await errorOf('openid profile')).toBeNull()
 })
 
 it('what is allowed at that moment brings back nothing of before', async () => {

@@ -53,7 +53,7 @@ describe('sign-out', () => {
     expect(visibleText((await press('sign-out', {})).text)).toContain('You are signed out')
   })
 
-  it('of nobody leads back at once', async () => {
+  it('without a session leads back at once', async () => {
     const answer = await open({ id_token_hint, post_logout_redirect_uri: NEXT }, client.newBrowser())
     expect(header(answer, 'location')).toBe(NEXT)
   })
@@ -91,7 +91,7 @@ describe('sign-out', () => {
     expect((await browser.open(`${path}&ui_locales=zh-CN`)).text).toContain('name="sign_out_request"')
   })
 
-  it('to an address of nobody says what is missing', async () => {
+  it('to an address without a client says what is missing', async () => {
     for (const more of [{}, { state: 'x' }, { client_id: '' }, { id_token_hint: '' }]) {
       const { text } = await open({ post_logout_redirect_uri: NEXT, ...more })
       expect(visibleText(text)).toContain('post_logout_redirect_uri needs id_token_hint or client_id')

@@ -6,7 +6,7 @@ import { purge } from '../../src/operations/jobs/purge.ts'
 import { Client, type User } from '../acceptance/client.ts'
 import { header, injectWire, queryOf } from '../acceptance/http.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
-import { bodyOf, StandardApp } from './app.ts'
+import { bodyOf, StandardApp, tokensOf } from './app.ts'
 
 /** Keys of id_tokens: published before they sign, and until the last id_token has expired. */
 
@@ -64,6 +64,15 @@ describe('signing keys', () => {
     const { rows } = await world.pool.query('select * from signing_key')
     expect(JSON.stringify(rows)).not.toMatch(/"(d|p|q|dp|dq|qi)":/)
     expect(header(await client.call('GET', '/oauth2/jwks'), 'cache-control')).toBe('public, max-age=300')
+  })
+
+  it('that cannot be read leave a code unspent', async () => {
+    const rp = await StandardApp.make(client)
+    const code = await rp.code(client.newBrowser(), user)
+    await world.pool.query('alter table signing_key rename to signing_key_away')
+    expect((await rp.exchange(code)).status).toBe(500)
+    await world.pool.query('alter table signing_key_away rename to signing_key')
+    expect(kidOf(tokensOf(await rp.exchange(code)).id_token)).not.toBe('')
   })
 
   it('rotate: the next one is published at once and signs later, the last one stays as long as it is needed', async () => {

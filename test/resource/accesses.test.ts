@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { rowKeyOf } from '../../src/authorization/account/index.ts'
 import { openAccessLedger } from '../../src/authorization/resource/access-ledger.ts'
+import { readsByDay, totalsOfUser } from '../../src/authorization/resource/index.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { type App, Client, dataOf, type User } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
@@ -85,6 +87,20 @@ describe('the access ledger', () => {
     }
     // Something in the background may take one in a round; a statement of the ledger's would be in each.
     expect(Math.min(...taken)).toBe(5)
+  })
+
+  it('adds up more reads than fit into an int', async () => {
+    const user = await client.makeUser()
+    await world.pool.query(
+      `insert into data_access
+       select routing_key, cid, user_id, hour, 'busy-app', 'phone', 2000000000, hour
+       from user_profile, generate_series('2026-05-01'::timestamptz, '2026-05-01 02:00', '1 hour') hour where user_id = $1`,
+      [user.user_id],
+    )
+    const person = rowKeyOf(user)
+    expect(await totalsOfUser(world.deps.db, person)).toMatchObject([{ reads: 6_000_000_000 }])
+    const { days } = await readsByDay(world.deps.db, person, [new Date('2026-04-30'), new Date('2026-05-02')])
+    expect(days).toMatchObject([{ reads: 6_000_000_000 }])
   })
 
   it('shows every row once, page by page, each look in the audit log, and to nobody below support', async () => {

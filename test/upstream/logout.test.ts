@@ -235,6 +235,27 @@ describe('a provider that is away', () => {
     }
   })
 
+  it.each([
+    ['text/html', '<html><body>Back soon</body></html>'],
+    ['application/json', '{"keys": ['],
+    ['application/json', '[]'],
+    ['application/json', 'null'],
+  ])('gets a 503 while its keys are %s: %s', async (type, body) => {
+    const own = await TestProvider.open()
+    const [former, kept] = [provider, world]
+    provider = own
+    world = await open()
+    try {
+      own.instead.set('/jwks', (response) => void response.writeHead(200, { 'content-type': type }).end(body))
+      expect(await tell(await own.logoutToken())).toEqual(AWAY)
+    } finally {
+      await world.close()
+      await own.close()
+      provider = former
+      world = kept
+    }
+  })
+
   it('is unknown where people sign in here', async () => {
     const plain = await openWorld()
     try {

@@ -13,9 +13,9 @@ import { findWebhookOfApp, oneApp } from '../registry/index.ts'
 import { queueSending, tellApp } from './events.ts'
 import * as store from './store.ts'
 
-/** What people do about the webhook of an app: developers for their own, operators for any. */
+/** Manual actions on an app's webhook, by its developers or by operators. */
 
-/** Of one app, for all processes: each is a call to an address that somebody has named, and a test is a row as well. */
+/** Per app, across all processes: each call goes to an address that a developer chose, and a test adds a row. */
 const RETRIES = { kind: 'webhook retry', most: 30, windowS: 60 }
 const TESTS = { kind: 'webhook test', most: 5, windowS: 60 }
 const TESTS_A_DAY = { kind: 'webhook test of a day', most: 200, windowS: DAY_S }
@@ -34,7 +34,7 @@ async function requireWebhook(deps: Deps, appKey: string): Promise<void> {
 const oneEvent = oneApp.extend({ event_id: z.uuid() })
 type OneEvent = z.output<typeof oneEvent>
 
-/** Sends `webhook.test` to the app's webhook, by the queue. Throws 20003 where there were too many. */
+/** Queues a `webhook.test` event for the app. Throws 20003 if there were too many. */
 export async function testWebhook(deps: Deps, app_key: string): Promise<{ app_key: string }> {
   await requireWebhook(deps, app_key)
   limit(deps, app_key, [TESTS, TESTS_A_DAY])
@@ -45,7 +45,7 @@ export async function testWebhook(deps: Deps, app_key: string): Promise<{ app_ke
   })
 }
 
-/** Sends one event again, at once and with the same id, whatever has become of it. Throws 20003 as above. */
+/** Sends an event again at once, with the same id, whether or not it arrived before. Throws 20003 if there were too many. */
 export const retryAppEvent = operation(oneEvent, async (deps: Deps, given): Promise<OneEvent> => {
   const { app_key, event_id } = given
   await requireWebhook(deps, app_key)
@@ -59,8 +59,8 @@ export const retryAppEvent = operation(oneEvent, async (deps: Deps, given): Prom
 })
 
 /**
- * Refuses an address that a developer may not name: https alone, and nothing that is this machine or its network. What a name
- * leads to is looked at with each call. Operators make exceptions with PARTNER_ADDRESS_ALLOW, for everybody. Throws InvalidInput.
+ * Checks a webhook URL entered by a developer: https only, and not this machine or its network. What a host name resolves to
+ * is checked with each call. Operators allow exceptions, for everybody, by PARTNER_ADDRESS_ALLOW. Throws InvalidInput.
  */
 export function checkWebhookUrl({ config, calls: { guard } }: OutboundDeps, text: string): void {
   const url = new URL(text)

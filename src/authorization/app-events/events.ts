@@ -18,26 +18,26 @@ import { findWebhookOfApp, showMicroApp, takeEndingSecrets, type WebhookOfApp } 
 import * as store from './store.ts'
 import { type AppEvent, type AppNews, appEventFilter, type EndedAccess } from './wire.ts'
 
-const GIVEN_UP_AFTER_S = 3 * DAY_S
-/** Never reached: attempts are ten minutes apart at most, and after three days an event is given up. */
+const GIVE_UP_AFTER_S = 3 * DAY_S
+/** Never reached: attempts are ten minutes apart at most, and an event is given up after three days. */
 const MAX_ATTEMPTS = 10_000
-const AT_ONCE = 50
-/** After so many failures in one go the webhook is left alone for a while. */
-const MOST_FAILURES = 3
-/** How long one job sends before others have their turn. */
+const BATCH = 50
+/** After this many failures in one job, the webhook is left alone for a while. */
+const MAX_FAILURES = 3
+/** How long a job sends before it makes way for others. */
 const TURN_S = 20
-/** How many workers send at most: the others are left to what people and partners wait for, however slow apps are. */
+/** How many workers send at the same time at most: slow apps leave the others to jobs that people and partners wait for. */
 const QUEUES = 2
 
 /**
- * Queues what an app is told of grants that have ended, with the caller's transaction; nothing for an app without a webhook.
- * An app has one job at a time, and sends for a short while in it, so one whose webhook is slow or away holds up others little.
+ * Queues the event of an ended grant within the caller's transaction; does nothing for an app without a webhook. An app has
+ * one job at a time, which sends only for a short while, so a slow or unreachable webhook delays others little.
  */
 export async function tellOfEndedAccess({ db, clock }: Deps, ended: EndedAccess): Promise<void> {
   if (await store.insertEnded(db, randomUUID(), ended, clock.now())) await queueSending(db, ended.appKey)
 }
 
-/** As above, what an app is told of itself. */
+/** Queues, like the above, an event about the app itself. */
 export async function tellApp({ db, clock }: Deps, news: AppNews): Promise<void> {
   if (await store.insertNews(db, randomUUID(), news, clock.now())) await queueSending(db, news.appKey)
 }
@@ -53,18 +53,18 @@ function dataOf({ app_key, cid, user_id, reason, all_ended, detail }: AppEvent):
   return { app_key, cid, user_id, sub: subjectOf({ cid, userId: user_id }), reason, all_ended }
 }
 
-/** One body for every attempt, as for the id. */
+/** The same for every attempt, like the id. */
 const bodyOf = (event: AppEvent): string =>
   JSON.stringify({ type: event.type, timestamp: event.created_at, data: dataOf(event) })
 
-/** Sends what waits for one app. `failure`: why something still waits, for the operator. */
+/** Sends the waiting events of one app. `failure`: why some are still waiting, for operators. */
 export async function sendAppEvents(
   deps: OutboundDeps,
   appKey: string,
   signal: AbortSignal,
 ): Promise<{ readonly failure?: string }> {
   const webhook = await findWebhookOfApp(deps, appKey)
-  const waiting = await store.waitingEvents(deps.db, appKey, AT_ONCE)
+  const waiting = await store.waitingEvents(deps.db, appKey, BATCH)
   const failures: string[] = []
   const end = addSeconds(deps.clock.now(), TURN_S)
   const isOver = () => signal.aborted || deps.clock.now() >= end
@@ -72,10 +72,10 @@ export async function sendAppEvents(
     if (isOver()) break
     const failure = await sendOne(deps, webhook, event)
     if (failure) failures.push(failure)
-    if (failures.length === MOST_FAILURES) break
+    if (failures.length === MAX_FAILURES) break
   }
   if (failures.length > 0) return { failure: failures.at(-1) ?? '' }
-  if (isOver() || waiting.length === AT_ONCE) await queueSending(deps.db, appKey)
+  if (isOver() || waiting.length === BATCH) await queueSending(deps.db, appKey)
   return {}
 }
 
@@ -93,12 +93,12 @@ async function sendOne(
     markSent: () => store.markSent(deps.db, event, answered, deps.clock.now()),
     markFailed: (error, final, status) =>
       store.markFailure(deps.db, event, { error, status, state: final ? 'failed' : 'waiting' }),
-    givenUpAt: addSeconds(event.created_at, GIVEN_UP_AFTER_S),
+    givenUpAt: addSeconds(event.created_at, GIVE_UP_AFTER_S),
   })
   return failure
 }
 
-/** A page of what an app was told, newest first. Throws 20007 (404) for an unknown app. */
+/** A page of an app's events, newest first. Throws 20007 (404) for an unknown app. */
 export const listAppEvents = operation(
   appEventFilter,
   async (
@@ -111,15 +111,15 @@ export const listAppEvents = operation(
   },
 )
 
-const SOON_S = 7 * DAY_S
-const TOLD_AT_ONCE = 100
+const NOTICE_S = 7 * DAY_S
+const SECRETS_AT_ONCE = 100
 
-/** Tells each app whose secret ends within a week, once a secret. */
+/** Notifies each app whose secret ends within a week, once per secret. */
 export async function tellOfEndingSecrets(deps: Deps, signal: AbortSignal): Promise<void> {
-  for (let taken = TOLD_AT_ONCE; taken === TOLD_AT_ONCE && !signal.aborted; ) {
+  for (let taken = SECRETS_AT_ONCE; taken === SECRETS_AT_ONCE && !signal.aborted; ) {
     const now = deps.clock.now()
     taken = await inTransaction(deps, async (inside, db) => {
-      const found = await takeEndingSecrets(db, { now, until: addSeconds(now, SOON_S), limit: TOLD_AT_ONCE })
+      const found = await takeEndingSecrets(db, { now, until: addSeconds(now, NOTICE_S), limit: SECRETS_AT_ONCE })
       for (const { app_key, created_at, ends_at } of found) {
         const detail = { created_at: created_at.toISOString(), ends_at: ends_at.toISOString() }
         await tellApp(inside, { appKey: app_key, type: 'secret.expiring', detail })

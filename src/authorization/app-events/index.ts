@@ -1,4 +1,4 @@
-/** What apps are told over their webhooks, by the queue. */
+/** Events sent to the webhooks of apps, through the job queue. */
 
 export { checkWebhookUrl, retryAppEvent, testWebhook } from './by-hand.ts'
 export { listAppEvents, sendAppEvents, tellApp, tellOfEndedAccess, tellOfEndingSecrets } from './events.ts'

@@ -4,7 +4,7 @@ import { oneApp } from '../registry/index.ts'
 import { retryAppEvent, testWebhook } from './by-hand.ts'
 import { listAppEvents } from './events.ts'
 
-/** What an app was told, and whether it arrived. It is sent by src/operations/jobs. */
+/** Operators' actions on the events of apps, which src/operations/jobs sends. */
 export const APP_EVENT_ACTIONS = [
   action({
     route: 'GET /apps/:app_key/events',

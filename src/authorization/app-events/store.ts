@@ -25,7 +25,7 @@ export const APP_EVENTS_OF_PERSON: readonly PersonalRows[] = [
 const askedApp = (appKey: string): Fragment =>
   sql.part`(select ${appKey}::text as app_key) asked join ${joinedMicroApp(sql.part`asked.app_key`)}`
 
-/** False where the app has no webhook: then there is nothing to tell. */
+/** False if the app has no webhook. */
 export const insertEnded = async (db: Db, eventId: string, ended: EndedAccess, now: Date): Promise<boolean> =>
   (await db.exec(
     sql`insert into app_event (routing_key, event_id, app_key, type, cid, user_id, reason, all_ended, state, created_at)
@@ -34,7 +34,7 @@ export const insertEnded = async (db: Db, eventId: string, ended: EndedAccess, n
         from ${askedApp(ended.appKey)} where a.webhook_url is not null`,
   )) === 1
 
-/** As above. It is about nobody, so its routing key is 0. */
+/** Like the above. The event is about no user, so its routing key is 0. */
 export const insertNews = async (db: Db, eventId: string, { appKey, type, detail }: AppNews, now: Date) =>
   (await db.exec(
     sql`insert into app_event (routing_key, event_id, app_key, type, detail, state, created_at)
@@ -46,7 +46,7 @@ export const insertNews = async (db: Db, eventId: string, { appKey, type, detail
 const columns = sql.part`routing_key, event_id, app_key, type, cid, user_id, reason, all_ended, detail, state, attempts,
   last_status, last_error, created_at, sent_at`
 
-/** Events that were tried least come first, so that one which is always refused does not hold up the others. */
+/** Least-tried events first, so that one which is always refused does not hold up the others. */
 export const waitingEvents = (db: Db, appKey: string, limit: number): Promise<AppEvent[]> =>
   db.listWithCustomPlan(
     appEvent,
@@ -54,7 +54,7 @@ export const waitingEvents = (db: Db, appKey: string, limit: number): Promise<Ap
         order by attempts, created_at limit ${limit}`,
   )
 
-/** The apps that have yet to be told something of the person. */
+/** The apps with waiting events about the person. */
 export const appsToTell = async (db: Db, person: UserRowKey): Promise<string[]> =>
   (
     await db.listWithCustomPlan(
@@ -86,7 +86,7 @@ export const markFailure = (
         where routing_key = ${routing_key} and event_id = ${event_id} and state <> 'sent'`,
   )
 
-/** Waits again, also what has arrived already; false where the app has no such event. */
+/** Makes an event wait again, even if it was delivered; false if the app has no such event. */
 export const sendAgain = async (db: Db, appKey: string, eventId: string): Promise<boolean> =>
   (await db.exec(
     sql`update app_event set state = 'waiting', sent_at = null where app_key = ${appKey} and event_id = ${eventId}`,

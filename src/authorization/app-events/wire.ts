@@ -6,7 +6,7 @@ import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 const REASONS = ['user', 'operator', 'security', 'erased'] as const
 export type EndReason = (typeof REASONS)[number]
 
-/** A grant that has ended, of which its app is told. */
+/** An ended grant, of which its app is notified. */
 export interface EndedAccess extends UserRowKey {
   readonly appKey: string
   readonly reason: EndReason
@@ -14,14 +14,14 @@ export interface EndedAccess extends UserRowKey {
   readonly allEnded: boolean
 }
 
-/** What an app is told of itself; `detail` is part of the message. */
+/** An event about the app itself; `detail` is part of the message. */
 export interface AppNews {
   readonly appKey: string
   readonly type: 'app.approved' | 'secret.expiring' | 'webhook.test'
   readonly detail: Readonly<Record<string, string>>
 }
 
-/** A stored event. Those that are about nobody have neither a person nor a reason, and those about a grant no detail. */
+/** A stored event. One about the app itself has no person or reason, one about a grant no detail. */
 export const appEvent = z.object({
   routing_key: z.number(),
   event_id: z.string(),

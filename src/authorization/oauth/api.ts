@@ -22,7 +22,7 @@ const authorizeQuery = z.object({
   ...challenge,
 })
 
-/** A2 and A3; Basic authentication may stand in for the two. */
+/** Optional: a client may send Basic authentication instead. */
 const client = { app_key: z.string().optional(), app_secret: z.string().optional() }
 const exchangeQuery = z.object({
   ...client,
@@ -76,7 +76,7 @@ export const OAUTH_API: readonly ApiOperation[] = [
     answers: { 200: { json: tokenSetShape } },
     failures: {
       ...failuresOf(OAUTH_FAILURES, ['app_unknown']),
-      // Row 1 is a wrong method: that is no call of this operation.
+      // From row 2 on: a request with a wrong method (row 1) is not a call of this operation.
       ...failuresIn(OAUTH_FAILURES, [OAUTH_CHECKS.A2, OAUTH_CHECKS.A3], 2),
     },
   },

@@ -23,14 +23,14 @@ import type { Parameters } from './wire.ts'
 
 export interface AppCall {
   readonly parameters: Parameters
-  /** The Authorization header, if any; `Basic` is understood beside the query (A2 rows 4–5). */
+  /** The Authorization header, if any; `Basic` is accepted as well as the query (A2 rows 4–5). */
   readonly authorization: string | undefined
   readonly address: string
-  /** A body is never read. Without credentials elsewhere, the answer says that they do not go there. */
+  /** Bodies are never read; a caller without credentials is told that they do not belong there. */
   readonly hasBody: boolean
 }
 
-/** A2 rows 3–7, also for A3: the approved micro-app that calls. */
+/** Authenticates the calling micro-app, which must be approved (rows 3–7 of A2 and A3). */
 export async function authenticateApp(deps: Deps, call: AppCall): Promise<CallingApp> {
   const basic = readBasic(call.authorization)
   const credentials = presentedCredentials(call, basic)
@@ -54,14 +54,14 @@ const contradicts = (parameters: Parameters, basic: Credentials): boolean => {
   const appKey = parameters.get('app_key') || basic.appKey
   const appSecret = parameters.get('app_secret')
   const { appSecrets } = basic
-  const differs = appSecret && appSecrets.length > 0 && !appSecrets.some((one) => equalSecrets(one, appSecret))
+  const differs = appSecret && appSecrets.length > 0 && !appSecrets.some((secret) => equalSecrets(secret, appSecret))
   return appKey !== basic.appKey || Boolean(differs)
 }
 
 /**
- * The app of these credentials, whatever its status. The limit comes before the secret is compared: beyond it right and
- * wrong secrets get the same refusal, so it never confirms a guess. Unknown apps, wrong secrets and apps that have none cost
- * the same work and get one text.
+ * Finds the app with these credentials, whatever its status. The failure limit is checked before the secret is compared:
+ * beyond it, right and wrong secrets are refused alike, so the answer never confirms a guess. An unknown app, a wrong secret
+ * and an app without secrets cost the same work and get the same message.
  */
 export async function verifyCredentials(
   deps: Deps,
@@ -76,11 +76,11 @@ export async function verifyCredentials(
   if (failures && failures.failures >= config.CLIENT_FAILURES) {
     throw oauthFailure('too_many_requests', { retryAfterS: secondsUntil(failures.windowEndsAt, now) })
   }
-  const match = findSecret(keys, secrets, appSecrets) ?? findBefore(keys, secrets, appSecrets)
+  const match = findSecret(keys, secrets, appSecrets) ?? findSecretOfOldKey(keys, secrets, appSecrets)
   if (!app || !match || !hasSecret(app)) {
     deps.metrics.signInFailures.inc({ kind: 'client' })
     const failed = await countFailure(db, subject(), now, CLIENT_WINDOW_S)
-    // Guesses that passed the check above at the same time are refused alike.
+    // Several guesses may have passed the check above at the same time.
     if (failed.failures > config.CLIENT_FAILURES) {
       throw oauthFailure('too_many_requests', { retryAfterS: secondsUntil(failed.windowEndsAt, now) })
     }
@@ -96,11 +96,15 @@ function findSecret(
   secrets: readonly string[],
 ): UsedSecret | undefined {
   const presented = secrets.map((appSecret) => hashSecret(keys, appSecret))
-  return live.find(({ secret_hash }) => presented.some((one) => timingSafeEqual(secret_hash, one)))
+  return live.find(({ secret_hash }) => presented.some((hash) => timingSafeEqual(secret_hash, hash)))
 }
 
-/** Among hashes that other keys have made: only while SECRET_KEY is rotated. */
-function findBefore(keys: Keys, live: readonly LiveSecret[], secrets: readonly string[]): UsedSecret | undefined {
+/** A secret hashed under another key, which exists only while SECRET_KEY is being rotated. */
+function findSecretOfOldKey(
+  keys: Keys,
+  live: readonly LiveSecret[],
+  secrets: readonly string[],
+): UsedSecret | undefined {
   for (const other of keys.others) {
     for (const secret of secrets) {
       const found = findSecret(other, live, [secret])

@@ -1,27 +1,27 @@
 import type { Deps } from '../../platform/deps.ts'
 import { isScope, type Scope } from '../../platform/lib/scope.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
-import { findMicroAppForAuthentication, hostMatches, type MicroApp } from '../registry/index.ts'
+import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
 import type { SignInOfGrant } from './consent-store.ts'
 import { oauthFailure } from './failures.ts'
 import { checkRedirectUri, type RedirectRules } from './redirect-uri.ts'
 import { type Parameters, required } from './wire.ts'
 
-/** What a micro-app asks for, after the checks of the dialect that it speaks (A1 rows 3–10). */
+/** A valid authorization request of either dialect (the contract's: A1 rows 3–10). */
 export interface AuthorizationRequest {
   readonly app: MicroApp
   /** Exactly as sent: the exchange compares it byte by byte. */
   readonly redirectUri: string
   readonly redirectUrl: URL
-  /** Empty where the dialect can do without. */
+  /** Empty if the request had none, as OAuth 2.0 allows. */
   readonly state: string
-  /** Names of both dialects (src/platform/lib/scope.ts). */
+  /** Scope names of both dialects (src/platform/lib/scope.ts). */
   readonly scopes: readonly string[]
   /** PKCE (RFC 7636), S256 only; null when the app does not use it. */
   readonly codeChallenge: string | null
-  /** What an id_token will say; null in a dialect that has none. */
+  /** What the id_token reports about the sign-in; null in the contract's dialect, which has no id_token. */
   readonly signIn: SignInOfGrant | null
-  /** Whether the person is not asked again for what is allowed now. */
+  /** Whether this consent is remembered, so that the user is not asked for these scopes again. */
   readonly remembered: boolean
 }
 
@@ -52,15 +52,15 @@ async function findRequestingApp(deps: Deps, parameters: Parameters): Promise<Mi
 }
 
 /**
- * Of a public client a code is worth a token to whoever sees it and has made the challenge: it goes to no address that is not
- * registered word for word, whichever dialect an attacker begins in (RFC 9700 §2.1).
+ * Whoever sees a public client's code and made its challenge can exchange it. So its redirect URIs must be registered word
+ * for word in this dialect too: an attacker would choose the laxer one (RFC 9700 §2.1).
  */
 const rulesOf = (app: MicroApp): RedirectRules =>
   app.token_auth_methods.includes('none') ? { ...app, hosts: [] } : app
 
 function checkRedirect(parameters: Parameters, app: MicroApp): { redirectUri: string; redirectUrl: URL } {
   const redirectUri = required(parameters, 'redirect_uri')
-  const redirectUrl = checkRedirectUri(redirectUri, rulesOf(app), hostMatches)
+  const redirectUrl = checkRedirectUri(redirectUri, rulesOf(app))
   if (redirectUrl === 'not-a-url') throw oauthFailure('redirect_uri_not_absolute', { value: redirectUri })
   if (redirectUrl === 'mismatch') throw oauthFailure('redirect_uri_not_registered')
   if (redirectUrl === 'has-fragment') throw oauthFailure('redirect_uri_with_fragment')
@@ -91,7 +91,7 @@ function checkScopes(parameters: Parameters, app: MicroApp): readonly Scope[] {
   return scopes
 }
 
-/** The challenge of PKCE, if there is one. */
+/** The PKCE challenge; null without one. */
 export function checkPkce(parameters: Parameters): string | null {
   const challenge = parameters.get('code_challenge') || undefined // an empty one counts as missing
   const method = parameters.get('code_challenge_method') || undefined
@@ -102,7 +102,7 @@ export function checkPkce(parameters: Parameters): string | null {
   return challenge ?? null
 }
 
-/** The parameters as they are checked again once the consent form comes back. */
+/** The request as a query, which is validated again when the consent form is posted. */
 export function consentQuery({ app, redirectUri, state, scopes, codeChallenge }: AuthorizationRequest): string {
   const pkce = codeChallenge ? { code_challenge: codeChallenge, code_challenge_method: 'S256' } : {}
   const parameters = {

@@ -1,8 +1,8 @@
 import type { CheckSequence } from '../../platform/lib/failure.ts'
 
 /**
- * The sequences of checks of A1 to A3, row by row (REFERENCE; `npm run documents` writes those of A2 and A3), and in which row
- * each failure is refused: what `gatehouse explain` tells, and what the documents of the API list.
+ * The order of checks of A1 to A3, and the failures of each row. `gatehouse explain`, the API reference and REFERENCE (A2 and
+ * A3, by `npm run documents`) are built from it.
  */
 
 const UNREADABLE = {

@@ -32,33 +32,33 @@ export interface CodeExchange {
   readonly appScopes: readonly string[]
   readonly appValidFrom: Date | null
   readonly redirectUri: string
-  /** Null where it is not compared. */
+  /** Null: not compared. */
   readonly state: string | null
-  /** S256 of the verifier that came with the exchange; null without one, as a code without a challenge demands. */
+  /** S256 of the verifier sent; null without one, which fits only a code without a challenge. */
   readonly codeChallenge: string | null
   readonly accessHash: Buffer
   readonly accessExpiresAt: Date
   readonly refreshHash: Buffer
   readonly refreshExpiresAt: Date
-  /** Without this scope no refresh token is issued; null: one always is. */
+  /** A refresh token is issued only with this scope; null: always. */
   readonly refreshScope: string | null
 }
 
-const ASKED = (one: CodeExchange) => sql.part`
-  ${one.routingKey}::int as routing_key, ${one.codeHash}::bytea as code_hash, ${one.now}::timestamptz as now,
-  ${one.appKey}::text as by_app, ${one.redirectUri}::text as with_redirect_uri, ${one.state}::text as with_state,
-  ${one.codeChallenge}::text as with_challenge, ${one.appScopes.join(' ')}::text as app_scopes,
-  ${one.appValidFrom}::timestamptz as app_valid_from`
-const ASKED_WITH_TOKENS = (one: CodeExchange) => sql.part`
-  ${one.routingKey}::int as routing_key, ${one.codeHash}::bytea as code_hash, ${one.now}::timestamptz as now,
-  ${one.appKey}::text as by_app, ${one.redirectUri}::text as with_redirect_uri, ${one.state}::text as with_state,
-  ${one.codeChallenge}::text as with_challenge, ${one.accessHash}::bytea as access_hash,
-  ${one.accessExpiresAt}::timestamptz as access_expires_at, ${one.refreshHash}::bytea as refresh_hash,
-  ${one.refreshExpiresAt}::timestamptz as refresh_expires_at, ${one.refreshScope}::text as refresh_scope,
-  ${one.appScopes.join(' ')}::text as app_scopes, ${one.appValidFrom}::timestamptz as app_valid_from`
+const ASKED = (input: CodeExchange) => sql.part`
+  ${input.routingKey}::int as routing_key, ${input.codeHash}::bytea as code_hash, ${input.now}::timestamptz as now,
+  ${input.appKey}::text as by_app, ${input.redirectUri}::text as with_redirect_uri, ${input.state}::text as with_state,
+  ${input.codeChallenge}::text as with_challenge, ${input.appScopes.join(' ')}::text as app_scopes,
+  ${input.appValidFrom}::timestamptz as app_valid_from`
+const ASKED_WITH_TOKENS = (input: CodeExchange) => sql.part`
+  ${input.routingKey}::int as routing_key, ${input.codeHash}::bytea as code_hash, ${input.now}::timestamptz as now,
+  ${input.appKey}::text as by_app, ${input.redirectUri}::text as with_redirect_uri, ${input.state}::text as with_state,
+  ${input.codeChallenge}::text as with_challenge, ${input.accessHash}::bytea as access_hash,
+  ${input.accessExpiresAt}::timestamptz as access_expires_at, ${input.refreshHash}::bytea as refresh_hash,
+  ${input.refreshExpiresAt}::timestamptz as refresh_expires_at, ${input.refreshScope}::text as refresh_scope,
+  ${input.appScopes.join(' ')}::text as app_scopes, ${input.appValidFrom}::timestamptz as app_valid_from`
 const SCOPES = grantedAmong(sql.part`string_to_array(asked.app_scopes, ' ')`)
 const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`c.grant_id`)
-/** The grant with the sign-in behind it. */
+/** The grant, with the sign-in that it came from. */
 const GRANT_WITH_SIGN_IN = sql.part`lateral (
   select routing_key, cid, user_id, scopes, created_at, allowed_at, revoked_at, auth_time, nonce, sid, acr, amr
   from user_grant
@@ -68,7 +68,7 @@ const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`asked.app_valid_fr
 
 const NOTHING = sql.part``
 
-/** Tokens are issued in the statement that spends the code, or afterwards: then it is not given them. */
+/** The parts of the statement that issue the tokens too; with shards they are inserted afterwards. */
 const ISSUED_WITH_IT = {
   asked: ASKED_WITH_TOKENS,
   found: sql.part`, asked.access_hash, asked.access_expires_at, asked.refresh_hash, asked.refresh_expires_at, asked.refresh_scope`,
@@ -86,11 +86,11 @@ const ISSUED_WITH_IT = {
 const ISSUED_LATER: typeof ISSUED_WITH_IT = { asked: ASKED, found: NOTHING, spent: NOTHING, tokens: NOTHING }
 
 /**
- * Spends each code and issues its tokens, or changes nothing for it. The conditional update decides, so of simultaneous
- * exchanges exactly one gets `spent`. The rest of the row is as it was before and says why a code was not spent.
+ * Spends each code and issues its tokens, or changes nothing. The conditional update decides, so exactly one of several
+ * simultaneous exchanges gets `spent`. The other columns are from before the update and say why a code was not spent.
  */
 function exchangesOf<Row extends FoundCode>(row: z.ZodType<Row>, grant: Fragment, more: Fragment, shown: Fragment) {
-  // The code is joined, not fenced off: one row is then expected, and the update looks it up by its key.
+  // A plain join, without `offset 0`: the planner then expects one row, and the update looks it up by its key.
   const spending = (issued: typeof ISSUED_WITH_IT): Batched<CodeExchange, Row> => ({
     row,
     key: ({ codeHash }) => codeHash.toString('latin1'),
@@ -150,7 +150,7 @@ const tokensOf = (asked: CodeExchange, { grant_id, scopes }: FoundCode): Issued 
       : undefined,
 })
 
-/** A code as it was before, and whether this exchange has spent it and issued its tokens. */
+/** A code as it was before the exchange, and whether the exchange spent it and issued tokens. */
 export type SpentCode = FoundCode & { readonly signIn?: SignInBehindGrant }
 
 export async function spendAuthorizationCode(
@@ -164,7 +164,7 @@ export async function spendAuthorizationCode(
   return found && { ...found, signIn: found }
 }
 
-/** Counts an exchange that did not match; the last one allowed spends the code. */
+/** Counts a mismatched exchange; the last try allowed spends the code. */
 export const countFailedTry = (db: Db, routingKey: number, codeHash: Buffer, allowed: number, now: Date) =>
   db.of(routingKey).exec(
     sql`update authorization_code
@@ -176,8 +176,8 @@ export const countFailedTry = (db: Db, routingKey: number, codeHash: Buffer, all
 const moved = z.object({ rows: z.number(), last: z.date().nullable() })
 
 /**
- * Deletes the oldest codes; of those that were used, what recognises a replay stays in `used_code`. The same order of steps
- * as in the purge's own batches: found and locked first, then deleted by key.
+ * Deletes the oldest codes; used ones leave a row in `used_code`, by which a replay is recognised. As in the purge's own
+ * batches, rows are found and locked first, then deleted by key.
  */
 export const deleteCodes = async (db: Db, retention: RetentionBatch): Promise<RemovedBatch> => {
   if (hasShards(db)) return deleteCodesInParts(db, retention)
@@ -235,7 +235,7 @@ const deleteCodesInParts = (db: Db, { before, from, limit }: RetentionBatch): Pr
 const usedCode = z.object({ grant_id: z.string(), app_key: z.string() })
 export type UsedCode = z.infer<typeof usedCode>
 
-/** A code that was used more than a day ago. */
+/** A used code whose own row has been deleted (OAUTH_RETENTION). */
 export const findUsedCode = (db: Db, routingKey: number, codeHash: Buffer): Promise<UsedCode | undefined> =>
   db.of(routingKey).maybe(
     usedCode,

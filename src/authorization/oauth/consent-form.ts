@@ -10,9 +10,9 @@ import type { AuthorizationRequest } from './authorize.ts'
 import { oauthFailure } from './failures.ts'
 
 const Signed = z.object({
-  /** Becomes the id of the grant: posting one form twice is still one consent. */
+  /** Becomes the id of the grant, so that posting a form twice is still one consent. */
   grantId: z.uuid(),
-  /** Tells the browser session that was shown the form; made of its hash, whose first bytes are part of the cookie. */
+  /** Identifies the browser session that was shown the form. An HMAC of its hash, whose first bytes are in the cookie. */
   session: z.string(),
   shownAt: z.number(),
   query: z.string(),
@@ -21,39 +21,39 @@ type Signed = z.infer<typeof Signed>
 
 const PURPOSE = 'consent'
 
-const markOf = (keys: DerivedKeys, sessionHash: Buffer): string =>
+const sessionMark = (keys: DerivedKeys, sessionHash: Buffer): string =>
   hmacSha256(keys.form, 'session\n', sessionHash).toString('base64url')
 
 /**
  * The hidden field of the consent form (A1 row 13): the whole request as a query, bound to the session that saw it.
- * In-app web views lose a second cookie, so the form itself carries what protects it.
+ * In-app web views lose a second cookie, so the form carries its own protection.
  */
 function signConsentForm({ keys, clock }: Deps, query: string, sessionHash: Buffer): string {
   const signed: Signed = {
     grantId: randomUUID(),
-    session: markOf(keys, sessionHash),
+    session: sessionMark(keys, sessionHash),
     shownAt: epochSeconds(clock.now()),
     query,
   }
   return signedText(keys, PURPOSE, JSON.stringify(signed))
 }
 
-interface Asked {
-  /** Names as the dialect has them. */
+interface PageOptions {
+  /** By the names of the dialect. */
   readonly scopes: readonly string[]
-  /** Where the form is sent, and the request that it brings along. */
+  /** Where the form is posted, and the request that it carries. */
   readonly action: string
   readonly query: string
-  /** Where the page is, for whoever signs in as somebody else. */
+  /** The address of this page, for "sign in as somebody else". */
   readonly returnTo: string | undefined
 }
 
-/** What `views/oauth/consent.eta` shows, in both dialects. */
+/** The data of `views/oauth/consent.eta`, for both dialects. */
 export const consentPage = (
   deps: Deps,
   { app, redirectUrl }: Pick<AuthorizationRequest, 'app' | 'redirectUrl'>,
   session: SignedIn,
-  { scopes, action, query, returnTo }: Asked,
+  { scopes, action, query, returnTo }: PageOptions,
 ) => ({
   app: { name: app.name, logoUrl: app.logo_url },
   host: redirectUrl.host,
@@ -65,16 +65,16 @@ export const consentPage = (
 })
 
 export interface VerifiedForm {
-  /** The grant gets this id too, if the form is approved. */
+  /** Also the id of the grant, if the form is approved. */
   readonly formId: string
   readonly shownAt: Date
-  /** Whether it was shown to this session. If not it decides nothing, and is shown again. */
+  /** Whether this session was shown it. If not, nothing is decided and the form is shown again. */
   readonly isOfSession: boolean
-  /** The parameters that were shown, to be checked anew: an app may have been suspended in between. */
+  /** The request, to be validated again: the app may have been suspended since. */
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** Refuses a form that is forged or altered. It has no age: it is good for as long as its session. */
+/** Refuses a forged or altered form. A form does not expire by itself: it is good for as long as its session. */
 export function verifyConsentForm({ keys }: Deps, field: string, session: SignedIn | null): VerifiedForm {
   const opened = openSignedText(keys, PURPOSE, field)
   if (!opened) throw oauthFailure('form_forged')
@@ -82,7 +82,7 @@ export function verifyConsentForm({ keys }: Deps, field: string, session: Signed
   return {
     formId: signed.grantId,
     shownAt: fromEpochSeconds(signed.shownAt),
-    isOfSession: session !== null && equalSecrets(signed.session, markOf(opened.key, session.sessionHash)),
+    isOfSession: session !== null && equalSecrets(signed.session, sessionMark(opened.key, session.sessionHash)),
     parameters: new Map(new URLSearchParams(signed.query)),
   }
 }

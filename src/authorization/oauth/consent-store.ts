@@ -5,8 +5,8 @@ import { userByKey } from '../account/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
 /**
- * The SQL of A1: the decision on a consent form, what is remembered of it, the grant and its code. Statements about one user
- * are led by the routing key, so each touches one shard.
+ * The SQL of A1: the decision on a consent form, the remembered consent, the grant and its code. Statements about one user
+ * name the routing key, so each touches one shard.
  */
 
 export type ConsentDecision = 'approve' | 'refuse'
@@ -15,11 +15,11 @@ interface FirstDecision {
   readonly routingKey: number
   readonly formId: string
   readonly decision: ConsentDecision
-  /** When the session that was shown the form has ended, and the decision may be deleted. */
+  /** By then the session that was shown the form has ended, and the decision may be deleted. */
   readonly expiresAt: Date
 }
 
-/** True for the first decision; later ones wait for its transaction to end. */
+/** True for the first decision on a form; a concurrent one waits for its transaction to end. */
 export const decideFirst = async (db: Db, { routingKey, formId, decision, expiresAt }: FirstDecision) =>
   (await db.of(routingKey).exec(
     sql`insert into consent_decision (routing_key, form_id, decision, expires_at)
@@ -35,20 +35,20 @@ export const findDecision = (db: Db, routingKey: number, formId: string): Promis
       sql`select decision from consent_decision where routing_key = ${routingKey} and form_id = ${formId}`,
     )
 
-/** One consent that is remembered: of one person to one app. */
+/** Consents are remembered per person and app. */
 export interface ConsentKey extends UserRowKey {
   readonly appKey: string
 }
 
-/** When everything of the user or the app was revoked last: what was remembered until then no longer counts. */
+/** When everything of the user or the app was last revoked; consents remembered before then no longer count. */
 const consentsRevokedAt = ({ routingKey, cid, userId, appKey }: ConsentKey) => sql.part`(
   select coalesce(greatest(p.valid_from, a.valid_from), '-infinity')
   from ${userByKey(sql.part`${routingKey}::int`, sql.part`${cid}::int`, sql.part`${userId}::text`)} p
   left join ${joinedMicroApp(sql.part`${appKey}::text`)})`
 
 /**
- * Adds scopes to those remembered; what was revoked goes first, apart: Citus takes no subquery in an insert. Scopes of
- * before keep their date, and the new ones get it: everything of the app may be ending at this moment.
+ * Adds scopes to the remembered consent. A revoked one is deleted first, in a statement of its own because Citus takes no
+ * subquery in an insert. Added scopes get the date of the ones before: everything of the app may be ending at this moment.
  */
 export async function rememberConsent(
   db: Db,
@@ -79,7 +79,7 @@ export const forgetConsent = (db: Db, consent: ConsentKey): Promise<number> =>
 
 const remembered = z.object({ scopes: z.array(z.string()), allowedAt: z.date() })
 
-/** The scopes that this person need not be asked for, and when they were allowed. */
+/** The scopes that this person is not asked for again, and when they were allowed. */
 export const rememberedConsent = (db: Db, consent: ConsentKey): Promise<z.output<typeof remembered> | undefined> =>
   db.of(consent.routingKey).maybe(
     remembered,
@@ -88,31 +88,31 @@ export const rememberedConsent = (db: Db, consent: ConsentKey): Promise<z.output
           and allowed_at > ${consentsRevokedAt(consent)}`,
   )
 
-const Made = z.object({ created_at: z.date(), revoked_at: z.date().nullable() })
+const GrantDates = z.object({ created_at: z.date(), revoked_at: z.date().nullable() })
 
 export interface NewGrant extends UserRowKey {
   readonly grantId: string
   readonly appKey: string
   readonly scopes: readonly string[]
   readonly signIn: SignInOfGrant | null
-  /** When that was allowed which it rests on, where nobody was shown a consent page: they end together. */
+  /** Of a silent grant: when the remembered consent was given that it rests on. The two end together. */
   readonly allowedAt: Date | null
 }
 
-/** What an id_token says of the sign-in behind a grant. */
+/** What an id_token reports about the sign-in behind a grant. */
 export interface SignInOfGrant {
-  /** When the person last proved who they are. */
+  /** When the person last authenticated. */
   readonly at: Date
   readonly nonce: string | null
-  /** Names the browser session, without being its id. */
+  /** Identifies the browser session without revealing its id. */
   readonly sid: string
-  /** How the person did so; null where nobody asked. */
+  /** Null if the request did not ask for it. */
   readonly acr: string | null
-  /** The factors (RFC 8176); null where it was a password alone. */
+  /** The factors (RFC 8176); null if it was only a password. */
   readonly amr: readonly string[] | null
 }
 
-const inserted = (
+const insertGrant = (
   { routingKey, grantId, cid, userId, appKey, scopes, signIn, allowedAt }: NewGrant,
   now: Date,
 ): Fragment =>
@@ -125,21 +125,24 @@ const inserted = (
         on conflict (routing_key, grant_id) do update set grant_id = excluded.grant_id
         returning created_at, revoked_at`
 
-/** Dates of the grant. When the same consent form is posted again they are those of the first time. */
-export const ensureGrant = (db: Db, grant: NewGrant, now: Date): Promise<z.infer<typeof Made>> =>
+/** The dates of the grant: those of the first time if the same consent form is posted again. */
+export const ensureGrant = (db: Db, grant: NewGrant, now: Date): Promise<z.infer<typeof GrantDates>> =>
   db
     .of(grant.routingKey)
-    .one(Made, grant.allowedAt ? sql`${withoutOldest(grant)} ${inserted(grant, now)}` : sql`${inserted(grant, now)}`)
+    .one(
+      GrantDates,
+      grant.allowedAt ? sql`${withoutOldestSilent(grant)} ${insertGrant(grant, now)}` : sql`${insertGrant(grant, now)}`,
+    )
 
-/** Silent grants that one browser session has at one app, of those whose code was not exchanged. */
-const SILENT_GRANTS = 50
+/** How many silent grants with unexchanged codes one browser session may have at one app. */
+const MAX_SILENT_GRANTS = 50
 
 /**
- * Deletes the oldest silent grants of the same person, app and browser session whose code nobody has exchanged, so that the
- * newest SILENT_GRANTS of these are left: any page can have a browser make another one. A grant with tokens stays: only the
- * app makes these, and no page may end them. Rows that another request is deleting are left to it.
+ * Deletes the oldest silent grants of the same person, app and browser session whose code was never exchanged, beyond
+ * MAX_SILENT_GRANTS: any page can make a browser create another one. A grant with tokens stays, since only the app can
+ * create those and no page may end them. Skips rows that another request is deleting.
  */
-const withoutOldest = (grant: NewGrant): Fragment => sql.part`
+const withoutOldestSilent = (grant: NewGrant): Fragment => sql.part`
   with held as (
     select g.grant_id from user_grant g
     where g.routing_key = ${grant.routingKey} and g.grant_id = any (array(
@@ -148,7 +151,7 @@ const withoutOldest = (grant: NewGrant): Fragment => sql.part`
         and u.silent and u.sid = ${grant.signIn?.sid ?? null}
         and exists (select 1 from authorization_code c
           where c.routing_key = ${grant.routingKey} and c.grant_id = u.grant_id and c.used_at is null)
-      order by u.created_at desc, u.grant_id offset ${SILENT_GRANTS - 1}))
+      order by u.created_at desc, u.grant_id offset ${MAX_SILENT_GRANTS - 1}))
     for update skip locked
   ), gone as (
     delete from user_grant g where g.routing_key = ${grant.routingKey} and g.grant_id = any (array(select grant_id from held))
@@ -168,7 +171,7 @@ export interface NewCode {
   readonly expiresAt: Date
 }
 
-/** False when this very code exists and is not usable any more. */
+/** False if this code exists already and can no longer be used. */
 export async function ensureCode(db: Db, code: NewCode, now: Date): Promise<boolean> {
   return (
     (await db.of(code.routingKey).maybeValue(
@@ -183,21 +186,10 @@ export async function ensureCode(db: Db, code: NewCode, now: Date): Promise<bool
   )
 }
 
-/** Which of these codes there is. */
+/** The one of these codes that has been issued, if any. */
 export const findIssued = (db: Db, routingKey: number, hashes: readonly Buffer[]): Promise<Buffer | undefined> =>
   db.of(routingKey).maybeValue(
     z.instanceof(Buffer),
     sql`select code_hash from authorization_code
         where routing_key = ${routingKey} and code_hash = any (${hashes}::bytea[])`,
-  )
-
-const revoked = z.object({ app_key: z.string() })
-
-/** Whose it was; undefined when it was revoked already, or is another user's. */
-export const revokeGrant = (db: Db, routingKey: number, grantId: string, now: Date) =>
-  db.of(routingKey).maybe(
-    revoked,
-    sql`update user_grant set revoked_at = ${now}
-        where routing_key = ${routingKey} and grant_id = ${grantId} and revoked_at is null
-        returning app_key`,
   )

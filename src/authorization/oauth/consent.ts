@@ -27,38 +27,38 @@ export interface ConsentSubmission<Request extends AuthorizationRequest> {
   /** The form's signed field. */
   readonly form: string
   readonly decision: string
-  /** Checks the request of the form again, as its dialect does: the app may have been suspended since. */
+  /** Validates the form's request again, by the rules of its dialect: the app may have been suspended since. */
   readonly check: (parameters: Parameters) => Promise<Request>
   readonly appParameter: string
-  /** Whether a form that was left open counts no longer, though it is of this session. */
+  /** Whether the form was left open for too long to be approved, although it belongs to this session. */
   readonly isStale?: (form: VerifiedForm) => boolean
 }
 
-/** A form that may decide. */
+/** A form that was shown to the session it came back with. */
 interface Submitted<Request extends AuthorizationRequest> extends ConsentSubmission<Request> {
   readonly session: SignedIn
   readonly verified: VerifiedForm
 }
 
-/** The form is of another session, or of none any more: nothing was decided, the person is to be asked again. */
+/** Nothing was decided: the form belongs to another session or to an ended one, so the person must be asked again. */
 interface Undecided {
   readonly askAgain: VerifiedForm
 }
 
-/** The request that was decided, and its code unless the user refused. */
+/** The request that was decided on, and its code unless the user refused. */
 export interface DecidedRequest<Request extends AuthorizationRequest> {
   readonly request: Request
   readonly code: string | undefined
-  /** Parameters of the form. */
+  /** The form's. */
   readonly parameters: Parameters
 }
 
 /**
- * A1 rows 12–14: what the user decided on the consent page.
+ * A1 rows 12–14: acts on the user's decision on the consent page.
  *
- * The first decision on a form stands, and the same again (a double click) gets the same answer. The other one is
- * refused with a page: after a refusal nothing is granted any more, and a refusal after an approval revokes what
- * was granted. So after "refuse", pressed first or later, nothing is granted.
+ * The first decision on a form stands, and repeating it (a double click) gets the same answer. Changing it gets an error
+ * page: an approval after a refusal grants nothing, and a refusal after an approval revokes what was granted. So once
+ * "refuse" was pressed, nothing is granted.
  */
 export async function decideConsent<Request extends AuthorizationRequest>(
   deps: Deps,
@@ -75,17 +75,17 @@ export async function decideConsent<Request extends AuthorizationRequest>(
   throw oauthFailure('form_decision_unknown')
 }
 
-/** The decision that stands: the first one on this form. Runs in the transaction that acts on it. */
+/** The decision that stands, which is the first one on this form. Runs in the transaction that acts on it. */
 async function firstDecision(
   { db, config, clock }: Deps,
   { routingKey }: SignedIn,
   { formId }: VerifiedForm,
   decision: ConsentDecision,
 ): Promise<{ decision: ConsentDecision; isNew: boolean }> {
-  // The session that was shown the form ends before that.
+  // The session that was shown the form has ended by then.
   const expiresAt = addSeconds(clock.now(), config.SESSION_LIFETIME_S)
   if (await decideFirst(db, { routingKey, formId, decision, expiresAt })) return { decision, isNew: true }
-  // Without a row it was purged a moment ago; then the session is over, too.
+  // A missing row was purged a moment ago, so the session is over too.
   const earlier = await findDecision(db, routingKey, formId)
   if (!earlier) throw oauthFailure('form_without_session')
   return { decision: earlier, isNew: false }
@@ -102,7 +102,7 @@ async function approveForm<Request extends AuthorizationRequest>(
     isNew = first.isNew
     if (first.decision === 'refuse') throw oauthFailure('form_refused_before')
     const code = await issueCode(inside, session, request, form.formId)
-    // After the person was locked, as whoever withdraws does: neither waits for one that waits for it.
+    // After issueCode has locked the person, in the order in which withdrawing locks: no deadlock.
     const consent = { ...session, appKey: request.app.app_key, scopes: request.scopes }
     if (request.remembered && first.isNew) await rememberConsent(db, consent, deps.clock.now())
     if (first.isNew) await recordConsent(inside, session, request, form.formId)
@@ -124,23 +124,23 @@ async function refuseForm<Request extends AuthorizationRequest>(
     return first.decision === 'approve'
   })
   if (wasApproved) throw oauthFailure('form_approved_before')
-  // Checked after the decision is kept: nothing is granted, even if the app may not be answered any more.
+  // After the refusal is stored: it stands even if the app can no longer be answered.
   return { request: await check(form.parameters), code: undefined, parameters: form.parameters }
 }
 
-const told = ({ actor }: Deps, { routingKey, cid, userId }: SignedIn, appKey: string) =>
+const auditFields = ({ actor }: Deps, { routingKey, cid, userId }: SignedIn, appKey: string) =>
   ({ actor: asPerson(actor, { cid, userId }), routingKey, cid, userId, appKey }) as const
 
 const recordConsent = (deps: Deps, session: SignedIn, { app, scopes }: AuthorizationRequest, grantId: string) =>
   recordAudit(deps, {
-    ...told(deps, session, app.app_key),
+    ...auditFields(deps, session, app.app_key),
     event: 'user_consented',
     detail: { grant_id: grantId, scopes },
   })
 
 const recordRefusal = (deps: Deps, session: SignedIn, form: VerifiedForm, appKey: string) =>
   recordAudit(deps, {
-    ...told(deps, session, appKey),
+    ...auditFields(deps, session, appKey),
     event: 'user_denied_authorization',
     detail: { rescode: OAUTH_FAILURES.user_refused.rescode, scopes: form.parameters.get('scope')?.split(' ') },
   })
@@ -149,15 +149,15 @@ async function revokeApproved(deps: Deps, session: SignedIn, form: VerifiedForm,
   if (!(await endGrant(deps, session.routingKey, form.formId, 'user'))) return
   await forgetConsent(deps.db, { ...session, appKey })
   await recordAudit(deps, {
-    ...told(deps, session, appKey),
+    ...auditFields(deps, session, appKey),
     event: 'grant_withdrawn',
     detail: { grant_id: form.formId, reason: 'refused after approving' },
   })
 }
 
 /**
- * One consent, one code. The code is derived from the grant's id, so a form that is posted twice (a double click)
- * gives the same code again instead of an error page over the redirect that already began.
+ * One consent, one code. The code is derived from the grant's id, so a form that is posted twice (a double click) gets the
+ * same code again, not an error page in place of the redirect that has already begun.
  */
 export async function issueCode(
   { db, clock, keys }: Deps,
@@ -168,9 +168,9 @@ export async function issueCode(
 ): Promise<string> {
   const { routingKey, cid, userId, signedInAt } = person
   if (!mayUse(app, person)) throw oauthFailure('app_in_development')
-  // Everything of before has ended since the sign-in was looked at.
+  // The session may have ended since it was read.
   if (!(await lockUserSignedInSince(db, { routingKey, cid, userId }, signedInAt)))
-    throw oauthFailure('form_withdrawn_since')
+    throw oauthFailure('form_without_session')
   const now = clock.now()
   const appKey = app.app_key
   const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes, signIn, allowedAt }, now)
@@ -180,17 +180,11 @@ export async function issueCode(
     const random = hmacSha256(key.derive, `authorization code\n${grantId}`)
     return issueToken(key, { prefix: PREFIX.authorizationCode, routingKey, expiresAt, random })
   }
-  // While SECRET_KEY is rotated the form may have been posted to a process that makes codes with another key.
+  // While SECRET_KEY is being rotated, another process may have issued this form's code under another key.
   const others = keys.others.map(codeBy)
-  const before =
-    others.length > 0
-      ? await findIssued(
-          db,
-          routingKey,
-          others.map(({ hash }) => hash),
-        )
-      : undefined
-  const code = others.find(({ hash }) => before?.equals(hash)) ?? codeBy(keys)
+  const hashes = others.map(({ hash }) => hash)
+  const issued = hashes.length > 0 ? await findIssued(db, routingKey, hashes) : undefined
+  const code = others.find(({ hash }) => issued?.equals(hash)) ?? codeBy(keys)
   const row = { routingKey, codeHash: code.hash, grantId, appKey, redirectUri, state, codeChallenge, expiresAt }
   const usable = await ensureCode(db, row, now)
   if (!usable) throw oauthFailure('form_used_before')

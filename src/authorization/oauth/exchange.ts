@@ -21,21 +21,21 @@ import { refreshTokens } from './refresh.ts'
 import type { TokenDeps } from './token-cap.ts'
 import { type IssuedTokens, type Parameters, required, type TokenCaller, type TokenSet, tokenSet } from './wire.ts'
 
-const TRIES = 3
+const MAX_FAILED_TRIES = 3
 
 export interface ExchangeInput {
   readonly code: string
-  /** Null where it is not sent again, which OAuth 2.0 leaves out. */
+  /** Null if the request has none, as OAuth 2.0 does not send it here. */
   readonly state: string | null
   readonly redirectUri: string
   readonly codeVerifier: string | undefined
-  /** No refresh token is issued where the grant lacks this scope; null: one always is. */
+  /** A refresh token is issued only if the grant has this scope; null: always. */
   readonly refreshScope: string | null
-  /** Whether the sign-in behind the grant is wanted too. */
+  /** Whether to return the sign-in behind the grant as well. */
   readonly withSignIn: boolean
 }
 
-/** A2 row 8: which of the two grants the authenticated app asks for. */
+/** A2 row 8: dispatches on the grant type. */
 export async function answerTokenRequest(
   deps: TokenDeps,
   caller: TokenCaller,
@@ -62,7 +62,7 @@ const readExchange = (parameters: Parameters): ExchangeInput => ({
   withSignIn: false,
 })
 
-/** A2 rows 10–16: spends a code for tokens. */
+/** A2 rows 10–16: exchanges a code for tokens. */
 export async function exchangeCode(deps: Deps, caller: TokenCaller, input: ExchangeInput): Promise<IssuedTokens> {
   const code = parseToken(deps.keys, PREFIX.authorizationCode, input.code)
   if (!code) throw oauthFailure('code_forged', { value: input.code })
@@ -117,7 +117,7 @@ function prepare(
   return { exchange, accessToken, refreshToken }
 }
 
-/** Row 10: the code's row is gone (purged), or never existed. */
+/** Row 10: the code's row was purged or never existed. */
 async function whyNotFound(
   deps: Deps,
   caller: TokenCaller,
@@ -132,7 +132,7 @@ async function whyNotFound(
   return oauthFailure(expiresAt <= deps.clock.now() ? 'code_expired' : 'code_unknown', { value: input.code })
 }
 
-/** Rows 10–16 in their order, for a code that was found but not spent. */
+/** Rows 10–16 in order, for a code that was found but not spent. */
 async function whyNotExchanged(
   deps: Deps,
   caller: TokenCaller,
@@ -142,7 +142,7 @@ async function whyNotExchanged(
 ): Promise<NamedFailure> {
   const now = deps.clock.now()
   if (found.used_at) {
-    await answerReplay(deps, caller, exchange, found, found.used_at)
+    await handleReplay(deps, caller, exchange, found, found.used_at)
     return oauthFailure('code_used', { value: input.code })
   }
   if (found.app_key !== caller.app.app_key) return oauthFailure('code_of_another_app', { value: input.code })
@@ -150,7 +150,7 @@ async function whyNotExchanged(
 
   const mismatch = findMismatch(exchange, found)
   if (mismatch) {
-    const counted = await countFailedTry(deps.db, exchange.routingKey, exchange.codeHash, TRIES, now)
+    const counted = await countFailedTry(deps.db, exchange.routingKey, exchange.codeHash, MAX_FAILED_TRIES, now)
     return counted > 0 ? mismatch : oauthFailure('code_spent_meanwhile', { value: input.code })
   }
   if (found.user_status !== 'active') return oauthFailure('user_blocked')
@@ -167,8 +167,8 @@ function findMismatch(exchange: CodeExchange, found: FoundCode): NamedFailure | 
   return undefined
 }
 
-/** Double callbacks are common, so the same app may send a code twice within the window; any other replay is taken for theft. */
-async function answerReplay(
+/** Callbacks often arrive twice, so the same app may repeat a code within the window. Any other replay is taken for theft. */
+async function handleReplay(
   deps: Deps,
   caller: TokenCaller,
   { routingKey }: CodeExchange,

@@ -2,8 +2,8 @@ import { type FailureRow, failureFactory, type OAuthError } from '../../platform
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 
 /**
- * Every way in which A1–A3 refuse, by name (REFERENCE "Errors of area A"): what the caller is told of it, and the only place in this
- * room that knows a rescode. Failures that a caller must not tell from one another share a row.
+ * Every failure of A1–A3 by name (REFERENCE "Errors of area A") and what the caller is told: the only place in this room that
+ * knows rescodes. Failures that a caller must not be able to tell apart share a row.
  */
 
 const badRequest =
@@ -24,7 +24,7 @@ const UNUSABLE_GRANT: OAuthError = {
 
 const BAD_CREDENTIALS: FailureRow = { rescode: 20001, standard: INVALID_CLIENT }
 const INVALID_GRANT: FailureRow = { rescode: 20006, standard: UNUSABLE_GRANT }
-/** The caller's fault, so its native status is not that of a server error. */
+/** Rescode 20013 is a server error, but this is the caller's mistake: its native status is 400. */
 const INVALID_CODE: FailureRow = {
   rescode: 20013,
   nativeStatus: 400,
@@ -135,7 +135,7 @@ export const OAUTH_FAILURES = {
     standard: oauthInvalidRequest(localized('challenge-form')),
   },
   user_blocked: { rescode: 20016, standard: UNUSABLE_GRANT },
-  /** A page, and nothing is sent to the app. */
+  /** Shown as a page; nothing is sent to the app. */
   app_in_development: {
     rescode: 20014,
     standard: {
@@ -163,7 +163,7 @@ export const OAUTH_FAILURES = {
   form_approved_before: unusableForm(localized('form-now-withdrawn')),
   form_withdrawn_since: unusableForm(localized('form-withdrawn-since')),
   form_used_before: unusableForm(localized('form-used')),
-  /** No answer reports it: the browser goes back to the app with `state` alone, and the audit log keeps the rescode. */
+  /** Only for the audit log: the browser goes back to the app with `state` alone. */
   user_refused: { rescode: 20019 },
 
   // The exchange (A2 from row 8 on)

@@ -19,29 +19,29 @@ const Grant = z.object({
 export type Grant = z.infer<typeof Grant>
 
 /**
- * One row by its primary key, for a statement of any room: `` cross join ${grantByKey(…)} g ``. `offset 0` keeps the
- * look-up separate. Joined, a plan made of a table with up to five rows reads all of it, and may stay in use while the
- * table grows.
+ * One row by its primary key, for a statement of any room: `` cross join ${grantByKey(…)} g ``. `offset 0` keeps the planner
+ * from merging the look-up into the join: planned while the table has up to five rows, a join reads the whole table, and the
+ * plan may stay in use while the table grows.
  */
 export const grantByKey = (routingKey: Fragment, grantId: Fragment): Fragment =>
   sql.part`lateral (select routing_key, cid, user_id, app_key, scopes, created_at, allowed_at, revoked_at from user_grant
             where routing_key = ${routingKey} and grant_id = ${grantId} offset 0)`
 
 /**
- * When a grant `g` was revoked: by itself, or with everything of its user or its app (`valid_from` of both). Null while it
- * holds. Tokens and codes are over with their grant, so nothing of theirs has to be gone through. One that rests on an
- * earlier consent (`allowed_at`) is as old as that: it may have been made while everything was ending.
+ * When grant `g` was revoked: by itself, or with everything of its user or its app (`valid_from` of both). Null while it is
+ * live. Tokens and codes end with their grant, so revoking touches none of their rows. A silent grant counts as old as the
+ * consent that it rests on (`allowed_at`): it may have been created while everything was being revoked.
  */
 export const revokedAt = (ofUser: Fragment, ofApp: Fragment): Fragment =>
   sql.part`coalesce(g.revoked_at,
     case when coalesce(g.allowed_at, g.created_at) <= greatest(${ofUser}, ${ofApp}) then greatest(${ofUser}, ${ofApp}) end)`
 
-/** The scopes of grant `g` that are also among these, in its order; mostly all of them. */
+/** The scopes of grant `g` that are also among `scopes`, in the grant's order. Usually that is all of them. */
 export const grantedAmong = (scopes: Fragment): Fragment =>
   sql.part`case when g.scopes <@ ${scopes} then g.scopes
     else array(select s from unnest(g.scopes) with ordinality as granted (s, n) where s = any (${scopes}) order by n) end`
 
-/** Joins to `user_grant g` what may revoke it, for GRANT_REVOKED_AT. `routingKey`: of its user, as a parameter where it is known. */
+/** Joins the user and the app to `user_grant g`, for GRANT_REVOKED_AT. `routingKey`: a parameter where it is known. */
 export const grantRevocationJoins = (routingKey: Fragment): Fragment => sql.part`
   cross join ${userByKey(routingKey, sql.part`g.cid`, sql.part`g.user_id`)} p
   left join ${joinedMicroApp(sql.part`g.app_key`)}`
@@ -55,7 +55,6 @@ const grantColumns = (routingKey: Fragment): Fragment => sql.part`grant_id, cid,
     left join ${joinedMicroApp(sql.part`g.app_key`)}) as revoked_at,
   ${cursorOf(sql.part`created_at, grant_id`)}`
 
-/** Whose grants, and the last one seen. */
 interface GrantPage {
   readonly limit: number
   readonly after?: readonly [createdAt: string, grantId: string] | undefined
@@ -88,7 +87,7 @@ export function grantsOfApp(db: Db, appKey: string, { limit, after }: GrantPage)
   )
 }
 
-/** Whose grant it is, and the sign-in behind it: what an id_token says. */
+/** The user of a grant and the sign-in behind it, for id_tokens. */
 export const SignInBehindGrant = z.object({
   cid: z.number(),
   user_id: z.string(),
@@ -105,7 +104,7 @@ interface GrantKey {
   readonly grantId: string
 }
 
-const ASKED = (one: GrantKey) => sql.part`${one.routingKey}::int as routing_key, ${one.grantId}::uuid as grant_id`
+const ASKED = (key: GrantKey) => sql.part`${key.routingKey}::int as routing_key, ${key.grantId}::uuid as grant_id`
 
 const signIns: Batched<GrantKey, SignInBehindGrant> = {
   row: SignInBehindGrant,
@@ -123,19 +122,19 @@ const signIns: Batched<GrantKey, SignInBehindGrant> = {
 export const signInOfGrant = async (db: Db, grant: GrantKey): Promise<SignInBehindGrant | undefined> =>
   (await db.of(grant.routingKey).batch(signIns, grant))[0]
 
-/** Which grants of one person end: one of them, or all to one app. */
+/** Which of a person's grants: a single one, or all to one app. */
 export type WhichGrants = { readonly grantId: string } | { readonly appKey: string }
 
 const ended = z.object({
   app_key: z.string(),
-  /** False where it had ended before. */
+  /** False if it had ended before. */
   is_new: z.boolean(),
 })
 export type EndedGrant = z.output<typeof ended>
 
 /**
- * Grants end with all that came of them: their code and tokens are over with them. What was remembered of what the app may
- * have without being asked goes too. `db` is a transaction that has locked the person.
+ * Ends grants, and with them their codes and tokens, and deletes the remembered consent; not if the only grant had ended
+ * before, since that consent may be a later one. `db` is a transaction that has locked the person.
  */
 export async function endGrantsOf(db: Db, person: UserRowKey, which: WhichGrants, now: Date): Promise<EndedGrant[]> {
   const { routingKey } = person
@@ -152,13 +151,22 @@ export async function endGrantsOf(db: Db, person: UserRowKey, which: WhichGrants
         )
         select app_key, is_new from asked`,
   )
-  const apps = 'appKey' in which ? [which.appKey] : [...new Set(found.map(({ app_key }) => app_key))]
+  const apps = 'appKey' in which ? [which.appKey] : found.filter(({ is_new }) => is_new).map(({ app_key }) => app_key)
   await db.of(routingKey).exec(
     sql`delete from remembered_consent
         where ${ofPerson(person)} and app_key = any (${apps}::text[])`,
   )
   return found
 }
+
+/** The app of the grant; undefined if it was revoked before. */
+export const revokeGrant = (db: Db, routingKey: number, grantId: string, now: Date) =>
+  db.of(routingKey).maybe(
+    z.object({ app_key: z.string() }),
+    sql`update user_grant set revoked_at = ${now}
+        where routing_key = ${routingKey} and grant_id = ${grantId} and revoked_at is null
+        returning app_key`,
+  )
 
 export const hasLiveGrant = async (db: Db, person: UserRowKey, appKey: string): Promise<boolean> =>
   (
@@ -177,11 +185,11 @@ export const personOfGrant = (db: Db, routingKey: number, grantId: string): Prom
         where routing_key = ${routingKey} and grant_id = ${grantId}`,
   )
 
-/** Further ones are not counted: then it is at least so many. */
+/** Counting stops here. */
 const MAX_COUNTED = 100_000
 
 const counted = z.object({ grants: z.number(), people: z.number() })
-/** Grants that were not revoked, and how many people they are of. */
+/** How many grants are live, and of how many people. */
 export type LiveGrants = z.output<typeof counted>
 
 export async function countGrantsOfApp(db: Db, appKey: string): Promise<LiveGrants> {
@@ -197,7 +205,7 @@ export async function countGrantsOfApp(db: Db, appKey: string): Promise<LiveGran
   return { grants: sumOf(found, ({ grants }) => grants), people: sumOf(found, ({ people }) => people) }
 }
 
-/** A person is of one shard. */
+/** Adds up the shards; each person is in one of them. */
 const sumOf = <Row>(rows: readonly Row[], count: (row: Row) => number): number =>
   rows.reduce((sum, row) => sum + count(row), 0)
 
@@ -210,24 +218,24 @@ export const countGrantsOfUser = (db: Db, person: UserRowKey): Promise<LiveGrant
               limit ${MAX_COUNTED}) g`,
   )
 
-/** The newest grants of one person that are looked at. */
-const MOST = 10_000
+/** Only the newest grants of a person are read. */
+const MAX_GRANTS_READ = 10_000
 
 const allowedApp = z.object({
   app_key: z.string(),
-  /** Scopes of the grants that hold; empty where none does. */
+  /** Of the live grants; empty if there are none. */
   scopes: z
     .string()
     .nullable()
     .transform((words): readonly string[] => [...new Set(words?.split(' ') ?? [])]),
-  /** When the oldest grant that holds was given; null where none does. */
+  /** When the oldest live grant was given; null if there is none. */
   since: z.date().nullable(),
-  /** When the last grant was withdrawn or ended. */
+  /** When a grant last ended. */
   withdrawn_at: z.date().nullable(),
 })
 export type AllowedApp = z.output<typeof allowedApp>
 
-/** Each app that the person has allowed something, also in the past; in which the person allowed something last comes first. */
+/** Every app that the person has ever allowed something, the most recent consent first. */
 export const allowedAppsOf = (db: Db, person: UserRowKey): Promise<AllowedApp[]> =>
   db.of(person.routingKey).listWithCustomPlan(
     allowedApp,
@@ -236,11 +244,11 @@ export const allowedAppsOf = (db: Db, person: UserRowKey): Promise<AllowedApp[]>
         from (select g.app_key, g.scopes, g.created_at, ${GRANT_REVOKED_AT} as revoked_at
               from user_grant g ${grantRevocationJoins(sql.part`${person.routingKey}::int`)}
               where ${ofPerson(person, 'g')}
-              order by g.created_at desc limit ${MOST}) g
+              order by g.created_at desc limit ${MAX_GRANTS_READ}) g
         group by app_key order by max(created_at) desc, app_key`,
   )
 
-/** An access or refresh token that works, in terms of its grant. */
+/** The grants of access and refresh tokens that have not expired or been rotated. */
 const liveTokens = (now: Date) => sql.part`(
   select routing_key, grant_id from access_token where expires_at > ${now}
   union all
@@ -248,7 +256,7 @@ const liveTokens = (now: Date) => sql.part`(
 
 const ofUser = z.object({ tokens: z.number(), apps: z.number() })
 
-/** Reads what the index has of the user's grants, and the tokens of their routing key. */
+/** Reads the user's grants by index, and all tokens of their routing key. */
 export const countTokensOfUser = (db: Db, person: UserRowKey, now: Date): Promise<z.output<typeof ofUser>> =>
   db.of(person.routingKey).one(
     ofUser,
@@ -263,7 +271,7 @@ export const countTokensOfUser = (db: Db, person: UserRowKey, now: Date): Promis
 
 const ofApp = z.object({ tokens: z.number(), people: z.number() })
 
-/** Reads all grants of the app, and their tokens. */
+/** Reads all grants of the app and their tokens. */
 export const countTokensOfApp = async (db: Db, appKey: string, now: Date): Promise<z.output<typeof ofApp>> => {
   const found = await ofAllShards(db, (shard) =>
     shard.listWithCustomPlan(

@@ -8,7 +8,6 @@ import { operation } from '../../platform/lib/json/input.ts'
 import { countSessionsOfUser, lockUser, rowKeyOf, type UserKey } from '../account/index.ts'
 import { type EndReason, tellOfEndedAccess } from '../app-events/index.ts'
 import { showMicroApp } from '../registry/index.ts'
-import { revokeGrant } from './consent-store.ts'
 import { oauthFailure } from './failures.ts'
 import {
   type AllowedApp,
@@ -23,18 +22,19 @@ import {
   hasLiveGrant,
   type LiveGrants,
   personOfGrant,
+  revokeGrant,
   type WhichGrants,
 } from './grant-store.ts'
 import { WITHDRAWN_SHOWN_S } from './retention-store.ts'
 import { grantFilter, grantReference, withdrawal } from './wire.ts'
 
-/** A page of the grants of one user or to one micro-app, newest first, revoked ones too. */
+/** A page of the grants of one user or one micro-app, newest first, including revoked ones. */
 export const listGrants = operation(grantFilter, ({ db }: Deps, { app_key, cid = 0, user_id = '', ...page }) => {
   if (app_key !== undefined) return pageNamed('grants', grantsOfApp(db, app_key, page))
   return pageNamed('grants', grantsOfUser(db, rowKeyOf({ cid, user_id }), page))
 })
 
-/** Live grants of one user or one micro-app: what a change of it touches. A hundred thousand are counted at most. */
+/** Counts the live grants of one user or one micro-app, which a change of either affects; up to a hundred thousand. */
 export const liveGrantsOf = ({ db }: Deps, whose: { readonly app_key: string } | UserKey): Promise<LiveGrants> => {
   if ('app_key' in whose) return countGrantsOfApp(db, whose.app_key)
   return countGrantsOfUser(db, rowKeyOf(whose))
@@ -47,7 +47,7 @@ export const revokeGrantByOperator = operation(
     endGrants(deps, rowKeyOf(user), { grantId }, 'operator'),
 )
 
-/** What the person has allowed, by app; those that lost access in the last year too, without scopes then. */
+/** What the person has allowed each app. Apps that lost access in the last year are included, without scopes. */
 async function allowed({ db, clock }: Deps, person: UserRowKey): Promise<AllowedApp[]> {
   const shownSince = addSeconds(clock.now(), -WITHDRAWN_SHOWN_S)
   const apps = await allowedAppsOf(db, person)
@@ -57,8 +57,8 @@ async function allowed({ db, clock }: Deps, person: UserRowKey): Promise<Allowed
 }
 
 /**
- * The person withdraws all that they have allowed an app, in both dialects, and what is remembered of it. Throws 20007
- * (404) if that is nothing.
+ * Withdraws everything that the person has allowed an app in both dialects, and the remembered consent. Throws 20007 (404)
+ * if there is nothing to withdraw.
  */
 const withdraw = operation(
   withdrawal,
@@ -69,19 +69,18 @@ const withdraw = operation(
 export const ownGrants = { allowed, withdraw }
 
 /**
- * Ends grants of one person, all to one app or a single one, and tells the app: their codes, access tokens and refresh
- * tokens stop working at once, in both dialects, since each of them is looked up together with its grant. What the app
- * might have without being asked is forgotten. A consent that is being given waits for it, or it waits for the consent.
- * Doing it again changes nothing. Throws 20007 (404) where there is no such grant.
+ * Ends one grant of a person, or all to one app, and notifies the app. Codes, access tokens and refresh tokens stop working
+ * at once in both dialects, because each is looked up together with its grant. The remembered consent is deleted. A consent
+ * that is being given at the same time is serialized by the lock. Idempotent. Throws 20007 (404) if there is no such grant.
  */
 const endGrants = (deps: Deps, person: UserRowKey, which: WhichGrants, reason: EndReason): Promise<void> =>
   inPersonTransaction(deps, person.routingKey, async (inside, db) => {
     if (!(await lockUser(db, person))) throw oauthFailure('grant_unknown')
-    const now = deps.clock.now() // after whatever the lock has waited for
-    const asked = await endGrantsOf(db, person, which, now)
-    const appKey = asked[0]?.app_key
+    const now = deps.clock.now() // after waiting for the lock
+    const grants = await endGrantsOf(db, person, which, now)
+    const appKey = grants[0]?.app_key
     if (appKey === undefined) throw oauthFailure('grant_unknown')
-    const ended = asked.filter(({ is_new }) => is_new).length
+    const ended = grants.filter(({ is_new }) => is_new).length
     const detail = 'grantId' in which ? { grant_id: which.grantId } : { grants: ended }
     const by = reason === 'user' ? { actor: asPerson(deps.actor, person) } : {}
     if (ended > 0 || reason === 'operator')
@@ -90,12 +89,11 @@ const endGrants = (deps: Deps, person: UserRowKey, which: WhichGrants, reason: E
   })
 
 /**
- * Ends a grant that is known by its id alone, and tells its app. False when it had ended before. `deps.db` is a
- * transaction.
+ * Ends a grant of which only the id is known, and notifies its app. False if it had ended before. `deps.db` is a transaction.
  */
 export async function endGrant(deps: Deps, routingKey: number, grantId: string, reason: EndReason): Promise<boolean> {
   const person = await personOfGrant(deps.db, routingKey, grantId)
-  // Two that end at once would each find the other one live, and no message say that all have ended.
+  // Without the lock, two grants ending at once would each see the other one live, and no message would say `all_ended`.
   if (!person || !(await lockUser(deps.db, person))) return false
   const ended = await revokeGrant(deps.db, routingKey, grantId, deps.clock.now())
   if (!ended) return false
@@ -108,12 +106,10 @@ async function tellApp(deps: Deps, of: UserRowKey & { readonly appKey: string },
   await tellOfEndedAccess(deps, { ...of, reason, allEnded })
 }
 
-/** An app may have millions of grants; the operator waits so long at most. */
-const COUNTED_WITHIN_S = 60
+/** An app may have millions of grants; the operator waits no longer than this. */
+const COUNT_TIMEOUT_S = 60
 
-/**
- * Access and refresh tokens, the apps that hold them, browser sessions. Throws 20007 (404) when there is no such user.
- */
+/** Counts the user's tokens, the apps that hold them, and browser sessions. Throws 20007 (404) for an unknown user. */
 async function ofUser(deps: Deps, { cid, user_id }: UserKey) {
   const sessions = await countSessionsOfUser(deps, { cid, user_id })
   const tokens = await countTokensOfUser(deps.db, rowKeyOf({ cid, user_id }), deps.clock.now())
@@ -121,18 +117,18 @@ async function ofUser(deps: Deps, { cid, user_id }: UserKey) {
 }
 
 /**
- * Tokens, and how many people allowed them. Throws 20007 (404) when there is no such app, and 20003 (429) while this
- * process does another long read.
+ * Counts the app's tokens and the people behind them. Throws 20007 (404) if there is no such app, and 20003 (429) while this
+ * process is busy with another long read.
  */
 async function ofApp(deps: Deps, appKey: string) {
   return deps.longReads.run(async () => {
     const { app_key } = await showMicroApp(deps, appKey)
     const now = deps.clock.now()
-    // Over the connections of the room whose tables are counted: operators have few.
+    // On the connections of the room that owns the tables: operators have few.
     const { db } = withShareOf(deps, 'oauth')
-    return { app_key, ...(await db.slowTx(COUNTED_WITHIN_S, (inside) => countTokensOfApp(inside, app_key, now))) }
+    return { app_key, ...(await db.slowTx(COUNT_TIMEOUT_S, (inside) => countTokensOfApp(inside, app_key, now))) }
   })
 }
 
-/** What a revocation of everything of a user or an app would end. */
+/** What revoking everything of a user or an app would end. */
 export const previewRevocation = { ofUser, ofApp }

@@ -3,7 +3,6 @@ import { action } from '../../platform/lib/action.ts'
 import { endTokensOfApp, oneApp } from '../registry/index.ts'
 import { listGrants, previewRevocation, revokeGrantByOperator } from './grant.ts'
 
-/** Everything of an app ends at once. */
 const ofApps = [
   action({
     route: 'POST /apps/:app_key/end-tokens',
@@ -49,5 +48,5 @@ const grants = [
   }),
 ]
 
-/** What operators do with what people have allowed: for one app, and grant by grant. */
+/** Operators' actions on grants: all of one app, or one by one. */
 export const OAUTH_ACTIONS = { ofApps, grants }

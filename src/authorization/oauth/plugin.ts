@@ -7,7 +7,7 @@ import { oauthFailure } from './failures.ts'
 import { authorizationRoutes, tokenRoutes } from './routes.ts'
 import type { TokenDeps } from './token-cap.ts'
 
-/** A1–A3, and the answers to wrong methods and unknown paths everywhere under /oauth/v2/. */
+/** A1–A3, and the 405 and 404 answers for everything under /oauth/v2/. */
 export const oauthRoom: FastifyPluginAsync<{ deps: TokenDeps }> = async (app, { deps }) => {
   const native = deps.config.ENVELOPE_HTTP_STATUS === 'native'
   await app.register(

@@ -1,23 +1,23 @@
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
-import { hasResponseParameters } from '../registry/index.ts'
+import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
+import { hasResponseParameters, hostMatches } from '../registry/index.ts'
 
 /** Where the answer of the authorization page may go (REFERENCE "Redirect URI"). */
 
-/** The fields of a micro-app that decide which redirect URIs it may use. */
+/** The registered fields that decide which redirect URIs a micro-app may use. */
 export interface RedirectRules {
   /** `host`, `host:port` or `*.host`, as the registry keeps them. */
   readonly hosts: readonly string[]
-  /** When not empty, exactly these URIs and no others. */
+  /** If not empty, exactly these URIs are allowed and `hosts` does not count. */
   readonly redirect_uris: readonly string[]
   readonly http_allowed: boolean
 }
 
-// The parser repairs these silently (tab and newline vanish, `\` becomes `/`). Another parser may see another host, so
-// they are refused.
+// The URL parser repairs these silently (it drops tabs and newlines and turns `\` into `/`), and another parser may then
+// see another host.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const FORBIDDEN_CHARACTERS = /[\s\\\u0000-\u001f\u007f-\u009f]/
 const AUTHORITY = /^https?:\/\/([^/?#]+)/i
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 const hasForbiddenForm = (text: string): boolean => {
   if (FORBIDDEN_CHARACTERS.test(text)) return true
@@ -25,7 +25,7 @@ const hasForbiddenForm = (text: string): boolean => {
   return authority === undefined || authority.includes('@') || authority.includes('%')
 }
 
-/** What is wrong with a URI whose host is registered: the app's developer looks for it elsewhere if told otherwise. */
+/** What is wrong with a URI on a registered host: `mismatch` would send its developer looking at the registration. */
 type WrongForm = 'has-fragment' | 'has-answer'
 
 const wrongForm = (text: string): WrongForm | undefined => {
@@ -34,24 +34,19 @@ const wrongForm = (text: string): WrongForm | undefined => {
 }
 
 const isOfPinnedHost = (pinned: readonly string[], { protocol, host }: URL): boolean =>
-  pinned.some((one) => {
-    const { protocol: scheme, host: known } = new URL(one)
-    return scheme === protocol && known === host
+  pinned.some((uri) => {
+    const known = new URL(uri)
+    return known.protocol === protocol && known.host === host
   })
 
 /**
- * The parsed URI; or why the app may not use it: `not-a-url`, `mismatch`, or, on a registered host, what is wrong with
- * its form.
+ * The parsed URI, or why the app may not use it: `not-a-url`, `mismatch`, or what is wrong with a URI on a registered host.
  */
-export function checkRedirectUri(
-  text: string,
-  app: RedirectRules,
-  hostMatches: (entry: string, url: URL) => boolean,
-): URL | 'not-a-url' | 'mismatch' | WrongForm {
+export function checkRedirectUri(text: string, app: RedirectRules): URL | 'not-a-url' | 'mismatch' | WrongForm {
   const url = parsedUrl(text)
   if (!url) return 'not-a-url'
   if (hasForbiddenForm(text)) return 'mismatch'
-  if (url.protocol === 'http:' && !app.http_allowed && !LOOPBACK.test(url.hostname)) return 'mismatch'
+  if (url.protocol === 'http:' && !app.http_allowed && !isLoopbackHost(url.hostname)) return 'mismatch'
   const wrong = wrongForm(text)
   const pinned = app.redirect_uris
   if (pinned.length === 0) return app.hosts.some((entry) => hostMatches(entry, url)) ? (wrong ?? url) : 'mismatch'
@@ -60,8 +55,8 @@ export function checkRedirectUri(
 }
 
 /**
- * A checked redirect URI with the answer added to whatever query it has. The URI is not normalised: only
- * characters beyond ASCII, which a Location header cannot carry, become punycode or percent-encoded UTF-8.
+ * A checked redirect URI with the response added to its query. The URI is not normalised: only characters beyond ASCII,
+ * which a Location header cannot carry, become punycode or percent-encoded UTF-8.
  */
 export function withResponseParameters(redirectUri: string, answer: Readonly<Record<string, string>>): string {
   const target = asciiOnly(redirectUri)

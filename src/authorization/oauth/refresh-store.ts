@@ -8,7 +8,7 @@ import { joinedMicroApp } from '../registry/index.ts'
 import { grantByKey, grantedAmong, revokedAt } from './grant-store.ts'
 import { type Issued, insertTokens } from './issue-store.ts'
 
-/** The SQL of A3. `found` is the row as it was before the statement; `issued` says whether this call has issued tokens. */
+/** The SQL of A3. Rows are as they were before the statement; `issued` says whether this call issued tokens. */
 
 const FoundRefresh = z.object({
   grant_id: z.string(),
@@ -23,17 +23,17 @@ export type FoundRefresh = z.infer<typeof FoundRefresh>
 export interface Refresh {
   readonly routingKey: number
   readonly refreshHash: Buffer
-  /** What the app may ask for now; the new token gets no more than that. */
+  /** The new access token gets no other scopes than these. */
   readonly appScopes: readonly string[]
   readonly accessHash: Buffer
   readonly accessExpiresAt: Date
   readonly appValidFrom: Date | null
 }
 
-const ASKED = (one: Refresh) => sql.part`
-  ${one.routingKey}::int as routing_key, ${one.refreshHash}::bytea as refresh_hash,
-  ${one.appScopes.join(' ')}::text as app_scopes, ${one.appValidFrom}::timestamptz as app_valid_from,
-  ${one.accessHash}::bytea as access_hash, ${one.accessExpiresAt}::timestamptz as access_expires_at`
+const ASKED = (input: Refresh) => sql.part`
+  ${input.routingKey}::int as routing_key, ${input.refreshHash}::bytea as refresh_hash,
+  ${input.appScopes.join(' ')}::text as app_scopes, ${input.appValidFrom}::timestamptz as app_valid_from,
+  ${input.accessHash}::bytea as access_hash, ${input.accessExpiresAt}::timestamptz as access_expires_at`
 const SCOPES = grantedAmong(sql.part`string_to_array(asked.app_scopes, ' ')`)
 const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`r.grant_id`)
 const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
@@ -47,10 +47,10 @@ const foundBy = (asked: readonly Refresh[]): Fragment => sql.part`from ${sql.row
           cross join ${GRANT} g
           cross join ${USER} p`
 
-/** Whether a refresh token that was found gets a new access token. */
+/** Whether a refresh token gets a new access token. */
 const IS_VALID = sql.part`rotated_at is null and revoked_at is null and user_status = 'active' and scopes <> '{}'`
 
-/** Issues one more access token for each refresh token that is valid; the other columns say why not. */
+/** Issues one more access token for each valid refresh token; for others, the columns say why not. */
 const extensions: Batched<Refresh, FoundRefresh> = {
   row: FoundRefresh,
   key: ({ accessHash }) => accessHash.toString('latin1'),
@@ -91,7 +91,7 @@ const accessTokenOf = (asked: Refresh, { grant_id, scopes }: FoundRefresh): Issu
   access: { hash: asked.accessHash, expiresAt: asked.accessExpiresAt },
 })
 
-/** Policy fixed: issues one more access token for the same refresh token, if that is valid. */
+/** Policy fixed: issues one more access token if the refresh token is valid. */
 export async function refreshFixed(db: Db, refresh: Refresh): Promise<FoundRefresh | undefined> {
   const shard = db.of(refresh.routingKey)
   return (await (hasShards(shard) ? shard.batchWork(extensionsInParts, refresh) : shard.batch(extensions, refresh)))[0]
@@ -103,11 +103,11 @@ export interface RefreshRotation extends Refresh {
   readonly successorExpiresAt: Date
 }
 
-const ROTATED = (one: RefreshRotation) => sql.part`
-  ${one.routingKey}::int as routing_key, ${one.refreshHash}::bytea as refresh_hash, ${one.now}::timestamptz as now,
-  ${one.appScopes.join(' ')}::text as app_scopes, ${one.appValidFrom}::timestamptz as app_valid_from,
-  ${one.accessHash}::bytea as access_hash, ${one.accessExpiresAt}::timestamptz as access_expires_at,
-  ${one.successorHash}::bytea as successor_hash, ${one.successorExpiresAt}::timestamptz as successor_expires_at`
+const ROTATED = (input: RefreshRotation) => sql.part`
+  ${input.routingKey}::int as routing_key, ${input.refreshHash}::bytea as refresh_hash, ${input.now}::timestamptz as now,
+  ${input.appScopes.join(' ')}::text as app_scopes, ${input.appValidFrom}::timestamptz as app_valid_from,
+  ${input.accessHash}::bytea as access_hash, ${input.accessExpiresAt}::timestamptz as access_expires_at,
+  ${input.successorHash}::bytea as successor_hash, ${input.successorExpiresAt}::timestamptz as successor_expires_at`
 
 const SUCCESSORS = sql.part`, access as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
@@ -118,8 +118,8 @@ const SUCCESSORS = sql.part`, access as (
         )`
 
 /**
- * Marks each valid refresh token as rotated and issues its successors; the other columns say why not. The token is joined,
- * not fenced off: one row is then expected, and the update looks it up by its key.
+ * Marks each valid refresh token as rotated and issues its successors; for others, the columns say why not. A plain join,
+ * without `offset 0`: the planner then expects one row, and the update looks it up by its key.
  */
 const rotating = (successors: Fragment): Batched<RefreshRotation, FoundRefresh> => ({
   row: FoundRefresh,
@@ -158,13 +158,13 @@ const tokensOf = (asked: RefreshRotation, row: FoundRefresh): Issued => ({
   refresh: { hash: asked.successorHash, expiresAt: asked.successorExpiresAt },
 })
 
-/** Policy rotating: of simultaneous calls exactly one marks the token as rotated and issues its successors. */
+/** Policy rotating: exactly one of several simultaneous calls marks the token as rotated and issues its successors. */
 export async function rotateRefresh(db: Db, rotation: RefreshRotation): Promise<FoundRefresh | undefined> {
   const shard = db.of(rotation.routingKey)
   return (await (hasShards(shard) ? shard.batchWork(rotationsInParts, rotation) : shard.batch(rotations, rotation)))[0]
 }
 
-/** Scopes of an access token, even if another process has written it a moment ago. */
+/** The scopes of an access token; undefined if it does not exist. */
 export const accessTokenScopes = (db: Db, routingKey: number, accessHash: Buffer) =>
   db
     .of(routingKey)
@@ -173,7 +173,7 @@ export const accessTokenScopes = (db: Db, routingKey: number, accessHash: Buffer
       sql`select scopes from access_token where routing_key = ${routingKey} and token_hash = ${accessHash}`,
     )
 
-/** Reads the row without a change. */
+/** Reads a refresh token without changing it. */
 export const findRefresh = (db: Db, routingKey: number, refreshHash: Buffer, appScopes: readonly string[]) =>
   db.of(routingKey).maybe(
     FoundRefresh,

@@ -17,20 +17,20 @@ import type { IssuedTokens, TokenCaller } from './wire.ts'
 export interface RefreshInput {
   readonly refreshToken: string
   readonly policy: CallingApp['refresh_policy']
-  /** All that the new access token may hold; without it, what the grant holds. */
+  /** Limits the scopes of the new access token; by default it gets those of the grant. */
   readonly scopes?: readonly string[]
 }
 
 /**
- * A3: a new access token for a refresh token. Ownership is checked before expiry: the app_key is part of the token's
- * MAC. The input is read once the app may refresh at all.
+ * A3: a new access token for a refresh token. Ownership is checked before expiry, since the app_key is part of the token's
+ * MAC. The input is read after the rate limit has been checked.
  */
 export async function refreshTokens(
   deps: TokenDeps,
   { app, actor, isPublic = false }: TokenCaller,
   readInput: () => RefreshInput,
 ): Promise<IssuedTokens> {
-  // Anybody can ask in the name of a public client, and would use up what its people have.
+  // Per network for a public client: anybody can call in its name and would use up the limit of its users.
   limitRefreshes(deps, isPublic ? `${app.app_key}\n${networkOf(actor.address ?? '')}` : app.app_key)
   const { refreshToken, policy, scopes } = readInput()
   const presented = parseToken(deps.keys, PREFIX.refreshToken, refreshToken, app.app_key)
@@ -43,7 +43,7 @@ export async function refreshTokens(
     presented,
     scopes: scopes ? allowed.filter((scope) => scopes.includes(scope)) : allowed,
   }
-  if (scopes) await refuseBeyondGrant(deps, presented, scopes)
+  if (scopes) await refuseScopesBeyondGrant(deps, presented, scopes)
   const issued = await (policy === 'rotating' ? rotate(deps, refresh) : extend(deps, refresh))
   deps.metrics.tokensIssued.refresh_token++
   deps.metrics.usage.count(app.app_key, 'refresh')
@@ -55,19 +55,19 @@ interface CheckedRefresh extends TokenCaller {
   readonly scopes: readonly string[]
 }
 
-/** Read before anything is issued: a refused request leaves the refresh token as it is. */
-async function refuseBeyondGrant({ db }: Deps, { routingKey, hash }: OpaqueToken, scopes: readonly string[]) {
+/** Checked before anything is issued, so that a refused request leaves the refresh token as it is. */
+async function refuseScopesBeyondGrant({ db }: Deps, { routingKey, hash }: OpaqueToken, scopes: readonly string[]) {
   const found = await findRefresh(db, routingKey, hash, scopes)
   if (found && found.scopes.length < new Set(scopes).size) throw oauthFailure('scope_beyond_grant')
 }
 
-/** Refused at once, before anything is looked up: the app asks too often, whatever it presents. */
-function limitRefreshes({ config, rateLimiter }: Deps, counted: string): void {
-  const { exceeded, endsInMs } = rateLimiter.count(APP_RATES.refreshes(config), counted)
+/** Checked before anything is looked up, whatever the app presents. */
+function limitRefreshes({ config, rateLimiter }: Deps, caller: string): void {
+  const { exceeded, endsInMs } = rateLimiter.count(APP_RATES.refreshes(config), caller)
   if (exceeded) throw oauthFailure('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
 }
 
-/** Revoked wins over expired while the row is there; after its purge the token still says that it is expired. */
+/** Revoked takes precedence over expired while the row exists; once it is purged, the token itself still tells its expiry. */
 async function expired({ db }: Deps, { routingKey, hash }: OpaqueToken): Promise<NamedFailure> {
   const found = await findRefresh(db, routingKey, hash, [])
   return found?.revoked_at ? oauthFailure('refresh_token_revoked') : oauthFailure('refresh_token_expired')
@@ -97,7 +97,7 @@ async function extend(deps: TokenDeps, { app, presented, scopes }: CheckedRefres
   return { accessToken, refreshToken: presented, scopes: found.scopes, grantId: found.grant_id, issuedAt: now }
 }
 
-/** Policy rotating: successors with the same end; the predecessor, sent again at once, gets the same answer again. */
+/** Policy rotating: successors with the same expiry. The rotated token, sent again shortly after, gets the same answer. */
 async function rotate(deps: TokenDeps, refresh: CheckedRefresh): Promise<IssuedTokens> {
   const { app, presented, scopes } = refresh
   const { db, clock } = deps
@@ -121,7 +121,7 @@ async function rotate(deps: TokenDeps, refresh: CheckedRefresh): Promise<IssuedT
   return { accessToken, refreshToken, scopes: found.scopes, grantId: found.grant_id, issuedAt: now }
 }
 
-/** Derived from the presented token and the stored moment, so that hashes suffice to give the same answer again. */
+/** Derived from the presented token and the time of its rotation, so that hashes suffice to give the same answer again. */
 function successorsOf({ config }: Deps, keys: DerivedKeys, app: CallingApp, presented: OpaqueToken, rotatedAt: Date) {
   const { routingKey, expiresAt, text } = presented
   const derived = (purpose: string) => hmacSha256(keys.derive, `${purpose}\n${text}`)
@@ -142,7 +142,7 @@ function successorsOf({ config }: Deps, keys: DerivedKeys, app: CallingApp, pres
   }
 }
 
-/** Not rotated by this call: read again, since another worker may have done it a moment ago. */
+/** The token was not rotated by this call. It is read again, since another worker may have rotated it a moment ago. */
 async function repeatRotation(deps: Deps, refresh: CheckedRefresh): Promise<IssuedTokens> {
   const { app, presented, scopes: asked } = refresh
   const { config, db, clock } = deps
@@ -154,7 +154,7 @@ async function repeatRotation(deps: Deps, refresh: CheckedRefresh): Promise<Issu
     await revokeForReuse(deps, refresh, found)
     throw oauthFailure('refresh_token_reused')
   }
-  // Within the window a rotated token counts as its successor, of which an app must not hear that it is worth nothing.
+  // Within the window a rotated token stands for its successor, which is valid: an app must not be told otherwise.
   if (found.user_status !== 'active') throw oauthFailure('user_blocked')
   for (const key of everyKey(deps.keys)) {
     const issued = successorsOf(deps, key, app, presented, found.rotated_at)
@@ -173,7 +173,7 @@ async function revokeForReuse(deps: Deps, { app, actor, presented }: CheckedRefr
   })
 }
 
-/** Why a refresh token of the right app gave nothing, in the order of A3 rows 10–13. */
+/** Why the right app's refresh token was refused, in the order of A3 rows 10–13. */
 function whyNotRefreshed(found: FoundRefresh | undefined): NamedFailure {
   if (!found) return oauthFailure('refresh_token_unknown')
   if (found.revoked_at) return oauthFailure('refresh_token_revoked')

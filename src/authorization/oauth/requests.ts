@@ -7,13 +7,13 @@ import { answerTokenRequest } from './exchange.ts'
 import type { TokenDeps } from './token-cap.ts'
 import { readParameters, type TokenSet } from './wire.ts'
 
-/** Requests of the contract's dialect, each from its URL on. */
+/** Requests of the contract's dialect, beginning with the URL. */
 
-/** A1, up to the person (rows 2–10). */
+/** A1 up to the user's session (rows 2–10). */
 export const checkAuthorization = (deps: Deps, url: string): Promise<AuthorizationRequest> =>
   checkAuthorizationRequest(deps, readParameters(url))
 
-/** A2 and A3. `actorOf` is told who calls once that is proved. */
+/** A2 and A3. `actorOf` is called once the app is authenticated. */
 export async function answerTokenCall(
   deps: TokenDeps,
   { url, ...call }: Omit<AppCall, 'parameters'> & { readonly url: string },
@@ -24,12 +24,12 @@ export async function answerTokenCall(
   return answerTokenRequest(deps, { app, actor: actorOf(app) }, parameters)
 }
 
-/** Keeps no count: nothing is issued. */
+/** Counts nothing, for a rehearsal. */
 const NO_TOKEN_CAP: TokenDeps['tokenCap'] = { refreshed: () => {} }
 
-/** What would come of it; nothing is issued, spent or counted. */
+/** What the call would answer; nothing is issued, spent or counted. */
 const rehearseTokenCall = (deps: Deps, call: Parameters<typeof answerTokenCall>[1]): Promise<TokenSet> =>
   rehearse({ ...deps, tokenCap: NO_TOKEN_CAP }, (inside) => answerTokenCall(inside, call, () => ({ kind: 'app' })))
 
-/** For who wants to know what would come of a request. */
+/** For explaining what a request would get. */
 export const CONTRACT_REQUESTS = { checkAuthorization, rehearseTokenCall, NO_TOKEN_CAP }

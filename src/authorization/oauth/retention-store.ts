@@ -10,20 +10,20 @@ export const LONGEST_REFRESH_S = 90 * DAY_S
 /** The longest ACCESS_TOKEN_LIFETIME_S that can be set. */
 const LONGEST_ACCESS_S = 365 * DAY_S
 
-/** For how long a user sees which apps have lost access, seconds. */
+/** How long users see that an app has lost access, seconds. */
 export const WITHDRAWN_SHOWN_S = 365 * DAY_S
 
 /**
- * Tokens and sessions say themselves when they end, decisions on consent forms end with the session, so their rows may go at once. A rotated refresh token is kept
- * until its end like any other: sent again it still revokes the grant.
+ * Tokens carry their own expiry, and decisions on consent forms end with the session, so expired rows may be deleted at once.
+ * A rotated refresh token is kept until it expires like any other: sent again, it still revokes the grant.
  *
- * A code that was used and is sent again revokes its grant (DECISIONS "Decided about area A"), so what recognises it stays for
- * as long as a token that came of it can live: a refresh token of 90 days, and an access token issued at its very end. The
- * whole code stays a day.
+ * A used code that is sent again revokes its grant (DECISIONS "Decided about area A"). What recognises it is kept for as long
+ * as a token issued for it can live: a refresh token of 90 days, and an access token issued at the very end of that. The
+ * whole row of a code is kept for a day.
  *
- * A grant is what a user has allowed, and no other record says so. It stays longer than any of its tokens can live under
- * any setting, so no token ever loses its grant because a setting was changed: a year and 90 days from the consent,
- * revoked or not, and a year from its revocation, for which its user sees that. Revocations, replays and refusals are in the audit log, which has a retention of its own (AUDIT_DAYS).
+ * A grant is the only record of what a user has allowed. It outlives its tokens under any setting, so that changing a setting
+ * never takes a token's grant away: a year and 90 days from the consent, revoked or not, and a year from its revocation,
+ * while its user sees that. Revocations, replays and refusals are in the audit log, with a retention of its own (AUDIT_DAYS).
  */
 export const OAUTH_RETENTION: readonly Retention[] = [
   { table: 'access_token', key: ['routing_key', 'token_hash'], column: 'expires_at', keptS: () => MARGIN_S },
@@ -58,57 +58,61 @@ export const OAUTH_RETENTION: readonly Retention[] = [
   },
 ]
 
-const ofGrants =
-  (column: string) =>
-  (person: UserRowKey): Fragment =>
-    sql.part`${sql.identifier(column)} in (
-      select grant_id from user_grant where ${ofPerson(person)})`
-const TOKEN_COLUMNS = ['grant_id', 'expires_at']
-
-/** Codes first: an exchange that has spent one is done before its tokens are looked for. */
-export const OAUTH_OF_PERSON: readonly PersonalRows[] = [
+/**
+ * Rows that belong to a grant, which `column` names. Codes first: an exchange that spends one has then committed its tokens,
+ * which are deleted after it.
+ */
+const ROWS_OF_GRANTS = [
   {
     what: 'codes',
     table: 'authorization_code',
-    of: ofGrants('grant_id'),
+    column: 'grant_id',
     key: { code_hash: 'bytea' },
-    shown: [...TOKEN_COLUMNS, 'app_key', 'redirect_uri', 'used_at'],
+    shown: ['grant_id', 'expires_at', 'app_key', 'redirect_uri', 'used_at'],
   },
   {
     what: 'used_codes',
     table: 'used_code',
-    of: ofGrants('grant_id'),
+    column: 'grant_id',
     key: { code_hash: 'bytea' },
-    shown: [...TOKEN_COLUMNS, 'used_at'],
+    shown: ['grant_id', 'expires_at', 'used_at'],
   },
   {
     what: 'refresh_tokens',
     table: 'refresh_token',
-    of: ofGrants('grant_id'),
+    column: 'grant_id',
     key: { token_hash: 'bytea' },
-    shown: [...TOKEN_COLUMNS, 'rotated_at'],
+    shown: ['grant_id', 'expires_at', 'rotated_at'],
   },
   {
     what: 'access_tokens',
     table: 'access_token',
-    of: ofGrants('grant_id'),
+    column: 'grant_id',
     key: { token_hash: 'bytea' },
-    shown: [...TOKEN_COLUMNS, 'scopes'],
+    shown: ['grant_id', 'expires_at', 'scopes'],
   },
   {
     what: 'ended_access_tokens',
     table: 'ended_access_token',
-    of: ofGrants('grant_id'),
+    column: 'grant_id',
     key: { token_hash: 'bytea' },
-    shown: TOKEN_COLUMNS,
+    shown: ['grant_id', 'expires_at'],
   },
   {
     what: 'consent_decisions',
     table: 'consent_decision',
-    of: ofGrants('form_id'),
+    column: 'form_id',
     key: { form_id: 'uuid' },
     shown: ['decision', 'expires_at'],
   },
+] as const
+
+export const OAUTH_OF_PERSON: readonly PersonalRows[] = [
+  ...ROWS_OF_GRANTS.map(({ column, ...rows }) => ({
+    ...rows,
+    of: (person: UserRowKey): Fragment => sql.part`${sql.identifier(column)} in (
+      select grant_id from user_grant where ${ofPerson(person)})`,
+  })),
   {
     what: 'remembered_consents',
     table: 'remembered_consent',
@@ -125,7 +129,7 @@ export const OAUTH_OF_PERSON: readonly PersonalRows[] = [
 
 const grantKey = z.object({ routing_key: z.number(), grant_id: z.string() })
 
-/** Deletes all grants of these users and all grants to these micro-apps, with every code and token that belongs to them. */
+/** Deletes all grants of these users and all grants to these micro-apps, with everything that belongs to them. */
 export async function deleteGrantsOf(db: Db, users: readonly KeyedUser[], appKeys: readonly string[]): Promise<void> {
   for (const shard of db.shards()) await deleteGrantsIn(shard, users, appKeys)
 }
@@ -145,9 +149,9 @@ async function deleteGrantsIn(shard: Db, users: readonly KeyedUser[], appKeys: r
   )
   const keys = grants.map((grant) => grant.routing_key)
   const ids = grants.map((grant) => grant.grant_id)
-  const deleteFrom = (table: Fragment) =>
+  const deleteFrom = (table: string, column: string) =>
     shard.exec(
-      sql`delete from ${table} where (routing_key, grant_id) in
+      sql`delete from ${sql.identifier(table)} where (routing_key, ${sql.identifier(column)}) in
             (select g.key, g.id from unnest(${keys}::int[], ${ids}::uuid[]) as g (key, id))`,
     )
   await shard.exec(
@@ -156,7 +160,6 @@ async function deleteGrantsIn(shard: Db, users: readonly KeyedUser[], appKeys: r
            from unnest(${users.map((user) => user.routing_key)}::int[], ${users.map((user) => user.cid)}::int[],
                        ${users.map((user) => user.user_id)}::text[]) as u (key, cid, id))`,
   )
-  for (const table of ['access_token', 'refresh_token', 'authorization_code', 'used_code', 'user_grant']) {
-    await deleteFrom(sql.identifier(table))
-  }
+  for (const { table, column } of ROWS_OF_GRANTS) await deleteFrom(table, column)
+  await deleteFrom('user_grant', 'grant_id')
 }

@@ -3,14 +3,13 @@ import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { grantableScopes } from '../../platform/lib/scope.ts'
 import type { CallingApp } from '../registry/index.ts'
-import { revokeGrant } from './consent-store.ts'
-import { signInOfGrant } from './grant-store.ts'
+import { revokeGrant, signInOfGrant } from './grant-store.ts'
 import { findRefresh } from './refresh-store.ts'
 import { deleteAccessToken, forgetEndedToken } from './token-store.ts'
 
 /**
- * Revokes an access token alone, or with a refresh token its grant and all of its tokens. Another app's stays, which
- * nobody is told.
+ * Revokes an access token alone, or a refresh token with its grant and all of that one's tokens. Another app's token is left
+ * alone without saying so.
  */
 export async function revokeToken(deps: Deps, app: CallingApp, text: string): Promise<void> {
   const { db, keys, clock } = deps
@@ -36,7 +35,7 @@ export async function revokeToken(deps: Deps, app: CallingApp, text: string): Pr
   })
 }
 
-/** A refresh token of this app that works: what it allows and until when. Undefined for anything else. */
+/** A valid refresh token of this app: what it allows and until when. Undefined for anything else. */
 export async function describeRefreshToken(
   { db, keys, clock }: Deps,
   app: CallingApp,

@@ -24,7 +24,7 @@ const AUTHORIZE_PATH = '/oauth/v2/authorize'
 const CONSENT_PATH = '/oauth/v2/consent'
 const consentForm = z.object({ authorization_request: z.string(), decision: z.string() })
 
-/** A1: the authorization page and its form. Failures are shown as a page to a browser, as the envelope to a program. */
+/** A1: the authorization page and its form. A browser gets failures as a page, a program as the envelope. */
 export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   const { config } = deps
   const cookie = sessionCookie(config)
@@ -68,7 +68,7 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
         return seeOther(reply, `${AUTHORIZE_PATH}?${query}`)
       }
       const { redirectUri, state } = decided.request
-      // Both on consent, `state` alone on refusal (REFERENCE "Endpoints of area A").
+      // On refusal `state` alone (REFERENCE "Endpoints of area A").
       const answer = decided.code === undefined ? { state } : { code: decided.code, state }
       return seeOther(reply, withResponseParameters(redirectUri, answer))
     },

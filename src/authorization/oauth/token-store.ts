@@ -10,9 +10,9 @@ const facts = z.object({
   cid: z.number(),
   user_id: z.string(),
   scopes: z.array(z.string()),
-  /** When a code was exchanged, or a refresh token replaced. */
+  /** When a code was exchanged, or a refresh token rotated. */
   used_at: z.date().nullable(),
-  /** When its grant was revoked. */
+  /** Of the grant. */
   revoked_at: z.date().nullable(),
 })
 
@@ -38,8 +38,8 @@ const tokensWithPrefix = (db: Db, kind: keyof typeof TABLES, routingKey: number,
   )
 
 /**
- * One token by its primary key, for a join: `` join ${joinedAccessToken(…)} `` names it `t`. The `offset 0` of grantByKey
- * would cost A5 a tenth of the database's time. Without it a plan made of up to five tokens may read them all, until
+ * One token by its primary key, for a join as `t`: `` join ${joinedAccessToken(…)} ``. It lacks the `offset 0` of grantByKey,
+ * which would cost A5 a tenth more database time. So a plan made while there are up to five tokens may read them all, until
  * autovacuum has analyzed the table.
  */
 const joinedAccessToken = (routingKey: Fragment, tokenHash: Fragment): Fragment =>
@@ -47,23 +47,23 @@ const joinedAccessToken = (routingKey: Fragment, tokenHash: Fragment): Fragment 
 
 const TokensOfKey = z.object({ routing_key: z.number(), tokens: z.number() })
 
-/** Ended tokens of a grant that are known as such: of older ones it is only known that they do not work. */
-const ENDED_OF_GRANT = 1_000
+/** Ended tokens remembered per grant; older ones are refused as unknown, not as expired. */
+const MAX_ENDED_OF_GRANT = 1_000
 
 /**
- * Keeps the `most` newest access tokens of each grant of these routing keys, and those with the same end as the last of
- * them; the rest moves to ended_access_token. Rows that another process or the purge is deleting are left to it. Returns
- * how many tokens of both kinds each key had before. Planned each time: it is rare, and reads as many rows as the keys have.
+ * Keeps the `max` newest access tokens of each grant of these routing keys, with any that expire in the same second as the
+ * last of them, and moves the others to ended_access_token. Skips rows that another process or the purge is deleting. Returns
+ * how many tokens, live and ended, each key had before. Planned each time: it is rare, and its cost depends on the keys.
  */
-export const endOldestAccessTokens = (db: Db, routingKeys: readonly number[], most: number) =>
+export const endOldestAccessTokens = (db: Db, routingKeys: readonly number[], max: number) =>
   readByShard(
     db,
     routingKeys,
     (key) => key,
-    (shard, own) => (hasShards(shard) ? endOldestInParts : endOldestIn)(shard, own, most),
+    (shard, own) => (hasShards(shard) ? endOldestInParts : endOldestIn)(shard, own, max),
   )
 
-const endOldestIn = (shard: Db, routingKeys: readonly number[], most: number): Promise<z.infer<typeof TokensOfKey>[]> =>
+const endOldestIn = (shard: Db, routingKeys: readonly number[], max: number): Promise<z.infer<typeof TokensOfKey>[]> =>
   shard.listWithCustomPlan(
     TokensOfKey,
     sql`with token as (
@@ -72,8 +72,8 @@ const endOldestIn = (shard: Db, routingKeys: readonly number[], most: number): P
           from access_token where routing_key = any (${routingKeys}::int[])
         ), held as (
           select t.routing_key, t.token_hash
-          from unnest(array(select routing_key from token where ordinal > ${most}),
-                      array(select token_hash from token where ordinal > ${most})) as old (routing_key, token_hash)
+          from unnest(array(select routing_key from token where ordinal > ${max}),
+                      array(select token_hash from token where ordinal > ${max})) as old (routing_key, token_hash)
           join access_token t on t.routing_key = any (${routingKeys}::int[])
             and t.routing_key = old.routing_key and t.token_hash = old.token_hash
           for update of t skip locked
@@ -93,8 +93,8 @@ const endOldestIn = (shard: Db, routingKeys: readonly number[], most: number): P
           from ended_access_token where routing_key = any (${routingKeys}::int[])
         ), forgotten as (
           delete from ended_access_token e
-          using unnest(array(select routing_key from before where ordinal > ${ENDED_OF_GRANT}),
-                       array(select token_hash from before where ordinal > ${ENDED_OF_GRANT})) as old (routing_key, token_hash)
+          using unnest(array(select routing_key from before where ordinal > ${MAX_ENDED_OF_GRANT}),
+                       array(select token_hash from before where ordinal > ${MAX_ENDED_OF_GRANT})) as old (routing_key, token_hash)
           where e.routing_key = any (${routingKeys}::int[])
             and e.routing_key = old.routing_key and e.token_hash = old.token_hash
         )
@@ -102,20 +102,20 @@ const endOldestIn = (shard: Db, routingKeys: readonly number[], most: number): P
         from (select routing_key from token union all select routing_key from before) both_kinds group by routing_key`,
   )
 
-/** In parts they come here and go back: the rest is left to the next time. */
-const HELD_AT_ONCE = 10_000
+/** With shards the keys pass through this process, so one run moves no more than this. */
+const MAX_MOVED = 10_000
 
 const tokenKey = z.object({ routing_key: z.number(), token_hash: z.instanceof(Buffer) })
 const KEY = ({ routing_key, token_hash }: z.output<typeof tokenKey>) => sql.part`
   ${routing_key}::int as routing_key, ${token_hash}::bytea as token_hash`
 
-const beyondNewest = (table: Fragment, routingKeys: readonly number[], most: number): Fragment => sql.part`(
+const beyondNewest = (table: Fragment, routingKeys: readonly number[], max: number): Fragment => sql.part`(
   select routing_key, token_hash from (
     select routing_key, token_hash, rank() over (partition by routing_key, grant_id order by expires_at desc) as ordinal
     from ${table} where routing_key = any (${routingKeys}::int[])) ranked
-  where ordinal > ${most})`
+  where ordinal > ${max})`
 
-const endOldestInParts = (shard: Db, routingKeys: readonly number[], most: number) =>
+const endOldestInParts = (shard: Db, routingKeys: readonly number[], max: number) =>
   shard.tx(async (tx) => {
     const [before, held] = await Promise.all([
       tx.listWithCustomPlan(
@@ -127,14 +127,14 @@ const endOldestInParts = (shard: Db, routingKeys: readonly number[], most: numbe
       ),
       tx.listWithCustomPlan(
         tokenKey,
-        sql`select t.routing_key, t.token_hash from ${beyondNewest(sql.part`access_token`, routingKeys, most)} old
+        sql`select t.routing_key, t.token_hash from ${beyondNewest(sql.part`access_token`, routingKeys, max)} old
             join access_token t on t.routing_key = old.routing_key and t.token_hash = old.token_hash
-            limit ${HELD_AT_ONCE} for update of t skip locked`,
+            limit ${MAX_MOVED} for update of t skip locked`,
       ),
     ])
     await tx.exec(
       sql`delete from ended_access_token e
-          using ${beyondNewest(sql.part`ended_access_token`, routingKeys, ENDED_OF_GRANT)} old
+          using ${beyondNewest(sql.part`ended_access_token`, routingKeys, MAX_ENDED_OF_GRANT)} old
           where e.routing_key = old.routing_key and e.token_hash = old.token_hash`,
     )
     if (held.length === 0) return before
@@ -154,13 +154,16 @@ const endOldestInParts = (shard: Db, routingKeys: readonly number[], most: numbe
     return before
   })
 
-interface EndedToken {
+interface TokenKey {
   readonly routingKey: number
   readonly hash: Buffer
 }
+interface TokenOfApp extends TokenKey {
+  readonly appKey: string
+}
 
-/** Whether a token that is in no other table was ended so, and a refresh gives another: its grant has not been revoked. */
-const wasEndedEarly = async (db: Db, { routingKey, hash }: EndedToken): Promise<boolean> => {
+/** Whether a token was ended early while its grant is still live, so that a refresh gets another. */
+const wasEndedEarly = async (db: Db, { routingKey, hash }: TokenKey): Promise<boolean> => {
   const found = await db.of(routingKey).maybe(
     z.object({ grant_id: z.string() }),
     sql`select e.grant_id from ended_access_token e
@@ -171,8 +174,8 @@ const wasEndedEarly = async (db: Db, { routingKey, hash }: EndedToken): Promise<
   return found !== undefined
 }
 
-/** Once its app has revoked it too, the token is an unknown one. */
-export const forgetEndedToken = (db: Db, { routingKey, hash, appKey }: EndedToken & { readonly appKey: string }) =>
+/** For revocation by its app: the token is an unknown one from then on. */
+export const forgetEndedToken = (db: Db, { routingKey, hash, appKey }: TokenOfApp) =>
   db.of(routingKey).exec(
     sql`delete from ended_access_token e using user_grant g
         where e.routing_key = ${routingKey} and e.token_hash = ${hash}
@@ -181,11 +184,11 @@ export const forgetEndedToken = (db: Db, { routingKey, hash, appKey }: EndedToke
 
 const ofApp = z.object({ token_hash: z.instanceof(Buffer), app_key: z.string() })
 
-/** Whose tokens these are, as long as they are kept: also of those that have expired or were ended early. */
-const appsOf = (db: Db, tokens: readonly EndedToken[]): Promise<z.output<typeof ofApp>[]> =>
+/** The apps of these tokens, including expired and ended ones whose rows still exist. */
+const appsOf = (db: Db, tokens: readonly TokenKey[]): Promise<z.output<typeof ofApp>[]> =>
   readByShard(db, tokens, ({ routingKey }) => routingKey, appsOfShard)
 
-const appsOfShard = (shard: Db, tokens: readonly EndedToken[]): Promise<z.output<typeof ofApp>[]> =>
+const appsOfShard = (shard: Db, tokens: readonly TokenKey[]): Promise<z.output<typeof ofApp>[]> =>
   shard.listWithCustomPlan(
     ofApp,
     sql`select t.token_hash, g.app_key
@@ -197,21 +200,15 @@ const appsOfShard = (shard: Db, tokens: readonly EndedToken[]): Promise<z.output
         cross join ${grantByKey(sql.part`asked.routing_key`, sql.part`t.grant_id`)} g`,
   )
 
-/** What other rooms need of tokens that were issued. */
+/** What other rooms need to know about issued tokens. */
 export const ACCESS_TOKENS = { joined: joinedAccessToken, wasEndedEarly, appsOf, withPrefix: tokensWithPrefix }
 
-interface TokenToDelete {
-  readonly routingKey: number
-  readonly hash: Buffer
-  readonly appKey: string
-}
-
 const TOKEN = joinedAccessToken(sql.part`asked.routing_key`, sql.part`asked.token_hash`)
-const ASKED = (one: TokenToDelete) => sql.part`
-  ${one.routingKey}::int as routing_key, ${one.hash}::bytea as token_hash, ${one.appKey}::text as app_key`
+const ASKED = ({ routingKey, hash, appKey }: TokenOfApp) => sql.part`
+  ${routingKey}::int as routing_key, ${hash}::bytea as token_hash, ${appKey}::text as app_key`
 const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`t.grant_id`)
 
-const deletions: Batched<TokenToDelete, unknown> = {
+const deletions: Batched<TokenOfApp, unknown> = {
   row: z.unknown(),
   key: ({ hash }) => hash.toString('latin1'),
   duplicates: 'serialize',
@@ -228,5 +225,5 @@ const deletions: Batched<TokenToDelete, unknown> = {
         returning f.ordinal`,
 }
 
-export const deleteAccessToken = async (db: Db, token: TokenToDelete): Promise<boolean> =>
+export const deleteAccessToken = async (db: Db, token: TokenOfApp): Promise<boolean> =>
   (await db.of(token.routingKey).batch(deletions, token)).length > 0

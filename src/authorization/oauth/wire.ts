@@ -13,15 +13,18 @@ import type { SignInBehindGrant } from './grant-store.ts'
 
 const LONGEST_URL = 8 * 1024
 
-/** Query parameters of one request, each given at most once. */
+/** The query parameters of a request, each given at most once. */
 export type Parameters = ReadonlyMap<string, string>
 
-/** The parameters of a request URL (always the query string: REFERENCE "Endpoints of area A"). Refuses what is too long, came twice or cannot be decoded. */
+/**
+ * The parameters of a request URL, always in the query string (REFERENCE "Endpoints of area A"). Refuses a URL that is too
+ * long, and a parameter that is repeated or cannot be decoded.
+ */
 export function readParameters(url: string): Parameters {
   if (url.length > LONGEST_URL) throw oauthFailure('url_too_long')
   const { values, repeated, undecodable } = parseQuery(queryOf(url))
   for (const name of undecodable) throw oauthFailure('parameter_undecodable', { value: name })
-  // PostgreSQL has no way to hold it, and no parameter has a use for it.
+  // PostgreSQL cannot store NUL, and no parameter needs it.
   const withNul = url.includes('%00') && [...values].find((pair) => pair.some((text) => text.includes('\0')))
   if (withNul) throw oauthFailure('parameter_undecodable', { value: withNul[0] })
   for (const name of repeated) throw oauthFailure('parameter_repeated', { value: name })
@@ -50,24 +53,24 @@ export const tokenSetShape = z.object({
 })
 export type TokenSet = Readonly<z.output<typeof tokenSetShape>>
 
-/** Whom tokens are issued to, and who that is in the audit log. Beside Deps, not in a copy of them: every request has one. */
+/** The app that tokens are issued to. Passed beside Deps: copying those for every request would cost more. */
 export interface TokenCaller {
   readonly app: CallingApp
   /** For the audit log; its `address` is the caller's (TRUST_PROXY). */
   readonly actor: Actor
-  /** It has only said that it is this app. */
+  /** Not authenticated: the caller only claims to be this app. */
   readonly isPublic?: boolean
 }
 
-/** What an exchange or a refresh has issued. */
+/** The result of an exchange or a refresh. */
 export interface IssuedTokens {
   readonly accessToken: OpaqueToken
   readonly refreshToken: OpaqueToken
-  /** Scopes of the access token; names of both dialects (src/platform/lib/scope.ts). */
+  /** Of the access token, by the names of both dialects (src/platform/lib/scope.ts). */
   readonly scopes: readonly string[]
   readonly grantId: string
   readonly issuedAt: Date
-  /** Where the exchange was asked for it. */
+  /** If the exchange was asked for it. */
   readonly signIn?: SignInBehindGrant | undefined
 }
 
@@ -79,7 +82,7 @@ export const tokenSet = ({ accessToken, refreshToken, scopes, issuedAt }: Issued
   token_type: 'bearer',
 })
 
-/** A query has text alone. */
+/** Text in a query, a number in JSON. */
 const cidInQuery = z
   .union(
     [
@@ -93,7 +96,7 @@ const cidInQuery = z
   )
   .pipe(userKey.shape.cid)
 
-/** The grants of one user, by both halves of the key, or to one micro-app; and which page of them. */
+/** Grants of one user, by both halves of the key, or of one micro-app; and which page of them. */
 export const grantFilter = z
   .strictObject({
     cid: cidInQuery.optional(),

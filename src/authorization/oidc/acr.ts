@@ -4,19 +4,19 @@ import type { Deps } from '../../platform/deps.ts'
 import { FACTORS, type SignedIn } from '../account/index.ts'
 
 /**
- * What an id_token says of how somebody signed in, where the request asks (`acr_values`): names of OpenID PAPE and of
- * the OpenID Connect Extended Authentication Profile.
+ * The authentication context of a sign-in, which an id_token reports if the request asks for it (`acr_values`). The values
+ * are from OpenID PAPE and the OpenID Connect Extended Authentication Profile.
  */
 
-/** A password alone, about whose strength we promise nothing, so no level of ISO/IEC 29115 (OIDC Core §2). */
+/** A password alone. We promise nothing about its strength, so it meets no level of ISO/IEC 29115 (OIDC Core §2). */
 const PASSWORD_ACR = '0'
 /** Two different factors. */
 const MULTI_FACTOR_ACR = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
 
-/** A passkey, which no other site can get hold of. */
+/** A passkey, which no other site can phish. */
 const PHISHING_RESISTANT_ACR = 'phr'
 
-/** What can be asked for here, the strongest last. */
+/** The supported values, strongest last. */
 export const acrValuesOf = (config: Config): readonly string[] =>
   config.UPSTREAM_ISSUER === undefined
     ? [
@@ -24,16 +24,19 @@ export const acrValuesOf = (config: Config): readonly string[] =>
         ...(config.SECOND_FACTOR !== 'off' || hasPasskeys(config) ? [MULTI_FACTOR_ACR] : []),
         ...(hasPasskeys(config) ? [PHISHING_RESISTANT_ACR] : []),
       ]
-    : [] // the provider's values are its own
+    : [] // the provider defines its own values
 
-/** What a sign-in satisfies, the strongest first. */
+/** The values that a sign-in satisfies, strongest first. */
 const satisfiedBy = ({ amr }: SignedIn): readonly string[] => [
   ...(amr.includes('pop') ? [PHISHING_RESISTANT_ACR] : []),
   ...(amr.includes('mfa') ? [MULTI_FACTOR_ACR] : []),
   PASSWORD_ACR,
 ]
 
-/** The first value of the request that is true of this sign-in; otherwise what is true of it. Null where a provider has not said. */
+/**
+ * The first requested value that the sign-in satisfies, else the strongest one it does. Null if a provider did not report
+ * any.
+ */
 export function acrOf(session: SignedIn, asked: readonly string[]): string | null {
   if (session.fromUpstream) return session.acr
   const satisfied = satisfiedBy(session)
@@ -41,11 +44,11 @@ export function acrOf(session: SignedIn, asked: readonly string[]): string | nul
 }
 
 /**
- * Whether the person could satisfy the request by signing in again, which this session does not: it is a wish
- * (OIDC Core §3.1.2.1), so nobody is asked who has no such factor.
+ * Whether the session does not satisfy the request, but signing in again could. acr_values is voluntary (OIDC Core §3.1.2.1),
+ * so somebody without such a factor is not asked to sign in again.
  */
-export async function couldProveMore(deps: Deps, session: SignedIn, asked: readonly string[]): Promise<boolean> {
-  // What a provider can, it knows: it is asked once.
+export async function couldStepUp(deps: Deps, session: SignedIn, asked: readonly string[]): Promise<boolean> {
+  // Only the provider knows what it can do, so it is asked once.
   if (deps.config.UPSTREAM_ISSUER) return asked.length > 0 && !(session.acr !== null && asked.includes(session.acr))
   const offered = acrValuesOf(deps.config)
   const known = asked.filter((value) => offered.includes(value))

@@ -30,7 +30,7 @@ const CLIENT = {
 }
 const CONFIDENTIAL = { ...PARAMETERS, ...CLIENT, ...failuresOf(OIDC_FAILURES, ['client_is_public']) }
 
-/** What is wrong with a request itself: sent to the redirect_uri, or authorizationResponse where the request was pushed. */
+/** Mistakes in the request itself: sent to the redirect_uri, or as the response if the request was pushed. */
 const REQUEST = {
   ...failuresOf(OAUTH_FAILURES, ['app_not_approved', 'response_type_unsupported', 'scope_unknown', 'scope_not_held']),
   ...failuresOf(OAUTH_FAILURES, ['code_challenge_method_unsupported', 'code_challenge_malformed']),
@@ -42,7 +42,7 @@ const CLIENT_OF_REQUEST = {
   ...failuresOf(OAUTH_FAILURES, ['redirect_uri_not_loopback']),
 }
 
-/** Before it is known who asks and where the answer goes. */
+/** Failures before the client and its redirect_uri are known. */
 const AUTHORIZE = {
   ...PARAMETERS,
   ...failuresOf(OAUTH_FAILURES, ['too_many_requests', 'app_in_development']),
@@ -67,7 +67,7 @@ const LOGOUT = {
   ]),
 }
 
-/** What is wrong with a grant. Failures without a `standard` column cannot occur here. */
+/** Failures of a code or refresh token. Those without a `standard` column cannot occur here. */
 const GRANT = {
   ...Object.fromEntries(
     Object.entries(failuresIn(OAUTH_FAILURES, [OAUTH_CHECKS.A2, OAUTH_CHECKS.A3], 8)).filter(([, row]) => row.standard),
@@ -97,7 +97,7 @@ const authorizationResponse = z.object({
   error_description: z.string().optional(),
 })
 const signedOut = z.object({ state: z.string().optional() })
-/** The name of a pushed request stands for all other parameters but client_id. */
+/** A request_uri replaces all other parameters except client_id. */
 const authorizeQuery = messages.authorizeQuery.extend({ request_uri: z.string().optional() })
 const document = z.looseObject({ issuer: z.string(), authorization_endpoint: z.string(), token_endpoint: z.string() })
 

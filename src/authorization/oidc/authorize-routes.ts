@@ -30,21 +30,21 @@ import { sendStandardErrorPage } from './error-routes.ts'
 import { oidcFailure } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
 import { nextAuthorizationStep, withSignIn } from './next-step.ts'
-import { isPushed, newBrowserMark, openRequest, pushedRequestOf, useUpRequest } from './pushed-request.ts'
+import { closeRequest, isPushed, newBrowserMark, openRequest, pushedRequestOf } from './pushed-request.ts'
 import { formOf, parseForm, REQUEST_URI_LIFETIME_S } from './wire.ts'
 
 const AUTHORIZE = '/oauth2/authorize'
 const CONSENT = '/oauth2/consent'
 const LONGEST_URL = 8 * 1024
 const FORM_LIMIT = 64 * 1024
-/** In the signed field of a consent form: the pushed request that it belongs to. */
+/** Parameter in the signed field of a consent form: the pushed request that it belongs to. */
 const PUSHED = 'pushed'
 
 /** The authorization endpoint and the consent form (OIDC Core §3.1.2, RFC 9126 §4). */
 export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: OidcDeps }): Promise<void> {
   const { config } = deps
   const cookie = sessionCookie(config)
-  // A pushed request belongs to the browser that opens it: it may come back (Back, a reload), others may not.
+  // A pushed request belongs to the browser that opens it first, which may open it again (Back, a reload).
   const browserCookie = ownCookie(config.PUBLIC_URL, {
     name: 'gatehouse_browser',
     path: AUTHORIZE,
@@ -64,16 +64,16 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
   app.get('/authorize', { config: { answersHead: false } }, async (request, reply) => {
     const query = readQuery(request)
     const signed = continuationIn(query)
-    if (signed !== undefined) return goOn(request, reply, verifyContinuation(deps, 'authorize', signed))
+    if (signed !== undefined) return proceed(request, reply, verifyContinuation(deps, 'authorize', signed))
     if (isPushed(query)) {
       const mark = browserCookie.read(request) ?? newBrowserMark()
       browserCookie.set(reply, mark)
-      return sendOn(reply, { signedInSince: null, ...(await openRequest(deps, query, mark)) })
+      return redirectToSelf(reply, { signedInSince: null, ...(await openRequest(deps, query, mark)) })
     }
-    return goOn(request, reply, { query: queryOf(request.raw.url ?? ''), signedInSince: null, pushed: null })
+    return proceed(request, reply, { query: queryOf(request.raw.url ?? ''), signedInSince: null, pushed: null })
   })
 
-  // A form of another site comes without our cookie. Nothing of it is decided here: the browser asks again by GET.
+  // A form posted from another site lacks our cookie, so the browser is redirected to ask again by GET.
   app.post('/authorize', async (request, reply) => {
     const form = formOf(request.body)
     if (isPushed(form)) {
@@ -81,15 +81,15 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
       return seeOther(reply, `${AUTHORIZE}?${query}`)
     }
     const { query } = await checkStandardRequest(deps, form)
-    return sendOn(reply, { query, signedInSince: null, pushed: null })
+    return redirectToSelf(reply, { query, signedInSince: null, pushed: null })
   })
 
-  const sendOn = (reply: FastifyReply, continuation: Continuation) => {
+  const redirectToSelf = (reply: FastifyReply, continuation: Continuation) => {
     const signed = signContinuation(deps, 'authorize', continuation)
     return seeOther(reply, `${AUTHORIZE}?continue=${signed}`)
   }
 
-  async function goOn(request: FastifyRequest, reply: FastifyReply, continuation: Continuation) {
+  async function proceed(request: FastifyRequest, reply: FastifyReply, continuation: Continuation) {
     const authorization = await checkStandardRequest(deps, parseQuery(continuation.query))
     noteForLog(request, { appKey: authorization.app.app_key, isAppUnauthenticated: true })
     const session = await findSession(deps, cookie.read(request))
@@ -97,7 +97,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     const next = await nextAuthorizationStep(deps, authorization, session, signedInSince)
     if (next.step === 'sign-in') return sendToSignIn(reply, authorization, pushed)
     if (next.step === 'answer') {
-      await useUpRequest(deps, pushed)
+      await closeRequest(deps, pushed)
       return sendResponse(request, reply, codeResponse(deps, authorization.target, next.code))
     }
     const { scopes, query } = authorization
@@ -110,21 +110,21 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     return sendPage(request, reply, 'oauth/consent', data, { leadsOutside: true })
   }
 
-  function sendToSignIn(reply: FastifyReply, asked: StandardRequest, pushed: string | null) {
-    const { query, loginHint, uiLocales, prompt, maxAge, acrValues } = asked
-    const anew = prompt.filter((value) => value === 'login' || value === 'select_account').join(' ')
-    // Only a provider is told: a sign-in here is one anew.
-    const wishes = config.UPSTREAM_ISSUER && {
-      prompt: anew,
+  function sendToSignIn(reply: FastifyReply, authorization: StandardRequest, pushed: string | null) {
+    const { app: client, query, loginHint, uiLocales, prompt, maxAge, acrValues } = authorization
+    const freshSignIn = prompt.filter((value) => value === 'login' || value === 'select_account').join(' ')
+    // Only for a provider: a sign-in at our own page is always a fresh one.
+    const forProvider = config.UPSTREAM_ISSUER && {
+      prompt: freshSignIn,
       max_age: maxAge?.toString(),
       acr_values: acrValues?.join(' '),
     }
-    const told = Object.entries(wishes || {}).filter((entry): entry is [string, string] => Boolean(entry[1]))
+    const sent = Object.entries(forProvider || {}).filter((entry): entry is [string, string] => Boolean(entry[1]))
     const signed = signContinuation(deps, 'authorize', { query, signedInSince: deps.clock.now(), pushed })
-    const signIn = signInFor(deps, asked.app, `${AUTHORIZE}?continue=${signed}`, {
+    const signIn = signInFor(deps, client, `${AUTHORIZE}?continue=${signed}`, {
       ...(loginHint === undefined ? {} : { login_hint: loginHint }),
       ...(uiLocales === undefined ? {} : { ui_locales: uiLocales }),
-      ...Object.fromEntries(told),
+      ...Object.fromEntries(sent),
     })
     return seeOther(reply, signIn)
   }
@@ -147,26 +147,26 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     if ('askAgain' in decided) {
       const { parameters, shownAt } = decided.askAgain
       const pushed = parameters.get(PUSHED) ?? null
-      return sendOn(reply, { query: withConsent(parameters), signedInSince: shownAt, pushed })
+      return redirectToSelf(reply, { query: withPromptConsent(parameters), signedInSince: shownAt, pushed })
     }
-    await useUpRequest(deps, decided.parameters.get(PUSHED))
+    await closeRequest(deps, decided.parameters.get(PUSHED))
     const { target } = decided.request
     if (decided.code === undefined) throw new RedirectedFailure(oidcFailure('user_refused'), target)
     return sendResponse(request, reply, codeResponse(deps, target, decided.code))
   })
 }
 
-/** What a person decides, or an app asks for by `prompt=none`: no mistake of the app. */
-const NO_MISTAKES = ['login_required', 'consent_required', 'user_refused']
+/** Decisions of the person, or expected answers to `prompt=none`: not mistakes of the app. */
+const NOT_MISTAKES = ['login_required', 'consent_required', 'user_refused']
 
-/** A mistake that is answered by way of the browser is a refused request of this app like others. */
+/** A mistake that is reported through the browser is recorded as a refused request of the app, like others. */
 function noteRedirected({ failure, target }: RedirectedFailure, request: FastifyRequest): void {
   noteForLog(request, { appKey: target.appKey, isAppUnauthenticated: true })
-  if (NO_MISTAKES.includes(failure.failure)) noteForLog(request, { detail: failure.failure })
+  if (NOT_MISTAKES.includes(failure.failure)) noteForLog(request, { detail: failure.failure })
   else noteFailure(contractAnswer(failure), request)
 }
 
-/** Nobody knows who asks by a request that is too long: it gets a page. */
+/** A request that is too long is not read, so its client is unknown and it gets an error page. */
 function readQuery({ raw }: FastifyRequest): Query {
   const url = raw.url ?? ''
   if (url.length > LONGEST_URL) throw oidcFailure('request_too_long')
@@ -178,15 +178,15 @@ interface ShownForm {
   readonly parameters: Parameters
 }
 
-/** Whether a form that was left open wants a more recent sign-in than the one before it. */
+/** Whether a form was left open so long that the sign-in before it no longer satisfies the request. */
 function isSignInTooOld({ clock }: OidcDeps, { shownAt, parameters }: ShownForm): boolean {
   const prompt = parameters.get('prompt') ?? ''
   const wantsRecent = parameters.has('max_age') || /\b(login|select_account)\b/.test(prompt)
   return wantsRecent && addSeconds(shownAt, SIGN_IN_COUNTS_S) < clock.now()
 }
 
-/** The request of a form, so that the person is asked again even if the app is known by now. */
-function withConsent(parameters: Parameters): string {
+/** The request of a form, with `prompt=consent`: the person is asked again even if consent is remembered by now. */
+function withPromptConsent(parameters: Parameters): string {
   const query = new URLSearchParams([...parameters].filter(([name]) => name !== PUSHED))
   const prompt = new Set([...(query.get('prompt') ?? '').split(' '), 'consent'])
   query.set('prompt', [...prompt].join(' ').trim())

@@ -13,13 +13,13 @@ import {
   withResponseParameters,
 } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
-import { oidcFailure } from './failures.ts'
+import { malformed, oidcFailure } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
 import { authorizeQuery, namesOf } from './messages.ts'
 import { isRedirectUri } from './redirect-uri.ts'
-import { readKnown } from './wire.ts'
+import { readKnown, refuseTooLong } from './wire.ts'
 
-/** Where an answer goes: known once the client and its redirect_uri are. */
+/** Where the response goes: known once the client and its redirect_uri are. */
 export interface ResponseTarget {
   readonly appKey: string
   readonly redirectUri: string
@@ -27,24 +27,24 @@ export interface ResponseTarget {
   readonly state: string | undefined
 }
 
-/** A standard authorization request, as a client may make it. */
+/** A valid authorization request of the standard dialect. */
 export interface StandardRequest extends AuthorizationRequest {
   readonly target: ResponseTarget
   readonly nonce: string | null
-  /** How the person should have signed in, the most wanted first; null where the id_token need not say. */
+  /** In order of preference; null if the request does not ask for `acr`. */
   readonly acrValues: readonly string[] | null
   readonly prompt: readonly string[]
-  /** Seconds since the person last proved who they are, at most. */
+  /** The greatest time since the person last authenticated, seconds. */
   readonly maxAge: number | undefined
   readonly loginHint: string | undefined
   readonly uiLocales: string | undefined
-  /** Who has to be signed in: the `sub` of the id_token_hint. */
+  /** Who must be signed in: the `sub` of the id_token_hint. */
   readonly expectedSub: string | undefined
-  /** The parameters that were understood, to be checked again after sign-in or consent. */
+  /** The known parameters, to be validated again after sign-in or consent. */
   readonly query: string
 }
 
-/** The request is refused by way of the browser, at the client's redirect_uri. */
+/** A refusal that is reported at the client's redirect_uri, through the browser. */
 export class RedirectedFailure extends Refusal {
   override readonly name = 'RedirectedFailure'
   readonly failure: NamedFailure
@@ -57,27 +57,27 @@ export class RedirectedFailure extends Refusal {
   }
 }
 
-const CLIENT = ['client_id', 'redirect_uri']
+const CLIENT_PARAMETERS = ['client_id', 'redirect_uri']
 const AUTHORIZE_PARAMETERS = namesOf(authorizeQuery)
-/** Named only to be refused. */
-const REFUSED = ['request', 'request_uri', 'registration']
+/** Known only to be refused. */
+const UNSUPPORTED = ['request', 'request_uri', 'registration']
 
-/** In bytes; what is not named here has few values, or is registered. */
+/** In bytes. Other parameters have few values or are registered. */
 const LONGEST = { state: 1_024, nonce: 512, id_token_hint: 4_096, scope: 1_024, prompt: 128 } as const
-/** Over-long they are ignored: the request does not depend on them. */
-const LONGEST_WISH = { login_hint: 512, ui_locales: 256, acr_values: 512 } as const
-const PROMPTS = ['none', 'login', 'consent', 'select_account']
+/** In bytes. These are ignored if too long: the request does not depend on them. */
+const LONGEST_HINT = { login_hint: 512, ui_locales: 256, acr_values: 512 } as const
+export const PROMPTS = ['none', 'login', 'consent', 'select_account']
 
 /**
- * Who asks and where the answer goes comes first: until both are known nothing is redirected (RFC 6749 §4.1.2.1). All
- * else is refused at the redirect_uri, as a RedirectedFailure.
+ * The client and its redirect_uri are checked first: until both are known, nothing is redirected (RFC 6749 §4.1.2.1).
+ * Everything else is refused with a RedirectedFailure.
  */
 export async function checkStandardRequest(deps: OidcDeps, query: Query): Promise<StandardRequest> {
-  const app = await findClient(deps, readKnown(query, CLIENT))
-  const redirectUri = checkRedirect(app, readKnown(query, CLIENT))
-  const target = targetOf(app, redirectUri, query)
+  const parameters = readKnown(query, CLIENT_PARAMETERS)
+  const app = await findClient(deps, parameters)
+  const target = targetOf(app, checkRedirect(app, parameters), query)
   try {
-    return await checkRest(deps, app, target, query)
+    return await checkParameters(deps, app, target, query)
   } catch (error) {
     throw error instanceof NamedFailure ? new RedirectedFailure(error, target) : error
   }
@@ -98,7 +98,7 @@ function checkRedirect(app: MicroApp, parameters: Parameters): string {
   return redirectUri
 }
 
-/** Read leniently, so that a request which is refused is answered where the client expects it. */
+/** Read leniently, so that a refused request is answered in the way that the client expects. */
 function targetOf({ app_key: appKey }: MicroApp, redirectUri: string, { values, repeated }: Query): ResponseTarget {
   const state = values.get('state')
   const usable = state && !repeated.includes('state') && Buffer.byteLength(state) <= LONGEST.state ? state : undefined
@@ -110,25 +110,22 @@ function targetOf({ app_key: appKey }: MicroApp, redirectUri: string, { values, 
   }
 }
 
-async function checkRest(
+async function checkParameters(
   deps: OidcDeps,
   app: MicroApp,
   target: ResponseTarget,
   query: Query,
 ): Promise<StandardRequest> {
   if (app.status !== 'approved') throw oauthFailure('app_not_approved', { detail: app.status })
-  const refused = readKnown(query, REFUSED)
-  if (refused.has('request')) throw oidcFailure('request_object')
-  if (refused.has('request_uri')) throw oidcFailure('request_uri_foreign')
-  if (refused.has('registration')) throw oidcFailure('registration')
+  const unsupported = readKnown(query, UNSUPPORTED)
+  if (unsupported.has('request')) throw oidcFailure('request_object')
+  if (unsupported.has('request_uri')) throw oidcFailure('request_uri_foreign')
+  if (unsupported.has('registration')) throw oidcFailure('registration')
   const parameters = new Map(readKnown(query, AUTHORIZE_PARAMETERS))
-  for (const [name, longest] of Object.entries(LONGEST_WISH)) {
+  for (const [name, longest] of Object.entries(LONGEST_HINT)) {
     if (Buffer.byteLength(parameters.get(name) ?? '') > longest) parameters.delete(name)
   }
-  for (const [name, longest] of Object.entries(LONGEST)) {
-    if (Buffer.byteLength(parameters.get(name) ?? '') > longest)
-      throw oidcFailure('parameter_malformed', { value: name, detail: name })
-  }
+  refuseTooLong(parameters, LONGEST)
   checkResponse(parameters)
   const hinted = parameters.get('id_token_hint')
   const nonce = parameters.get('nonce') ?? null
@@ -157,11 +154,10 @@ function checkResponse(parameters: Parameters): void {
   const type = required(parameters, 'response_type')
   if (type !== 'code') throw oauthFailure('response_type_unsupported', { value: type })
   const mode = parameters.get('response_mode') ?? 'query'
-  if (mode !== 'query' && mode !== 'form_post')
-    throw oidcFailure('parameter_malformed', { value: 'response_mode', detail: 'response_mode' })
+  if (mode !== 'query' && mode !== 'form_post') throw malformed('response_mode')
 }
 
-/** Scopes that nobody knows are ignored (OIDC Core §3.1.2.1): libraries ask for `email` unasked. */
+/** Unknown scopes are ignored (OIDC Core §3.1.2.1): libraries ask for `email` by default. */
 function checkScopes(app: MicroApp, parameters: Parameters): string[] {
   const asked = new Set((parameters.get('scope') ?? '').split(' '))
   const known = [...asked].filter((scope) => Object.hasOwn(STANDARD_SCOPES, scope) || isScope(scope))
@@ -189,25 +185,25 @@ function checkPrompt(parameters: Parameters): readonly string[] {
 function checkMaxAge(parameters: Parameters): number | undefined {
   const text = parameters.get('max_age')
   if (text === undefined) return undefined
-  if (!/^\d{1,9}$/.test(text)) throw oidcFailure('parameter_malformed', { value: 'max_age', detail: 'max_age' })
+  if (!/^\d{1,9}$/.test(text)) throw malformed('max_age')
   return Number(text)
 }
 
 async function checkHint(deps: OidcDeps, text: string): Promise<string> {
   const hint = await readHint(deps, text)
-  if (!hint) throw oidcFailure('parameter_malformed', { value: 'id_token_hint', detail: 'id_token_hint' })
+  if (!hint) throw malformed('id_token_hint')
   return hint.sub
 }
 
-/** What goes back to the client by way of the browser. */
+/** What goes back to the client through the browser. */
 export type AuthorizationResponse =
   | { readonly mode: 'query'; readonly url: string }
   | { readonly mode: 'form_post'; readonly url: string; readonly fields: Readonly<Record<string, string>> }
 
-/** With `state`, and with `iss` (RFC 9207) against responses of another server. */
-function responseAt({ config }: Deps, target: ResponseTarget, content: Readonly<Record<string, string>>) {
+/** Adds `state`, and `iss` (RFC 9207) so that the client does not take another server's response for ours. */
+function responseAt({ config }: Deps, target: ResponseTarget, own: Readonly<Record<string, string>>) {
   const { redirectUri, responseMode, state } = target
-  const fields = { ...content, ...(state === undefined ? {} : { state }), iss: config.PUBLIC_URL }
+  const fields = { ...own, ...(state === undefined ? {} : { state }), iss: config.PUBLIC_URL }
   return responseMode === 'form_post'
     ? ({ mode: 'form_post', url: redirectUri, fields } as const)
     : ({ mode: 'query', url: withResponseParameters(redirectUri, fields) } as const)

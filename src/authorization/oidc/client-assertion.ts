@@ -8,13 +8,13 @@ import { oauthFailure, type Parameters } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
 import type { ClientKeys } from './client-keys.ts'
 import { oidcFailure } from './failures.ts'
-import { useAssertion } from './one-time-store.ts'
+import { recordAssertion } from './one-time-store.ts'
 
 export const ASSERTION_ALGS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 
 const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const LONGEST = 8_192
-/** How far in the future an assertion may end, seconds: so long each is remembered. */
+/** How far in the future an assertion may expire, seconds: each is remembered until then. */
 const LONGEST_LIFE_S = 600
 const CLOCK_TOLERANCE_S = 30
 
@@ -30,15 +30,15 @@ export interface ClientDeps extends Deps {
 }
 
 /**
- * The app whose key signed the assertion (RFC 7523 §3, OIDC Core §9 private_key_jwt); it is meant for us, ends soon and
- * works once.
+ * Authenticates an app by private_key_jwt (RFC 7523 §3, OIDC Core §9). The assertion must be for this server, expire soon and
+ * be used only once.
  */
 export async function verifyAssertion(deps: ClientDeps, parameters: Parameters): Promise<MicroApp> {
   const text = parameters.get('client_assertion') ?? ''
   if (parameters.get('client_assertion_type') !== TYPE || text.length > LONGEST) {
     throw oidcFailure('client_authentication_unsupported')
   }
-  const { issuer, kid } = claimed(text)
+  const { issuer, kid } = decodeUnverified(text)
   const app = await findMicroAppForAuthentication(deps, issuer)
   if (!app) throw oauthFailure('credentials_wrong')
   if (!app.token_auth_methods.includes('private_key_jwt')) {
@@ -48,31 +48,30 @@ export async function verifyAssertion(deps: ClientDeps, parameters: Parameters):
   if (clientId !== undefined && clientId !== app.app_key) throw oidcFailure('client_id_differs')
   const { keys, problem } = await keysOf(deps, app, kid)
   const { exp, jti } = await verify(deps, app, keys, text).catch((error: unknown) => {
-    throw isUnverifiable(error) ? oidcFailure(whyUnverifiable(error), problem ? { detail: problem } : {}) : error
+    throw isVerificationError(error) ? oidcFailure(failureOf(error), problem ? { detail: problem } : {}) : error
   })
-  // As a number: programs that count in microseconds send more than a date can hold.
+  // Compared as numbers: a client that sends microseconds exceeds what a Date can hold.
   if (exp * 1000 > addSeconds(deps.clock.now(), LONGEST_LIFE_S).getTime()) throw oidcFailure('assertion_out_of_time')
   const endsAt = fromEpochSeconds(exp)
-  // Kept under every key: another process may make values with another one while SECRET_KEY is rotated.
+  // Stored under every key: another process may hash with another one while SECRET_KEY is being rotated.
   for (const key of everyKey(deps.keys)) {
     const hash = hmacSha256(key.storage, `assertion\n${app.app_key}\n${jti}`)
-    const isFirst = await useAssertion(deps.db, hash, addSeconds(endsAt, CLOCK_TOLERANCE_S))
+    const isFirst = await recordAssertion(deps.db, hash, addSeconds(endsAt, CLOCK_TOLERANCE_S))
     if (!isFirst) throw oidcFailure('assertion_used')
   }
   return app
 }
 
-/** Reads the keys that the app publishes, where it does: no transaction has to wait for its server then. */
-export async function readKeysAhead(deps: ClientDeps, parameters: Parameters): Promise<void> {
+/** Fetches the app's published keys in advance, so that no transaction has to wait for its server. */
+export async function prefetchKeys(deps: ClientDeps, parameters: Parameters): Promise<void> {
   const text = parameters.get('client_assertion')
   if (text === undefined || text.length > LONGEST) return
-  const { issuer, kid } = claimed(text)
+  const { issuer, kid } = decodeUnverified(text)
   const app = await findMicroAppForAuthentication(deps, issuer)
   if (app) await keysOf(deps, app, kid)
 }
 
-/** What the assertion says of itself, not yet verified. */
-function claimed(text: string): { issuer: string; kid: string | undefined } {
+function decodeUnverified(text: string): { issuer: string; kid: string | undefined } {
   try {
     return { issuer: decodeJwt(text).iss ?? '', kid: decodeProtectedHeader(text).kid }
   } catch (error) {
@@ -100,8 +99,8 @@ async function verify({ config, clock }: Deps, app: MicroApp, keys: JWTVerifyGet
   return claims.parse(payload)
 }
 
-/** Also a registered key that is none: the platform's cryptography throws a DOMException or a TypeError then. */
-const isUnverifiable = (error: unknown): boolean =>
+/** WebCrypto throws a DOMException or a TypeError for a registered key that is malformed. */
+const isVerificationError = (error: unknown): boolean =>
   [errors.JOSEError, z.ZodError, DOMException, TypeError].some((kind) => error instanceof kind)
 
 const BY_CLAIM = {
@@ -110,10 +109,10 @@ const BY_CLAIM = {
   nbf: 'assertion_out_of_time',
   iat: 'assertion_out_of_time',
 } as const
-/** It is well made, but by a key that the app has not. */
+/** The assertion is well-formed, but its key is not one of the app's. */
 const KEY_PROBLEMS = [errors.JWSSignatureVerificationFailed, errors.JWKSNoMatchingKey, DOMException, TypeError]
 
-function whyUnverifiable(error: unknown) {
+function failureOf(error: unknown) {
   if (error instanceof errors.JWTExpired) return 'assertion_out_of_time'
   if (error instanceof errors.JWTClaimValidationFailed) {
     return BY_CLAIM[error.claim as keyof typeof BY_CLAIM] ?? 'assertion_unusable'

@@ -6,7 +6,7 @@ import { type ClientDeps, verifyAssertion } from './client-assertion.ts'
 import { oidcFailure } from './failures.ts'
 import { clientForm, namesOf } from './messages.ts'
 
-/** Parameters by which clients say who they are. */
+/** The parameters by which clients identify and authenticate themselves. */
 export const CLIENT_PARAMETERS = namesOf(clientForm)
 
 export interface ClientCall {
@@ -17,11 +17,11 @@ export interface ClientCall {
 
 export interface Client {
   readonly app: CallingApp
-  /** Without a secret: it has only said who it is. */
+  /** Not authenticated: it has only said who it is. */
   readonly isPublic: boolean
 }
 
-/** The approved app that calls a standard endpoint (RFC 6749 §2.3, §3.2.1), in the way that it is registered for. */
+/** Authenticates the calling app, which must be approved, by a method registered for it (RFC 6749 §2.3, §3.2.1). */
 export async function authenticateClient(deps: ClientDeps, call: ClientCall): Promise<Client> {
   const client = await identify(deps, call)
   if (client.app.status !== 'approved') throw oauthFailure('app_not_approved', { detail: client.app.status })
@@ -30,7 +30,7 @@ export async function authenticateClient(deps: ClientDeps, call: ClientCall): Pr
 
 async function identify(deps: ClientDeps, { parameters, authorization, address }: ClientCall): Promise<Client> {
   const inHeader = readBasic(authorization)
-  // An empty secret is none, in the header as in the form (RFC 6749 §2.3.1): it says no more than client_id.
+  // An empty secret counts as none, in the header as in the form (RFC 6749 §2.3.1): only the client_id is left.
   const isNameOnly = inHeader !== undefined && inHeader !== 'malformed' && inHeader.appSecrets.length === 0
   const named = parameters.get('client_id')
   if (isNameOnly && named !== undefined && named !== inHeader.appKey) throw oidcFailure('client_id_differs')
@@ -38,8 +38,8 @@ async function identify(deps: ClientDeps, { parameters, authorization, address }
   const basic = isNameOnly ? undefined : inHeader
   const secret = parameters.get('client_secret')
   const hasAssertion = parameters.has('client_assertion') || parameters.has('client_assertion_type')
-  const ways = [basic, secret, hasAssertion || undefined].filter((way) => way !== undefined)
-  if (ways.length > 1) throw oidcFailure('client_authentication_twice')
+  const methods = [basic, secret, hasAssertion || undefined].filter((method) => method !== undefined)
+  if (methods.length > 1) throw oidcFailure('client_authentication_twice')
   if (hasAssertion) return allowed(await verifyAssertion(deps, parameters), 'private_key_jwt')
   if (basic === 'malformed') throw oauthFailure('basic_malformed')
   if (basic) {
@@ -56,14 +56,14 @@ async function identify(deps: ClientDeps, { parameters, authorization, address }
   return allowed(app, 'none')
 }
 
-/** A way that the app is not registered for is refused like a wrong secret. */
+/** A method that the app is not registered for is refused like a wrong secret. */
 function allowed(app: CallingApp, method: CallingApp['token_auth_methods'][number]): Client {
   if (!app.token_auth_methods.includes(method))
     throw oidcFailure('client_authentication_unsupported', { detail: method })
   return { app, isPublic: method === 'none' }
 }
 
-/** For endpoints that a public client may not use: anybody can say that they are it. */
+/** For endpoints that public clients may not use, since anybody can claim to be one. */
 export function refusePublic({ app, isPublic }: Client): CallingApp {
   if (isPublic) throw oidcFailure('client_is_public')
   return app

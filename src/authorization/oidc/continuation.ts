@@ -6,21 +6,21 @@ import type { Query } from '../../platform/lib/web/request-target.ts'
 import { oidcFailure } from './failures.ts'
 
 /**
- * A request that goes on at another address of ours: after sign-in, after a form from another site (whose browser does not
- * send our cookie), or in place of a request_uri that works once. It carries the parameters and, after sign-in, from when
- * on a sign-in satisfies the request, so that `prompt=login` and `max_age` do not ask for ever. It does not expire: a page
- * that was left open goes on, and what it asks for is checked anew.
+ * A signed request that continues at another address of ours: after sign-in, after a form posted from another site (to which
+ * the browser does not send our cookie), or in place of a one-time request_uri. It carries the parameters and the moment from
+ * which a sign-in satisfies the request, so that `prompt=login` and `max_age` do not ask for ever. It does not expire: a page
+ * that was left open still works, and its request is validated again.
  */
 
-/** A sign-in that was asked for satisfies the request for so long, seconds. */
+/** How long a sign-in that was asked for satisfies the request, seconds. */
 export const SIGN_IN_COUNTS_S = 30 * 60
-/** With the path before it, what a sign-in page still returns to. */
+/** With the path before it, short enough for the sign-in page to return to. */
 const LONGEST = 7_500
 
 const signed = z.object({
   purpose: z.string(),
   query: z.string(),
-  /** Milliseconds since 1970; null where no sign-in was asked for. */
+  /** Milliseconds since 1970; null if no sign-in was asked for. */
   signedInSince: z.number().nullable(),
   pushed: z.string().nullable(),
 })
@@ -28,7 +28,7 @@ const signed = z.object({
 export interface Continuation {
   readonly query: string
   readonly signedInSince: Date | null
-  /** The pushed request that this is, to be used up by its answer. */
+  /** The pushed request that this is, which is deleted once it is answered. */
   readonly pushed: string | null
 }
 
@@ -44,16 +44,16 @@ export function signContinuation({ keys }: Deps, purpose: Purpose, continuation:
   return whole
 }
 
-/** The languages of our pages, whose links add it. */
+/** Our pages' language links add `ui_locales`. */
 const OWN_PARAMETERS = [CARRIED_AS, 'ui_locales']
 
-/** Ours comes with no parameter of a request: an app's own of that name is unknown, and ignored like others. */
+/** Ours comes without any request parameters; a `continue` among those is an unknown parameter, which is ignored. */
 export function continuationIn({ values }: Query): string | undefined {
   const isOurs = [...values.keys()].every((name) => OWN_PARAMETERS.includes(name))
   return isOurs ? values.get(CARRIED_AS) : undefined
 }
 
-/** Refuses one that is forged or made for something else. */
+/** Refuses one that is forged or was signed for another purpose. */
 export function verifyContinuation({ keys, clock }: Deps, purpose: Purpose, whole: string): Continuation {
   const opened = openSignedText(keys, CARRIED_AS, whole)
   if (!opened) throw oidcFailure('continuation_unusable')

@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
-import { listOrigins } from '../registry/index.ts'
+import { findOrigins } from '../registry/index.ts'
 
 const READ_EVERY_S = 10
-/** An origin that was registered a moment ago is known that soon; nobody can have the table read more often. */
+/** For an unknown origin, which may have just been registered; nobody can cause more reads than this. */
 const READ_FOR_UNKNOWN_S = 1
 const PREFLIGHT_S = '600'
 const EXPOSED = { 'Access-Control-Expose-Headers': 'WWW-Authenticate' }
 
-/** The origins of all apps, as this process has read them last. */
+/** Caches the registered origins of all apps. */
 export class RegisteredOrigins {
   readonly #deps: Deps
   #origins: ReadonlySet<string> = new Set()
@@ -29,7 +29,7 @@ export class RegisteredOrigins {
   async #readIfOlderThan(seconds: number): Promise<void> {
     const now = this.#deps.clock.now()
     if (this.#readAt && this.#readAt <= now && addSeconds(this.#readAt, seconds) > now) return
-    this.#reading ??= listOrigins(this.#deps)
+    this.#reading ??= findOrigins(this.#deps.db)
       .then((origins) => {
         this.#origins = new Set(origins)
         this.#readAt = now
@@ -41,9 +41,9 @@ export class RegisteredOrigins {
   }
 }
 
-/** Lets pages of registered origins call these routes. No cookies: another app's origin learns nothing with them. */
+/** Lets pages of registered origins call these routes, without cookies: another app's origin learns nothing from them. */
 export function allowRegisteredOrigins(app: FastifyInstance, origins: RegisteredOrigins): void {
-  // Not async: servers send no Origin, and should not wait for a promise.
+  // Not async: servers send no Origin and should not wait for a promise.
   app.addHook(
     'onRequest',
     ({ headers: { origin } }: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
@@ -58,7 +58,7 @@ export function allowRegisteredOrigins(app: FastifyInstance, origins: Registered
   )
 }
 
-/** Answers the question that a browser asks before it calls such a route. */
+/** Answers CORS preflight requests. */
 export function answerPreflight(app: FastifyInstance, path: string, methods: string): void {
   app.options(path, (_request, reply) => {
     if (reply.getHeader('Access-Control-Allow-Origin') === undefined) return reply.code(403).send()

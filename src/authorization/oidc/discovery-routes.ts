@@ -7,9 +7,11 @@ import type { OidcDeps } from './id-token.ts'
 
 const DOCUMENTS = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server']
 const JWKS = '/oauth2/jwks'
-const LONGEST_S = 300
+const MAX_AGE_S = 300
 
-/** What clients read before anything else; it may be kept for some minutes, new keys for no longer than they wait to sign. */
+/**
+ * The discovery documents and the JWKS. Clients may cache them, but the JWKS no longer than a new key waits before it signs.
+ */
 export async function discoveryRoutes(
   app: FastifyInstance,
   { deps, origins }: { deps: OidcDeps; origins: RegisteredOrigins },
@@ -23,12 +25,12 @@ export async function discoveryRoutes(
   allowRegisteredOrigins(app, origins)
   const document = discoveryDocument(config)
   for (const path of DOCUMENTS) {
-    app.get(path, (_request, reply) => send(reply, LONGEST_S, document))
+    app.get(path, (_request, reply) => send(reply, MAX_AGE_S, document))
     answerPreflight(app, path, 'GET')
   }
   app.get(JWKS, async (_request, reply) => {
     const keys = await signingKeys.publicJwks()
-    return send(reply, Math.min(LONGEST_S, config.SIGNING_KEY_LEAD_S), { keys })
+    return send(reply, Math.min(MAX_AGE_S, config.SIGNING_KEY_LEAD_S), { keys })
   })
   answerPreflight(app, JWKS, 'GET')
 }

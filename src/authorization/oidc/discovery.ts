@@ -1,11 +1,13 @@
 import type { Config } from '../../platform/config/index.ts'
 import { SCOPES, STANDARD_SCOPES } from '../../platform/lib/scope.ts'
+import { LOCALE_CODES } from '../../platform/lib/web/locale.ts'
 import { TOKEN_AUTH_METHODS } from '../registry/index.ts'
 import { acrValuesOf } from './acr.ts'
+import { PROMPTS } from './authorize.ts'
 import { ASSERTION_ALGS } from './client-assertion.ts'
 import { ALGS } from './signing-key-store.ts'
 
-/** What OIDC Discovery §3 and RFC 8414 §2 tell of this server: only what is true. */
+/** The metadata of OIDC Discovery §3 and RFC 8414 §2. */
 export function discoveryDocument(config: Config): Readonly<Record<string, unknown>> {
   const at = (path: string) => `${PUBLIC_URL}/oauth2/${path}`
   const { PUBLIC_URL } = config
@@ -34,9 +36,9 @@ export function discoveryDocument(config: Config): Readonly<Record<string, unkno
     revocation_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGS,
     introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGS,
     code_challenge_methods_supported: ['S256'],
-    prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+    prompt_values_supported: PROMPTS,
     ...(acrValues.length > 0 ? { acr_values_supported: acrValues } : {}),
-    ui_locales_supported: ['en', 'zh-CN'],
+    ui_locales_supported: LOCALE_CODES,
     claims_supported: [
       ...['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'at_hash', 'sid', 'acr'],
       ...(acrValues.length > 1 || config.UPSTREAM_ISSUER !== undefined ? ['amr'] : []),

@@ -6,9 +6,9 @@ import { sendStandardFailure, standardFailureOf } from '../../platform/lib/web/o
 import { failurePage, localeOfRequest, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { worded } from '../../platform/lib/web/worded.ts'
 
-/** Failures of the standard dialect that are not sent to the client by way of the browser. */
+/** Failures of the standard dialect that are not sent to the client through the browser. */
 
-/** A page for a browser, the error of RFC 6749 for a program. */
+/** A page for a browser, the JSON error of RFC 6749 for a program. */
 export function sendStandardErrorPage(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const failure = standardFailureOf(thrown, request)
   if (!wantsPage(request.url, request.headers.accept)) return sendStandardFailure(reply, failure)

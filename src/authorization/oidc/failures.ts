@@ -3,8 +3,8 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import type { Rescode } from '../../platform/lib/web/rescode.ts'
 
 /**
- * Every way in which the standard dialect refuses beyond those of the operations that it shares with the contract's: the
- * error, its HTTP status where it is not sent by way of the browser, and the rescode that an error page shows.
+ * The failures of the standard dialect, beyond those of the operations that it shares with the contract's: the error, its
+ * HTTP status where it is not sent through the browser, and the rescode that an error page shows.
  */
 
 const row = (error: string, description: OAuthError['description'], more: Partial<OAuthError> = {}) =>
@@ -13,12 +13,10 @@ const row = (error: string, description: OAuthError['description'], more: Partia
   }
 
 const INVALID_CLIENT = row('invalid_client', localized('client-failed'), { status: 401 })
-/** What was wrong with it is for the app's developers; a caller is told what any wrong credentials are told. */
+/** The names tell the app's developers what was wrong; the answer is that of any wrong credentials. */
 const ASSERTION: FailureRow = { ...INVALID_CLIENT, rescode: 20001 }
 
 export const OIDC_FAILURES = {
-  // What no operation has named: a body that cannot be read, a fault of ours
-
   // Parameters of any endpoint
   parameter_malformed: row('invalid_request', (name) => localized('parameter-malformed', { name })),
   request_too_long: row('invalid_request', localized('request-too-long')),
@@ -62,3 +60,6 @@ export const OIDC_FAILURES = {
 } as const satisfies Readonly<Record<string, FailureRow>>
 
 export const oidcFailure = failureFactory<keyof typeof OIDC_FAILURES>(OIDC_FAILURES)
+
+export const malformed = (parameter: string) =>
+  oidcFailure('parameter_malformed', { value: parameter, detail: parameter })

@@ -9,20 +9,21 @@ import type { SignedIn } from '../account/index.ts'
 import { type IssuedTokens, signInOfGrant } from '../oauth/index.ts'
 import type { CallingApp } from '../registry/index.ts'
 import { type SigningKeys, signCompact } from './signing-key-cache.ts'
+import { ALGS } from './signing-key-store.ts'
 import { ID_TOKEN_LIFETIME_S } from './wire.ts'
 
 export interface OidcDeps extends Deps {
   readonly signingKeys: SigningKeys
 }
 
-/** Names a browser session to clients: made of its hash, so nobody can make a cookie of it. */
+/** Identifies a browser session to clients. Derived from its hash, so that nobody can make a cookie of it. */
 export const sidOf = (keys: Keys, { sessionHash }: SignedIn): string =>
   hmacSha256(keys.derive, 'sid\n', sessionHash).toString('base64url', 0, 16)
 
-/** The left half of the SHA-256 of a token (OIDC Core §3.1.3.6); RS256 and ES256 both use SHA-256. */
+/** The left half of a token's SHA-256 (OIDC Core §3.1.3.6); RS256 and ES256 both use SHA-256. */
 const halfHash = (token: string): string => sha256(token).toString('base64url', 0, 16)
 
-/** The id_token that goes with tokens; `withNonce` for the first one of a grant (OIDC Core §12.2). */
+/** The id_token for issued tokens; `withNonce` for the first one of a grant (OIDC Core §12.2). */
 export async function issueIdToken(
   { config, db, signingKeys }: OidcDeps,
   app: CallingApp,
@@ -30,7 +31,7 @@ export async function issueIdToken(
   withNonce: boolean,
 ): Promise<string | undefined> {
   const grant = signIn ?? (await signInOfGrant(db, { routingKey: accessToken.routingKey, grantId }))
-  if (!grant) return undefined // purged a moment ago
+  if (!grant) return undefined // just purged
   const signer = await signingKeys.signer(app.id_token_alg)
   const iat = epochSeconds(issuedAt)
   const claims = {
@@ -52,11 +53,11 @@ export async function issueIdToken(
 const hint = z.object({ iss: z.string(), sub: z.string(), aud: z.string(), sid: z.string().optional() })
 export type Hint = z.output<typeof hint>
 
-/** What an id_token of ours says, expired or not; undefined for anything else. */
+/** The claims of an id_token of ours, expired or not; undefined for anything else. */
 export async function readHint({ config, signingKeys }: OidcDeps, text: string): Promise<Hint | undefined> {
   try {
     const keys = createLocalJWKSet({ keys: await signingKeys.hintJwks() })
-    const { payload } = await compactVerify(text, keys, { algorithms: ['RS256', 'ES256'] })
+    const { payload } = await compactVerify(text, keys, { algorithms: [...ALGS] })
     const claims = hint.parse(JSON.parse(new TextDecoder().decode(payload)))
     return claims.iss === config.PUBLIC_URL ? claims : undefined
   } catch (error) {
@@ -68,17 +69,17 @@ export async function readHint({ config, signingKeys }: OidcDeps, text: string):
 interface ExaminedIdToken {
   readonly header: { readonly alg?: string | undefined; readonly kid?: string | undefined }
   readonly claims: Readonly<Record<string, unknown>>
-  /** `foreign`: made with a key that this service does not have. */
+  /** `foreign`: signed with a key that this service does not have. */
   readonly signature: 'right' | 'wrong' | 'foreign'
 }
 
-/** What a JWT says, and whether it is one of ours, expired or not; undefined for other text. */
+/** The content of a JWT and whether we signed it, expired or not; undefined for other text. */
 export async function examineIdToken({ signingKeys }: OidcDeps, text: string): Promise<ExaminedIdToken | undefined> {
   try {
     const { alg, kid } = decodeProtectedHeader(text)
     const claims = decodeJwt(text)
     const keys = createLocalJWKSet({ keys: await signingKeys.hintJwks() })
-    const signature = await compactVerify(text, keys, { algorithms: ['RS256', 'ES256'] })
+    const signature = await compactVerify(text, keys, { algorithms: [...ALGS] })
       .then(() => 'right' as const)
       .catch((error: unknown) => {
         if (!isJoseError(error)) throw error

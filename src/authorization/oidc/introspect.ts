@@ -8,11 +8,12 @@ import type { CallingApp } from '../registry/index.ts'
 import type { LiveToken } from '../resource/index.ts'
 import type { Introspection } from './messages.ts'
 
+type DescribedRefresh = NonNullable<Awaited<ReturnType<typeof describeRefreshToken>>>
+
 const INACTIVE: Introspection = { active: false }
 
 /**
- * A client sees its own tokens; anything else is inactive, whatever it is. `access`: the token described as an access
- * token.
+ * A client sees its own tokens; anything else is inactive. `access`: what was found for the text as an access token.
  */
 export async function introspect(
   deps: Deps,
@@ -29,14 +30,7 @@ export async function introspect(
   return refresh ? activeOf(deps, app, refresh) : INACTIVE
 }
 
-interface Described {
-  readonly cid: number
-  readonly userId: string
-  readonly scopes: readonly string[]
-  readonly expiresAt: Date
-}
-
-const activeOf = ({ config }: Deps, app: CallingApp, { scopes, expiresAt, ...user }: Described) =>
+const activeOf = ({ config }: Deps, app: CallingApp, { scopes, expiresAt, ...user }: DescribedRefresh) =>
   ({
     active: true,
     scope: standardNames(scopes).join(' '),

@@ -17,7 +17,7 @@ import { formOf, parseForm } from './wire.ts'
 const LOGOUT = '/oauth2/logout'
 const FORM_LIMIT = 16 * 1024
 
-/** Sign-out at the request of a client: nobody is signed out without being asked. */
+/** Sign-out at the request of a client. Nobody is signed out without being asked. */
 export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcDeps & UpstreamDeps }): Promise<void> {
   const { config } = deps
   const cookie = sessionCookie(config)
@@ -32,12 +32,12 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
     const signed = continuationIn(given)
     const { app: client, next, query } = await checkLogout(deps, signed === undefined ? given : verify(signed))
     const session = await findSession(deps, cookie.read(request))
-    if (!session) return goTo(request, reply, next, false)
+    if (!session) return leave(request, reply, next, false)
     const data = { app: client?.name, user: session.name, action: `${LOGOUT}/confirm`, form: sign(query) }
     return sendPage(request, reply, 'oidc/sign-out', data, { leadsOutside: true })
   })
 
-  // A form of another site comes without our cookie: the browser asks again by GET.
+  // A form posted from another site lacks our cookie, so the browser is redirected to ask again by GET.
   app.post('/logout', async (request, reply) => {
     const { query } = await checkLogout(deps, formOf(request.body))
     return seeOther(reply, `${LOGOUT}?continue=${sign(query)}`)
@@ -49,17 +49,17 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
     const [signed, decision] = [values.get('sign_out_request'), values.get('decision')]
     if (signed === undefined || decision === undefined) throw oauthFailure('form_incomplete')
     const query = verify(signed)
-    // Whoever wants to sign out does, though the app may not be gone to any more.
+    // The person is signed out even if the browser may no longer be sent to the app.
     const { next } = await checkLogout(deps, query).catch((error: unknown) => {
       if (decision === 'sign-out' && error instanceof NamedFailure) return { next: undefined }
       throw error
     })
-    if (decision !== 'sign-out') return goTo(request, reply, next, true)
+    if (decision !== 'sign-out') return leave(request, reply, next, true)
     const to = await signOut(deps, request, reply, next ?? LOGOUT)
-    return goTo(request, reply, to === LOGOUT ? undefined : to, false)
+    return leave(request, reply, to === LOGOUT ? undefined : to, false)
   })
 }
 
-/** Back to the client, which has ended its own session whatever was decided here; else to a page that says how it ended. */
-const goTo = (request: FastifyRequest, reply: FastifyReply, next: string | undefined, stayed: boolean) =>
+/** Back to the client, which has ended its own session whatever was decided here; without one, a page says what happened. */
+const leave = (request: FastifyRequest, reply: FastifyReply, next: string | undefined, stayed: boolean) =>
   next === undefined ? sendPage(request, reply, 'oidc/signed-out', { stayed }, { query: '' }) : seeOther(reply, next)

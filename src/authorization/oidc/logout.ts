@@ -1,34 +1,30 @@
 import type { Query } from '../../platform/lib/web/request-target.ts'
 import { withResponseParameters } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
-import { oidcFailure } from './failures.ts'
+import { malformed, oidcFailure } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
 import { logoutQuery, namesOf } from './messages.ts'
 import { isRegistered } from './redirect-uri.ts'
-import { readKnown } from './wire.ts'
+import { readKnown, refuseTooLong } from './wire.ts'
 
 const LOGOUT_PARAMETERS = namesOf(logoutQuery)
 const LONGEST = { id_token_hint: 4_096, state: 1_024 } as const
 
-/** A sign-out that a client may ask for (OIDC RP-Initiated Logout §2). */
+/** A valid logout request (OIDC RP-Initiated Logout §2). */
 export interface LogoutRequest {
   readonly app: MicroApp | undefined
   /** Where the browser goes afterwards, with `state`; registered word for word. */
   readonly next: string | undefined
-  /** The parameters that were understood. */
+  /** The known parameters. */
   readonly query: string
 }
 
 export async function checkLogout(deps: OidcDeps, query: Query): Promise<LogoutRequest> {
   const parameters = readKnown(query, LOGOUT_PARAMETERS)
-  for (const [name, longest] of Object.entries(LONGEST)) {
-    if (Buffer.byteLength(parameters.get(name) ?? '') > longest)
-      throw oidcFailure('parameter_malformed', { value: name, detail: name })
-  }
+  refuseTooLong(parameters, LONGEST)
   const text = parameters.get('id_token_hint')
   const hint = text === undefined ? undefined : await readHint(deps, text)
-  if (text !== undefined && !hint)
-    throw oidcFailure('parameter_malformed', { value: 'id_token_hint', detail: 'id_token_hint' })
+  if (text !== undefined && !hint) throw malformed('id_token_hint')
   const clientId = parameters.get('client_id') ?? hint?.aud
   if (hint && hint.aud !== clientId) throw oidcFailure('client_id_differs')
   const app = clientId === undefined ? undefined : await findMicroAppForAuthentication(deps, clientId)

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
-/** What each standard endpoint takes and answers; all else is ignored (`namesOf`), and documents are made of it. */
+/** The parameters and responses of each standard endpoint. Other parameters are ignored; documents are built from these. */
 
 const scopes = z.string().max(1_024)
 const hint = z.string().max(4_096)
 const state = z.string().max(1_024)
 
-/** How clients say who they are, where no Authorization header does. */
+/** Client identification and authentication without an Authorization header. */
 export const clientForm = z.object({
   client_id: z.string().optional(),
   client_secret: z.string().optional(),
@@ -40,7 +40,7 @@ export const exchangeForm = z.object({
   code: z.string(),
   redirect_uri: z.url(),
   code_verifier: z.string().optional(),
-  /** Not of OAuth 2.0. Where it is sent it has to be that of the authorization request. */
+  /** Not part of OAuth 2.0. If sent, it must equal that of the authorization request. */
   state: state.optional(),
 })
 
@@ -67,7 +67,7 @@ export const logoutQuery = z.object({
 
 export const namesOf = (shape: z.ZodObject): readonly string[] => Object.keys(shape.shape)
 
-/** A successful answer (RFC 6749 §5.1, OIDC Core §3.1.3.3). */
+/** RFC 6749 §5.1, OIDC Core §3.1.3.3. */
 export const tokenResponse = z.object({
   access_token: z.string(),
   token_type: z.literal('Bearer'),
@@ -79,7 +79,7 @@ export const tokenResponse = z.object({
 })
 export type TokenResponse = Readonly<z.output<typeof tokenResponse>>
 
-/** Claims of the scopes that the token holds (OIDC Core §5.1); what is not set is left out. */
+/** The claims of the token's scopes (OIDC Core §5.1); those that are not set are left out. */
 export const userInfo = z.object({
   sub: z.string(),
   name: z.string().optional(),

@@ -6,7 +6,7 @@ import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
 import { issueCode, oauthFailure, rememberedConsent } from '../oauth/index.ts'
 import { mayUse } from '../registry/index.ts'
-import { acrOf, couldProveMore } from './acr.ts'
+import { acrOf, couldStepUp } from './acr.ts'
 import { RedirectedFailure, type StandardRequest } from './authorize.ts'
 import { type OIDC_FAILURES, oidcFailure } from './failures.ts'
 import { sidOf } from './id-token.ts'
@@ -16,7 +16,7 @@ export type NextStep =
   | { readonly step: 'consent'; readonly session: SignedIn }
   | { readonly step: 'answer'; readonly code: string }
 
-/** What an id_token will say of this sign-in. */
+/** The request with what the id_token will report about this sign-in. */
 export const withSignIn = <Request extends StandardRequest>(
   { keys }: Deps,
   request: Request,
@@ -33,8 +33,8 @@ export const withSignIn = <Request extends StandardRequest>(
 })
 
 /**
- * What a valid request needs next (OIDC Core §3.1.2.3 and §3.1.2.4). `signedInSince`: a sign-in was asked for at that
- * moment, so one since then will do.
+ * What a valid request needs next (OIDC Core §3.1.2.3 and §3.1.2.4). `signedInSince`: when this request last sent the person
+ * to sign in; a sign-in since then satisfies it.
  */
 export async function nextAuthorizationStep(
   deps: Deps,
@@ -50,41 +50,43 @@ export async function nextAuthorizationStep(
   const fresh = asked && isAuthenticatedSince(session, signedInSince)
   const otherPerson =
     session !== null && request.expectedSub !== undefined && request.expectedSub !== subjectOf(session)
-  if (session === null || otherPerson || (!fresh && isTooLongAgo(deps, request, session, asked))) {
-    // Whoever has just signed in as somebody else would be sent round in circles.
-    if (silent || (asked && otherPerson)) throw refused('login_required')
+  const signIn = (): NextStep => {
+    if (silent) throw refused('login_required')
     return { step: 'sign-in' }
   }
+  if (session === null || otherPerson || (!fresh && isTooLongAgo(deps, request, session, asked))) {
+    // Somebody who has just signed in as another person would be sent in circles.
+    if (asked && otherPerson) throw refused('login_required')
+    return signIn()
+  }
   if (session.status !== 'active') throw refused('user_blocked')
-  // A page, whatever was asked: nothing goes to the app.
+  // Shown as a page even with prompt=none: nothing is sent to the app.
   if (!mayUse(request.app, session)) throw oauthFailure('app_in_development')
-  if (!asked && !silent && (await couldProveMore(deps, session, request.acrValues ?? []))) return { step: 'sign-in' }
-  if (!(await allowedBefore(deps, request, session))) {
+  if (!asked && !silent && (await couldStepUp(deps, session, request.acrValues ?? []))) return { step: 'sign-in' }
+  const consent = (): NextStep => {
     if (silent) throw refused('consent_required')
     return { step: 'consent', session }
   }
-  const code = await inPersonTransaction(deps, session.routingKey, async (inside, db) => {
-    // Whoever withdraws what is remembered locks the person too: it is read again once that is done.
-    const isSignedIn = await lockUserSignedInSince(db, session, session.signedInAt)
-    const allowedAt = await allowedBefore(inside, request, session)
-    if (isSignedIn && !allowedAt) return undefined
-    return issueCode(inside, session, withSignIn(deps, request, session), randomUUID(), allowedAt)
-  })
-  if (code !== undefined) {
-    deps.metrics.usage.count(request.app.app_key, 'authorization')
+  if (!(await consentedBefore(deps, request, session))) return consent()
+  const next = await inPersonTransaction(deps, session.routingKey, async (inside, db): Promise<NextStep> => {
+    // Ending a session and withdrawing a consent lock the person too, so both are checked again under the lock.
+    if (!(await lockUserSignedInSince(db, session, session.signedInAt))) return signIn()
+    const allowedAt = await consentedBefore(inside, request, session)
+    if (!allowedAt) return consent()
+    const code = await issueCode(inside, session, withSignIn(deps, request, session), randomUUID(), allowedAt)
     return { step: 'answer', code }
-  }
-  if (silent) throw refused('consent_required')
-  return { step: 'consent', session }
+  })
+  if (next.step === 'answer') deps.metrics.usage.count(request.app.app_key, 'authorization')
+  return next
 }
 
-/** How much the clock of a provider may differ from ours, seconds. */
+/** Tolerated difference between a provider's clock and ours, seconds. */
 const SKEW_S = 60
 
 const isAuthenticatedSince = ({ authenticatedAt, fromUpstream }: SignedIn, since: Date): boolean =>
   authenticatedAt !== null && addSeconds(authenticatedAt, fromUpstream ? SKEW_S : 0) >= since
 
-/** `asked`: the person has just been asked; a provider's clock may have judged by then. */
+/** `asked`: the person has just been sent to sign in; the provider has applied max_age by its own clock. */
 function isTooLongAgo(
   { clock }: Deps,
   { prompt, maxAge }: StandardRequest,
@@ -97,17 +99,16 @@ function isTooLongAgo(
   return authenticatedAt === null || addSeconds(authenticatedAt, maxAge + skewS) < clock.now()
 }
 
-/** When the person allowed all of it; null where they have to be asked. */
-async function allowedBefore({ db }: Deps, request: StandardRequest, session: SignedIn): Promise<Date | null> {
+/** When the person allowed everything requested; null if they must be asked. */
+async function consentedBefore({ db }: Deps, request: StandardRequest, session: SignedIn): Promise<Date | null> {
   const { app, scopes, prompt } = request
-  if (app.always_ask || prompt.includes('consent') || mayBeAnotherProgram(request)) return null
+  if (app.always_ask || prompt.includes('consent') || canBeImpersonated(request)) return null
   const known = await rememberedConsent(db, { ...session, appKey: app.app_key })
   return known && scopes.every((scope) => known.scopes.includes(scope)) ? known.allowedAt : null
 }
 
 /**
- * Any program on the machine can listen on loopback and say that it is this client, where the client proves nothing
- * (RFC 8252 §8.6).
+ * Any program on the machine can listen on loopback and claim to be this client, which does not authenticate (RFC 8252 §8.6).
  */
-const mayBeAnotherProgram = ({ app, redirectUrl }: StandardRequest): boolean =>
+const canBeImpersonated = ({ app, redirectUrl }: StandardRequest): boolean =>
   app.token_auth_methods.includes('none') && isLoopbackHost(redirectUrl.hostname)

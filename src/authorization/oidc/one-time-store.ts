@@ -20,7 +20,7 @@ export const insertPushedRequest = (db: Db, { hash, appKey, parameters, expiresA
         values (${hash}, ${appKey}, ${parameters}, ${expiresAt})`,
   )
 
-/** The parameters, for the browser that asks first, as often as it asks; undefined for everybody else. */
+/** The parameters, for the browser that opens the request first, as often as it likes; undefined for any other. */
 export const openPushedRequest = (
   db: Db,
   { hash, appKey, openedBy }: Pick<PushedRequest, 'hash' | 'appKey'> & { readonly openedBy: Buffer },
@@ -34,12 +34,11 @@ export const openPushedRequest = (
         returning parameters`,
   )
 
-/** It was answered. */
 export const deletePushedRequest = (db: Db, hash: Buffer): Promise<number> =>
   db.exec(sql`delete from pushed_request where request_hash = ${hash}`)
 
-/** True for the one who uses it first. */
-export const useAssertion = async (db: Db, hash: Buffer, expiresAt: Date): Promise<boolean> =>
+/** True for the first use. */
+export const recordAssertion = async (db: Db, hash: Buffer, expiresAt: Date): Promise<boolean> =>
   (await db.exec(
     sql`insert into client_assertion (assertion_hash, expires_at) values (${hash}, ${expiresAt})
         on conflict (assertion_hash) do nothing`,

@@ -7,7 +7,7 @@ import type { SigningKey } from './signing-key-store.ts'
 const columns: readonly Shown<SigningKey>[] = ['kid', 'alg', 'signs_from', 'signs_until', 'published_until']
 const list = { rows: 'keys', columns } as const
 
-/** What operators do with the keys that sign id_tokens. */
+/** Operators' actions on the keys that sign id_tokens. */
 export const SIGNING_KEY_ACTIONS = [
   action({
     route: 'GET /signing-keys',

@@ -16,7 +16,9 @@ import { REQUEST_URI_LIFETIME_S } from './wire.ts'
 
 const URN = 'urn:ietf:params:oauth:request_uri:'
 
-/** RFC 9126 §2: keeps an authorization request that is in order, under a name that works for one browser, until it is answered. */
+/**
+ * RFC 9126 §2: stores a valid authorization request under a one-time name, which works for one browser until it is answered.
+ */
 export async function pushRequest(
   deps: OidcDeps,
   client: Client,
@@ -25,16 +27,16 @@ export async function pushRequest(
 ): Promise<PushedAuthorizationResponse> {
   const { config, db, clock, keys } = deps
   const { app, isPublic } = client
-  // Anybody can push in the name of a public client, and would use up what its people have.
-  const counted = isPublic ? `${app.app_key}\n${networkOf(address)}` : app.app_key
-  limit(deps, APP_RATES.pushed(config), counted)
+  // Per network for a public client: anybody can push in its name and would use up the limit of its users.
+  const caller = isPublic ? `${app.app_key}\n${networkOf(address)}` : app.app_key
+  limit(deps, APP_RATES.pushed(config), caller)
   if (form.values.get('request_uri')) throw oidcFailure('request_uri_foreign')
-  // A client that authenticates by a header need not repeat who it is.
+  // A client that authenticates by a header need not send client_id.
   const values = new Map([...form.values, ['client_id', app.app_key]])
   const { query } = await checkStandardRequest(deps, { ...form, values }).catch((error: unknown) => {
     throw error instanceof RedirectedFailure ? error.failure : error
   })
-  // What the authorization endpoint could not carry on from page to page is refused here.
+  // Signed only to refuse here what would be too long for the authorization endpoint to carry from page to page.
   const name = randomBytes(32).toString('base64url')
   const hash = hashSecret(keys, name)
   signContinuation(deps, 'authorize', { query, signedInSince: clock.now(), pushed: hash.toString('base64url') })
@@ -44,16 +46,16 @@ export async function pushRequest(
   return { request_uri: `${URN}${name}`, expires_in: REQUEST_URI_LIFETIME_S }
 }
 
-function limit({ rateLimiter }: OidcDeps, rate: { kind: string; most: number }, counted: string, uses = 1): void {
-  const { exceeded, endsInMs } = rateLimiter.count({ ...rate, windowS: 60 }, counted, uses)
+function limit({ rateLimiter }: OidcDeps, rate: { kind: string; most: number }, caller: string, uses = 1): void {
+  const { exceeded, endsInMs } = rateLimiter.count({ ...rate, windowS: 60 }, caller, uses)
   if (exceeded) throw oauthFailure('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
 }
 
-/** So that one network, or one site of IPv6 (/48), cannot use up what a public app has. */
+/** The shares of a network and of an IPv6 site (/48), so that one cannot use up the limit of a public app. */
 const NETWORKS = 16
 const SITES = 4
 
-/** What is kept of the requests of one app, and of those that one network pushes in the names of public apps. */
+/** Limits the bytes stored for one app, and those that one network pushes in the names of public apps. */
 function limitBytes(deps: OidcDeps, { app, isPublic }: Client, bytes: number, address: string): void {
   const pushedBytes = APP_RATES.pushedBytes(deps.config)
   const { most } = pushedBytes
@@ -65,10 +67,10 @@ function limitBytes(deps: OidcDeps, { app, isPublic }: Client, bytes: number, ad
   limit(deps, pushedBytes, app.app_key, bytes)
 }
 
-/** Whether the request names one that was pushed. */
+/** Whether the request refers to a pushed one. */
 export const isPushed = ({ values }: Query): boolean => values.get('request_uri')?.startsWith(URN) ?? false
 
-/** The name and client of a pushed request; other parameters of the request do not count (RFC 9126 §4). */
+/** The client and name of a pushed request; other parameters are ignored (RFC 9126 §4). */
 export function pushedRequestOf({ values, repeated }: Query): {
   readonly client_id: string
   readonly request_uri: string
@@ -79,10 +81,9 @@ export function pushedRequestOf({ values, repeated }: Query): {
   return { client_id, request_uri }
 }
 
-/** Tells one browser from others. */
 export const newBrowserMark = (): string => randomBytes(16).toString('base64url')
 
-/** A pushed request, for the browser with this mark alone once it was opened, until it is answered. */
+/** The pushed request, which from now on only the browser with this mark can open, until it is answered. */
 export async function openRequest(
   { db, clock, keys }: OidcDeps,
   request: Query,
@@ -98,7 +99,7 @@ export async function openRequest(
   throw oidcFailure('request_uri_unusable')
 }
 
-/** The person has decided, or there was nothing to decide: it cannot be opened any more. */
-export async function useUpRequest({ db }: OidcDeps, pushed: string | null | undefined): Promise<void> {
+/** For a request that was answered: it cannot be opened any more. */
+export async function closeRequest({ db }: OidcDeps, pushed: string | null | undefined): Promise<void> {
   if (pushed) await deletePushedRequest(db, Buffer.from(pushed, 'base64url'))
 }

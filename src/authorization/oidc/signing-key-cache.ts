@@ -7,11 +7,11 @@ import { decryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { ensureSigningKey, findVerifyingKeys, KEYS_READ_EVERY_S, signsAt } from './signing-key.ts'
 import { ALGS, type Alg, type SealedKey, sealingContext } from './signing-key-store.ts'
 
-/** A key that signs now. */
+/** A key that is in use, ready to sign. */
 export interface Signer {
   readonly kid: string
   readonly key: SignKeyObjectInput
-  /** Header of every JWT that it signs: base64url, with the full stop. */
+  /** The JWT header, base64url, including the full stop. */
   readonly header: string
 }
 
@@ -20,9 +20,10 @@ const jwkOf = ({ kid, alg, public_jwk }: SealedKey): JWK => ({ ...public_jwk, ki
 const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
 
 /**
- * A signed JWT (RFC 7515 §7.1), made in Node's thread pool. The main thread is busy for 0.04 ms with RS256 and 0.03 ms with
- * ES256; for 0.11 and 0.08 ms with jose's SignJWT, which goes by way of WebCrypto; for 0.39 ms and 0.03 ms where it signs by
- * itself. (An EPYC that others used too; least of seven rounds that took turns.) Tests verify it with jose and other libraries.
+ * A signed JWT (RFC 7515 §7.1), signed in Node's thread pool. That keeps the main thread busy for 0.04 ms (RS256) or 0.03 ms
+ * (ES256), against 0.11 and 0.08 ms with jose's SignJWT, which uses WebCrypto, and 0.39 and 0.03 ms when signing
+ * synchronously. (Measured on a shared EPYC; least of seven alternating rounds.) Tests verify it with jose and other
+ * libraries.
  */
 export async function signCompact({ header, key }: Signer, claims: object): Promise<string> {
   const input = header + encoded(claims)
@@ -30,7 +31,7 @@ export async function signCompact({ header, key }: Signer, claims: object): Prom
   return `${input}.${signature.toString('base64url')}`
 }
 
-/** The keys that a process knows: read again every ten seconds by whoever signs, so a rotation reaches each in time. */
+/** Caches the signing keys. Signing reads them again every ten seconds, so that a rotation reaches every process in time. */
 export class SigningKeys {
   readonly #deps: Deps
   #keys: readonly SealedKey[] = []
@@ -42,18 +43,18 @@ export class SigningKeys {
     this.#deps = deps
   }
 
-  /** The newest key of this algorithm that signs; the first one is made here. */
+  /** The newest key of this algorithm that is in use. Creates the first one. */
   async signer(alg: Alg): Promise<Signer> {
     await this.#refresh()
-    const found = this.#newest(alg) ?? (await this.#make(alg))
+    const found = this.#newest(alg) ?? (await this.#create(alg))
     const known = this.#signers.get(found.kid) ?? this.#open(found)
     this.#signers.set(found.kid, known)
     return known
   }
 
   /**
-   * Every key that clients may need; the first are made here. Read each time: a key that another process signs with
-   * from now on has to be among them.
+   * Every key that clients may need. Creates the first ones. Reads the table each time: a key that another process has just
+   * begun to sign with must be included.
    */
   async publicJwks(): Promise<JWK[]> {
     await this.#read()
@@ -62,7 +63,7 @@ export class SigningKeys {
     return this.#keys.filter(({ published_until }) => published_until === null || published_until > now).map(jwkOf)
   }
 
-  /** Every key that may have signed an id_token which comes back as a hint. */
+  /** Every key that may have signed an id_token now sent as a hint. */
   async hintJwks(): Promise<JWK[]> {
     await this.#read()
     return this.#keys.map(jwkOf)
@@ -73,18 +74,18 @@ export class SigningKeys {
     return this.#keys.findLast((key) => key.alg === alg && signsAt(key, now))
   }
 
-  async #make(alg: Alg): Promise<SealedKey> {
+  async #create(alg: Alg): Promise<SealedKey> {
     await ensureSigningKey(this.#deps, alg)
     await this.#read()
-    const made = this.#newest(alg)
-    if (!made) throw new Error(`there is no signing key for ${alg}`)
-    return made
+    const created = this.#newest(alg)
+    if (!created) throw new Error(`there is no signing key for ${alg}`)
+    return created
   }
 
   #open({ kid, alg, sealed }: SealedKey): Signer {
     const jwk = JSON.parse(decryptSecret(this.#deps.keys, sealed, sealingContext(kid)))
     const key: KeyObject = createPrivateKey({ key: jwk, format: 'jwk' })
-    // Two numbers side by side, as RFC 7518 §3.4 has it; an RSA key has no use for it.
+    // ES256 signatures are two concatenated numbers (RFC 7518 §3.4); RSA ignores the option.
     return { kid, header: `${encoded({ alg, kid, typ: 'JWT' })}.`, key: { key, dsaEncoding: 'ieee-p1363' } }
   }
 

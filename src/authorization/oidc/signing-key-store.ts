@@ -38,7 +38,7 @@ export const OIDC_SEALED: readonly SealedColumn[] = [
   { table: 'signing_key', column: 'sealed', key: ['kid'], contextOf: ([kid = '']) => sealingContext(kid) },
 ]
 
-/** Changes of keys wait for one another; until the end of the transaction. */
+/** Serializes changes to the keys until the end of the transaction. */
 export const lockSigningKeys = (db: Db): Promise<number> =>
   db.exec(sql`select pg_advisory_xact_lock(hashtext('gatehouse signing keys'))`)
 
@@ -53,7 +53,7 @@ const keysSince: Batched<Date, SealedKey> = {
         order by signs_from, kid`,
 }
 
-/** Keys that are published, or were at `since`; oldest first. */
+/** Keys that are published now or were at `since`, oldest first. */
 export const findSigningKeys = (db: Db, since: Date): Promise<SealedKey[]> => db.batch(keysSince, since)
 
 export const deleteSigningKey = (db: Db, kid: string): Promise<number> =>
@@ -65,7 +65,7 @@ export const insertSigningKey = (db: Db, key: Omit<SealedKey, 'signs_until' | 'p
         values (${key.kid}, ${key.alg}, ${storableJson(key.public_jwk)}::jsonb, ${key.sealed}, ${key.created_at}, ${key.signs_from})`,
   )
 
-/** When these keys stop signing, and when they are published no longer; never later than it was. */
+/** Sets when these keys stop signing and being published, but never later than before. */
 export const endSigningKeys = (db: Db, kids: readonly string[], until: Date, publishedUntil: Date): Promise<number> =>
   db.exec(
     sql`update signing_key

@@ -20,30 +20,30 @@ import {
 } from './signing-key-store.ts'
 import { ID_TOKEN_LIFETIME_S } from './wire.ts'
 
-/** Processes read the keys again every so many seconds, so one may sign with a key for that much longer. */
+/** How often processes read the keys, seconds: one may sign with an ended key for that much longer. */
 export const KEYS_READ_EVERY_S = 10
-/** For clocks that differ and clients that allow for it. */
+/** For differing clocks, and clients with a tolerance for them. */
 const CLOCK_MARGIN_S = 300
 
 export const rotationInput = z.strictObject({ alg: z.enum(ALGS).optional() })
 export const retirementInput = z.strictObject({ kid: z.string().min(1).max(100), at_once: z.boolean().default(false) })
 
-const withoutSecret = ({ sealed: _, ...key }: SealedKey): SigningKey => key
+const withoutPrivateKey = ({ sealed: _, ...key }: SealedKey): SigningKey => key
 
 export const signsAt = ({ signs_from, signs_until }: SigningKey, now: Date): boolean =>
   signs_from <= now && (signs_until === null || signs_until > now)
 
 /**
- * Keys that are published (they sign, will sign, or have signed what has not expired), and those that still verify hints: an
- * id_token names the person and the app for as long as a session that began with it can last.
+ * Keys that are published (they sign, will sign, or signed id_tokens that have not expired), and those that only verify
+ * hints: an id_token is accepted as a hint for as long as a session that began with it can last.
  */
 export const findVerifyingKeys = ({ db, clock, config }: Deps): Promise<SealedKey[]> =>
   findSigningKeys(db, addSeconds(clock.now(), -config.SESSION_LIFETIME_S))
 
 export const listSigningKeys = async (deps: Deps): Promise<SigningKey[]> =>
-  (await findVerifyingKeys(deps)).map(withoutSecret)
+  (await findVerifyingKeys(deps)).map(withoutPrivateKey)
 
-/** A key that signs now, made if there is none. Safe with several processes. */
+/** Creates a key that signs now if there is none. Safe with several processes. */
 export async function ensureSigningKey(deps: Deps, alg: Alg): Promise<void> {
   await inTransaction(deps, async (inside, db) => {
     await lockSigningKeys(db)
@@ -55,8 +55,8 @@ export async function ensureSigningKey(deps: Deps, alg: Alg): Promise<void> {
 }
 
 /**
- * A new key of each algorithm, or of one. It is published at once and signs after SIGNING_KEY_LEAD_S; the one so far
- * signs until then, and stays published until its last id_token has expired.
+ * Creates a new key for each algorithm, or for one. It is published at once and signs after SIGNING_KEY_LEAD_S. The current
+ * key signs until then, and stays published until its last id_token has expired.
  */
 export async function rotateSigningKeys(deps: Deps, { alg }: z.output<typeof rotationInput>): Promise<SigningKey[]> {
   await inTransaction(deps, async (inside, db) => {
@@ -64,20 +64,20 @@ export async function rotateSigningKeys(deps: Deps, { alg }: z.output<typeof rot
     const now = deps.clock.now()
     const from = addSeconds(now, deps.config.SIGNING_KEY_LEAD_S)
     const known = await findSigningKeys(db, now)
-    for (const one of alg ? [alg] : ALGS) {
-      const before = known.filter((key) => key.alg === one && (key.signs_until === null || key.signs_until > from))
-      // Without a key that signs until then, there is nothing to wait for.
-      const signing = known.some((key) => key.alg === one && signsAt(key, now))
-      await addKey(inside, one, signing ? from : now)
-      await endKeys(db, before, from)
+    for (const rotated of alg ? [alg] : ALGS) {
+      const keys = known.filter((key) => key.alg === rotated)
+      // Without a key that signs now, the new one has nothing to wait for.
+      await addKey(inside, rotated, keys.some((key) => signsAt(key, now)) ? from : now)
+      const current = keys.filter(({ signs_until }) => signs_until === null || signs_until > from)
+      await endKeys(db, current, from)
     }
   })
   return listSigningKeys(deps)
 }
 
 /**
- * The key stops signing now. It stays published until its last id_token has expired, and verifies hints after that; a key
- * that has leaked (`at_once`) does neither. Where no other key of its algorithm signs, a new one does.
+ * Stops a key from signing. It stays published until its last id_token has expired, and verifies hints after that; a leaked
+ * key (`at_once`) does neither. If no other key of its algorithm signs, a new one is created.
  */
 export async function retireSigningKey(
   deps: Deps,
@@ -87,13 +87,13 @@ export async function retireSigningKey(
     await lockSigningKeys(db)
     const now = deps.clock.now()
     const known = await findVerifyingKeys(inside)
-    const key = known.find((one) => one.kid === kid)
+    const key = known.find((candidate) => candidate.kid === kid)
     if (!key) throw oidcFailure('signing_key_unknown')
     if (at_once) await deleteSigningKey(db, kid)
     else await endKeys(db, [key], now)
     await recordAudit(inside, { event: 'signing_key_retired', target: `signing-key:${kid}`, detail: { at_once } })
-    const others = known.filter((one) => one.kid !== kid && one.alg === key.alg)
-    if (!others.some((one) => signsAt(one, now))) await addKey(inside, key.alg, now)
+    const others = known.filter((other) => other.kid !== kid && other.alg === key.alg)
+    if (!others.some((other) => signsAt(other, now))) await addKey(inside, key.alg, now)
   })
   return listSigningKeys(deps)
 }

@@ -64,16 +64,16 @@ export async function standardTokenRoutes(
       app.accessLedger.count(token, ...kindsIn(claims))
       return answerStandard(reply, 200, claims)
     }
-    open.get('/userinfo', { config: { answersHead: false } }, userInfo) // the user is told who has read what
+    open.get('/userinfo', { config: { answersHead: false } }, userInfo) // reads are recorded for the user
     open.post('/userinfo', userInfo)
   })
 
   app.post('/introspect', async (request, reply) => {
     const parameters = readKnown(formOf(request.body), ABOUT_A_TOKEN)
     const text = parameters.get('token') ?? ''
-    // Looked up while the client is: more requests share each statement. Nobody learns of it before the client is known.
+    // Looked up in parallel with the client, so that more requests share each statement; answered only once that is known.
     const described = describeToken(deps, text)
-    described.catch(() => {}) // where the client is refused, nobody waits for it
+    described.catch(() => {}) // not awaited if the client is refused
     const client = refusePublic(await clientOf(request, parameters))
     required(parameters, 'token')
     return answerStandard(reply, 200, await introspect(deps, client, text, await described))
@@ -93,7 +93,7 @@ const kindsIn = ({ name, phone_number }: UserInfo): readonly AccessKind[] => [
 
 const REALM = 'realm="gatehouse"'
 
-/** How to authenticate: as a client where it tried Basic (RFC 6749 §5.2), with a token at userinfo (RFC 6750 §3). */
+/** Adds WWW-Authenticate: for a client that tried Basic (RFC 6749 §5.2), and at userinfo (RFC 6750 §3). */
 function challenge(thrown: unknown, { headers, routeOptions }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = thrown instanceof NamedFailure ? thrown.row.standard : undefined
   if (!answer) return reply
@@ -101,7 +101,7 @@ function challenge(thrown: unknown, { headers, routeOptions }: FastifyRequest, r
     const triedBasic = /^basic\b/i.test(headers.authorization ?? '')
     return answer.status === 401 && triedBasic ? reply.header('WWW-Authenticate', `Basic ${REALM}`) : reply
   }
-  // A request without a token is told the scheme and no more.
+  // For a request without a token, only the scheme (RFC 6750 §3.1).
   const error = answer.error === 'invalid_request' && answer.status === 401 ? '' : `, error="${answer.error}"`
   return reply.header('WWW-Authenticate', `Bearer ${REALM}${error}`)
 }

@@ -40,8 +40,9 @@ async function exchange(
   actor: Actor,
   parameters: Parameters,
 ): Promise<TokenResponse> {
-  // The code of a request without a challenge fits no verifier, so a public client can never use one.
+  // A public client must send a verifier, which a code without a challenge never matches.
   const codeVerifier = isPublic ? required(parameters, 'code_verifier') : parameters.get('code_verifier')
+  await deps.signingKeys.signer(app.id_token_alg) // first: a code must not be spent while no id_token can be signed
   const issued = await exchangeCode(
     deps,
     { app, actor },
@@ -64,14 +65,11 @@ async function refresh(
   actor: Actor,
   parameters: Parameters,
 ): Promise<TokenResponse> {
-  const asked = parameters
-    .get('scope')
-    ?.split(' ')
-    .filter((scope) => scope !== '')
+  const scopes = (parameters.get('scope') ?? '').split(' ').filter((scope) => scope !== '')
   const issued = await refreshTokens(deps, { app, actor, isPublic }, () => ({
     refreshToken: required(parameters, 'refresh_token'),
     policy: 'rotating',
-    ...(asked?.length ? { scopes: withContractScopes(asked) } : {}),
+    ...(scopes.length > 0 ? { scopes: withContractScopes(scopes) } : {}),
   }))
   const idToken = issued.scopes.includes('openid') ? await issueIdToken(deps, app, issued, false) : undefined
   return tokenResponseOf(issued, true, idToken)

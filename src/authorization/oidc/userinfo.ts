@@ -13,13 +13,13 @@ const GENDERS: Readonly<Record<string, 'male' | 'female'>> = { '1': 'male', '2':
 const E164 = /^\+[1-9]\d{4,14}$/
 const PARAMETERS = namesOf(bearerForm)
 
-/** Where a request may have its token. */
+/** Where a request may carry its token. */
 interface BearerCall {
   readonly authorization: string | undefined
   readonly form: Query
 }
 
-/** The token of a request in one of the ways of RFC 6750 §2.1 and §2.2; never in the query. */
+/** The token of a request, as of RFC 6750 §2.1 or §2.2; never from the query. */
 function readBearer(authorization: string | undefined, form: Parameters): string {
   const [, inHeader] = /^bearer +(.*)$/i.exec(authorization ?? '') ?? []
   const inForm = form.get('access_token')
@@ -29,7 +29,7 @@ function readBearer(authorization: string | undefined, form: Parameters): string
   return token
 }
 
-/** Whoever gives the claims away counts that they were read. */
+/** A caller that discloses the claims must record the read. */
 export async function readUserInfo(
   deps: Deps,
   { authorization, form }: BearerCall,
@@ -59,8 +59,8 @@ function profileOf({ name, gender, big_avatar_url, profile_updated_at }: LiveTok
   }
 }
 
-/** Nobody has verified it; operators enter it. */
-function phoneOf({ config }: Deps, { phone_number: kept }: LiveToken) {
-  const number = kept && internationalNumber(kept, config.PHONE_COUNTRY_CODE)
+/** Operators enter phone numbers; nobody has verified them. */
+function phoneOf({ config }: Deps, { phone_number: stored }: LiveToken) {
+  const number = stored && internationalNumber(stored, config.PHONE_COUNTRY_CODE)
   return number && E164.test(number) ? { phone_number: number, phone_number_verified: false as const } : {}
 }

@@ -4,7 +4,7 @@ import { ROOT } from '../../platform/lib/root.ts'
 import type { Locale } from '../../platform/lib/web/locale.ts'
 import { OAUTH_CHECKS } from '../oauth/index.ts'
 
-/** In which row of which sequence of checks (REFERENCE, "order of checks") a request was refused. */
+/** Finds the row of the check sequence (REFERENCE, "order of checks") that refused a request. */
 
 export type Endpoint = 'A1' | 'A2' | 'A3' | 'A4' | 'A5'
 
@@ -45,7 +45,7 @@ const CHINESE: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(new URL('views/locales/checks.zh-CN.json', ROOT), 'utf8'),
 )
 
-/** A check for a page: the documents, which have it in English, write it as Markdown. */
+/** A check as text for a page; in the documents it is English Markdown. */
 export const checkText = (check: string, locale: Locale): string =>
   ((locale === 'zh-CN' && CHINESE[check]) || check).replace(/ \(\[below\]\([^)]*\)\)/, '').replaceAll('`', '')
 
@@ -55,11 +55,11 @@ interface Refused {
   readonly detail: string | null
 }
 
-/** Which row of its endpoint's table refused it; null where it is in none (a fault of ours, the standard dialect). */
+/** The row of its endpoint's table that refused it; null if there is none (a server error, the standard dialect). */
 export function refusingCheckOf({ endpoint, failure, detail }: Refused): RefusingCheck | null {
   const sequence = Object.entries(CHECK_SEQUENCES).find(([name]) => name === endpoint)?.[1]
   if (!sequence) return null
-  // One that stands in the body is missing from the query.
+  // A parameter in the body is missing from the query.
   const isMissing = failure === 'parameter_missing' || failure === 'parameters_in_body'
   const name = isMissing ? `parameter_missing ${detail}` : failure
   const found = Object.entries(sequence).find(([, { failures }]) => name !== null && failures.includes(name))

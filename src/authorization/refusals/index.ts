@@ -1,4 +1,4 @@
-/** What area A has refused, kept for those who ask why. */
+/** The refused requests of area A, stored to be explained. */
 
 export { checkText, type RefusingCheck, refusingCheckOf } from './checks.ts'
 export { appsOfTokens, namedApps, openRefusalRecorder, refusalOf } from './record.ts'

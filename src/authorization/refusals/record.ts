@@ -16,7 +16,7 @@ import { existingAppKeys } from '../registry/index.ts'
 import { insertRefused, type NewRefused } from './store.ts'
 import { tokenPrefixOf } from './token-prefix.ts'
 
-/** Where area A and the standard dialect are. */
+/** Paths of area A and the standard dialect. */
 const AREA_A = /^\/oauth2?\//
 const CONTRACT: Readonly<Record<string, string>> = {
   '/oauth/v2/authorize': 'A1',
@@ -33,7 +33,7 @@ const FORMS: Readonly<Record<string, string>> = {
   '/oauth2/consent': '/oauth2/authorize',
   '/oauth2/logout/confirm': '/oauth2/logout',
 }
-/** Parameters of these endpoints; the names of others may be anything. */
+/** The parameters that are stored by name; other names may be anything. */
 const PARAMETERS = new Set(
   'response_type app_key app_secret redirect_uri state scope grant_type code refresh_token access_token code_challenge code_challenge_method code_verifier client_id'.split(
     ' ',
@@ -41,85 +41,83 @@ const PARAMETERS = new Set(
 )
 
 const EVERY_MS = 1_000
-/** In memory until the next writing: of one caller, and of all. */
+/** Held in memory until the next write: of one caller, and in total. */
 const MAX_OF_CALLER = 50
-const MAX_WAITING = 500
-/** Rows a day, for all processes: of one app; of callers that are not authenticated, from one network, and altogether. */
+const MAX_PENDING = 500
+/** Rows a day, across all processes: of one app; of unauthenticated callers, from one network and in total. */
 const OF_APP = { kind: 'refusal kept of app', most: 1_000, windowS: DAY_S }
 const OF_NETWORK = { kind: 'refusal kept of network', most: 200, windowS: DAY_S }
 const OF_UNAUTHENTICATED = { kind: 'refusal kept of strangers', most: 5_000, windowS: DAY_S }
-const LONGEST_DETAIL = 300
-const LONGEST_URL = 8_192
-/** Whatever has another form is no app_key, and may not even be text that PostgreSQL takes. */
+const MAX_DETAIL = 300
+const MAX_URL = 8_192
+/** Anything else is not an app_key, and may not even be text that PostgreSQL accepts. */
 const APP_KEY = /^[A-Za-z0-9_-]{1,64}$/
 
-interface Waiting {
+interface Pending {
   readonly row: NewRefused
   readonly address: string
-  /** An access token of ours, where nothing else says which app the request is of. */
+  /** An access token of ours, if nothing else tells which app sent the request. */
   readonly token: OpaqueToken | null
 }
 
-/** The form of a body as area A's rooms have read it. */
+/** A form body as parsed by the rooms of area A. */
 const readForm = z.object({ form: z.object({ values: z.instanceof(Map), repeated: z.array(z.string()) }) })
 
-/** Records refused requests for `explain`, a second later and many at once: no request waits for it. */
+/** Records refused requests for `explain`, in batches a second later, so that no request waits. */
 export interface RefusalRecorder {
-  /** Quick; does nothing for what is not of area A, or too much. */
+  /** Fast. Ignores requests outside area A, and drops those beyond the limits. */
   record(refused: ReportedRefusal): void
-  /** Writes what waits. */
+  /** Writes the pending rows. */
   close(): Promise<void>
 }
 
 export function openRefusalRecorder(deps: Deps, log: SampledLog): RefusalRecorder {
   const { db, keys, clock, metrics, rateLimiter } = deps
-  let waiting: Waiting[] = []
+  let pending: Pending[] = []
   const callers = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
   const mayRecord = (row: NewRefused, address: string): boolean => {
-    // Whoever only names an app must not use up what is kept of it.
+    // Somebody who only claims to be an app must not use up its rows.
     if (row.proved && row.app_key !== null) return !rateLimiter.count(OF_APP, row.app_key).exceeded
     return (
       !rateLimiter.count(OF_NETWORK, networkOf(address)).exceeded && !rateLimiter.count(OF_UNAUTHENTICATED, '').exceeded
     )
   }
-  const write = async (some: readonly Waiting[]): Promise<void> => {
+  const write = async (batch: readonly Pending[]): Promise<void> => {
     try {
-      const claimed = [
-        ...new Set(some.flatMap(({ row }) => (row.app_key !== null && !row.proved ? [row.app_key] : []))),
-      ]
+      const claimed = batch.flatMap(({ row }) => (row.app_key !== null && !row.proved ? [row.app_key] : []))
       const existing = claimed.length > 0 ? await existingAppKeys(db, claimed) : []
-      const tokens = some.flatMap(({ token }) => token ?? [])
+      const tokens = batch.flatMap(({ token }) => token ?? [])
       const owners = tokens.length > 0 ? await ACCESS_TOKENS.appsOf(db, tokens) : []
-      // A claimed app_key that no app has is whatever somebody typed, a secret perhaps.
-      const known = some.map(({ row, address, token }) => {
+      // A claimed app_key that does not exist is whatever somebody typed, perhaps a secret.
+      const attributed = batch.map(({ row, address, token }) => {
         const owner = token && owners.find(({ token_hash }) => token_hash.equals(token.hash))
         if (owner) return { row: { ...row, app_key: owner.app_key, proved: true }, address }
         const named = row.proved || (row.app_key !== null && existing.some(({ app_key }) => app_key === row.app_key))
         return { row: named ? row : { ...row, app_key: null }, address }
       })
-      for (const [place, { row }] of known.entries()) {
-        // Of an app that was authenticated it is counted already.
-        if (row.app_key === null || some[place]?.row.proved) continue
+      for (const [index, { row }] of attributed.entries()) {
+        // For an authenticated app, `record` has counted it.
+        if (row.app_key === null || batch[index]?.row.proved) continue
         metrics.usage.count(row.app_key, row.proved ? 'refused' : 'claimed', row.rescode)
       }
-      const kept = known.flatMap(({ row, address }) => (mayRecord(row, address) ? [row] : []))
+      const kept = attributed.flatMap(({ row, address }) => (mayRecord(row, address) ? [row] : []))
       if (kept.length > 0) await insertRefused(db, kept)
-      metrics.refusalsLeftOut.inc(some.length - kept.length)
+      metrics.refusalsLeftOut.inc(batch.length - kept.length)
     } catch (error) {
       logBackgroundFailure(log, 'refused requests could not be recorded', error)
-      metrics.refusalsLeftOut.inc(some.length)
+      metrics.refusalsLeftOut.inc(batch.length)
     }
   }
   const flush = (): Promise<void> => {
     clearTimeout(timer)
     timer = undefined
-    const some = waiting
-    waiting = []
+    const batch = pending
+    pending = []
     callers.clear()
-    if (some.length > 0) writing = writing.then(() => write(some))
+    if (batch.length > 0) writing = writing.then(() => write(batch))
     return writing
   }
 
@@ -130,28 +128,29 @@ export function openRefusalRecorder(deps: Deps, log: SampledLog): RefusalRecorde
       const proved = note.isAppUnauthenticated ? undefined : note.appKey
       if (proved !== undefined) metrics.usage.count(proved, 'refused', note.code)
       const caller = proved === undefined ? networkOf(address) : `app ${proved}`
-      const own = callers.get(caller) ?? 0
-      if (waiting.length >= MAX_WAITING || own >= MAX_OF_CALLER) {
+      const ofCaller = callers.get(caller) ?? 0
+      if (pending.length >= MAX_PENDING || ofCaller >= MAX_OF_CALLER) {
         metrics.refusalsLeftOut.inc()
         return
       }
-      callers.set(caller, own + 1)
+      callers.set(caller, ofCaller + 1)
       const row = refusalOf(refused, clock.now())
       const token = proved !== undefined ? null : parseToken(keys, PREFIX.accessToken, accessTokensOf(refused)[0] ?? '')
-      waiting.push({ row, address, token })
+      pending.push({ row, address, token })
       timer ??= setTimeout(() => void flush(), EVERY_MS).unref()
     },
     close: flush,
   }
 }
 
-/** What is kept of a refused request: nothing that is secret. */
+/** The row of a refused request, which contains no secret. */
 export function refusalOf(refused: ReportedRefusal, at: Date): NewRefused {
   const { id, url: sent, method, status, note, body, authorization } = refused
-  const url = cutTo(sent, LONGEST_URL)
+  const url = cutTo(sent, MAX_URL)
   const { values, repeated } = parametersOf(url, body)
   const names = [...new Set([...values.keys(), ...repeated])]
-  const strange = names.filter((name) => !PARAMETERS.has(name)).length
+  const shownNames = names.filter((name) => PARAMETERS.has(name))
+  const hidden = names.length - shownNames.length
   const { code = 0, failure = null, detail = null, appKey, user } = note
   const [claimed] = namedApps(values, authorization)
   return {
@@ -162,10 +161,8 @@ export function refusalOf(refused: ReportedRefusal, at: Date): NewRefused {
     status,
     rescode: code,
     failure,
-    detail: detail ? cutTo(detail.replaceAll('\0', ''), LONGEST_DETAIL) : null,
-    parameters: [...names.filter((name) => PARAMETERS.has(name)), ...(strange > 0 ? [`(${strange}_more)`] : [])].join(
-      ' ',
-    ),
+    detail: detail ? cutTo(detail.replaceAll('\0', ''), MAX_DETAIL) : null,
+    parameters: [...shownNames, ...(hidden > 0 ? [`(${hidden}_more)`] : [])].join(' '),
     app_key: appKey ?? (claimed !== undefined && APP_KEY.test(claimed) ? claimed : null),
     proved: appKey !== undefined && !note.isAppUnauthenticated,
     token: tokenPrefixOf(accessTokensOf(refused)[0] ?? values.get('refresh_token') ?? values.get('code')),
@@ -176,7 +173,7 @@ export function refusalOf(refused: ReportedRefusal, at: Date): NewRefused {
   }
 }
 
-/** The apps that a request names in one way or another; whoever sent it may be none of them. */
+/** The apps that a request claims to come from, in whichever way. None of the claims is verified. */
 export function namedApps(values: ReadonlyMap<string, string>, authorization: string | undefined): string[] {
   const basic = readBasic(authorization)
   const names = [
@@ -189,12 +186,12 @@ export function namedApps(values: ReadonlyMap<string, string>, authorization: st
   return names.filter((name) => name !== undefined)
 }
 
-/** One that cannot be read is refused for that. */
+/** Empty for a JWT that cannot be decoded, for which the request is refused elsewhere. */
 const claimsOf = (jwt?: string): JWTPayload => (jwt ? readOr(() => decodeJwt(jwt), {}) : {})
 
 type Presenting = Pick<ReportedRefusal, 'url' | 'body' | 'authorization'>
 
-/** The apps whose access tokens a request presents, whatever has become of them. */
+/** The apps whose access tokens a request presents, valid or not. */
 export async function appsOfTokens(
   { db, keys }: Pick<Deps, 'db' | 'keys'>,
   request: Presenting,
@@ -210,17 +207,20 @@ function accessTokensOf({ url, body, authorization }: Presenting): string[] {
   return [inForm, inQuery, inHeader?.trim()].filter((text) => typeof text === 'string')
 }
 
-/** Parameters whose values are registered with the app, or known to all. None of them is a secret. */
+/** Parameters whose values are registered with the app or well known, so not secret. */
 const COMPARED = ['redirect_uri', 'scope', 'response_type', 'grant_type']
-const LONGEST_VALUE = 300
+const MAX_VALUE = 300
 
-/** Without what stands in the query of a URI, which may be anything. */
+const withoutSecrets = (uri: string): string =>
+  uri.replace(/[?#].*$/s, (rest) => `${rest[0]}…`).replace(/^([^/]*\/\/)?[^/]*@/s, '$1…@')
+
+/** Without the user name, password, query and fragment of a URI, which may contain anything. */
 function receivedOf(failure: string | null, values: ReadonlyMap<string, string>): NewRefused['received'] {
-  const name = COMPARED.find((one) => failure?.startsWith(one))
+  const name = COMPARED.find((parameter) => failure?.startsWith(parameter))
   const value = name && values.get(name)?.replaceAll('\0', '')
   if (!name || !value) return null
-  const shown = name === 'redirect_uri' ? value.replace(/[?#].*$/s, (rest) => `${rest[0]}…`) : value
-  return { [name]: cutTo(shown, LONGEST_VALUE) }
+  const shown = name === 'redirect_uri' ? withoutSecrets(value) : value
+  return { [name]: cutTo(shown, MAX_VALUE) }
 }
 
 function parametersOf(url: string, body: unknown) {
@@ -228,7 +228,7 @@ function parametersOf(url: string, body: unknown) {
   const { data } = readForm.safeParse(body)
   if (!data) return query
   const texts = [...data.form.values].filter((pair): pair is [string, string] =>
-    pair.every((one) => typeof one === 'string'),
+    pair.every((text) => typeof text === 'string'),
   )
   return { values: new Map([...query.values, ...texts]), repeated: [...query.repeated, ...data.form.repeated] }
 }

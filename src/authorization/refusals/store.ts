@@ -23,7 +23,7 @@ export const REFUSALS_OF_PERSON: readonly PersonalRows[] = [
 const refusedRow = z.object({
   request_id: z.string(),
   at: z.date(),
-  /** A1 to A5; of the standard dialect, the path. */
+  /** A1 to A5, or the path in the standard dialect. */
   endpoint: z.string(),
   method: z.string(),
   status: z.number(),
@@ -34,11 +34,11 @@ const refusedRow = z.object({
   app_key: z.string().nullable(),
   /** Whether the caller was authenticated as that app. */
   proved: z.boolean(),
-  /** Its first characters. */
+  /** Only its first characters. */
   token: z.string().nullable(),
   cid: z.number().nullable(),
   user_id: z.string().nullable(),
-  /** The parameter that it was refused for, where that can be compared with what is registered. */
+  /** The parameter that it was refused for, if that can be compared with the registration. */
   received: z.record(z.string(), z.string()).nullable(),
 })
 export type RefusedRow = z.output<typeof refusedRow>
@@ -56,7 +56,7 @@ const REFUSED = (row: NewRefused) => sql.part`
   ${row.routing_key}::int as routing_key, ${row.cid}::int as cid, ${row.user_id}::text as user_id,
   ${row.received && storableJson(row.received)}::jsonb as received`
 
-/** A row about somebody who is erased meanwhile names nobody: their profiles are locked until the rows are written. */
+/** Somebody who is being erased is not named in a row: profiles are locked until the rows are written. */
 export async function insertRefused(db: Db, rows: readonly NewRefused[]): Promise<void> {
   const named = rows.filter(({ user_id }) => user_id !== null)
   if (named.length === 0) await insertRows(db, withoutErased(rows, []))
@@ -79,9 +79,9 @@ const lockNamed = (tx: Db, rows: readonly NewRefused[]): Promise<Person[]> =>
   )
 
 function withoutErased(rows: readonly NewRefused[], people: readonly Person[]): NewRefused[] {
-  const there = new Set(people.map(({ cid, user_id }) => `${cid} ${user_id}`))
-  const isThere = ({ cid, user_id }: NewRefused) => there.has(`${cid} ${user_id}`)
-  return rows.map((row) => (isThere(row) ? row : { ...row, routing_key: 0, cid: null, user_id: null }))
+  const existing = new Set(people.map(({ cid, user_id }) => `${cid} ${user_id}`))
+  const exists = ({ cid, user_id }: NewRefused) => existing.has(`${cid} ${user_id}`)
+  return rows.map((row) => (exists(row) ? row : { ...row, routing_key: 0, cid: null, user_id: null }))
 }
 
 const insertRows = (db: Db, rows: readonly NewRefused[]): Promise<number> =>
@@ -107,18 +107,18 @@ const newest = (db: Db, where: Fragment, limit: number): Promise<RefusedRow[]> =
     sql`select ${COLUMNS} from refused_request where ${where} order by at desc limit ${limit}`,
   )
 
-/** Newest first, as those below. */
+/** Newest first, like those below. */
 export const refusedOfApp = (db: Db, appKey: string, limit: number): Promise<RefusedRow[]> =>
   newest(db, sql.part`app_key = ${appKey}`, limit)
 
 export const refusedOfUser = (db: Db, person: UserRowKey, limit: number): Promise<RefusedRow[]> =>
   newest(db, ofPerson(person), limit)
 
-/** `token`: its first characters, as many as are kept. */
+/** `token`: the stored prefix. */
 export const refusedWithToken = (db: Db, token: string, limit: number): Promise<RefusedRow[]> =>
   newest(db, sql.part`token = ${token}`, limit)
 
-/** What the same app, or somebody with the same token, was refused from then on; oldest first. */
+/** What the same app, or a caller with the same token, was refused afterwards; oldest first. */
 export const refusedAfter = (
   db: Db,
   { at, request_id, app_key, token }: Pick<RefusedRow, 'at' | 'request_id' | 'app_key' | 'token'>,

@@ -2,7 +2,7 @@ import { getPublicSuffix } from 'tldts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 
-/** Hosts to which an app's answers may go (REFERENCE "Redirect URI"). */
+/** Hosts that an app's redirect URIs may have (REFERENCE "Redirect URI"). */
 
 export type HostEntry = { readonly entry: string } | { readonly problem: LocalizedText }
 
@@ -17,13 +17,13 @@ const REFUSED: readonly (readonly [RegExp, LocalizedText])[] = [
 ]
 const HOST_AND_PORT = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
-/** What DNS calls a host's label: letters, digits and hyphens. */
+/** A DNS label of letters, digits and hyphens. */
 const LDH_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
 
 const isAddress = (host: string): boolean => host.startsWith('[') || IPV4.test(host)
 
-/** A registered host in the form that is kept: `host`, `host:port` or `*.host`, lower case, punycode, no trailing dot. */
+/** A host in the form that is stored: `host`, `host:port` or `*.host`, lower case, punycode, no trailing dot. */
 export function parseHostEntry(text: string): HostEntry {
   if (text === '') return { problem: localized('must-be-filled') }
   const refused = REFUSED.find(([pattern]) => pattern.test(text))
@@ -64,9 +64,9 @@ function withPort(host: string, port: string | undefined): HostEntry {
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
 
 /**
- * Whether a kept entry covers the URL: `host` at any port, `host:port` at exactly that one (a scheme's default port
- * counts), `*.host` every sub-domain at any depth and port but not `host` itself. An entry below a public suffix that was
- * kept before these were refused covers nothing.
+ * Whether a stored entry covers the URL: `host` any port, `host:port` exactly that one (which may be the scheme's default),
+ * `*.host` every sub-domain at any depth and port but not `host` itself. A stored `*.` before a public suffix covers nothing:
+ * the list of these suffixes grows.
  */
 export function hostMatches(entry: string, url: URL): boolean {
   if (entry.startsWith('*.')) {

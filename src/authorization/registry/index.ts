@@ -1,4 +1,4 @@
-/** Micro-apps: who they are, where answers may go, their scopes and secrets. */
+/** Micro-apps: their hosts and URLs, scopes and secrets. */
 
 export { DEMO_APPS } from './demo-store.ts'
 export { hostMatches } from './host.ts'
@@ -6,7 +6,6 @@ export {
   createMicroApp,
   endTokensOfApp,
   listMicroApps,
-  listOrigins,
   putLive,
   rotateAppWebhookSecret,
   showMicroApp,
@@ -23,7 +22,7 @@ export {
   type UsedSecret,
 } from './secret.ts'
 export { type LiveSecret, secretsOfOldKeys, takeEndingSecrets } from './secret-store.ts'
-export { existingAppKeys, joinedMicroApp, lockMicroApp } from './store.ts'
+export { existingAppKeys, findOrigins, joinedMicroApp, lockMicroApp } from './store.ts'
 export { findWebhookOfApp, type WebhookOfApp, webhookSecretMark } from './webhook.ts'
 export { REGISTRY_SEALED } from './webhook-store.ts'
 export { type CallingApp, type MicroApp, mayUse } from './wire.ts'

@@ -2,17 +2,16 @@ import { z } from 'zod'
 import { type Fields, marked } from '../../platform/db/record-fields.ts'
 import { asMessage, problem } from '../../platform/lib/json/field-problem.ts'
 import { shownName } from '../../platform/lib/json/input.ts'
-import { listOf } from '../../platform/lib/json/shape.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
 import { endpointUrl, hasParameter, webUrl } from '../../platform/lib/web/web-url.ts'
 import { parseHostEntry } from './host.ts'
-import { OIDC_FIELDS } from './oidc-fields.ts'
+import { OIDC_FIELDS, setOf } from './oidc-fields.ts'
 
 const STATUSES = ['pending', 'approved', 'suspended'] as const
 const REFRESH_DAYS = [7, 30, 60, 90] as const
 const REFRESH_POLICIES = ['fixed', 'rotating'] as const
 
-/** Characters of an app_key; one that began with "-" would read as an option on the command line. */
+/** An app_key must not begin with "-", which the command line would read as an option. */
 export const APP_KEY = /^[A-Za-z0-9_][A-Za-z0-9_-]{2,63}$/
 
 const host = z.string().transform((text, context) => {
@@ -22,18 +21,17 @@ const host = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-/** Names that the answers of A1 add to the query; a redirect URI may not have them of its own. */
+/** Query parameters that A1 adds to a redirect URI, which may not have them itself. */
 const A1_ADDS = ['code', 'state']
-/** A registered one serves both dialects, and RFC 6749 and RFC 9207 add more. */
+/** A registered redirect URI serves both dialects; RFC 6749 and RFC 9207 add more. */
 const BOTH_ADD = [...A1_ADDS, 'iss', 'error', 'error_description']
 
 export const hasResponseParameters = (uri: string): boolean => hasParameter(uri, A1_ADDS)
 
 const pinnedUri = endpointUrl.refine((text) => !hasParameter(text, BOTH_ADD), problem('must-have-no-response'))
 
-const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])
 const atLeastOne = (entries: readonly unknown[]): boolean => entries.length > 0
-const ONE = problem('must-have-entry')
+const NOT_EMPTY = problem('must-have-entry')
 
 const name = shownName(100)
 const logoUrl = webUrl.nullable()
@@ -45,7 +43,7 @@ const httpAllowed = z.boolean().meta({ flag: 'http' })
 const refreshDays = z.literal(REFRESH_DAYS)
 const refreshPolicy = z.enum(REFRESH_POLICIES)
 
-/** Every field of a micro-app that an operator sets. Another one needs a line here and its column; README.md says more. */
+/** Every field of a micro-app that an operator sets. README.md says how to add one. */
 export const MICRO_APP_FIELDS = {
   app_key: {
     created: z.string().regex(APP_KEY, problem('must-be-app-key')).optional(),
@@ -77,7 +75,7 @@ export const MICRO_APP_FIELDS = {
     ofTeam: true,
   },
   scopes: {
-    created: scopes.refine(atLeastOne, ONE),
+    created: scopes.refine(atLeastOne, NOT_EMPTY),
     changed: scopes,
     kept: z.array(z.enum(SCOPES)),
     everyCall: true,
@@ -113,5 +111,5 @@ export const MICRO_APP_FIELDS = {
   },
 } as const satisfies Fields
 
-/** What an app's team sets: in development at once, later by a request. */
+/** The fields that an app's team sets: directly in development, by a request once the app is live. */
 export const TEAM_FIELDS = marked(MICRO_APP_FIELDS, 'ofTeam')

@@ -36,19 +36,19 @@ export const newAppKey = (): string => randomBytes(12).toString('hex')
 
 const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: localized('already-taken') }])
 
-interface Origin {
-  /** Secret of demo data; null: it gets one later. */
+interface CreationOptions {
+  /** A fixed one for demo data; null: it gets one later. */
   readonly secret?: string | null
   readonly stage?: MicroApp['stage']
 }
 
-/** Creates the app; its app_secret is shown only now, and null where the app authenticates without one. */
+/** Creates the app. Its app_secret is shown only now; null if the app authenticates without one. */
 export const createMicroApp = operation(
   givenMicroApp,
   async (
     deps: Deps,
     input: NewMicroApp,
-    { secret: given = generateSecret('ghas'), stage = 'live' }: Origin = {},
+    { secret: given = generateSecret('ghas'), stage = 'live' }: CreationOptions = {},
   ): Promise<MicroApp & { app_secret: string | null; webhook_secret?: string }> => {
     const app = { ...input, stage, app_key: input.app_key ?? newAppKey() }
     const now = deps.clock.now()
@@ -67,15 +67,15 @@ export const createMicroApp = operation(
   },
 )
 
-/** A page of the apps that the filter asks for, oldest first. */
+/** A page of the apps that match the filter, oldest first. */
 export const listMicroApps = operation(microAppFilter, (deps: Deps, filter) =>
   pageNamed('apps', appsOf(deps.db, filter)),
 )
 
-/** Origins that apps have registered for calls of browsers. */
-export const listOrigins = ({ db }: Deps): Promise<string[]> => store.findOrigins(db)
-
-/** The app with the dates of its live secrets, the current one first; throws 20007 (404) for an unknown app_key, as all below. */
+/**
+ * The app with the dates of its live secrets, the current one first. Like all below, throws 20007 (404) for an unknown
+ * app_key.
+ */
 export async function showMicroApp(deps: Deps, appKey: string): Promise<MicroApp & { secrets: SecretDates[] }> {
   const { secrets, ...app } = await existing(appKey, () => store.findMicroApp(deps.db, appKey, deps.clock.now()))
   return { ...app, secrets: secrets.map(({ secret_hash: _, ...dates }) => dates) }
@@ -86,26 +86,27 @@ export const updateMicroApp = operation(
   async (
     deps: Deps,
     appKey: string,
-    { unchanged_since, ...changes }: MicroAppChanges & UnchangedSince,
+    { unchanged_since, ...input }: MicroAppChanges & UnchangedSince,
   ): Promise<MicroApp & { webhook_secret?: string }> => {
+    const changes = withPkceInA1(input)
     let webhook_secret: string | undefined
     const app = await changeMicroApp(deps, appKey, 'app_updated', async (inside, now) => {
       const { db } = inside
       const before = await store.findMicroApp(db, appKey, now)
       refuseIfChanged(before?.updated_at, unchanged_since)
-      const changed = await store.updateMicroApp(db, appKey, withPkceInA1(changes), now)
+      const changed = await store.updateMicroApp(db, appKey, changes, now)
       const problems = changed ? crossFieldProblems(changed) : []
       if (problems.length > 0) throw new InvalidInput(problems)
       if (changed && !hasSecret(changed)) await deleteSecrets(db, appKey)
       const urls = { before: before?.webhook_url ?? null, after: changed?.webhook_url ?? null }
       webhook_secret = await renewWebhookSecret(inside, appKey, urls)
-      return { changed, detail: changeOf(Object.keys(withPkceInA1(changes)), before, changed) }
+      return { changed, detail: changeOf(Object.keys(changes), before, changed) }
     })
     return webhook_secret === undefined ? app : { ...app, webhook_secret }
   },
 )
 
-/** For the audit log: these fields as they were, and as they are. */
+/** For the audit log: these fields before and after. */
 function changeOf(fields: readonly string[], before: MicroApp | undefined, after: MicroApp | undefined) {
   const valuesOf = (app: MicroApp) => {
     const recorded: Readonly<Record<string, unknown>> = { ...app, webhook_url: maskedWebhook(app.webhook_url) }
@@ -114,7 +115,7 @@ function changeOf(fields: readonly string[], before: MicroApp | undefined, after
   return before && after && { before: valuesOf(before), after: valuesOf(after) }
 }
 
-/** What its team has asked for becomes what is in force, and the app is live. `admit` throws where it no longer may. */
+/** Applies the changes that its team requested, and makes the app live. `admit` throws if it may not be any more. */
 export const putLive = (
   deps: Deps,
   appKey: string,
@@ -136,13 +137,13 @@ const withStatus =
       changed: await store.updateMicroApp(db, appKey, { status }, now),
     }))
 
-/** Lets the app ask users for consent; also takes a suspension back. */
+/** Lets the app ask users for consent; also lifts a suspension. */
 export const approveMicroApp = withStatus('approved')
 
-/** Bars the app: no consent, no tokens, no data, until it is approved again. */
+/** Bars the app from consent, tokens and data until it is approved again. */
 export const suspendMicroApp = withStatus('suspended')
 
-/** Ends all grants that the app has now, with their codes and tokens, and what people have allowed it without being asked. */
+/** Ends all grants that the app has now, with their codes and tokens, and the consents remembered for it. */
 export const endTokensOfApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
   changeMicroApp(deps, appKey, 'app_tokens_ended', async ({ db }, now) => ({
     changed: await store.setValidFrom(db, appKey, now),
@@ -150,7 +151,7 @@ export const endTokensOfApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
 
 const noWebhook = (): RescodeError => invalidRequest(localized('no-app-webhook'), { status: 404 })
 
-/** A new secret for the app's webhook, shown this once; for `overlap_s` seconds more each call has both signatures. */
+/** A new webhook secret, shown only now. For `overlap_s` more seconds each call is signed with both. */
 export async function rotateAppWebhookSecret(
   deps: Deps,
   appKey: string,
@@ -168,11 +169,11 @@ export async function rotateAppWebhookSecret(
 
 interface Change {
   readonly changed: MicroApp | undefined
-  /** What the audit log adds; never a secret. */
+  /** For the audit log; never a secret. */
   readonly detail?: object | undefined
 }
 
-/** Changes an app and says so in the audit log, in one transaction; changes of one app wait for each other. */
+/** Changes an app and records it in the audit log, in one transaction. Changes of one app wait for each other. */
 const changeMicroApp = (
   deps: Deps,
   appKey: string,
@@ -187,11 +188,11 @@ const changeMicroApp = (
     return changed
   })
 
-/** Leaves a row in the audit log; `deps.db` is the transaction of the change. */
+/** Records a change in the audit log; `deps.db` is its transaction. */
 export const recordChange = (deps: Deps, appKey: string, event: `app_${string}`, detail: object) =>
   recordAudit(deps, { event, appKey, detail })
 
-/** What cannot be an app_key never reaches the database, which has no way to hold a NUL character. */
+/** Text that cannot be an app_key never reaches the database, which cannot store a NUL character. */
 async function existing<T>(appKey: string, find: () => Promise<T | undefined>): Promise<T> {
   const found = APP_KEY.test(appKey) ? await find() : undefined
   if (found === undefined) throw noSuchMicroApp()

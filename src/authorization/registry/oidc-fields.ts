@@ -5,25 +5,26 @@ import { listOf } from '../../platform/lib/json/shape.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { endpointUrl, hasParameter, isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 
-/** The fields of micro-apps that only OAuth 2.0 and OpenID Connect need (room oidc). */
+/** The fields of micro-apps that only OAuth 2.0 and OpenID Connect use (room oidc). */
 
 export const TOKEN_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'] as const
 const ID_TOKEN_ALGS = ['RS256', 'ES256'] as const
 
-const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])
+export const setOf = <T>(entry: z.ZodType<T>) =>
+  listOf('registered', entry).transform((entries) => [...new Set(entries)])
 
-/** Our answer adds `state` to its query. */
+/** We add `state` to its query. */
 const postLogoutUri = endpointUrl.refine((text) => !hasParameter(text, ['state']), problem('must-have-no-state'))
 const postLogoutUris = setOf(postLogoutUri).meta({ flag: 'post-logout-uri' })
 
-/** Of an app for which nothing else is said. */
+/** The default. */
 export const USUAL_TOKEN_AUTH = ['client_secret_basic', 'client_secret_post'] as const
 const tokenAuthMethods = setOf(z.enum(TOKEN_AUTH_METHODS))
   .refine((methods) => methods.length > 0, problem('must-have-entry'))
   .refine((methods) => !methods.includes('none') || methods.length === 1, problem('none-alone'))
   .meta({ flag: 'token-auth' })
 
-/** Whether the app has an app_secret at all: both dialects take it then, else neither does. */
+/** Whether the app has an app_secret, for either dialect. */
 export const hasSecret = ({ token_auth_methods }: { token_auth_methods: readonly string[] }): boolean =>
   token_auth_methods.some((method) => method.startsWith('client_secret_'))
 
@@ -36,21 +37,21 @@ const corsOrigins = setOf(endpointUrl.refine(isOrigin, problem('must-be-origin')
 const idTokenAlg = z.enum(ID_TOKEN_ALGS)
 
 const KEY_TYPES = ['RSA', 'EC', 'OKP']
-const PUBLIC_PARTS = ['kty', 'kid', 'use', 'alg', 'n', 'e', 'crv', 'x', 'y']
-const PRIVATE_PARTS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
-const LONGEST_PART = 2_048
+const PUBLIC_MEMBERS = ['kty', 'kid', 'use', 'alg', 'n', 'e', 'crv', 'x', 'y']
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
+const LONGEST_MEMBER = 2_048
 
-/** A public key of a kind that we verify with: a private one must not come here. Only the parts that matter are kept. */
+/** A public key that we can verify with. A private one is refused; only the relevant members are kept. */
 export const publicKey = z
   .record(z.string(), z.unknown())
   .refine(({ kty }) => KEY_TYPES.includes(String(kty)))
-  .refine((jwk) => !PRIVATE_PARTS.some((part) => part in jwk))
-  .transform((jwk) => PUBLIC_PARTS.flatMap((part) => (typeof jwk[part] === 'string' ? [[part, jwk[part]]] : [])))
-  .refine((parts) => parts.every(([, value = '']) => value.length <= LONGEST_PART))
-  .transform((parts): Record<string, string> => Object.fromEntries(parts))
+  .refine((jwk) => !PRIVATE_MEMBERS.some((name) => name in jwk))
+  .transform((jwk) => PUBLIC_MEMBERS.flatMap((name) => (typeof jwk[name] === 'string' ? [[name, jwk[name]]] : [])))
+  .refine((members) => members.every(([, value = '']) => value.length <= LONGEST_MEMBER))
+  .transform((members): Record<string, string> => Object.fromEntries(members))
 const jwks = z.object({ keys: listOf('registered', publicKey).min(1).max(10) })
 
-/** As JSON text on the command line. */
+/** On the command line it is JSON text. */
 const givenJwks = z
   .union(
     [
@@ -68,13 +69,13 @@ const givenJwks = z
   )
   .nullable()
 
-/** Keys that arrived in plain text could be anybody's. */
-const arrivesUnaltered = (text: string): boolean => {
+/** Keys fetched over plain http could be anybody's. */
+const isTrustworthy = (text: string): boolean => {
   const { protocol, hostname } = new URL(text)
   return protocol === 'https:' || isLoopbackHost(hostname)
 }
 const jwksUri = endpointUrl
-  .refine((text) => !parsedUrl(text) || arrivesUnaltered(text), problem('must-be-https-or-loopback'))
+  .refine((text) => !parsedUrl(text) || isTrustworthy(text), problem('must-be-https-or-loopback'))
   .nullable()
 
 export const OIDC_FIELDS = {

@@ -23,10 +23,10 @@ const ofApp =
   (deps: Deps, { app_key }: OneApp): Promise<Output> =>
     run(deps, app_key)
 
-/** What is known of an app in another room. */
+/** Reads what another room knows about an app. */
 type OfApp = (deps: Deps, app: OneApp) => Promise<object>
 
-/** What operators do with micro-apps. `grantsOf`: the grants that live, and of how many people; `teamOf`: who develops it. */
+/** Operators' actions on micro-apps. `grantsOf` counts its live grants and their people, `teamOf` shows who develops it. */
 export const appActions = (grantsOf: OfApp, teamOf: OfApp) => [
   action({
     route: 'GET /apps',
@@ -56,7 +56,7 @@ export const appActions = (grantsOf: OfApp, teamOf: OfApp) => [
     command: 'app create',
     role: 'editor',
     run: createMicroApp,
-    // With its key, a form that is sent twice makes one app.
+    // With a suggested key, a form that is sent twice creates one app.
     suggested: () => ({ app_key: newAppKey(), token_auth_methods: USUAL_TOKEN_AUTH }),
     once: ['app_secret', 'webhook_secret'],
   }),

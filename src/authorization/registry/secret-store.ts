@@ -7,20 +7,20 @@ import { type DerivedKeys, fingerprintOf, hashSecret, type Keys } from '../../pl
 import { CLIENT_WINDOW_S, currentWindow, type Failures, failedAttemptByKey } from '../../platform/throttle/index.ts'
 import { type CallingApp, callingApp } from './wire.ts'
 
-/** The secrets of micro-apps, and the app that a caller proves to be with one of them. */
+/** The secrets of micro-apps, and the look-up of a calling app with them. */
 
-/** A secret that has not ended, with the dates that an operator sees. */
+/** A secret that still works, with the dates that operators see. */
 export interface LiveSecret extends SecretDates {
   readonly secret_hash: Buffer
 }
 export interface NewSecret {
   readonly hash: Buffer
-  /** Fingerprint of the SECRET_KEY that has hashed it. */
+  /** Fingerprint of the SECRET_KEY that it is hashed with. */
   readonly hashedWith: Buffer
   readonly now: Date
 }
 
-/** Undefined of an app that has no secret. */
+/** Undefined if the app has no secret. */
 export const secretOfApp = z
   .object({
     secret_hash: z.instanceof(Buffer).nullable(),
@@ -51,7 +51,7 @@ export const liveSecrets = (
 export interface Caller {
   readonly appKey: string
   readonly countedBy: string
-  /** The key that they have in the database: it follows from `countedBy`, and is made once for all who ask together. */
+  /** The database key for `countedBy`, derived once for all callers that share a look-up. */
   readonly subject: () => Buffer
 }
 
@@ -67,7 +67,7 @@ const callerRow = z.looseObject({ app_key: z.string().nullable() }).transform((r
 const COLUMNS_OF_CALLER = columnsOf(Object.keys(callingApp.shape), 'app')
 const CALLER_FAILURES = failedAttemptByKey(sql.part`asked.subject`)
 
-const ASKED = (one: Caller) => sql.part`${one.appKey}::text as app_key, ${one.subject()}::bytea as subject`
+const ASKED = ({ appKey, subject }: Caller) => sql.part`${appKey}::text as app_key, ${subject()}::bytea as subject`
 
 /** One row per secret, the current one first; one row if there is none. Every token request needs it. */
 const callers: Batched<Caller, z.output<typeof callerRow>> = {
@@ -86,7 +86,7 @@ const callers: Batched<Caller, z.output<typeof callerRow>> = {
 export interface AppWithFailures {
   readonly app: CallingApp | undefined
   readonly secrets: readonly LiveSecret[]
-  /** Failures of the running window, if there are any. */
+  /** Of the current window, if there are any. */
   readonly failures: Failures | undefined
 }
 
@@ -104,9 +104,9 @@ export async function findAppWithFailures(db: Db, caller: Caller, now: Date): Pr
 }
 
 interface Replaced {
-  /** Over at once. */
+  /** End at once. */
   readonly ended: readonly LiveSecret[]
-  /** The others get this end, unless they have an earlier one. */
+  /** The others end then, or earlier if they already do. */
   readonly othersEndAt: Date
 }
 
@@ -135,9 +135,9 @@ interface SecretUse {
   readonly notAfter: Date
 }
 
-const USE = (one: SecretUse) => sql.part`
-  ${one.appKey}::text as app_key, ${one.hash}::bytea as secret_hash, ${one.now}::timestamptz as now,
-  ${one.notAfter}::timestamptz as not_after`
+const USE = (input: SecretUse) => sql.part`
+  ${input.appKey}::text as app_key, ${input.hash}::bytea as secret_hash, ${input.now}::timestamptz as now,
+  ${input.notAfter}::timestamptz as not_after`
 
 const secretUses: Batched<SecretUse, unknown> = {
   row: z.unknown(),
@@ -151,7 +151,7 @@ const secretUses: Batched<SecretUse, unknown> = {
         returning use.ordinal`,
 }
 
-/** Dates the last use of a secret, unless it is dated later than `notAfter` already. */
+/** Records the use of a secret, unless its last use is after `notAfter`. */
 export const touchSecret = async (db: Db, use: SecretUse): Promise<void> => {
   await db.batch(secretUses, use)
 }
@@ -159,10 +159,10 @@ export const touchSecret = async (db: Db, use: SecretUse): Promise<void> => {
 const ending = z.object({ app_key: z.string(), created_at: z.date(), ends_at: z.date() })
 
 /**
- * Secrets that end until then, each given to one caller once, who tells its app in the same transaction: of simultaneous
- * callers the second waits, finds them told, and leaves the rest to the first. Citus locks no row of a join with
- * micro_app, so none is locked first, and two callers may lock them in opposite order: PostgreSQL then ends one of them,
- * whose job runs again.
+ * Marks secrets that end by `until` as announced and returns them, each to one caller only, which notifies the app in the
+ * same transaction. A concurrent caller waits, finds them announced and skips them. Citus cannot lock rows of a join with
+ * micro_app beforehand, so two callers may lock rows in opposite order; PostgreSQL then aborts one of them, whose job runs
+ * again.
  */
 export const takeEndingSecrets = (
   db: Db,
@@ -191,7 +191,7 @@ interface Rehashed {
   readonly hashedWith: Buffer
 }
 
-/** The first of several at once does it. */
+/** Of several concurrent calls, the first one does it. */
 export const rehashSecret = (db: Db, { appKey, hash, rehashed, hashedWith }: Rehashed): Promise<number> =>
   db.exec(
     sql`update micro_app_secret set secret_hash = ${rehashed}, hashed_with = ${hashedWith}
@@ -200,7 +200,7 @@ export const rehashSecret = (db: Db, { appKey, hash, rehashed, hashedWith }: Reh
 
 const unused = z.object({ total: z.number(), apps: z.number(), app_keys: z.array(z.string()) })
 
-/** app_secrets that work and that SECRET_KEY has not hashed, and their apps, of which `named` at most are named. */
+/** Counts live secrets hashed with an old SECRET_KEY and their apps, and names up to `named` of the apps. */
 export const secretsOfOldKeys = (db: Db, { newest }: Keys, now: Date, named: number) =>
   db.one(
     unused,

@@ -20,16 +20,16 @@ import {
 import { findMicroApp, lockMicroApp, type MicroAppWithSecrets } from './store.ts'
 import type { CallingApp, MicroApp } from './wire.ts'
 
-const NOTED_EVERY_S = 60
+const USE_RECORDED_EVERY_S = 60
 const WITHOUT_SECRET = {
   field: 'token_auth_methods',
   problem: localized('has-no-secret'),
 }
 
 /**
- * A new app_secret that works at once. Of those so far one works for `overlap_s` seconds more, if it would not have ended
- * sooner: the current one, or the one before it, where that is in use and nobody has used the current one yet. Who has made
- * that may not have seen it: an answer gets lost, and then they ask for another.
+ * A new app_secret that works at once. One of the earlier ones works for `overlap_s` more seconds, unless it ends sooner: the
+ * current one, or its predecessor if only that one has been used. In that case the answer with the current one may have been
+ * lost, which is why somebody rotates again.
  */
 export async function rotateSecret(
   deps: Deps,
@@ -43,7 +43,7 @@ export async function rotateSecret(
     if (!app) throw noSuchMicroApp()
     if (!hasSecret(app)) throw new InvalidInput([WITHOUT_SECRET])
     const kept = app.secrets.find(({ last_used_at }) => last_used_at !== null) ?? app.secrets[0]
-    const ended = app.secrets.filter((one) => one !== kept)
+    const ended = app.secrets.filter((other) => other !== kept)
     await replaceSecret(db, appKey, newSecret(deps.keys, secret, now), {
       ended,
       othersEndAt: addSeconds(now, overlap_s),
@@ -53,7 +53,7 @@ export async function rotateSecret(
   return { ...(await showMicroApp(deps, appKey)), app_secret: secret }
 }
 
-/** The app with its live secrets in one read, whatever its status; undefined for an unknown app_key, or for no app_key at all. */
+/** The app with its live secrets, whatever its status; undefined for an unknown app_key. */
 export async function findMicroAppForAuthentication(
   deps: Deps,
   appKey: string,
@@ -61,7 +61,7 @@ export async function findMicroAppForAuthentication(
   return APP_KEY.test(appKey) ? findMicroApp(deps.db, appKey, deps.clock.now()) : undefined
 }
 
-/** The app and the failed attempts of `countedBy`, in one read. Text that cannot be an app_key costs the same. */
+/** The app and the failed attempts of `countedBy`, in one read, which costs the same for text that cannot be an app_key. */
 export const findAppWithFailures = (
   { db, clock }: Deps,
   { appKey, countedBy, subject }: Caller,
@@ -71,13 +71,13 @@ export const findAppWithFailures = (
 
 /** A secret that an app has presented. */
 export interface UsedSecret extends LiveSecret {
-  /** The hash under SECRET_KEY, where the secret is kept as an old key has hashed it. */
+  /** Its hash under the current SECRET_KEY, if it is stored as hashed under an old one. */
   readonly rehashed?: Buffer
 }
 
 /**
- * Records the use of a secret at most once a minute, so that a busy app writes few rows. What an old key has hashed is
- * hashed anew by SECRET_KEY.
+ * Records the use of a secret, at most once a minute so that a busy app writes few rows. A secret hashed under an old key is
+ * stored anew under SECRET_KEY.
  */
 export async function noteSecretUse(
   { db, clock, keys }: Deps,
@@ -86,7 +86,7 @@ export async function noteSecretUse(
 ): Promise<void> {
   const now = clock.now()
   if (rehashed) await rehashSecret(db, { appKey, hash: secret_hash, rehashed, hashedWith: fingerprintOf(keys) })
-  const notAfter = addSeconds(now, -NOTED_EVERY_S)
+  const notAfter = addSeconds(now, -USE_RECORDED_EVERY_S)
   if (last_used_at && last_used_at > notAfter) return
   await touchSecret(db, { appKey, hash: rehashed ?? secret_hash, now, notAfter })
 }

@@ -16,17 +16,17 @@ import { type MicroApp, type MicroAppFilter, microApp, type NewMicroApp } from '
 const NAMES = Object.keys(microApp.shape)
 const COLUMNS = columnsOf(NAMES)
 const COLUMNS_OF_APP = columnsOf(NAMES, 'app')
-/** What is changed of an app that exists; `valid_from` has a statement of its own. */
+/** The columns that an update may set; `valid_from` has a statement of its own. */
 const CHANGEABLE = NAMES.filter((name) => !['app_key', 'valid_from', 'created_at', 'updated_at'].includes(name))
 
 export type MicroAppWithSecrets = MicroApp & { secrets: LiveSecret[] }
 
-/** One app by its primary key, for a join, as `a`; without `offset 0`, as access tokens. */
+/** One app by its primary key, for a join as `a`; without `offset 0`, like access tokens. */
 export const joinedMicroApp = (appKey: Fragment): Fragment => sql.part`micro_app a on a.app_key = ${appKey}`
 
 /**
- * The app and its first secret, if any, in one statement; undefined when the app_key is taken. Columns that are not
- * given have what the database gives them.
+ * Inserts the app and its first secret, if any, in one statement; undefined if the app_key is taken. Columns that are not
+ * given get the database's defaults.
  */
 export const insertMicroApp = (
   db: Db,
@@ -49,11 +49,11 @@ export const insertMicroApp = (
   )
 }
 
-/** Keys among these that are apps. */
+/** Those of the keys that belong to an app. */
 export const existingAppKeys = (db: Db, appKeys: readonly string[]): Promise<Pick<MicroApp, 'app_key'>[]> =>
   db.many(microApp.pick({ app_key: true }), sql`select app_key from micro_app where app_key = any (${appKeys})`)
 
-/** Origins of approved apps. */
+/** The CORS origins of approved apps. */
 export const findOrigins = (db: Db): Promise<string[]> =>
   db.values(z.string(), sql`select distinct unnest(cors_origins) as origin from micro_app where status = 'approved'`)
 
@@ -95,14 +95,14 @@ export const updateMicroApp = (
     returning ${COLUMNS}`,
   )
 
-/** Never earlier than it is: the clock of the process that set it may have been ahead. */
+/** Never moved back: the clock of the process that set it may have been ahead. */
 export const setValidFrom = (db: Db, appKey: string, at: Date): Promise<MicroApp | undefined> =>
   db.maybe(
     microApp,
     sql`update micro_app set valid_from = greatest(valid_from, ${at}) where app_key = ${appKey} returning ${COLUMNS}`,
   )
 
-/** Locks the app, so that rotations of one app wait for one another; false when there is no such app. */
+/** Locks the app, so that its changes wait for one another; false if there is no such app. */
 export const lockMicroApp = async (db: Db, appKey: string): Promise<boolean> =>
   (await db.exec(sql`select from micro_app where app_key = ${appKey} for update`)) === 1
 

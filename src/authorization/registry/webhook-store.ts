@@ -6,11 +6,11 @@ const sealed = z.instanceof(Buffer).nullable()
 const webhook = z.object({
   webhook_url: z.string(),
   webhook_secret: sealed,
-  /** Null too where it has ended. */
+  /** Also null if it has ended. */
   former_webhook_secret: sealed,
 })
 
-/** A sealed secret that was moved to another row must not open there; it does in the other column of its row. */
+/** Binds a sealed secret to its row, so that it cannot be opened in another one; both columns of a row share it. */
 export const webhookSecretContext = (appKey: string): string => `webhook_secret of app ${appKey}`
 
 export const findWebhook = (db: Db, appKey: string, now: Date): Promise<z.output<typeof webhook> | undefined> =>
@@ -21,7 +21,7 @@ export const findWebhook = (db: Db, appKey: string, now: Date): Promise<z.output
         from micro_app where app_key = ${appKey} and webhook_url is not null`,
   )
 
-/** In place of all that there were; null takes them away. */
+/** Replaces all secrets of the webhook; null removes them. */
 export const setWebhookSecret = (db: Db, appKey: string, secret: Buffer | null): Promise<number> =>
   db.exec(
     sql`update micro_app
@@ -29,7 +29,7 @@ export const setWebhookSecret = (db: Db, appKey: string, secret: Buffer | null):
         where app_key = ${appKey}`,
   )
 
-/** The one so far signs too, until its end; one from before it no longer. */
+/** The current secret becomes the former one, which also signs until `formerEndsAt`. */
 export const replaceWebhookSecret = (db: Db, appKey: string, secret: Buffer, formerEndsAt: Date): Promise<number> =>
   db.exec(
     sql`update micro_app set webhook_secret = ${secret}, former_webhook_secret = webhook_secret,
@@ -37,7 +37,6 @@ export const replaceWebhookSecret = (db: Db, appKey: string, secret: Buffer, for
         where app_key = ${appKey}`,
   )
 
-/** What this room keeps sealed. */
 export const REGISTRY_SEALED: readonly SealedColumn[] = ['webhook_secret', 'former_webhook_secret'].map((column) => ({
   table: 'micro_app',
   column,

@@ -4,7 +4,7 @@ import { newWebhookSecret } from '../../platform/lib/crypto/generated-secret.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import * as store from './webhook-store.ts'
 
-/** Where an app is told, and what signs it, `whsec_…`: the newest secret first, then the one of before while it works. */
+/** An app's webhook, and the secrets that sign its calls (`whsec_…`): the current one, then the former one until it ends. */
 export interface WebhookOfApp {
   readonly url: string
   readonly secrets: readonly string[]
@@ -13,18 +13,18 @@ export interface WebhookOfApp {
 export async function findWebhookOfApp({ db, keys, clock }: Deps, appKey: string): Promise<WebhookOfApp | undefined> {
   const found = await store.findWebhook(db, appKey, clock.now())
   if (!found) return undefined
-  const sealed = [found.webhook_secret, found.former_webhook_secret].filter((one) => one !== null)
+  const sealed = [found.webhook_secret, found.former_webhook_secret].filter((secret) => secret !== null)
   const context = store.webhookSecretContext(appKey)
-  return { url: found.webhook_url, secrets: sealed.map((one) => decryptSecret(keys, one, context)) }
+  return { url: found.webhook_url, secrets: sealed.map((secret) => decryptSecret(keys, secret, context)) }
 }
 
-/** Tells the secret that signs now from others, also where its seal cannot be opened any more; empty without one. */
+/** Identifies the current secret, even if it can no longer be decrypted; empty without one. */
 export async function webhookSecretMark({ db, clock }: Deps, appKey: string): Promise<string> {
   const sealed = (await store.findWebhook(db, appKey, clock.now()))?.webhook_secret
   return sealed ? sha256(sealed).toString('base64url', 0, 16) : ''
 }
 
-/** Makes a secret, and returns it to be shown this once. Until `formerEndsAt` the one so far signs too. */
+/** Creates a secret and returns it, to be shown this once. The previous one also signs until `formerEndsAt`. */
 export async function makeWebhookSecret(
   { db, keys }: Pick<Deps, 'db' | 'keys'>,
   appKey: string,
@@ -37,7 +37,7 @@ export async function makeWebhookSecret(
   return secret
 }
 
-/** Which secret a webhook has after a change: a new one at another address, none without an address. */
+/** After a change of address: a new address gets a new secret, no address has none. */
 export async function renewWebhookSecret(
   deps: Pick<Deps, 'db' | 'keys'>,
   appKey: string,
@@ -49,5 +49,5 @@ export async function renewWebhookSecret(
   return undefined
 }
 
-/** For the audit log: the address of a webhook often holds a secret, in its path as well as in its query. */
+/** For the audit log: the URL of a webhook often contains a secret, in its path as well as in its query. */
 export const maskedWebhook = (url: string | null): string | null => url && `${new URL(url).origin}/…`

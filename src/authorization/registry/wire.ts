@@ -6,9 +6,9 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import type { Problem } from '../../platform/lib/web/rescode.ts'
 import { MICRO_APP_FIELDS } from './micro-app-fields.ts'
 
-/** What the admin routes and the command line take and give. Names are those of the wire, and of the table's columns. */
+/** The input and output of operators' actions on micro-apps. Names are those of the table's columns. */
 
-/** A micro-app that may still lack what is wrong with it. */
+/** The fields that cross-field rules read; any may be missing. */
 interface CrossFieldInput {
   readonly hosts?: readonly string[] | undefined
   readonly redirect_uris?: readonly string[] | undefined
@@ -23,32 +23,32 @@ const isPublic = ({ token_auth_methods = [] }: CrossFieldInput): boolean => toke
 const RULES = [
   {
     fields: ['hosts', 'redirect_uris', 'token_auth_methods'],
-    told: 'hosts',
+    reportedOn: 'hosts',
     problem: localized('required-without-redirect-uris'),
     holds: ({ hosts = [], redirect_uris = [], ...app }: CrossFieldInput) =>
       isPublic(app) || hosts.length + redirect_uris.length > 0,
   },
   {
     fields: ['redirect_uris', 'token_auth_methods'],
-    told: 'redirect_uris',
+    reportedOn: 'redirect_uris',
     problem: localized('required-with-none'),
     holds: ({ redirect_uris = [], ...app }: CrossFieldInput) => !isPublic(app) || redirect_uris.length > 0,
   },
   {
     fields: ['jwks', 'jwks_uri'],
-    told: 'jwks_uri',
+    reportedOn: 'jwks_uri',
     problem: localized('not-with-jwks'),
     holds: ({ jwks, jwks_uri }: CrossFieldInput) => !jwks || !jwks_uri,
   },
 ] as const
 
-/** The rules that a micro-app as a whole does not keep, for an InvalidInput. */
+/** The cross-field rules that a micro-app violates, for an InvalidInput. */
 export const crossFieldProblems = (app: CrossFieldInput): Problem[] =>
-  RULES.filter(({ holds }) => !holds(app)).map(({ told, problem }) => ({ field: told, problem }))
+  RULES.filter(({ holds }) => !holds(app)).map(({ reportedOn, problem }) => ({ field: reportedOn, problem }))
 
 /**
- * Whoever sets require_pkce means both dialects. Its initial value means OAuth 2.0 alone: the contract has no PKCE, so an app
- * of which nothing is said can use A1 as it stands there.
+ * Setting require_pkce sets it for both dialects. Its default holds for OAuth 2.0 alone: the contract has no PKCE, so by
+ * default an app can use A1 as the contract describes it.
  */
 export const withPkceInA1 = <Given extends object>(
   given: Given & { readonly require_pkce?: unknown; readonly require_pkce_in_a1?: unknown },
@@ -57,13 +57,13 @@ export const withPkceInA1 = <Given extends object>(
     ? given
     : { ...given, require_pkce_in_a1: given.require_pkce }
 
-/** A micro-app to be created. An operator creates it, so it is approved unless said otherwise. */
+/** A micro-app to be created. It is approved by default, since an operator creates it. */
 export const newMicroApp = RULES.reduce(
-  (schema, { fields, told, problem, holds }) =>
+  (schema, { fields, reportedOn, problem, holds }) =>
     schema.refine(holds, {
-      path: [told],
+      path: [reportedOn],
       error: () => ({ message: asMessage(problem) }),
-      // Told with the problems of other fields, not on top of those of its own.
+      // Reported beside problems of other fields, but not if its own fields have problems already.
       when: ({ value, issues }) =>
         fields.every((field) => !issues.some(({ path }) => path?.[0] === field)) && isObject(value),
     }),
@@ -72,11 +72,11 @@ export const newMicroApp = RULES.reduce(
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A micro-app as operators give it. */
+/** What operators enter. */
 export const givenMicroApp = z.preprocess((given) => (isObject(given) ? withPkceInA1(given) : given), newMicroApp)
 export type NewMicroApp = z.output<typeof newMicroApp>
 
-/** What may be changed later: only the fields that are given; a list replaces the whole list. */
+/** Changes only the fields that are given; a list replaces the whole list. */
 export const microAppChanges = z.strictObject(shapeOf(MICRO_APP_FIELDS, 'changed')).partial()
 export type MicroAppChanges = z.output<typeof microAppChanges>
 
@@ -84,23 +84,23 @@ const { app_key, name, logo_url, status, ...others } = shapeOf(MICRO_APP_FIELDS,
 
 const STAGES = ['development', 'live'] as const
 
-/** A micro-app as it is kept and shown. */
+/** A micro-app as it is stored and shown. */
 export const microApp = z.object({
   app_key,
   name,
   logo_url,
   status,
   ...others,
-  /** In development it takes answers on its developers' machines alone, for its own test users. */
+  /** In development its redirect URIs must be on loopback, and only its own test users can use it. */
   stage: z.enum(STAGES),
-  /** Tokens, codes and remembered consents of before are over; null: none are. */
+  /** Tokens, codes and remembered consents from before have ended; null: none have. */
   valid_from: z.date().nullable(),
   created_at: z.date(),
   updated_at: z.date(),
 })
 export type MicroApp = z.output<typeof microApp>
 
-/** Which micro-apps, and which page of them: ordered by created_at, app_key. Texts are beginnings. */
+/** Filters by prefixes; ordered by created_at, app_key. */
 export const microAppFilter = z.strictObject({
   app_key: filterText(128).optional(),
   name: filterText(100).optional(),
@@ -109,14 +109,14 @@ export const microAppFilter = z.strictObject({
 })
 export type MicroAppFilter = z.output<typeof microAppFilter>
 
-/** Read with every token request: only what a micro-app's own calls need. */
+/** Read with every token request, so only the fields that those need. */
 export const callingApp = z.object({
   ...shapeOf(marked(MICRO_APP_FIELDS, 'everyCall'), 'kept'),
   valid_from: microApp.shape.valid_from,
 })
 export type CallingApp = z.output<typeof callingApp>
 
-/** An app in development asks only its own test users, who use no other app. `testOf`: of which app this one is. */
+/** An app in development is for its own test users, who may use no other app. `testOf`: the app of a test user. */
 export const mayUse = (
   { app_key, stage }: Pick<MicroApp, 'app_key' | 'stage'>,
   { testOf }: { readonly testOf: string | null },

@@ -5,29 +5,31 @@ import type { Deps } from '../../platform/deps.ts'
 import { fromEpochMilliseconds } from '../../platform/lib/clock.ts'
 import { logBackgroundFailure, type SampledLog } from '../../platform/lib/sampled-log.ts'
 import { rowKeyOf, type UserKey } from '../account/index.ts'
-import { type AccessKind, addReads, type CountedReads } from './access-store.ts'
+import { type AccessKind, accessKind, addReads, type CountedReads } from './access-store.ts'
 
 export type { AccessKind }
 
-/** What a token that works says of whose it is. */
-interface TokenOf extends UserKey {
+/** The app and the user of a valid token. */
+interface TokenOwner extends UserKey {
   readonly app_key: string
 }
 
-/** Counts which app reads which user's data, in memory; writes it many at a time, a minute after the first at most. */
+/** Counts in memory which app reads which user's data, and writes the counts in batches within a minute. */
 export interface AccessLedger {
-  /** Quick: one look-up for all that a request reads. No request waits for a write. */
-  count(token: TokenOf, ...kinds: readonly AccessKind[]): void
+  /** Fast: one look-up for everything that a request reads, and no request waits for a write. */
+  count(token: TokenOwner, ...kinds: readonly AccessKind[]): void
   flush(): Promise<void>
-  /** Writes what waits about one person, who is looking. What other processes have counted is up to a minute late. */
+  /** Writes the pending counts of one person, who is viewing them. Counts of other processes are up to a minute late. */
   flushOf(person: Pick<UserRowKey, 'cid' | 'userId'>): Promise<void>
 }
 
 interface LedgerBounds {
   readonly everyMs: number
-  /** In memory at most: more are left out, and counted as such. From half of them on they are written at once. */
+  /**
+   * Entries in memory; further reads are dropped and counted in a metric. From half of this on, entries are written at once.
+   */
   readonly most: number
-  /** Entries written by one statement, with a row for each kind. */
+  /** Entries per statement, each with one row per kind. */
   readonly batch: number
 }
 
@@ -39,12 +41,10 @@ interface Reads {
   lastAt: number
 }
 
-/** What an app has read of a user in an hour. */
-interface Entry extends TokenOf, Partial<Record<AccessKind, Reads>> {
+/** An app's reads of a user's data in one hour. */
+interface Entry extends TokenOwner, Partial<Record<AccessKind, Reads>> {
   readonly hour: number
 }
-
-const KINDS: readonly AccessKind[] = ['phone', 'profile']
 
 function add(entry: Entry, kind: AccessKind, { reads, lastAt }: Reads): void {
   const known = entry[kind]
@@ -61,27 +61,27 @@ export function openAccessLedger(
   bounds: Partial<LedgerBounds> = {},
 ): AccessLedger {
   const { everyMs, most, batch } = { ...BOUNDS, ...bounds }
-  /** By user id: a look-up needs no key made of several parts, which would cost more than all the rest. */
-  let waiting = new Map<string, Entry[]>()
+  /** By user id alone: building a key of several parts would cost more than everything else here. */
+  let pending = new Map<string, Entry[]>()
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
-  let entriesWaiting = 0
+  let entriesPending = 0
   let entriesBeingWritten = 0
 
-  const waitingLike = ({ user_id, app_key, cid }: TokenOf, hour: number): Entry | undefined =>
-    waiting.get(user_id)?.find((entry) => entry.app_key === app_key && entry.hour === hour && entry.cid === cid)
+  const findPending = ({ user_id, app_key, cid }: TokenOwner, hour: number): Entry | undefined =>
+    pending.get(user_id)?.find((entry) => entry.app_key === app_key && entry.hour === hour && entry.cid === cid)
 
   const enter = (entry: Entry): void => {
-    const known = waitingLike(entry, entry.hour)
+    const known = findPending(entry, entry.hour)
     if (known) {
       for (const { kind, ...reads } of readsOf(entry)) add(known, kind, reads)
-    } else if (entriesWaiting + entriesBeingWritten >= most) {
+    } else if (entriesPending + entriesBeingWritten >= most) {
       for (const { reads } of readsOf(entry)) metrics.accessesLeftOut.inc(reads)
     } else {
-      const ofUser = waiting.get(entry.user_id)
+      const ofUser = pending.get(entry.user_id)
       if (ofUser) ofUser.push(entry)
-      else waiting.set(entry.user_id, [entry])
-      entriesWaiting++
+      else pending.set(entry.user_id, [entry])
+      entriesPending++
       timer ??= setTimeout(() => void flush(), everyMs).unref()
     }
   }
@@ -89,20 +89,20 @@ export function openAccessLedger(
     for (const [shard, own] of byShard(db, entries, (entry) => rowKeyOf(entry).routingKey)) await writeTo(shard, own)
   }
   const writeTo = async (shard: Db, entries: Entry[]): Promise<void> => {
-    let reachable = true // after a failure the rest waits for the next time
+    let reachable = true // after a failure the other entries wait for the next flush
     while (entries.length > 0) {
-      const some = entries.splice(0, batch)
-      if (reachable) reachable = await isWritten(shard, some, log)
-      entriesBeingWritten -= some.length
-      if (!reachable) some.forEach(enter)
+      const chunk = entries.splice(0, batch)
+      if (reachable) reachable = await tryToWrite(shard, chunk, log)
+      entriesBeingWritten -= chunk.length
+      if (!reachable) chunk.forEach(enter)
     }
   }
   const flush = (): Promise<void> => {
     clearTimeout(timer)
     timer = undefined
-    const entries = inOneOrder([...waiting.values()].flat())
-    waiting = new Map()
-    entriesWaiting = 0
+    const entries = inKeyOrder([...pending.values()].flat())
+    pending = new Map()
+    entriesPending = 0
     entriesBeingWritten += entries.length
     if (entries.length > 0) writing = writing.then(() => write(entries))
     return writing
@@ -114,37 +114,37 @@ export function openAccessLedger(
       if (kinds.length === 0) return
       const lastAt = clock.now().getTime()
       const hour = Math.floor(lastAt / HOUR_MS)
-      const known = waitingLike(token, hour)
+      const known = findPending(token, hour)
       const { cid, user_id, app_key } = token
       const entry: Entry = known ?? { cid, user_id, app_key, hour }
       for (const kind of kinds) add(entry, kind, { reads: 1, lastAt })
       if (known) return
       enter(entry)
-      if (entriesWaiting >= most / 2) void flush()
+      if (entriesPending >= most / 2) void flush()
     },
     flush,
     flushOf: async ({ cid, userId }) => {
-      const ofUser = waiting.get(userId) ?? []
+      const ofUser = pending.get(userId) ?? []
       const theirs = ofUser.filter((entry) => entry.cid === cid)
       const others = ofUser.filter((entry) => entry.cid !== cid)
-      if (others.length > 0) waiting.set(userId, others)
-      else waiting.delete(userId)
-      entriesWaiting -= theirs.length
+      if (others.length > 0) pending.set(userId, others)
+      else pending.delete(userId)
+      entriesPending -= theirs.length
       entriesBeingWritten += theirs.length
       await writing
-      await write(inOneOrder(theirs))
+      await write(inKeyOrder(theirs))
     },
   }
 }
 
-/** All processes write in the order of the keys: none waits for one that waits for it. */
-const inOneOrder = (entries: readonly Entry[]): Entry[] =>
+/** All processes write in the order of the keys, which prevents deadlocks. */
+const inKeyOrder = (entries: readonly Entry[]): Entry[] =>
   entries
     .map((entry) => ({ entry, key: `${entry.hour} ${entry.app_key} ${entry.cid} ${entry.user_id}` }))
-    .sort(({ key: one }, { key: other }) => (one < other ? -1 : 1))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ entry }) => entry)
 
-const isWritten = (shard: Db, entries: readonly Entry[], log: SampledLog): Promise<boolean> =>
+const tryToWrite = (shard: Db, entries: readonly Entry[], log: SampledLog): Promise<boolean> =>
   addReads(shard, entries.flatMap(rowsOf)).then(
     () => true,
     (error: unknown) => {
@@ -154,7 +154,7 @@ const isWritten = (shard: Db, entries: readonly Entry[], log: SampledLog): Promi
   )
 
 const readsOf = (entry: Entry): ({ readonly kind: AccessKind } & Reads)[] =>
-  KINDS.flatMap((kind) => {
+  accessKind.options.flatMap((kind) => {
     const reads = entry[kind]
     return reads ? [{ kind, ...reads }] : []
   })

@@ -26,10 +26,10 @@ export const ACCESSES_OF_PERSON: readonly PersonalRows[] = [
 ]
 
 /** What an app may read of a person. */
-export type AccessKind = 'profile' | 'phone'
-const kind = z.enum(['profile', 'phone'])
+export const accessKind = z.enum(['phone', 'profile'])
+export type AccessKind = z.output<typeof accessKind>
 
-/** Reads of one hour (UTC) by one app, as one process has counted them. */
+/** One app's reads in an hour (UTC), as counted by one process. */
 export interface CountedReads extends UserRowKey {
   readonly hour: Date
   readonly appKey: string
@@ -38,15 +38,14 @@ export interface CountedReads extends UserRowKey {
   readonly lastAt: Date
 }
 
-const COUNTED = (one: CountedReads) => sql.part`
-  ${one.routingKey}::int as routing_key, ${one.cid}::int as cid, ${one.userId}::text as user_id,
-  ${one.hour}::timestamptz as hour, ${one.appKey}::text as app_key, ${one.kind}::text as kind, ${one.reads}::int as reads,
-  ${one.lastAt}::timestamptz as last_at`
+const COUNTED = (input: CountedReads) => sql.part`
+  ${input.routingKey}::int as routing_key, ${input.cid}::int as cid, ${input.userId}::text as user_id,
+  ${input.hour}::timestamptz as hour, ${input.appKey}::text as app_key, ${input.kind}::text as kind,
+  ${input.reads}::int as reads, ${input.lastAt}::timestamptz as last_at`
 
 /**
- * Adds to the rows of these people, who are of one shard, each key named once. Who is erased meanwhile gets no row any more: their profiles are
- * locked until the statement is done. Give them in the order of their keys: two processes then wait for one another in that
- * order.
+ * Adds reads of people of one shard; each key may occur once. Somebody who is being erased gets no row: their profile is
+ * locked until the statement ends. Pass the reads in the order of their keys, so that two processes do not deadlock.
  */
 export const addReads = (shard: Db, counted: readonly CountedReads[]): Promise<number> =>
   shard.exec(
@@ -60,12 +59,12 @@ export const addReads = (shard: Db, counted: readonly CountedReads[]): Promise<n
 
 const access = z.object({
   app_key: z.string(),
-  kind,
+  kind: accessKind,
   hour: z.date(),
   reads: z.number(),
   last_at: z.date(),
 })
-/** How often an app has read it in the hour that begins at `hour`, and when last. */
+/** An app's reads in the hour that begins at `hour`. */
 export type Access = z.output<typeof access>
 
 interface AccessPage {
@@ -89,29 +88,29 @@ export async function accessesOfUser(db: Db, person: UserRowKey, { limit, after 
 
 const total = z.object({
   app_key: z.string(),
-  /** Null where the app is gone. */
+  /** Null if the app was deleted. */
   app_name: z.string().nullable(),
-  kind,
+  kind: accessKind,
   reads: z.number(),
   last_at: z.date(),
 })
 export type TotalReads = z.output<typeof total>
 
 const dayOfReads = z.object({
-  /** Which of the days that were asked for. */
+  /** Which of the days, counted from 0. */
   place: z.number(),
   app_key: z.string(),
-  kind,
+  kind: accessKind,
   reads: z.number(),
   last_at: z.date(),
 })
 
-/** Rows of a page: a month of twenty apps that read both each day. */
-const MOST_DAYS = 1_300
+/** Rows of a page: a month of twenty apps that read both kinds every day. */
+const MAX_DAY_ROWS = 1_300
 
 /**
- * By day, app and kind, the newest first. `starts` says when each day begins, the last one when the last day ends; an hour is of
- * the day in which something was read in it last. `more`: whether something was read before.
+ * Reads by day, app and kind, newest first. `starts` are the beginnings of the days, and the end of the last one. An hour
+ * belongs to the day of the last read in it. `more`: whether there are earlier reads.
  */
 export async function readsByDay(
   db: Db,
@@ -121,12 +120,12 @@ export async function readsByDay(
   const begin = starts[0]
   const days = await db.of(person.routingKey).listWithCustomPlan(
     dayOfReads,
-    sql`select width_bucket(last_at, ${starts}::timestamptz[]) - 1 as place, app_key, kind, sum(reads)::int as reads,
+    sql`select width_bucket(last_at, ${starts}::timestamptz[]) - 1 as place, app_key, kind, sum(reads)::float8 as reads,
           max(last_at) as last_at
         from data_access
         where ${ofPerson(person)} and hour > ${begin}::timestamptz - interval '1 hour' and hour < ${starts.at(-1)}
           and last_at >= ${begin} and last_at < ${starts.at(-1)}
-        group by 1, app_key, kind order by place desc, last_at desc, app_key, kind limit ${MOST_DAYS}`,
+        group by 1, app_key, kind order by place desc, last_at desc, app_key, kind limit ${MAX_DAY_ROWS}`,
   )
   const before = await db
     .of(person.routingKey)
@@ -137,14 +136,14 @@ export async function readsByDay(
   return { days, more: before.length > 0 }
 }
 
-/** The newest hours that are summed: over a year of one app that reads all the time. */
+/** Only the newest hours are summed: more than a year of one app that reads all the time. */
 const MAX_HOURS = 10_000
 
-/** By app and kind, what was read last first. */
+/** By app and kind, most recently read first. */
 export const totalsOfUser = (db: Db, person: UserRowKey): Promise<TotalReads[]> =>
   db.of(person.routingKey).listWithCustomPlan(
     total,
-    sql`select r.app_key, max(a.name) as app_name, r.kind, sum(r.reads)::int as reads, max(r.last_at) as last_at
+    sql`select r.app_key, max(a.name) as app_name, r.kind, sum(r.reads)::float8 as reads, max(r.last_at) as last_at
         from (select app_key, kind, reads, last_at from data_access where ${ofPerson(person)}
               order by hour desc, app_key desc, kind desc limit ${MAX_HOURS}) r
         left join ${joinedMicroApp(sql.part`r.app_key`)}

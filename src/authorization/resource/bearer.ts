@@ -9,17 +9,14 @@ import { resourceFailure } from './failures.ts'
 import { type DescribedToken, type FoundAccessToken, findDescribedToken, findToken } from './store.ts'
 import { type PhoneResult, userInfoResult } from './wire.ts'
 
-/** An access token that works, whose it is and what it may be used for now. */
+/** A valid access token, with its app, its user and what it may be used for now. */
 export interface LiveToken extends Omit<DescribedToken, 'scopes'> {
-  /** Names of both dialects; without what the app has lost since. */
+  /** By the names of both dialects, without those that the app has lost since. */
   readonly scopes: readonly string[]
   readonly expiresAt: Date
 }
 
-/**
- * For callers that need all that a token allows, not one scope of it. Returns why the token does not work, if it does
- * not.
- */
+/** For callers that are not after one scope. Returns the failure if the token is not valid. */
 export async function describeToken({ db, keys, clock }: Deps, text: string): Promise<LiveToken | NamedFailure> {
   const token = parseToken(keys, PREFIX.accessToken, text)
   if (!token) return resourceFailure('token_forged')
@@ -32,11 +29,11 @@ export async function describeToken({ db, keys, clock }: Deps, text: string): Pr
   return { ...found, scopes: scopesInForce(found), expiresAt: token.expiresAt }
 }
 
-/** Cache: by the scopes of token and app, of which there are few combinations: this is asked for every request. */
+/** Cache: by the scopes of token and app. There are few combinations, and every request needs one. */
 const known = new Map<string, readonly string[]>()
 const MAX_KNOWN = 1_000
 
-/** The scopes of a token, without what its app has lost since. */
+/** The scopes of a token, without those that its app has lost since. */
 function scopesInForce({ scopes, app_scopes: ofApp }: DescribedToken): readonly string[] {
   const key = `${scopes}\n${ofApp}`
   const cached = known.get(key)
@@ -48,7 +45,7 @@ function scopesInForce({ scopes, app_scopes: ofApp }: DescribedToken): readonly 
   return inForce
 }
 
-/** A4 and A5 rows 2–4: an access token of ours that has not expired. Without the database, so a guessed token costs one hash. */
+/** A4 and A5 rows 2–4: an unexpired access token of ours. Needs no database, so a guessed token costs one hash. */
 function verifyAccessToken({ keys, clock }: Deps, parameters: Parameters): OpaqueToken {
   const text = required(parameters, 'access_token')
   const token = parseToken(keys, PREFIX.accessToken, text)
@@ -57,7 +54,10 @@ function verifyAccessToken({ keys, clock }: Deps, parameters: Parameters): Opaqu
   return token
 }
 
-/** A4 and A5 rows 5–8 (and unknown tokens of row 3, those ended early of row 4), in that order: the user's data, if the token allows `scope`. */
+/**
+ * A4 and A5 rows 5–8 in order, after unknown tokens (row 3) and those that were ended early (row 4): the user's data, if the
+ * token allows `scope`.
+ */
 async function readWithToken({ db }: Deps, { routingKey, hash }: OpaqueToken, scope: Scope): Promise<FoundAccessToken> {
   const found = await findToken(db, { routingKey, hash, scope })
   if (!found) throw await unknownToken(db, { routingKey, hash })
@@ -70,11 +70,11 @@ async function readWithToken({ db }: Deps, { routingKey, hash }: OpaqueToken, sc
   return found
 }
 
-/** Why a token of ours is refused that is kept nowhere as one that works. */
+/** Why a token of ours that has no live row is refused. */
 const unknownToken = async (db: Db, token: Pick<OpaqueToken, 'routingKey' | 'hash'>): Promise<NamedFailure> =>
   resourceFailure((await ACCESS_TOKENS.wasEndedEarly(db, token)) ? 'token_ended_early' : 'token_unknown')
 
-/** Whose token it is, for whoever asks why it was refused. */
+/** Whose token it is, for `gatehouse explain`. */
 const aboutTokenOf = ({
   app_key: appKey,
   cid,
@@ -88,17 +88,20 @@ interface Read {
   readonly resultOf: (found: FoundAccessToken) => object
 }
 
-/** What A4 and A5 need and answer. */
+/** The scope and the result of A4 and A5. */
 export const READS: Readonly<Record<AccessKind, Read>> = {
   phone: { scope: 'PHONE_NUMBER', resultOf: phoneResult },
   profile: { scope: 'USER_INFO', resultOf: userInfoResult },
 }
 
-/** Not async: failures that need no database are thrown without a promise; a rejected one costs more than all the checks. */
+/**
+ * Not async, so that failures without the database are thrown synchronously: rejecting a promise costs more than all the
+ * checks.
+ */
 export const readByUrl = (deps: Deps, url: string, { scope }: Read): Promise<FoundAccessToken> =>
   readWithToken(deps, verifyAccessToken(deps, readParameters(url)), scope)
 
-/** For who wants to know what would come of a request: nothing is given away, so nobody's read is counted. */
+/** For explaining what a request would get. Nothing is disclosed, so no read is recorded. */
 export async function checkRead(deps: Deps, url: string, kind: AccessKind): Promise<void> {
   const read = READS[kind]
   read.resultOf(await readByUrl(deps, url, read))

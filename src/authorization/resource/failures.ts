@@ -1,7 +1,9 @@
 import { type FailureRow, failureFactory, type OAuthError } from '../../platform/lib/failure.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 
-/** Every way in which A4 and A5 refuse beyond those of parameters (REFERENCE "Errors of area A"): the only place that knows a rescode. */
+/**
+ * Every failure of A4 and A5 beyond those of parameters (REFERENCE "Errors of area A"): the only place that knows rescodes.
+ */
 
 const UNUSABLE_TOKEN: OAuthError = {
   error: 'invalid_token',
@@ -20,14 +22,14 @@ export const RESOURCE_FAILURES = {
   token_forged: INVALID_TOKEN,
   token_unknown: INVALID_TOKEN,
   token_revoked: INVALID_TOKEN,
-  /** Its grant has many newer ones (ACCESS_TOKENS_PER_GRANT): as with one whose time is over, a refresh gives another. */
+  /** Its grant has too many newer ones (ACCESS_TOKENS_PER_GRANT). As after expiry, a refresh gets another. */
   token_ended_early: { rescode: 20020, standard: UNUSABLE_TOKEN },
   token_expired: { rescode: 20020, standard: UNUSABLE_TOKEN },
   app_not_approved: { rescode: 20011, standard: UNUSABLE_TOKEN },
   app_lost_scope: { rescode: 20011, standard: INSUFFICIENT_SCOPE },
   user_blocked: { rescode: 20016, standard: UNUSABLE_TOKEN },
   token_lacks_scope: { rescode: 20004, standard: INSUFFICIENT_SCOPE },
-  /** No caller's mistake, but the contract gives 20013 no native status but 500 (400 only for a code). */
+  /** Not the caller's mistake, but the contract has no native status for 20013 other than 500 (400 only for a code). */
   no_phone_number: { rescode: 20013 },
 } as const satisfies Readonly<Record<string, FailureRow>>
 

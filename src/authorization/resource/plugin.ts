@@ -10,17 +10,14 @@ declare module 'fastify' {
   }
 }
 
-/** Lets routes count what they give away; called once, before the rooms. What waits is written when the app closes. */
+/** Lets routes record what they disclose. Called once, before the rooms; pending counts are written when the app closes. */
 export function registerAccessLedger(app: FastifyInstance, deps: Deps): void {
   const ledger = openAccessLedger(withShareOf(deps, 'operators'), app.sampledLog)
   app.decorate('accessLedger', ledger)
   app.addHook('onClose', () => ledger.flush())
 }
 
-/** A4–A6. Unknown paths and wrong methods here are answered by the oauth room, which owns /oauth/v2/. */
+/** A4 and A5. The oauth room, which owns /oauth/v2/, answers unknown paths and wrong methods. */
 export const resourceRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  await app.register(resourceRoutes, {
-    deps,
-    prefix: '/oauth/v2/api/resource',
-  })
+  await app.register(resourceRoutes, { deps, prefix: '/oauth/v2/api/resource' })
 }

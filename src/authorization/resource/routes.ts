@@ -14,7 +14,7 @@ export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Dep
   acceptAnyBodyUnread(app)
   flushRepliesPerTick(app)
 
-  /** Not async, as `readByUrl`. */
+  /** Not async, like `readByUrl`. */
   const answer = (request: FastifyRequest, reply: FastifyReply, kind: AccessKind): Promise<string> => {
     const read = READS[kind]
     return readByUrl(deps, request.raw.url ?? '', read).then((found) => {

@@ -6,8 +6,8 @@ import { userByKey } from '../account/index.ts'
 import { ACCESS_TOKENS, grantByKey, revokedAt } from '../oauth/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
-/** Whose a token is, and what of them it may show. */
-const whose = z.object({
+/** The app and the user of a token. */
+const owner = z.object({
   revoked: z.boolean(),
   app_key: z.string(),
   app_status: z.string().nullable(),
@@ -20,26 +20,28 @@ const whose = z.object({
   phone_number: z.string().nullable(),
 })
 
-const FoundAccessToken = whose.extend({ token_holds: z.boolean(), app_holds: z.boolean().nullable() })
+const FoundAccessToken = owner.extend({ token_holds: z.boolean(), app_holds: z.boolean().nullable() })
 export type FoundAccessToken = z.infer<typeof FoundAccessToken>
 
-export interface TokenUse {
+interface TokenKey {
   readonly routingKey: number
   readonly hash: Buffer
+}
+interface TokenUse extends TokenKey {
   readonly scope: Scope
 }
 
-const ASKED = (one: Omit<TokenUse, 'scope'>) =>
-  sql.part`${one.routingKey}::int as routing_key, ${one.hash}::bytea as token_hash`
-const ASKED_WITH_SCOPE = (one: TokenUse) =>
-  sql.part`${one.routingKey}::int as routing_key, ${one.hash}::bytea as token_hash, ${one.scope}::text as scope`
+const ASKED = ({ routingKey, hash }: TokenKey) =>
+  sql.part`${routingKey}::int as routing_key, ${hash}::bytea as token_hash`
+const ASKED_WITH_SCOPE = ({ routingKey, hash, scope }: TokenUse) =>
+  sql.part`${routingKey}::int as routing_key, ${hash}::bytea as token_hash, ${scope}::text as scope`
 
 const TOKEN = ACCESS_TOKENS.joined(sql.part`asked.routing_key`, sql.part`asked.token_hash`)
 const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`t.grant_id`)
 const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
 const APP = joinedMicroApp(sql.part`g.app_key`)
 const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)
-const WHOSE = sql.part`${REVOKED_AT} is not null as revoked, g.app_key, a.status as app_status,
+const OWNER = sql.part`${REVOKED_AT} is not null as revoked, g.app_key, a.status as app_status,
                p.status as user_status, p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number`
 const FOUND = sql.part`join ${TOKEN}
         cross join ${GRANT} g
@@ -52,36 +54,36 @@ const token: Batched<TokenUse, FoundAccessToken> = {
   duplicates: 'share',
   statement: (asked) =>
     sql`select asked.ordinal, asked.scope = any (t.scopes) as token_holds, asked.scope = any (a.scopes) as app_holds,
-               ${WHOSE}
+               ${OWNER}
         from ${sql.rows('asked', asked, ASKED_WITH_SCOPE)}
         ${FOUND}`,
 }
 
-/** A token with everything that decides about it and everything that it may show: one statement, by primary keys only. */
+/** A token with everything that its checks and its answer need: one statement, by primary keys only. */
 export const findToken = async (db: Db, use: TokenUse): Promise<FoundAccessToken | undefined> =>
   (await db.of(use.routingKey).batch(token, use))[0]
 
-const DescribedToken = whose.extend({
-  /** Names between spaces, as those of the app: read faster than an array. */
+const DescribedToken = owner.extend({
+  /** Separated by spaces, like those of the app, which is parsed faster than an array. */
   scopes: z.string(),
   app_scopes: z.string().nullable(),
-  /** Seconds since 1970, with fractions: read faster than a date. */
+  /** Seconds since 1970, with fractions, which is parsed faster than a date. */
   profile_updated_at: z.number(),
 })
 export type DescribedToken = z.infer<typeof DescribedToken>
 
-/** Finds a token for whoever does not ask about one scope. */
-const describedToken: Batched<Omit<TokenUse, 'scope'>, DescribedToken> = {
+/** For callers that are not after one scope. */
+const describedToken: Batched<TokenKey, DescribedToken> = {
   row: DescribedToken,
   key: ({ hash }) => hash.toString('latin1'),
   duplicates: 'share',
   statement: (asked) =>
     sql`select asked.ordinal, array_to_string(t.scopes, ' ') as scopes, array_to_string(a.scopes, ' ') as app_scopes,
-               ${WHOSE},
+               ${OWNER},
                date_part('epoch', coalesce(p.updated_at, p.created_at)) as profile_updated_at
         from ${sql.rows('asked', asked, ASKED)}
         ${FOUND}`,
 }
 
-export const findDescribedToken = async (db: Db, token: Omit<TokenUse, 'scope'>): Promise<DescribedToken | undefined> =>
+export const findDescribedToken = async (db: Db, token: TokenKey): Promise<DescribedToken | undefined> =>
   (await db.of(token.routingKey).batch(describedToken, token))[0]

@@ -23,6 +23,6 @@ export const userInfoResult = ({ gender, user_id, cid, name, big_avatar_url }: F
   uinfo: { gender, user_id, cid, name, big_avatar_url },
 })
 
-/** jsTicket of an access token: MD5 of the Base64 of its UTF-8 bytes, 32 lower-case hex characters (REFERENCE "Endpoints of area A", A6). */
+/** A6 (REFERENCE "Endpoints of area A"): MD5 of the Base64 of the token's UTF-8 bytes, in 32 lower-case hex characters. */
 export const jsTicket = (accessToken: string): string =>
   createHash('md5').update(Buffer.from(accessToken, 'utf8').toString('base64')).digest('hex')

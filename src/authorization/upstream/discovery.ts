@@ -5,8 +5,8 @@ import { ConcurrencyLimit } from '../../platform/lib/concurrency-limit.ts'
 import { get, type HttpAnswer, type OutboundDeps, post } from '../../platform/outbound/index.ts'
 import { UpstreamFailure } from './failures.ts'
 
-const WITHOUT_BODY = [204, 205, 304]
-/** What the library reads of an answer's headers. */
+const STATUSES_WITHOUT_BODY = [204, 205, 304]
+/** The response headers that the library reads. */
 const HEADERS = ['content-type', 'www-authenticate'] as const
 
 function responseOf({ status, headers, body }: HttpAnswer): Response {
@@ -14,12 +14,12 @@ function responseOf({ status, headers, body }: HttpAnswer): Response {
     const value = headers[name]
     return value === undefined ? [] : [[name, value] as [string, string]]
   })
-  return new Response(WITHOUT_BODY.includes(status) ? null : new Uint8Array(body), { status, headers: known })
+  return new Response(STATUSES_WITHOUT_BODY.includes(status) ? null : new Uint8Array(body), { status, headers: known })
 }
 
 /**
- * Calls to the provider, bounded in time, size and number, without redirects. Its address is the operator's choice, so
- * it may be a private one.
+ * Calls to the provider, bounded in time, size and number, without redirects. Operators choose its address, so it may be
+ * private.
  */
 export function boundedFetch({ calls }: Pick<OutboundDeps, 'calls'>): CustomFetch {
   const guard: OutboundDeps['calls']['guard'] = {
@@ -28,14 +28,14 @@ export function boundedFetch({ calls }: Pick<OutboundDeps, 'calls'>): CustomFetc
     refusesPort: () => false,
     resolve: calls.guard.resolve,
   }
-  const turns = new ConcurrencyLimit({ name: 'the OpenID provider', most: 32, length: 200, waitMs: 3_000 })
+  const limit = new ConcurrencyLimit({ name: 'the OpenID provider', most: 32, length: 200, waitMs: 3_000 })
   return async (url, { method, headers, body }) => {
     const request = { url, headers: { ...headers } }
-    const ask = () =>
+    const call = () =>
       method === 'POST'
         ? post({ ...request, body: String(body ?? '') }, guard, UPSTREAM_LIMITS)
         : get(request, guard, UPSTREAM_LIMITS)
-    return responseOf(await turns.run(ask))
+    return responseOf(await limit.run(call))
   }
 }
 
@@ -48,13 +48,13 @@ export interface Discovered {
 
 type Credentials = Pick<Config, 'UPSTREAM_CLIENT_ID' | 'UPSTREAM_CLIENT_SECRET'>
 
-/** Reads what the provider says of itself (OpenID Connect Discovery). The signature of each id_token is verified by its keys. */
+/** Fetches the provider's metadata (OpenID Connect Discovery), and has the signature of each id_token verified. */
 export async function discover(
   issuer: URL,
   { UPSTREAM_CLIENT_ID = '', UPSTREAM_CLIENT_SECRET = '' }: Credentials,
   fetch: CustomFetch,
 ): Promise<Discovered> {
-  const library = await import('openid-client') // with the first sign-in
+  const library = await import('openid-client') // loaded with the first sign-in
   const basic = library.ClientSecretBasic(UPSTREAM_CLIENT_SECRET)
   const inBody = library.ClientSecretPost(UPSTREAM_CLIENT_SECRET)
   const configuration = await library.discovery(

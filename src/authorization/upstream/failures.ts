@@ -1,19 +1,19 @@
-/** Why a sign-in at the provider came to nothing; the page says it, the log says `detail` too. */
+/** Why a sign-in at the provider failed; the page tells the reason, the log also `detail`. */
 export type UpstreamReason =
-  /** It cannot be reached, does not answer in time, or answers with something else than OpenID Connect. */
+  /** The provider is unreachable, too slow, or does not answer with OpenID Connect. */
   | 'away'
-  /** The person, or the provider, did not want to. */
+  /** The person or the provider declined. */
   | 'denied'
-  /** What it says is not about this sign-in: issuer, audience, nonce, signature, time. */
+  /** The answer does not fit this sign-in: issuer, audience, nonce, signature, time. */
   | 'untrusted'
-  /** It has not asked the person again, as it was told to. */
+  /** It did not authenticate the person again, as requested. */
   | 'not_asked_again'
-  /** What it says of the person names nobody here. */
+  /** Its claims do not identify a person here. */
   | 'unnamed'
   /** This sign-in was begun in another browser, is over, or was never begun. */
   | 'not_begun'
 
-/** No part of an answer is in `detail`: it may be logged. */
+/** `detail` contains no part of an answer, so it may be logged. */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure'
   readonly reason: UpstreamReason

@@ -6,29 +6,29 @@ import { openSealedText, sealedText } from '../../platform/lib/crypto/carried-te
 import { hmacSha256, sha256 } from '../../platform/lib/crypto/digest.ts'
 
 /**
- * The way of one browser to the provider and back. What the browser takes along is `state`: the way itself, encrypted for
- * this browser, so that whoever begins any number of them leaves nothing behind. Its cookie, one for all its tabs, says which
- * browser that is. Nonce and PKCE verifier are made of both, so they are kept nowhere.
+ * One browser's trip to the provider and back. `state` carries the whole flow, encrypted for this browser, so that starting
+ * flows stores nothing here. A cookie, shared by all tabs, identifies the browser. Nonce and PKCE verifier are derived from
+ * both, so they are not stored either.
  */
 
 /** How long a person may take, seconds. */
 export const FLOW_S = 1_800
-/** With it the provider's address, and ours that the browser comes back to, are no longer than servers take. */
+/** Keeps the URLs of the provider and of our callback within what servers accept. */
 const LONGEST_STATE = 6_000
 
 export interface Flow {
-  /** A path of ours, or for a sign-out the address of the client that asked. */
+  /** A path of ours, or for a sign-out the URL of the client that asked. */
   readonly goOn: string
-  /** Which app has asked, as the sign-in page is told. */
+  /** The app that asked, as passed to the sign-in page. */
   readonly app: string
-  /** Seconds; null where the person may have signed in at any time. */
+  /** Seconds; null if the person may have signed in at any time. */
   readonly maxAge: number | null
   readonly beganAt: Date
 }
 
 type FlowPurpose = 'sign-in' | 'sign-out'
 
-/** What goes with the browser, and what only it can make. */
+/** The `state` that the browser carries, and the values that only it can derive. */
 export interface FlowProof {
   readonly state: string
   readonly nonce: string
@@ -38,20 +38,20 @@ export interface FlowProof {
 /** The value of a browser's cookie. */
 export const newBrowserMark = (): string => randomBytes(32).toString('base64url')
 
-const made = (mark: string, of: string, state: string): string =>
-  hmacSha256(Buffer.from(mark), `${of}\n${state}`).toString('base64url')
+const derive = (mark: string, purpose: string, state: string): string =>
+  hmacSha256(Buffer.from(mark), `${purpose}\n${state}`).toString('base64url')
 
 const proofOf = (mark: string, state: string): FlowProof => ({
   state,
-  nonce: made(mark, 'nonce', state),
-  verifier: made(mark, 'verifier', state),
+  nonce: derive(mark, 'nonce', state),
+  verifier: derive(mark, 'verifier', state),
 })
 
 const carried = z.object({ goOn: z.string(), app: z.string(), maxAge: z.number().nullable(), at: z.number() })
 
 const sealedFor = (purpose: FlowPurpose, mark: string): string => `${purpose} at the provider\n${mark}`
 
-/** Undefined where the way back is too long to be taken along. */
+/** Undefined if the flow is too long to be carried. */
 export function beginFlow(
   { keys, clock }: Pick<Deps, 'keys' | 'clock'>,
   purpose: FlowPurpose,
@@ -66,7 +66,7 @@ export function beginFlow(
 interface OpenedFlow {
   readonly flow: Flow
   readonly proof: FlowProof
-  /** By which its first answer is noted. */
+  /** Recorded with the first answer, so that it is used once. */
   readonly hash: Buffer
   readonly expiresAt: Date
 }

@@ -5,10 +5,10 @@ import { addSeconds } from '../../platform/lib/clock.ts'
 import { UpstreamFailure } from './failures.ts'
 import { failureOf, isUnknownKey } from './library-errors.ts'
 
-/** How long keys are used without asking again, and at most while the provider does not answer: seconds. */
+/** How long keys are used before they are fetched again, and at most while the provider does not answer, seconds. */
 const FRESH_S = 600
 const STALE_S = 3_600
-/** How often it is asked at most: for a key that is not among those that were read, and after a failure. */
+/** The least time between fetches: for an unknown key, and after a failure. */
 const UNKNOWN_KEY_S = 30
 const FAILED_S = 5
 
@@ -17,12 +17,12 @@ interface Held {
   readonly readAt: Date
 }
 
-/** The keys with which the provider signs logout tokens. Anybody can make us look for one, so it is asked rarely. */
+/** Caches the keys for the provider's logout tokens. Anybody can present an unknown key, so they are fetched rarely. */
 export class ProviderKeys {
   readonly #clock: Pick<Deps['clock'], 'now'>
   readonly #fetch: CustomFetch
   #held: Held | undefined
-  #asking: Promise<Held> | undefined
+  #fetching: Promise<Held> | undefined
   #failedAt: Date | undefined
 
   constructor(clock: Pick<Deps['clock'], 'now'>, fetch: CustomFetch) {
@@ -30,7 +30,7 @@ export class ProviderKeys {
     this.#fetch = fetch
   }
 
-  /** Verifies with the keys that are held, and reads them anew only where they are old or lack the one that is asked for. */
+  /** Verifies with the cached keys, and fetches them again if they are old or the key is not among them. */
   async verify<T>(url: string, verify: (keys: JWTVerifyGetKey) => Promise<T>): Promise<T> {
     const before = this.#held
     const isFresh = before !== undefined && this.#within(before.readAt, FRESH_S)
@@ -39,7 +39,7 @@ export class ProviderKeys {
       return await verify(held.keys)
     } catch (error) {
       if (held !== before || !isUnknownKey(error)) throw error
-      // It may be a new one. Where that cannot be found out now, the provider is told to come back.
+      // It may be a new key. If the keys cannot be fetched now, the provider is asked to retry later.
       if (!isFresh || this.#within(held.readAt, UNKNOWN_KEY_S)) throw new UpstreamFailure('away', 'an unknown key')
       return verify((await this.#read(url)).keys)
     }
@@ -53,23 +53,23 @@ export class ProviderKeys {
     return moment !== undefined && addSeconds(moment, seconds) > this.#clock.now()
   }
 
-  /** One call at a time, which all who wait for it share; `otherwise` where the keys cannot be read. */
-  async #read(url: string, otherwise?: Held): Promise<Held> {
-    if (!this.#asking && this.#within(this.#failedAt, FAILED_S)) {
-      if (otherwise) return otherwise
+  /** One fetch at a time, shared by concurrent callers. Returns `fallback`, if any, when the keys cannot be fetched. */
+  async #read(url: string, fallback?: Held): Promise<Held> {
+    if (!this.#fetching && this.#within(this.#failedAt, FAILED_S)) {
+      if (fallback) return fallback
       throw new UpstreamFailure('away', 'its keys could not be read a moment ago')
     }
-    this.#asking ??= this.#ask(url).finally(() => {
-      this.#asking = undefined
+    this.#fetching ??= this.#fetchKeys(url).finally(() => {
+      this.#fetching = undefined
     })
-    return this.#asking.catch((error: unknown) => {
+    return this.#fetching.catch((error: unknown) => {
       this.#failedAt = this.#clock.now()
-      if (otherwise) return otherwise
+      if (fallback) return fallback
       throw failureOf(error, true)
     })
   }
 
-  async #ask(url: string): Promise<Held> {
+  async #fetchKeys(url: string): Promise<Held> {
     const options = {
       method: 'GET',
       headers: { accept: 'application/json' },
@@ -78,7 +78,10 @@ export class ProviderKeys {
     } as const
     const answer = await this.#fetch(url, options)
     if (answer.status !== 200) throw new UpstreamFailure('away', `its keys: HTTP ${answer.status}`)
-    const keys = createLocalJWKSet((await answer.json()) as JSONWebKeySet)
+    const body: unknown = await answer.json().catch(() => {
+      throw new UpstreamFailure('away', 'its keys are not JSON')
+    })
+    const keys = createLocalJWKSet(body as JSONWebKeySet)
     this.#held = { keys, readAt: this.#clock.now() }
     return this.#held
   }

@@ -3,9 +3,11 @@ import { cutTo } from '../../platform/lib/storable.ts'
 import { HttpCallError } from '../../platform/outbound/index.ts'
 import { UpstreamFailure, type UpstreamReason } from './failures.ts'
 
-/** What openid-client throws, as a failure of ours. Known by their codes: the library is loaded with the first sign-in. */
+/**
+ * Turns errors of openid-client into our failures, by their codes: the library itself is only loaded with the first sign-in.
+ */
 
-/** An answer that is none of a provider that works. */
+/** Answers that a working provider would not give. */
 const AWAY = [
   ...['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON', 'OAUTH_PARSE_ERROR', 'OAUTH_TIMEOUT'],
   ...['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'],
@@ -27,7 +29,7 @@ const codeIn = (errors: readonly LibraryError[], codes: readonly string[]): bool
 
 export const isUnknownKey = (error: unknown): boolean => codeIn(chainOf(error), UNKNOWN_KEY)
 
-/** The name of an error, which came from outside. */
+/** An error code from outside, for the log. */
 const nameOf = (error: unknown): string =>
   typeof error === 'string' && /^[\w.-]{1,64}$/.test(error) ? error : 'an error without a name'
 
@@ -38,7 +40,7 @@ function refused(name: string): UpstreamReason {
   return BUSY.includes(name) ? 'away' : 'untrusted'
 }
 
-/** `discovering`: no answer of the provider was usable yet. Anything else than a failure of the provider is thrown. */
+/** `discovering`: the provider's metadata or keys were being fetched. Errors that are not the provider's are rethrown. */
 export function failureOf(error: unknown, discovering = false): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
   const errors = chainOf(error)
@@ -54,7 +56,7 @@ export function failureOf(error: unknown, discovering = false): UpstreamFailure 
     const isBusy = typeof first.status === 'number' && first.status >= 500
     return new UpstreamFailure(isBusy ? 'away' : 'untrusted', `a call was refused: ${nameOf(first.error)}`, options)
   }
-  // Others, as those of JSON.parse, quote what they are about.
+  // Other messages, such as those of JSON.parse, quote the answer.
   const ofLibrary = errors.filter(({ code }) => typeof code === 'string' && /^(OAUTH|ERR)_/.test(code))
   if (ofLibrary.length === 0 && !(first instanceof TypeError)) throw error
   const messages = ofLibrary.map(({ message }) => message).join(': ')

@@ -4,11 +4,11 @@ import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { UpstreamFailure } from './failures.ts'
 
-/** Algorithms of public keys alone: neither `none` nor a secret that others may have. */
+/** Only public-key algorithms: neither `none` nor an HMAC with a secret that others may know. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
 const TYPES = ['logout+jwt', 'jwt']
 export const LONGEST_LOGOUT_TOKEN = 8_192
-/** A token counts for so long after it was made, seconds; and its clock may differ from ours by so much. */
+/** How long a token is valid after it was issued, and the tolerated difference between the clocks, seconds. */
 const LIFE_S = 300
 const SKEW_S = 60
 
@@ -25,11 +25,11 @@ const claims = z
   })
   .refine(({ sub, sid }) => sub !== undefined || sid !== undefined, 'names neither a person nor a session')
 
-/** What the provider wants to be over: one of its sessions, or all of a person. Hashes, as the sessions have them. */
+/** What the provider has ended: one of its sessions, or all of a person. Hashes, as stored with our sessions. */
 export interface EndedThere {
   readonly sub: Buffer | undefined
   readonly sid: Buffer | undefined
-  /** By which it is noted, so that it counts once, and until when. */
+  /** Recorded until `expiresAt`, so that the token is used once. */
   readonly hash: Buffer
   readonly expiresAt: Date
 }

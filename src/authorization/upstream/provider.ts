@@ -2,7 +2,7 @@ import type { IDToken, TokenEndpointResponse, TokenEndpointResponseHelpers } fro
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
-import { howOf, personOf, type UpstreamPerson } from './claims.ts'
+import { acrAndAmr, personOf, type UpstreamPerson } from './claims.ts'
 import { boundedFetch, type Discovered, discover } from './discovery.ts'
 import { UpstreamFailure } from './failures.ts'
 import type { Flow, FlowProof } from './flow.ts'
@@ -10,16 +10,16 @@ import { ProviderKeys } from './keys.ts'
 import { failureOf, isUnknownKey } from './library-errors.ts'
 import { type EndedThere, readLogoutToken } from './logout-token.ts'
 
-/** Where the provider sends the browser back; registered there word for word. */
+/** Where the provider sends the browser back to; registered there word for word. */
 export const CALLBACK = '/sign-in/callback'
 export const SIGNED_OUT = '/sign-out/callback'
 
-/** How long what the provider says of itself is used, and at most while it does not answer: seconds. */
+/** How long the provider's metadata is used before it is fetched again, and at most while it does not answer, seconds. */
 const FRESH_S = 3_600
 const STALE_S = 86_400
-/** How often it is asked at most. */
-const ASKED_S = 5
-/** How much its clock may differ from ours, seconds. */
+/** The least time between fetches of the metadata after a failure, seconds. */
+const FAILED_S = 5
+/** Tolerated difference between its clock and ours, seconds. */
 const SKEW_S = 60
 
 type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers
@@ -28,8 +28,8 @@ interface Known extends Discovered {
   readonly readAt: Date
 }
 
-/** What the person is to be asked, in the words of OIDC Core §3.1.2.1. */
-export interface Wishes {
+/** Optional parameters of OIDC Core §3.1.2.1. */
+export interface SignInOptions {
   readonly prompt?: string | undefined
   readonly maxAge?: number | undefined
   readonly acrValues?: string | undefined
@@ -40,28 +40,28 @@ export interface Wishes {
 const LONGEST_HINT = 4_096
 const hintOf = (idToken = ''): string => (idToken.length > LONGEST_HINT ? '' : idToken)
 
-/** Somebody who was recognized by the provider. */
+/** A person whom the provider has authenticated. */
 export interface Proven {
   readonly person: UpstreamPerson
-  /** When they proved who they are; null where the provider does not say. */
+  /** Null if the provider does not say. */
   readonly authenticatedAt: Date | null
   readonly acr: string | null
   readonly amr: readonly string[]
-  /** Its names for the person, and for its session if it says one. */
+  /** The provider's ids of the person and, if it has one, of its session. */
   readonly sub: string
   readonly sid: string | undefined
-  /** With which the provider knows its session again; empty if it is too long for an address. */
+  /** A later id_token_hint; empty if it is too long for a URL. */
   readonly idToken: string
 }
 
-/** The OpenID provider at which the people of the platform sign in (UPSTREAM_ISSUER). */
+/** The OpenID provider at which people sign in (UPSTREAM_ISSUER). */
 export class Provider {
-  /** Its name for people: the host. */
+  /** Shown to people as the provider's name. */
   readonly host: string
   readonly #deps: Pick<OutboundDeps, 'config' | 'clock' | 'calls'>
   readonly #issuer: URL
   readonly #fetch: ReturnType<typeof boundedFetch>
-  /** For logout tokens; the library has its own for id_tokens. */
+  /** For logout tokens; the library keeps its own keys for id_tokens. */
   readonly #keys: ProviderKeys
   #known: Known | undefined
   #asking: Promise<Known> | undefined
@@ -76,14 +76,14 @@ export class Provider {
   }
 
   /** Where the browser goes to sign in. Throws UpstreamFailure. */
-  async signInUrl({ state, nonce, verifier }: FlowProof, wishes: Wishes): Promise<string> {
+  async signInUrl({ state, nonce, verifier }: FlowProof, options: SignInOptions): Promise<string> {
     const { library, configuration } = await this.#provider()
     const optional = {
-      prompt: wishes.prompt,
-      max_age: wishes.maxAge?.toString(),
-      acr_values: wishes.acrValues,
-      login_hint: wishes.loginHint,
-      ui_locales: wishes.locale,
+      prompt: options.prompt,
+      max_age: options.maxAge?.toString(),
+      acr_values: options.acrValues,
+      login_hint: options.loginHint,
+      ui_locales: options.locale,
     }
     const given = Object.entries(optional).filter((entry): entry is [string, string] => entry[1] !== undefined)
     const parameters = {
@@ -98,7 +98,7 @@ export class Provider {
     return library.buildAuthorizationUrl(configuration, parameters).href
   }
 
-  /** Whom the provider's answer means. Throws UpstreamFailure. */
+  /** The person whom the provider's answer proves. Throws UpstreamFailure. */
   async prove(query: string, proof: FlowProof, asked: Flow): Promise<Proven> {
     const { library, configuration } = await this.#provider()
     try {
@@ -113,14 +113,14 @@ export class Provider {
       const authenticatedAt = this.#authenticatedAt(claims, asked)
       const person = personOf({ ...(await this.#userInfo(claims, tokens)), ...claims }, this.#deps.config)
       const sid = typeof claims.sid === 'string' ? claims.sid : undefined
-      return { person, authenticatedAt, ...howOf(claims), sub: claims.sub, sid, idToken: hintOf(tokens.id_token) }
+      return { person, authenticatedAt, ...acrAndAmr(claims), sub: claims.sub, sid, idToken: hintOf(tokens.id_token) }
     } catch (error) {
-      if (isUnknownKey(error)) this.#known = undefined // it may have made itself a new one
+      if (isUnknownKey(error)) this.#known = undefined // it may have a new key
       throw failureOf(error)
     }
   }
 
-  /** Where the browser goes to sign out there too; undefined where the provider has no such page, or is away. */
+  /** Where the browser goes to sign out there too; undefined if the provider has no such page or is away. */
   async signOutUrl(state: string, idToken: string): Promise<string | undefined> {
     const known = await this.#provider().catch((error: unknown) => {
       if (error instanceof UpstreamFailure) return undefined
@@ -132,7 +132,7 @@ export class Provider {
     return known.library.buildEndSessionUrl(known.configuration, parameters).href
   }
 
-  /** What it says is over. Throws UpstreamFailure. */
+  /** What a logout token ends. Throws UpstreamFailure. */
   async endedThere(token: string): Promise<EndedThere> {
     const { configuration } = await this.#provider()
     const { issuer, jwks_uri = '' } = configuration.serverMetadata()
@@ -149,17 +149,17 @@ export class Provider {
     return `${this.#deps.config.PUBLIC_URL}${path}`
   }
 
-  /** Claims of the profile are often at userinfo alone (OIDC Core §5.4). */
+  /** Profile claims are often only at userinfo (OIDC Core §5.4). */
   async #userInfo({ sub }: IDToken, { access_token: token }: Tokens): Promise<object> {
     const { library, configuration } = await this.#provider()
     if (!configuration.serverMetadata().userinfo_endpoint) return {}
     return library.fetchUserInfo(configuration, token, sub)
   }
 
-  /** Refuses a sign-in of before where a new one was asked for. */
+  /** Refuses an earlier sign-in if a new one was requested. */
   #authenticatedAt({ auth_time }: IDToken, { maxAge, beganAt }: Flow): Date | null {
     const now = this.#deps.clock.now()
-    // Its clock may be ahead; and a number may be beyond all dates.
+    // Its clock may be ahead, and the number may exceed what a Date can hold.
     const said = auth_time === undefined ? null : fromEpochSeconds(Math.floor(Math.min(auth_time, epochSeconds(now))))
     if (maxAge !== null) {
       if (said === null) throw new UpstreamFailure('not_asked_again', 'no auth_time, though max_age was sent')
@@ -175,7 +175,7 @@ export class Provider {
     const known = this.#known
     if (known && addSeconds(known.readAt, FRESH_S) > now) return known
     const usable = known && addSeconds(known.readAt, STALE_S) > now ? known : undefined
-    if (!this.#asking && this.#askedAt && addSeconds(this.#askedAt, ASKED_S) > now) {
+    if (!this.#asking && this.#askedAt && addSeconds(this.#askedAt, FAILED_S) > now) {
       if (usable) return usable
       throw new UpstreamFailure('away', 'was asked a moment ago, and did not answer')
     }
@@ -197,8 +197,8 @@ export class Provider {
   }
 }
 
-/** For operations that go to the platform's OpenID provider. */
+/** For operations that use the OpenID provider. */
 export interface UpstreamDeps extends Deps {
-  /** Undefined where people sign in here. */
+  /** Undefined if people sign in here. */
   readonly upstream?: Provider | undefined
 }

@@ -13,7 +13,7 @@ export const USAGE_RETENTION: readonly Retention[] = [
 const COUNTED = ({ appKey, kind, code, times }: Usage) => sql.part`
   ${appKey}::text as app_key, ${kind}::text as kind, ${code}::int as code, ${times}::bigint as times`
 
-/** Adds to the rows of the day, in the order of their keys: processes that write at once do not wait in a circle. */
+/** Adds to the day's rows in the order of their keys, so that concurrent writers do not deadlock. */
 export const addUsage = (db: Db, day: Date, counted: readonly Usage[]): Promise<number> =>
   db.exec(
     sql`insert into app_usage as known (app_key, day, kind, code, times)

@@ -4,33 +4,38 @@ import { logBackgroundFailure, type SampledLog } from '../../platform/lib/sample
 import { addUsage, type DayOfUsage, usageOf } from './store.ts'
 
 const EVERY_MS = 60_000
-const AT_ONCE = 500
+const BATCH = 500
 
 type Kept = Pick<Deps, 'db' | 'clock' | 'metrics'>
 
-/** Writes what this process has counted since the last time, as of today; what the database does not take, the next time. */
+/** Writes what this process has counted since the last call, under today's date. After a failure the next call writes it. */
 export async function writeUsage({ db, clock, metrics: { usage } }: Kept, log: SampledLog): Promise<void> {
   const taken = usage.take()
   const day = beginningOf(clock.now(), DAY_S)
   while (taken.length > 0) {
-    const some = taken.splice(0, AT_ONCE)
-    await addUsage(db, day, some).catch((error: unknown) => {
+    const batch = taken.splice(0, BATCH)
+    await addUsage(db, day, batch).catch((error: unknown) => {
       logBackgroundFailure(log, 'what apps did could not be counted', error)
-      usage.putBack([...some, ...taken.splice(0)])
+      usage.putBack([...batch, ...taken.splice(0)])
     })
   }
 }
 
-/** Once a minute; the function that it returns writes the rest and ends it. */
+/** Writes the counts once a minute. The returned function stops that and writes what is left. */
 export function keepUsage(deps: Kept, log: SampledLog): () => Promise<void> {
-  const timer = setInterval(() => void writeUsage(deps, log), EVERY_MS).unref()
+  let writing: Promise<void> = Promise.resolve()
+  const write = (): Promise<void> => {
+    writing = writing.then(() => writeUsage(deps, log))
+    return writing
+  }
+  const timer = setInterval(() => void write(), EVERY_MS).unref()
   return () => {
     clearInterval(timer)
-    return writeUsage(deps, log)
+    return write()
   }
 }
 
-/** The last so many days, the present one among them; days in which there was nothing are missing. */
+/** The last `days` days including today; days without usage are missing. */
 export async function recentUsage(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   appKey: string,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SECTIONS } from '../../src/operations/console/sections/index.ts'
-import { createOperator, setOperatorPassword } from '../../src/operations/operators/index.ts'
-import { openWorld, type World } from '../harness.ts'
+import { createOperator, setOperatorPassword, signInWithAdminToken } from '../../src/operations/operators/index.ts'
+import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill } from './filled.ts'
 import { adminTokenHolder, codeOf, PASSWORD, Person, signedIn } from './person.ts'
 
@@ -86,5 +86,24 @@ describe('guessing', () => {
       statuses.push((await person.post('/console/authenticator/confirm', { code: '000000', form_mark })).status)
     }
     expect(statuses).toEqual([403, 403, 403, 403, 403, 429, 429, 429])
+  })
+
+  it('of ADMIN_TOKEN, from many networks, does not lock its holder out', async () => {
+    await world.pool.query('delete from failed_attempt')
+    for (let network = 0; network < 60; network++) {
+      const address = `203.0.${network}.7`
+      await expect(signInWithAdminToken(world.deps, { token: 'wrong', address })).rejects.toThrow()
+    }
+    await expect(
+      signInWithAdminToken(world.deps, { token: ADMIN_TOKEN, address: '198.51.100.7' }),
+    ).resolves.toBeDefined()
+  })
+
+  it('of ADMIN_TOKEN, from one network, is limited', async () => {
+    await world.pool.query('delete from failed_attempt')
+    const address = '203.0.113.7'
+    for (let tried = 0; tried < 6; tried++)
+      await expect(signInWithAdminToken(world.deps, { token: 'wrong', address })).rejects.toThrow()
+    await expect(signInWithAdminToken(world.deps, { token: ADMIN_TOKEN, address })).rejects.toThrow()
   })
 })

@@ -11,7 +11,7 @@ import { OperatorSignInRefused } from './errors.ts'
 import { type SignedInOperator, startOperatorSession } from './session.ts'
 import { deleteSession } from './session-store.ts'
 import * as store from './store.ts'
-import { oneOperator } from './wire.ts'
+import { ADMIN_TOKEN_NAME, oneOperator } from './wire.ts'
 
 const sealingContext = (operatorId: string): string => `operator_totp ${operatorId}`
 
@@ -77,7 +77,11 @@ async function setRecoveryCodes({ db }: Deps, { operator_id }: store.Credential)
 
 /** How often an operator, or the holder of ADMIN_TOKEN, may fail. */
 export const operatorLimits = (deps: Deps, name: string, browser: SignInSource) =>
-  signInLimits(deps, { kind: 'operator', name, ...browser }, (until) => new OperatorSignInRefused(until))
+  signInLimits(
+    deps,
+    { kind: 'operator', name, ...browser, isUnguessable: name === ADMIN_TOKEN_NAME },
+    (until) => new OperatorSignInRefused(until),
+  )
 
 /** Throws OperatorSignInRefused for a wrong code, which counts as a failed sign-in. */
 async function checkCode(

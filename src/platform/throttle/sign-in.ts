@@ -23,6 +23,8 @@ export interface SignInSource {
 export interface SignInAttempt extends Account, SignInSource {
   /** Set when somebody already signed in proves the password again: each session has its own budget. */
   readonly session?: Buffer | undefined
+  /** For a long random secret, which failures from many places cannot guess: they must not lock its holder out. */
+  readonly isUnguessable?: boolean
 }
 
 export interface SignInLimits {
@@ -38,7 +40,11 @@ export interface SignInLimits {
 }
 
 /** Narrowest first. */
-function untrustedLimits({ config, keys }: Deps, { kind, name, address }: SignInAttempt): [Limit, ...Limit[]] {
+function untrustedLimits(
+  { config, keys }: Deps,
+  { kind, name, address, isUnguessable }: SignInAttempt,
+): [Limit, ...Limit[]] {
+  const anywhere = { subject: throttleKey(keys, kind, name), most: config.SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE }
   const site = siteOf(address)
   const perAddress = config.SIGN_IN_FAILURES_PER_ADDRESS
   return [
@@ -48,7 +54,7 @@ function untrustedLimits({ config, keys }: Deps, { kind, name, address }: SignIn
     },
     { subject: throttleKey(keys, 'address', networkOf(address)), most: perAddress },
     ...(site ? [{ subject: throttleKey(keys, 'address', site), most: SITE_FACTOR * perAddress }] : []),
-    { subject: throttleKey(keys, kind, name), most: config.SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE },
+    ...(isUnguessable ? [] : [anywhere]),
   ]
 }
 

@@ -235,6 +235,11 @@ describe('the configuration', () => {
     })
   })
 
+  it('gives the demo any free port where the port after PORT is none', () => {
+    expect(readConfig({ PORT: '65534' })).toMatchObject({ DEMO_PORT: 65_535, DEMO_PARTNER_PORT: 0 })
+    expect(readConfig({ PORT: '65535' })).toMatchObject({ DEMO_PORT: 0, DEMO_PARTNER_PORT: 0 })
+  })
+
   it('has one address for everybody, or one of each kind of caller', () => {
     const PUBLIC_URL = 'https://gate.example'
     expect(readConfig({ PUBLIC_URL })).toMatchObject({ PUBLIC_URL, API_URL: PUBLIC_URL, PARTNER_URL: PUBLIC_URL })

@@ -126,7 +126,10 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const demoLeftOut = undecided ? notLocal : undefined
   const DEMO = config.DEMO ?? (undecided && demoLeftOut === undefined)
   const onlyHere = notLocal === undefined && (config.ADMIN_PORT === undefined || isLoopbackHost(config.ADMIN_HOST))
-  const DEMO_PARTNER_PORT = config.DEMO_PARTNER_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 2)
+  // 0 is any free port
+  const portAfter = (distance: number): number =>
+    config.PORT === 0 || config.PORT + distance > 65_535 ? 0 : config.PORT + distance
+  const DEMO_PARTNER_PORT = config.DEMO_PARTNER_PORT ?? portAfter(2)
   const PUBLIC_URL = config.PUBLIC_URL ?? localUrl(config.PORT)
   return Object.freeze({
     ...config,
@@ -139,7 +142,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     DEMO,
     ADMIN_TOKEN: config.ADMIN_TOKEN ?? (DEMO && onlyHere ? DEMO_ADMIN_TOKEN : undefined),
     demoLeftOut,
-    DEMO_PORT: config.DEMO_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 1),
+    DEMO_PORT: config.DEMO_PORT ?? portAfter(1),
     DEMO_PARTNER_PORT,
     PARTNER_ADDRESS_ALLOW: config.PARTNER_ADDRESS_ALLOW ?? (DEMO ? [demoPartnerAddress(DEMO_PARTNER_PORT)] : []),
   })

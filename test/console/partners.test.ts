@@ -89,7 +89,7 @@ describe('a partner', () => {
     expect((await change(`${PAGE}/rotate-secret`)).text).toMatch(/ghcs_\w{49}/)
     expect((await shown()).map(([, name]) => name)).toContain('switch-signing')
     const refused = await change(`${PAGE}/switch-signing`)
-    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('no URL is registered for heartbeat')])
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('no URL is registered for Heartbeat')])
   })
 
   it('gets an AES key, which no page shows', async () => {

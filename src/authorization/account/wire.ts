@@ -191,7 +191,7 @@ export const user = z.object({
 })
 export type User = z.output<typeof user>
 
-/** Masking: phone numbers are told apart by their last digits, names by their first letter. */
+/** Masking: phone numbers keep their last digits, names their first letter, so that people can still be distinguished. */
 const lastDigits = (text: string): string => `${'*'.repeat(Math.max(0, text.length - 2))}${text.slice(-2)}`
 const firstLetter = (text: string): string => `${[...text][0] ?? ''}***`
 

@@ -8,7 +8,7 @@ const deleted = z.object({ rows: z.number(), last: z.date().nullable() })
 
 /**
  * Deletes the oldest rows by the index on their date. Rows are found and locked first, then deleted by primary key,
- * which works on every shard (by ctid a batch took 2 ms of processor time instead of 6). PostgreSQL expects few rows
+ * which works on every shard (by physical position a batch took 2 ms of processor time instead of 6). PostgreSQL expects few rows
  * of the arrays, so it looks each up by index. Locked rows are skipped. Without `from`, each batch would walk over all
  * rows that earlier ones have deleted for as long as an old transaction keeps vacuum from removing them. Planned each
  * time, because a table may have grown a lot since the last purge.

@@ -20,7 +20,10 @@ import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
 import { fits, LOOKS, type Look, visit } from '../sandbox/browse.ts'
 
-/** End to end: a click in the back office sends a signed notice that changes the platform's order. SCREENSHOTS=folder saves pictures. */
+/**
+ * End to end: a click in the back office sends a signed notice that changes the platform's order. SCREENSHOTS=folder
+ * saves pictures.
+ */
 
 const FOLDER = process.env.SCREENSHOTS
 const DESKTOP: Look = { size: 'desktop', locale: 'en' }

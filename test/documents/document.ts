@@ -23,8 +23,8 @@ export function rowsAfter(path: string, marker: string): string[] {
 }
 
 /**
- * Expects the table after this marker to have exactly these rows. `npm run documents` writes them instead, so nobody has
- * to copy rows from the code.
+ * Expects the table after this marker to have exactly these rows. `npm run documents` writes them instead, so nobody
+ * has to copy rows from the code.
  */
 export function expectRows(path: string, marker: string, expected: readonly string[]): void {
   const rows = rowsAfter(path, marker)

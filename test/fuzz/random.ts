@@ -25,8 +25,9 @@ export function randomAt(seed: number, place: number): Random {
 }
 
 /**
- * Settings from the environment: FUZZ_SEED (`random` picks one), FUZZ_REQUESTS, FUZZ_ANSWERS, FUZZ_PULLS, and FUZZ_EVERY
- * to test every nth pair of signature mistakes. By default each `npm test` does the same; `npm run fuzz` looks for new failures.
+ * Settings from the environment: FUZZ_SEED (`random` picks one), FUZZ_REQUESTS, FUZZ_ANSWERS, FUZZ_PULLS, and
+ * FUZZ_EVERY to test every nth pair of signature mistakes. By default each `npm test` does the same; `npm run fuzz`
+ * looks for new failures.
  */
 export const fuzzSettings = () => ({
   seed: seedFrom(process.env.FUZZ_SEED ?? '1'),

@@ -123,7 +123,10 @@ export type Json =
 /** Otherwise nested lists that all repeat would exceed the maximum length of a string. */
 const MAX_REPEATED = 4 * 1_048_576
 
-/** `value` as JSON text in which each part may be replaced, left out, repeated or wrapped, with a probability of `share`. */
+/**
+ * `value` as JSON text in which each part may be replaced, left out, repeated or wrapped, with a probability of
+ * `share`.
+ */
 export function brokenJson(random: Random, value: Json, share: number): string {
   if (random.chance(share)) {
     const whole = () => brokenJson(random, value, 0)

@@ -8,7 +8,9 @@ export interface Language {
   readonly name: string
   /** Programs that have to be on the PATH. */
   readonly needs: readonly string[]
-  /** Downloads the libraries into `folder`; one that fails leaves the language out. Run in the language's own folder. */
+  /**
+   * Downloads the libraries into `folder`; one that fails leaves the language out. Run in the language's own folder.
+   */
   readonly fetch: (folder: string) => readonly Command[]
   /** What is run, by the names of the libraries. */
   readonly programs: (folder: string) => Readonly<Record<string, Command>>

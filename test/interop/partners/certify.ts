@@ -1,6 +1,9 @@
 import type { Json, PartnerProgram } from './program.ts'
 
-/** Walks a partner's program through the sandbox, over the headless API and nothing else (src/sandbox/portal/api/README.md). */
+/**
+ * Walks a partner's program through the sandbox, over the headless API and nothing else
+ * (src/sandbox/portal/api/README.md).
+ */
 
 interface Event {
   readonly kind: string

@@ -190,7 +190,9 @@ export class CodesByNotice extends PartnerProgram {
   }
 }
 
-/** Orders of one product are accepted by hand, some time after they are paid: here half of the time that a step waits. */
+/**
+ * Orders of one product are accepted by hand, some time after they are paid: here half of the time that a step waits.
+ */
 export class AcceptsByHand extends PartnerProgram {
   override functions = ['product-pull', 'price-calendar', 'pay-at-once', 'pay-later', 'refund-at-once']
   override readonly products = ['zoo', 'boat']

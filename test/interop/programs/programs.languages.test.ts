@@ -16,7 +16,9 @@ import { until } from '../../until.ts'
 import { runProgram } from '../run-program.ts'
 import { PROGRAMS, type Program } from './programs.ts'
 
-/** Finished programs with the settings of /connect sign a person in, in a browser that keeps to the policies of pages. */
+/**
+ * Finished programs with the settings of /connect sign a person in, in a browser that keeps to the policies of pages.
+ */
 
 const OWN = new URL('./', import.meta.url).pathname
 const FETCH_MS = 300_000

@@ -43,18 +43,18 @@ describe('mistakes', () => {
     expect(await accepted()).toEqual(['client'])
   })
 
-  it('order-create-not-idempotent', async () => {
+  it('order-create-not-idempotent gives a repeated order another partnerOrderId', async () => {
     await switchOn('order-create-not-idempotent')
     const [first, second] = [await create(), await create()]
     expect(first.body.partnerOrderId).not.toBe(second.body.partnerOrderId)
   })
 
-  it('out-of-stock-sold', async () => {
+  it('out-of-stock-sold accepts an order for a sold-out product', async () => {
     await switchOn('out-of-stock-sold')
     expect(await partner.call('/order/create', orderOf('DEMO-SOLD-OUT'))).toMatchObject({ code: 200 })
   })
 
-  it('pay-again-issues-again', async () => {
+  it('pay-again-issues-again issues other vouchers when the payment is repeated', async () => {
     await switchOn('pay-again-issues-again')
     const pay = { orderId: ORDER_ID, partnerOrderId: '' }
     await create()
@@ -62,7 +62,7 @@ describe('mistakes', () => {
     expect(first.body.vouchers).not.toEqual(second.body.vouchers)
   })
 
-  it('refund-twice-refunds-twice', async () => {
+  it('refund-twice-refunds-twice refunds again for the same refundId', async () => {
     await issuedOrder(partner, 'DEMO-BOAT')
     await switchOn('refund-twice-refunds-twice')
     const refund = { orderId: ORDER_ID, refundId: 'A', refundQuantity: 1 }
@@ -80,7 +80,7 @@ describe('mistakes', () => {
     expect(await partner.call('/order/create', order(5))).toMatchObject({ code: 420 })
   })
 
-  it('query-forgets-paid-order', async () => {
+  it('query-forgets-paid-order answers 301 for a paid order', async () => {
     const order = { orderId: ORDER_ID, partnerOrderId: '' }
     await switchOn('query-forgets-paid-order')
     await create()
@@ -91,7 +91,7 @@ describe('mistakes', () => {
     expect(await partner.call('/order/query', order)).toMatchObject({ code: 200, body: { orderStatus: 4 } })
   })
 
-  it('unknown-order-found and any-refund-accepted', async () => {
+  it('unknown-order-found finds an unknown order, and any-refund-accepted refunds too many tickets', async () => {
     const unknown = { orderId: ORDER_ID + 1n, partnerOrderId: '' }
     await issuedOrder(partner, 'DEMO-BOAT')
     const tooMany = { orderId: ORDER_ID, refundId: 'A', refundQuantity: 99 }
@@ -102,7 +102,7 @@ describe('mistakes', () => {
     expect(await partner.call('/order/refund', tooMany)).toMatchObject({ code: 200 })
   })
 
-  it('old-price-accepted and orders-share-id', async () => {
+  it('old-price-accepted sells at a wrong price, and orders-share-id repeats the partnerOrderId', async () => {
     const order = (at: number, more: object = {}) => orderOf('DEMO-BOAT', { orderId: ORDER_ID + BigInt(at), ...more })
     expect(await partner.call('/order/create', order(1, { buyPrice: 1 }))).toMatchObject({ code: 410 })
     await switchOn('old-price-accepted')
@@ -118,7 +118,7 @@ describe('mistakes', () => {
     expect((await partner.send('/order/create', '{"body":{"orderId":"x"}}')).json()).toMatchObject({ code: 410 })
   })
 
-  it('close-twice-fails', async () => {
+  it('close-twice-fails refuses to close a closed order', async () => {
     await create()
     await switchOn('close-twice-fails')
     const close = { orderId: ORDER_ID, closeType: 1 }
@@ -155,18 +155,18 @@ describe('mistakes in answers', () => {
     expect(body).toMatch(text)
   })
 
-  it('answer-slow', async () => {
+  it('answer-slow delays the answer', async () => {
     await switchOn('answer-slow')
     const pause = new Promise((done) => setTimeout(done, 300, 'nothing yet'))
     expect(await Promise.race([query(), pause])).toBe('nothing yet')
   })
 
-  it('answer-wrong-content-type', async () => {
+  it('answer-wrong-content-type sends text/html', async () => {
     await switchOn('answer-wrong-content-type')
     expect((await query()).headers['content-type']).toBe('text/html; charset=utf-8')
   })
 
-  it('answer-echoes-secrets', async () => {
+  it('answer-echoes-secrets repeats signature and secret, but does not log them', async () => {
     await switchOn('answer-echoes-secrets')
     const { headers, body } = await query()
     const secrets = /MWS demo-partner:[\w+/=]{28}.*a secret for tests/
@@ -189,14 +189,14 @@ describe('mistakes in fields', () => {
   const pay = () => partner.call('/order/pay', { orderId: ORDER_ID, partnerOrderId: '' })
   const valuesOf = (entries: Answer, field: string): unknown[] => entries.map((entry: Answer) => entry[field])
 
-  it('prices-out-of-range', async () => {
+  it('prices-out-of-range adds a day outside the range', async () => {
     await switchOn('prices-out-of-range')
     expect(valuesOf((await prices()).body, 'date')).toEqual(['2026-05-06', '2026-05-07', '2099-12-31'])
     expect(valuesOf((await levels()).body, 'priceDate').at(-1)).toBe('2099-12-31')
     expect((await prices('DEMO-OPEN')).body).toEqual([])
   })
 
-  it('prices-of-another-product', async () => {
+  it('prices-of-another-product names another product, but only in prices', async () => {
     await switchOn('prices-of-another-product')
     expect(valuesOf((await prices()).body, 'partnerDealId')).toEqual(['DEMO-STRANGER', 'DEMO-STRANGER'])
     expect((await levels()).partnerDealId).toBe('DEMO-STRANGER')
@@ -215,14 +215,14 @@ describe('mistakes in fields', () => {
     expect({ type: body.voucherType, vouchers: body.vouchers.length }).toEqual({ type: voucherType, vouchers })
   })
 
-  it('refund-answers-another-refund', async () => {
+  it('refund-answers-another-refund answers with another refundId', async () => {
     await issuedOrder(partner, 'DEMO-BOAT')
     await switchOn('refund-answers-another-refund')
     const refund = { orderId: ORDER_ID, refundId: 'A', refundQuantity: 1 }
     expect(await partner.call('/order/refund', refund)).toMatchObject({ code: 200, body: { refundId: 'A-other' } })
   })
 
-  it('reschedule-count-wrong', async () => {
+  it('reschedule-count-wrong answers with a wrong successCount', async () => {
     await issuedOrder(partner, 'DEMO-BOAT')
     await switchOn('reschedule-count-wrong')
     const days = { originDate: '2026-05-06', targetDate: '2026-05-07' }
@@ -230,7 +230,7 @@ describe('mistakes in fields', () => {
     expect(answer).toMatchObject({ code: 200, body: { successCount: 1 } })
   })
 
-  it('answer-scripts', async () => {
+  it('answer-scripts sends scripts in texts', async () => {
     await switchOn('answer-scripts')
     const { describe, body } = await partner.call('/product/query', { method: 'multi', partnerDealIds: ['DEMO-BOAT'] })
     expect([describe, body[0].title]).toEqual(Array(2).fill('<script>alert(1)</script>'))

@@ -168,15 +168,15 @@ describe('mistakes in notices', () => {
     return received
   }
 
-  it('a wrong signature', async () =>
+  it('notice-wrong-signature: the signature is wrong', async () =>
     expect(await consumed('notice-wrong-signature')).toMatchObject([{ signed: false }]))
 
-  it('a Date in local time labelled GMT', async () =>
+  it('notice-local-time: the Date is local time labelled GMT', async () =>
     expect(await consumed('notice-local-time')).toMatchObject([
       { signed: true, headers: { date: 'Wed, 06 May 2026 18:34:23 GMT' } },
     ]))
 
-  it('a required field is missing', async () => {
+  it('notice-missing-field: a required field is missing', async () => {
     const [{ text = '' } = {}] = await consumed('notice-missing-field')
     expect(readJson(text).body).not.toHaveProperty('usedQuantity')
     expect(readJson(text).body).toHaveProperty('refundedQuantity', 0)
@@ -204,7 +204,7 @@ describe('mistakes in notices', () => {
     }
   })
 
-  it('a rounded orderId', async () => {
+  it('notice-rounded-order-id: the orderId is rounded', async () => {
     const [{ text = '' } = {}] = await consumed('notice-rounded-order-id')
     expect(text).toContain('"orderId":8985652356562370000,')
   })
@@ -216,7 +216,7 @@ describe('mistakes in notices', () => {
     await vi.waitFor(() => expect(received).toHaveLength(1), LONG)
   })
 
-  it('each notice sent twice', async () => {
+  it('notice-sent-twice: each notice is sent twice', async () => {
     expect(await consumed('notice-sent-twice')).toHaveLength(2)
     expect(received[0]?.text).toBe(received[1]?.text)
   })

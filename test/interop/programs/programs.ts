@@ -21,7 +21,9 @@ export interface Program {
   readonly environment?: (folder: string) => Readonly<Record<string, string>>
   /** The button that leads to the sign-in page. */
   readonly button?: string
-  /** The request header that tells the application behind it who signed in; without one, the program's page shows it. */
+  /**
+   * The request header that tells the application behind it who signed in; without one, the program's page shows it.
+   */
   readonly header?: string
 }
 

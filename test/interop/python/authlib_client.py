@@ -1,4 +1,4 @@
-"""Authlib: its Flask integration signs in by discovery; its OAuth2Session covers refresh, introspection and revocation."""
+"""Authlib: its Flask integration signs in by discovery; OAuth2Session does refresh, introspection and revocation."""
 
 from authlib.integrations.base_client.errors import OAuthError
 from authlib.integrations.flask_client import OAuth

@@ -3,7 +3,7 @@ import { type Answer, header, type Wire } from './http.ts'
 
 const HTML = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
-/** Cookies and forms; no scripts, no pictures. Follows redirects within the service and stops at those that leave it. */
+/** A browser with cookies and forms, but no scripts or pictures. Follows redirects only within the service. */
 export class Browser {
   readonly cookies = new Map<string, string>()
   readonly #wire: Wire
@@ -18,7 +18,7 @@ export class Browser {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   }
 
-  /** One request, nothing followed. */
+  /** Sends one request without following redirects. */
   async send(method: string, path: string, form?: Readonly<Record<string, string>>): Promise<Answer> {
     const answer = await this.#wire({
       method,
@@ -27,7 +27,7 @@ export class Browser {
         accept: HTML,
         'accept-language': 'en',
         ...(this.cookies.size > 0 ? { cookie: this.cookieHeader } : {}),
-        // What browsers say of a form of the service's own pages.
+        // The headers that browsers send with a form of the service's own pages.
         ...(form
           ? { origin: this.#home, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }
           : {}),
@@ -48,7 +48,7 @@ export class Browser {
     }
   }
 
-  /** Path and query of a redirect within the service; undefined when it leads elsewhere. */
+  /** Path and query of a redirect within the service; undefined for any other. */
   #within(answer: Answer): string | undefined {
     const target = new URL(header(answer, 'location'), this.#home)
     return target.origin === this.#home ? target.pathname + target.search : undefined
@@ -68,7 +68,7 @@ export class Browser {
     return this.follow(await this.send('GET', path))
   }
 
-  /** Submits a form with what was typed or pressed, and does not follow what comes back. */
+  /** Submits a form with what was typed or pressed, without following redirects. */
   async submit(form: Form, typed: Readonly<Record<string, string>>): Promise<Answer> {
     const target = new URL(form.action, this.#home)
     return this.send(form.method, target.pathname + target.search, { ...form.fields, ...typed })

@@ -3,8 +3,8 @@ import { startVisitors } from '../chaos/load/visitors.ts'
 import { until } from '../until.ts'
 
 /**
- * 64 busy keep-alive connections. Such that look at readiness open no new one while the service is not ready, as a
- * balancer does; others go on as long as somebody listens.
+ * 64 busy keep-alive connections. With `looks` they act like a load balancer and open no new connection while the
+ * service is not ready; without it they reconnect as long as anything listens.
  */
 const CONNECTIONS = 64
 
@@ -12,8 +12,8 @@ const READ =
   'POST /oauth/v2/api/resource/get_userinfo?access_token=none HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'
 
 /**
- * Resolves when each has had an answer. The function that it resolves with ends them, once the service has ended, and
- * sees that no request was lost.
+ * Resolves once every connection has had an answer, to a function that is called after the service has ended: it stops
+ * the visitors and asserts that no request was lost.
  */
 export async function startBusyVisitors(
   origin: string,

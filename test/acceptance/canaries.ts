@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 
-/** Planted texts, and the search for them in whatever a process wrote, in every form in which they could have got there. */
+/** Plants texts and searches the output of a process for them, in every encoding in which they could appear. */
 
 const CASE = 'cnry'
 
 export class Canaries {
-  /** All planted texts begin with it, so a truncated one is found as well. */
+  /** The prefix of all planted texts, so that a truncated one is found as well. */
   readonly mark = `${CASE}${randomBytes(10).toString('hex')}`
   readonly places: string[] = []
   readonly #secrets = new Map<string, string>()
@@ -17,13 +17,13 @@ export class Canaries {
     return `${this.mark}x${this.places.length}x`
   }
 
-  /** A real secret that must not be found either. */
+  /** Registers a real secret that must not be found either. */
   guard(name: string, secret: string): string {
     this.#secrets.set(secret, name)
     return secret
   }
 
-  /** A short number: looked for where it stands alone, because it is part of many others. */
+  /** Registers a short number, which is searched for only as a whole word because longer numbers may contain it. */
   guardNumber(name: string, number: string): string {
     this.#numbers.set(number, name)
     return number
@@ -33,7 +33,7 @@ export class Canaries {
     return [...new Set([...this.#secrets.values(), ...this.#numbers.values()])]
   }
 
-  /** What was found: the place or the secret's name, the form, and what stood around it. */
+  /** Describes each find: the place or the secret's name, the encoding, and the surrounding text. */
   search(output: string): string[] {
     const found: string[] = []
     const look = (name: string, form: string, text: string): void => {
@@ -56,11 +56,11 @@ export class Canaries {
   }
 }
 
-/** A long secret is also looked for in pieces: somebody might log the first or last characters of it. */
+/** A long secret is also searched for in pieces, because a log might hold only its first or last characters. */
 const partsOf = (secret: string): string[] =>
   secret.length < 40 ? [secret] : [secret, secret.slice(16, 32), secret.slice(-16)]
 
-/** A text as it stands in a log when it was written plainly, as part of a URL, in Base64 or in hex. */
+/** A text as a log may show it: plain, as part of a URL, in Base64 or in hex. */
 export function formsOf(text: string): [form: string, text: string][] {
   const bytes = Buffer.from(text)
   const forms: [string, string][] = [
@@ -72,7 +72,7 @@ export function formsOf(text: string): [form: string, text: string][] {
     ['bytes', [...bytes].join(',')],
     ['bytes spaced', [...bytes].map((byte) => byte.toString(16)).join(' ')],
   ]
-  // Inside of a longer text, Base64 of this one depends on where it begins; the ends mix with what stands around it.
+  // Inside a longer text, the Base64 of this one depends on its offset, and its ends mix with the surrounding bytes.
   for (const offset of [0, 1, 2]) {
     const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64')
     const core = encoded.slice(offset === 0 ? 0 : 4, encoded.length - 4)

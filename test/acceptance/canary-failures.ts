@@ -4,7 +4,7 @@ import type { Form } from './form.ts'
 import { queryOf } from './http.ts'
 import type { System } from './system.ts'
 
-/** Sends each request once with right values; returns how many server errors came back. */
+/** Sends each request once with valid values and returns the number of server errors. */
 async function sendAll({ client, endpoints }: Walked): Promise<number> {
   let failures = 0
   for (const { method, path, query, headers, form, json } of endpoints) {
@@ -19,7 +19,7 @@ async function sendAll({ client, endpoints }: Walked): Promise<number> {
 
 const READ = ['user_profile', 'user_credential', 'browser_session', 'micro_app', 'access_token', 'authorization_code']
 
-/** Each table is taken away for a while, so that every statement fails once with its values in hand. */
+/** Renames each table for a while, so that every statement fails once while it holds its values. */
 export async function failAtReading(system: System, walked: Walked, tables = READ): Promise<number> {
   let failures = 0
   for (const table of tables) {
@@ -32,7 +32,7 @@ export async function failAtReading(system: System, walked: Walked, tables = REA
 
 const WRITTEN = [...READ, 'refresh_token', 'user_grant', 'audit_event', 'failed_attempt', 'micro_app_secret']
 
-/** Each table refuses every row for a while: PostgreSQL then quotes the whole row in its error's detail. */
+/** Makes each table refuse every row for a while: PostgreSQL then quotes the whole row in the detail of its error. */
 export async function failAtWriting(
   system: System,
   canaries: Canaries,

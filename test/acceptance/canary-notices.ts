@@ -23,7 +23,10 @@ import {
   success,
 } from './seller.ts'
 
-/** Notices with planted texts in every place, those that are accepted and those that fail as deep inside as they can. */
+/**
+ * Sends notices with planted texts in every place: some are accepted, others fail as deep inside the service as
+ * possible.
+ */
 
 let orderId = 8985652356600000000n
 async function newOrder(pool: pg.Pool, { partnerId }: Seller): Promise<void> {
@@ -34,7 +37,7 @@ async function newOrder(pool: pg.Pool, { partnerId }: Seller): Promise<void> {
 
 const PATHS = [CONSUME, REFUND, DEAL_CHANGE, LEVEL_PRICES, SIGNATURE_TEST].flatMap((path) => [path, `/rhone${path}`])
 
-/** Every text of a notice in its turn is a planted one; most are refused, as deep inside as can be. */
+/** Bodies that each have another text of a notice replaced by a planted one; most are refused, as late as possible. */
 function bodiesOf(canaries: Canaries, place: string): string[] {
   const plant = (field: string) => canaries.plant(`${place}: body ${field}`)
   const voucher = (text: string, more = '') =>
@@ -91,7 +94,7 @@ function headersOf(canaries: Canaries, place: string, { clientId }: Seller): Sen
   ]
 }
 
-/** A body cut off in the middle, by a client that hangs up. */
+/** Hangs up in the middle of a body. */
 async function hangUp(canaries: Canaries, origin: string, path: string): Promise<void> {
   const { hostname, port } = new URL(origin)
   const socket = connect(Number(port), hostname)
@@ -114,13 +117,13 @@ const TABLES = [
 
 interface Driven {
   readonly calls: number
-  /** Server errors that came back. */
+  /** Number of server errors. */
   readonly failures: number
 }
 
 /**
- * Drives the endpoints of one process. `whole`: each path, and each table in turn that refuses rows or is gone; otherwise
- * a few of both.
+ * Sends notices to one process. With `whole`, to each path and with each table in turn refusing rows or missing;
+ * otherwise with a few of both.
  */
 export async function plantInNotices(
   canaries: Canaries,
@@ -148,7 +151,10 @@ export async function plantInNotices(
     return answer?.text
   }
   const notices = whole ? [CONSUME, REFUND, DEAL_CHANGE, LEVEL_PRICES] : [CONSUME]
-  /** What was decrypted goes the way of what came as it is: once where all is well, and where the receipt is refused. */
+  /**
+   * Decrypted bodies take the same path as plain ones, so they are sent only with all tables intact and when `notice`
+   * refuses rows.
+   */
   const sendAll = async (place: string, { to = notices, encrypted = false } = {}) => {
     for (const path of to) {
       for (const body of bodiesOf(canaries, `${place} ${path}`)) await post({ path, body })

@@ -8,7 +8,7 @@ import type { Client, User } from './client.ts'
 import { header } from './http.ts'
 import type { RunningProcess, System } from './system.ts'
 
-/** What a person types or opens on the account's and the developers' pages, right and wrong, and while tables refuse rows. */
+/** A person on the account and developer pages, who types secrets correctly, wrongly, and while tables refuse rows. */
 
 type Hook = { readonly deliveries: readonly { readonly body: string }[] }
 export interface Post {
@@ -20,7 +20,7 @@ const wrong = (code: string): string => String((Number(code) + 1) % 1_000_000).p
 const showsNow = (secret: string, later = 0): string =>
   new TOTP({ secret, period: 30 }).generate({ timestamp: Date.now() + later })
 
-/** Guards every secret of the way; returns how many server errors came while tables refused rows. */
+/** Registers every secret on the way; returns the number of server errors while tables refused rows. */
 export async function walkOfPerson(
   system: System,
   { origin }: RunningProcess,
@@ -41,7 +41,7 @@ export async function walkOfPerson(
     if (answer.status >= 500) failures++
     return answer
   }
-  /** Typed while the table refuses what comes of it, where it does not belong, and at last as it should be. */
+  /** Submits a secret while the table refuses rows, then in places where it does not belong, and finally correctly. */
   const type = async (browser: Browser, path: string, field: string, secret: string, table: string) => {
     await system.query(`alter table ${table} add constraint refuse_all check (false) not valid`)
     await send(browser, path, { [field]: secret })

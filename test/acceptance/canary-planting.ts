@@ -34,10 +34,12 @@ const HEADERS = [
 
 type Send = (method: string, path: string, headers?: Record<string, string>, body?: string) => Promise<unknown>
 
-/** Read by nobody but operators and balancers: what they do not know is treated alike, and planted in one request. */
+/**
+ * Paths for operators and balancers: parameters that they do not know are all treated alike and planted in one request.
+ */
 const KNOWS_ITS_OWN = /^\/(?:admin\/|healthz|readyz|$)/
 
-/** Names that are planted together; `own` are those that the endpoint knows for certain. */
+/** Names that are planted together; `own` are the parameters that the endpoint knows. */
 function groupsOf(path: string, own: readonly string[]): string[][] {
   const names = [...new Set([...PARAMETERS, ...own])]
   if (!KNOWS_ITS_OWN.test(path)) return names.map((name) => [name])
@@ -193,7 +195,7 @@ async function plantInBrokenHttp(canaries: Canaries, origin: string): Promise<vo
   }
 }
 
-/** Each parameter, header and body field of each endpoint, paths that lead nowhere, and what is not even HTTP. */
+/** Plants in each parameter, header and body field of each endpoint, in unknown paths, and in malformed HTTP. */
 export const plantEverywhere = async (
   canaries: Canaries,
   { client, endpoints }: Walked,

@@ -11,7 +11,7 @@ const PASSWORD = 'a password that must never be written anywhere'
 export interface Endpoint {
   readonly method: string
   readonly path: string
-  /** Right in every way: what is replaced by a planted text then fails as deep inside as it can. */
+  /** Entirely valid, so that a planted text in one parameter fails as deep inside the service as possible. */
   readonly query: Readonly<Record<string, string | undefined>>
   readonly headers?: Readonly<Record<string, string>>
   readonly form?: Readonly<Record<string, string>>
@@ -25,7 +25,7 @@ export interface Walked {
   readonly endpoints: readonly Endpoint[]
 }
 
-/** Walks the whole way once, guarding every secret that comes along, and lists the endpoints with right values. */
+/** Goes through every flow once, registers each secret on the way, and returns the endpoints with valid values. */
 export async function walk(client: Client, canaries: Canaries): Promise<Walked> {
   const app = await client.makeApp({ refresh_policy: 'rotating' })
   canaries.guard('app_secret', app.app_secret)

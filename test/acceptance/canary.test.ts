@@ -21,9 +21,9 @@ import {
 } from './system.ts'
 
 /**
- * Issue 2, "Log canary", and that of area B: every endpoint is driven with planted secrets; then all output is searched for
- * them. Production gets everything; what is printed in development is made of the same lines, by pino-pretty, so that a
- * few endpoints, paths and tables are enough there.
+ * The log canary of areas A and B: every endpoint gets planted secrets, then all output is searched for them.
+ * Production gets every request; development prints the same log lines through pino-pretty, so a few endpoints, paths
+ * and tables are enough there.
  */
 
 let system: System
@@ -82,17 +82,17 @@ describe('the search', () => {
     },
   )
 
-  it('looks for every form', () => {
+  it('covers every encoding', () => {
     expect(formsOf('a+b/c d and more of it').length).toBeGreaterThanOrEqual(9)
   })
 })
 
-/** What is enough in development. */
+/** Enough for development. */
 const SOME_PATHS = ['/oauth/v2/api/token', '/oauth/v2/consent', '/admin/v1/apps']
 const SOME_TABLES = ['user_credential']
 
 describe('no output holds a secret', () => {
-  it('that people type or are sent: codes, authenticators, invitations, links', async () => {
+  it('that people type or receive: codes, authenticators, invitations, links', async () => {
     for (const running of system.processes) {
       const given = { client: clientOf(running), canaries, post: { office, hook: receiver } }
       expect(await walkOfPerson(system, running, given), 'the errors of the database were seen').toBeGreaterThan(5)
@@ -102,7 +102,7 @@ describe('no output holds a secret', () => {
     for (const { body } of traces.deliveries) expect(canaries.search(body)).toEqual([])
   })
 
-  it('of area A, whatever is sent, wherever, and whatever fails', async () => {
+  it('of area A, wherever it is sent and whatever fails', async () => {
     const [development, production] = system.processes as [RunningProcess, RunningProcess]
     const whole = await walk(clientOf(production), canaries)
     await plantEverywhere(canaries, whole, production.origin)
@@ -135,7 +135,7 @@ describe('no output holds a secret', () => {
     )
   })
 
-  it('of area B: clientSecrets, signatures, and what is in the bodies of notices', async () => {
+  it('of area B: clientSecrets, signatures, or texts in the bodies of notices', async () => {
     const { databaseUrl } = system
     const driven = []
     for (const [index, { origin }] of system.processes.entries()) {
@@ -149,7 +149,7 @@ describe('no output holds a secret', () => {
     )
   })
 
-  it('written until the end, when connections to the database break', async () => {
+  it('until the processes end, even when connections to the database break', async () => {
     await system.query(
       'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
     )
@@ -167,7 +167,7 @@ describe('no output holds a secret', () => {
   })
 })
 
-/** The places by kind: `query: app_key, …`, and the endpoints that they were tried at. */
+/** The planted places by kind, such as `query: app_key, …`, and the endpoints that were tried. */
 function summaryOf(places: readonly string[]): string[] {
   const byKind = new Map<string, Set<string>>()
   const add = (kind: string, what: string) => byKind.set(kind, (byKind.get(kind) ?? new Set()).add(what))

@@ -5,7 +5,7 @@ import { consentForm, type Form, signInForm } from './form.ts'
 import { type Answer, header, queryOf, type Wire } from './http.ts'
 import { ADMIN_TOKEN } from './system.ts'
 
-/** Everything that a micro-app, its users and an operator do with the service, over HTTP. */
+/** What a micro-app, its users and an operator do with the service, over HTTP. */
 
 export interface App {
   readonly app_key: string
@@ -85,7 +85,7 @@ export class Client {
     return `/oauth/v2/authorize?${queryOf(parameters)}`
   }
 
-  /** The parameters of a request that is right in every way. */
+  /** The parameters of an entirely valid request. */
   request(app: App, changes: Parameters = {}): Parameters {
     return {
       app_key: app.app_key,
@@ -97,7 +97,7 @@ export class Client {
     }
   }
 
-  /** A browser in which `user` has signed in, by way of a request of `app`. */
+  /** A browser in which `user` has signed in through an authorization request of `app`. */
   async signedIn(user: { passport: string; password: string }, app: App = DEMO_APP): Promise<Browser> {
     const browser = this.newBrowser()
     const page = await browser.open(this.authorizePath(this.request(app)))
@@ -155,7 +155,7 @@ export class Client {
     return this.token(this.refreshParameters(app, refreshToken, changes))
   }
 
-  /** The whole way: consent, code, tokens. */
+  /** The whole flow: consent, code, tokens. */
   async getTokens(browser: Browser, app: App, changes: Parameters = {}): Promise<TokenSet> {
     const consented = await this.getCode(browser, app, changes)
     const redirect_uri = changes.redirect_uri ?? app.redirect_uri
@@ -190,7 +190,7 @@ export class Client {
     return data
   }
 
-  /** An approved app of its own for a test: https://app.example.com, both scopes. */
+  /** A new approved app with both scopes, at https://app.example.com. */
   async makeApp(changes: Record<string, unknown> = {}): Promise<App> {
     const made = await this.admin('POST', '/apps', {
       app_key: unique('app'),

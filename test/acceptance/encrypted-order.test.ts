@@ -12,8 +12,8 @@ import { CONSUME, DEAL_CHANGE, LEVEL_PRICES, makeSeller, REFUND, type Seller, se
 import { type RunningProcess, startProcess } from './system.ts'
 
 /**
- * Issue 12, "It shows" 3: a whole order with everything encrypted, both ways, and kill -9 of the service in its middle. The
- * seller decrypts and encrypts with openssl.
+ * A whole order with everything encrypted in both directions, while the service is killed with kill -9. The seller
+ * decrypts and encrypts with openssl.
  */
 
 const KEY = '2b7e151628aed2a6abf7158809cf4f3c'
@@ -28,9 +28,9 @@ let running: RunningProcess
 let server: Server
 let seller: Seller
 
-/** What came over the wire, by path: encrypted or not, and the text. */
+/** The calls that the seller received: whether encrypted, the text, and the body on the wire. */
 const calls: { path: string; encrypted: boolean; appKey: unknown; text: string; wire: string }[] = []
-/** Called once when tickets have been issued and before that is answered. */
+/** Called once after tickets have been issued, before the answer is sent. */
 let beforePayAnswer: (() => Promise<void>) | undefined
 let paid = false
 
@@ -107,7 +107,7 @@ const killAndStartAgain = async () => {
   running = await start()
 }
 
-/** Encrypted, as `send` signs it; again and again until it is acknowledged. */
+/** Sends an encrypted and signed notice repeatedly until it is acknowledged. */
 async function tell(path: string, notice: object | string): Promise<void> {
   const text = typeof notice === 'string' ? notice : JSON.stringify({ partnerId: seller.partnerId, ...notice })
   const sending = {
@@ -129,7 +129,7 @@ async function tell(path: string, notice: object | string): Promise<void> {
 const consumed = (used: number, refunded: number): string =>
   `{"partnerId":${seller.partnerId},"body":{"orderId":${ORDER},"partnerOrderId":"P-1","quantity":3,"usedQuantity":${used},"refundedQuantity":${refunded}}}`
 
-it('a whole order with everything encrypted ends as it should, though the service is killed in its middle', async () => {
+it('an order with everything encrypted reaches its correct end although the service is killed on the way', async () => {
   await tell(DEAL_CHANGE, { body: [{ partnerDealId: DEAL, status: 0 }] })
   await tell(LEVEL_PRICES, {
     partnerDealId: DEAL,
@@ -151,7 +151,7 @@ it('a whole order with everything encrypted ends as it should, though the servic
   expect(create?.text).toContain('"buyPrice":80.5')
   expect(create?.text).toContain(`"orderId":${ORDER}`)
 
-  // The tickets are issued, and the service dies before it hears of it.
+  // The service dies after the tickets are issued, before it gets the answer.
   beforePayAnswer = async () => {
     beforePayAnswer = undefined
     await killAndStartAgain()
@@ -167,7 +167,7 @@ it('a whole order with everything encrypted ends as it should, though the servic
   }, shown)
   expect(calls.filter(({ path }) => path === '/order/pay')).toHaveLength(1)
 
-  // The second time while the seller tells of visitors, until it is acknowledged.
+  // The service dies again while the seller reports visitors until it is acknowledged.
   const told = tell(CONSUME, consumed(1, 0))
   await killAndStartAgain()
   await told

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { envelopeOf } from './client.ts'
 import { type Answer, header } from './http.ts'
 
-/** The error table, copied: native status and message by rescode (REFERENCE "Errors of area A"). */
+/** A copy of the error table: native status and message by rescode (REFERENCE "Errors of area A"). */
 export const ERROR_TABLE: Readonly<Record<number, readonly [nativeStatus: number, message: RegExp]>> = {
   20001: [401, /^Bad client credentials/],
   20002: [401, /^Client authentication failed$/],
@@ -32,7 +32,7 @@ type StatusMode = '200' | 'native'
 export interface Failure {
   readonly rescode: number
   readonly mode?: StatusMode
-  /** Beyond what the table says about the message. */
+  /** Expected of the message in addition to the table. */
   readonly message?: RegExp | string
   /** Statuses that do not depend on the mode: 404, 405, 429, 500, 503. */
   readonly status?: number

@@ -7,7 +7,7 @@ import { httpWire, type Wire } from './http.ts'
 import { consumption, makeSeller, type Seller, send, success } from './seller.ts'
 import type { RunningProcess, System } from './system.ts'
 
-/** Processes behind a balancer that knows which of them are ready; they are replaced one by one. */
+/** Processes behind a load balancer that knows which of them are ready; they are replaced one by one. */
 export class Fleet {
   readonly #live: RunningProcess[]
   #turn = 0
@@ -17,20 +17,23 @@ export class Fleet {
     this.#live = [...live]
   }
 
-  /** Whose turn it is. */
+  /** The next process in turn. */
   get origin(): string {
     this.#turn = (this.#turn + 1) % this.#live.length
     return this.#live[this.#turn]?.origin ?? ''
   }
 
-  /** While it starts, callers leave the processor to it. */
+  /** While a process starts, callers pause longer to leave it the CPU. */
   get isStarting(): boolean {
     return this.#starting
   }
 
   readonly wire: Wire = (call) => httpWire(this.origin)(call)
 
-  /** The next one gets requests before the one so far, which is the first that gets no more. Ends with its exit code. */
+  /**
+   * Starts a process and gives it requests, then takes the oldest out of rotation and stops it. Returns that one's exit
+   * code.
+   */
   async replaceFirst(start: () => Promise<RunningProcess>): Promise<number | null> {
     this.#starting = true
     const next = await start().finally(() => {
@@ -42,12 +45,12 @@ export class Fleet {
   }
 }
 
-/** What callers of all kinds do again and again, with what they had in the beginning and with what they get meanwhile. */
+/** Callers of all kinds that repeat their calls, with credentials from the beginning and with new ones. */
 export interface Traffic {
-  /** By kind, the number of the last round that was answered as it should be. */
+  /** By kind, the number of the last round that was answered correctly. */
   readonly answered: Readonly<Record<string, number>>
   readonly failures: readonly string[]
-  /** Each kind has made a round from its beginning to its end since it was called. */
+  /** Resolves when each kind has begun and completed a round after this call. */
   goneRound(): Promise<void>
   stop(): Promise<void>
 }
@@ -60,7 +63,7 @@ interface Caller {
 
 type Round = () => Promise<unknown>
 
-/** Between two rounds of a kind: short, so that something is always under way when a process gives place to the next. */
+/** Between two rounds of a kind: short, so that some request is always in flight when a process is replaced. */
 const PAUSE_MS = 200
 const PAUSE_AT_START_MS = 1_000
 
@@ -79,7 +82,7 @@ export async function startTraffic(
   ]
   const browser = await client.signedIn(user, fixed)
   const caller = { client, app: fixed, tokens: await client.getTokens(browser, fixed) }
-  // Of a grant of its own: refreshes end the oldest tokens of theirs (ACCESS_TOKENS_PER_GRANT).
+  // On a separate grant, because refreshes end the oldest tokens of their grant (ACCESS_TOKENS_PER_GRANT).
   const kept = await client.getTokens(browser, fixed)
   const ofRotating = { ...caller, app: rotating, tokens: await client.getTokens(browser, rotating) }
   const kinds = {
@@ -99,7 +102,7 @@ async function readWith(client: Client, { access_token }: TokenSet): Promise<voi
   dataOf(await client.phone(access_token))
 }
 
-/** Each refresh token is sent twice, as by a client that has not seen the first answer: both answers are the same. */
+/** Sends each refresh token twice, like a client that missed the first answer; both answers must be the same. */
 function rotation({ client, app, tokens }: Caller): Round {
   let present = tokens
   return async () => {
@@ -151,7 +154,7 @@ function goOn(fleet: Fleet, kinds: Readonly<Record<string, Round>>): Traffic {
     await Promise.all(going)
   }
   const goneRound = async () => {
-    const before = { ...begun } // the last of these may be under way
+    const before = { ...begun } // the last of these rounds may still be running
     await until(() => failures.length > 0 || names.every((kind) => (answered[kind] ?? 0) > (before[kind] ?? 0)))
   }
   return { answered, failures, goneRound, stop }

@@ -1,8 +1,8 @@
-/** The forms of a page, read as a browser reads them, whatever they look like. */
+/** A form as a browser reads it from a page, whatever its layout. */
 export interface Form {
   readonly action: string
   readonly method: string
-  /** Names and values of what is sent without anybody typing: hidden inputs and what is filled in. */
+  /** Names and values that are sent without any typing: hidden and prefilled inputs. */
   readonly fields: Readonly<Record<string, string>>
   readonly inputs: readonly string[]
   readonly buttons: readonly { readonly name: string; readonly value: string }[]
@@ -50,13 +50,13 @@ export const formsOf = (html: string): Form[] =>
 export const signInForm = (html: string): Form | undefined =>
   formsOf(html).find((form) => form.inputs.includes('passport') && form.inputs.includes('password'))
 
-/** Of the second step of signing in. */
+/** The form of the second sign-in step. */
 export const codeForm = (html: string): Form | undefined => formsOf(html).find((form) => form.inputs.includes('code'))
 
 export const consentForm = (html: string): Form | undefined =>
   formsOf(html).find((form) => form.buttons.some((button) => button.name === 'decision'))
 
-/** What a person reads: the page without tags. */
+/** The text that a person reads: the page without tags. */
 export const visibleText = (html: string): string =>
   unescapeHtml(
     html

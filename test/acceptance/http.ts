@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, request } from 'undici'
 
-/** What came back, read whole. */
+/** An answer, read completely. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -15,7 +15,7 @@ export interface Call {
   readonly body?: string | undefined
 }
 
-/** Sends a call: to a process over HTTP, or into an app that runs in the test with a clock of its own. */
+/** Sends a call to a process over HTTP, or into an app that runs inside the test with its own clock. */
 export type Wire = (call: Call) => Promise<Answer>
 
 const agent = new Agent({ connections: 64, pipelining: 1 })
@@ -27,7 +27,7 @@ export const httpWire =
     return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
   }
 
-/** As much of a fastify app as is needed here. */
+/** The part of a Fastify app that is needed here. */
 interface Injectable {
   inject(call: { method: string; url: string; headers: object; payload?: string }): Promise<{
     statusCode: number

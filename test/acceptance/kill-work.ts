@@ -5,7 +5,7 @@ import type { Browser } from './browser.ts'
 import { type App, type Client, type TokenSet, tokenSetOf } from './client.ts'
 import { consumption, makeSeller, type Seller, send, success } from './seller.ts'
 
-/** What goes on while a service is killed, and what of it was acknowledged. */
+/** Work that goes on while a service is killed, and a record of what was acknowledged. */
 
 export interface Exchanges {
   readonly acknowledged: readonly TokenSet[]
@@ -16,7 +16,7 @@ export interface Exchanges {
 
 const BROWSERS = 8
 
-/** Consent and exchange, again and again until a code cannot be had. */
+/** Repeats consent and exchange until no code can be obtained. */
 export function startExchanges(client: Client, browser: Browser, app: App): Exchanges {
   const acknowledged: TokenSet[] = []
   const unanswered: { code: string; state: string }[] = []
@@ -45,7 +45,7 @@ export const orderIds: readonly bigint[] = Array.from(
 export interface Notices {
   readonly bodies: readonly string[]
   readonly acknowledged: readonly string[]
-  /** How often one was sent. */
+  /** How many notices were sent in all, repetitions included. */
   tries(): number
   readonly ended: Promise<unknown>
 }
@@ -59,7 +59,7 @@ export async function makeOrders(client: Client, pool: Parameters<typeof seedOrd
   return seller
 }
 
-/** Sends each notice until it is acknowledged, whichever process `origin` then names. */
+/** Sends each notice until it is acknowledged, each time to the process that `origin` names. */
 export function startNotices(origin: () => string, seller: Seller): Notices {
   const bodies = Array.from({ length: NOTICES }, (_, index) =>
     consumption({
@@ -76,7 +76,7 @@ export function startNotices(origin: () => string, seller: Seller): Notices {
       const answer = await send(origin(), seller, { body }).catch(() => undefined)
       if (answer?.text === success(seller)) break
       expect([undefined, 503], answer?.text).toContain(answer?.status)
-      await sleep(100) // leaves the processor to the process that starts meanwhile
+      await sleep(100) // leaves the CPU to the process that is starting
     }
     acknowledged.push(body)
   }
@@ -85,6 +85,6 @@ export function startNotices(origin: () => string, seller: Seller): Notices {
     for (let body = waiting.pop(); body; body = waiting.pop()) await untilAcknowledged(body)
   }
   const ended = Promise.all(Array.from({ length: SENDERS }, sendAll))
-  ended.catch(() => {}) // of who waits for it, after all kills
+  ended.catch(() => {}) // handled by the caller, who awaits it after all kills
   return { bodies, acknowledged, tries: () => tries, ended }
 }

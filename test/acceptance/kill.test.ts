@@ -25,7 +25,7 @@ import {
 import { isAlive, postgresPid, serverPids } from './process-ids.ts'
 import { type RunningProcess, startProcess } from './system.ts'
 
-/** The service with its own PostgreSQL is killed outright, and starts again. */
+/** The service with its own PostgreSQL is killed with SIGKILL and started again. */
 
 const KILLS = 2
 
@@ -48,7 +48,7 @@ afterAll(async () => {
 })
 
 async function start(settings: Record<string, string> = {}): Promise<void> {
-  // A code that is sent again is no theft, however long the starts take.
+  // A repeated code must not count as theft, however long the starts take.
   const patient = { CODE_DUPLICATE_WINDOW_S: '300' }
   running = await startProcess({ DATA_DIR: folder, DEMO: 'off', ...patient, ...settings })
   await until(() => serverPids(running).length === Number(settings.HTTP_PROCESSES ?? 0))
@@ -63,13 +63,13 @@ async function withDatabase<Result>(work: (pool: pg.Pool) => Promise<Result>): P
 }
 
 describe('when its PostgreSQL alone is killed', () => {
-  it('it comes back by itself', async () => {
+  it('the service recovers by itself', async () => {
     const client = clientOf(running)
     const tokens = await client.getTokens(browser, app)
     const killed = postgresPid(folder)
     const isReplaced = () => existsSync(join(folder, 'postgres', 'postmaster.pid')) && postgresPid(folder) !== killed
     process.kill(killed, 'SIGKILL')
-    // Whoever asks meanwhile waits, or is told 503 after some time.
+    // Meanwhile a request waits, or gets 503 after some time.
     await until(async () => {
       const answer = await client.userInfo(tokens.access_token)
       expect([200, 503]).toContain(answer.status)
@@ -79,16 +79,16 @@ describe('when its PostgreSQL alone is killed', () => {
   })
 })
 
-describe(`after kill -9 in the midst of work and a new start, ${KILLS} times`, () => {
+describe(`after kill -9 under load and a restart, ${KILLS} times`, () => {
   let after: Client
   let used: Consented
   let unused: Consented
   let tokens: TokenSet
   let exchanges: Exchanges
   let notices: Notices
-  /** Of the first kill. */
+  /** The processes that ran at the first kill. */
   let killed: number[]
-  /** Of each kill, what was acknowledged before and then was not there once. */
+  /** For each kill, the acknowledged notices that were not stored exactly once. */
   const lost: string[][] = []
 
   beforeAll(async () => {
@@ -123,12 +123,12 @@ describe(`after kill -9 in the midst of work and a new start, ${KILLS} times`, (
     )
   })
 
-  it('nothing is left of the first service, whose server processes and PostgreSQL were not killed', () => {
+  it('the server processes and PostgreSQL of the first service, which were not killed, have ended too', () => {
     expect(killed).toHaveLength(3)
     expect(killed.filter(isAlive)).toEqual([])
   })
 
-  it('session, code and tokens that were acknowledged still work', async () => {
+  it('the session, code and tokens from before still work', async () => {
     const cookies = after.newBrowser()
     for (const [name, value] of browser.cookies) cookies.cookies.set(name, value)
     const page = await cookies.open(after.authorizePath(after.request(app)))
@@ -141,7 +141,7 @@ describe(`after kill -9 in the midst of work and a new start, ${KILLS} times`, (
     tokenSetOf(await after.exchange(app, await after.getCode(cookies, app)))
   })
 
-  it('whatever was answered in the midst of the work still holds', async () => {
+  it('tokens that were answered under load still work, and unanswered codes are either spent or still valid', async () => {
     for (const { access_token } of exchanges.acknowledged) dataOf(await after.userInfo(access_token))
     for (const consented of exchanges.unanswered) {
       const { rescode } = JSON.parse((await after.exchange(app, consented)).text)
@@ -169,8 +169,8 @@ const timesKept = (pool: pg.Pool): Promise<Map<string, number>> =>
     .query('select body, count(*)::int as times from notice group by body')
     .then(({ rows }) => new Map(rows.map(({ body, times }) => [body, times])))
 
-describe('on Ctrl-C, which reaches every process', () => {
-  it('it ends at once, its PostgreSQL last', async () => {
+describe('on Ctrl-C, which signals every process', () => {
+  it('the service ends cleanly and leaves no process', async () => {
     const pids = [...serverPids(running), postgresPid(folder)]
     expect(pids).toHaveLength(3)
     const ended = once(running.child, 'close')

@@ -2,14 +2,14 @@ import type { Failure } from './expectations.ts'
 import { type Call, queryOf } from './http.ts'
 
 /**
- * The tables "order of checks" of the REFERENCE are ladders: of two failures at once, the earlier row answers. A test breaks a
- * request that is right in every way, in one place or in two.
+ * The "order of checks" tables in REFERENCE are ladders: when two checks fail, the earlier row answers. A test breaks
+ * an entirely valid request in one place or in two.
  */
 export interface Draft {
   method: string
   readonly path: string
   parameters: Record<string, string | undefined>
-  /** Put behind the query as it is. */
+  /** Appended to the query without encoding. */
   rawQuery: string
   headers: Record<string, string>
   body?: string
@@ -19,9 +19,9 @@ export interface Defect<World> {
   /** Number of the row in the table. */
   readonly row: number
   readonly name: string
-  /** What it changes; two defects that change the same cannot be had at once. */
+  /** What it changes; two defects that change the same thing cannot be combined. */
   readonly touches: readonly string[]
-  /** May take its time; what it returns is of no interest. */
+  /** May return a promise; its result is ignored. */
   readonly breakIt: (draft: Draft, world: World) => unknown
   readonly failure: Omit<Failure, 'mode'>
 }
@@ -51,14 +51,14 @@ export const set =
     Object.assign(draft.parameters, changes)
   }
 
-/** Adds to the end of the query as it stands. */
+/** Appends to the query without encoding. */
 export const addRaw =
   (raw: string) =>
   (draft: Draft): void => {
     draft.rawQuery += raw
   }
 
-/** Gives a parameter a value that is not percent-encoded on the way. */
+/** Sets a parameter to a value that is not percent-encoded. */
 export const setRaw =
   (name: string, raw: string) =>
   (draft: Draft): void => {
@@ -87,7 +87,7 @@ export const defect = <World>(
   failure: Omit<Failure, 'mode'>,
 ): Defect<World> => ({ row, name, touches: touches.split(' '), breakIt, failure })
 
-/** 20007 whose message speaks of `what`. */
+/** 20007 with a message that matches `what`. */
 export const illegal = (what: RegExp): Omit<Failure, 'mode'> => ({ rescode: 20007, message: what })
 
 export interface Pair<World> {
@@ -96,7 +96,7 @@ export interface Pair<World> {
   readonly second: Defect<World>
 }
 
-/** Every two defects of different rows that can be had at once, the earlier row first. */
+/** All pairs of defects of different rows that can be combined, the earlier row first. */
 export function pairsOf<World>(defects: readonly Defect<World>[]): Pair<World>[] {
   return defects.flatMap((first) =>
     defects

@@ -9,7 +9,7 @@ import { ALICE, Client, DEMO_APP, dataOf } from './client.ts'
 import { httpWire } from './http.ts'
 import { ADMIN_TOKEN, type RunningProcess, type System, startSystem } from './system.ts'
 
-/** `/metrics` of the real service with two server processes, and the dashboard and the alerts that are made of it. */
+/** `/metrics` of the real service with two server processes, and the dashboard and alerts that use it. */
 
 const FOLDER = new URL('../../src/operations/metrics/', import.meta.url).pathname
 const USER_INFO = '/oauth/v2/api/resource/get_userinfo'
@@ -26,7 +26,7 @@ const asked = (token: string | undefined) =>
   fetch(`${system.origin}/metrics`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
 const metrics = async (): Promise<string> => (await asked(ADMIN_TOKEN)).text()
 
-/** The value of the series with these labels, the sum where several have them; 0 where none has. */
+/** The sum of all series with these labels; 0 if there is none. */
 function sumOfSeries(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number {
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
   const fitting = lines.filter((line) =>
@@ -37,7 +37,7 @@ function sumOfSeries(text: string, name: string, labels: Readonly<Record<string,
 const answered = (text: string) =>
   sumOfSeries(text, 'gatehouse_http_requests_total', { route: USER_INFO, outcome: 'ok' })
 
-/** Each call comes on a connection of its own, and so to either process. */
+/** Opens a new connection for each call, so that calls reach both processes. */
 const wire = () => httpWire(system.origin, new Agent({ connections: 32, pipelining: 0 }))
 const client = () =>
   new Client((call) => wire()({ ...call, headers: { ...call.headers, connection: 'close' } }), system.origin)
@@ -53,7 +53,7 @@ describe('/metrics', () => {
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
   })
 
-  it('counts what all processes have answered, whichever is asked, and forgets nothing of one that has ended', async () => {
+  it('counts the answers of all processes whichever is asked, including those of a process that has ended', async () => {
     const visitor = client()
     const before = await metrics()
     const tokens = await visitor.getTokens(await visitor.signedIn(ALICE), DEMO_APP)
@@ -64,7 +64,7 @@ describe('/metrics', () => {
     const texts = await Promise.all(Array.from({ length: 6 }, metrics))
     for (const text of texts) expect(answered(text) - answered(before)).toBe(CALLS)
     const [text = ''] = texts
-    expect(sumOfSeries(text, 'gatehouse_processes')).toBe(3) // and the one that has started them
+    expect(sumOfSeries(text, 'gatehouse_processes')).toBe(3) // including the primary
     expect(sumOfSeries(text, 'gatehouse_codes_total', { route: USER_INFO, code: '20009' })).toBe(1)
     expect(sumOfSeries(text, 'gatehouse_http_request_duration_seconds_count', { route: USER_INFO })).toBe(CALLS + 1)
     expect(sumOfSeries(text, 'gatehouse_http_request_duration_seconds_bucket', { route: USER_INFO, le: '+Inf' })).toBe(
@@ -83,7 +83,7 @@ describe('/metrics', () => {
     expect(answered(await metrics()) - answered(before)).toBe(CALLS)
   })
 
-  it('counts a failed sign-in, and says nothing that a caller has sent', async () => {
+  it('counts a failed sign-in, and contains nothing that a caller has sent', async () => {
     const body = new URLSearchParams({ passport: 'nobody-13800000000', password: 'wrong-password' })
     await fetch(`${system.origin}/sign-in`, { method: 'POST', body, headers: { origin: system.origin } })
     await fetch(`${system.origin}/unheard-of/13800000000?token=x`)
@@ -94,15 +94,15 @@ describe('/metrics', () => {
   })
 })
 
-it('says when a purge last completed, also one of another process', async () => {
+it('/metrics says when a purge last completed, even in another process', async () => {
   const finished = async () => sumOfSeries(await metrics(), 'gatehouse_purge_finished_timestamp_seconds')
   await until(async () => (await finished()) > 0) // the service purges by itself too
   await system.query("update installation set purged_at = '2026-01-01T00:00:00Z'")
   expect(await finished()).toBe(Date.parse('2026-01-01T00:00:00Z') / 1000)
 })
 
-describe('what is made of it', () => {
-  /** Names of metrics, with those that a histogram has. */
+describe('dashboard, alerts and documents', () => {
+  /** Names of all series, including those of histograms. */
   const given = async (): Promise<Set<string>> =>
     new Set(
       [...(await metrics()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
@@ -112,7 +112,7 @@ describe('what is made of it', () => {
   const named = (query: string): string[] =>
     query.match(/\b(?:gatehouse|nodejs|process)_\w+/g)?.filter((name) => name !== 'process_cpu') ?? []
 
-  it('every query of the dashboard names metrics that there are', async () => {
+  it('every query of the dashboard uses metrics that exist', async () => {
     const dashboard = JSON.parse(readFileSync(`${FOLDER}dashboard.json`, 'utf8'))
     const queries: string[] = dashboard.panels.flatMap((panel: { targets?: { expr: string }[] }) =>
       (panel.targets ?? []).map(({ expr }) => expr),
@@ -125,7 +125,7 @@ describe('what is made of it', () => {
     }
   })
 
-  it('so does every alert', async () => {
+  it('every alert uses metrics that exist', async () => {
     const rules = readFileSync(`${FOLDER}alerts.yml`, 'utf8')
     const known = await given()
     for (const name of named(rules)) expect(known).toContain(name)
@@ -135,31 +135,31 @@ describe('what is made of it', () => {
   if (!promtool)
     process.stderr.write('test/acceptance/metrics.test.ts: no promtool (apt install prometheus); rules not loaded\n')
 
-  it.skipIf(!promtool)('promtool loads the rules, and finds nothing wrong with the metrics', async () => {
+  it.skipIf(!promtool)('promtool loads the rules and finds no fault with the metrics', async () => {
     const run = promisify(execFile)
     expect((await run(promtool ?? '', ['check', 'rules', `${FOLDER}alerts.yml`])).stdout).toContain('SUCCESS')
     const checking = run(promtool ?? '', ['check', 'metrics'])
     checking.child.stdin?.end(await metrics())
-    // It finds fault with names of prom-client's own.
+    // It does find fault with some names of prom-client itself.
     const { stdout, stderr } = await checking.catch((error: { stdout: string; stderr: string }) => error)
     const found = `${stdout}${stderr}`.split('\n').filter((line) => line !== '')
     expect(found.filter((line) => !line.startsWith('nodejs_'))).toEqual([])
   })
 
-  it.skipIf(!promtool)('the alert about purges fires when nobody purges, and not when somebody does', async () => {
+  it.skipIf(!promtool)('the purge alert fires when no process purges, and only then', async () => {
     const tests = new URL('purge-alert.yml', import.meta.url).pathname
     const { stdout } = await promisify(execFile)(promtool ?? '', ['test', 'rules', tests])
     expect(stdout).toContain('SUCCESS')
   })
 
-  it('SETTINGS names each metric of ours, and no other', async () => {
+  it('SETTINGS lists each metric of ours and no others', async () => {
     const ours = [...(await metrics()).matchAll(/^# HELP (gatehouse_\S+) ./gm)].map(([, name]) => name)
     const [, section = ''] = read('.github/SETTINGS.md').split('\n## Metrics\n')
     const named = [...section.matchAll(/`(gatehouse_\w+)`/g)].map(([, name]) => name)
     expect(named.toSorted()).toEqual(ours.toSorted())
   })
 
-  it('OPERATIONS says for each alert what to do', () => {
+  it('OPERATIONS says what to do for each alert', () => {
     const alerts = [...readFileSync(`${FOLDER}alerts.yml`, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
     const operations = read('.github/OPERATIONS.md')
     for (const alert of alerts) expect(operations).toContain(`| \`${alert}\` |`)

@@ -20,7 +20,7 @@ import {
 } from './seller.ts'
 import { type System, startSystem } from './system.ts'
 
-/** Issue 3: the same notice again, at once, while the first is in flight, and over two processes on one database. */
+/** Repeated notices: concurrently, while the first is in flight, and later, over two processes on one database. */
 
 const AT_ONCE = 200
 
@@ -87,7 +87,7 @@ describe(`one notice ${AT_ONCE} times at once over two processes`, () => {
     expect(await count('product where partner_deal_id = $1', `D${orderId}`)).toBe(1)
   })
 
-  it('contrary decisions: one wins, the others are told', async () => {
+  it('contrary refund decisions: one wins, the contrary ones are refused', async () => {
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
         post({ path: REFUND, body: decision(orderId, `R${orderId}`, index % 4 < 2 ? 200 : 699) }, index),
@@ -102,19 +102,19 @@ describe(`one notice ${AT_ONCE} times at once over two processes`, () => {
     expect(refunded).toBe(state === 'refunded' ? 1 : 0)
   })
 
-  it('a refused one: everybody is told, nobody is left waiting', async () => {
+  it('refused consumption: every sender gets the refusal', async () => {
     const answers = await times({ body: consumption({ orderId: orderId + 5_000n }) })
     expect(answers).toEqual(new Set([failure(seller, `order ${orderId + 5_000n} does not exist`)]))
     expect(await noticesLike(String(orderId + 5_000n))).toBe(0)
   })
 })
 
-/** How often its tickets were moved. */
+/** The changes of the order's used quantity. */
 const movesOf = async (id: bigint): Promise<string[]> =>
   (await historyOf(pool, id)).filter((line) => line.includes('used_quantity'))
 
 describe('a notice in flight', () => {
-  /** Holds the order's row, so that the first notice about it cannot come to an end. */
+  /** Locks the order's row, so that the first notice about it cannot complete. */
   async function whileHeld(work: () => Promise<void>): Promise<void> {
     const holder = await pool.connect()
     await holder.query('begin')
@@ -145,7 +145,7 @@ describe('a notice in flight', () => {
     expect(await movesOf(orderId)).toHaveLength(1)
   })
 
-  it('that takes long and is sent again and again holds up nobody else', async () => {
+  it('that takes long and is sent repeatedly does not hold up other notices', async () => {
     const body = consumption({ orderId, used: 2 })
     const answers: Promise<Answer>[] = []
     const other = orderId + 7_000n
@@ -154,8 +154,8 @@ describe('a notice in flight', () => {
       const heldAt = performance.now()
       for (let sent = 0; sent < 30; sent++) answers.push(send(originOf(0), seller, { body }))
       await sleep(200)
-      expect(await post({ body: consumption({ orderId: other }) })).toBe(success(seller)) // while the others are held
-      // Long enough to hold others up, shorter than lock_timeout (3 s).
+      expect(await post({ body: consumption({ orderId: other }) })).toBe(success(seller)) // while the notices above are held
+      // Long enough to hold up other notices, shorter than lock_timeout (3 s).
       await sleep(Math.max(0, 2_400 - (performance.now() - heldAt)))
     })
     for (const { status, text } of await Promise.all(answers)) expect([status, text]).toEqual([200, success(seller)])
@@ -171,7 +171,7 @@ describe('a notice in flight', () => {
        ) first`,
     )
 
-  it('that comes to nothing makes place for the next', async () => {
+  it('that fails lets the next one take effect', async () => {
     const body = consumption({ orderId, used: 2 })
     let cutOff: Promise<Answer> | undefined
     let second: Promise<string> | undefined
@@ -192,7 +192,7 @@ describe('a notice in flight', () => {
     expect(await movesOf(orderId)).toHaveLength(1)
   })
 
-  it('whose connection to the database is lost before the commit is done once, on another', async () => {
+  it('that loses its database connection before the commit takes effect once, on another connection', async () => {
     const body = consumption({ orderId, used: 2 })
     let answered: Promise<string> | undefined
     await whileHeld(async () => {
@@ -206,11 +206,11 @@ describe('a notice in flight', () => {
   })
 })
 
-describe('again later', () => {
+describe('a notice that is sent again later', () => {
   const agePast = (seconds: number) =>
     pool.query(`update notice set received_at = received_at - make_interval(secs => $1)`, [seconds])
 
-  it('a product change is news after its minute: the pull is queued again', async () => {
+  it('counts as new after a minute for a product change: the pull is queued again', async () => {
     const body = `{"body":[{"partnerDealId":"again","status":1}]}`
     const pull = `product ${seller.partnerId}:again`
     const pulled = async () => {
@@ -229,7 +229,7 @@ describe('again later', () => {
     expect(await pulled(), 'and its retry not').toBe(false)
   })
 
-  it('an order notice has no second effect even after its day', async () => {
+  it('has no second effect on an order, even after a day', async () => {
     const [used, decided] = [consumption({ orderId, used: 1 }), decision(orderId, `R${orderId}`, 200)]
     const both = async () => {
       expect(await post({ body: used })).toBe(success(seller))
@@ -242,7 +242,7 @@ describe('again later', () => {
     expect([await recordOf(pool, orderId), await historyOf(pool, orderId)]).toEqual([record, history])
   })
 
-  it('under another prefix it has no second effect', async () => {
+  it('has no second effect under another path prefix', async () => {
     const body = consumption({ orderId, used: 1 })
     expect(await post({ body })).toBe(success(seller))
     expect(await post({ path: `/rhone${CONSUME}`, body })).toBe(success(seller))
@@ -250,7 +250,7 @@ describe('again later', () => {
   })
 })
 
-it('several notices of one second, with one signature, all take effect', async () => {
+it('different notices of the same second, with the same signature, all take effect', async () => {
   const date = new Date().toUTCString()
   const entries = [0, 1, 2, 5].map((status) => `{"body":[{"partnerDealId":"D${orderId}","status":${status}}]}`)
   const answers = await Promise.all([
@@ -281,7 +281,7 @@ it('product changes that overlap do not block each other', async () => {
   process.stdout.write(`60 overlapping product changes at once: ${Math.round(performance.now() - startedAt)} ms\n`)
 })
 
-it('a whole catalogue in one notice', async () => {
+it('one notice can carry a catalogue of 1,000 products', async () => {
   const entries = Array.from({ length: 1_000 }, (_, index) => `{"partnerDealId":"c-${index}","status":1}`)
   const startedAt = performance.now()
   expect(await post({ path: DEAL_CHANGE, body: `{"body":[${entries.join(',')}]}` })).toBe(success(seller))
@@ -289,7 +289,7 @@ it('a whole catalogue in one notice', async () => {
   expect(await count("product where partner_deal_id like 'c-%'")).toBe(1_000)
 })
 
-it('a fault of ours is 500 with the envelope, and the notice is as if never sent', async () => {
+it('an internal error is 500 with the envelope, and the notice has no effect until it is sent again', async () => {
   const body = consumption({ orderId, used: 1 })
   await pool.query('alter table record_change rename to record_change_gone')
   const answer = await send(originOf(0), seller, { body })

@@ -1,8 +1,9 @@
 import { describe } from 'vitest'
 
 /**
- * What an ordinary service shows to those who call it. Starting it costs more than most of these tests, and files may go
- * to workers that share nothing: so they are one file, with a module for each subject. `-t 'A3, refresh'` runs one alone.
+ * How one ordinary service behaves towards its callers. Starting it costs more than most of these tests, and separate
+ * files may run in workers that share nothing, so this is one file with a module for each subject. `-t 'A3, refresh'`
+ * runs one.
  */
 const SUBJECTS = {
   'README, word for word': () => import('./one-service/readme-walk.ts'),
@@ -11,11 +12,11 @@ const SUBJECTS = {
   'A1, sign-in and consent': () => import('./one-service/consent.ts'),
   'A2, exchange': () => import('./one-service/exchange.ts'),
   'A3, refresh': () => import('./one-service/refresh.ts'),
-  'A4 to A6, what a token gives away': () => import('./one-service/resource.ts'),
+  'A4 and A5, what a token gives access to': () => import('./one-service/resource.ts'),
   'area A, every rescode': () => import('./one-service/rescodes.ts'),
   'area A, other settings': () => import('./one-service/area-a-settings.ts'),
-  'hardly HTTP': () => import('./one-service/unreadable.ts'),
-  'notices that are kept': () => import('./one-service/notices-rejected.ts'),
+  'malformed HTTP': () => import('./one-service/unreadable.ts'),
+  'refused notices that are kept': () => import('./one-service/notices-rejected.ts'),
   'notices, headers and signatures': () => import('./one-service/notices.ts'),
   'notices, bodies': () => import('./one-service/notices-bodies.ts'),
   'notices in any order': () => import('./one-service/notices-property.ts'),

@@ -14,7 +14,7 @@ import { consentForm, visibleText } from './form.ts'
 import { type Answer, header, httpWire } from './http.ts'
 import { type RunningProcess, SECRET_KEY, startProcess } from './system.ts'
 
-/** Issue 2: the database stopped in mid-flight gives 503 with the envelope, and service again by itself. */
+/** When the database stops, every answer is 503 with the envelope, and the service recovers by itself. */
 
 const forwarder = new Forwarder()
 let folder: string
@@ -68,7 +68,7 @@ const untilReady = async (): Promise<number> => {
 }
 
 describe('while the database is away', () => {
-  it('every endpoint answers 503 with the envelope and Retry-After, soon, and serves again by itself', async () => {
+  it('every endpoint soon answers 503 with the envelope and Retry-After, and later recovers by itself', async () => {
     const tokens = await client.getTokens(alice, DEMO_APP)
     const unused = await client.getCode(alice, DEMO_APP)
     const form = await client.consentFormFor(alice, client.request(DEMO_APP))
@@ -101,7 +101,7 @@ describe('while the database is away', () => {
     process.stdout.write(`outage: ready again ${Math.round(back)} ms after the database\n`)
   })
 
-  it('it answers in time too when the database hangs instead of refusing', async () => {
+  it('an answer comes in time even when the database hangs instead of refusing connections', async () => {
     const tokens = await client.getTokens(alice, DEMO_APP)
     const dead = createServer(() => {})
     await new Promise<void>((ready) => dead.listen(0, '127.0.0.1', ready))
@@ -117,8 +117,8 @@ describe('while the database is away', () => {
   })
 })
 
-describe('stopped in mid-flight', () => {
-  it('loses nothing that was acknowledged', async () => {
+describe('a database that is stopped under load', () => {
+  it('loses no token that was acknowledged', async () => {
     const acknowledged: TokenSet[] = []
     const refused: { code: string; state: string }[] = []
     const statuses: Record<number, number> = {}

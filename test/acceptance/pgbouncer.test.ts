@@ -9,7 +9,7 @@ import { httpWire } from './http.ts'
 import { startProcess } from './system.ts'
 
 /**
- * The built service behind Debian's PgBouncer. Other settings that are refused are in test/db/check-sessions.test.ts;
+ * The built service behind Debian's PgBouncer. test/db/check-sessions.test.ts has the other settings that are refused;
  * `npm run test:pgbouncer` runs all of test/acceptance behind it.
  */
 
@@ -29,7 +29,7 @@ describe.skipIf(pgbouncerMissing)('behind PgBouncer', () => {
   })
   afterEach(() => pooler.stop())
 
-  /** What a program of ours says when it ends by itself. */
+  /** Runs one of our programs until it ends by itself. */
   const run = (program: readonly string[], environment: Record<string, string>) => {
     const { status, stderr, signal } = spawnSync(process.execPath, [...SHORT_LIVED, ...program], {
       cwd: ROOT,
@@ -41,7 +41,7 @@ describe.skipIf(pgbouncerMissing)('behind PgBouncer', () => {
   const PROGRAMS = [['.build/main.js'], ['.build/worker.js'], ['.build/cli.js', 'migrate']]
 
   it.each(PROGRAMS.map((program) => [program.join(' '), program] as const))(
-    'in transaction mode %s is refused with one sentence that says what to do',
+    'in transaction mode %s ends with one sentence that says what to do',
     async (_name, program) => {
       const url = await begin('pool_mode = transaction', DROPS_OPTIONS)
       const { status, stderr } = run(program, { DATABASE_URL: url, DATABASE_PLANNING: 'server' })
@@ -51,7 +51,7 @@ describe.skipIf(pgbouncerMissing)('behind PgBouncer', () => {
     },
   )
 
-  it('in session mode it starts and works', async () => {
+  it('in session mode the service starts and works', async () => {
     const running = await startProcess({
       DATABASE_URL: await begin('pool_mode = session'),
       DATABASE_PLANNING: 'server',

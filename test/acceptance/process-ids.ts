@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RunningProcess } from './system.ts'
 
-/** Which processes a service consists of, from its log and its PostgreSQL's folder. */
+/** Finds the processes of a service in its log and in the folder of its PostgreSQL. */
 
 /** The process ids in lines that end with `message`, in the order of the log. */
 export const pidsIn = (output: string, message: string): number[] =>
@@ -10,7 +10,7 @@ export const pidsIn = (output: string, message: string): number[] =>
 
 export const serverPids = ({ output }: RunningProcess): number[] => pidsIn(output(), 'a server process is ready')
 
-/** Of the PostgreSQL of a service with this DATA_DIR. */
+/** The process id of the PostgreSQL of a service with this DATA_DIR. */
 export const postgresPid = (folder: string): number =>
   Number.parseInt(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8'), 10)
 

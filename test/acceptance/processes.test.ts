@@ -15,11 +15,11 @@ import { httpWire } from './http.ts'
 import { isAlive, pidsIn, serverPids } from './process-ids.ts'
 import { type RunningProcess, SECRET_KEY, type System, startSystem } from './system.ts'
 
-/** HTTP_PROCESSES=n: several real processes on one port, their deaths and their end. */
+/** HTTP_PROCESSES=n: several real processes on one port, crashes and shutdown included. */
 
 const answeringPids = ({ output }: RunningProcess) => new Set(pidsIn(output(), 'request'))
 
-/** A client whose calls each make a connection of their own, so that they reach all processes. */
+/** A client that opens a new connection for each call, so that calls reach all processes. */
 function clientOf({ origin }: RunningProcess): Client {
   const wire = httpWire(origin, new Agent({ connections: 64, pipelining: 0 }))
   return new Client((call) => wire({ ...call, headers: { ...call.headers, connection: 'close' } }), origin)
@@ -39,7 +39,7 @@ describe('HTTP_PROCESSES=3, one service from its start to its end', () => {
   })
   afterAll(() => service?.stop())
 
-  it('answers from three processes, and runs durable jobs once', async () => {
+  it('answers from three processes, and runs durable jobs in only one', async () => {
     await until(() => serverPids(running).length === 3)
     const client = clientOf(running)
     const tokens = await client.getTokens(await client.signedIn(user, app), app)
@@ -56,7 +56,7 @@ describe('HTTP_PROCESSES=3, one service from its start to its end', () => {
     expect(new Set(serverPids(running)).size).toBe(3)
   })
 
-  it('loses nothing that was acknowledged when one is killed, and starts another one', async () => {
+  it('loses no token that was acknowledged when a process is killed, and starts another process', async () => {
     const client = clientOf(running)
     const browser = await client.signedIn(user, app)
     const acknowledged: TokenSet[] = []
@@ -69,7 +69,7 @@ describe('HTTP_PROCESSES=3, one service from its start to its end', () => {
         } catch (error) {
           cutOff.push(error)
         }
-        await sleep(200) // leaves the processor to the process that starts meanwhile
+        await sleep(200) // leaves the CPU to the process that is starting
       }
     }
     const visitors = Array.from({ length: 8 }, visitor)
@@ -85,7 +85,7 @@ describe('HTTP_PROCESSES=3, one service from its start to its end', () => {
     expect(running.output()).toMatch(
       new RegExp(`ERROR.*: a server process has ended; starting a new one .*"ended":${victim},.*"SIGKILL"`),
     )
-    // Only what that one process had in hand was cut off, by a broken connection and never by a wrong answer.
+    // Only requests in that process were cut off, by a broken connection and never by a wrong answer.
     expect(cutOff.length).toBeLessThanOrEqual(8)
     for (const error of cutOff) expect(String(error)).toMatch(/other side closed|ECONNRESET|socket hang up/)
     const replacement = serverPids(running)[3] ?? 0
@@ -118,7 +118,7 @@ describe('HTTP_PROCESSES=3, one service from its start to its end', () => {
 
 const ROOT = new URL('../../', import.meta.url).pathname
 
-/** A start that is not waited for, until its end; with the options of npm start, which node has to know. */
+/** Runs the service until it ends, with the node options of npm start, which this version of node must accept. */
 async function run(settings: Record<string, string>): Promise<{ code: number; output: string }> {
   const child = spawn(process.execPath, [...startOptions(ROOT), '.build/main.js'], {
     env: { PATH: process.env.PATH, ...shardsOf(settings), ...behindPgBouncer(settings) },
@@ -137,7 +137,7 @@ describe('a start with several processes', () => {
   })
   afterAll(() => database?.drop())
 
-  it('takes a free port for all of them with PORT=0, replaces one that was told to end, kills one that hangs at the end', async () => {
+  it('shares one free port with PORT=0, replaces a process that gets SIGTERM, and kills one that hangs at shutdown', async () => {
     const child = spawn(process.execPath, [...SHORT_LIVED, '.build/main.js'], {
       env: {
         PATH: process.env.PATH,
@@ -157,7 +157,7 @@ describe('a start with several processes', () => {
     })
     const pids = () => pidsIn(output, 'a server process is ready')
     onTestFinished(() => {
-      child.kill('SIGKILL') // where it has not ended
+      child.kill('SIGKILL') // if it is still running
       for (const pid of pids().filter(isAlive)) process.kill(pid, 'SIGKILL')
     })
     await until(() => pids().length === 2)
@@ -177,7 +177,7 @@ describe('a start with several processes', () => {
     expect(pids().filter(isAlive)).toEqual([])
   })
 
-  it('names the setting when the port is taken, and leaves nothing', async () => {
+  it('names the setting and ends when the port is taken', async () => {
     const holder = createServer().listen(0, '127.0.0.1')
     await once(holder, 'listening')
     const { port } = holder.address() as AddressInfo

@@ -7,9 +7,9 @@ import { type Answer, httpWire } from './http.ts'
 import { type System, startSystem } from './system.ts'
 
 /**
- * "Bad input and races": 200 at once over two server processes on one database, in two rounds of ten; `RACE_ROUNDS=50` for
- * as many as were asked for. In the others 40: with an exchange that looks at a code before it waits for its row, 3 of 12
- * such rounds had a second winner, and 2 of 10 with 200.
+ * Concurrent calls to two server processes on one database: 200 at once in two of ten rounds, 40 in the others;
+ * `RACE_ROUNDS=50` runs 50 rounds of 200. With a faulty exchange that reads a code before it locks its row, 3 of 12
+ * rounds of 40 and 2 of 10 rounds of 200 had a second winner.
  */
 const AT_ONCE = 200
 const ROUNDS: readonly number[] = process.env.RACE_ROUNDS
@@ -37,7 +37,7 @@ const first = (): Client => {
   return clients[0]
 }
 
-/** The same call so many times at once, half of them to each process. */
+/** Makes the same call `length` times at once, half of them to each process. */
 const allAtOnce = (call: (client: Client) => Promise<Answer>, length = AT_ONCE): Promise<Answer[]> =>
   Promise.all(Array.from({ length }, (_, index) => call(clients[index % 2] ?? first())))
 
@@ -105,7 +105,7 @@ describe('simultaneous refreshes with one rotating token', () => {
 })
 
 describe('other races', () => {
-  it('a fixed refresh token serves everybody at once', async () => {
+  it('a fixed refresh token serves any number of concurrent refreshes', async () => {
     const app = await first().makeApp()
     const before = await first().getTokens(alice, app)
     const answers = await allAtOnce((client) => client.refresh(app, before.refresh_token))
@@ -113,7 +113,7 @@ describe('other races', () => {
     expect(new Set(answers.map((answer) => tokenSetOf(answer).refresh_token))).toEqual(new Set([before.refresh_token]))
   })
 
-  it('an exchange and the withdrawal of its grant at once leave no live token', async () => {
+  it('a concurrent exchange and withdrawal of its grant leave no live token', async () => {
     for (let round = 0; round < 8; round++) {
       const [app, user] = [await first().makeApp(), await first().makeUser()]
       const consented = await first().getCode(await first().signedIn(user, app), app)
@@ -124,7 +124,7 @@ describe('other races', () => {
     }
   })
 
-  it('what a person withdraws while it is exchanged and refreshed is over in both dialects, in every process', async () => {
+  it('access that a person withdraws during exchanges and refreshes has ended in both dialects and in every process', async () => {
     const app = await first().makeApp({ redirect_uris: [CALLBACK], webhook_url: 'https://hooks.example.com/' })
     const user = await first().makeUser()
     const browser = await first().signedIn(user, app)
@@ -165,7 +165,7 @@ describe('other races', () => {
     expect(events).toEqual(Array.from({ length: 4 }, () => ({ reason: 'user', all_ended: true })))
   })
 
-  it('of a right exchange among wrong ones of the same code at most one wins, and a spent code stays spent', async () => {
+  it('among correct and wrong exchanges of one code at most one wins, and a spent code stays spent', async () => {
     for (let round = 0; round < 5; round++) {
       const app = await first().makeApp()
       const consented = await first().getCode(alice, app)

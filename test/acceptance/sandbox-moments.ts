@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
 
-/** How long a person waits for the first line of a step's log, measured inside the page. */
+/** Measures inside the page how long a person waits for the first line of a step's log. */
 
 interface Watching {
   firstLine?: Promise<number>
 }
 
-/** From now on: the next form that is submitted is Start, and the first line comes where there was none. */
+/** Starts watching; the next form to be submitted must be Start, and the log must still be empty. */
 export const watchForFirstLine = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const watching = globalThis as Watching
@@ -28,7 +28,7 @@ export const watchForFirstLine = (page: Page): Promise<void> =>
 export const firstLineOf = (page: Page): Promise<number> =>
   page.evaluate(async () => (await (globalThis as Watching).firstLine) ?? Number.NaN)
 
-/** How long the page itself takes to come once more. */
+/** How long it takes to load the page itself again. */
 export const loadOf = (page: Page): Promise<number> =>
   page.evaluate(async () => {
     const began = performance.now()

@@ -5,27 +5,27 @@ import { toNextPage } from '../browser.ts'
 import { signInAs, visit } from '../sandbox/browse.ts'
 import { firstLineOf, loadOf, watchForFirstLine } from './sandbox-moments.ts'
 
-/** A wait of a step, as the page shows it: field → value. */
+/** What a step waits for, as the page shows it: field → value. */
 type About = Readonly<Record<string, string>>
 
 export const CURRENT = '#steps li[aria-current=step]'
 const START = '#now form[action$="/start"] button'
-/** To the next step, or after the last one to the acceptance check. */
+/** Leads to the next step or, after the last one, to the acceptance check. */
 const NEXT = '#now :is(form[action$="/next"], form[action$="/accept"]) button'
 
 /**
- * An engineer of the demo partner in a real browser, who knows nothing but what the pages say. What a step waits for it
- * does by the command that the page shows, the first time, and then by clicks in the shop's back office.
+ * An engineer of the demo partner in a real browser, who knows only what the pages say. The first time a step waits for
+ * a notice, the engineer runs the command that the page shows; later by clicking in the partner's back office.
  */
 export class Person {
   readonly page: Page
-  /** The HTML of every page and answer that it has seen. */
+  /** The HTML of every page and answer so far. */
   readonly seen: string[] = []
-  /** What the browser complained about: blocked by the Content-Security-Policy, or thrown. */
+  /** Content-Security-Policy violations and uncaught errors in the browser. */
   readonly complaints: string[] = []
   /** Milliseconds from pressing Start to the first line of the log. */
   readonly firstLines: number[] = []
-  /** Milliseconds to load the same page, at the same moment. */
+  /** Milliseconds to load the same page at about the same time. */
   readonly loads: number[] = []
   readonly #context: BrowserContext
   readonly #office: string
@@ -41,7 +41,7 @@ export class Person {
     })
     page.on('response', async (answer) => {
       if (!/text\/html/.test(answer.headers()['content-type'] ?? '')) return
-      // The body of a page that was left at once is gone; what the person saw is taken by look() as well.
+      // The body is gone if the browser has already left the page; look() also records what the person saw.
       const body = await answer.text().catch(() => '')
       this.seen.push(`${JSON.stringify(answer.headers())}\n${body}`)
     })
@@ -53,7 +53,7 @@ export class Person {
     return new Person(context, await context.newPage(), office)
   }
 
-  /** Remembers the page as it stands now. */
+  /** Records the page as it is now. */
   async look(): Promise<void> {
     this.seen.push(await this.page.content())
   }
@@ -72,7 +72,7 @@ export class Person {
     return { value: String(found?.value), header: `gatehouse_sandbox=${found?.value}` }
   }
 
-  /** Opens what a page links to without leaving the page. */
+  /** Fetches a link without leaving the page. */
   async read(path: string): Promise<string> {
     const answer = await this.#context.request.get(new URL(path, this.page.url()).href)
     const text = await answer.text()
@@ -80,7 +80,7 @@ export class Person {
     return text
   }
 
-  /** Presses Start and waits, doing what the page asks for meanwhile, until the attempt has ended. */
+  /** Presses Start, does what the page asks for, and waits until the attempt has ended. */
   async makeStep(): Promise<void> {
     const before = String(await this.page.getAttribute('#log', 'data-attempt'))
     const timed = before === ''
@@ -89,7 +89,7 @@ export class Person {
     if (timed) this.firstLines.push(await firstLineOf(this.page))
     await this.page.waitForSelector(`#log:not([data-attempt="${before}"])`)
     const over = '#now form[action$="/start"]'
-    // Late tickets come by themselves.
+    // Tickets that are issued later need no action.
     await this.page.waitForSelector(`.waiting .demo, ${over}`)
     await this.look()
     if (await this.page.locator('.waiting .demo').count()) await this.#doAsTold()
@@ -123,7 +123,7 @@ export class Person {
     await tab.close()
   }
 
-  /** Lets the demo partner make these mistakes and no others, at its back office in a second tab. */
+  /** Switches on exactly these mistakes of the demo partner, in its back office in a second tab. */
   async switchMistakes(...names: string[]): Promise<void> {
     const tab = await this.#context.newPage()
     await tab.goto(this.#office)
@@ -137,7 +137,7 @@ export class Person {
   }
 }
 
-/** What the shop's people do: a visitor at the gate, a refund approved, a product changed. */
+/** Does in the back office what the step waits for: admits a visitor, approves a refund or changes a product. */
 async function fillIn(tab: Page, about: About): Promise<void> {
   if (about.refundId !== undefined) {
     await tab.locator('#refunds li', { hasText: about.refundId }).locator('button[value=approve]').click()

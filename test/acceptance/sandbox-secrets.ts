@@ -6,7 +6,7 @@ import type { Canaries } from './canaries.ts'
 import type { Person } from './sandbox-person.ts'
 import type { System } from './system.ts'
 
-/** Where a secret of the walk could have got to, and which signatures were sent on the way. */
+/** Collects every place that a secret of the walk could have reached, and every signature that was sent. */
 
 export const PARTNER = {
   partnerId: '7001',
@@ -15,15 +15,15 @@ export const PARTNER = {
   aesKey: 'demo-aes-key-16c',
 }
 
-/** What `npm start` tells whoever tries it, on purpose. */
+/** Printed by `npm start` on purpose. */
 const WELCOME = `clientId ${PARTNER.clientId}, clientSecret ${PARTNER.clientSecret}`
 
 const secret = PARTNER.clientSecret
 
 /**
- * Every signature of ours that the partner received, and every one that it sent, worked out again from what is kept of
- * the calls. Returns how many of our calls' captures show the beginning of the signature that was worked out: those of
- * the steps that sign wrongly on purpose do not.
+ * Recomputes every signature that we or the partner sent from the stored calls, and registers them. Returns how many of
+ * our calls were stored with the beginning of the recomputed signature; steps that sign wrongly on purpose do not
+ * match.
  */
 async function guardSignatures(system: System, canaries: Canaries): Promise<{ calls: number; known: number }> {
   const calls = await system.query('select url, request_headers as headers from partner_call')
@@ -44,7 +44,7 @@ async function guardSignatures(system: System, canaries: Canaries): Promise<{ ca
   return { calls: calls.length, known }
 }
 
-/** Sends a call as the partner does; its signature is looked for afterwards. */
+/** Sends a call as the partner does and registers its signature. */
 export async function send(canaries: Canaries, url: string, { newline = '\n', body = '{}', method = 'POST' } = {}) {
   const path = new URL(url).pathname
   const date = new Date().toUTCString()
@@ -57,7 +57,7 @@ export async function send(canaries: Canaries, url: string, { newline = '\n', bo
   return { status: answer.status, text: await answer.text() }
 }
 
-/** The whole stream of a run's lines, as a browser gets it that follows from the beginning. */
+/** The whole event stream of a run, as a browser gets it that follows from the beginning. */
 async function streamOf(origin: string, runPath: string, cookie: string, lastSeq: number): Promise<string> {
   const listener = await listen(`${origin}${runPath}/events?after=0`, { cookie })
   await listener.until((heard) => (heard.at(-1)?.id ?? 0) >= lastSeq)
@@ -73,7 +73,7 @@ interface Walked {
   readonly canaries: Canaries
 }
 
-/** Everything that was written anywhere, by place. */
+/** Everything that was written anywhere, keyed by place. */
 async function placesOf({ system, person, office, runId, canaries }: Walked): Promise<Map<string, string>> {
   const { origin } = system
   const { header } = await person.session()
@@ -103,7 +103,7 @@ const links = (html: string, pattern: RegExp) => [
   ...new Set([...html.matchAll(pattern)].map(([, href]) => String(href))),
 ]
 
-/** Every step's page with each of its attempts, and every call in the traffic. */
+/** Opens every step's page, one earlier attempt, and every call in the traffic. */
 export async function readTheRest({ person, runId }: Walked): Promise<void> {
   const run = await person.read(`/sandbox/run/${runId}`)
   const steps = links(run, /href="(\/sandbox\/run\/[\da-f-]+\?step=[\w-]+)"/g)
@@ -120,14 +120,17 @@ export async function readTheRest({ person, runId }: Walked): Promise<void> {
   }
 }
 
-/** A notice that is rightly signed, refused, and repeats the secret in its body: kept for the partner to see. */
+/**
+ * Sends a correctly signed notice that repeats the secret in its body and is refused, so it is kept for the partner to
+ * see.
+ */
 export async function sendRefused({ system, canaries }: Walked): Promise<void> {
   const body = `{"body":{"orderId":1,"note":"${PARTNER.clientSecret}"}}`
   const url = `${system.origin}/mtp/api/order/consume/notice`
   expect((await send(canaries, url, { body })).text).toContain('"code":300')
 }
 
-/** Searches every place; what it searched for and where, as lines to print. */
+/** Searches every place; returns lines to print that say what was searched for and where. */
 export async function search(walked: Walked): Promise<string[]> {
   const { system, canaries } = walked
   const places = await placesOf(walked)
@@ -137,7 +140,7 @@ export async function search(walked: Walked): Promise<string[]> {
   for (const name of ['partner_call', 'rejected_call', 'notice', 'sandbox_event', 'sandbox_report', 'signature_test']) {
     expect([...places.keys()]).toContain(`table ${name}`)
   }
-  // The mistake was made, and seen: what stood there was a secret.
+  // The calls that repeated a secret were stored, with the secret masked.
   expect(places.get('table partner_call')).toContain('[secret]')
   expect(places.get('table rejected_call')).toContain('[secret]')
   for (const [place, text] of places) {

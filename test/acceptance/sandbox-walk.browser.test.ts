@@ -14,8 +14,8 @@ import { PARTNER, readTheRest, search, send, sendRefused } from './sandbox-secre
 import { ADMIN_TOKEN, SECRET_KEY, type System, startSystem } from './system.ts'
 
 /**
- * The service as `npm start` starts it, its demo partner, and a person at a browser who
- * goes from the sign-in to the signed report and the mails; then everything that was written is searched for secrets.
+ * The service as `npm start` starts it, its demo partner, and a person at a browser who goes from sign-in to the signed
+ * report and the mails; then everything that was written is searched for secrets.
  */
 
 const TOOL = '/mtp/api/order/test/ba'
@@ -56,7 +56,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** Goes where the printed welcome of `npm start` says. */
+/** Signs in at the address that `npm start` prints. */
 async function arrive(): Promise<Person> {
   const told = () => /^ +Seller +(http:\/\/localhost:\d+) /m.exec(String(system.processes[0]?.output()))?.[1]
   const person = await Person.arrive(browser, await until(told))
@@ -65,7 +65,7 @@ async function arrive(): Promise<Person> {
   return person
 }
 
-/** A call without its line feed is pasted, and named; a right one is sent. */
+/** Pastes a signature without its line feed, which the tool recognises, then sends a correct call. */
 async function passSignatureTool(person: Person): Promise<void> {
   const { page } = person
   await toNextPage(page, () => page.click('li[aria-current=step] a.button'))
@@ -84,7 +84,7 @@ async function passSignatureTool(person: Person): Promise<void> {
   await toNextPage(page, () => page.click('.next a.button'))
 }
 
-/** Everything is filled in; the addresses answer; the run begins. */
+/** Finds the form prefilled, checks the addresses and starts the run. */
 async function chooseFunctions(person: Person): Promise<string> {
   const { page } = person
   await page.waitForSelector('#field-main')
@@ -101,7 +101,7 @@ async function chooseFunctions(person: Person): Promise<string> {
   return String(page.url().split('/').at(-1))
 }
 
-/** One attempt with the mistake that gives secrets back; then every step as it should be. The number of steps. */
+/** Makes one attempt with the mistake that echoes secrets, then passes every step. Returns the number of steps. */
 async function walkThrough(person: Person): Promise<number> {
   const { page } = person
   const steps = await page.locator('#steps li').count()
@@ -159,7 +159,7 @@ async function pass(person: Person, runId: string, steps: number): Promise<void>
 
 const rounded = (all: readonly number[]) => all.map(Math.round).join(' ')
 
-it('a person passes the whole sandbox, is reported, and no secret is left anywhere', async () => {
+it('a person passes the whole sandbox, the report is sent, and no secret is left anywhere', async () => {
   await open()
   const began = performance.now()
   const person = await arrive()
@@ -176,7 +176,7 @@ it('a person passes the whole sandbox, is reported, and no secret is left anywhe
   said.push(`  first line after Start: median ${Math.round(median(firstLines))} ms of ${rounded(firstLines)}`)
   said.push(`  the page itself: median ${Math.round(median(loads))} ms of ${rounded(loads)}`)
   expect(firstLines).toHaveLength(steps)
-  // 300 ms on a machine that has time for us; where others load it, a page takes longer too, and so may the line.
+  // 300 ms on an idle machine; on a busy one the page loads more slowly, and the first line may take longer too.
   expect(median(firstLines)).toBeLessThan(Math.max(300, 5 * median(loads)))
   process.stdout.write(`${said.join('\n')}\n`)
   expect(person.complaints).toEqual([])

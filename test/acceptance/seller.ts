@@ -26,7 +26,7 @@ export const DEAL_CHANGE = '/mtp/api/deal/change/notice'
 export const LEVEL_PRICES = '/mtp/api/level/price/notice/v2'
 export const SIGNATURE_TEST = '/mtp/api/order/test/ba'
 
-/** A list sends the header as often; undefined leaves it out. */
+/** A list sends the header once per entry; undefined leaves it out. */
 type HeaderChanges = Readonly<Record<string, string | readonly string[] | undefined>>
 
 export interface Sending {
@@ -35,7 +35,7 @@ export interface Sending {
   readonly body?: string | Buffer
   /** Text of the Date header. */
   readonly date?: string
-  /** What goes into the string to sign, where that is not what is sent. */
+  /** Parts of the string to sign that differ from what is sent. */
   readonly signed?: {
     readonly path?: string
     readonly date?: string
@@ -47,7 +47,7 @@ export interface Sending {
 
 const agent = new Agent({ connections: 64, pipelining: 1 })
 
-/** Sends a call that is signed rightly unless told otherwise; `now` is what the seller's clock says. */
+/** Sends a call that is signed correctly unless `sending` says otherwise; `now` is the seller's clock. */
 export async function send(origin: string, seller: Seller, sending: Sending, now = new Date()): Promise<Answer> {
   const { path = CONSUME, method = 'POST', body = '', date = now.toUTCString(), signed = {} } = sending
   const [signedPath = path] = path.split('?')
@@ -77,7 +77,7 @@ export interface Told {
   readonly more?: string
 }
 
-/** A consumption notice as JSON text, so that numbers of any size stand in it as they are given. */
+/** A consumption notice as JSON text, so that numbers of any size stay exactly as given. */
 export const consumption = ({ orderId, quantity = 3, used = 1, refunded = 0, more = '' }: Told): string =>
   `{"body":{"orderId":${orderId},"partnerOrderId":"P-1","quantity":${quantity},"usedQuantity":${used},"refundedQuantity":${refunded}${more}}}`
 

@@ -8,7 +8,7 @@ import { startBusyVisitors } from './busy-visitors.ts'
 import { serverPids } from './process-ids.ts'
 import { ADMIN_TOKEN, type System, startSystem } from './system.ts'
 
-/** SIGTERM while somebody holds a connection open. */
+/** SIGTERM while clients hold connections open. */
 
 const FORM =
   'POST /sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 24\r\n\r\n'
@@ -52,7 +52,7 @@ const untilDraining = () =>
   until(async () => (await fetch(`${system.origin}/readyz`, { headers: { connection: 'close' } })).status === 503)
 
 describe('a shutdown', () => {
-  it('lets a request in flight finish and ends with its answer, not with the grace, whoever else is connected; loses no request of 64 busy connections', async () => {
+  it('ends once the request in flight is answered, without waiting for the grace or idle connections, and loses no request of 64 busy ones', async () => {
     system = await startSystem({ DEMO: 'off', SHUTDOWN_DELAY_S: '2', SHUTDOWN_GRACE_S: '30' })
     const endVisitors = await startBusyVisitors(system.origin)
     const [openedAhead, headersWithoutEnd] = [await connected(''), await connected('GET / HTTP/1.1\r\nHos')]
@@ -76,7 +76,7 @@ describe('a shutdown', () => {
     ['2', '1'],
     ['1', '0'],
   ])(
-    'loses no request of 64 connections without a pause that never look at readiness: HTTP_PROCESSES=%s, SHUTDOWN_DELAY_S=%s',
+    'loses no request of 64 connections that send without a pause and ignore readiness: HTTP_PROCESSES=%s, SHUTDOWN_DELAY_S=%s',
     async (HTTP_PROCESSES, SHUTDOWN_DELAY_S) => {
       system = await startSystem({ DEMO: 'off', JOBS: 'off', LOG_REQUESTS: 'off', HTTP_PROCESSES, SHUTDOWN_DELAY_S })
       const endVisitors = await startBusyVisitors(system.origin, { pauseMs: 0, looks: false })
@@ -86,7 +86,7 @@ describe('a shutdown', () => {
     },
   )
 
-  it('without a delay, answers what came on connections that it does not read for a while, so many has it refused', async () => {
+  it('without a delay, still answers requests on connections that it has stopped reading after many refusals', async () => {
     const settings = { MAX_REQUESTS: '1', SHUTDOWN_DELAY_S: '0', SHUTDOWN_GRACE_S: '5' }
     system = await startSystem({ DEMO: 'off', JOBS: 'off', LOG_REQUESTS: 'off', ...settings })
     const inFlight = await connected(`${FORM}passport=`)
@@ -112,7 +112,7 @@ describe('a shutdown', () => {
     expect(waiting.filter(({ answers }) => answers() < 2)).toHaveLength(0)
   })
 
-  it.each([0, 1])('loses none while one of two processes is behind the other: the one of place %i', async (place) => {
+  it.each([0, 1])('loses no request while process %i of two lags behind the other', async (place) => {
     system = await startSystem({
       DEMO: 'off',
       JOBS: 'off',
@@ -134,7 +134,7 @@ describe('a shutdown', () => {
     await endVisitors()
   })
 
-  it('cuts a body that never ends after SHUTDOWN_GRACE_S, and still ends in order', async () => {
+  it('cuts off a body that never ends after SHUTDOWN_GRACE_S, and still exits with 0', async () => {
     system = await startSystem({ DEMO: 'off', SHUTDOWN_GRACE_S: '2' })
     const socket = await asking(`${FORM}passport=`)
     const { code, seconds } = await stopped()
@@ -144,7 +144,7 @@ describe('a shutdown', () => {
     expect(seconds).toBeLessThan(15)
   })
 
-  it('goes on serving for SHUTDOWN_DELAY_S, not ready, with answers that end their connection; a second signal ends it at once', async () => {
+  it('serves for SHUTDOWN_DELAY_S while not ready, closing each connection after its answer; a second signal ends it at once', async () => {
     system = await startSystem({ DEMO: 'off', SHUTDOWN_DELAY_S: '100', HTTP_PROCESSES: '2' })
     const [running] = system.processes
     await until(() => running && serverPids(running).length === 2)

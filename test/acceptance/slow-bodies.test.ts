@@ -8,15 +8,15 @@ import { httpWire } from './http.ts'
 import { BA_FAILED, CONSUME, consumption, failure, makeSeller, type Seller, send } from './seller.ts'
 import { type System, startSystem } from './system.ts'
 
-/** Bodies that never end: they hold little memory whoever sends them, and nobody else waits for them. */
+/** Bodies that never end take little memory, whoever sends them, and do not hold up other callers. */
 
 const MIB = 1_048_576
 const ANNOUNCED = MIB
 const SENT = Math.floor(0.94 * MIB)
 const CALLERS = 250
 /**
- * If the bodies were kept it would be 240; what is read and dropped stays in memory until the next collection, which may be
- * late on a busy machine.
+ * Keeping the bodies would take 240 MB. Data that is read and dropped stays in memory until the next garbage
+ * collection, which may be late on a busy machine.
  */
 const MAX_GROWTH_MB = 200
 const BODY_TIMEOUT_S = 3
@@ -84,7 +84,7 @@ function signedHeaders({ partnerId, clientId, clientSecret }: Seller, path: stri
 
 const wrongHeaders = (path: string) => signedHeaders({ ...seller, clientSecret: 'x' }, path)
 
-/** By how many MB the process has grown at most while all of them were there. */
+/** The peak growth of the process in MB while all slow bodies are open. */
 async function growthOf(path: string, headers: () => Record<string, string>): Promise<number> {
   const before = residentMb()
   let most = before
@@ -98,7 +98,7 @@ async function growthOf(path: string, headers: () => Record<string, string>): Pr
   return most - before
 }
 
-/** Everybody gets the answer, sooner or later: none is cut off before it. */
+/** Waits until every caller has got the answer: none is cut off before it. */
 const untilTold = (count: () => number) => expect.poll(count, { interval: 200 }).toBe(CALLERS)
 
 const told = (text: string) => opened.filter(({ answer }) => answer().includes(text)).length
@@ -112,12 +112,12 @@ describe('a body that never ends', () => {
     await untilTold(() => told(failure(seller, BA_FAILED)))
   })
 
-  it.each(['/mtp/api/nowhere', '/nowhere', '/oauth/v2/nowhere'])('is not read where nobody reads: %s', async (path) => {
+  it.each(['/mtp/api/nowhere', '/nowhere', '/oauth/v2/nowhere'])('is not read at an unknown path: %s', async (path) => {
     expect(await growthOf(path, () => ({ 'Content-Type': 'application/json' }))).toBeLessThan(MAX_GROWTH_MB)
     await untilTold(() => told('404 Not Found'))
   })
 
-  it('of a partner may not take more than its share, and others are served meanwhile', async () => {
+  it('takes no more than the share of its partner, so that others are served meanwhile', async () => {
     const growth = growthOf(CONSUME, () => signedHeaders(seller, CONSUME))
     await sleep(500)
     const answer = await send(system.origin, neighbour, { body: consumption({ orderId: 1n }) })

@@ -11,9 +11,8 @@ import { SHORT_LIVED } from '../start-options.ts'
 import { until } from '../until.ts'
 
 /**
- * Starts that cannot go on, or not yet, or go on without the demo: each says what is wrong and what to do. Each setting by
- * itself is in test/config.test.ts, each trouble with a database in test/db/await-database.test.ts; here it is seen that
- * the built programs say it.
+ * Starts that fail, have to wait, or go on without the demo say what is wrong and what to do. test/config.test.ts
+ * covers each setting and test/db/await-database.test.ts each problem with a database; here the built programs are run.
  */
 
 const servers: Server[] = []
@@ -64,14 +63,14 @@ async function listening(server: Server, port = 0): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Until it has printed this; then it is asked to stop. */
+/** Waits until the program has printed this, then stops it. */
 async function endOnce(printed: string, { child, ended, output }: Started) {
   await until(() => output().includes(printed) || child.exitCode !== null, output)
   child.kill('SIGTERM')
   return ended
 }
 
-/** On this database, without the demo unless it is asked for. */
+/** Settings for this database, without the demo by default. */
 const on = (url: string, settings: Record<string, string> = {}) => ({
   ...{ DATABASE_URL: url, SECRET_KEY, DEMO: 'off' },
   ...settings,
@@ -81,7 +80,7 @@ const urlWith = (changes: Partial<Pick<URL, 'port' | 'password' | 'pathname'>>):
   Object.assign(new URL(databaseUrl), changes).href
 
 describe('a database that', () => {
-  it('accepts and says nothing is waited for, by each program, and named', async () => {
+  it('accepts connections but never responds is waited for by each program, and then named', async () => {
     const port = await listening(createServer())
     const settings = on(urlWith({ port: String(port) }), { DATABASE_WAIT_S: '5' })
     const ends = await Promise.all([start(settings), start(settings, 'worker')].map(({ ended }) => ended))
@@ -99,9 +98,9 @@ describe('a database that', () => {
     }
   })
 
-  it('comes up later is used then, also with MIGRATE=off', async () => {
+  it('comes up later is used as soon as it does, even with MIGRATE=off', async () => {
     const [port, http] = [await freePort(), await freePort()]
-    const demo = { DEMO: 'on', DEMO_PORT: '0', DEMO_PARTNER_PORT: '0' } // what follows is about what it leaves there
+    const demo = { DEMO: 'on', DEMO_PORT: '0', DEMO_PARTNER_PORT: '0' } // the tests below need its rows
     const settings = { ...demo, MIGRATE: 'off', JOBS: 'off', PORT: String(http) }
     const { output, child } = start(on(urlWith({ port: String(port) }), settings))
     await until(() => output().includes('nothing listens there (yet)'))
@@ -121,7 +120,7 @@ describe('a database that', () => {
     expect(child.exitCode).toBeNull()
   })
 
-  it('does not pass by waiting is refused at once', async () => {
+  it('refuses the login is reported at once, without waiting', async () => {
     const began = performance.now()
     const { code, output } = await start(on(urlWith({ password: 'not-the-password' }))).ended
     expect(code).toBe(1)
@@ -130,7 +129,7 @@ describe('a database that', () => {
     expect(performance.now() - began).toBeLessThan(60_000)
   })
 
-  it('is waited for can be waited for no longer: SIGTERM ends at once', async () => {
+  it('is being waited for does not delay SIGTERM', async () => {
     const port = await listening(createServer())
     const { child, ended, output } = start(on(urlWith({ port: String(port) })))
     await until(() => output().includes('waiting for the database'))
@@ -141,7 +140,7 @@ describe('a database that', () => {
   })
 })
 
-it('a database that takes fewer connections than the processes may open is told', async () => {
+it('a warning says that the database takes fewer connections than the processes may open', async () => {
   const settings = on(databaseUrl, { PORT: '0', DATABASE_POOL_SIZE: '500', HTTP_PROCESSES: '2' })
   const warning =
     'HTTP_PROCESSES times DATABASE_POOL_SIZE (with SHARDS, times one more than these) leaves no connection of PostgreSQL over'
@@ -149,7 +148,7 @@ it('a database that takes fewer connections than the processes may open is told'
   expect(output).toContain(warning)
 })
 
-it('ports are all looked at before anything is started, and each that cannot be used is named', async () => {
+it('all ports are checked before anything is started, and each that cannot be used is named', async () => {
   const taken = [await listening(createServer()), await listening(createServer())] as const
   const port = String(await freePort())
   const [ADMIN_PORT, DEMO_PARTNER_PORT] = [String(taken[0]), String(taken[1])]
@@ -168,7 +167,7 @@ it('ports are all looked at before anything is started, and each that cannot be 
   })
 })
 
-describe('settings', () => {
+describe('a start with bad settings', () => {
   it('names everything that production lacks', async () => {
     const settings = { NODE_ENV: 'production', DEMO: 'on', PUBLIC_URL: 'http://gate.example.com' }
     expect(await start(settings).ended).toEqual({
@@ -181,7 +180,7 @@ describe('settings', () => {
     })
   })
 
-  it('names each exception of PARTNER_ADDRESS_ALLOW that it cannot read', async () => {
+  it('names each entry of PARTNER_ADDRESS_ALLOW that it cannot parse', async () => {
     const settings = { PARTNER_ADDRESS_ALLOW: 'http://10.0.0.1,10.0.0.0/8,10.0.0.0/33' }
     expect(await start(settings).ended).toEqual({
       code: 1,
@@ -194,7 +193,7 @@ describe('settings', () => {
 })
 
 describe('without the demo', () => {
-  it('it says why, and has put nothing of it into the database', async () => {
+  it('the service says why, and puts nothing of the demo into the database', async () => {
     const started = start({ HOST: '0.0.0.0', DATABASE_URL: emptyUrl, SECRET_KEY, JOBS: 'off' })
     const { code, output } = await endOnce('operators sign in on the console', started)
     expect(code).toBe(0)
@@ -214,7 +213,7 @@ describe('production on a database that holds the demo', () => {
   const settings = () =>
     on(databaseUrl, { NODE_ENV: 'production', PUBLIC_URL: 'https://gate.example.com', DEMO: '', LOG_LEVEL: 'info' })
 
-  it.each(['main', 'worker'] as const)('does not start (%s.js), and says what removes it', async (program) => {
+  it.each(['main', 'worker'] as const)('does not start (%s.js), and says how to remove it', async (program) => {
     const { code, output } = await start(settings(), program).ended
     expect(code).toBe(1)
     expect(output).toContain(
@@ -225,7 +224,7 @@ describe('production on a database that holds the demo', () => {
     expect(output).toContain('remove it with the same settings: npx gatehouse demo remove')
   })
 
-  it('starts once it is removed', async () => {
+  it('starts once the demo is removed', async () => {
     expect(await gatehouseProcess(settings(), 'demo', 'remove')).toEqual({
       code: 0,
       stdout: 'removed: 4 micro-apps, 3 users, 1 partner\n',

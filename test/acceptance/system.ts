@@ -24,15 +24,15 @@ export interface RunningProcess {
   /** Where the demo micro-app listens. */
   readonly demoOrigin: string
   readonly child: ChildProcess
-  /** Everything that it has written to stdout and stderr. */
+  /** Everything written to stdout and stderr so far. */
   output(): string
-  /** SIGTERM, and waits for the end; resolves with the exit code. */
+  /** Sends SIGTERM and waits for the end; resolves with the exit code. */
   stop(): Promise<number | null>
-  /** SIGKILL, and waits for the end. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>
 }
 
-/** Limits that would get in the way of tests which come from one address, or run on a busy machine. */
+/** Generous limits, because tests call from one address and may run on a busy machine. */
 const GENEROUS = {
   AUTHORIZE_PER_MINUTE: '1000000',
   CLIENT_FAILURES: '100000',
@@ -44,8 +44,8 @@ const GENEROUS = {
 }
 
 /**
- * Shifts the clock of a process by TEST_CLOCK_OFFSET_S, later by what it is told: the only way for a test that speaks HTTP
- * alone to see a token expire is to ask a process that lives in the future of the same database.
+ * Shifts the clock of a process by TEST_CLOCK_OFFSET_S, and later by the seconds it gets as a message. A test that uses
+ * only HTTP can see a token expire by calling a process whose clock is ahead, on the same database.
  */
 const SHIFTED_CLOCK = `data:text/javascript,${encodeURIComponent(`
   const RealDate = Date
@@ -73,8 +73,8 @@ export async function startProcess(environment: Record<string, string>, root = R
       HOME: process.env.HOME,
       TMPDIR: process.env.TMPDIR,
       NODE_ENV: 'development',
-      DEMO: 'on', // with a database of its own it is left out otherwise
-      PARTNER_ADDRESS_ALLOW: '127.0.0.1', // sellers of tests, and demo partners of other processes
+      DEMO: 'on', // otherwise it is off when DATABASE_URL is set
+      PARTNER_ADDRESS_ALLOW: '127.0.0.1', // sellers in tests, and demo partners of other processes
       LOG_LEVEL: 'debug',
       LOG_REQUESTS: 'all',
       PORT: String(port),
@@ -114,11 +114,11 @@ export async function startProcess(environment: Record<string, string>, root = R
   return running
 }
 
-/** No start takes less. To ask earlier, or more often, would only take its processor. */
+/** No start takes less. Polling earlier or more often would only cost it CPU. */
 const QUICKEST_START_MS = 300
 const ASK_EVERY_MS = 50
 
-/** The demo listens after the service. */
+/** Waits for the service, and for the demo, which listens later. */
 async function untilReady({ origin, child, output }: RunningProcess, demo: boolean): Promise<void> {
   await sleep(QUICKEST_START_MS)
   const ready = async () => {
@@ -132,10 +132,10 @@ async function untilReady({ origin, child, output }: RunningProcess, demo: boole
   })
 }
 
-/** Settings of a process in production, reached over http as the others are. */
+/** Settings of a production process that is reached over http like the others. */
 export const PRODUCTION = { NODE_ENV: 'production', DEMO: '', PUBLIC_URL_HTTP: 'on' }
 
-/** Lets production start beside the demo, whose users and micro-apps many tests go about with. */
+/** Lets production start on a database with the demo, whose users and micro-apps many tests use. */
 export async function unmarkDemo({ query }: System): Promise<void> {
   for (const table of ['micro_app', 'user_profile', 'partner']) await query(`update ${table} set demo = false`)
 }
@@ -145,18 +145,18 @@ export interface System {
   /** The first process. */
   readonly origin: string
   readonly databaseUrl: string
-  /** For what cannot be seen over HTTP: the audit log, and the number of rows that a race left behind. */
+  /** For what HTTP does not show: the audit log, and the number of rows that a race left behind. */
   query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
   /** One more process on the same database. */
   add(environment?: Record<string, string>, root?: string): Promise<RunningProcess>
   stop(): Promise<void>
 }
 
-/** One process an environment given, all on one fresh database. */
+/** Starts one process per environment, all on one fresh database. */
 export const startSystem = (...environments: Record<string, string>[]): Promise<System> =>
   startSystemOf(undefined, environments)
 
-/** The same, with processes of the sources below `root`. */
+/** The same, with the build below `root`. */
 export async function startSystemOf(
   root: string | undefined,
   environments: readonly Record<string, string>[],
@@ -188,19 +188,19 @@ export async function startSystemOf(
   }
 }
 
-/** What is shared ends with the run (test/global-setup.ts). */
+/** Registers a shared process to be ended with the test run (test/global-setup.ts). */
 function endWithRun({ child }: RunningProcess): void {
   writeFileSync(join(inject('processesFolder'), String(child.pid)), '')
 }
 
-/** Of one more process, where the first does what is done once. */
+/** Settings of an additional process; the first one does what is done only once. */
 const BARE = { DEMO: 'off', JOBS: 'off', MIGRATE: 'off' }
 
 let shared: Promise<System> | undefined
 
 /**
- * Two processes on one database, the second with native statuses, for all tests of a worker that end neither, and count
- * nothing that others may leave. What a test adds is not among its processes: the test ends it.
+ * Two processes on one database, the second with native statuses, shared by all tests of a worker that neither end them
+ * nor count rows that other tests may leave. A process that a test adds is not listed here; the test has to end it.
  */
 export async function sharedSystem(): Promise<System> {
   shared ??= startSystem({}, { ENVELOPE_HTTP_STATUS: 'native', ...BARE }).then((system) => {
@@ -213,7 +213,7 @@ export async function sharedSystem(): Promise<System> {
 
 const later = new Map<string, Promise<RunningProcess>>()
 
-/** A process of the shared system which lives so many seconds from now, until the next call. */
+/** A process of the shared system with its clock this many seconds ahead, until the next call. */
 export async function laterProcess(seconds: number, statuses: '200' | 'native' = '200'): Promise<RunningProcess> {
   const { add } = await sharedSystem()
   const start = async () => {

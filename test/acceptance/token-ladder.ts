@@ -1,7 +1,7 @@
 import type { App } from './client.ts'
 import { addRaw, type Defect, type Draft, defect, illegal, set, useHeader, useMethod } from './ladder.ts'
 
-/** A2 rows 1–8, which code exchange and refresh have in common. */
+/** A2 rows 1–8, which code exchange and refresh share. */
 
 export const basic = (appKey: string, secret: string): string =>
   `Basic ${Buffer.from(`${appKey}:${secret}`).toString('base64')}`
@@ -32,7 +32,7 @@ export function clientDefects<World extends TokenWorld>(): Defect<World>[] {
     defect<World>(2, 'with a NUL', 'raw', addRaw('&x=%00'), illegal(/./)),
     defect<World>(2, 'longer than 8 KiB', 'raw', addRaw(`&x=${'y'.repeat(8_200)}`), illegal(/./)),
     defect<World>(2, 'of 20 KB', 'raw', addRaw(`&x=${'y'.repeat(20_000)}`), illegal(/./)),
-    // Basic alone may stand in for the query, so these two need that it is not there.
+    // Basic may replace these two parameters, so they count as a defect only without an Authorization header.
     defect<World>(3, 'no app_key', 'app_key authorization', set({ app_key: undefined }), { rescode: 20001 }),
     defect<World>(3, 'no app_secret', 'app_secret authorization', set({ app_secret: undefined }), { rescode: 20001 }),
     defect<World>(3, 'empty app_secret', 'app_secret', set({ app_secret: '' }), { rescode: 20001 }),
@@ -76,7 +76,7 @@ export function clientDefects<World extends TokenWorld>(): Defect<World>[] {
   ]
 }
 
-/** Of each row the first defect, and those that leave something out. */
+/** The first defect of each row, and a few others that must take precedence. */
 export const representativesOf = <World>(defects: readonly Defect<World>[]): Defect<World>[] =>
   defects.filter(
     ({ row, name }, index) =>

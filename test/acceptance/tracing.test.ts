@@ -66,7 +66,7 @@ const spanNamed = async (name: string, trace = CALLER.trace): Promise<Received> 
 }
 
 describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
-  it('a request goes on with the trace of its caller, its statements belong to it, and its log line names it', async () => {
+  it('a request continues the trace of its caller, which includes its SQL statements, and its log line names the trace', async () => {
     const client = new Client(httpWire(system.origin), system.origin)
     const tokens = await client.getTokens(await client.signedIn(ALICE), DEMO_APP)
     const route = '/oauth/v2/api/resource/get_phonenumber'
@@ -96,7 +96,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(JSON.stringify(spans)).not.toContain(tokens.access_token)
   })
 
-  it('a call to a partner belongs to the request that asked for it, and the partner gets the trace', async () => {
+  it('a call to a partner belongs to the request that caused it, and the partner gets the trace', async () => {
     const [partner] = await system.query("select partner_id from partner where client_id = 'demo-partner'")
     const path = `/admin/v1/partners/${partner?.partner_id}/products/pull`
     const headers = { traceparent: TRACEPARENT, authorization: `Bearer ${ADMIN_TOKEN}` }
@@ -123,7 +123,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(spans.find(({ name }) => name === 'job member-password')?.parentSpanId).toBeUndefined()
   })
 
-  it('what no traceparent is begins a trace; a request that was refused is no error', async () => {
+  it('an invalid traceparent starts a new trace, and a refused request is not a span error', async () => {
     await fetch(`${system.origin}/nowhere`, { headers: { traceparent: 'nonsense' } })
     await until(() => spans.some(({ name }) => name === 'GET (no route)'))
     const lost = spans.find(({ name }) => name === 'GET (no route)') as Received
@@ -133,7 +133,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   })
 })
 
-/** A file of the build and all that is loaded with it, however indirectly. */
+/** A file of the build and everything that it imports statically, however indirectly. */
 function withImports(file: string, found = new Map<string, string>()): Map<string, string> {
   if (found.has(file)) return found
   const text = readFileSync(file, 'utf8')
@@ -144,8 +144,8 @@ function withImports(file: string, found = new Map<string, string>()): Map<strin
   return found
 }
 
-describe('without it', () => {
-  it('nothing of it is loaded but the types of prom-client', () => {
+describe('without OTEL_EXPORTER_OTLP_ENDPOINT', () => {
+  it('no OpenTelemetry package is loaded at start except the API that prom-client needs', () => {
     const loaded = new Map<string, string>()
     for (const file of ['main.js', 'parts/process.js', 'parts/app.js']) withImports(join(ROOT, '.build', file), loaded)
     const packages = [...loaded.values()].flatMap((text) =>

@@ -4,7 +4,10 @@ import { freePort } from '../free-port.ts'
 import { until } from '../until.ts'
 import { ADMIN_TOKEN, type RunningProcess, type System, startSystem } from './system.ts'
 
-/** Two services on one database, the second one with HTTP_PROCESSES=2: what they share, and what each has of its own. */
+/**
+ * Two services on one database, the second with HTTP_PROCESSES=2: shared limits, and separate ADMIN_PORT and
+ * HEALTH_PORT.
+ */
 
 const MOST = 60
 /** Counts are shared once a second. */
@@ -29,8 +32,8 @@ beforeAll(async () => {
 })
 afterAll(() => system?.stop())
 
-describe('a limit is one for all processes of a database', () => {
-  /** The status of one authorization request on a connection of its own, so that any of the HTTP_PROCESSES may take it. */
+describe('a limit is shared by all processes of a database', () => {
+  /** The status of one authorization request on a new connection, so that any of the HTTP_PROCESSES may take it. */
   const ask = (origin: string, address: string): Promise<number> =>
     new Promise((resolve, reject) => {
       request(`${origin}/oauth/v2/authorize`, { agent: false, headers: { 'X-Forwarded-For': address } }, (answer) => {
@@ -41,7 +44,7 @@ describe('a limit is one for all processes of a database', () => {
         .end()
     })
 
-  /** Asks a service for the caller at this address. */
+  /** Sends requests to a service as the caller at this address. */
   async function askAll(service: 0 | 1, address: string, times: number): Promise<number[]> {
     const statuses: number[] = []
     const origin = system.processes[service]?.origin ?? ''
@@ -51,7 +54,7 @@ describe('a limit is one for all processes of a database', () => {
 
   const refused = (statuses: readonly number[]): number => statuses.filter((status) => status === 429).length
 
-  it('what one service has let through counts at another service of the same database', async () => {
+  it('requests to one service count at another service of the same database', async () => {
     const address = '192.0.2.1'
     expect(refused(await askAll(0, address, MOST))).toBe(0)
     let asked = 0
@@ -67,7 +70,7 @@ describe('a limit is one for all processes of a database', () => {
     await until(async () => refused(await askAll(0, address, 1)) === 1)
   })
 
-  it('HTTP_PROCESSES share one limit, and it ends for all of them', async () => {
+  it('HTTP_PROCESSES share one limit, and all of them come to refuse', async () => {
     const address = '192.0.2.2'
     const statuses = await askAll(1, address, 2 * MOST)
     await until(
@@ -98,7 +101,6 @@ it.each([
   }
 })
 
-/** Operators on a listener of their own. */
 it.each([
   [1, 0],
   [2, 1],

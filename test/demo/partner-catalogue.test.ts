@@ -13,7 +13,7 @@ const page = (currentPage: number, pageSize: number) => ({ method: 'page', curre
 const dates = (startTime: string, endTime: string) => ({ startTime, endTime })
 
 describe('POI pull', () => {
-  it('gives pages and single places', async () => {
+  it('answers by page and by id', async () => {
     const first = await partner.call('/poi/query', page(1, 1))
     expect(first).toMatchObject({ code: 200, describe: 'success', partnerId: '7001', totalSize: 2 })
     expect(first.body).toHaveLength(1)
@@ -24,7 +24,7 @@ describe('POI pull', () => {
 })
 
 describe('product pull', () => {
-  it('gives all products page by page, each once', async () => {
+  it('returns every product exactly once, page by page', async () => {
     const pages = await Promise.all([1, 2, 3, 4].map((at) => partner.call('/product/query', page(at, 2))))
     expect(pages.map(({ totalSize }) => totalSize)).toEqual([7, 7, 7, 7])
     expect(pages.flatMap(ids)).toEqual([
@@ -38,7 +38,7 @@ describe('product pull', () => {
     ])
   })
 
-  it('gives those that are asked for', async () => {
+  it('returns only the requested products', async () => {
     const answer = await partner.call('/product/query', {
       method: 'multi',
       partnerDealIds: ['DEMO-OPEN', 'x', 'DEMO-BOAT'],
@@ -75,7 +75,7 @@ describe('product pull', () => {
 })
 
 describe('price calendar', () => {
-  it('gives a price for each day of the range, both ends included', async () => {
+  it('returns a price for each day of the range, both ends included', async () => {
     const { body } = await partner.call('/product/price/query', {
       partnerDealId: 'DEMO-BOAT',
       ...dates('2026-05-06', '2026-05-09'),
@@ -89,7 +89,7 @@ describe('price calendar', () => {
     expect(body[3]).toMatchObject({ mtPrice: 108, settlementPrice: 95 })
   })
 
-  it('ends at the days on sale', async () => {
+  it('is limited to the days on sale', async () => {
     const { body } = await partner.call('/product/price/query', {
       partnerDealId: 'DEMO-BOAT',
       ...dates('2020-01-01', '2030-12-31'),
@@ -98,7 +98,7 @@ describe('price calendar', () => {
     expect(body[0].date).toBe('2026-05-06')
   })
 
-  it('counts the days in Beijing', async () => {
+  it('begins today in Beijing time', async () => {
     const evening = await openPartner()
     evening.clock.advance(6 * 3600)
     const range = { partnerDealId: 'DEMO-BOAT', ...dates('2026-05-01', '2026-05-08') }
@@ -123,7 +123,7 @@ describe('price calendar', () => {
 describe('level price calendar', () => {
   const range = { partnerDealId: 'DEMO-SHOW', ...dates('2026-05-06', '2026-05-06') }
 
-  it('gives each session and seat level, whose key an order names', async () => {
+  it('returns each session and seat level with a key that orders refer to', async () => {
     const answer = await partner.call('/product/level/price/calendar/v2', { ...range, asyncType: 0 })
     expect(answer.partnerDealId).toBe('DEMO-SHOW')
     expect(answer.body).toHaveLength(4)
@@ -141,14 +141,14 @@ describe('level price calendar', () => {
     })
   })
 
-  it('may follow later: 999, and then the prices in notices of their own', async () => {
+  it('can be answered with 999 and sent later in notices', async () => {
     const answer = await partner.call('/product/level/price/calendar/v2', { ...range, asyncType: 1 })
     expect(answer).toMatchObject({ code: 999, partnerDealId: 'DEMO-SHOW' })
     const { notices } = await partner.control('state')
-    const told = notices.filter((notice: Answer) => notice.path === '/mtp/api/level/price/notice/v2')
+    const priceNotices = notices.filter((notice: Answer) => notice.path === '/mtp/api/level/price/notice/v2')
     const now = await partner.call('/product/level/price/calendar/v2', { ...range, asyncType: 0 })
-    expect(told.flatMap(({ message }: Answer) => message.body)).toEqual(now.body)
-    expect(told[0].message).toMatchObject({
+    expect(priceNotices.flatMap(({ message }: Answer) => message.body)).toEqual(now.body)
+    expect(priceNotices[0].message).toMatchObject({
       partnerDealId: 'DEMO-SHOW',
       startTime: range.startTime,
       endTime: range.endTime,
@@ -156,13 +156,13 @@ describe('level price calendar', () => {
   })
 })
 
-describe('the rest', () => {
-  it('tells the deposit in cents', async () => {
+describe('the other interfaces', () => {
+  it('return the deposit in cents', async () => {
     const { body } = await partner.call('/balance/query', { partnerDealIds: ['DEMO-BOAT', 'x'] })
     expect(body).toEqual([{ partnerDealId: 'DEMO-BOAT', prepaidAccountBalance: 100_000_000, creditAccountBalance: -1 }])
   })
 
-  it('notes what the platform says about products', async () => {
+  it('record the status that the platform gives a product', async () => {
     const message = [{ partnerDealId: 'DEMO-BOAT', status: 1, checkStatus: 1, msRatioCheckStatus: 0 }]
     expect(await partner.call('/product/status', message)).toEqual({
       code: 200,
@@ -172,7 +172,7 @@ describe('the rest', () => {
     expect((await partner.control('state')).products[0]).toMatchObject({ platformStatus: 1 })
   })
 
-  it('is alive', async () => {
+  it('answer the heartbeat', async () => {
     expect(await partner.call('/alive')).toEqual({ code: 200, describe: 'success', partnerId: '7001' })
   })
 })

@@ -10,7 +10,7 @@ import { readNotice } from '../../src/ticketing/mws/index.ts'
 import { until } from '../until.ts'
 import { issuedOrder, ORDER_ID, openPartner, orderOf, readJson, type TestPartner } from './partner.ts'
 
-/** The demo partner against the platform's own catalogue: what one side sends, the other understands. */
+/** The demo partner against the platform's interface definitions: each side understands what the other sends. */
 
 let platform: Server
 let partner: TestPartner
@@ -69,7 +69,7 @@ const REQUESTS: Readonly<Record<string, unknown>> = {
 }
 
 describe('the answers of the demo partner', () => {
-  it('are success in the eyes of the platform, for every interface of the catalogue', async () => {
+  it('count as success for the platform, for every interface', async () => {
     expect(Object.keys(REQUESTS).sort()).toEqual(INTERFACES.map(({ name }) => name).sort())
     for (const [name, body] of Object.entries(REQUESTS)) {
       const entry = INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
@@ -77,7 +77,7 @@ describe('the answers of the demo partner', () => {
     }
   })
 
-  it('"not yet" is pending, not failed', async () => {
+  it('are read as pending, not failed, when the result comes later', async () => {
     const orderId = ORDER_ID + 1n
     const entry = (name: string) => INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
     const order = { orderId, partnerOrderId: '' }
@@ -95,7 +95,7 @@ describe('the answers of the demo partner', () => {
 describe('the notices of the demo partner', () => {
   const last = (path: string) => Buffer.from(notices.findLast((notice) => notice.path === path)?.text ?? '')
 
-  it('have the shape that the platform reads', async () => {
+  it('are valid for the platform', async () => {
     const orderId = ORDER_ID + 2n
     await issuedOrder(partner, 'DEMO-TOWER', { orderId })
     await partner.call('/order/refund', { ...REFUND, orderId, refundId: 'RF3' })

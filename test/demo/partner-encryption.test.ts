@@ -6,7 +6,7 @@ import { readNotice } from '../../src/ticketing/mws/index.ts'
 import { aesDecrypted, aesEncrypted } from '../aes.ts'
 import { openPartner, PARTNER, type TestPartner } from './partner.ts'
 
-/** The demo partner with encrypted bodies, against a platform that is written here. */
+/** The demo partner with encrypted bodies, against a fake platform. */
 
 let platform: Server
 let partner: TestPartner
@@ -35,7 +35,7 @@ const PATH = '/order/query'
 const TEXT = '{"partnerId":7001,"body":{"orderId":1,"partnerOrderId":""}}'
 
 describe('an encrypted call', () => {
-  it('is answered like a readable one, encrypted', async () => {
+  it('gets the same answer as a plain call, encrypted', async () => {
     const plain = await partner.send(PATH, TEXT)
     const answer = await partner.send(PATH, aesEncrypted(aesKey, TEXT), { headers: HEADERS })
     expect([plain.headers['x-encryption-status'], answer.headers['x-encryption-status']]).toEqual([
@@ -46,7 +46,7 @@ describe('an encrypted call', () => {
     expect(JSON.parse(plain.body)).toMatchObject({ code: 301 })
   })
 
-  it('that cannot be decrypted, or is not signed, is refused in one text and readable', async () => {
+  it('is refused in plain text when it cannot be decrypted or its signature is wrong', async () => {
     const wrong = [
       aesEncrypted('another key, 16.', TEXT),
       aesEncrypted(aesKey, TEXT).slice(0, 30),
@@ -64,7 +64,7 @@ describe('an encrypted call', () => {
 })
 
 describe('a level price notice', () => {
-  it('goes out encrypted, a few days at a time, and fits the platform', async () => {
+  it('is sent encrypted, ten days at a time, and is valid for the platform', async () => {
     await partner.control('level-prices', {
       partnerDealId: 'DEMO-SHOW',
       startTime: '2026-05-07',
@@ -84,13 +84,13 @@ describe('a level price notice', () => {
     ])
   })
 
-  it('is the only notice that does', async () => {
+  it('is the only notice that is encrypted', async () => {
     await partner.control('change-product', { partnerDealId: 'DEMO-BOAT', mtPrice: 90 })
     expect(notices.at(-1)?.text).toContain('"status":5')
   })
 })
 
-it('the mistake answer-wrong-aes-key encrypts with another key, whatever was asked', async () => {
+it('the mistake answer-wrong-aes-key encrypts every answer with another key, even to a plain call', async () => {
   await partner.control('mistakes', { mistakes: ['answer-wrong-aes-key'] })
   const answer = await partner.send('/alive', '{"partnerId":7001}')
   expect(answer.headers['x-encryption-status']).toBe('encrypted')

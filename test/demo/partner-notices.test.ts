@@ -14,7 +14,7 @@ import {
   type TestPartner,
 } from './partner.ts'
 
-/** A platform as the contract describes it: it checks the signature and answers as it is told. */
+/** A notice that the fake platform received, and whether its signature was right. */
 interface Received {
   readonly path: string
   readonly text: string
@@ -22,7 +22,7 @@ interface Received {
   readonly headers: NodeJS.Dict<string | string[]>
 }
 
-/** Ends only what hangs. */
+/** Only ends a test that hangs. */
 const LONG = { timeout: 300_000 }
 
 let platform: Server
@@ -73,7 +73,7 @@ describe('notices', () => {
     expect(received[0]?.text).toContain('"orderId":8985652356562370001')
   })
 
-  it('name the partner without losing digits of its id', async () => {
+  it('carry the id of the partner without losing digits', async () => {
     const sent: string[] = []
     const deliver = async (_path: string, text: string) => {
       sent.push(text)
@@ -99,7 +99,7 @@ describe('notices', () => {
     expect(bodies()[0].voucherList[0].voucherInvalidTime).toBe('2026-05-06 23:59:59')
   })
 
-  it('of a refund say what was decided, with code and reason', async () => {
+  it('of a refund carry the decision, its code and its reason', async () => {
     await issuedOrder(partner, 'DEMO-TOWER')
     for (const refundId of ['A', 'B']) {
       await partner.call('/order/refund', { orderId: ORDER_ID, refundId, refundQuantity: 1 })
@@ -113,7 +113,7 @@ describe('notices', () => {
     ])
   })
 
-  it('of a product come one for each kind of change', async () => {
+  it('of a product are sent once for each kind of change', async () => {
     await partner.control('change-product', { partnerDealId: 'DEMO-BOAT', title: 'New', onSale: false, mtPrice: 90 })
     await partner.control('change-product', { partnerDealId: 'DEMO-OPEN', onSale: true, stock: 3 })
     await partner.control('add-product', { partnerDealId: 'DEMO-NEW', title: 'Kayak' })
@@ -168,21 +168,21 @@ describe('mistakes in notices', () => {
     return received
   }
 
-  it('a wrong signature', async () =>
+  it('notice-wrong-signature: the signature is wrong', async () =>
     expect(await consumed('notice-wrong-signature')).toMatchObject([{ signed: false }]))
 
-  it('local time that is called GMT', async () =>
+  it('notice-local-time: the Date is local time labelled GMT', async () =>
     expect(await consumed('notice-local-time')).toMatchObject([
       { signed: true, headers: { date: 'Wed, 06 May 2026 18:34:23 GMT' } },
     ]))
 
-  it('a required field is missing', async () => {
+  it('notice-missing-field: a required field is missing', async () => {
     const [{ text = '' } = {}] = await consumed('notice-missing-field')
     expect(readJson(text).body).not.toHaveProperty('usedQuantity')
     expect(readJson(text).body).toHaveProperty('refundedQuantity', 0)
   })
 
-  it('pay-notice-code-missing: a voucher too few for its voucherType', async () => {
+  it('pay-notice-code-missing: one voucher too few for the voucherType', async () => {
     const issued = async () => {
       await vi.waitFor(() => expect(received).toHaveLength(1), LONG)
       return readJson(received.shift()?.text ?? '')
@@ -204,19 +204,19 @@ describe('mistakes in notices', () => {
     }
   })
 
-  it('a rounded orderId', async () => {
+  it('notice-rounded-order-id: the orderId is rounded', async () => {
     const [{ text = '' } = {}] = await consumed('notice-rounded-order-id')
     expect(text).toContain('"orderId":8985652356562370000,')
   })
 
-  it('notice-not-sent: they wait until it is switched off', async () => {
+  it('notice-not-sent: notices wait until the mistake is switched off', async () => {
     expect(await consumed('notice-not-sent')).toEqual([])
     expect((await partner.control('state')).notices).toMatchObject([{ acknowledged: false }])
     await partner.control('mistakes', { mistakes: [] })
     await vi.waitFor(() => expect(received).toHaveLength(1), LONG)
   })
 
-  it('each notice twice', async () => {
+  it('notice-sent-twice: each notice is sent twice', async () => {
     expect(await consumed('notice-sent-twice')).toHaveLength(2)
     expect(received[0]?.text).toBe(received[1]?.text)
   })

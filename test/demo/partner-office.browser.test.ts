@@ -20,7 +20,10 @@ import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
 import { fits, LOOKS, type Look, visit } from '../sandbox/browse.ts'
 
-/** The whole way: a click in the back office, a signed notice, and the platform's order. SCREENSHOTS=folder keeps pictures. */
+/**
+ * End to end: a click in the back office sends a signed notice that changes the platform's order. SCREENSHOTS=folder
+ * saves pictures.
+ */
 
 const FOLDER = process.env.SCREENSHOTS
 const DESKTOP: Look = { size: 'desktop', locale: 'en' }
@@ -50,14 +53,14 @@ afterAll(async () => {
   await world.close()
 })
 // Chromium reports what the Content-Security-Policy blocked on the console.
-const complaints: string[] = []
+const consoleErrors: string[] = []
 afterEach(async () => {
   for (const context of browser.contexts()) await context.close()
-  expect(complaints.splice(0).filter((text) => /content security policy/i.test(text))).toEqual([])
+  expect(consoleErrors.splice(0).filter((text) => /content security policy/i.test(text))).toEqual([])
 })
 
 /** Two tickets for tomorrow, created and paid by the platform. */
-async function bought(partner_deal_id: string): Promise<bigint> {
+async function buyTickets(partner_deal_id: string): Promise<bigint> {
   const { deps, clock } = world
   const travel_date = addDays(beijingDate(clock.now()), 1)
   const common = { partner_id: 7001n, partner_deal_id }
@@ -67,9 +70,9 @@ async function bought(partner_deal_id: string): Promise<bigint> {
   return order.order_id
 }
 
-/** A refund that the partner has to decide on. */
-async function reviewed(): Promise<bigint> {
-  const order_id = await bought('DEMO-TOWER')
+/** An order with a refund that the partner has to decide on. */
+async function requestReviewedRefund(): Promise<bigint> {
+  const order_id = await buyTickets('DEMO-TOWER')
   world.clock.advance(10)
   await queryOrder(world.deps, order_id, BY_COMMAND)
   await refundOrder(world.deps, newRefund.parse({ order_id }), BY_COMMAND)
@@ -80,12 +83,12 @@ const stateOf = async (orderId: bigint) => (await showOrder(world.deps, orderId)
 
 async function open(look: Look): Promise<Page> {
   const page = await (await visit(browser, look)).newPage()
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+  page.on('console', (message) => message.type() === 'error' && consoleErrors.push(message.text()))
   await page.goto(office)
   return page
 }
 
-async function shoot(page: Page, name: string): Promise<void> {
+async function screenshot(page: Page, name: string): Promise<void> {
   if (!FOLDER) return
   mkdirSync(FOLDER, { recursive: true })
   await page.screenshot({ path: join(FOLDER, `office-${name}.png`), fullPage: true })
@@ -93,10 +96,10 @@ async function shoot(page: Page, name: string): Promise<void> {
 
 const LONG = `${'Ferry'.repeat(30)} "><script>alert(1)</script>`
 
-/** A page with everything on it: orders, a refund to decide, notices, mistakes, a title that is long and evil. */
-async function busyOffice(): Promise<void> {
-  const orderId = await bought('DEMO-BOAT')
-  await reviewed()
+/** Fills every part of the page: orders, a refund to decide, notices, mistakes, a long title that contains a script. */
+async function fillOffice(): Promise<void> {
+  const orderId = await buyTickets('DEMO-BOAT')
+  await requestReviewedRefund()
   const control = (path: string, input: object) =>
     fetch(`${office}/control/${path}`, { method: 'POST', body: JSON.stringify(input) })
   await control('consume', { orderId: String(orderId), quantity: 1 })
@@ -105,8 +108,8 @@ async function busyOffice(): Promise<void> {
 }
 
 describe('the back office in a browser', () => {
-  it('lets visitors in without JavaScript: the platform’s order is consumed', async () => {
-    const orderId = await bought('DEMO-BOAT')
+  it('admits visitors without JavaScript, and the platform’s order is consumed', async () => {
+    const orderId = await buyTickets('DEMO-BOAT')
     const page = await open({ ...DESKTOP, javaScriptEnabled: false })
     await page.fill('input[name=quantity]', '2')
     await page.getByRole('button', { name: 'Admit' }).click()
@@ -118,8 +121,8 @@ describe('the back office in a browser', () => {
     expect(await stateOf(orderId)).toBe('consumed')
   })
 
-  it('decides on a refund, with the keyboard alone', async () => {
-    const orderId = await reviewed()
+  it('decides on a refund with the keyboard alone', async () => {
+    const orderId = await requestReviewedRefund()
     const page = await open(DESKTOP)
     await page.getByLabel('Reason (optional)').focus()
     await page.keyboard.type('all is well')
@@ -180,26 +183,26 @@ describe('the back office in a browser', () => {
     expect(await (await fetch(`${office}/control/mistakes`)).json()).toMatchObject({ mistakes: [] })
   })
 
-  it('is accessible and fits, in every look', async () => {
-    await busyOffice()
+  it('is accessible and fits the screen in every size and language', async () => {
+    await fillOffice()
     for (const look of LOOKS) {
       const page = await open(look)
       const name = `${look.size}-${look.locale}`
       expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
       expect(await page.textContent('#products'), name).toContain(LONG)
-      await shoot(page, name)
+      await screenshot(page, name)
       await page.evaluate(() => {
         for (const details of document.querySelectorAll('details')) details.open = true
       })
       expect(await violations(page), name).toEqual([])
       expect(await fits(page), name).toBe(true)
-      await shoot(page, `${name}-opened`)
+      await screenshot(page, `${name}-opened`)
       await page.context().close()
     }
   })
 })
 
-it('listens on the loopback address alone, whatever HOST says', async () => {
+it('listens on the loopback address only, whatever HOST says', async () => {
   const { networkInterfaces } = await import('node:os')
   const others = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])

@@ -52,7 +52,7 @@ describe('the back office', () => {
     ['zh;q=0.1, en-GB', 'en'],
     ['zh;q=0, fr', 'en'],
     ['', 'en'],
-  ])('speaks to %j in %s', async (language, locale) => {
+  ])('answers Accept-Language %j in %s', async (language, locale) => {
     const { body, headers } = await open({ 'accept-language': language })
     expect(body).toContain(`<html lang="${locale}">`)
     expect(headers.vary).toBe('Accept-Language')
@@ -60,7 +60,7 @@ describe('the back office', () => {
     expect(body).not.toContain('undefined')
   })
 
-  it('escapes what others have written, and lets no script run', async () => {
+  it('escapes text that others have written, and lets no script run', async () => {
     const evil = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
     await submit('change-product', { partnerDealId: 'DEMO-BOAT', title: evil })
     await issuedOrder(partner, 'DEMO-TOWER')
@@ -84,7 +84,7 @@ describe('the back office', () => {
 describe('the forms of the back office', () => {
   const quantities = async () => (await partner.control('state')).orders[0]
 
-  it('lead back to the page and say what was done', async () => {
+  it('redirect to the page, which says what was done', async () => {
     await issuedOrder(partner, 'DEMO-BOAT')
     const answer = await submit('consume', { orderId: String(ORDER_ID), quantity: '1' })
     expect([answer.statusCode, answer.headers.location]).toEqual([303, '/?done=consume#said'])
@@ -92,7 +92,7 @@ describe('the forms of the back office', () => {
     expect(await quantities()).toMatchObject({ usedQuantity: 1, unusedQuantity: 1 })
   })
 
-  it('show the page with the reason when it cannot be done', async () => {
+  it('show the page with the reason when an action fails', async () => {
     const answer = await submit('consume', { orderId: '1', quantity: '1' })
     expect(answer.statusCode).toBe(400)
     expect(answer.body).toContain('<span lang="en">no order 1</span>')
@@ -112,7 +112,7 @@ describe('the forms of the back office', () => {
     expect((await submit('decide-refund', { refundId: 'B' })).statusCode).toBe(400)
   })
 
-  it('change of a product what differs, and nothing else', async () => {
+  it('change only the fields of a product that differ', async () => {
     const [boat] = (await partner.control('state')).products
     const shown = {
       partnerDealId: 'DEMO-BOAT',
@@ -139,7 +139,7 @@ describe('the forms of the back office', () => {
     expect((await submit('add-product', { partnerDealId: 'DEMO-NEW', title: 'Kayak' })).statusCode).toBe(400)
   })
 
-  it('switch on each mistake, several, and none', async () => {
+  it('offer every mistake, and switch on several or none', async () => {
     const { body } = await open()
     const inChinese = (await open({ 'accept-language': 'zh' })).body
     for (const [mistake, text] of Object.entries(MISTAKES)) {
@@ -160,8 +160,8 @@ describe('the forms of the back office', () => {
   })
 })
 
-describe('what asks for no password', () => {
-  const tries: [string, string, Record<string, string>][] = [
+describe('the access without a password', () => {
+  const entrances: [string, string, Record<string, string>][] = [
     ['a form', '/office/mistakes', FORM],
     ['the API', '/control/mistakes', { 'content-type': 'text/plain' }],
   ]
@@ -171,20 +171,23 @@ describe('what asks for no password', () => {
       payload: url.startsWith('/office') ? 'mistakes=answer-slow' : '{"mistakes":["answer-slow"]}',
     })
 
-  describe.each(tries)('%s', (_name, url, type) => {
+  describe.each(entrances)('%s', (_name, url, type) => {
     it.each<[string, Record<string, string>]>([
-      ['a page elsewhere', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
-      ['a page elsewhere, in an old browser', { origin: 'https://evil.example' }],
-      ['a page elsewhere, without Origin', { 'sec-fetch-site': 'cross-site' }],
+      ['a page of another site', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
+      ['a page of another site, in an old browser', { origin: 'https://evil.example' }],
+      ['a page of another site, without Origin', { 'sec-fetch-site': 'cross-site' }],
       ['a page that hides its origin', { origin: 'null' }],
       ['another port of this machine', { origin: 'http://localhost:3001', 'sec-fetch-site': 'same-site' }],
       ['another port, in an old browser', { host: 'localhost:3002', origin: 'http://localhost:3001' }],
       ['https of the same name', { host: 'localhost:3002', origin: 'https://localhost:3002' }],
-      ['a name that leads here', { host: 'evil.example:3002', origin: 'http://evil.example:3002' }],
-      ['a name that leads here, without Origin', { host: 'evil.example:3002' }],
+      [
+        'a foreign name that resolves to this machine',
+        { host: 'evil.example:3002', origin: 'http://evil.example:3002' },
+      ],
+      ['a foreign name that resolves to this machine, without Origin', { host: 'evil.example:3002' }],
       ['a name that begins like ours', { host: 'localhost.evil.example' }],
       ['an address of the network', { host: '192.168.1.5:3002' }],
-    ])('refuses %s', async (_who, headers) => {
+    ])('refuses %s', async (_caller, headers) => {
       const answer = await post(url, { ...type, ...headers })
       expect([answer.statusCode, Object.keys(answer.json())]).toEqual([403, ['error']])
       expect(await switchedOn()).toEqual([])
@@ -196,13 +199,13 @@ describe('what asks for no password', () => {
       ['a program on IPv6', { host: '[::1]:3002' }],
       ['its own page', { host: 'localhost:3002', origin: 'http://localhost:3002', 'sec-fetch-site': 'same-origin' }],
       ['its own page, in an old browser', { host: 'LOCALHOST:3002', origin: 'http://LOCALHOST:3002' }],
-    ])('serves %s', async (_who, headers) => {
+    ])('serves %s', async (_caller, headers) => {
       expect((await post(url, { ...type, ...headers })).statusCode).toBeLessThan(304)
       expect(await switchedOn()).toEqual(['answer-slow'])
     })
   })
 
-  it('is not read under a foreign name either, while the signed interfaces answer under any', async () => {
+  it('refuses reads under a foreign name too, while the signed interfaces answer under any name', async () => {
     for (const url of ['/', '/control/state', '/control/mistakes', '/office/office.css']) {
       expect((await partner.app.inject({ url, headers: { host: 'evil.example' } })).statusCode).toBe(403)
     }
@@ -210,7 +213,7 @@ describe('what asks for no password', () => {
     expect(answer).toMatchObject({ code: 200 })
   })
 
-  it('holds over real HTTP, where Host is what the caller says', async () => {
+  it('checks the Host header over real HTTP too', async () => {
     await partner.app.listen({ host: '127.0.0.1', port: 0 })
     const { port } = partner.app.server.address() as AddressInfo
     const statusFor = (host: string) =>

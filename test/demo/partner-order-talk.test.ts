@@ -33,9 +33,11 @@ const talk = async (): Promise<string> => {
 }
 
 describe('npm run demo:order', () => {
-  it('tells two orders from product pull to the last notice, with their history', async () => {
-    const told = await talk()
-    const calls = [...told.matchAll(/^ {2}(Gatehouse|Partner) +POST (\S+)$/gm)].map(([, who, path]) => `${who} ${path}`)
+  it('prints two orders from product pull to the last notice, with their history', async () => {
+    const printed = await talk()
+    const calls = [...printed.matchAll(/^ {2}(Gatehouse|Partner) +POST (\S+)$/gm)].map(
+      ([, caller, path]) => `${caller} ${path}`,
+    )
     const bought = ['Gatehouse /product/price/query', 'Gatehouse /order/create', 'Gatehouse /order/pay']
     const consumed = 'Partner /mtp/api/order/consume/notice'
     expect(calls).toEqual([
@@ -44,21 +46,21 @@ describe('npm run demo:order', () => {
       ...[...bought, ...Array(3).fill('Gatehouse /order/query')],
       ...['Gatehouse /order/refund', 'Partner /mtp/api/order/refund/notice'],
     ])
-    expect(told).toMatch(/totalSize 7\n +7 entries: DEMO-BOAT, DEMO-TOWER/)
-    expect(told).toMatch(/ {2}Partner +598 issuing/)
-    expect(told).toMatch(/ {2}Partner +602 under review/)
-    expect(told).not.toContain('undefined')
-    expect(told).toMatch(
+    expect(printed).toMatch(/totalSize 7\n +7 entries: DEMO-BOAT, DEMO-TOWER/)
+    expect(printed).toMatch(/ {2}Partner +598 issuing/)
+    expect(printed).toMatch(/ {2}Partner +602 under review/)
+    expect(printed).not.toContain('undefined')
+    expect(printed).toMatch(
       /Order \d{16} is consumed: 2 used, 0 refunded\. Its history:\n(.*\n)*.*notice .*paid → consumed/,
     )
-    expect(told).toMatch(
+    expect(printed).toMatch(
       /Order \d{16} is refunded: 0 used, 2 refunded\. Its history:\n(.*\n)*.*notice .*paid → refunded/,
     )
     const { orders } = await listOrders(world.deps, { limit: 10 })
     expect(orders.map(({ state }) => state).sort()).toEqual(['consumed', 'refunded'])
   })
 
-  it('shows what the partner refuses, and ends there', async () => {
+  it('stops with the reason when the partner refuses a call', async () => {
     const { base_url } = (await world.pool.query('select base_url from partner')).rows[0]
     await fetch(`${base_url}/control/change-product`, {
       method: 'POST',
@@ -67,7 +69,7 @@ describe('npm run demo:order', () => {
     await expect(talk()).rejects.toThrow(/out of stock/)
   })
 
-  it('says what to do when the demo does not run', async () => {
+  it('says what to do when the demo is not running', async () => {
     await demo.stop()
     await expect(talk()).rejects.toThrow('start the demo in another terminal first: npm start')
   })

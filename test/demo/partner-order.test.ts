@@ -19,7 +19,7 @@ const stockOf = async (partnerDealId: string, day = '2026-05-06'): Promise<numbe
 }
 
 describe('order create', () => {
-  it('gives one partnerOrderId for one orderId, as number or as text', async () => {
+  it('returns the same partnerOrderId for the same orderId, sent as a number or as text', async () => {
     const first = await create(orderOf('DEMO-BOAT'))
     expect(first).toMatchObject({ code: 200, describe: 'success' })
     expect(await create(orderOf('DEMO-BOAT'))).toEqual(first)
@@ -27,7 +27,7 @@ describe('order create', () => {
     expect(await stockOf('DEMO-BOAT')).toBe(998)
   })
 
-  it('keeps orders apart whose ids differ beyond 2^53', async () => {
+  it('distinguishes orders whose ids differ only beyond 2^53', async () => {
     const ids = [ORDER_ID, ORDER_ID + 1n, ORDER_ID - 1n]
     const answers = await Promise.all(ids.map((orderId) => create(orderOf('DEMO-BOAT', { orderId }))))
     expect(new Set(answers.map((answer) => answer.body.partnerOrderId)).size).toBe(3)
@@ -40,10 +40,10 @@ describe('order create', () => {
     ['a day that is not on sale', 410, orderOf('DEMO-BOAT', { travelDate: '2026-05-05' })],
     ['a field missing', 410, orderOf('DEMO-BOAT', { quantity: undefined })],
     ['a quantity of 0', 410, orderOf('DEMO-BOAT', { quantity: 0 })],
-    ['nothing left', 420, orderOf('DEMO-SOLD-OUT')],
+    ['a sold-out product', 420, orderOf('DEMO-SOLD-OUT')],
     ['an unknown product', 421, orderOf('x')],
     ['too many tickets', 422, orderOf('DEMO-BOAT', { quantity: 11 })],
-    ['no day', 422, orderOf('DEMO-BOAT', { travelDate: null })],
+    ['no travel date', 422, orderOf('DEMO-BOAT', { travelDate: null })],
     ['too few visitors', 422, orderOf('DEMO-NIGHT', { visitors: [{ name: '张三' }] })],
   ])('refuses %s with %i', async (_name, code, order) => {
     const refused = await create(order)
@@ -52,7 +52,7 @@ describe('order create', () => {
     expect((await query()).code).toBe(301)
   })
 
-  it('takes prices as text', async () => {
+  it('accepts prices as text', async () => {
     expect(await create(orderOf('DEMO-OPEN', { buyPrice: '39.99', unitPrice: '45.00' }))).toMatchObject({ code: 200 })
   })
 
@@ -63,7 +63,7 @@ describe('order create', () => {
     expect(await create(orderOf('DEMO-BOAT'))).toEqual(first)
   })
 
-  it('never sells more than there is', async () => {
+  it('never sells more than the stock', async () => {
     await partner.control('change-product', { partnerDealId: 'DEMO-BOAT', stock: 5 })
     const orders = Array.from({ length: 4 }, (_, at) => create(orderOf('DEMO-BOAT', { orderId: at + 1 })))
     expect((await Promise.all(orders)).map(({ code }) => code)).toEqual([200, 200, 420, 420])
@@ -72,14 +72,14 @@ describe('order create', () => {
 })
 
 describe('order pay', () => {
-  it('issues one code a ticket at once, and shows the same codes again', async () => {
+  it('issues one code per ticket at once, and returns the same codes when repeated', async () => {
     const issued = await issuedOrder(partner, 'DEMO-BOAT')
     expect(issued).toMatchObject({ orderId: ORDER_ID, voucherType: 1, realNameType: 0 })
     expect(new Set(issued.vouchers).size).toBe(2)
     expect((await pay()).body).toEqual(issued)
   })
 
-  it('issues later: 598 until the tickets are there', async () => {
+  it('answers 598 until the tickets are issued, for a product that issues them later', async () => {
     await create(orderOf('DEMO-TOWER'))
     expect(await pay()).toMatchObject({ code: 598 })
     partner.clock.advance(2)
@@ -92,7 +92,7 @@ describe('order pay', () => {
     expect((await pay()).body.vouchers).toEqual([voucherList[0].voucher])
   })
 
-  it('opens the gate for id cards where tickets have names', async () => {
+  it('issues id-card credentials instead of vouchers for tickets with names', async () => {
     const visitors = ['110101199001011234', '110101199001015678'].map((number) => ({ credentials: { 0: number } }))
     expect(await issuedOrder(partner, 'DEMO-NIGHT', { visitors })).toMatchObject({
       voucherType: 0,
@@ -120,7 +120,7 @@ describe('order pay', () => {
 })
 
 describe('order query', () => {
-  it('tells the state and the quantities', async () => {
+  it('returns the state and the quantities', async () => {
     expect(await query()).toMatchObject({ code: 301 })
     const { body } = await create(orderOf('DEMO-BOAT'))
     expect((await query()).body).toMatchObject({
@@ -136,7 +136,7 @@ describe('order query', () => {
 })
 
 describe('order close', () => {
-  it('is 200 however often, and gives the stock back', async () => {
+  it('answers 200 however often it is repeated, and gives the stock back', async () => {
     await create(orderOf('DEMO-BOAT'))
     expect(await close(1)).toEqual({ code: 200, describe: 'success', partnerId: '7001' })
     expect(await close(1)).toMatchObject({ code: 200 })
@@ -144,19 +144,19 @@ describe('order close', () => {
     expect((await query()).body).toMatchObject({ orderStatus: 6 })
   })
 
-  it('makes vouchers void', async () => {
+  it('voids the vouchers', async () => {
     await issuedOrder(partner, 'DEMO-BOAT')
     await close(3)
     expect((await query()).body.voucherList).toMatchObject([{ status: 3 }, { status: 3 }])
     expect(await partner.control('consume', { orderId: ORDER_ID, quantity: 1 })).toMatchObject({ status: 400 })
   })
 
-  it('of an order that has not arrived keeps it from opening later', async () => {
+  it('of an order that has not arrived yet prevents its creation later', async () => {
     expect(await close(2)).toMatchObject({ code: 200 })
     expect(await create(orderOf('DEMO-BOAT'))).toMatchObject({ code: 499 })
   })
 
-  it('is refused when somebody is inside', async () => {
+  it('is refused when a ticket has been used', async () => {
     await issuedOrder(partner, 'DEMO-BOAT')
     await partner.control('consume', { orderId: ORDER_ID, quantity: 1 })
     expect(await close(3)).toMatchObject({ code: 300 })
@@ -170,7 +170,7 @@ describe('reschedule', () => {
       ...{ originDate: '2026-05-06', targetDate: '2026-05-08', ...changes },
     })
 
-  it('moves the order once for one rescheduleNo', async () => {
+  it('moves the order once per rescheduleNo', async () => {
     await issuedOrder(partner, 'DEMO-BOAT')
     const moved = await move()
     expect(moved.body).toMatchObject({ orderId: ORDER_ID, rescheduleNo: 'R1', successCount: 2 })
@@ -178,7 +178,7 @@ describe('reschedule', () => {
     expect([await stockOf('DEMO-BOAT'), await stockOf('DEMO-BOAT', '2026-05-08')]).toEqual([1000, 998])
   })
 
-  it('a week later costs the same on every day of the week, so it always works', async () => {
+  it('by a week always works, because the price is the same on the same day of the week', async () => {
     const days = ['06', '07', '08', '09', '10', '11', '12']
     for (const [at, day] of days.entries()) {
       const weekend = day === '09' || day === '10' ? 20 : 0
@@ -194,7 +194,7 @@ describe('reschedule', () => {
     }
   })
 
-  it('is refused for another day, another price, and when a ticket is used', async () => {
+  it('is refused for a wrong original day, another price, a day not on sale, or a used ticket', async () => {
     await issuedOrder(partner, 'DEMO-BOAT')
     expect(await move({ originDate: '2026-05-07' })).toMatchObject({ code: 300 })
     expect(await move({ targetDate: '2026-05-09' })).toMatchObject({ code: 300 })

@@ -19,7 +19,7 @@ const query = async (): Promise<Answer> =>
 const statuses = async (): Promise<number[]> => (await query()).voucherList.map(({ status }: Answer) => status)
 
 describe('order refund', () => {
-  it('is done once for one refundId', async () => {
+  it('is done once per refundId', async () => {
     await issuedOrder(partner, 'DEMO-BOAT')
     const first = await refund()
     expect(first).toMatchObject({ code: 200, describe: 'success' })
@@ -34,7 +34,7 @@ describe('order refund', () => {
     expect(await refund()).toEqual(first)
   })
 
-  it('takes the vouchers that are named', async () => {
+  it('refunds the vouchers that are named', async () => {
     const { vouchers } = await issuedOrder(partner, 'DEMO-BOAT')
     expect(await refund({ voucherList: [vouchers[1]] })).toMatchObject({ code: 200 })
     expect(await statuses()).toEqual([0, 2])
@@ -42,7 +42,7 @@ describe('order refund', () => {
     expect(await refund({ refundId: 'RF3', voucherList: ['x'] })).toMatchObject({ code: 606 })
   })
 
-  it('refuses more than is unused with 606, and what cannot be refunded with 607', async () => {
+  it('refuses more than is unused with 606, a non-refundable product with 607, and an invalid request with 699', async () => {
     await issuedOrder(partner, 'DEMO-BOAT')
     await partner.control('consume', { orderId: ORDER_ID, quantity: 1 })
     expect(await refund({ refundQuantity: 2 })).toMatchObject({ code: 606 })
@@ -67,7 +67,7 @@ describe('order refund', () => {
 describe('a refund under review', () => {
   beforeEach(() => issuedOrder(partner, 'DEMO-TOWER'))
 
-  it('is 602, and nobody can enter with the tickets meanwhile', async () => {
+  it('answers 602, and its tickets cannot be used meanwhile', async () => {
     const first = await refund({ refundQuantity: 2 })
     expect(first).toMatchObject({ code: 602, describe: 'under review' })
     expect(await refund({ refundQuantity: 2 })).toEqual(first)
@@ -76,7 +76,7 @@ describe('a refund under review', () => {
     expect(await query()).toMatchObject({ refundedQuantity: 0 })
   })
 
-  it('is decided once: approved, or refused and the tickets are good again', async () => {
+  it('is decided once: approved, or refused so that the tickets are valid again', async () => {
     await refund()
     await refund({ refundId: 'RF2' })
     expect(await partner.control('decide-refund', { refundId: 'RF1', approve: true })).toMatchObject({ status: 200 })
@@ -97,7 +97,7 @@ describe('the refunded message', () => {
       ...{ reason: '客服退款', refundTime: '2026-05-06 18:34:20', count: 1, ...changes },
     })
 
-  it('takes effect once for one refundSerialNo', async () => {
+  it('takes effect once per refundSerialNo', async () => {
     await issuedOrder(partner, 'DEMO-BOAT')
     for (const _ of [1, 2]) expect(await refunded()).toEqual({ code: 200, describe: 'success', partnerId: '7001' })
     expect(await query()).toMatchObject({ refundedQuantity: 1 })
@@ -134,7 +134,7 @@ describe('whatever happens to an order', () => {
     fc.record({ path: fc.constant('consume'), quantity: fc.integer({ min: 1, max: 2 }) }),
   )
 
-  it('no ticket is used and refunded, and quantities never fall', async () => {
+  it('no ticket is both used and refunded, and quantities never fall', async () => {
     let orderId = 100
     await fc.assert(
       fc.asyncProperty(
@@ -144,12 +144,12 @@ describe('whatever happens to an order', () => {
           orderId += 1
           await issuedOrder(partner, id, { orderId, quantity: 3 })
           let before = { used: 0, refunded: 0 }
-          for (const it of steps) {
-            if (it.path === 'consume') await partner.control('consume', { ...it, orderId })
-            else if ('approve' in it)
-              await partner.control('decide-refund', { ...it, refundId: `${orderId}${it.refundId}` })
-            else if ('refundId' in it)
-              await refund({ orderId, refundId: `${orderId}${it.refundId}`, refundQuantity: it.quantity })
+          for (const action of steps) {
+            if (action.path === 'consume') await partner.control('consume', { ...action, orderId })
+            else if ('approve' in action)
+              await partner.control('decide-refund', { ...action, refundId: `${orderId}${action.refundId}` })
+            else if ('refundId' in action)
+              await refund({ orderId, refundId: `${orderId}${action.refundId}`, refundQuantity: action.quantity })
             const { body } = await partner.call('/order/query', { orderId, partnerOrderId: '' })
             const now = { used: body.usedQuantity, refunded: body.refundedQuantity }
             expect(now.used).toBeGreaterThanOrEqual(before.used)

@@ -22,7 +22,7 @@ const partners = async () =>
   }))
 const ONE = [{ partner_id: 7001n, client_id: 'demo-partner' }]
 
-it('seeds people whose hashes are of their passwords', async () => {
+it('seeds users whose hashes match their passwords', async () => {
   await seedDemo(world.deps)
   const { rows } = await world.pool.query('select passport, password_hash from user_credential order by passport')
   expect(rows.map(({ passport }) => passport)).toEqual(['alice', 'bob', 'mallory'])
@@ -31,7 +31,7 @@ it('seeds people whose hashes are of their passwords', async () => {
   }
 })
 
-it('seeds nobody while a passport of the demo is a real person’s', async () => {
+it('seeds no user while a real person has a passport of the demo', async () => {
   const person = await world.pool.connect()
   try {
     await person.query('begin')
@@ -53,7 +53,7 @@ it('seeds nobody while a passport of the demo is a real person’s', async () =>
 })
 
 describe('seeding the demo partner', () => {
-  it('happens once, also by several processes at a time', async () => {
+  it('happens once, even by several processes at the same time', async () => {
     await Promise.all([1, 2, 3].map(() => seedDemo(world.deps)))
     await seedDemo(world.deps)
     expect(await partners()).toEqual(ONE)
@@ -61,7 +61,7 @@ describe('seeding the demo partner', () => {
     expect(secret).toMatchObject({ secret: DEMO_PARTNER.secret, signs: true })
   })
 
-  it('comes to a demo that was seeded before there were partners', async () => {
+  it('adds the partner to a demo that was seeded before there were partners', async () => {
     await seedDemo(world.deps)
     await world.pool.query('delete from partner')
     await seedDemo(world.deps)
@@ -98,7 +98,7 @@ describe('the demo partner beside the service', () => {
     await expect(fetch(base_url)).rejects.toThrow()
   })
 
-  it('leaves a URL alone that somebody has set', async () => {
+  it('keeps a URL that somebody has set', async () => {
     await seedDemo(world.deps)
     await updatePartner(world.deps, 7001n, { base_url: 'https://tickets.example.com/api' })
     const { demo, base_url } = await started()

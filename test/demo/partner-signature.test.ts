@@ -16,21 +16,25 @@ const at = (seconds: number) => {
 }
 
 describe('the signature of the demo partner', () => {
-  it('is that of the published example', () => {
+  it('matches the published example', () => {
     const signed = { method: 'post', path: '/mtp/api/deal/change/notice', date: 'Wed, 06 May 2015 10:34:20 GMT' }
     expect(authorization('client', '123456ce8b61f8e608eaf2e9702864a9', signed)).toBe(
       'MWS client:dyETsD0AcZ5Yxp53p57m8WNFj7g=',
     )
   })
 
-  it('is accepted when right, and the clock may be ten minutes off', async () => {
+  it('is accepted when right, with a clock up to ten minutes off', async () => {
     for (const seconds of [0, -600, 600]) {
       expect(await partner.call('/alive', undefined, at(seconds)), `${seconds} s`).toMatchObject({ code: 200 })
     }
-    expect(await partner.call('/alive?trace=1', undefined, { headers: alone('/alive') })).toMatchObject({ code: 200 })
+    expect(await partner.call('/alive?trace=1', undefined, { headers: headersFor('/alive') })).toMatchObject({
+      code: 200,
+    })
   })
 
-  const alone = (path: string) => ({ ...signedHeaders(PARTNER, { path, date: partner.clock.now().toUTCString() }) })
+  const headersFor = (path: string) => ({
+    ...signedHeaders(PARTNER, { path, date: partner.clock.now().toUTCString() }),
+  })
 
   it.each<[string, () => Parameters<TestPartner['call']>[2]]>([
     ['another secret', () => ({ secret: 'another' })],
@@ -43,26 +47,29 @@ describe('the signature of the demo partner', () => {
     ['an ISO Date', () => ({ date: '2026-05-06T10:34:20Z' })],
     ['no Date', () => ({ headers: { Date: '' } })],
     ['no Authorization', () => ({ headers: { Authorization: '' } })],
-    ['another scheme', () => ({ headers: { Authorization: alone('/alive').Authorization.replace('MWS', 'Basic') } })],
+    [
+      'another scheme',
+      () => ({ headers: { Authorization: headersFor('/alive').Authorization.replace('MWS', 'Basic') } }),
+    ],
     [
       'the scheme in lower case',
-      () => ({ headers: { Authorization: alone('/alive').Authorization.replace('MWS', 'mws') } }),
+      () => ({ headers: { Authorization: headersFor('/alive').Authorization.replace('MWS', 'mws') } }),
     ],
-    ['something after the signature', () => ({ headers: { Authorization: `${alone('/alive').Authorization}=` } })],
-    ['the signature of another path', () => ({ headers: alone('/order/refund') })],
+    ['something after the signature', () => ({ headers: { Authorization: `${headersFor('/alive').Authorization}=` } })],
+    ['the signature of another path', () => ({ headers: headersFor('/order/refund') })],
     ['the Date of another call', () => ({ headers: { Date: at(1).date } })],
-  ])('is refused with %s', async (_name, wrongly) => {
-    expect(await partner.call('/alive', undefined, wrongly())).toEqual(REFUSED)
+  ])('is refused with %s', async (_name, overrides) => {
+    expect(await partner.call('/alive', undefined, overrides())).toEqual(REFUSED)
   })
 
-  it('comes before the body: an unsigned caller hears nothing about it', async () => {
+  it('is checked before the body, so that an unsigned caller learns nothing about its body', async () => {
     expect((await partner.send('/order/create', '{not json', { secret: 'x' })).json()).toEqual(REFUSED)
     expect((await partner.send('/order/create', '{not json')).json()).toMatchObject({ code: 410 })
   })
 })
 
 describe('the demo partner as an example to copy', () => {
-  it('needs nothing of the service: only control/, which is not copied, imports from it', () => {
+  it('imports nothing from the service, except in control/, which is not copied', () => {
     const copied = sourcesOfPartner().filter(([file]) => !file.startsWith('control/'))
     const foreign = copied.flatMap(([file, source]) => {
       const depth = file.split('/').length - 1
@@ -78,13 +85,13 @@ describe('the demo partner as an example to copy', () => {
     expect(foreign).toEqual([])
   })
 
-  it('has honest code that does not know its mistakes', () => {
-    const knowing = sourcesOfPartner()
+  it('keeps its correct code free of imports of its mistakes', () => {
+    const importing = sourcesOfPartner()
       .filter(
         ([file, source]) => !/^(mistakes|control)\//.test(file) && file !== 'index.ts' && source.includes('mistakes/'),
       )
       .map(([file]) => file)
-    expect(knowing).toEqual([])
+    expect(importing).toEqual([])
   })
 
   it('never writes its secret or a signature to the log', async () => {

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { buildDemoPartner } from '../../src/demo/partner/index.ts'
 import { signedHeaders } from '../signer.ts'
 
-/** The demo partner with a clock that stands still, called by a platform that is written here. */
+/** The demo partner with a fixed clock, called as the platform calls it. */
 
 export const PARTNER = {
   partnerId: '7001',
@@ -23,10 +23,10 @@ export const sourcesOfPartner = (): [string, string][] =>
     .filter((file) => file.endsWith('.ts'))
     .map((file) => [file, readFileSync(FOLDER + file, 'utf8')])
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into field by field, which is what the tests are for
+// biome-ignore lint/suspicious/noExplicitAny: tests inspect answers field by field
 export type Answer = any
 
-interface Wrongly {
+interface CallOverrides {
   readonly secret?: string
   readonly clientId?: string
   readonly date?: string
@@ -38,7 +38,7 @@ interface Clock {
   advance(seconds: number): void
 }
 
-function stillClock(): Clock {
+function fixedClock(): Clock {
   let now = Date.parse('2026-05-06T10:34:20Z')
   return {
     now: () => new Date(now),
@@ -53,10 +53,10 @@ export interface TestPartner {
   readonly clock: Clock
   /** Everything that was logged, as text. */
   logged(): string
-  send(path: string, text: string, wrongly?: Wrongly): Promise<LightMyRequestResponse>
-  /** A signed call with this body; the answer's JSON, long integers as bigint. */
-  call(path: string, body?: unknown, wrongly?: Wrongly): Promise<Answer>
-  /** The local control API; a GET without input. */
+  send(path: string, text: string, overrides?: CallOverrides): Promise<LightMyRequestResponse>
+  /** Sends a signed call and returns the JSON of its answer, with long integers as bigint. */
+  call(path: string, body?: unknown, overrides?: CallOverrides): Promise<Answer>
+  /** Calls the local control API, with GET if there is no input. */
   control(path: string, input?: object): Promise<Answer>
 }
 
@@ -65,17 +65,17 @@ const readNumber = (text: string) =>
 export const readJson = (text: string): Answer => parse(text, null, readNumber)
 
 export async function openPartner(platformUrl = 'http://127.0.0.1:9'): Promise<TestPartner> {
-  const clock = stillClock()
+  const clock = fixedClock()
   const lines: string[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }) as FastifyBaseLogger
   const app = await buildDemoPartner({ ...PARTNER, platformUrl, log, now: clock.now })
-  const send = (path: string, text: string, wrongly: Wrongly = {}) => {
+  const send = (path: string, text: string, overrides: CallOverrides = {}) => {
     const {
       headers,
       date = clock.now().toUTCString(),
       clientId = PARTNER.clientId,
       secret = PARTNER.clientSecret,
-    } = wrongly
+    } = overrides
     const signed = signedHeaders({ ...PARTNER, clientId, clientSecret: secret }, { path, date })
     return app.inject({ method: 'POST', url: path, payload: text, headers: { ...signed, ...headers } })
   }
@@ -84,8 +84,8 @@ export async function openPartner(platformUrl = 'http://127.0.0.1:9'): Promise<T
     clock,
     logged: () => lines.join(''),
     send,
-    call: async (path, body, wrongly) =>
-      readJson((await send(path, stringify({ partnerId: 7001, body }) ?? '', wrongly)).body),
+    call: async (path, body, overrides) =>
+      readJson((await send(path, stringify({ partnerId: 7001, body }) ?? '', overrides)).body),
     control: async (path, input) => {
       const url = `/control/${path}`
       const answer = input
@@ -101,7 +101,7 @@ export async function openPartner(platformUrl = 'http://127.0.0.1:9'): Promise<T
   }
 }
 
-/** What the platform sends for the order of a product; a Wednesday, so without the weekend's surcharge. */
+/** The platform's request for an order of a product, on a Wednesday and therefore without the weekend surcharge. */
 export const orderOf = (partnerDealId: string, changes: object = {}) => {
   const prices = {
     'DEMO-TOWER': [42.5, 50],
@@ -123,7 +123,7 @@ export const orderOf = (partnerDealId: string, changes: object = {}) => {
   }
 }
 
-/** Creates and pays; the order's tickets are there afterwards. */
+/** Creates and pays an order and waits until its tickets are issued. */
 export async function issuedOrder(partner: TestPartner, partnerDealId: string, changes: object = {}): Promise<Answer> {
   const order = orderOf(partnerDealId, changes)
   const created = await partner.call('/order/create', order)

@@ -21,7 +21,7 @@ const count = async (table: string): Promise<number> =>
   (await world.pool.query(`select count(*)::int as n from ${table}`)).rows[0].n
 
 describe('refuseDemoRows', () => {
-  it('lets a database pass that has never seen the demo', async () => {
+  it('accepts a database that has never had the demo', async () => {
     await createMicroApp(world.deps, newMicroApp.parse({ name: 'Mine', hosts: ['example.com'], scopes: ['USER_INFO'] }))
     await expect(refuseDemoRows(world.deps)).resolves.toBeUndefined()
   })
@@ -36,7 +36,7 @@ describe('refuseDemoRows', () => {
     expect(problem).toContain('npx gatehouse demo remove')
   })
 
-  it('lets a database pass whose demo is suspended and blocked', async () => {
+  it('accepts a database whose demo is suspended and blocked', async () => {
     await seedDemo(world.deps)
     for (const key of ['demo-app', 'demo-oidc', 'demo-phone-only', 'demo-pending'])
       await suspendMicroApp(world.deps, key)
@@ -46,7 +46,7 @@ describe('refuseDemoRows', () => {
     await expect(refuseDemoRows(world.deps)).resolves.toBeUndefined()
   })
 
-  it('lets a database pass that has no tables yet', async () => {
+  it('accepts a database that has no tables yet', async () => {
     await world.pool.query('drop table micro_app cascade')
     await expect(refuseDemoRows(world.deps)).resolves.toBeUndefined()
   })
@@ -62,14 +62,14 @@ describe('removeDemo', () => {
     big_avatar_url: 'https://pictures.example/carol.png',
   })
 
-  it('takes everything of the demo, and nothing of anybody else', async () => {
+  it('removes everything of the demo and nothing else', async () => {
     await seedDemo(world.deps)
     await createUser(world.deps, mine)
     await createMicroApp(world.deps, newMicroApp.parse({ name: 'Mine', hosts: ['example.com'], scopes: ['USER_INFO'] }))
     const client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
     const alice = { passport: 'alice', password: 'alice-password' }
     const { access_token } = await client.getTokens(await client.signedIn(alice), DEMO_APP)
-    // As the purge and the limit of tokens leave them.
+    // Rows as the purge and the limit on tokens leave them.
     await world.pool.query(
       `insert into used_code select routing_key, sha256('used'), grant_id, now(), now() from user_grant limit 1`,
     )

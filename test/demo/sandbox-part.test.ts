@@ -5,14 +5,14 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDemoPartner } from '../../src/demo/sandbox-part.ts'
 
-/** A control API that does nothing but record what it is asked for. */
-const asked: (readonly [path: string, input: unknown])[] = []
+/** Calls that a fake control API recorded. */
+const calls: (readonly [path: string, input: unknown])[] = []
 let server: Server
 let baseUrl: string
 beforeAll(async () => {
   server = createServer(async (request, response) => {
     const body = await text(request)
-    if (request.method === 'POST') asked.push([String(request.url), JSON.parse(body)])
+    if (request.method === 'POST') calls.push([String(request.url), JSON.parse(body)])
     response.end('{"notices":[]}')
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -23,7 +23,7 @@ afterAll(() => server.close())
 describe('the demo partner’s part of a run', () => {
   it.each([
     [
-      'uses the tickets that the notice has to name as used, not all of the order',
+      'uses as many tickets as the notice has to report, not the whole order',
       { path: '/mtp/api/order/consume/notice', about: { orderId: '12', quantity: '2', usedQuantity: '1' } },
       ['/control/consume', { orderId: '12', quantity: 1 }],
     ],
@@ -40,6 +40,6 @@ describe('the demo partner’s part of a run', () => {
   ])('%s', async (_title, awaited, expected) => {
     const act = await openDemoPartner(baseUrl)
     await act(awaited)
-    expect(asked.at(-1)).toEqual(expected)
+    expect(calls.at(-1)).toEqual(expected)
   })
 })

@@ -6,7 +6,7 @@ import { type System, startSystem } from '../acceptance/system.ts'
 import { sharedBrowser, toNextPage } from '../browser.ts'
 import { until } from '../until.ts'
 
-/** What a stranger does after `npm start`, in a real browser without JavaScript. SCREENSHOTS=folder keeps pictures. */
+/** A newcomer's walk after `npm start`, in a real browser without JavaScript. SCREENSHOTS=folder saves pictures. */
 
 const FOLDER = process.env.SCREENSHOTS
 const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } } as const
@@ -38,7 +38,7 @@ async function visitor(size: Size, locale: Language): Promise<{ page: Page; cont
   return { context, page: await context.newPage() }
 }
 
-async function picture(page: Page, name: string): Promise<void> {
+async function screenshot(page: Page, name: string): Promise<void> {
   if (!FOLDER) return
   mkdirSync(FOLDER, { recursive: true })
   const path = join(FOLDER, `${name}.png`)
@@ -62,7 +62,7 @@ async function openConsent(page: Page): Promise<void> {
   await toNextPage(page, () => page.click('button[type=submit]'))
 }
 
-/** Pictures are taken of every size and language. */
+/** The other combinations of size and language, which run only for screenshots. */
 const OTHERS: [Size, Language][] = [
   ['phone', 'zh-CN'],
   ['desktop', 'en'],
@@ -71,18 +71,18 @@ const OTHERS: [Size, Language][] = [
 describe.each<[Size, Language]>([['phone', 'en'], ['desktop', 'zh-CN'], ...(FOLDER ? OTHERS : [])])(
   'on a %s in %s',
   (size, language) => {
-    it('leads from sign-in over consent to name and phone number', async () => {
+    it('leads from sign-in through consent to name and phone number', async () => {
       const { page, context } = await visitor(size, language)
       await signIn(page)
-      await picture(page, `sign-in-${size}-${language}`)
+      await screenshot(page, `sign-in-${size}-${language}`)
       await toNextPage(page, () => page.click('button[type=submit]'))
-      await picture(page, `consent-${size}-${language}`)
+      await screenshot(page, `consent-${size}-${language}`)
       await toNextPage(page, () => page.click('button[value=approve]'))
       expect(new URL(page.url()).origin).toBe(demoUrl())
       expect(await page.textContent('#name')).toBe('爱丽丝 Alice')
       expect(await page.textContent('#phone')).toBe('13800000001')
       expect(await page.textContent('#user')).toBe('1 + 10001')
-      await picture(page, `demo-${size}-${language}`)
+      await screenshot(page, `demo-${size}-${language}`)
       await context.close()
     })
 
@@ -90,16 +90,16 @@ describe.each<[Size, Language]>([['phone', 'en'], ['desktop', 'zh-CN'], ...(FOLD
       const { page, context } = await visitor(size, language)
       await page.goto(`${system.origin}/oauth/v2/authorize?response_type=code&app_key=nobody`)
       expect(await page.textContent('body')).toContain('20001')
-      await picture(page, `error-${size}-${language}`)
+      await screenshot(page, `error-${size}-${language}`)
       await context.close()
     })
   },
 )
 
-describe('what the start prints', () => {
+describe('the output of npm start', () => {
   const printed = () => system.processes[0]?.output() ?? ''
 
-  it('names the sandbox with the credentials that it takes', () => {
+  it('names the sandbox and the credentials to sign in with', () => {
     expect(printed()).toContain(`${system.origin}/sandbox `)
     expect(printed()).toContain('clientId demo-partner, clientSecret demo-partner-secret-local-use-only')
   })
@@ -114,7 +114,7 @@ describe('what the start prints', () => {
 })
 
 describe('the demo micro-app', () => {
-  it('refreshes, and reads again with the new token', async () => {
+  it('refreshes its tokens and reads again with the new one', async () => {
     const { page, context } = await visitor('desktop', 'en')
     await openConsent(page)
     await toNextPage(page, () => page.click('button[value=approve]'))
@@ -127,7 +127,7 @@ describe('the demo micro-app', () => {
     await context.close()
   })
 
-  it('signs in with OpenID Connect too, and out everywhere', async () => {
+  it('signs in with OpenID Connect, and signs out of the service too', async () => {
     const { page, context } = await visitor('desktop', 'en')
     await page.goto(demoUrl())
     await toNextPage(page, () => page.click('a[href="/oidc/sign-in"]'))
@@ -146,7 +146,7 @@ describe('the demo micro-app', () => {
     await context.close()
   })
 
-  it('is told by OpenID Connect of a refusal', async () => {
+  it('shows a refusal that OpenID Connect reports', async () => {
     const { page, context } = await visitor('desktop', 'en')
     await page.goto(demoUrl())
     await toNextPage(page, () => page.click('a[href="/oidc/sign-in"]'))
@@ -181,7 +181,7 @@ describe('the demo micro-app', () => {
     await context.close()
   })
 
-  it('does not take an answer that another browser asked for, and says so where one can sign in', async () => {
+  it('ignores a callback for another browser, and says so next to the sign-in link', async () => {
     const { page, context } = await visitor('phone', 'en')
     await page.goto(`${demoUrl()}/callback?code=x&state=0123456789abcdef0123456789abcdef`)
     expect(page.url()).toBe(`${demoUrl()}/`)
@@ -192,7 +192,7 @@ describe('the demo micro-app', () => {
     await context.close()
   })
 
-  it('leads on from a consent page that was left by the back button and allowed again', async () => {
+  it('stays signed in when the user goes back to the consent page and approves again', async () => {
     const { page, context } = await visitor('phone', 'en')
     await openConsent(page)
     await toNextPage(page, () => page.click('button[value=approve]'))
@@ -204,21 +204,18 @@ describe('the demo micro-app', () => {
     await context.close()
   })
 
-  it.each(['/sign-in', '/oidc/sign-in'])(
-    'takes the answers of two tabs that began at %s, in any order',
-    async (begin) => {
-      const { page: first, context } = await visitor('desktop', 'en')
-      await first.goto(`${system.origin}/sign-in`)
-      await first.fill('input[name=passport]', 'alice')
-      await first.fill('input[name=password]', 'alice-password')
-      await toNextPage(first, () => first.click('button[type=submit]'))
-      const second = await context.newPage()
-      for (const page of [first, second]) await page.goto(`${demoUrl()}${begin}`)
-      for (const page of [first, second]) {
-        await toNextPage(page, () => page.click('button[value=approve]'))
-        expect(await page.textContent(begin === '/sign-in' ? '#name' : '#claims')).toContain('爱丽丝 Alice')
-      }
-      await context.close()
-    },
-  )
+  it.each(['/sign-in', '/oidc/sign-in'])('accepts the answers of two tabs that both began at %s', async (begin) => {
+    const { page: first, context } = await visitor('desktop', 'en')
+    await first.goto(`${system.origin}/sign-in`)
+    await first.fill('input[name=passport]', 'alice')
+    await first.fill('input[name=password]', 'alice-password')
+    await toNextPage(first, () => first.click('button[type=submit]'))
+    const second = await context.newPage()
+    for (const page of [first, second]) await page.goto(`${demoUrl()}${begin}`)
+    for (const page of [first, second]) {
+      await toNextPage(page, () => page.click('button[value=approve]'))
+      expect(await page.textContent(begin === '/sign-in' ? '#name' : '#claims')).toContain('爱丽丝 Alice')
+    }
+    await context.close()
+  })
 })

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { headings, ROOT, read } from './document.ts'
 
 /**
- * Comments cite documents in four forms, and each citation leads somewhere:
- * a row or rows of an order of checks, a numbered trap, a document's heading in quotation marks, a README's path.
+ * Comments cite documents in four forms: rows of an order of checks, a numbered trap, a document's heading in
+ * quotation marks, or the path of a README. Every citation must resolve.
  */
 
-const HOME: Readonly<Record<string, string>> = {
+const PATHS: Readonly<Record<string, string>> = {
   README: 'README.md',
   ARCHITECTURE: '.github/ARCHITECTURE.md',
   CONTRIBUTING: '.github/CONTRIBUTING.md',
@@ -19,23 +19,23 @@ const HOME: Readonly<Record<string, string>> = {
 }
 const ROWS = /\b(A[1-3]|A4 and A5) rows? (\d+)(?:[–-](\d+))?/g
 const TRAP = /\btrap (\d+)\b/g
-const HEADING = new RegExp(`\\b(${Object.keys(HOME).join('|')}) "([^"]+)"`, 'g')
+const HEADING = new RegExp(`\\b(${Object.keys(PATHS).join('|')}) "([^"]+)"`, 'g')
 const README = /\b((?:src|test)\/[\w/-]+\.md)\b/g
-/** Forms that say where something stands without saying it in a way that can be looked up. */
+/** Citations that are too vague to look up. */
 const VAGUE = /\((?:source|README), |\((?:spec|decisions)[,:] |\bdecisions\.md\b|\btraps \d+|\bissue \d{1,2}\b/g
 
-/** The rows of a section's table, by the number in their first cell. */
+/** The numbers in the first cells of a section's table. */
 function numbersUnder(document: string, heading: string): Set<number> {
   const [, after = ''] = read(document).split(new RegExp(`^#+ ${heading}$`, 'm'))
   const [section = ''] = after.split(/^#/m, 1)
   return new Set([...section.matchAll(/^\| (\d+) \|/gm)].map(([, number]) => Number(number)))
 }
 
-/** Comments alone: a function may well be called with `(source, …)`. */
+/** Only the comments, because code may call a function with `(source, …)`. */
 const commentsOf = (source: string): string =>
   (source.match(/\/\*[\s\S]*?\*\/|(?<=^|\s)(?:\/\/|--) .*$/gm) ?? []).join('\n')
 
-/** Comments go over several lines; here they are one. */
+/** Joins comments that span several lines. */
 const unwrapped = (source: string): string => source.replace(/\n\s*(?:\*|\/\/|--) ?/g, ' ')
 
 const between = (first: number, last: number): number[] =>
@@ -43,25 +43,25 @@ const between = (first: number, last: number): number[] =>
 
 interface Citation {
   readonly text: string
-  readonly isThere: boolean
+  readonly exists: boolean
 }
 
 function citationsIn(source: string): Citation[] {
   const text = unwrapped(source)
   const rows = [...text.matchAll(ROWS)].map(([found, table, first, last = first]) => {
     const known = numbersUnder('.github/REFERENCE.md', `${table}: order of checks`)
-    return { text: found, isThere: between(Number(first), Number(last)).every((row) => known.has(row)) }
+    return { text: found, exists: between(Number(first), Number(last)).every((row) => known.has(row)) }
   })
   const traps = [...text.matchAll(TRAP)].map(([found, number]) => ({
     text: found,
-    isThere: numbersUnder('.github/DECISIONS.md', 'Traps').has(Number(number)),
+    exists: numbersUnder('.github/DECISIONS.md', 'Traps').has(Number(number)),
   }))
   const named = [...text.matchAll(HEADING)].map(([found, name = '', heading = '']) => ({
     text: found,
-    isThere: headings(read(HOME[name] ?? '')).includes(heading),
+    exists: headings(read(PATHS[name] ?? '')).includes(heading),
   }))
-  const paths = [...text.matchAll(README)].map(([found]) => ({ text: found, isThere: existsSync(`${ROOT}${found}`) }))
-  const vague = [...unwrapped(commentsOf(source)).matchAll(VAGUE)].map(([found]) => ({ text: found, isThere: false }))
+  const paths = [...text.matchAll(README)].map(([found]) => ({ text: found, exists: existsSync(`${ROOT}${found}`) }))
+  const vague = [...unwrapped(commentsOf(source)).matchAll(VAGUE)].map(([found]) => ({ text: found, exists: false }))
   return [...rows, ...traps, ...named, ...paths, ...vague]
 }
 
@@ -72,17 +72,17 @@ const sources = [...readdirSync(ROOT), ...below].filter(
   (path) => /\.(ts|sql|yml)$/.test(path) && path !== 'test/documents/citations.test.ts',
 )
 
-describe('what comments cite', () => {
+describe('the citations in comments', () => {
   const all = sources.flatMap((path) => citationsIn(read(path)).map((citation) => ({ path, ...citation })))
 
-  it('is there', () => {
-    expect(all.filter(({ isThere }) => !isThere).map(({ path, text }) => `${path}: ${text}`)).toEqual([])
+  it('all resolve', () => {
+    expect(all.filter(({ exists }) => !exists).map(({ path, text }) => `${path}: ${text}`)).toEqual([])
   })
 
-  it('is found at all, in each form', () => {
-    const having = (form: RegExp) => all.filter(({ text }) => new RegExp(form.source).test(text)).length
-    expect([ROWS, TRAP, HEADING, README].map((form) => having(form) > 0)).toEqual([true, true, true, true])
-    expect(having(HEADING)).toBeGreaterThan(40)
+  it('occur in each form, so that every check finds something', () => {
+    const count = (form: RegExp) => all.filter(({ text }) => new RegExp(form.source).test(text)).length
+    expect([ROWS, TRAP, HEADING, README].map((form) => count(form) > 0)).toEqual([true, true, true, true])
+    expect(count(HEADING)).toBeGreaterThan(40)
   })
 })
 
@@ -101,6 +101,6 @@ it.each<[string, boolean]>([
   ['/** src/demo/GONE.md */', false],
   ['/** (decisions, section 1) */', false],
   ['/** (spec: Product) */', false],
-])('%s is there: %s', (comment, isThere) => {
-  expect(citationsIn(comment).map((citation) => citation.isThere)).toEqual([isThere])
+])('%s resolves: %s', (comment, exists) => {
+  expect(citationsIn(comment).map((citation) => citation.exists)).toEqual([exists])
 })

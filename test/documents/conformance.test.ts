@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { cellsOf, ROOT, read } from './document.ts'
 
-/** CONFORMANCE.md names a test for each requirement, and each of these tests is there. */
+/** CONFORMANCE.md names a test for each requirement, and every named test exists. */
 
 const document = read('.github/CONFORMANCE.md')
 const CITED = /([\w./-]+)\s+"([^"]+)"/g
-/** Titles of tests and of tables of tests. */
+/** Titles of tests and of `it.each` tables. */
 const TITLE = /(?:\b(?:it|test|describe)|\))\(\s*(?:'((?:[^'\\]|\\.)*)'|"([^"]*)")/g
 
 const rows = document.split('\n').filter((line) => line.startsWith('| ') && !/^\| (§|Requirement)/.test(line))
@@ -36,7 +36,7 @@ describe('CONFORMANCE', () => {
     expect(document).toMatch(/^## .*9207/m)
   })
 
-  it('names tests that are there', () => {
+  it('names only tests that exist', () => {
     const files = [...new Set(cited.map(({ path }) => path))]
     expect(files.filter((path) => !existsSync(`${ROOT}${path}`))).toEqual([])
     const titles = new Map(files.map((path) => [path, titlesOf(path)]))

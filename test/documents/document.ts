@@ -8,12 +8,12 @@ export const read = (path: string): string => readFileSync(`${ROOT}${path}`, 'ut
 const below = (folder: string): string[] =>
   readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`)
 
-/** Every document of the repository, by its path. */
+/** The paths of all Markdown documents in the repository. */
 export const DOCUMENTS: readonly string[] = ['README.md', ...['.github', 'src', 'test'].flatMap(below)].filter((path) =>
   path.endsWith('.md'),
 )
 
-/** The rows of the table that follows a marker comment, without its head. */
+/** The rows of the table that follows a marker comment, without the header. */
 export function rowsAfter(path: string, marker: string): string[] {
   const [, after = ''] = read(path).split(`<!-- ${marker}:`)
   const [table = ''] = after.slice(after.indexOf('\n') + 1).split(/\n\n/, 1)
@@ -23,8 +23,8 @@ export function rowsAfter(path: string, marker: string): string[] {
 }
 
 /**
- * The table after this marker has these rows and no others. `npm run documents` writes them instead, so nobody has to
- * copy a row from the code.
+ * Expects the table after this marker to have exactly these rows. `npm run documents` writes them instead, so nobody
+ * has to copy rows from the code.
  */
 export function expectRows(path: string, marker: string, expected: readonly string[]): void {
   const rows = rowsAfter(path, marker)
@@ -39,7 +39,7 @@ export function expectRows(path: string, marker: string, expected: readonly stri
 
 export const rowOf = (...cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`.replace(/\| {2}(?=\|)/g, '| ')
 
-/** One row for all pairs with the same first cell, in the order in which these come. */
+/** Groups pairs by their first cell into one row each, in order of first appearance. */
 export function rowsByFirst(pairs: readonly (readonly unknown[])[]): string[] {
   const firsts = [...new Set(pairs.map(([first]) => first))]
   return firsts.map((first) => {
@@ -54,10 +54,10 @@ export const cellsOf = (row: string): string[] =>
     .split(' | ')
     .map((cell) => cell.trim())
 
-/** The document without its blocks of code. */
+/** The document without its code blocks. */
 export const prose = (document: string): string => document.replace(/^```[\s\S]*?^```$/gm, '')
 
-/** Titles of a document, in order. */
+/** The headings of a document, in order. */
 export const headings = (document: string): string[] =>
   [...prose(document).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => title)
 

@@ -3,13 +3,13 @@ import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { anchorOf, DOCUMENTS, headings, prose, ROOT, read } from './document.ts'
 
-/** What documents point to is there: files, headings, scripts. And they stay as short as they were meant to be. */
+/** Files, headings and scripts that documents refer to exist, and some documents have a maximum length. */
 
 const MAX_BYTES = { 'README.md': 12_000, '.github/ARCHITECTURE.md': 12_288, '.github/CONTRIBUTING.md': 8_704 }
 
 const isFile = (path: string): boolean => statSync(`${ROOT}${path}`, { throwIfNoEntry: false })?.isFile() ?? false
 
-/** Links of this document that lead nowhere. `pathOf` is where it lies. */
+/** The broken links of a document that is stored at `path`. */
 function brokenLinks(path: string, document: string): string[] {
   const linked = [...prose(document).matchAll(/\]\(([^)\s]+)\)|\b(?:src|href)="([^"]+)"/g)]
   return linked
@@ -27,21 +27,21 @@ function brokenLinks(path: string, document: string): string[] {
 
 const PATH = /(?<![\w./:-])((?:src|test|views|migrations|\.github|\.ci)\/[\w./-]*[\w/])/g
 
-/** Paths of the repository that a document names and that are not there. */
+/** Repository paths that a document names but that do not exist. */
 const missingPaths = (document: string): string[] =>
   [...document.replace(/\]\([^)]*\)/g, '').matchAll(PATH)]
     .map(([, path = '']) => path)
     .filter((path) => !existsSync(`${ROOT}${path}`))
 
-/** Paths in backticks that begin at the document's own folder, as `../oauth/failures.ts`, and lead nowhere. */
-const lostPaths = (path: string, document: string): string[] =>
+/** Broken paths in backticks that are relative to the document, such as `../oauth/failures.ts`. */
+const missingRelativePaths = (path: string, document: string): string[] =>
   [...document.matchAll(/`(\.\.\/[\w./-]+)`/g)]
     .map(([, to = '']) => to)
     .filter((to) => !existsSync(`${ROOT}${posix.join(posix.dirname(path), to)}`))
 
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
 
-/** Scripts that a text tells to run and that package.json does not have. */
+/** npm scripts that a text mentions but package.json does not have. */
 function missingScripts(text: string): string[] {
   const named = [...text.matchAll(/\bnpm\s+(?:run\s+(?:--silent )?)?([\w:-]+)/g)].flatMap(([whole, name = '']) =>
     /^npm\s+run/.test(whole) || ['start', 'test'].includes(name) ? [name] : [],
@@ -54,12 +54,12 @@ describe('a document', () => {
     expect(readFileSync(`${ROOT}${path}`).length).toBeLessThanOrEqual(most)
   })
 
-  it.each(DOCUMENTS)('%s has links that lead somewhere', (path) => {
+  it.each(DOCUMENTS)('%s has no broken links', (path) => {
     expect(brokenLinks(path, read(path))).toEqual([])
   })
 
   it.each(DOCUMENTS)('%s names only files that exist', (path) => {
-    expect([...missingPaths(read(path)), ...lostPaths(path, read(path))]).toEqual([])
+    expect([...missingPaths(read(path)), ...missingRelativePaths(path, read(path))]).toEqual([])
   })
 
   it.each([...DOCUMENTS, '.ci/run', '.github/workflows/ci.yml', 'Dockerfile'])(
@@ -69,12 +69,12 @@ describe('a document', () => {
     },
   )
 
-  it.each(DOCUMENTS)('%s has no heading twice, so that each has its own anchor', (path) => {
+  it.each(DOCUMENTS)('%s has unique headings, so that each has its own anchor', (path) => {
     const titles = headings(read(path))
     expect(titles.filter((title, at) => titles.indexOf(title) !== at)).toEqual([])
   })
 
-  it('is found from the README', () => {
+  it('can be reached by links from the README', () => {
     const seen = new Set<string>()
     const visit = (path: string): void => {
       if (seen.has(path)) return
@@ -88,14 +88,14 @@ describe('a document', () => {
     expect(DOCUMENTS.filter((path) => !seen.has(path))).toEqual([])
   })
 
-  it('shows pictures, not empty files', () => {
+  it('shows pictures that are not empty files', () => {
     const pictures = [...read('README.md').matchAll(/<img src="([^"]+)"/g)].map(([, path]) => path)
     expect(pictures.length).toBeGreaterThan(0)
     for (const path of pictures) expect(readFileSync(`${ROOT}${path}`).length).toBeGreaterThan(1000)
   })
 })
 
-it('every setting of the editor is that of the formatter', () => {
+it('.editorconfig agrees with the formatter', () => {
   const { formatter } = JSON.parse(read('.biome.json'))
   const editor = Object.fromEntries(
     [...read('.editorconfig').matchAll(/^(\w+) = (.*)$/gm)].map(([, key, value]) => [key, value]),
@@ -107,8 +107,7 @@ it('every setting of the editor is that of the formatter', () => {
   })
 })
 
-/** Each rule seen failing. */
-describe('is reported', () => {
+describe('the checks of documents report', () => {
   it('a link to a file or heading that does not exist', () => {
     const document =
       '# One\n[a](nowhere.md) [b](#two) [c](#one) [d](README.md#gatehouse) [e](README.md#nothing) [f](https://x.example)'
@@ -128,10 +127,10 @@ describe('is reported', () => {
 })
 
 describe('the walks of ARCHITECTURE', () => {
-  /** As long as they were before the rooms had doors. */
+  /** The length of each walk before the rooms had doors; today's must be shorter. */
   const MAX_FILES = { 'A code exchange': 26, 'A consumption notice': 37, 'Start of a sandbox step': 45 }
 
-  it.each(Object.entries(MAX_FILES))('%s enters each room once, by files that exist', (title, most) => {
+  it.each(Object.entries(MAX_FILES))('%s enters each room once and names only files that exist', (title, most) => {
     const [, walk = ''] =
       new RegExp(`\\*\\*${title}\\*\\*[^\\n]*\\n((?:[- ] .*\\n)+)`).exec(read('.github/ARCHITECTURE.md')) ?? []
     const rooms = walk.split(/^- /m).slice(1)

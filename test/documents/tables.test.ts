@@ -26,13 +26,13 @@ import * as programs from '../interop/partners/partners.ts'
 import { ARROWS, FLOORS, OWNERS, STANDS_ON } from '../rooms.ts'
 import { cellsOf, expectRows, read, rowOf, rowsAfter, rowsByFirst } from './document.ts'
 
-/** Tables and figures of the documents that are made of the code's own lists. Others are compared beside what they are about. */
+/** Tables and figures in documents that repeat lists of the code. Others are checked next to the code they describe. */
 
 const REFERENCE = '.github/REFERENCE.md'
 type FailureTable = Readonly<Record<string, FailureRow>>
 const CONTRIBUTING = '.github/CONTRIBUTING.md'
 
-/** What a person would write for the default of a setting. */
+/** The default of a setting, as SETTINGS shows it. */
 function defaultOf(name: string): string {
   const defaults = readConfig({}) as Readonly<Record<string, unknown>>
   const schema = settings.shape[name as keyof typeof settings.shape]
@@ -93,7 +93,7 @@ describe('REFERENCE', () => {
     )
   })
 
-  it('names each list that has a maximum, by its maximum', () => {
+  it('names each list that has a maximum length, grouped by that maximum', () => {
     const lists = Object.values(LIST_LIMITS).sort((one, other) => other.most - one.most)
     const rows = rowsByFirst(lists.map(({ most, about }) => [most.toLocaleString('en'), about]))
     expectRows(REFERENCE, 'lists', rows)
@@ -110,7 +110,7 @@ describe('REFERENCE', () => {
     expectRows(REFERENCE, 'interfaces', rows)
   })
 
-  it('names each field that is not in all requests, by when it is there', () => {
+  it('names each field that only some requests have, grouped by when it is sent', () => {
     const fields = INTERFACES.flatMap((entry) =>
       requestOf(entry)
         .flatMap(flattened)
@@ -122,7 +122,7 @@ describe('REFERENCE', () => {
 })
 
 describe('ARCHITECTURE', () => {
-  // Without those which nearly every room may use.
+  // Without the rooms that nearly every other room may use.
   const named = (uses: readonly string[]) =>
     uses.filter((room) => !['audit', 'history', 'throttle'].includes(room)).sort()
 
@@ -144,7 +144,7 @@ describe('ARCHITECTURE', () => {
       expect(below(floor).sort(), floor).toEqual([...lower].sort())
   })
 
-  it('has the rooms, and which of them each may use', () => {
+  it('lists the rooms, and which others each may use', () => {
     const rows = rowsAfter('.github/ARCHITECTURE.md', 'rooms').map(cellsOf)
     const listed = rows.map(([room = '']) => room.replaceAll('`', ''))
     const shown = rows.map(([, , uses = ''], at) => {
@@ -175,13 +175,13 @@ describe('the README of the signature tool', () => {
       return rowOf(`\`${name}\``, explanation.slice(0, explanation.length - ending.length))
     })
 
-  it('leaves out sentences with which several explanations end', () => {
+  it('leaves out only final sentences that several explanations share', () => {
     for (const ending of endings) {
       expect(MISTAKES.filter(({ explanation }) => explanation.endsWith(ending)).length, ending).toBeGreaterThan(1)
     }
   })
 
-  it('has a row for each mistake that it names, and no other', () => expectRows(path, 'mistakes', rows(MISTAKES)))
+  it('has a row for each mistake and no others', () => expectRows(path, 'mistakes', rows(MISTAKES)))
 
   it('has a row for each warning', () => expectRows(path, 'warnings', rows(Object.values(WARNINGS))))
 })
@@ -219,7 +219,7 @@ describe('CONTRIBUTING', () => {
   const text = read(CONTRIBUTING).replace(/\s+/g, ' ')
   const words = (amount: number): string => amount.toLocaleString('en')
 
-  it('says how much npm run fuzz does, and npm test', () => {
+  it('states how much `npm run fuzz` and `npm test` do', () => {
     const { fuzz } = JSON.parse(read('package.json')).scripts
     const given = (name: string) => words(Number(new RegExp(`FUZZ_${name}=(\\d+)`).exec(fuzz)?.[1]))
     expect(text).toContain(`sends ${given('REQUESTS')} requests`)
@@ -229,7 +229,7 @@ describe('CONTRIBUTING', () => {
     expect(text).toContain(`\`npm test\` does ${words(requests)}, ${words(answers)} and ${words(pulls)}`)
   })
 
-  it('says how many programs of sellers are certified', () => {
+  it('states how many seller programs are certified', () => {
     expect(Object.keys(programs)).toHaveLength(31)
     expect(text).toContain('tries thirty-one small programs')
   })

@@ -5,7 +5,7 @@ import { ROOT, read } from './document.ts'
 
 const { permissions, jobs } = parse(read('.github/workflows/ci.yml'))
 
-it('the workflow may only read', () => {
+it('the workflow has read-only permissions and exactly these jobs', () => {
   expect(permissions).toEqual({ contents: 'read' })
   expect(Object.keys(jobs)).toEqual(['ci', 'shards', 'citus', 'postgres', 'failover'])
 })
@@ -15,7 +15,7 @@ it.each([
   ['citus', '.ci/citus', 60],
   ['postgres', '.ci/postgres', 60],
   ['failover', '.ci/failover', 45],
-])('its job %s runs %s, and pins its actions', (name, program, minutes) => {
+])('its job %s runs %s and pins its actions', (name, program, minutes) => {
   const job = jobs[name]
   expect(job).toMatchObject({ 'runs-on': 'ubuntu-latest', 'timeout-minutes': minutes })
   const steps: readonly { uses?: string; run?: string }[] = job.steps

@@ -18,7 +18,7 @@ beforeAll(async () => {
   partner = await openHostilePartner(seed)
   system = await startSystem({
     PARTNER_ADDRESS_ALLOW: new URL(partner.url).hostname,
-    NODE_ENV: 'test', // lines for machines
+    NODE_ENV: 'test', // JSON log lines
     DEMO: 'off',
     LOG_LEVEL: 'info',
     SANDBOX_WAIT_S: '5',
@@ -34,7 +34,7 @@ afterAll(async () => {
   await partner.close()
 })
 
-it(`takes ${total} answers that no partner should give, seed ${seed}`, async () => {
+it(`survives ${total} hostile answers of partners, seed ${seed}`, async () => {
   const running = system.processes[0]
   if (!running) throw new Error('no process')
   const failures: string[] = []
@@ -50,13 +50,13 @@ it(`takes ${total} answers that no partner should give, seed ${seed}`, async () 
       const before = partner.answers()
       const act = random.pick([...Array(6).fill(operator.order), operator.catalogue, operator.catalogue, operator.step])
       await act.call(operator, random, seller).catch((error: Error) => {
-        failures.push(`turn ${turns} of seed ${seed}: ${error.message}\nafter ${partner.lately().join('\n')}`)
+        failures.push(`turn ${turns} of seed ${seed}: ${error.message}\nafter ${partner.recentAnswers().join('\n')}`)
       })
-      for (const { what, status, text } of operator.told) {
+      for (const { what, status, text } of operator.answers) {
         seen.set(String(status), (seen.get(String(status)) ?? 0) + 1)
         if (status < 500 && !text.includes(seller.clientSecret)) continue
         failures.push(
-          `seed ${seed}, answers ${before} to ${partner.answers()}: ${what}: ${status} ${text.slice(0, 300)}\nafter ${partner.lately().join('\n')}`,
+          `seed ${seed}, answers ${before} to ${partner.answers()}: ${what}: ${status} ${text.slice(0, 300)}\nafter ${partner.recentAnswers().join('\n')}`,
         )
       }
       if (turns % 50 === 0) memory.push(residentMb(running))

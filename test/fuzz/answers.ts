@@ -2,9 +2,9 @@ import { gzipSync } from 'node:zlib'
 import type { Random } from './random.ts'
 import { asBytes, brokenJson, type Json, someText } from './values.ts'
 
-/** What a partner answers that has never read the contract, or wants to harm us. */
+/** Answers of a partner that has never read the contract or wants to harm us. */
 
-type Asked = Readonly<Record<string, unknown>>
+type RequestBody = Readonly<Record<string, unknown>>
 const LATER = '2030-01-01 00:00:00'
 const prices = { marketPrice: '100.00', mtPrice: '90.00', settlementPrice: '80.00', stock: 5 }
 const voucher = { voucherPics: '', voucherInvalidTime: LATER, quantity: 1, status: 0 }
@@ -40,8 +40,8 @@ const product = (partnerDealId: unknown): Json => ({
   ...prices,
 })
 
-/** A right answer to each interface, by its default path; `asked` is the `body` of the request. */
-const RIGHT: Readonly<Record<string, (asked: Asked) => { readonly [name: string]: Json | undefined }>> = {
+/** A correct answer of each interface to the `body` of a request, by the interface's default path. */
+const CORRECT: Readonly<Record<string, (requestBody: RequestBody) => { readonly [name: string]: Json | undefined }>> = {
   '/poi/query': () => ({
     totalSize: 1,
     body: [{ partnerPoiId: 'P', name: 'Pier', locType: 0, longitude: 1, latitude: 1 }],
@@ -112,10 +112,10 @@ export interface HostileAnswer {
 const CODES = [200, 200, 200, 200, 300, 420, 501, 598, 601, 602, 606, 999, 0, -1, 2_147_483_648]
 const LARGE = Buffer.from(`{"code":200,"describe":"ok","body":[${'{},'.repeat(400_000)}{}]}`)
 
-export function hostileAnswer(random: Random, path: string, asked: Asked): HostileAnswer {
-  // Often enough right that orders get on to their next state.
+export function hostileAnswer(random: Random, path: string, requestBody: RequestBody): HostileAnswer {
+  // Correct often enough that orders reach their next state.
   const share = random.pick([0, 0, 0.02, 0.1, 0.4])
-  const right = RIGHT[path]?.(asked) ?? { body: {} }
+  const right = CORRECT[path]?.(requestBody) ?? { body: {} }
   const code = share === 0 ? 200 : random.pick(CODES)
   const text = brokenJson(random, { code, describe: 'success', partnerId: '7', ...right }, share)
   const json = { 'Content-Type': 'application/json; charset=utf-8' }

@@ -10,7 +10,7 @@ export function residentMb({ child }: RunningProcess): number {
 
 const LINES_OF_AN_ERROR = 12
 
-/** What the log says at error and above, with the lines that follow. */
+/** The log's entries at level error and above, each with the lines that follow. */
 function errorsIn(output: string): string[] {
   const lines = output.split('\n')
   return lines.flatMap((line, place) =>
@@ -20,12 +20,12 @@ function errorsIn(output: string): string[] {
   )
 }
 
-/** Alive, without an error in its log, and with a memory that has stopped growing once caches were full. */
+/** Expects the process to be alive, its log to hold no error, and its memory to stop growing once caches are full. */
 export function expectSound(running: RunningProcess, memory: readonly number[]): void {
   expect(running.child.exitCode, 'the process is alive').toBeNull()
   expect(errorsIn(running.output()).slice(0, 3).join('\n\n'), 'nothing is logged as an error').toBe('')
   if (memory.length < 10) return
-  // It falls with each garbage collection and rises in between, so the lowest of a third says how much is kept.
+  // Memory falls with each garbage collection and rises in between, so the lowest value of a third is what is retained.
   const third = Math.floor(memory.length / 3)
   const [settled = 0, last] = [memory.slice(third, 2 * third), memory.slice(-third)].map((part) => Math.min(...part))
   expect(last, memory.map(Math.round).join(' ')).toBeLessThan(settled * 1.3 + 60)

@@ -8,29 +8,29 @@ export interface HostilePartner {
   readonly url: string
   /** Answers given so far. */
   answers(): number
-  /** The last answers that a path was given, newest last, to tell what went before a failure. */
-  lately(): readonly string[]
+  /** The most recent answers, newest last, to show what preceded a failure. */
+  recentAnswers(): readonly string[]
   close(): Promise<void>
 }
 
 const REMEMBERED = 8
 
-/** Every partner of the run behind one port; answer number n of a seed is always made of the same random choices. */
+/** Serves all partners of the run on one port; answer n of a seed always makes the same random choices. */
 export async function openHostilePartner(seed: number): Promise<HostilePartner> {
   let given = 0
-  const lately: string[] = []
+  const recentAnswers: string[] = []
   const sockets = new Set<Socket>()
   const server = createServer(async (request, response) => {
     const bytes = Buffer.concat(await request.toArray().catch(() => []))
     const parsed = parseLossless(bytes)
-    const asked = ('value' in parsed ? (parsed.value as { body?: object }).body : undefined) ?? {}
+    const requestBody = ('value' in parsed ? (parsed.value as { body?: object }).body : undefined) ?? {}
     const place = given++
     const path = (request.url ?? '').replace(/^\/\d+/, '')
-    const answer = hostileAnswer(randomAt(seed, place), path, asked as Readonly<Record<string, unknown>>)
-    lately.push(
+    const answer = hostileAnswer(randomAt(seed, place), path, requestBody as Readonly<Record<string, unknown>>)
+    recentAnswers.push(
       `answer ${place} at ${path}: ${answer.status} ${answer.act ?? ''} ${answer.body.toString('latin1').slice(0, 400)}`,
     )
-    if (lately.length > REMEMBERED) lately.shift()
+    if (recentAnswers.length > REMEMBERED) recentAnswers.shift()
     respond(request, response, answer)
   })
   server.on('connection', (socket) => {
@@ -42,7 +42,7 @@ export async function openHostilePartner(seed: number): Promise<HostilePartner> 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     answers: () => given,
-    lately: () => lately,
+    recentAnswers: () => recentAnswers,
     close: async () => {
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))

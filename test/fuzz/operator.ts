@@ -3,7 +3,7 @@ import { type Seller, send } from '../acceptance/seller.ts'
 import { ADMIN_TOKEN, type System } from '../acceptance/system.ts'
 import type { Random } from './random.ts'
 
-/** Steps of the sandbox that call the partner and wait for no notice of its own. */
+/** Steps of the sandbox that call the partner and do not wait for a notice from it. */
 const STEPS = [
   ...['product-pull', 'poi-pull', 'price-calendar', 'level-price-calendar', 'balance-query', 'heartbeat'],
   ...[
@@ -21,10 +21,10 @@ const FUNCTIONS = [
   ...['order-reschedule', 'balance-query', 'heartbeat'],
 ]
 
-/** Longer than an operation takes that this partner answers. */
+/** Longer than any operation takes while the partner answers. */
 const ANSWER_WITHIN_MS = 120_000
 
-/** Says which call it was that got no answer. */
+/** Rejects with the name of the call if its answer does not come in time. */
 function within<Answer>(answer: Promise<Answer>, what: string): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
@@ -33,16 +33,16 @@ function within<Answer>(answer: Promise<Answer>, what: string): Promise<Answer> 
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
 
-interface Told {
+interface ReceivedAnswer {
   readonly what: string
   readonly status: number
   readonly text: string
 }
 
-/** Everything that we ask of partners, as an operator has it asked. */
+/** Triggers every call that we make to partners, the way an operator does. */
 export class Operator {
   readonly #system: System
-  readonly told: Told[] = []
+  readonly answers: ReceivedAnswer[] = []
   readonly #wire: Wire
 
   constructor(system: System) {
@@ -50,14 +50,14 @@ export class Operator {
     this.#wire = httpWire(system.origin)
   }
 
-  /** The text of the answer: ids in it are larger than JavaScript's numbers. */
+  /** Returns the answer as text, because it holds ids too large for JavaScript numbers. */
   async ask(path: string, body?: object): Promise<string> {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' }
     const answer = await within(
       this.#wire({ method: 'POST', path: `/admin/v1${path}`, headers, body: JSON.stringify(body ?? {}) }),
       path,
     )
-    this.told.push({ what: `${path} ${JSON.stringify(body ?? {})}`, status: answer.status, text: answer.text })
+    this.answers.push({ what: `${path} ${JSON.stringify(body ?? {})}`, status: answer.status, text: answer.text })
     return answer.text
   }
 
@@ -85,17 +85,17 @@ export class Operator {
     }
   }
 
-  /** A step of the sandbox by the headless API, and its end waited for. */
+  /** Runs one step of the sandbox through the headless API and waits for its end. */
   async step(random: Random, seller: Seller): Promise<void> {
     const call = async (method: string, path: string, body = '') => {
       const answer = await within(send(this.#system.origin, seller, { method, path, body }), `${method} ${path}`)
-      this.told.push({ what: `${method} ${path}`, status: answer.status, text: answer.text })
+      this.answers.push({ what: `${method} ${path}`, status: answer.status, text: answer.text })
       return JSON.parse(answer.text) as { run_id?: string; run?: { run_id: string }; code?: number }
     }
     const body = { functions: FUNCTIONS, products: { main: 'DEAL-1', level: 'DEAL-1' } }
     await call('POST', '/sandbox/api/runs', JSON.stringify({ partnerId: seller.partnerId, overwrite: true, body }))
     const step = random.pick(STEPS)
-    // Steps come in order; to reach one with a partner that passes none, the run is moved there.
+    // Steps must be passed in order, and this partner passes none, so the run is moved to the step.
     const moved = 'update sandbox_run set current_step = $2 where partner_id = $1 and superseded_at is null'
     await this.#system.query(moved, [seller.partnerId, step]).catch(() => {})
     await call('POST', `/sandbox/api/runs/present/steps/${step}/start`)

@@ -10,8 +10,8 @@ import { fuzzSettings, type Random, randomAt } from './random.ts'
 import { asBytes, brokenJson, type Json } from './values.ts'
 
 /**
- * The property: no stored product or price changes unless the answer says so in whole. What is whole is written down here
- * once more, from the contract and not from the schemas.
+ * The property: a stored product or price changes only when the answer holds a complete entry that says so. What is
+ * complete is restated here from the contract, independently of the schemas.
  */
 
 const { seed, pulls: total } = fuzzSettings()
@@ -23,7 +23,7 @@ const OF = { partner_id: 7001n, partner_deal_id: 'd-1' }
 let world: World
 let seller: FakeSeller
 beforeAll(async () => {
-  // Without the hold, so that whatever goes wrong is gone at once.
+  // Without the removal hold, so that a wrong removal shows at once.
   world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1', PRICE_REMOVAL_HOLD_S: '0' })
   seller = await fakeSeller(world)
   seller.on('/product/query', ok([{ ...PRODUCT, partnerDealId: 'd-1' }] as object))
@@ -70,7 +70,7 @@ async function restore(): Promise<void> {
   )
 }
 
-/** The list of an answer that says code 200; undefined for any other. */
+/** The list in an answer with code 200; undefined for any other answer. */
 function listIn(bytes: Buffer, httpStatus: number): Entry[] | undefined {
   if (httpStatus !== 200) return undefined
   try {
@@ -83,42 +83,42 @@ function listIn(bytes: Buffer, httpStatus: number): Entry[] | undefined {
 
 const isPrice = (value: unknown): boolean =>
   ['number', 'string'].includes(typeof value) && /^-?\d{1,10}(\.\d{1,2}0*)?$/.test(String(value))
-const isWhole = (entry: Entry | null): boolean =>
+const isComplete = (entry: Entry | null): boolean =>
   entry !== null &&
   entry.partnerDealId === 'd-1' &&
   DAYS.concat('2026-06-30').includes(String(entry.date)) &&
   [entry.marketPrice, entry.mtPrice, entry.settlementPrice].every(isPrice) &&
   /^(-1|-?0|\d{1,9})$/.test(String(entry.stock))
 
-const sayingDay = (list: readonly Entry[], date: string, values: readonly unknown[]): boolean =>
+const reportsPrices = (list: readonly Entry[], date: string, values: readonly unknown[]): boolean =>
   list.some(
     (entry) =>
       entry?.date === date &&
-      isWhole(entry) &&
+      isComplete(entry) &&
       isDeepStrictEqual(
         [entry.marketPrice, entry.mtPrice, entry.settlementPrice].map((price) => Number(price) + 0),
         values.slice(0, 3),
       ),
   )
 
-/** What the answer does not account for; empty when all is well. */
+/** The changes that the answer does not account for. */
 function unexplained(before: Stored, after: Stored, list: readonly Entry[] | undefined): string[] {
   const problems: string[] = []
   for (const date of new Set([...before.prices.keys(), ...after.prices.keys()])) {
     const [was, is] = [before.prices.get(date), after.prices.get(date)]
     if (isDeepStrictEqual(was, is)) continue
-    if (list === undefined) problems.push(`${date} changed by an answer that says no success`)
+    if (list === undefined) problems.push(`${date} was changed by an answer without success`)
     else if (is === undefined) {
-      if (!list.every(isWhole)) problems.push(`${date} is gone, and not all of the answer is whole`)
-      if (list.some((entry) => entry.date === date)) problems.push(`${date} is gone, and the answer has it`)
-    } else if (!sayingDay(list, date, is)) problems.push(`${date} became ${is}, which the answer does not say`)
+      if (!list.every(isComplete)) problems.push(`${date} is gone, although the answer is not complete`)
+      if (list.some((entry) => entry.date === date)) problems.push(`${date} is gone, although the answer has it`)
+    } else if (!reportsPrices(list, date, is)) problems.push(`${date} became ${is}, which the answer does not say`)
   }
   if (isDeepStrictEqual(before.product, after.product)) return problems
   const said = list?.some((entry) => entry?.title === after.product.title && entry.partnerDealId === 'd-1')
   return said ? problems : [...problems, `the product became ${JSON.stringify(after.product).slice(0, 200)}`]
 }
 
-/** A good answer, shortened, repriced, and most times broken somewhere. */
+/** A valid answer with some entries left out, usually broken somewhere. */
 function answer(random: Random, body: readonly Json[]): { bytes: Buffer; httpStatus: number } {
   const good = { code: 200, describe: 'success', partnerId: '7001', body: body.filter(() => random.chance(0.9)) }
   const coded = random.chance(0.25)
@@ -131,7 +131,7 @@ function answer(random: Random, body: readonly Json[]): { bytes: Buffer; httpSta
   }
 }
 
-it(`${total} broken answers to pulls change nothing that they do not say, seed ${seed}`, async () => {
+it(`${total} broken answers to pulls change only what they report, seed ${seed}`, async () => {
   const before = await stored()
   expect(before.prices.size).toBe(12)
   const seen = { unchanged: 0, changed: 0 }

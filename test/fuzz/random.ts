@@ -1,4 +1,4 @@
-/** Random choices that a number repeats: request 4711 of seed 1 is the same in every run, whatever came before it. */
+/** Repeatable random choices: request 4711 of seed 1 is the same in every run, whatever came before it. */
 export interface Random {
   /** At least 0, below `limit`. */
   int(limit: number): number
@@ -7,7 +7,7 @@ export interface Random {
   chance(share: number): boolean
 }
 
-/** mulberry32, of two numbers mixed: the seed of the run and the place in it. */
+/** mulberry32, seeded from the seed of the run and the place in it. */
 export function randomAt(seed: number, place: number): Random {
   let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(place + 1, 0x85ebca6b)) >>> 0
   const next = (): number => {
@@ -25,8 +25,9 @@ export function randomAt(seed: number, place: number): Random {
 }
 
 /**
- * What the environment asks for: FUZZ_SEED (`random` for one of its own), FUZZ_REQUESTS, FUZZ_ANSWERS, FUZZ_PULLS, and
- * FUZZ_EVERY pair of mistakes of a signature. Without any, every run of `npm test` does the same; looking for new failures is `npm run fuzz`.
+ * Settings from the environment: FUZZ_SEED (`random` picks one), FUZZ_REQUESTS, FUZZ_ANSWERS, FUZZ_PULLS, and
+ * FUZZ_EVERY to test every nth pair of signature mistakes. By default each `npm test` does the same; `npm run fuzz`
+ * looks for new failures.
  */
 export const fuzzSettings = () => ({
   seed: seedFrom(process.env.FUZZ_SEED ?? '1'),

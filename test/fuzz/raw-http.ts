@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/** HTTP as bytes: what libraries refuse to send has to be sent too. */
+/** HTTP as raw bytes, for requests that libraries refuse to send. */
 
 export interface RawRequest {
   readonly method: string
@@ -8,7 +8,7 @@ export interface RawRequest {
   /** Sent in this order, as they are. */
   readonly headers: readonly (readonly [string, string])[]
   readonly body: Buffer
-  /** The request itself breaks HTTP. */
+  /** The request violates HTTP. */
   readonly malformed: boolean
 }
 
@@ -19,10 +19,10 @@ export interface RawAnswer {
 }
 
 const ANSWER_WITHIN_MS = 120_000
-/** Of a body that was refused the service reads so much, so that the answer arrives; then it closes the connection. */
+/** The service reads this much of a refused body, so that its answer arrives, and then closes the connection. */
 const READ_AT_MOST = 4 * 1_048_576
 
-/** Whether the server may close the connection, be it without an answer. */
+/** Whether the server may close the connection, even without an answer. */
 export const mayBeCutOff = ({ malformed, body }: RawRequest): boolean => malformed || body.length > READ_AT_MOST
 
 export const bytesOf = ({ method, target, headers, body }: RawRequest): Buffer => {
@@ -30,7 +30,7 @@ export const bytesOf = ({ method, target, headers, body }: RawRequest): Buffer =
   return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n${lines}\r\n`, 'latin1'), body])
 }
 
-/** A complete answer at the start of `bytes`; undefined while there is none. */
+/** The answer at the start of `bytes`; undefined while it is incomplete. */
 function readAnswer(bytes: Buffer, ended: boolean, headOnly: boolean): RawAnswer | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return undefined
@@ -45,7 +45,7 @@ function readAnswer(bytes: Buffer, ended: boolean, headOnly: boolean): RawAnswer
   return whole ? { status, head, body: rest.toString() } : undefined
 }
 
-/** One request at a time over a connection that is kept while the server keeps it. */
+/** Sends one request at a time over a connection that stays open as long as the server keeps it. */
 export class RawConnection {
   readonly #port: number
   #socket: Socket | undefined
@@ -54,7 +54,7 @@ export class RawConnection {
     this.#port = port
   }
 
-  /** The answer, or undefined when the connection was closed without one; throws when nothing happens. */
+  /** The answer, or undefined when the connection was closed without one; rejects when neither happens in time. */
   send(request: RawRequest): Promise<RawAnswer | undefined> {
     const socket = this.#socket ?? connect({ port: this.#port, host: '127.0.0.1', noDelay: true })
     this.#socket = socket

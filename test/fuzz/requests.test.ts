@@ -13,7 +13,7 @@ import { bytesOf, mayBeCutOff, type RawAnswer, RawConnection, type RawRequest } 
 import { type Known, NOTICES, Requests, type Route } from './requests.ts'
 
 const { seed, requests: total } = fuzzSettings()
-/** Requests may sign out, block or rename whoever sends them, so that credentials are made anew after so many. */
+/** Requests may sign out, block or rename their sender, so new credentials are made after this many. */
 const ROUND = 1_000
 const AT_ONCE = 8
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => system.stop())
 
-/** As the app itself registers them. */
+/** All routes, as the app registers them. */
 async function everyRoute(): Promise<Route[]> {
   const routes: Route[] = []
   const watch = (message: unknown): void => {
@@ -41,8 +41,8 @@ async function everyRoute(): Promise<Route[]> {
   return routes
 }
 
-/** A user, an app and a seller of this round's own, with everything that works for them. */
-async function arrive(): Promise<Known> {
+/** A new user, app and seller for one round, with valid credentials for each. */
+async function newCredentials(): Promise<Known> {
   const { origin } = system
   const client = new Client(httpWire(origin), origin)
   const app = await client.makeApp()
@@ -74,8 +74,8 @@ async function arrive(): Promise<Known> {
   }
 }
 
-/** A body that came in chunks (RFC 9112, 7.1): each with its size in bytes, in hex, on a line before it. */
-function withoutChunks(text: string): string {
+/** Decodes a chunked body (RFC 9112, 7.1): a line with its size in bytes, in hex, precedes each chunk. */
+function decodeChunked(text: string): string {
   const parts: Buffer[] = []
   for (let rest = Buffer.from(text); ; ) {
     const line = rest.indexOf('\r\n')
@@ -93,9 +93,9 @@ function problemOf(request: RawRequest, answer: RawAnswer | undefined, { app, se
   if (!(status >= 200 && status < 500)) return `status ${status}`
   if (/\bat \S+ \(|node_modules|\.(ts|js):\d+/.test(body)) return 'a stack trace'
   for (const secret of [app.app_secret, seller.clientSecret]) if (body.includes(secret)) return 'a secret'
-  if (/\r\nx-injected/i.test(head)) return 'a header that the caller made'
+  if (/\r\nx-injected/i.test(head)) return 'a header that the caller injected'
   if (request.method === 'HEAD' || !/\r\ncontent-type: application\/json/i.test(head)) return undefined
-  const json = JSON.parse(/\r\ntransfer-encoding: chunked/i.test(head) ? withoutChunks(body) : body) as Record<
+  const json = JSON.parse(/\r\ntransfer-encoding: chunked/i.test(head) ? decodeChunked(body) : body) as Record<
     string,
     unknown
   >
@@ -103,11 +103,11 @@ function problemOf(request: RawRequest, answer: RawAnswer | undefined, { app, se
   return undefined
 }
 
-it('knows every path that partners call', () => {
+it('the fuzzer has a notice for every path that partners call', () => {
   expect(Object.keys(NOTICES).sort()).toEqual(Object.values(PATH).sort())
 })
 
-it(`answers ${total} requests that nobody should send, seed ${seed}`, async () => {
+it(`answers ${total} hostile requests without a server error, seed ${seed}`, async () => {
   const [running] = system.processes
   if (!running) throw new Error('no process')
   const port = Number(new URL(system.origin).port)
@@ -116,7 +116,7 @@ it(`answers ${total} requests that nobody should send, seed ${seed}`, async () =
   const seen = new Map<string, number>()
   const memory: number[] = []
   for (let from = 0; from < total; from += ROUND) {
-    const known = await arrive()
+    const known = await newCredentials()
     const places = Array.from({ length: Math.min(ROUND, total - from) }, (_, place) => from + place)
     const sendAll = async (connection: RawConnection): Promise<void> => {
       for (let place = places.shift(); place !== undefined; place = places.shift()) {

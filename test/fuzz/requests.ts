@@ -3,7 +3,7 @@ import type { Random } from './random.ts'
 import type { RawRequest } from './raw-http.ts'
 import { asBytes, brokenJson, type Json, someText } from './values.ts'
 
-/** What a caller may know: credentials that work, so that requests get past the doors. */
+/** Valid credentials that a caller may know, so that requests get past authentication. */
 export interface Known {
   readonly origin: string
   readonly app: { readonly app_key: string; readonly app_secret: string; readonly redirect_uri: string }
@@ -33,10 +33,10 @@ export interface Route {
 type Headers = (readonly [string, string])[]
 type Fields = Readonly<Record<string, string>>
 
-/** With lone surrogates replaced, which no URL can hold. */
+/** Replaces lone surrogates, which no URL can hold. */
 const wellFormed = (text: string): string => Buffer.from(text).toString()
 
-/** The fields as a query or form, each now and then replaced, left out, doubled or renamed. */
+/** The fields as a query or form, each occasionally replaced, left out, duplicated or renamed. */
 function fieldsText(random: Random, fields: Fields, share: number): string {
   const written = (text: string) => (random.chance(0.1) ? text : encodeURIComponent(wellFormed(text)))
   const pairs = Object.entries(fields).flatMap(([name, value]) => {
@@ -49,7 +49,7 @@ function fieldsText(random: Random, fields: Fields, share: number): string {
   return [...pairs, ...more].join(random.chance(0.02) ? ';' : '&')
 }
 
-/** What stands in a request line and in headers may be any byte but those that end them. */
+/** Text for a request line or a header, which may hold any bytes but line breaks. */
 const inline = (text: string): string =>
   Buffer.from(wellFormed(text))
     .toString('latin1')
@@ -188,7 +188,7 @@ export class Requests {
     return random.pick(kinds).call(this, random, known, share)
   }
 
-  /** Puts a request together; each part may still be spoilt in ways that any client could. */
+  /** Assembles a request, occasionally with broken or too many headers, or with a wrong length. */
   #finish(
     random: Random,
     parts: { method: string; target: string; headers: Headers; body?: Buffer },
@@ -196,7 +196,7 @@ export class Requests {
   ): RawRequest {
     const { method, target, body = Buffer.alloc(0) } = parts
     const headers = [...parts.headers]
-    // Each caller has an address of its own: limits of one address would hide what lies behind them.
+    // Each request has its own address, because limits per address would hide the code behind them.
     headers.push(['X-Forwarded-For', `10.${random.int(256)}.${random.int(256)}.${random.int(256)}`])
     if (random.chance(share)) headers.push([random.pick(HEADER_NAMES), inline(someText(random))])
     if (random.chance(share / 4))
@@ -357,7 +357,7 @@ export class Requests {
     )
   }
 
-  /** Any route with any method, in any spelling; or a path that is none. */
+  /** Any route with any method, in any spelling; or a path that matches no route. */
   #anything(random: Random, known: Known, share: number): RawRequest {
     const route = random.pick(this.#routes)
     const method = random.chance(0.7) ? route.method : random.pick(METHODS)

@@ -68,7 +68,7 @@ export const someText = (random: Random): string =>
         String.fromCharCode(random.int(random.chance(0.8) ? 256 : 65_536)),
       ).join('')
 
-/** Numbers as they stand in JSON, where they may be what no JavaScript number can be. */
+/** JSON numbers, some of which no JavaScript number can represent. */
 const NUMBERS: readonly string[] = [
   '0',
   '-0',
@@ -120,10 +120,13 @@ export type Json =
   | readonly Json[]
   | { readonly [name: string]: Json | undefined }
 
-/** Lists within lists that all repeat would become larger than a string can be. */
+/** Otherwise nested lists that all repeat would exceed the maximum length of a string. */
 const MAX_REPEATED = 4 * 1_048_576
 
-/** `value` as JSON text in which each part, with this share of chance, is replaced, left out, repeated or wrapped. */
+/**
+ * `value` as JSON text in which each part may be replaced, left out, repeated or wrapped, with a probability of
+ * `share`.
+ */
 export function brokenJson(random: Random, value: Json, share: number): string {
   if (random.chance(share)) {
     const whole = () => brokenJson(random, value, 0)
@@ -151,7 +154,7 @@ export function brokenJson(random: Random, value: Json, share: number): string {
   return typeof value === 'bigint' ? String(value) : JSON.stringify(value)
 }
 
-/** The bytes of a JSON text, which may be cut, followed by something, or no UTF-8. */
+/** The bytes of a JSON text, occasionally truncated, padded, or invalid as UTF-8. */
 export function asBytes(random: Random, text: string): Buffer {
   const bytes = Buffer.from(text)
   if (!random.chance(0.08)) return bytes

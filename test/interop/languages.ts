@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** The languages of this folder: how to get their libraries and how to start their programs. */
+/** How to install the libraries and start the programs of each language in this folder. */
 
 export type Command = readonly [program: string, ...argv: string[]]
 
@@ -8,11 +8,13 @@ export interface Language {
   readonly name: string
   /** Programs that have to be on the PATH. */
   readonly needs: readonly string[]
-  /** Downloads the libraries into `folder`; one that fails leaves the language out. Run in the language's own folder. */
+  /**
+   * Downloads the libraries into `folder`; one that fails leaves the language out. Run in the language's own folder.
+   */
   readonly fetch: (folder: string) => readonly Command[]
-  /** What is run, by the names of the libraries. */
+  /** The commands to run, by the names of the libraries. */
   readonly programs: (folder: string) => Readonly<Record<string, Command>>
-  /** Where the language is told to keep what it downloads and builds. */
+  /** Environment variables that keep downloads and builds in `folder`. */
   readonly environment?: (folder: string) => Readonly<Record<string, string>>
 }
 

@@ -46,7 +46,9 @@ async function runLanguage(language: Language, origin: string, folder: string): 
   const programs = Object.entries(language.programs(folder))
   let failed = 0
   for (const [name, command] of programs) {
-    const { problem, steps } = await runProgram(command, { ...place, limitMs: RUN_MS }, (url) => comeBack(origin, url))
+    const { problem, steps } = await runProgram(command, { ...place, limitMs: RUN_MS }, (url) =>
+      signInAlice(origin, url),
+    )
     say(`${problem ? 'FAILED  ' : 'ran     '} ${language.name}: ${name}`)
     for (const step of steps) say(indented(step))
     if (!problem) continue
@@ -56,24 +58,24 @@ async function runLanguage(language: Language, origin: string, folder: string): 
   return { ran: programs.length, failed }
 }
 
-async function comeBack(origin: string, url: string): Promise<string> {
+async function signInAlice(origin: string, url: string): Promise<string> {
   const { location } = await visit(new Browser(httpWire(origin), origin), url, { user: ALICE })
   return location.href
 }
 
-/** The programs of the page "Connect in five minutes", as they stand there. */
+/** Runs the programs of the page "Connect in five minutes" exactly as shown there. */
 async function runQuickstarts(origin: string, folder: string): Promise<Result[]> {
   const results: Result[] = []
   for (const id of OTHERS) {
     const name = `the quickstart's program for ${id}`
-    const own = join(folder, `quickstart-${id}`)
-    mkdirSync(own)
+    const programFolder = join(folder, `quickstart-${id}`)
+    mkdirSync(programFolder)
     const place = {
       root: ROOT,
-      folder: own,
+      folder: programFolder,
       values: demoValues(id, origin),
       port: await freePort(),
-      visit: (url: string) => comeBack(origin, url),
+      visit: (url: string) => signInAlice(origin, url),
     }
     const failed = (error: Error) => ({ problem: error.message })
     const outcome = await runQuickstart(id, place).catch(failed)
@@ -109,7 +111,7 @@ async function interop(names: readonly string[]): Promise<void> {
     say(`\n${sum('ran')} programs ran, ${sum('failed')} failed; languages that did not run: ${skipped}`)
     if (sum('failed') > 0) process.exitCode = 1
   })
-  // What sellers download and copy, in its languages.
+  // The starters that sellers download and the snippets that they copy.
   if (names.length === 0) execFileSync('npm', ['run', '--silent', 'test:languages'], { cwd: ROOT, stdio: 'inherit' })
 }
 

@@ -3,12 +3,12 @@ import { expect, it } from 'vitest'
 import type { Command } from './languages.ts'
 import { runProgram } from './run-program.ts'
 
-/** What `npm run interop` makes of a program that works, fails, hangs or is not there. */
+/** How `npm run interop` handles a program that works, fails, hangs or does not exist. */
 
 const place = { folder: import.meta.dirname, environment: { ...process.env }, limitMs: 60_000 }
 const node = (text: string): Command => [process.execPath, '-e', text]
 
-it('hands each visit back, and tells the steps', async () => {
+it('passes the result of each visit back to the program, and returns its steps', async () => {
   const program = node(`
     console.log('step first')
     console.log('visit https://server.example/authorize')
@@ -20,19 +20,19 @@ it('hands each visit back, and tells the steps', async () => {
   })
 })
 
-it('tells the last words of a program that fails', async () => {
+it('returns the last output of a program that fails', async () => {
   const ended = await runProgram(node(`console.log('step one'); console.error('a reason'); process.exit(3)`), place)
   expect(ended).toEqual({ problem: 'a reason', steps: ['one'] })
   expect((await runProgram(node('process.exit(1)'), place)).problem).toBe('it said nothing')
 })
 
-it('tells of a visit that leads nowhere, and the program does not wait for ever', async () => {
+it('reports a visit that fails, and closes the input so that the program does not wait forever', async () => {
   const waits = node(`console.log('visit x'); process.stdin.on('end', () => process.exit(1)).resume()`)
   const ended = await runProgram(waits, place, () => Promise.reject(new Error('no form')))
   expect(ended.problem).toBe('the browser did not come back: no form')
 })
 
-it('ends a program, and what it has started, after its time', async () => {
+it('kills a program and its children after the time limit', async () => {
   const hangs = node(`
     const child = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
     console.log('step ' + child.pid)
@@ -43,11 +43,11 @@ it('ends a program, and what it has started, after its time', async () => {
   await expect.poll(() => isAlive(Number(steps[0]))).toBe(false)
 })
 
-it('tells of a program that is not there', async () => {
+it('reports a program that does not exist', async () => {
   expect((await runProgram(['/nowhere/program'], place)).problem).toContain('ENOENT')
 })
 
-/** A dead one that nobody has waited for yet counts as dead. */
+/** A zombie counts as dead. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

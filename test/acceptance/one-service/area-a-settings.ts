@@ -8,17 +8,17 @@ import { visibleText } from '../form.ts'
 import { header, httpWire } from '../http.ts'
 import { type RunningProcess, type System, sharedSystem } from '../system.ts'
 
-/** Area A with other settings: how often somebody may fail or ask, and how long an answer may be asked for again. */
+/** Area A with other settings: limits on failures and requests, and windows in which a request may be repeated. */
 
 const STRICT = { CLIENT_FAILURES: '3', AUTHORIZE_PER_MINUTE: '5', ...windowsOf('1') }
 
 let system: System
 let client: Client
 let alice: Browser
-/** Windows of 1 s; its clock can be moved. */
+/** A process with windows of 1 s and a clock that can be moved. */
 let strict: RunningProcess
 let limited: Client
-/** No window at all. */
+/** A process without any window. */
 let windowless: RunningProcess
 
 function windowsOf(seconds: string) {
@@ -63,7 +63,7 @@ describe('A2 row 7: too many failed authentications', () => {
     await moveClock(0)
   })
 
-  it('are forgotten by nobody who succeeds in between', async () => {
+  it('do not block an app that stays below the limit', async () => {
     const app = await client.makeApp()
     const wrong = () => limited.refresh(app, 'x', { app_secret: 'wrong' })
     for (let tries = 0; tries < 2; tries++) expectFailure(await wrong(), { rescode: 20001 })
@@ -72,7 +72,7 @@ describe('A2 row 7: too many failed authentications', () => {
 })
 
 describe('A1 row 15: too many requests', () => {
-  it('get 20003 with 429 and the time to wait', async () => {
+  it('get 20003 with status 429 and the time to wait', async () => {
     const app = await client.makeApp()
     const path = limited.authorizePath(limited.request(app, { response_type: 'token' }))
     const statuses: number[] = []
@@ -91,7 +91,7 @@ describe('A1 row 15: too many requests', () => {
 describe.each([
   ['after the window of 1 s', () => strict, 1_300],
   ['at once, with a window of 0 s', () => windowless, 0],
-])('sent again %s', (_name, running, wait) => {
+])('when sent again %s', (_name, running, wait) => {
   const there = () => new Client(httpWire(running().origin), running().origin)
   const events = async (app: App) =>
     system.query("select * from audit_event where app_key = $1 and event <> 'consent' order by at", [app.app_key])

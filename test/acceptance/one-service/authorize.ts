@@ -160,7 +160,7 @@ describe('of two failures the earlier row answers', () => {
     expectFailure(await client.call(method, path), first.failure)
   })
 
-  it('an app that is not approved is told so before its scopes are looked at', async () => {
+  it('approval of the app is checked before its scopes', async () => {
     const draft = rightDraft()
     expect(draft.parameters.scope, 'which the pending app does not hold').toBe('USER_INFO')
     draft.parameters.app_key = world.pending.app_key
@@ -168,7 +168,7 @@ describe('of two failures the earlier row answers', () => {
   })
 })
 
-describe('page or envelope', () => {
+describe('the Accept header chooses a page or the envelope:', () => {
   const broken = () => `${PATH}?${queryOf({ ...rightDraft().parameters, response_type: 'token' })}`
   it.each([
     ['text/html', 'text/html'],
@@ -186,7 +186,7 @@ describe('page or envelope', () => {
   })
 })
 
-describe('what is repeated to the caller', () => {
+describe('a parameter repeated in an error message', () => {
   const send = (response_type: string, accept: string) =>
     client.call('GET', `${PATH}?${queryOf({ ...rightDraft().parameters, response_type })}`, { accept })
 
@@ -198,7 +198,7 @@ describe('what is repeated to the caller', () => {
     expect(message).not.toContain('b'.repeat(129))
   })
 
-  it('is text on a page, never markup', async () => {
+  it('is shown on a page as text, never as markup', async () => {
     const answer = await send('<script>alert(1)</script>"\'><img src=x>', 'text/html')
     expect(answer.text).not.toMatch(/<script>alert|<img src=x>/)
     expect(visibleText(answer.text)).toContain('<script>alert(1)</script>')
@@ -210,7 +210,7 @@ describe('unknown paths below /oauth/v2/', () => {
     ...['/oauth/v2/', '/oauth/v2/unknown', '/oauth/v2/authorize/', '/oauth/v2/authorize/x', '/oauth/v2/api'],
     ...['/oauth/v2/api/token/', '/oauth/v2/api/resource', '/oauth/v2/api/resource/get_email', '/oauth/v2/AUTHORIZE'],
     ...['/oauth/v2//authorize', '/oauth/v2/%zz', '/oauth/v2/%ff', '/oauth/v2/%00'],
-  ])('%s is 404 with the envelope', async (path) => {
+  ])('%s answers 404 with the envelope', async (path) => {
     for (const method of ['GET', 'POST']) {
       for (const each of [client, native]) {
         expectFailure(await each.call(method, `${path}?app_secret=x`), { rescode: 20007, status: 404 })
@@ -243,7 +243,7 @@ describe('state', () => {
 })
 
 describe('the redirect corpus over HTTP', () => {
-  it(`gets the verdicts of the ${REDIRECT_CORPUS.length} entries`, async () => {
+  it(`gets the expected verdict for each of its ${REDIRECT_CORPUS.length} entries`, async () => {
     const apps: Partial<Record<string, App>> = {}
     for (const [name, { hosts, redirect_uris, http_allowed }] of Object.entries(CORPUS_APPS)) {
       apps[name] = await client.makeApp({ hosts, redirect_uris, http_allowed })
@@ -262,7 +262,7 @@ describe('the redirect corpus over HTTP', () => {
     const wrong: string[] = []
     for (const { app, uri, verdict } of REDIRECT_CORPUS) {
       const found = await verdictOf(app, uri)
-      // No parameter may hold a NUL (row 2), so the redirect_uri is not even looked at.
+      // No parameter may hold a NUL (row 2), so the redirect_uri itself is not checked.
       const expected = uri.includes('\u0000') ? 'not-a-url' : verdict
       if (found !== expected) wrong.push(`${app} ${JSON.stringify(uri)}: ${found} instead of ${expected}`)
     }

@@ -7,7 +7,7 @@ import { httpWire } from '../http.ts'
 import { decision, makeSeller, REFUND, type Seller, send } from '../seller.ts'
 import { type RunningProcess, sharedSystem } from '../system.ts'
 
-/** A table that is locked stops the room that needs it, and no other. */
+/** A locked table stops only the room that needs it. */
 
 const NOTICES = 40
 const READS = 60
@@ -29,7 +29,7 @@ afterAll(async () => {
 })
 
 describe('while the table of refunds is locked and notices about refunds come in', () => {
-  it('user data is read, codes are exchanged and /readyz says ready', async () => {
+  it('user data can be read, codes can be exchanged and /readyz says ready', async () => {
     const alice = await client.signedIn(ALICE)
     const { access_token } = await client.getTokens(alice, DEMO_APP)
     const orderId = 8_985_652_356_562_395_000n

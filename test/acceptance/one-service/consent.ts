@@ -8,7 +8,7 @@ import { consentForm, type Form, signInForm, visibleText } from '../form.ts'
 import { type Answer, header, httpWire } from '../http.ts'
 import { laterProcess, type System, sharedSystem } from '../system.ts'
 
-/** A1 rows 11–14: the sign-in page, the consent form, what comes back; row 15 is in area-a-settings.test.ts. */
+/** A1 rows 11–14: the sign-in page, the consent form and the redirect back; row 15 is in area-a-settings.ts. */
 
 let system: System
 let client: Client
@@ -94,7 +94,7 @@ describe('row 11: a user who is not signed in', () => {
 })
 
 describe.each(['200', 'native'] as const)('row 12: a blocked user, statuses %s', (mode) => {
-  it('is refused where consent would be asked', async () => {
+  it('is refused instead of being asked for consent', async () => {
     const here = mode === 'native' ? native : client
     const user = await here.makeUser()
     const browser = await here.signedIn(user)
@@ -104,7 +104,7 @@ describe.each(['200', 'native'] as const)('row 12: a blocked user, statuses %s',
     expect((await here.getCode(await here.signedIn(user), app)).code).not.toBe('')
   })
 
-  it('is refused at the consent form that was shown before', async () => {
+  it('is refused when submitting a consent form that was shown before', async () => {
     const here = mode === 'native' ? native : client
     const user = await here.makeUser()
     const browser = await here.signedIn(user)
@@ -115,7 +115,7 @@ describe.each(['200', 'native'] as const)('row 12: a blocked user, statuses %s',
 })
 
 describe('the consent page', () => {
-  it('says who asks, for which host, and what each scope gives away', async () => {
+  it('names the host of the app and the data of each scope', async () => {
     const page = await alice.open(client.authorizePath(client.request(DEMO_APP)))
     const text = visibleText(page.text)
     expect(text).toContain('localhost')
@@ -126,7 +126,7 @@ describe('the consent page', () => {
     expectHeaders(page)
   })
 
-  it('does not speak of a scope that was not asked for', async () => {
+  it('does not mention a scope that was not requested', async () => {
     const page = await alice.open(client.authorizePath(client.request(DEMO_APP, { scope: 'USER_INFO' })))
     expect(visibleText(page.text)).not.toMatch(/phone number/i)
   })
@@ -155,7 +155,7 @@ describe('the consent page', () => {
     expect(visibleText((await inLanguage('en-GB,en;q=0.9')).text)).not.toMatch(/[\u4e00-\u9fff]{4}/)
   })
 
-  it('cannot be framed by others', async () => {
+  it('cannot be framed by other sites', async () => {
     const page = await alice.open(client.authorizePath(client.request(app)))
     expect(header(page, 'content-security-policy')).toMatch(/frame-ancestors 'none'/)
   })
@@ -189,7 +189,7 @@ describe('consent', () => {
     tokenSetOf(await client.exchange({ ...app, redirect_uri }, { code, state: 'S1' }))
   })
 
-  it('goes to the host of each redirect_uri of the corpus that is right, and the code is worth tokens', async () => {
+  it('redirects to each valid redirect_uri of the corpus, with a code that can be exchanged', async () => {
     for (const name of ['plain', 'http', 'pinned'] as const) {
       const { hosts, redirect_uris, http_allowed } = CORPUS_APPS[name]
       const made = await client.makeApp({ hosts, redirect_uris, http_allowed })
@@ -203,14 +203,14 @@ describe('consent', () => {
     }
   })
 
-  it('pressed twice gives one code', async () => {
+  it('submitted several times at once gives one code', async () => {
     const form = await client.consentFormFor(alice, client.request(app))
     const answers = await Promise.all(Array.from({ length: 20 }, () => alice.submit(form, { decision: 'approve' })))
     const codes = new Set(answers.filter(({ status }) => status === 303).map(codeOf))
     expect(codes.size).toBe(1)
   })
 
-  it('pressed again after the code was used gives nothing of worth', async () => {
+  it('submitted again after the code was used gives no new code', async () => {
     const state = newState()
     const form = await client.consentFormFor(alice, client.request(app, { state }))
     const code = codeOf(await alice.submit(form, { decision: 'approve' }))
@@ -221,7 +221,7 @@ describe('consent', () => {
     expect((await client.userInfo(tokens.access_token)).text).toContain('"rescode":0')
   })
 
-  it('is given in any number of tabs, in any order', async () => {
+  it('works in any number of tabs, in any order', async () => {
     const states = Array.from({ length: 5 }, newState)
     const forms: Form[] = []
     for (const state of states) forms.push(await client.consentFormFor(alice, client.request(app, { state })))
@@ -250,7 +250,7 @@ describe.each(['200', 'native'] as const)('row 13: a consent form that is not ou
   const here = () => (mode === 'native' ? native : client)
   const approve = (form: Form, browser: Browser) => browser.submit(form, { decision: 'approve' })
 
-  it('altered in any one hidden field is refused', async () => {
+  it('that was altered in a hidden field is refused', async () => {
     const browser = await here().signedIn(ALICE)
     const form = await here().consentFormFor(browser, here().request(app))
     const names = Object.keys(form.fields)
@@ -277,7 +277,7 @@ describe.each(['200', 'native'] as const)('row 13: a consent form that is not ou
     codeOf(await approve(form, browser))
   })
 
-  it('mixed from two forms of the same session is refused, or counts as one of the two', async () => {
+  it('that mixes two forms of the same session is refused, or counts as one of the two', async () => {
     const browser = await here().signedIn(ALICE)
     const [one, two] = [
       await here().consentFormFor(browser, here().request(app, { state: 'one' })),
@@ -293,7 +293,7 @@ describe.each(['200', 'native'] as const)('row 13: a consent form that is not ou
   it.each([
     ['another user', BOB],
     ['the same user', ALICE],
-  ] as const)('from another session, of %s, gives no code: that person is asked', async (_who, user) => {
+  ] as const)('from another session, of %s, gives no code; that session is asked for consent', async (_who, user) => {
     const [shownTo, sentBy] = [await here().signedIn(ALICE), await here().signedIn(user)]
     const state = newState()
     const form = await here().consentFormFor(shownTo, here().request(app, { state }))
@@ -307,7 +307,7 @@ describe.each(['200', 'native'] as const)('row 13: a consent form that is not ou
     expect(location.searchParams.get('state')).toBe(state)
   })
 
-  it('sent without any session gives no code', async () => {
+  it('that is sent without a session leads to sign-in and gives no code', async () => {
     const browser = await here().signedIn(ALICE)
     const form = await here().consentFormFor(browser, here().request(app))
     const stranger = here().newBrowser()
@@ -315,7 +315,7 @@ describe.each(['200', 'native'] as const)('row 13: a consent form that is not ou
     expect(signInForm(answer.text)).toBeDefined()
   })
 
-  it('with no decision, or another than the two, gives no code', async () => {
+  it('without a valid decision is refused', async () => {
     const browser = await here().signedIn(ALICE)
     const form = await here().consentFormFor(browser, here().request(app))
     for (const typed of [{}, { decision: '' }, { decision: 'maybe' }, { decision: 'APPROVE' }]) {
@@ -323,7 +323,7 @@ describe.each(['200', 'native'] as const)('row 13: a consent form that is not ou
     }
   })
 
-  it('forged by another site, which knows everything but the token, is refused', async () => {
+  it('that another site forged without the hidden fields is refused', async () => {
     const browser = await here().signedIn(ALICE)
     const form = await here().consentFormFor(browser, here().request(app))
     const parameters = here().request(app) as Record<string, string>
@@ -334,7 +334,7 @@ describe.each(['200', 'native'] as const)('row 13: a consent form that is not ou
     )
   })
 
-  it('is refused for what has changed since it was shown: app suspended, scope lost, host gone', async () => {
+  it('is refused when the app was suspended, or lost the scope or the host, since it was shown', async () => {
     const browser = await here().signedIn(ALICE)
     const shown = async () => {
       const made = await here().makeApp()
@@ -353,7 +353,7 @@ describe.each(['200', 'native'] as const)('row 13: a consent form that is not ou
 })
 
 describe('row 13: a stale form', () => {
-  it('is shown again once the session it was shown to has ended', async () => {
+  it('leads to a new form when its session was replaced by a new sign-in', async () => {
     const browser = await client.signedIn(ALICE)
     const form = await client.consentFormFor(browser, client.request(app))
     const page = await client.newBrowser().open(client.authorizePath(client.request(app)))
@@ -363,7 +363,7 @@ describe('row 13: a stale form', () => {
     expect(header(answer, 'location')).toMatch(/^\/oauth\/v2\/authorize\?/)
   })
 
-  it('that was left open for eleven hours still counts, as its session does', async () => {
+  it('that was left open for eleven hours is still accepted, like its session', async () => {
     const later = await laterProcess(11 * 3_600)
     const browser = await client.signedIn(ALICE)
     const form = await client.consentFormFor(browser, client.request(app))
@@ -374,7 +374,7 @@ describe('row 13: a stale form', () => {
 })
 
 describe('row 14: refusal', () => {
-  it('returns state alone, beside the query that was there', async () => {
+  it('returns only state, after the original query', async () => {
     for (const [redirect_uri, expected] of [
       ['https://app.example.com/cb', '?state=S1'],
       ['https://app.example.com/cb?a=%2F', '?a=%2F&state=S1'],
@@ -385,7 +385,7 @@ describe('row 14: refusal', () => {
     }
   })
 
-  it('leaves no grant, and 20019 in the audit log', async () => {
+  it('creates no grant, and is recorded as 20019 in the audit log', async () => {
     const user = await client.makeUser()
     const browser = await client.signedIn(user)
     const made = await client.makeApp()

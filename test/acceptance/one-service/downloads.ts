@@ -6,7 +6,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type Postman, type Ran, runBruno, runPostman, unzipped, type Variables } from '../../sandbox/collections.ts'
 import { type System, sharedSystem } from '../system.ts'
 
-/** The downloads of the field reference, used as a seller's tools use them: with the built service and the demo partner. */
+/**
+ * The downloads of the field reference, used as a seller's tools would, with the built service and the demo partner.
+ */
 let system: System
 let variables: Variables
 beforeAll(async () => {
@@ -29,7 +31,7 @@ const LANGUAGES = ['en', 'zh-CN']
 const OPENAPI = ['openapi-notices.json', 'openapi-interfaces.json']
 
 describe('each download', () => {
-  it.each([...OPENAPI, 'schemas.json', 'postman.json', 'bruno.zip'])('%s is public, and is linked', async (name) => {
+  it.each([...OPENAPI, 'schemas.json', 'postman.json', 'bruno.zip'])('%s is public and linked', async (name) => {
     const response = await download(name)
     expect(response.status).toBe(200)
     expect(response.headers.get('content-disposition')).toBe(`attachment; filename="gatehouse-${name}"`)
@@ -65,7 +67,7 @@ describe.each(LANGUAGES)('OpenAPI (%s)', (language) => {
   it.each([
     ['openapi-notices.json', 6],
     ['openapi-interfaces.json', 14],
-  ])('every example in %s fits its schema', async (name, operations) => {
+  ])('every example in %s matches its schema', async (name, operations) => {
     const document = await json(name, language)
     const compile = compiler(document, 'components/schemas')
     const posts: Json[] = Object.values(document.paths as Json).map((path: Json) => path.post)
@@ -83,7 +85,7 @@ describe.each(LANGUAGES)('OpenAPI (%s)', (language) => {
   })
 
   it.each(OPENAPI)(
-    '%s has lists of one type and choices between names, of which generators make programs',
+    '%s has enums of one type and anyOf of named schemas only, as code generators need',
     async (name) => {
       const { schemas } = (await json(name, language)).components
       const parts: Json[] = []
@@ -132,7 +134,7 @@ describe('the JSON Schemas', () => {
     expect(fits(JSON.parse(JSON.stringify(example)))).toBe(false)
   })
 
-  it('know when a field is not required', async () => {
+  it('require fields only in answers that need them', async () => {
     const fits = compiler(await json('schemas.json'), '$defs')('OrderPayResponse')
     const envelope = { describe: 'success', partnerId: '7001' }
     expect(fits({ ...envelope, code: 200, body: { asyReturnVoucher: true } })).toBe(true)
@@ -140,7 +142,7 @@ describe('the JSON Schemas', () => {
   })
 })
 
-/** Every test of every request has passed, and the signature tool has nothing to say. */
+/** Expects every test of every request to have passed. */
 function expectGreen(ran: readonly Ran[]): void {
   expect(ran).toHaveLength(21)
   for (const { name, passed } of ran) {
@@ -153,7 +155,7 @@ function expectGreen(ran: readonly Ran[]): void {
     'Product pull': 200,
     Heartbeat: 200,
   })
-  // Its order does not exist; what is said about that comes after the signature, and after the fields.
+  // Its order does not exist, which is checked only after the signature and the fields.
   const consumption = ran.find(({ name }) => name === 'Consumption notice')
   expect(consumption?.answer.describe).toBe('order 9007199254740993 does not exist')
 }
@@ -169,7 +171,7 @@ describe('the Postman collection', () => {
     expectGreen(ran)
   })
 
-  it('has every variable, the address filled in and the secret empty', async () => {
+  it('has every variable, with our address filled in and the credentials empty', async () => {
     const { variable } = await collection()
     expect(Object.fromEntries(variable.map(({ key, value }) => [key, value]))).toEqual({
       ...{ baseUrl: system.origin, partnerUrl: 'http://localhost:8080', clientId: '', partnerId: '', clientSecret: '' },
@@ -208,7 +210,7 @@ describe('the Bruno collection', () => {
 })
 
 describe('the collections of a seller that has signed in', () => {
-  it('have its clientId and PartnerId, and not the secret', async () => {
+  it('contain its clientId and PartnerId, but not the secret', async () => {
     const form = new URLSearchParams({ client_id: 'demo-partner', password: variables.clientSecret ?? '' })
     const signedIn = await fetch(`${system.origin}/sandbox/sign-in`, {
       method: 'POST',
@@ -226,7 +228,7 @@ describe('the collections of a seller that has signed in', () => {
     const values = Object.fromEntries(environment.variables.map(({ name, value }) => [name, value ?? '']))
     expect(values).toMatchObject(ids)
     expect([...files.values()].join()).not.toContain(variables.clientSecret)
-    // Nobody else gets them.
+    // Without a session they are not filled in.
     expect(await (await download('postman.json')).text()).not.toContain('demo-partner')
   })
 })

@@ -8,7 +8,7 @@ import { callOf, type Defect, type Draft, defect, draftOf, illegal, pairsOf, set
 import { laterProcess, type System, sharedSystem } from '../system.ts'
 import { basic, clientDefects, representativesOf, type TokenWorld } from '../token-ladder.ts'
 
-/** A2 rows 1–15 (REFERENCE "A2: order of checks"); row 7 and other windows are in area-a-settings.test.ts. */
+/** A2 rows 1–15 (REFERENCE "A2: order of checks"); row 7 and other windows are in area-a-settings.ts. */
 
 const PATH = '/oauth/v2/api/token'
 const MODES = ['200', 'native'] as const
@@ -43,7 +43,7 @@ afterAll(() => system?.stop())
 
 const clientFor = (mode: Mode): Client => (mode === 'native' ? native : client)
 
-/** An exchange that is right in every way, with PKCE, of a fresh code. */
+/** An entirely valid exchange of a new code, with PKCE. */
 async function rightDraft(user: User = ALICE): Promise<Draft> {
   const browser = user === ALICE ? alice : await client.signedIn(user)
   const { verifier, challenge } = pkcePair()
@@ -115,7 +115,7 @@ describe('of two failures the earlier row answers', () => {
   })
 })
 
-describe('a right exchange', () => {
+describe('a valid exchange', () => {
   it('answers with the token set', async () => {
     const answer = await send(await rightDraft())
     expectJson(answer)
@@ -137,7 +137,7 @@ describe('a right exchange', () => {
     ['USER_INFO PHONE_NUMBER', 'USER_INFO PHONE_NUMBER'],
     ['PHONE_NUMBER USER_INFO PHONE_NUMBER', 'PHONE_NUMBER USER_INFO'],
     [' USER_INFO  PHONE_NUMBER ', 'USER_INFO PHONE_NUMBER'],
-  ])('lists the scopes of "%s" in the order asked, none twice', async (scope, expected) => {
+  ])('lists the scopes of "%s" in the requested order, without duplicates', async (scope, expected) => {
     expect((await client.getTokens(alice, apps.app, { scope })).scope).toBe(expected)
   })
 
@@ -150,7 +150,7 @@ describe('a right exchange', () => {
     expect(tokenSetOf(await client.exchange(apps.app, consented)).scope).toBe('PHONE_NUMBER USER_INFO')
   })
 
-  it('needs no PKCE when A1 had no challenge, and refuses a verifier then', async () => {
+  it('needs no PKCE when A1 had no challenge, and then refuses a verifier', async () => {
     tokenSetOf(await client.exchange(apps.app, await client.getCode(alice, apps.app)))
     const consented = await client.getCode(alice, apps.app)
     const withVerifier = await client.exchange(apps.app, consented, { code_verifier: 'v'.repeat(43) })
@@ -158,13 +158,13 @@ describe('a right exchange', () => {
     tokenSetOf(await client.exchange(apps.app, consented))
   })
 
-  it('ignores parameters that it does not know, and the order of those that it knows', async () => {
+  it('ignores unknown parameters, and the order of known ones', async () => {
     const draft = await rightDraft()
     draft.parameters = Object.fromEntries(Object.entries({ ...draft.parameters, foo: 'bar', 中: '文' }).reverse())
     tokenSetOf(await send(draft))
   })
 
-  it('does not read a body, whatever it holds', async () => {
+  it('ignores a body, whatever it contains', async () => {
     for (const [type, body] of [
       ['application/x-www-form-urlencoded', 'app_secret=wrong&code=wrong&grant_type=wrong'],
       ['application/json', '{"app_secret":"wrong"'],
@@ -181,7 +181,7 @@ describe('a right exchange', () => {
     }
   })
 
-  it('works once each for codes of the same app and user', async () => {
+  it('works for each of several codes of the same app and user', async () => {
     const codes = [await client.getCode(alice, apps.app), await client.getCode(alice, apps.app)]
     expect(codes[0]?.code).not.toBe(codes[1]?.code)
     for (const consented of codes.reverse()) tokenSetOf(await client.exchange(apps.app, consented))
@@ -211,26 +211,26 @@ describe('Authorization: Basic', () => {
     return send(draft)
   }
 
-  it('may say the same as the query', async () => {
+  it('may repeat the credentials of the query', async () => {
     const { app_key, app_secret } = apps.app
     tokenSetOf(await withHeader(basic(app_key, app_secret)))
     tokenSetOf(await withHeader(basic(app_key, app_secret).replace('Basic', 'basic')))
     tokenSetOf(await withHeader(basic(app_key, app_secret).replace('Basic', 'BASIC')))
   })
 
-  it('may stand in for the query', async () => {
+  it('may replace the credentials of the query', async () => {
     const { app_key, app_secret } = apps.app
     tokenSetOf(await withHeader(basic(app_key, app_secret), { app_key: undefined, app_secret: undefined }))
     const wrong = await withHeader(basic(app_key, 'wrong'), { app_key: undefined, app_secret: undefined })
     expectFailure(wrong, { rescode: 20001 })
   })
 
-  it('of another scheme is not looked at', async () => {
+  it('of another scheme is ignored', async () => {
     tokenSetOf(await withHeader('Bearer whatever'))
     tokenSetOf(await withHeader('Digest x="y"'))
   })
 
-  it('after a wrong secret in the query does not matter', async () => {
+  it('does not make up for a wrong secret in the query', async () => {
     const { app_key, app_secret } = apps.app
     expectFailure(await withHeader(basic(app_key, app_secret), { app_secret: 'wrong' }), { rescode: 20001 })
   })
@@ -250,7 +250,7 @@ describe('rows 11 to 13: a mismatch', () => {
     tokenSetOf(await send(draft))
   })
 
-  it('for the third time spends it', async () => {
+  it('for the third time spends the code', async () => {
     const draft = await rightDraft()
     const right = draft.parameters
     const expected = [20012, 20007, 20006]
@@ -262,7 +262,7 @@ describe('rows 11 to 13: a mismatch', () => {
     expectFailure(await send(draft), INVALID_CODE(right.code ?? ''))
   })
 
-  it('for the third time of many at once spends it too', async () => {
+  it('for the third time, of many at once, spends the code too', async () => {
     const draft = await rightDraft()
     const right = draft.parameters
     draft.parameters = { ...right, state: 'another' }
@@ -272,7 +272,7 @@ describe('rows 11 to 13: a mismatch', () => {
     expectFailure(await send(draft), INVALID_CODE(right.code ?? ''))
   })
 
-  it('counts for nothing when another app tries', async () => {
+  it('does not count when another app sends the code', async () => {
     const consented = await client.getCode(alice, apps.app)
     for (let tries = 0; tries < 5; tries++) {
       expectFailure(await client.exchange(apps.other, consented), INVALID_CODE(consented.code))
@@ -282,12 +282,12 @@ describe('rows 11 to 13: a mismatch', () => {
 })
 
 describe('row 10: the message', () => {
-  it('names the code, cut and without control characters', async () => {
+  it('names the code, truncated and without control characters', async () => {
     const answer = await client.exchange(apps.app, { code: `x\u0001\n\u001b\u2028${'c'.repeat(1_000)}`, state: 's' })
     expectFailure(answer, { rescode: 20013, message: /^Invalid authorization code: xc{127}$/ })
   })
 
-  it('is the same for a code unknown, used or of another app', async () => {
+  it('is the same for an unknown code, a used one and one of another app', async () => {
     const used = await client.getCode(alice, apps.app)
     tokenSetOf(await client.exchange(apps.app, used))
     const others = await client.getCode(alice, apps.other)
@@ -377,8 +377,8 @@ describe('rotated app secrets', () => {
   })
 })
 
-describe('row 16: an app that lost a scope since', () => {
-  it('is told what the token really holds, in the order asked', async () => {
+describe('row 16: an app that has lost a scope since the consent', () => {
+  it('gets the remaining scopes, in the requested order', async () => {
     const app = await client.makeApp()
     const browser = await client.signedIn(await client.makeUser(), app)
     const asked = await client.getCode(browser, app, { scope: 'PHONE_NUMBER USER_INFO' })
@@ -390,12 +390,12 @@ describe('row 16: an app that lost a scope since', () => {
     expect(narrower.scope).toBe('USER_INFO')
     dataOf(await client.userInfo(narrower.access_token))
     expectFailure(await client.phone(narrower.access_token), { rescode: 20004 })
-    // What was issued before the app lost the scope is refused for another reason.
+    // A token that was issued before the app lost the scope is refused with another code.
     expectFailure(await client.phone(whole.access_token), { rescode: 20011 })
     expect(tokenSetOf(await client.refresh(app, narrower.refresh_token)).scope).toBe('USER_INFO')
   })
 
-  it('gets nothing when none is left, and its code is not spent', async () => {
+  it('gets no token when no scope is left, and its code is not spent', async () => {
     const app = await client.makeApp()
     const browser = await client.signedIn(await client.makeUser(), app)
     const consented = await client.getCode(browser, app, { scope: 'USER_INFO' })
@@ -406,7 +406,7 @@ describe('row 16: an app that lost a scope since', () => {
     expect(tokenSetOf(await client.exchange(app, consented)).scope).toBe('USER_INFO')
   })
 
-  it('is refused after a withdrawn grant and a blocked user', async () => {
+  it('is refused for a withdrawn grant or a blocked user first', async () => {
     for (const [undo, rescode] of [
       [(user: User) => client.withdraw(user), 20006],
       [(user: User) => client.block(user), 20016],

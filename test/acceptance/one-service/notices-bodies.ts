@@ -19,7 +19,7 @@ import {
 } from '../seller.ts'
 import { type System, sharedSystem } from '../system.ts'
 
-/** Issue 3, "Bad input": each body signed right and signed wrong. An unsigned caller learns nothing about the body. */
+/** Each bad body is sent with a correct and a wrong signature. An unsigned caller learns nothing about the body. */
 
 let system: System
 let pool: pg.Pool
@@ -47,7 +47,7 @@ beforeEach(async () => {
 const answerTo = async (path: string, body: string | Buffer, more: Partial<Sending> = {}): Promise<string> =>
   (await send(system.origin, seller, { path, body, ...more })).text
 
-/** What an unsigned caller gets, headers included, is the same to the last byte whatever the body. */
+/** An unsigned caller gets exactly the same answer, headers included, whatever the body. */
 async function expectNothingLearnt(path: string, body: string | Buffer): Promise<void> {
   const told = async (sent: string | Buffer) => {
     const { status, headers, text } = await send(system.origin, seller, { path, body: sent, signed: { secret: 'x' } })
@@ -63,9 +63,9 @@ interface Case {
   readonly name: string
   readonly path?: string
   readonly body: () => string | Buffer
-  /** Describe of the answer; undefined: accepted. */
+  /** The answer's `describe`; undefined if the body is accepted. */
   readonly refused?: string | RegExp
-  /** The order afterwards, where it is not as before. */
+  /** Expected changes to the order. */
   readonly order?: object
 }
 
@@ -341,14 +341,14 @@ describe.each([
   })
 })
 
-it('what cannot be read at one endpoint cannot be read at the others', async () => {
+it('a body that one endpoint cannot read is refused at the others too', async () => {
   for (const path of [REFUND, DEAL_CHANGE, `/rhone${REFUND}`, `/rhone${DEAL_CHANGE}`]) {
     for (const { body } of READING) expect(JSON.parse(await answerTo(path, body()))).toMatchObject({ code: 300 })
   }
 })
 
-describe('meaning', () => {
-  it('falling quantities are old news: accepted, without effect', async () => {
+describe('the meaning of a notice:', () => {
+  it('lower quantities than before are accepted without effect', async () => {
     expect(await answerTo(CONSUME, consumption({ orderId, used: 2, refunded: 1 }))).toBe(success(seller))
     const history = await historyOf(pool, orderId)
     for (const [used, refunded] of [
@@ -364,7 +364,7 @@ describe('meaning', () => {
     expect(await historyOf(pool, orderId)).toEqual(history)
   })
 
-  it('reports whose larger values exceed the order are refused', async () => {
+  it('reports that contradict each other are refused when their maximums exceed the order', async () => {
     expect(await answerTo(CONSUME, consumption({ orderId, used: 2 }))).toBe(success(seller))
     const contrary = await answerTo(CONSUME, consumption({ orderId, used: 0, refunded: 2 }))
     expect(contrary).toMatch(/has 3 tickets; 2 used and 2 refunded are more than that/)
@@ -386,7 +386,7 @@ describe('meaning', () => {
     expect(await recordOf(pool, orderId)).toMatchObject({ refunded: 1, refunds: { [`R${orderId}`]: 'refunded' } })
   })
 
-  it('a refused refund cannot be granted any more', async () => {
+  it('a refused refund can no longer be granted', async () => {
     expect(await answerTo(REFUND, decision(orderId, `R${orderId}`, 606))).toBe(success(seller))
     expect(await answerTo(REFUND, decision(orderId, `R${orderId}`, 699))).toBe(success(seller))
     const granted = await answerTo(REFUND, decision(orderId, `R${orderId}`, 200))

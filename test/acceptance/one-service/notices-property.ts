@@ -8,8 +8,8 @@ import { CONSUME, consumption, decision, makeSeller, REFUND, type Seller, send, 
 import { type System, sharedSystem } from '../system.ts'
 
 /**
- * Issue 3: notices of random orders, duplicated, shuffled and in parallel to two processes; the final state equals the
- * model's, every time. The model is the seller's own book-keeping, one event after the other.
+ * Notices of random orders are duplicated, shuffled and sent to two processes in parallel; the final state must equal
+ * the model's. The model is the seller's own record, one event after the other.
  */
 
 const RUNS = 40
@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => pool?.end())
 
-/** What becomes of a ticket. The tickets of one refund are decided about together. */
+/** What becomes of a ticket. A decision applies to all tickets of a refund. */
 const FATES = ['unused', 'used', 'refunded', 'refunded too', 'refund refused', 'refund refused, then used'] as const
 type Fate = (typeof FATES)[number]
 const REFUND_OF: Partial<Record<Fate, 'granted' | 'granted too' | 'refused'>> = {
@@ -38,7 +38,7 @@ const REFUND_OF: Partial<Record<Fate, 'granted' | 'granted too' | 'refused'>> = 
 
 interface Plan {
   readonly fates: readonly Fate[]
-  /** One code a ticket, or none at all. */
+  /** One code per ticket, or none at all. */
   readonly byCode: boolean
   readonly refusal: 606 | 699
   readonly seed: number
@@ -51,7 +51,7 @@ const plan = fc.record<Plan>({
   seed: fc.nat(),
 })
 
-/** Numbers from 0 to 1 that depend on the seed only, so that a failing run can be run again. */
+/** Numbers from 0 to 1 that depend only on the seed, so that a failing run can be repeated. */
 function numbers(seed: number): () => number {
   let state = seed | 0
   return () => {
@@ -75,7 +75,7 @@ interface Notice {
 const VOUCHER_STATUS = { unused: 0, used: 1, refunded: 2 } as const
 type TicketState = keyof typeof VOUCHER_STATUS
 
-/** Seeds the order, lets its events happen one after the other, and returns the notices and the record at the end. */
+/** Seeds the order, plays its events one after the other, and returns the notices and the final record. */
 async function happen(orderId: bigint, { fates, byCode, refusal, seed }: Plan) {
   const next = numbers(seed)
   const partnerId = Number(seller.partnerId)
@@ -141,7 +141,7 @@ async function happen(orderId: bigint, { fates, byCode, refusal, seed }: Plan) {
   return { orderId, notices, record }
 }
 
-/** No ticket is counted twice: of each field the history is one chain, upwards, from nothing to the end. */
+/** No ticket is counted twice: the history of each quantity is one rising chain that starts at 0. */
 async function expectOneHistory(orderId: bigint): Promise<void> {
   const history = await historyOf(pool, orderId)
   for (const field of ['used_quantity', 'refunded_quantity']) {
@@ -159,7 +159,7 @@ async function expectOneHistory(orderId: bigint): Promise<void> {
 
 let lastOrder = 8985652356570000000n
 
-it('whatever the order of arrival, the record is that of the seller', async () => {
+it('whatever the order of arrival, the final record equals the seller’s', async () => {
   const startedAt = performance.now()
   const figures = { orders: 0, notices: 0, sent: 0 }
   await fc.assert(

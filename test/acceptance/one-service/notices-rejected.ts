@@ -9,7 +9,7 @@ import { httpWire } from '../http.ts'
 import { CONSUME, consumption, makeSeller, type Seller, type Sending, send, success } from '../seller.ts'
 import { type System, sharedSystem } from '../system.ts'
 
-/** Decisions, section 3: rejected calls are kept with reason, headers (signature shortened) and body. */
+/** Refused calls are kept with their reason, headers (the signature shortened) and body. */
 
 let system: System
 let pool: pg.Pool
@@ -25,7 +25,7 @@ afterAll(async () => {
   await pool?.end()
 })
 
-// A partner of its own for each test: only so many calls of one are kept.
+// A new partner for each test, because only a limited number of calls is kept per partner.
 beforeEach(async () => {
   seller = await makeSeller(client)
 })
@@ -45,14 +45,14 @@ const keptNow = async (by = seller): Promise<Kept[]> =>
   (await pool.query('select * from rejected_call where partner_id = $1 order by received_at, call_id', [by.partnerId]))
     .rows
 
-/** What is not verified is written after the answer. */
+/** Waits, because unverified calls are stored after the answer. */
 const kept = async (least = 1, by = seller): Promise<Kept[]> => {
   await until(async () => (await keptNow(by)).length >= least)
   return keptNow(by)
 }
 
 describe('a refused call is kept', () => {
-  it('whole, but for its signature and the values of headers that may hold a credential', async () => {
+  it('whole, except its signature and the values of headers that may hold a credential', async () => {
     const body = consumption({ orderId: 5n })
     const { text } = await post({
       path: `/rhone${CONSUME}?trace=1`,
@@ -95,7 +95,7 @@ describe('a refused call is kept', () => {
     expect(calls[0]?.body).toBe(sending.body ?? '')
   })
 
-  it('of a suspended partner', async () => {
+  it('if its partner is suspended', async () => {
     await client.admin('POST', `/partners/${seller.partnerId}/suspend`)
     await post({})
     expect(await kept()).toMatchObject([{ reason: 'the partner is suspended' }])
@@ -114,12 +114,12 @@ describe('a refused call is kept', () => {
     expect(calls[0]?.body).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected))
   })
 
-  it('without its body where the signature is wrong: it was not read', async () => {
+  it('without its body if the signature is wrong, because the body was not read', async () => {
     await post({ body: '{"secret":"of nobody"}', signed: { secret: 'wrong' } })
     expect(await kept()).toMatchObject([{ body: '(not read: the signature was checked first)' }])
   })
 
-  it('and a call to a wrong path, with the nearest right one, without its body', async () => {
+  it('without its body and with the nearest correct path if the path is wrong', async () => {
     await post({ path: '/mtp/api/order/consum/notice', body: '{"of":"nobody"}' })
     expect(await kept()).toMatchObject([
       {
@@ -129,7 +129,7 @@ describe('a refused call is kept', () => {
     ])
   })
 
-  it('and one with a wrong method, without its body', async () => {
+  it('without its body if the method is wrong', async () => {
     await post({ method: 'PUT', body: '{"of":"nobody"}' })
     expect(await kept()).toMatchObject([
       { reason: 'method not allowed: PUT; use POST', body: '(not kept: the method is not POST)' },
@@ -143,7 +143,7 @@ describe('a refused call is kept', () => {
 })
 
 describe('nothing is kept', () => {
-  it('of a clientId that nobody has', async () => {
+  it('of a call without a known clientId and a signature', async () => {
     const before = (await system.query('select count(*)::int as n from rejected_call'))[0]
     await post({ headers: { Authorization: undefined } })
     await post({ headers: { Authorization: 'MWS nobody:AAAAAAAAAAAAAAAAAAAAAAAAAAA=' } })
@@ -158,8 +158,8 @@ describe('nothing is kept', () => {
   })
 })
 
-describe('whoever knows a clientId', () => {
-  it('cannot fill the table, nor keep the own refused calls of the partner out of it', async () => {
+describe('a stranger who knows a clientId', () => {
+  it('cannot fill the table or displace the refused calls of the partner itself', async () => {
     for (let sent = 0; sent < 260; sent += 20) {
       await Promise.all(Array.from({ length: 20 }, () => post({ signed: { secret: 'wrong' } })))
     }
@@ -169,7 +169,7 @@ describe('whoever knows a clientId', () => {
   })
 })
 
-it('a client that hangs up in the middle of its body is no error of ours', async () => {
+it('a client that hangs up in the middle of its body is not logged as an error', async () => {
   const { hostname, port } = new URL(system.origin)
   const printed = () => system.processes[0]?.output() ?? ''
   const before = printed().length

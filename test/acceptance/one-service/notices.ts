@@ -17,7 +17,7 @@ import {
 } from '../seller.ts'
 import { laterProcess, sharedSystem } from '../system.ts'
 
-/** Issue 3, "Bad input": headers, signatures, dates and content types, against a process whose clock says 6 May 2026. */
+/** Good and bad headers, signatures, dates and content types, sent to a process whose clock says 6 May 2026. */
 
 const OFFSET_S = Math.round((Date.UTC(2026, 4, 6, 10, 34, 20) - Date.now()) / 1000)
 const clock = (secondsLater = 0): Date => new Date(Date.now() + (OFFSET_S + secondsLater) * 1000)
@@ -67,7 +67,7 @@ async function expectAccepted(sending: Sending, by = seller): Promise<void> {
   expect(await usedOf(orderId)).toBe(1)
 }
 
-/** `claimed` is the partnerId of the answer: what the caller said of itself. */
+/** `claimed` is the partnerId that the caller claimed, which the answer repeats. */
 async function expectRefused(sending: Sending, by = seller, claimed = by.partnerId): Promise<void> {
   const orderId = await newOrder()
   const answer = await post({ body: consumption({ orderId }), ...sending }, by)
@@ -76,7 +76,7 @@ async function expectRefused(sending: Sending, by = seller, claimed = by.partner
 }
 
 describe('the envelope', () => {
-  it('is, byte by byte, what the contract says', async () => {
+  it('is byte for byte as the contract says', async () => {
     const { partnerId } = await makeSeller(client, { partner_id: 7101, client_id: 'exact' })
     expect(partnerId).toBe('7101')
     const rotated = await client.admin('POST', '/partners/7101/rotate-secret', {})
@@ -93,7 +93,7 @@ const PREFIXES = ['', '/rhone']
 describe.each(PREFIXES)('under the prefix "%s"', (prefix) => {
   const path = prefix + CONSUME
 
-  it('a rightly signed notice is accepted', () => expectAccepted({ path }))
+  it('a correctly signed notice is accepted', () => expectAccepted({ path }))
 
   it.each<[string, Partial<Sending>]>([
     ['with a query that was not signed', { path: `${path}?trace=1` }],
@@ -135,7 +135,7 @@ describe.each(PREFIXES)('under the prefix "%s"', (prefix) => {
     '/order%2Fconsume/notice',
     '//order/consume/notice',
     '/order/consume/notice;a=b',
-  ])('%s is 404, signed as sent or as the path that it resembles', async (tail) => {
+  ])('%s is 404, whether signed as sent or as the path that it resembles', async (tail) => {
     const signed = { path: `${prefix}/mtp/api/order/consume/notice` }
     for (const sending of [{ method: 'POST' }, { method: 'GET' }, { method: 'POST', signed }]) {
       const answer = await post({ ...sending, path: `${prefix}/mtp/api${tail}?secret=x` })
@@ -145,7 +145,7 @@ describe.each(PREFIXES)('under the prefix "%s"', (prefix) => {
 })
 
 describe('headers', () => {
-  it('PartnerId may be absent, or written with zeros in front', async () => {
+  it('PartnerId may be absent or have leading zeros', async () => {
     await expectAccepted({ headers: { PartnerId: undefined } })
     await expectAccepted({ headers: { PartnerId: `00${seller.partnerId}` } })
   })
@@ -172,7 +172,7 @@ describe('headers', () => {
     ['of an unknown clientId', (right) => right.replace('seller', 'nobody')],
     ['with bytes beyond ASCII', (right) => right.replace('seller', 's\u00e9ller')],
     ['very long', (right) => right.replace('seller', 's'.repeat(20_000))],
-  ])('Authorization %s', async (_name, change) => {
+  ])('Authorization %s is refused', async (_name, change) => {
     const date = clock().toUTCString()
     const signature = signatureOf({ path: CONSUME, date, secret: seller.clientSecret })
     await expectRefused({ date, headers: { Authorization: change(`MWS seller:${signature}`) } })
@@ -183,16 +183,16 @@ describe('headers', () => {
     ['empty', ''],
     ['doubled', ['@', '@']],
     ['doubled, an hour apart', ['@', 'Wed, 06 May 2026 11:34:20 GMT']],
-  ])('Date %s', async (_name, value) => {
+  ])('Date %s is refused', async (_name, value) => {
     const date = clock().toUTCString()
     const sent = Array.isArray(value) ? value.map((each) => each.replace('@', date)) : value
     await expectRefused({ date, headers: { Date: sent } })
   })
 
-  it('PartnerId of another, malformed or doubled', async () => {
+  it('PartnerId of another partner, malformed or doubled is refused', async () => {
     const { partnerId } = seller
     const one = other.partnerId
-    // The signature says whose call it is, so the answer names its signer.
+    // The signature identifies the caller, so the answer names the signer.
     await expectRefused({ headers: { PartnerId: one } }, seller, partnerId)
     for (const bad of ['', 'seller', `-${partnerId}`, `${partnerId}.0`, `+${partnerId}`, '9'.repeat(40), '0x1b59']) {
       await expectRefused({ headers: { PartnerId: bad } }, seller, partnerId)
@@ -208,7 +208,7 @@ describe('the signature', () => {
     await expectRefused({ headers: { PartnerId: undefined }, signed: { secret: other.clientSecret } }, seller, '')
   })
 
-  it('of another partner about an order that is not its own tells nothing of the order', async () => {
+  it('of another partner reveals nothing about an order that is not its own', async () => {
     const orderId = await newOrder()
     const answer = await post({ body: consumption({ orderId }) }, other)
     expectAnswer(answer, failure(other, `order ${orderId} does not exist`))
@@ -225,7 +225,7 @@ describe('the signature', () => {
     expectAnswer(await post({ body }, suspended), success(suspended))
   })
 
-  it('with each of two live secrets is accepted, with a retired one refused', async () => {
+  it('with either of two live secrets is accepted, and with a retired one refused', async () => {
     const first = await makeSeller(client)
     const rotate = async (): Promise<Seller> => {
       const path = `/partners/${first.partnerId}/rotate-secret`
@@ -316,7 +316,7 @@ describe('the content type', () => {
     'application/json; charset=utf-16',
     'application/json; charset=',
     'x'.repeat(200),
-  ])('%s is refused, and only a signed caller is told so', async (type) => {
+  ])('%s is refused, and only a signed caller learns the reason', async (type) => {
     const orderId = await newOrder()
     const sending = { body: consumption({ orderId }), headers: { 'Content-Type': type } }
     const { text } = await post(sending)

@@ -10,7 +10,7 @@ beforeAll(async () => {
   system = await sharedSystem()
 })
 
-/** What the README's block after this marker prints when it is run as it stands. */
+/** Runs the README's code block after this marker unchanged, and returns its output. */
 async function run(marker: string, environment: Record<string, string>): Promise<string> {
   const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
   const [, after = ''] = readme.split(`<!-- ${marker}: a test runs this block word for word -->\n\`\`\`sh\n`)
@@ -42,7 +42,7 @@ it('the README’s walk through area A works word for word', async () => {
   expect(JSON.parse(lines.get('A5') ?? '').data.uinfo).toMatchObject({ cid: 1, user_id: '10001', gender: '2' })
 })
 
-it('and so does its signed call', async () => {
+it('the README’s signed call works word for word', async () => {
   const answer = JSON.parse(await run('signed call', { GATE: system.origin }))
   expect(answer).toMatchObject({ code: 200, describe: 'success', partnerId: '7001' })
 })

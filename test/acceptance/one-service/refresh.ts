@@ -41,14 +41,14 @@ beforeAll(async () => {
   }
   await client.suspend(apps.suspended)
   alice = await client.signedIn(ALICE)
-  await laterProcess(0) // starts it, before anything is about to expire
+  await laterProcess(0) // starts it now, so that no token expires meanwhile
 })
 afterAll(() => system?.stop())
 
 const at = (running: RunningProcess | undefined): Client =>
   new Client(httpWire(running?.origin ?? ''), running?.origin ?? '')
 
-/** The same service, so many seconds from now. */
+/** Calls the same service with its clock this many seconds ahead. */
 const inTheFuture = async <T>(seconds: number, look: (there: Client) => Promise<T>): Promise<T> => {
   return look(at(await laterProcess(seconds)))
 }
@@ -129,7 +129,7 @@ describe('of two failures the earlier row answers', () => {
 })
 
 describe.each(MODES)('row 11: an expired refresh token, statuses %s', (mode) => {
-  it('is told from one that is unknown, and only to its owner', async () => {
+  it('is distinguished from an unknown one, but only for its own app', async () => {
     const app = await client.makeApp({ refresh_days: 7 })
     const tokens = await client.getTokens(alice, app)
     const user = await client.makeUser()
@@ -145,7 +145,7 @@ describe.each(MODES)('row 11: an expired refresh token, statuses %s', (mode) => 
   })
 })
 
-describe('a refresh token lives as long as the app is set to, counted from its issue', () => {
+describe('a refresh token lives as long as its app is set to, counted from its issue:', () => {
   it.each([7, 30, 60, 90])('%i days', async (days) => {
     const app = await client.makeApp({ refresh_days: days })
     const tokens = await client.getTokens(alice, app)
@@ -166,7 +166,7 @@ describe('a refresh token lives as long as the app is set to, counted from its i
     )
   })
 
-  it.each(['fixed', 'rotating'])('and no refresh makes it longer, policy %s', async (refresh_policy) => {
+  it.each(['fixed', 'rotating'])('no refresh extends it, policy %s', async (refresh_policy) => {
     const app = await client.makeApp({ refresh_days: 7, refresh_policy })
     const tokens = await client.getTokens(alice, app)
     const halfway = await inTheFuture(6 * DAY, async (there) =>
@@ -221,7 +221,7 @@ describe('policy rotating', () => {
     expect(seen.size).toBe(5)
   })
 
-  it('gives the same answer to the previous one again within the window', async () => {
+  it('repeats the same answer for the previous token within the window', async () => {
     const app = await rotating()
     const tokens = await client.getTokens(alice, app)
     const first = tokenSetOf(await client.refresh(app, tokens.refresh_token))
@@ -234,7 +234,7 @@ describe('policy rotating', () => {
     dataOf(await client.userInfo(first.access_token))
   })
 
-  it('counts expires_in down in an answer that is given again', async () => {
+  it('counts expires_in down in a repeated answer', async () => {
     const app = await rotating()
     const tokens = await client.getTokens(alice, app)
     const first = tokenSetOf(await client.refresh(app, tokens.refresh_token))
@@ -244,7 +244,7 @@ describe('policy rotating', () => {
     expect(first.expires_in - again.expires_in).toBeLessThan(100)
   })
 
-  it('refuses the previous one to another app, and nothing else happens', async () => {
+  it('refuses the previous token from another app, without further effect', async () => {
     const app = await rotating()
     const tokens = await client.getTokens(alice, app)
     const successor = tokenSetOf(await client.refresh(app, tokens.refresh_token))
@@ -252,7 +252,7 @@ describe('policy rotating', () => {
     tokenSetOf(await client.refresh(app, successor.refresh_token))
   })
 
-  it('refuses the one before the previous one', async () => {
+  it('refuses an older token than the previous one', async () => {
     const app = await rotating()
     const tokens = await client.getTokens(alice, app)
     const second = tokenSetOf(await client.refresh(app, tokens.refresh_token))
@@ -265,7 +265,7 @@ describe('policy rotating', () => {
     } else expectFailure(answer, { rescode: 20006 })
   })
 
-  it('does not give an answer again when the grant was withdrawn meanwhile', async () => {
+  it('does not repeat an answer once the grant is withdrawn', async () => {
     const app = await rotating()
     const user = await client.makeUser()
     const tokens = await client.getTokens(await client.signedIn(user), app)
@@ -276,7 +276,7 @@ describe('policy rotating', () => {
 })
 
 describe('row 12: an app that lost a scope', () => {
-  it.each(['fixed', 'rotating'])('gets the narrower one, policy %s', async (refresh_policy) => {
+  it.each(['fixed', 'rotating'])('gets a token with the remaining scope, policy %s', async (refresh_policy) => {
     const app = await client.makeApp({ refresh_policy })
     const tokens = await client.getTokens(alice, app)
     await client.update(app, { scopes: ['USER_INFO'] })
@@ -286,7 +286,7 @@ describe('row 12: an app that lost a scope', () => {
     expectFailure(await client.phone(narrower.access_token), { rescode: 20004 })
   })
 
-  it('does not spend a rotating token when none is left', async () => {
+  it('does not spend a rotating token when no scope is left', async () => {
     const app = await client.makeApp({ refresh_policy: 'rotating' })
     const tokens = await client.getTokens(alice, app, { scope: 'USER_INFO' })
     await client.update(app, { scopes: ['PHONE_NUMBER'] })
@@ -295,7 +295,7 @@ describe('row 12: an app that lost a scope', () => {
     expect(tokenSetOf(await client.refresh(app, tokens.refresh_token)).scope).toBe('USER_INFO')
   })
 
-  it('never gets a wider one', async () => {
+  it('never gets a wider scope than was granted', async () => {
     const app = await client.makeApp()
     const tokens = await client.getTokens(alice, app, { scope: 'USER_INFO' })
     const answer = await client.refresh(app, tokens.refresh_token, { scope: BOTH_SCOPES })
@@ -304,7 +304,7 @@ describe('row 12: an app that lost a scope', () => {
 })
 
 describe('row 13: a blocked user', () => {
-  it('may go on when unblocked', async () => {
+  it('can refresh again when unblocked', async () => {
     const [app, user] = [await client.makeApp(), await client.makeUser()]
     const tokens = await client.getTokens(await client.signedIn(user), app)
     await client.block(user)
@@ -313,7 +313,7 @@ describe('row 13: a blocked user', () => {
     tokenSetOf(await client.refresh(app, tokens.refresh_token))
   })
 
-  it('is told so for the previous token too, and gets the same answer when unblocked', async () => {
+  it('is refused with the previous token too, and gets the same answer as before when unblocked', async () => {
     const [app, user] = [await client.makeApp({ refresh_policy: 'rotating' }), await client.makeUser()]
     const { refresh_token } = await client.getTokens(await client.signedIn(user), app)
     const first = tokenSetOf(await client.refresh(app, refresh_token))

@@ -6,12 +6,10 @@ import { signInForm, visibleText } from '../form.ts'
 import { type Answer, httpWire } from '../http.ts'
 import { laterProcess, type RunningProcess, type System, sharedSystem } from '../system.ts'
 
-/** The error codes of area A: every one can be reached. */
-
 /** The contract's list of error codes (REFERENCE "Errors of area A") has no gaps. */
 const RESCODES = Array.from({ length: 21 }, (_, index) => 20001 + index)
 
-describe('every error code is reached', () => {
+describe('every error code of area A can be reached:', () => {
   let system: System
   let client: Client
   let future: Client
@@ -38,7 +36,7 @@ describe('every error code is reached', () => {
     return client.call('POST', path, { authorization })
   }
 
-  /** One way to reach each code; the answer that shows it, or its number when it shows elsewhere. */
+  /** One way to reach each code: the answer that shows it, or the code itself if it shows elsewhere. */
   const WAYS: Readonly<Record<number, () => Promise<Answer | number>>> = {
     20001: () => client.refresh(DEMO_APP, 'x', { app_secret: 'wrong' }),
     20002: () => basicHeader('Basic not-base64!'),
@@ -93,12 +91,12 @@ describe('every error code is reached', () => {
     reached.add(rescode)
   })
 
-  it('and none was left out', () => {
+  it('no code is left out', () => {
     expect([...reached].sort()).toEqual(RESCODES)
     expect(Object.keys(ERROR_TABLE).map(Number)).toEqual(RESCODES)
   })
 
-  it('20016 meets the blocked demo user at the sign-in', async () => {
+  it('the blocked demo user gets 20016 at sign-in', async () => {
     const browser = client.newBrowser()
     const page = await browser.open(client.authorizePath(client.request(DEMO_APP)))
     const form = signInForm(page.text)

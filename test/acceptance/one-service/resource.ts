@@ -35,7 +35,7 @@ interface World {
 let system: System
 let client: Client
 let native: Client
-/** The day after the access tokens of today have expired. */
+/** On a day after today's access tokens have expired. */
 let future: Client
 let futureNative: Client
 let alice: Browser
@@ -113,7 +113,7 @@ const NO_PHONE = defect<World>(9, 'user has no phone number', 'phone', () => und
   nativeStatus: 500,
 })
 
-/** A call that is right in every way, by a user and an app of its own, but for what the token itself must lack. */
+/** An entirely valid call with a new user and app, except for defects of the user or token themselves. */
 async function rightDraft(
   resource: Resource,
   defects: readonly Defect<World>[],
@@ -167,7 +167,7 @@ describe('of two failures the earlier row answers', () => {
 })
 
 describe('get_phonenumber', () => {
-  it('answers with the phone number alone', async () => {
+  it('answers with only the phone number', async () => {
     const { access_token } = await client.getTokens(alice, DEMO_APP, { scope: 'PHONE_NUMBER' })
     const answer = await client.phone(access_token)
     expectJson(answer)
@@ -188,7 +188,7 @@ describe('get_userinfo', () => {
     expect(uinfo.big_avatar_url).toMatch(/^https?:\/\//)
   })
 
-  it('tells users of the same user_id and another cid apart', async () => {
+  it('distinguishes users with the same user_id and different cid', async () => {
     const app = await client.makeApp()
     const one = await client.makeUser({ cid: 101, user_id: 'same', name: 'One', phone_number: '13900000101' })
     const two = await client.makeUser({ cid: 102, user_id: 'same', name: 'Two', phone_number: '13900000102' })
@@ -205,7 +205,7 @@ describe('get_userinfo', () => {
     dataOf(await client.userInfo(tokens.access_token))
   })
 
-  it('returns what is stored as it is: markup, emoji, long names', async () => {
+  it('returns names exactly as stored, with markup and emoji', async () => {
     const name = '<b>名字</b> 😀 "quoted"'
     const user = await client.makeUser({ name, gender: '1' })
     const tokens = await client.getTokens(await client.signedIn(user), await client.makeApp())
@@ -214,7 +214,7 @@ describe('get_userinfo', () => {
 })
 
 describe('an access token', () => {
-  it('serves both resources when both scopes were granted, and as often as wanted', async () => {
+  it('serves both resources any number of times when both scopes were granted', async () => {
     const { access_token } = await client.getTokens(await client.signedIn(BOB), DEMO_APP, { scope: BOTH_SCOPES })
     for (let times = 0; times < 3; times++) {
       expect(dataOf(await client.phone(access_token))).toEqual({ phone_number: '13800000002' })
@@ -222,7 +222,7 @@ describe('an access token', () => {
     }
   })
 
-  it('is read from the query alone', async () => {
+  it('is read only from the query', async () => {
     const { access_token } = await client.getTokens(alice, DEMO_APP)
     const path = '/oauth/v2/api/resource/get_userinfo'
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -233,7 +233,7 @@ describe('an access token', () => {
     dataOf(withBody)
   })
 
-  it('whose app lost another scope still serves what is left', async () => {
+  it('whose app has lost one scope still serves the other', async () => {
     const app = await client.makeApp()
     const { access_token } = await client.getTokens(alice, app)
     await client.update(app, { scopes: ['USER_INFO'] })
@@ -241,7 +241,7 @@ describe('an access token', () => {
     expectFailure(await client.phone(access_token), { rescode: 20011 })
   })
 
-  it('works again when app and user are let in again', async () => {
+  it('works again when the app is approved or the user unblocked again', async () => {
     const [app, user] = [await client.makeApp(), await client.makeUser()]
     const { access_token } = await client.getTokens(await client.signedIn(user), app)
     await client.suspend(app)
@@ -254,7 +254,7 @@ describe('an access token', () => {
     dataOf(await client.userInfo(access_token))
   })
 
-  it('that the database does not know is illegal; an expired one is known as such even then', async () => {
+  it('that the database does not hold is invalid, and after its lifetime is still reported as expired', async () => {
     const [app, user] = [await client.makeApp(), await client.makeUser()]
     const { access_token } = await client.getTokens(await client.signedIn(user), app)
     await system.query(

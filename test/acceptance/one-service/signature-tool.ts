@@ -5,7 +5,7 @@ import { type Answer, header, httpWire } from '../http.ts'
 import { makeSeller, type Seller, type Sending, SIGNATURE_TEST, send, success } from '../seller.ts'
 import { type RunningProcess, sharedSystem } from '../system.ts'
 
-/** The signature tool: 200 for a right call, 300 and a diagnosis for a wrong one, limited per address. */
+/** The signature tool: 200 for a correct call, 300 and a diagnosis for a wrong one, limited per address. */
 
 let running: RunningProcess
 let client: Client
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => running?.stop())
 
 let address = 0
-/** Each call comes from an address of its own, so that the limit is not in the way. */
+/** Each call comes from a new address, so that the limit does not interfere. */
 const test = (sending: Sending = {}, by = seller, path = SIGNATURE_TEST): Promise<Answer> =>
   send(running.origin, by, {
     path,
@@ -49,7 +49,7 @@ function diagnosisOf(answer: Answer, by = seller): Diagnosis {
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'base64')
 
 describe.each(['', '/rhone'])('under the prefix "%s"', (prefix) => {
-  it('a right call is told so', async () => {
+  it('a correct call gets success', async () => {
     const answer = await test({}, seller, prefix + SIGNATURE_TEST)
     expect(answer.text).toBe(success(seller))
     expect(answer.status).toBe(200)
@@ -63,7 +63,7 @@ describe.each(['', '/rhone'])('under the prefix "%s"', (prefix) => {
     ['{"partnerId":"7202","body":{}}', 'application/json', ['body-partner-id-mismatch']],
     [`{"x":"${'x'.repeat(2 ** 21)}"}`, 'application/json', ['body-too-long']],
     ['{"partnerId":"7201","body":{}}', 'application/json; charset=UTF-8', []],
-  ])('is warned of what a notice would be refused for: %#', async (body, type, warnings) => {
+  ])('warns a correct call of a body that notices refuse: %#', async (body, type, warnings) => {
     const answer = await test({ body, headers: { 'Content-Type': type } }, seller, prefix + SIGNATURE_TEST)
     const { warnings: told = [], ...envelope } = JSON.parse(answer.text)
     expect(envelope).toEqual(JSON.parse(success(seller)))
@@ -71,7 +71,7 @@ describe.each(['', '/rhone'])('under the prefix "%s"', (prefix) => {
   })
 
   it.each([undefined, 'text/plain', 'application/', 'text/json; charset=gbk', 'application/x-www-form-urlencoded'])(
-    'a Content-Type that a notice refuses is a mistake: %s',
+    'a Content-Type that would be refused in a notice is a mistake: %s',
     async (type) => {
       const body = `{"partnerId":${seller.partnerId},"body":{}}`
       const answer = await test({ body, headers: { 'Content-Type': type } }, seller, prefix + SIGNATURE_TEST)
@@ -79,7 +79,7 @@ describe.each(['', '/rhone'])('under the prefix "%s"', (prefix) => {
     },
   )
 
-  it('a wrong call is told what should have been signed, and what was', async () => {
+  it('a wrong call gets the text that should have been signed, and the one that was', async () => {
     const date = new Date().toUTCString()
     const path = prefix + SIGNATURE_TEST
     const answer = await test({ date, signed: { newline: '' } }, seller, path)
@@ -129,18 +129,18 @@ describe('mistakes', () => {
     expect(diagnosisOf(await test(sending())).mistakes).toEqual(mistakes)
   })
 
-  it('of a caller that nobody knows', async () => {
+  it('of an unknown caller are not recognised', async () => {
     const stranger = { ...seller, clientId: 'nobody', partnerId: '999' }
     const { mistakes } = diagnosisOf(await test({}, stranger), stranger)
     expect(mistakes).toEqual(['signature-unrecognised'])
   })
 
-  it('what the notices accept is right here too', async () => {
+  it('do not include leading zeros, which notices accept too', async () => {
     const zeros = await test({ headers: { PartnerId: '007201' } })
     expect(zeros.text).toBe(success(seller))
   })
 
-  it('what the notices refuse is not right here', async () => {
+  it('include doubled headers and a suspended partner, which notices refuse too', async () => {
     const date = new Date().toUTCString()
     const signature = signatureOf({ path: SIGNATURE_TEST, date, secret: seller.clientSecret })
     const right = `MWS ${seller.clientId}:${signature}`
@@ -157,7 +157,7 @@ describe('mistakes', () => {
   })
 })
 
-it('the right signature and the secret are never told', async () => {
+it('the correct signature and the secret are never revealed', async () => {
   const date = new Date().toUTCString()
   const right = signatureOf({ path: SIGNATURE_TEST, date, secret: seller.clientSecret })
   const hex = bytesOf(right).toString('hex')
@@ -176,7 +176,7 @@ it('the right signature and the secret are never told', async () => {
   }
 })
 
-it('sixty a minute from one address, over all prefixes; then 429 with Retry-After, for that address only', async () => {
+it('sixty calls a minute per address are answered, over all prefixes; then only that address gets 429 with Retry-After', async () => {
   const from = (forwarded: string, prefix = '') =>
     test({ headers: { 'X-Forwarded-For': forwarded } }, seller, prefix + SIGNATURE_TEST)
   const answers = []
@@ -192,7 +192,7 @@ it('sixty a minute from one address, over all prefixes; then 429 with Retry-Afte
   expect((await from('192.0.2.8')).text).toBe(success(seller))
 })
 
-it('one network of IPv6 counts as one address', async () => {
+it('an IPv6 /64 network counts as one address', async () => {
   const answers = []
   for (let sent = 0; sent < 61; sent++) {
     answers.push(await test({ headers: { 'X-Forwarded-For': `2001:db8:1:2::${sent.toString(16)}` } }))

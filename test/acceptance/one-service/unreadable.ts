@@ -6,7 +6,7 @@ import { expectFailure } from '../expectations.ts'
 import type { Answer } from '../http.ts'
 import { type System, sharedSystem } from '../system.ts'
 
-/** What is hardly HTTP, or not at all: sent byte by byte, and answered with the envelope all the same. */
+/** Malformed HTTP, sent as raw bytes, is answered with the envelope all the same. */
 
 let system: System
 beforeAll(async () => {
@@ -44,7 +44,7 @@ const request = (target: string | Buffer, method = 'GET'): Buffer =>
     Buffer.from(' HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\nConnection: close\r\n\r\n'),
   ])
 
-describe('what Node cannot read as HTTP', () => {
+describe('a request that Node cannot parse as HTTP gets the envelope:', () => {
   it.each([
     ['no HTTP at all', 'hello\r\n\r\n'],
     ['an unknown version', 'GET /oauth/v2/authorize HTTP/9.9\r\nHost: x\r\n\r\n'],
@@ -61,20 +61,20 @@ describe('what Node cannot read as HTTP', () => {
   })
 })
 
-it('no Host is told in the form of area B where its paths are called; HTTP/1.0 needs none', async () => {
+it('a missing Host gets the envelope of area B on its paths; HTTP/1.0 needs no Host', async () => {
   const { status, text } = await sendRaw('POST /mtp/api/order/test/ba HTTP/1.1\r\nContent-Length: 0\r\n\r\n')
   expect([status, JSON.parse(text).code]).toEqual([400, 300])
   expectFailure(await sendRaw('POST /oauth/v2/api/token HTTP/1.0\r\n\r\n'), { rescode: 20001 })
 })
 
-it('no Host is told after what was asked before it on the connection', async () => {
+it('a missing Host is answered after the earlier requests of the connection', async () => {
   const a5 = 'POST /oauth/v2/api/resource/get_userinfo?access_token=x HTTP/1.1\r\n'
   const { status, text } = await sendRaw(`${a5}Host: x\r\nContent-Length: 0\r\n\r\n${a5}Content-Length: 0\r\n\r\n`)
   expect(status).toBe(200)
   expect(text).toMatch(/^\{"rescode":\d+[^\n]*\}HTTP\/1\.1 400 Bad Request/)
 })
 
-it('an expectation that nobody knows is none', async () => {
+it('an unknown Expect header is ignored', async () => {
   for (const expectation of ['200-ok', '100-continued', 'x=y']) {
     const head = `POST /oauth/v2/api/token HTTP/1.1\r\nHost: x\r\nExpect: ${expectation}\r\nConnection: close\r\n`
     expectFailure(await sendRaw(`${head}\r\n`), { rescode: 20001 })
@@ -92,7 +92,7 @@ describe('request line and headers', () => {
     expectFailure(await sendRaw(bytes), { rescode: 20007, status: 431, message: /32 KiB/ })
   })
 
-  it('are refused in the form of area B where its paths are called', async () => {
+  it('beyond 32 KiB are refused with the envelope of area B on its paths', async () => {
     for (const path of ['/mtp/api/order/consume/notice', '/rhone/mtp/api/deal/change/notice', '/sandbox/api/runs']) {
       const { status, text } = await sendRaw(`POST ${path} HTTP/1.1\r\nHost: x\r\nX: ${filler(33)}\r\n\r\n`)
       expect([status, JSON.parse(text)]).toEqual([
@@ -102,13 +102,13 @@ describe('request line and headers', () => {
     }
   })
 
-  it('below that are read: a URL beyond 8 KiB is 20007', async () => {
+  it('below 32 KiB are read: a URL beyond 8 KiB is 20007', async () => {
     const answer = await sendRaw(request(`/oauth/v2/authorize?x=${filler(24)}`))
     expectFailure(answer, { rescode: 20007, message: /8 KiB/ })
   })
 })
 
-describe('bytes that no browser sends', () => {
+describe('a target that no browser sends:', () => {
   it.each([
     ['an overlong encoding', '/oauth/v2/authorize?state=%c0%80'],
     ['half a surrogate pair', '/oauth/v2/authorize?state=%ed%a0%80'],
@@ -127,21 +127,21 @@ describe('bytes that no browser sends', () => {
     expect(answer.text).toContain('"rescode":20001')
   })
 
-  it('and the service is well afterwards', async () => {
+  it('the service is still ready afterwards', async () => {
     expect((await sendRaw(request('/readyz'))).status).toBe(200)
   })
 })
 
 describe('a peer that keeps its side open after it sent no HTTP', () => {
-  it('is let go of soon, so that such peers cannot use up the file descriptors', async () => {
+  it('is disconnected soon, so that such peers cannot use up the file descriptors', async () => {
     const { hostname, port } = new URL(system.origin)
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
     const failed = once(socket, 'error')
     socket.resume().write('hello\r\n\r\n')
     await once(socket, 'end')
-    // The other side answers by a reset once it has let go.
+    // Once it has closed the connection, the service answers with a reset.
     const asking = setInterval(() => socket.write('is anybody there?'), 100)
-    // Far less than Node gives to headers.
+    // Far less than Node's timeout for headers.
     const gone = Promise.race([failed.then(() => 'gone'), sleep(30_000, 'still there')])
     expect(await gone.finally(() => clearInterval(asking))).toBe('gone')
     socket.destroy()

@@ -1,4 +1,4 @@
-// golang.org/x/oauth2 with github.com/coreos/go-oidc; how it talks with the program that started it: see ../README.md.
+// golang.org/x/oauth2 with github.com/coreos/go-oidc. ../README.md describes the protocol with the parent process.
 package main
 
 import (
@@ -37,7 +37,7 @@ func expect(holds bool, what string) {
 
 func step(name string) { fmt.Println("step " + name) }
 
-// Lets Alice open the address, sign in and allow; what comes back.
+// visit lets Alice open the address, sign in and consent, and returns the query of the redirect back.
 func visit(address string) url.Values {
 	fmt.Println("visit " + address)
 	return must(url.Parse(strings.TrimSpace(must(input.ReadString('\n'))))).Query()

@@ -14,7 +14,7 @@ import java.io.InputStreamReader;
 import java.net.URI;
 import java.util.List;
 
-/** Nimbus' OAuth 2.0 SDK with OpenID Connect; how it talks with the program that started it: see ../README.md. */
+/** Nimbus' OAuth 2.0 SDK with OpenID Connect. ../README.md describes the protocol with the parent process. */
 public class Nimbus {
   static final BufferedReader INPUT = new BufferedReader(new InputStreamReader(System.in));
   static final ClientID CLIENT_ID = new ClientID(System.getenv("CLIENT_ID"));
@@ -32,7 +32,7 @@ public class Nimbus {
     if (!holds) throw new AssertionError("not so: " + what);
   }
 
-  /** Lets Alice open the address, sign in and allow; the address at which the browser comes back. */
+  /** Lets Alice open the address, sign in and consent; returns the address that her browser is redirected to. */
   static URI visit(URI address) throws Exception {
     System.out.println("visit " + address);
     System.out.flush();

@@ -1,6 +1,9 @@
 import type { Json, PartnerProgram } from './program.ts'
 
-/** Walks a partner's program through the sandbox, over the headless API and nothing else (src/sandbox/portal/api/README.md). */
+/**
+ * Walks a partner's program through the sandbox, over the headless API and nothing else
+ * (src/sandbox/portal/api/README.md).
+ */
 
 interface Event {
   readonly kind: string
@@ -12,14 +15,17 @@ export interface Certified {
   /** The step that failed, if one did, and its checks that failed. */
   readonly step?: string
   readonly failures: readonly Json[]
-  /** Checks that failed and only warn. */
+  /** Failed checks that are only warnings. */
   readonly warnings: readonly string[]
 }
 
 const person = (name: string) => ({ name, mail: `${name.toLowerCase()}@partner.example` })
 
-/** What the walk has to know of a program. */
-export type Walker = Pick<PartnerProgram, 'platformUrl' | 'headers' | 'functions' | 'products' | 'wish' | 'onWait'>
+/** What `certify` needs of a program. */
+export type Walker = Pick<
+  PartnerProgram,
+  'platformUrl' | 'headers' | 'functions' | 'products' | 'runOptions' | 'onWait'
+>
 
 export async function certify(program: Walker): Promise<Certified> {
   const call = async (method: string, path: string, body?: Json): Promise<Json> => {
@@ -32,8 +38,8 @@ export async function certify(program: Walker): Promise<Certified> {
   }
   const [product, business] = [person('Product'), person('Business')]
   await call('POST', '/contacts', { body: { product, business } })
-  const wish = { functions: program.functions, products: { main: program.products[0] }, ...program.wish }
-  const begun = await call('POST', '/runs', { overwrite: true, body: wish })
+  const options = { functions: program.functions, products: { main: program.products[0] }, ...program.runOptions }
+  const begun = await call('POST', '/runs', { overwrite: true, body: options })
   const steps = (begun.run as { steps: { id: string }[] }).steps.map(({ id }) => id)
   const warnings: string[] = []
   let after = 0
@@ -46,8 +52,8 @@ export async function certify(program: Walker): Promise<Certified> {
       after = Number(last_seq)
       for (const { kind, data } of events as Event[]) {
         if (kind === 'waiting') {
-          const told = program.onWait(String(data.path), data.about as Record<string, string>)
-          void told.catch((error: Error) => failures.push({ id: 'notice', actual: error.message }))
+          const notified = program.onWait(String(data.path), data.about as Record<string, string>)
+          void notified.catch((error: Error) => failures.push({ id: 'notice', actual: error.message }))
         }
         if (kind === 'check' && data.passed === false) failures.push(data)
         if (kind === 'ended') outcome = data.outcome

@@ -15,8 +15,11 @@ beforeAll(async () => {
 })
 afterAll(() => system.stop())
 
-/** A program that is known to the platform and listens. */
-async function begin<Program extends PartnerProgram>(Kind: new () => Program, fields: object = {}): Promise<Program> {
+/** Starts a program and registers it with the platform. */
+async function startProgram<Program extends PartnerProgram>(
+  Kind: new () => Program,
+  fields: object = {},
+): Promise<Program> {
   const program = new Kind()
   program.platformUrl = system.origin
   const made: Seller = await makeSeller(client, { stage: 'sandbox', base_url: await program.listen(), ...fields })
@@ -28,8 +31,8 @@ async function begin<Program extends PartnerProgram>(Kind: new () => Program, fi
   return program
 }
 
-/** Certifies it, then pulls its whole catalogue page by page, which no step of the sandbox does. */
-async function walk(program: PartnerProgram) {
+/** Certifies a program, then pulls its whole catalogue page by page, which no step of the sandbox does. */
+async function certifyAndPull(program: PartnerProgram) {
   const certified = await certify(program)
   const report = await client.admin('POST', `/partners/${program.me.partnerId}/products/pull`)
   return { ...certified, pulled: (report.pulled as string[]).length }
@@ -38,11 +41,11 @@ async function walk(program: PartnerProgram) {
 interface Quirk {
   readonly name: string
   readonly kind: new () => PartnerProgram
-  /** Warnings that the seller gets all the same. */
+  /** Checks that warn the seller. */
   readonly warned?: readonly string[]
-  /** Why it is not certified: the step, the check and what it says. */
+  /** Why the program is not certified: the failed step and check. */
   readonly refused?: readonly [step: string, check: Json]
-  /** A step waits most of its time: these run beside each other. */
+  /** Spends most of its time waiting, so these run concurrently. */
   readonly waits?: true
 }
 
@@ -51,29 +54,33 @@ const QUIRKS: readonly Quirk[] = [
   { name: 'quantities and prices as text', kind: partners.NumbersAsText },
   { name: 'null for lists', kind: partners.NullsForLists },
   { name: 'partnerId as a number', kind: partners.NumericPartnerId, warned: ['envelope'] },
-  { name: 'unknown fields and missing lists are refused', kind: partners.StrictMapper },
-  { name: 'the clientId is not looked at', kind: partners.SignatureOnly, warned: ['client-checked'] },
-  { name: 'a bad signature is 410; the Date is not looked at', kind: partners.SaysFourTen, warned: ['date-checked'] },
-  { name: 'a bad signature is HTTP 401', kind: partners.SaysUnauthorized },
+  { name: 'that unknown fields and missing lists are refused', kind: partners.StrictMapper },
+  { name: 'that the clientId is not checked', kind: partners.SignatureOnly, warned: ['client-checked'] },
+  {
+    name: '410 for a bad signature, and no check of the Date',
+    kind: partners.BadSignatureIs410,
+    warned: ['date-checked'],
+  },
+  { name: 'HTTP 401 for a bad signature', kind: partners.BadSignatureIs401 },
   { name: 'pages of twenty, and no total', kind: partners.PagesOfTwenty },
   { name: 'no product pull', kind: partners.NoProductPull },
-  { name: 'bodies are encrypted', kind: partners.Encrypted },
-  { name: 'codes come by pay notice, after 598', kind: partners.CodesByNotice },
-  { name: 'codes come by pay notice, after 200 with asyReturnVoucher', kind: partners.CodesFollow },
+  { name: 'encrypted bodies', kind: partners.Encrypted },
+  { name: 'codes by pay notice, after 598', kind: partners.CodesByNotice },
+  { name: 'codes by pay notice, after 200 with asyReturnVoucher', kind: partners.CodesFollow },
   {
-    name: 'partnerOrderId in the answer to order create only',
-    kind: partners.NamesOrderOnce,
-    // Nothing of order ids: it looks at no price, and uses all tickets where one was to be used.
+    name: 'partnerOrderId only in the answer to order create',
+    kind: partners.PartnerOrderIdOnce,
+    // None is about order ids: the program checks no prices, and uses all tickets where it should use one.
     warned: ['code', 'order-state'],
     refused: ['refund-of-rest', { id: 'quantities', path: 'body.usedQuantity' }],
   },
   { name: 'one code for all tickets', kind: partners.OneCodeForAll },
-  { name: 'somebody accepts orders by hand', kind: partners.AcceptsByHand, waits: true },
+  { name: 'orders accepted by hand', kind: partners.AcceptsByHand, waits: true },
   { name: 'issueType 0 for issued, until it is refused', kind: partners.IssuedIsZero },
-  { name: 'codes stand beside documents only', kind: partners.CodesBesideDocuments },
+  { name: 'codes only in credentialList', kind: partners.CodesBesideDocuments },
   {
-    name: 'notices name the partnerOrderId of another order',
-    kind: partners.ForeignOrderId,
+    name: 'the partnerOrderId of another order in notices',
+    kind: partners.ForeignPartnerOrderId,
     waits: true,
     refused: [
       'consumption',
@@ -81,29 +88,29 @@ const QUIRKS: readonly Quirk[] = [
     ],
   },
   {
-    name: 'consumption notices say nothing of codes',
-    kind: partners.SilentAboutCodes,
+    name: 'consumption notices without codes',
+    kind: partners.NoVoucherList,
     waits: true,
     refused: ['consumption', { id: 'notice-accepted', actual: expect.stringContaining('voucherList is required') }],
   },
   {
-    name: 'a faulty answer to a right call is not a failed defence',
+    name: 'a faulty answer to a correct call, which is no failed signature check',
     kind: partners.FaultyPrices,
     warned: ['fields'],
     refused: ['price-calendar', { id: 'fields', path: 'body[0].stock', actual: '"many"' }],
   },
   {
-    name: 'every refund is answered with the id of the first',
+    name: 'the id of the first refund in every answer',
     kind: partners.AnswersAboutFirstRefund,
     refused: ['refund-again', { id: 'refund-id', path: 'body.refundId' }],
   },
   {
-    name: 'refunds are answered with another partnerOrderId',
+    name: 'another partnerOrderId in answers to refunds',
     kind: partners.AnswersAboutAnotherOrder,
     refused: ['refund-at-once', { id: 'fields', path: 'body.partnerOrderId' }],
   },
   {
-    name: 'refunds are answered with another orderId',
+    name: 'another orderId in answers to refunds',
     kind: partners.AnswersWithAnotherOrderId,
     refused: ['refund-at-once', { id: 'order-id', path: 'body.orderId' }],
   },
@@ -128,30 +135,30 @@ const QUIRKS: readonly Quirk[] = [
   },
   {
     name: 'answers without partnerId',
-    kind: partners.NamesNobody,
+    kind: partners.NoPartnerId,
     refused: ['product-pull', { id: 'envelope', path: 'partnerId', actual: 'missing' }],
   },
   {
-    name: 'a bad signature is refused without a word',
-    kind: partners.RefusesSilently,
+    name: 'no describe in the refusal of a bad signature',
+    kind: partners.RefusesWithoutDescribe,
     refused: ['wrong-signature', { id: 'envelope', path: 'describe', actual: 'missing' }],
   },
   {
-    name: 'ids are read as doubles',
+    name: 'ids read as doubles',
     kind: partners.RoundedIds,
     warned: ['order-id', 'order-state'],
   },
   {
-    name: 'signatures are not looked at',
+    name: 'that signatures are not checked',
     kind: partners.ChecksNothing,
     refused: ['wrong-signature', { actual: expect.stringMatching(/^accepted a call with a wrong signature/) }],
   },
 ]
 
-describe('a partner whose habit is', () => {
-  const isJudged = async ({ kind, refused, warned = [] }: Quirk): Promise<void> => {
-    const program = await begin(kind)
-    const { passed, step, failures, warnings, pulled } = await walk(program).finally(() => program.close())
+describe('a partner whose quirk is', () => {
+  const expectVerdict = async ({ kind, refused, warned = [] }: Quirk): Promise<void> => {
+    const program = await startProgram(kind)
+    const { passed, step, failures, warnings, pulled } = await certifyAndPull(program).finally(() => program.close())
     expect({ passed, step, failures }).toEqual(
       refused
         ? { passed: false, step: refused[0], failures: expect.arrayContaining([expect.objectContaining(refused[1])]) }
@@ -160,25 +167,30 @@ describe('a partner whose habit is', () => {
     expect([...new Set(warnings)]).toEqual(warned)
     expect(pulled).toBe(program instanceof partners.NoProductPull ? 0 : program.products.length)
     if (program instanceof partners.IssuedIsZero) {
-      const told = program.told.filter(({ path }) => path === '/mtp/api/order/pay/notice')
-      expect(told).toMatchObject([
+      const payNotices = program.noticeAnswers.filter(({ path }) => path === '/mtp/api/order/pay/notice')
+      expect(payNotices).toMatchObject([
         { code: 400, describe: expect.stringContaining('issueType 0 reports a failure') },
         { code: 200 },
       ])
     }
     if (program instanceof partners.CodesByNotice) {
-      expect(program.told).toContainEqual(expect.objectContaining({ path: '/mtp/api/order/pay/notice' }))
-      expect(program.told.filter(({ code }) => code !== 200)).toEqual([])
+      expect(program.noticeAnswers).toContainEqual(expect.objectContaining({ path: '/mtp/api/order/pay/notice' }))
+      expect(program.noticeAnswers.filter(({ code }) => code !== 200)).toEqual([])
     }
     if (program instanceof partners.Encrypted) {
-      expect([...program.seen].sort()).toEqual(['/order/create', '/order/pay', '/order/query', '/order/refund'])
+      expect([...program.encryptedPaths].sort()).toEqual([
+        '/order/create',
+        '/order/pay',
+        '/order/query',
+        '/order/refund',
+      ])
     }
   }
-  it.each(QUIRKS.filter(({ waits }) => !waits))('$name', isJudged)
-  it.concurrent.each(QUIRKS.filter(({ waits }) => waits))('$name', isJudged)
+  it.each(QUIRKS.filter(({ waits }) => !waits))('$name', expectVerdict)
+  it.concurrent.each(QUIRKS.filter(({ waits }) => waits))('$name', expectVerdict)
 
-  it('one code for all tickets gets the rest back after one was used', async () => {
-    const program = await begin(partners.OneCodeForAll)
+  it('one code for all tickets: the remaining tickets are refunded after one was used', async () => {
+    const program = await startProgram(partners.OneCodeForAll)
     try {
       const admin = (path: string, body: object = {}) =>
         client.admin('POST', `/orders${path}`, body) as Promise<{ order: Json & { order_id: string } }>
@@ -188,10 +200,10 @@ describe('a partner whose habit is', () => {
       const { order } = await admin('', { partner_id: partnerId, partner_deal_id: 'zoo', quantity: 3, ...prices })
       await admin(`/${order.order_id}/pay`)
       const [mine] = program.orders.values()
-      expect(await program.tellUsed(mine as Order, 1)).toMatchObject({ code: 200 })
+      expect(await program.notifyUsed(mine as Order, 1)).toMatchObject({ code: 200 })
       const code = `${mine?.partnerOrderId}-all`
       const { order: after } = await admin(`/${order.order_id}/refund`)
-      expect(program.asked).toEqual([[[code], 2]])
+      expect(program.refundRequests).toEqual([[[code], 2]])
       expect(after).toMatchObject({
         ...{ state: 'consumed', used_quantity: 1, refunded_quantity: 2 },
         vouchers: [{ voucher: code, quantity: 3, used_quantity: 1, refunded_quantity: 2 }],

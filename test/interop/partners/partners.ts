@@ -2,27 +2,27 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Json, type Order, PartnerProgram, refuse } from './program.ts'
 
-/** Programs of sellers, each with one habit that was met in the field. */
+/** Programs of sellers, each with one quirk that was met in the field. */
 
 export class Plain extends PartnerProgram {}
 
-/** JSON.parse as it is: long ids lose their last digits. */
+/** Uses plain JSON.parse, so long ids lose their last digits. */
 export class RoundedIds extends PartnerProgram {
   override read(text: string): Json {
     return JSON.parse(text)
   }
 }
 
-/** The PartnerId is a number, as in the platform's requests. */
+/** Sends the PartnerId as a number, as in the platform's requests. */
 export class NumericPartnerId extends PartnerProgram {
   override envelope(code: number, describe: string, fields: Json): Json {
     return { ...super.envelope(code, describe, fields), partnerId: Number(this.me.partnerId) }
   }
 }
 
-const PERSON = ['name', 'pinyin', 'mobile', 'address', 'postCode', 'email', 'gender', 'credentials']
-const ASKED = ['orderId', 'partnerOrderId']
-const TICKETS = [
+const PERSON_FIELDS = ['name', 'pinyin', 'mobile', 'address', 'postCode', 'email', 'gender', 'credentials']
+const ORDER_IDS = ['orderId', 'partnerOrderId']
+const REFUND_FIELDS = [
   'partnerDealId',
   'voucherList',
   'refundQuantity',
@@ -31,15 +31,15 @@ const TICKETS = [
   'refundFee',
   'refundTime',
 ]
-const SALE = ['partnerDealId', 'mtDealId', 'buyPrice', 'unitPrice', 'totalPrice', 'quantity', 'travelDate']
+const SALE_FIELDS = ['partnerDealId', 'mtDealId', 'buyPrice', 'unitPrice', 'totalPrice', 'quantity', 'travelDate']
 
-/** A mapper that refuses names that it does not know, and fails where a list that it knows is missing. */
+/** Maps JSON strictly: refuses unknown names, and fails when an expected list is missing. */
 export class StrictMapper extends PartnerProgram {
   readonly #known: Readonly<Record<string, readonly string[]>> = {
-    '/order/create': ['orderId', ...SALE, 'visitors', 'contactPerson'],
-    '/order/pay': ASKED,
-    '/order/query': ASKED,
-    '/order/refund': [...ASKED, 'refundId', ...TICKETS],
+    '/order/create': ['orderId', ...SALE_FIELDS, 'visitors', 'contactPerson'],
+    '/order/pay': ORDER_IDS,
+    '/order/query': ORDER_IDS,
+    '/order/refund': [...ORDER_IDS, 'refundId', ...REFUND_FIELDS],
   }
   readonly #lists: Readonly<Record<string, string>> = { '/order/create': 'visitors', '/order/refund': 'voucherList' }
   override answerTo(path: string, headers: IncomingHttpHeaders, text: string) {
@@ -47,7 +47,7 @@ export class StrictMapper extends PartnerProgram {
     const people = [body.contactPerson ?? {}, ...((body.visitors as object[]) ?? [])].flatMap(Object.keys)
     const unknown = [
       ...Object.keys(body).filter((name) => this.#known[path]?.includes(name) === false),
-      ...people.filter((name) => !PERSON.includes(name)),
+      ...people.filter((name) => !PERSON_FIELDS.includes(name)),
     ]
     const list = this.#lists[path]
     if (unknown.length === 0 && (list === undefined || Array.isArray(body[list])))
@@ -56,7 +56,7 @@ export class StrictMapper extends PartnerProgram {
   }
 }
 
-/** Compares the signature and not the clientId before it. */
+/** Checks the signature, but not the clientId before it. */
 export class SignatureOnly extends PartnerProgram {
   override isSigned(path: string, headers: IncomingHttpHeaders): boolean {
     const [, signature = ''] = (headers.authorization ?? '').split(':')
@@ -64,52 +64,52 @@ export class SignatureOnly extends PartnerProgram {
   }
 }
 
-/** Nothing is described on success. */
+/** Sends null for `describe` on success. */
 export class NullForDescribe extends PartnerProgram {
   override envelope(code: number, describe: string, fields: Json): Json {
     return { ...super.envelope(code, describe, fields), describe: code === 200 ? null : describe }
   }
 }
 
-/** Nobody is named. */
-export class NamesNobody extends PartnerProgram {
+/** Sends no partnerId. */
+export class NoPartnerId extends PartnerProgram {
   override envelope(code: number, describe: string, fields: Json): Json {
     const { partnerId: _, ...rest } = super.envelope(code, describe, fields)
     return rest
   }
 }
 
-/** A bad signature is refused without a word. */
-export class RefusesSilently extends PartnerProgram {
+/** Refuses a bad signature without `describe` and partnerId. */
+export class RefusesWithoutDescribe extends PartnerProgram {
   override envelope(code: number, describe: string, fields: Json): Json {
     return describe === 'bad signature' ? { code } : super.envelope(code, describe, fields)
   }
 }
 
-/** Lists with nothing in them are null. */
+/** Sends null for empty lists. */
 export class NullsForLists extends PartnerProgram {
   override pay(order: Order): Json {
     return { ...super.pay(order), voucherPics: null, credentialList: null, realNameType: null }
   }
 }
 
-/** What does not verify is 410, and nobody looks at the Date. */
-export class SaysFourTen extends PartnerProgram {
+/** Refuses a bad signature with 410, and does not check the Date. */
+export class BadSignatureIs410 extends PartnerProgram {
   override maxAge = undefined
   override refuseSignature = () => ({ status: 200, code: 410 })
 }
 
-/** HTTP 401 for a bad signature. */
-export class SaysUnauthorized extends PartnerProgram {
+/** Refuses a bad signature with HTTP 401. */
+export class BadSignatureIs401 extends PartnerProgram {
   override refuseSignature = () => ({ status: 401, code: 401 })
 }
 
-/** Everything gets through. */
+/** Accepts every signature. */
 export class ChecksNothing extends PartnerProgram {
   override isSigned = (): boolean => true
 }
 
-/** Twenty products a page, whatever was asked for, and no total. */
+/** Sends twenty products per page, whatever was requested, and no total. */
 export class PagesOfTwenty extends PartnerProgram {
   override readonly products = ['zoo', ...Array.from({ length: 44 }, (_, n) => `product-${n}`)]
   override pullProducts(body: Json): Json {
@@ -118,7 +118,7 @@ export class PagesOfTwenty extends PartnerProgram {
   }
 }
 
-/** Quantities and prices are text. */
+/** Sends all numbers except `code` as text. */
 export class NumbersAsText extends PartnerProgram {
   override write(answer: Json): string {
     return JSON.stringify(answer, (name, value) =>
@@ -127,17 +127,17 @@ export class NumbersAsText extends PartnerProgram {
   }
 }
 
-/** Numbers are text, the code too. */
+/** Sends all numbers as text, `code` included. */
 export class CodeAsText extends PartnerProgram {
   override write(answer: Json): string {
     return JSON.stringify(answer, (_name, value) => (typeof value === 'number' ? String(value) : value))
   }
 }
 
-/** Encrypted bodies. Order create is always answered encrypted, everything else in the form of the request. */
+/** Encrypts its answer to an encrypted request, and every answer to order create. */
 export class Encrypted extends PartnerProgram {
   override aesKey = 'interop-key-0016'
-  readonly seen = new Set<string>()
+  readonly encryptedPaths = new Set<string>()
   #cipher(make: typeof createCipheriv | typeof createDecipheriv, bytes: Buffer): Buffer {
     const key = Buffer.from(this.aesKey)
     const cipher = make('aes-128-cbc', key, Buffer.concat([key.subarray(8), key.subarray(0, 8)]))
@@ -145,7 +145,7 @@ export class Encrypted extends PartnerProgram {
   }
   override answerTo(path: string, headers: IncomingHttpHeaders, text: string) {
     const isEncrypted = headers['x-encryption-status'] === 'encrypted'
-    if (isEncrypted) this.seen.add(path)
+    if (isEncrypted) this.encryptedPaths.add(path)
     const plain = isEncrypted ? this.#cipher(createDecipheriv, Buffer.from(text, 'base64')).toString() : text
     const { status, answer } = super.answerTo(path, headers, plain)
     if (!isEncrypted && path !== '/order/create') return { status, answer }
@@ -153,7 +153,7 @@ export class Encrypted extends PartnerProgram {
   }
 }
 
-/** Its products cannot be pulled. */
+/** Has no product pull. */
 export class NoProductPull extends PartnerProgram {
   override functions = ['price-calendar', 'pay-at-once', 'refund-at-once']
   override pullProducts(): Json {
@@ -161,7 +161,7 @@ export class NoProductPull extends PartnerProgram {
   }
 }
 
-/** Its prices are no prices, which has nothing to do with its defences. */
+/** Sends invalid stock in its prices, but checks signatures correctly. */
 export class FaultyPrices extends NoProductPull {
   override answerTo(path: string, headers: IncomingHttpHeaders, text: string) {
     const { status, answer } = super.answerTo(path, headers, text)
@@ -169,7 +169,7 @@ export class FaultyPrices extends NoProductPull {
   }
 }
 
-/** Tickets come later, by a pay notice that is sent while the platform waits. */
+/** Issues tickets later, by a pay notice while the platform waits. */
 export class CodesByNotice extends PartnerProgram {
   override functions = ['product-pull', 'price-calendar', 'pay-later', 'refund-at-once']
   override pay(order: Order): Json {
@@ -185,16 +185,21 @@ export class CodesByNotice extends PartnerProgram {
     }
     if (order.issuing) refuse(598, 'issuing')
     order.issuing = true
-    setTimeout(() => void issue().catch((error: Error) => this.told.push({ path: 'none', code: error.message })), 500)
+    setTimeout(
+      () => void issue().catch((error: Error) => this.noticeAnswers.push({ path: 'none', code: error.message })),
+      500,
+    )
     return refuse(598, 'issuing')
   }
 }
 
-/** Orders of one product are accepted by hand, some time after they are paid: here half of the time that a step waits. */
+/**
+ * Accepts orders of one product by hand, some time after payment: here after half of the time that a step waits.
+ */
 export class AcceptsByHand extends PartnerProgram {
   override functions = ['product-pull', 'price-calendar', 'pay-at-once', 'pay-later', 'refund-at-once']
   override readonly products = ['zoo', 'boat']
-  override wish = { products: { main: 'zoo', later: 'boat' }, quantity: 1 }
+  override runOptions = { products: { main: 'zoo', later: 'boat' }, quantity: 1 }
   afterMs = 15_000
   override pay(order: Order): Json {
     if (order.paid || order.partnerDealId === 'zoo') return super.pay(order)
@@ -205,10 +210,10 @@ export class AcceptsByHand extends PartnerProgram {
     const order = this.orders.get(orderId)
     if (!order || order.paid) return undefined
     await new Promise((resolve) => setTimeout(resolve, this.afterMs))
-    return this.tellIssued(order)
+    return this.notifyIssued(order)
   }
-  /** Its own state changes once the platform knows. */
-  async tellIssued(order: Order, issueType = 1): Promise<void> {
+  /** Marks the order as paid only once the platform has acknowledged the notice. */
+  async notifyIssued(order: Order, issueType = 1): Promise<void> {
     const codes = { voucherType: 1, vouchers: this.codesOf(order), voucherPics: [] }
     const body = { orderId: order.orderId, partnerOrderId: order.partnerOrderId, ...codes }
     const { code } = await this.notify(
@@ -219,23 +224,23 @@ export class AcceptsByHand extends PartnerProgram {
   }
 }
 
-/** Takes issueType 0 for "issued"; once refused it says 1. */
+/** Takes issueType 0 for "issued"; sends 1 after 0 is refused. */
 export class IssuedIsZero extends AcceptsByHand {
   override afterMs = 0
-  override async tellIssued(order: Order): Promise<void> {
-    await super.tellIssued(order, 0)
-    if (!order.paid) await super.tellIssued(order, 1)
+  override async notifyIssued(order: Order): Promise<void> {
+    await super.notifyIssued(order, 0)
+    if (!order.paid) await super.notifyIssued(order, 1)
   }
 }
 
-/** Says 598, and then nothing more. */
+/** Answers 598 and never issues. */
 export class NeverIssues extends AcceptsByHand {
   override async onWaitForTickets(): Promise<unknown> {
     return undefined
   }
 }
 
-/** Answers 200 at once, and the codes follow by notice. */
+/** Answers 200 at once, and sends the codes by notice. */
 export class CodesFollow extends CodesByNotice {
   override functions = ['product-pull', 'price-calendar', 'pay-at-once', 'refund-at-once']
   override pay(order: Order): Json {
@@ -247,9 +252,9 @@ export class CodesFollow extends CodesByNotice {
   }
 }
 
-/** Codes stand beside documents only. */
+/** Sends codes only in its credentialList. */
 export class CodesBesideDocuments extends PartnerProgram {
-  override wish = { quantity: 1 }
+  override runOptions = { quantity: 1 }
   override pay(order: Order): Json {
     order.paid = true
     const credentialList = this.codesOf(order).map((voucher) => ({
@@ -261,24 +266,24 @@ export class CodesBesideDocuments extends PartnerProgram {
   }
 }
 
-/** Its notices name the partnerOrderId of another order. */
-export class ForeignOrderId extends PartnerProgram {
+/** Sends the partnerOrderId of another order in its notices. */
+export class ForeignPartnerOrderId extends PartnerProgram {
   override numbered(message: Json): string {
     return super.numbered({ ...message, body: { ...(message.body as Json), partnerOrderId: 'P-of-somebody' } })
   }
 }
 
-/** Has codes, and does not say which are used. */
-export class SilentAboutCodes extends PartnerProgram {
+/** Issues codes, but its notices do not say which are used. */
+export class NoVoucherList extends PartnerProgram {
   override numbered(message: Json): string {
     const { voucherList: _, ...body } = message.body as Json
     return super.numbered({ ...message, body })
   }
 }
 
-/** One code for all tickets of an order, which becomes used with the first of them; one notice a ticket. */
+/** Issues one code for all tickets of an order, which is used from the first ticket on; sends one notice per ticket. */
 export class OneCodeForAll extends PartnerProgram {
-  override wish = { quantity: 3 }
+  override runOptions = { quantity: 3 }
   override voucherType = 2 as const
   override codesOf({ partnerOrderId }: Order): string[] {
     return [`${partnerOrderId}-all`]
@@ -292,19 +297,19 @@ export class OneCodeForAll extends PartnerProgram {
     }))
   }
   override async useTickets(order: Order): Promise<unknown> {
-    for (let used = 1; used <= order.quantity; used++) await this.tellUsed(order, used)
+    for (let used = 1; used <= order.quantity; used++) await this.notifyUsed(order, used)
     return undefined
   }
-  /** The codes and the quantity of each refund that was asked for. */
-  readonly asked: unknown[] = []
+  /** The codes and the quantity of each refund request. */
+  readonly refundRequests: unknown[] = []
   override refund(body: Json): Json {
-    this.asked.push([body.voucherList, Number(body.refundQuantity)])
+    this.refundRequests.push([body.voucherList, Number(body.refundQuantity)])
     return super.refund(body)
   }
 }
 
-/** Says its own id of an order when that is created, and never again: elsewhere it is optional. */
-export class NamesOrderOnce extends PartnerProgram {
+/** Sends the partnerOrderId only in answers to order create: elsewhere it is optional. */
+export class PartnerOrderIdOnce extends PartnerProgram {
   override functions = ['product-pull', 'price-calendar', 'pay-at-once', 'refund-at-once', 'robustness']
   override answerTo(path: string, headers: IncomingHttpHeaders, text: string) {
     const { status, answer } = super.answerTo(path, headers, text)
@@ -312,7 +317,7 @@ export class NamesOrderOnce extends PartnerProgram {
   }
 }
 
-/** Every refund is answered with the id of the first one. */
+/** Answers every refund with the id of the first one. */
 export class AnswersAboutFirstRefund extends PartnerProgram {
   override refund(body: Json): Json {
     const done = super.refund(body)
@@ -320,7 +325,7 @@ export class AnswersAboutFirstRefund extends PartnerProgram {
   }
 }
 
-/** A refund is answered with the partnerOrderId of the newest order that is not its own. */
+/** Answers a refund with the partnerOrderId of the newest other order. */
 export class AnswersAboutAnotherOrder extends PartnerProgram {
   override refund(body: Json): Json {
     const done = super.refund(body)
@@ -329,7 +334,7 @@ export class AnswersAboutAnotherOrder extends PartnerProgram {
   }
 }
 
-/** A refund is answered with the orderId of the newest order that is not its own. */
+/** Answers a refund with the orderId of the newest other order. */
 export class AnswersWithAnotherOrderId extends PartnerProgram {
   override refund(body: Json): Json {
     const done = super.refund(body)

@@ -3,8 +3,8 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * A seller's program as somebody would write it who has the contract's pages and no code of ours: nothing of src/ is
- * imported here. A quirk is a subclass that overrides one habit.
+ * A seller's program as somebody would write it from the contract alone: it imports nothing from src/. A quirk is a
+ * subclass that overrides one method or field.
  */
 
 export type Json = Record<string, unknown>
@@ -20,7 +20,7 @@ export interface Order {
   readonly partnerDealId: string
   readonly quantity: number
   paid: boolean
-  /** Paid, and the tickets are not there yet. */
+  /** Paid, but the tickets are not issued yet. */
   issuing?: boolean
   used: number
   refunded: number
@@ -42,22 +42,22 @@ export class PartnerProgram {
   platformUrl = ''
   readonly orders = new Map<string, Order>()
   readonly refunds = new Map<string, Json>()
-  /** What the platform answered to notices, and the path of each. */
-  readonly told: Json[] = []
+  /** The platform's answers to notices, with the path of each notice. */
+  readonly noticeAnswers: Json[] = []
   readonly products = ['zoo']
   #server: Server | undefined
 
-  // ---- habits, to be overridden
+  // ---- to be overridden
 
-  /** What can be done here, as the sandbox names it. */
+  /** The functions of this program, as the sandbox names them. */
   functions: readonly string[] = ['product-pull', 'price-calendar', 'pay-at-once', 'refund-at-once']
-  /** What else the run is made of: products, quantity. */
-  wish: Json = {}
-  /** One code a ticket (1), or one for all tickets of an order (2). */
+  /** Other options of the test run: products, quantity. */
+  runOptions: Json = {}
+  /** 1: one code per ticket; 2: one code for all tickets of an order. */
   voucherType: 1 | 2 = 1
-  /** Shared with the platform, where bodies are encrypted. */
+  /** Shared with the platform; empty if bodies are not encrypted. */
   aesKey = ''
-  /** Long ids as text: JSON.parse would round them. */
+  /** Reads long ids as text, because JSON.parse would round them. */
   read(text: string): Json {
     return JSON.parse(text.replace(/("orderId"\s*:\s*)(\d{16,})/g, '$1"$2"'))
   }
@@ -70,7 +70,7 @@ export class PartnerProgram {
   refuseSignature(): { status: number; code: number } {
     return { status: 200, code: 300 }
   }
-  /** Seconds that a Date may be old; undefined does not look. */
+  /** Seconds that a Date may differ from now; undefined if the Date is not checked. */
   maxAge: number | undefined = 600
   pay(order: Order): Json {
     order.paid = true
@@ -189,7 +189,7 @@ export class PartnerProgram {
 
   // ---- notices
 
-  /** Everybody has come in: the notice that a step of the sandbox waits for. */
+  /** Sends the notice that a step of the sandbox waits for. */
   async onWait(path: string, about: Readonly<Record<string, string>>): Promise<unknown> {
     if (path.endsWith('/order/pay/notice')) return this.onWaitForTickets(String(about.orderId))
     if (!path.endsWith('/order/consume/notice')) throw new Error(`nobody here sends ${path}`)
@@ -197,12 +197,12 @@ export class PartnerProgram {
     return this.useTickets(order)
   }
 
-  /** All at once. */
+  /** Uses all tickets at once. */
   useTickets(order: Order): Promise<unknown> {
-    return this.tellUsed(order, order.quantity)
+    return this.notifyUsed(order, order.quantity)
   }
 
-  tellUsed(order: Order, tickets: number): Promise<Json> {
+  notifyUsed(order: Order, tickets: number): Promise<Json> {
     order.used = tickets
     const { partnerOrderId, quantity, used: usedQuantity, refunded: refundedQuantity } = order
     const body = { partnerOrderId, quantity, usedQuantity, refundedQuantity, voucherList: this.voucherList(order) }
@@ -212,12 +212,12 @@ export class PartnerProgram {
     )
   }
 
-  /** The system issues by itself. */
+  /** Does nothing by default: tickets are issued without a person. */
   async onWaitForTickets(_orderId: string): Promise<unknown> {
     return undefined
   }
 
-  /** Ids leave as numbers. */
+  /** Serializes a message with its order ids as numbers. */
   numbered(message: Json): string {
     return JSON.stringify(message).replace(/"orderId":"(\d+)"/g, '"orderId":$1')
   }
@@ -226,7 +226,7 @@ export class PartnerProgram {
     const url = new URL(this.platformUrl + path)
     const answer = await fetch(url, { method: 'POST', headers: this.headers(url.pathname), body: text })
     const json = (await answer.json()) as Json
-    this.told.push({ path, ...json })
+    this.noticeAnswers.push({ path, ...json })
     return json
   }
 

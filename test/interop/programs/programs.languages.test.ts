@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { PROGRAMS as SHOWN, settingsOf } from '../../../src/authorization/developer/quickstart.ts'
+import { PROGRAMS as SHOWN_PROGRAMS, settingsOf } from '../../../src/authorization/developer/quickstart.ts'
 import { ALICE, Client } from '../../acceptance/client.ts'
 import { httpWire } from '../../acceptance/http.ts'
 import { sharedSystem } from '../../acceptance/system.ts'
@@ -16,28 +16,30 @@ import { until } from '../../until.ts'
 import { runProgram } from '../run-program.ts'
 import { PROGRAMS, type Program } from './programs.ts'
 
-/** Finished programs with the settings of /connect sign a person in, in a browser that keeps to the policies of pages. */
+/**
+ * Existing programs with the settings that /connect shows sign a person in, in a browser that enforces page policies.
+ */
 
-const OWN = new URL('./', import.meta.url).pathname
+const FOLDER = new URL('./', import.meta.url).pathname
 const FETCH_MS = 300_000
-const LOOK = { size: 'phone', locale: 'en' } as const
+const PHONE = { size: 'phone', locale: 'en' } as const
 
-const at = browsing()
+const browsers = browsing()
 
 let origin: string
 let platform: Client
 let folder: string
-/** The application behind a proxy: it shows what it is told about the person. */
-let behind: Server
+/** The application behind a proxy; it shows the request headers that it gets. */
+let echoApp: Server
 beforeAll(async () => {
   origin = (await sharedSystem()).origin
   platform = new Client(httpWire(origin), origin)
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-programs-'))
-  behind = createServer((request, response) => response.end(JSON.stringify(request.headers))).listen(0, '127.0.0.1')
-  await once(behind, 'listening')
+  echoApp = createServer((request, response) => response.end(JSON.stringify(request.headers))).listen(0, '127.0.0.1')
+  await once(echoApp, 'listening')
 })
 afterAll(() => {
-  behind.close()
+  echoApp.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -65,35 +67,35 @@ class Running {
     })
   }
 
-  /** Resolves with what keeps it from running here, or once it listens. */
+  /** Resolves once the program listens, or with the reason why it cannot run here. */
   static async start(program: Program): Promise<Running | string> {
     const missing = program.missing()
     if (missing) return missing
-    const own = mkdtempSync(join(folder, `${program.id}-`))
-    const environment = { ...process.env, ...program.environment?.(own) }
-    if (program.beside) cpSync(join(OWN, program.beside), own, { recursive: true })
-    for (const command of program.fetch(own)) {
-      const { problem } = await runProgram(command, { folder: own, environment, limitMs: FETCH_MS })
+    const programFolder = mkdtempSync(join(folder, `${program.id}-`))
+    const environment = { ...process.env, ...program.environment?.(programFolder) }
+    if (program.beside) cpSync(join(FOLDER, program.beside), programFolder, { recursive: true })
+    for (const command of program.fetch(programFolder)) {
+      const { problem } = await runProgram(command, { folder: programFolder, environment, limitMs: FETCH_MS })
       if (problem) return `it could not be fetched:\n${problem}`
     }
     const port = await freePort()
     const site = `http://127.0.0.1:${port}`
-    const callback = SHOWN.find(({ id }) => id === program.id)?.callback
+    const callback = SHOWN_PROGRAMS.find(({ id }) => id === program.id)?.callback
     const app = await platform.makeApp({ redirect_uris: [site + callback], http_allowed: true })
-    const place = { folder: own, port, behind: (behind.address() as AddressInfo).port }
+    const place = { folder: programFolder, port, applicationPort: (echoApp.address() as AddressInfo).port }
     const values = { issuer: origin, clientId: app.app_key, clientSecret: app.app_secret }
     const settings = settingsOf(program.id, values)
       .replaceAll('https://app.example.com', site)
-      .replaceAll('127.0.0.1:8080', `127.0.0.1:${place.behind}`)
+      .replaceAll('127.0.0.1:8080', `127.0.0.1:${place.applicationPort}`)
     for (const [name, content] of Object.entries(program.files(settings, place)))
-      writeFileSync(join(own, name), content)
-    for (const command of program.prepare?.(own) ?? []) {
-      const { problem } = await runProgram(command, { folder: own, environment, limitMs: FETCH_MS })
+      writeFileSync(join(programFolder, name), content)
+    for (const command of program.prepare?.(programFolder) ?? []) {
+      const { problem } = await runProgram(command, { folder: programFolder, environment, limitMs: FETCH_MS })
       if (problem) throw new Error(problem)
     }
     const [name, ...argv] = program.start(place)
-    const child = spawn(name, argv, { cwd: own, env: environment })
-    // Ends with the run at the latest (test/global-setup.ts).
+    const child = spawn(name, argv, { cwd: programFolder, env: environment })
+    // Killed at the end of the test run at the latest (test/global-setup.ts).
     if (child.pid) writeFileSync(join(inject('processesFolder'), String(child.pid)), '')
     const running = new Running(program, child, port)
     await until(async () => {
@@ -125,7 +127,7 @@ describe.each(PROGRAMS)('$id', (program) => {
 
   async function signIn(consent: 'asked' | 'remembered'): Promise<void> {
     const { origin: site, output } = running as Running
-    const page = await at.open(`${site}/`, LOOK)
+    const page = await browsers.open(`${site}/`, PHONE)
     if (program.button) await page.click(program.button)
     await page.fill('#passport', ALICE.passport)
     await page.fill('#password', ALICE.password)
@@ -143,7 +145,7 @@ describe.each(PROGRAMS)('$id', (program) => {
     await signIn('asked')
   })
 
-  it('signs the same person in with another browser, where consent is remembered', async (context) => {
+  it('signs the same person in from another browser without asking for consent again', async (context) => {
     if (typeof running === 'string') return context.skip()
     await signIn('remembered')
   })

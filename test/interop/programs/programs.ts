@@ -3,34 +3,36 @@ import { join } from 'node:path'
 import { isInstalled } from '../../is-installed.ts'
 import type { Command } from '../languages.ts'
 
-/** Finished programs that run with the settings that /connect shows for them (views/developer/programs). */
+/** Existing programs that run with the settings that /connect shows for them (views/developer/programs). */
 
 export interface Program {
   /** The name of its settings on the page. */
   readonly id: string
-  /** Why it cannot run on this machine. */
+  /** The reason why it cannot run on this machine, if any. */
   readonly missing: () => string | undefined
-  /** Gets the program; where that fails, it is not run. */
+  /** Downloads the program; if that fails, it is not run. */
   readonly fetch: (folder: string) => readonly Command[]
-  /** Its files, by their names. */
+  /** Files to write, by name. */
   readonly files: (settings: string, place: Place) => Readonly<Record<string, string>>
-  /** What is copied beside them, of this folder. */
+  /** A folder beside this file whose contents are copied too. */
   readonly beside?: string
   readonly prepare?: (folder: string) => readonly Command[]
   readonly start: (place: Place) => Command
   readonly environment?: (folder: string) => Readonly<Record<string, string>>
-  /** What a person clicks before the browser leaves for the sign-in page. */
+  /** The button that leads to the sign-in page. */
   readonly button?: string
-  /** Whom it takes the person for: the header that the application behind it is sent; else its page says it. */
+  /**
+   * The request header that tells the application behind it who signed in; without one, the program's page shows it.
+   */
   readonly header?: string
 }
 
 interface Place {
   readonly folder: string
-  /** Where it listens on 127.0.0.1. */
+  /** The port that the program listens on, at 127.0.0.1. */
   readonly port: number
-  /** The application behind it, which shows the headers of each request. */
-  readonly behind: number
+  /** The port of the application behind it, which shows the headers of each request. */
+  readonly applicationPort: number
 }
 
 const OAUTH2_PROXY = 'github.com/oauth2-proxy/oauth2-proxy/v7@v7.15.6'
@@ -46,8 +48,8 @@ const withoutFile = (file: string): string | undefined =>
 
 const inVenv = (folder: string, program: string): string => join(folder, 'venv', 'bin', program)
 
-/** What Debian has in /etc/apache2: the least that a virtual host needs. User and Group are for root alone. */
-const apache = (virtualHost: string, { folder, port, behind }: Place): string => `
+/** The minimum of Debian's /etc/apache2 that a virtual host needs. User and Group take effect only as root. */
+const apache = (virtualHost: string, { folder, port, applicationPort }: Place): string => `
 ServerRoot ${folder}
 ServerName 127.0.0.1
 DefaultRuntimeDir ${folder}
@@ -60,7 +62,7 @@ ${LOADED.map((name) => `LoadModule ${name}_module ${MODULES}/mod_${name}.so`).jo
 <VirtualHost 127.0.0.1:${port}>
 ${virtualHost}
 RequestHeader set X-Remote-User expr=%{REMOTE_USER}
-ProxyPass / http://127.0.0.1:${behind}/
+ProxyPass / http://127.0.0.1:${applicationPort}/
 </VirtualHost>
 `
 
@@ -95,7 +97,7 @@ export const PROGRAMS: readonly Program[] = [
       ['python3', '-m', 'venv', join(folder, 'venv')],
       [inVenv(folder, 'pip'), 'install', '--quiet', '--requirement', 'requirements.txt'],
     ],
-    // The page shows both files, each below its name.
+    // The page shows both files in one text, each below its name.
     files: (text) => {
       const [settings = '', accounts = ''] = text.split('# accounts.py\n')
       return { 'settings.py': settings, 'accounts.py': accounts }

@@ -1,4 +1,4 @@
-"""Authlib: its integration with Flask signs in by discovery, its session does the rest."""
+"""Authlib: its Flask integration signs in by discovery; OAuth2Session does refresh, introspection and revocation."""
 
 from authlib.integrations.base_client.errors import OAuthError
 from authlib.integrations.flask_client import OAuth
@@ -38,7 +38,7 @@ def site(secret: str) -> Flask:
 
 
 def sign_in(secret: str = CLIENT_SECRET) -> tuple[dict, str]:
-    """What the site has at the end, and where the browser came back."""
+    """Returns what the site got, and the address that the browser was redirected to."""
     browser = site(secret).test_client()
     came_back = visit(browser.get("/login", base_url=SITE).location)
     return browser.get(came_back.removeprefix(SITE), base_url=SITE).get_json(), came_back

@@ -1,4 +1,4 @@
-"""How a program of this folder talks with the one that started it: see ../README.md."""
+"""The protocol between a program of this folder and its parent process, described in ../README.md."""
 
 import os
 
@@ -11,7 +11,7 @@ SUB = "1-10001"
 
 
 def visit(url: str) -> str:
-    """Lets Alice open the address, sign in and allow; the address at which the browser comes back."""
+    """Lets Alice open the address, sign in and consent; returns the address that her browser is redirected to."""
     print(f"visit {url}", flush=True)
     return input()
 

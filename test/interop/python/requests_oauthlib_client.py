@@ -1,4 +1,4 @@
-"""requests-oauthlib, with oauthlib, which refuses answers whose scope is not the one that was asked for."""
+"""requests-oauthlib with oauthlib, which refuses answers whose scope differs from the requested one."""
 
 import os
 

@@ -11,23 +11,23 @@ import {
 } from '../../../src/authorization/developer/quickstart.ts'
 import { isInstalled } from '../../is-installed.ts'
 
-/** The programs of "Connect in five minutes", each run as a developer would run it. */
+/** Runs the programs of "Connect in five minutes" as a developer would. */
 
 type Command = readonly [program: string, ...argv: string[]]
 
 interface Program {
   /** Programs that have to be on the PATH. */
   readonly needs: readonly string[]
-  /** Where the snippet goes, below a folder of its own. */
+  /** The file to write the snippet to, below the program's own folder. */
   readonly file: string
-  /** Files beside this one that go there first. */
+  /** A folder beside this file whose contents are copied first. */
   readonly beside?: string
-  /** Gets the libraries; where that fails, the program is not run. */
+  /** Downloads the libraries; if that fails, the program is not run. */
   readonly fetch?: (folder: string) => readonly Command[]
   readonly build?: (folder: string) => readonly Command[]
   readonly start: (folder: string, port: number) => Command
   readonly environment?: (folder: string) => Readonly<Record<string, string>>
-  /** Why it is never run. */
+  /** The reason why it is never run. */
   readonly never?: string
 }
 
@@ -41,7 +41,7 @@ const maven = (folder: string): Command => [
 ]
 
 const PROGRAMS: Readonly<Record<string, Program>> = {
-  // Its library is one of this project's own.
+  // Its library is a dependency of this project.
   node: { needs: ['node'], file: 'app.mjs', start: () => ['node', 'app.mjs'] },
   python: {
     needs: ['python3'],
@@ -97,7 +97,7 @@ export const OTHERS = [...SERVER_LANGUAGES, ...CONTRACT_LANGUAGES]
   .map(({ id }) => id)
   .filter((id) => !OF_NPM.includes(id))
 
-/** What the programs are given of the demo at this address. */
+/** The credentials and addresses of the demo at this origin. */
 export const demoValues = (id: string, origin: string): ContractValues => ({
   ...(id.startsWith('contract-')
     ? { clientId: 'demo-app', clientSecret: 'demo-secret-for-local-use-only' }
@@ -105,7 +105,7 @@ export const demoValues = (id: string, origin: string): ContractValues => ({
   ...{ issuer: origin, api: origin, scope: 'USER_INFO PHONE_NUMBER' },
 })
 
-/** What they show of Alice. */
+/** Matches what the program shows about Alice. */
 export const shownOfAlice = (id: string): RegExp =>
   id.startsWith('contract-')
     ? /"user_id": ?"10001".*"phone_number": ?"13800000001"/
@@ -114,12 +114,12 @@ export const shownOfAlice = (id: string): RegExp =>
 export interface Place {
   /** The checkout. */
   readonly root: string
-  /** Empty; node's has to be below the project, where its library is. */
+  /** An empty folder; for node it has to be below the project, which has the library. */
   readonly folder: string
   readonly values: ContractValues
-  /** Free, on 127.0.0.1. */
+  /** A free port on 127.0.0.1. */
   readonly port: number
-  /** Where the browser of a person comes back who was sent to this address. */
+  /** Signs a person in at this address; returns the address that the browser is redirected to. */
   readonly visit: (url: string) => Promise<string>
 }
 
@@ -135,7 +135,7 @@ const START_MS = 60_000
 
 const run = promisify(execFile)
 
-/** Signs a person in with one of the programs. Throws what the program said where it fails. */
+/** Signs a person in with one of the programs. If that fails, the error has the program's output. */
 export async function runQuickstart(id: string, place: Place): Promise<Outcome> {
   const program = PROGRAMS[id]
   if (!program) throw new Error(`no way to run ${id}`)
@@ -147,10 +147,10 @@ export async function runQuickstart(id: string, place: Place): Promise<Outcome> 
   if (program.beside) cpSync(join(place.root, 'test/interop/quickstart', program.beside), folder, { recursive: true })
   const file = join(folder, program.file)
   mkdirSync(dirname(file), { recursive: true })
-  // Of the checkout: this may run from a folder where the programs are not.
+  // From the checkout, because this code may be running from a build folder without the snippets.
   const snippets = pathToFileURL(join(place.root, 'views/developer/snippets/'))
   writeFileSync(file, snippetOf(id, place.values, snippets).replaceAll('8080', String(port)))
-  const carryOut = async (commands: readonly Command[] = []): Promise<string | undefined> => {
+  const runAll = async (commands: readonly Command[] = []): Promise<string | undefined> => {
     for (const [name, ...argv] of commands) {
       try {
         await run(name, argv, { cwd: folder, env, timeout: FETCH_MS })
@@ -160,24 +160,24 @@ export async function runQuickstart(id: string, place: Place): Promise<Outcome> 
     }
     return undefined
   }
-  const unfetched = await carryOut(program.fetch?.(folder))
-  if (unfetched) return { skipped: `its libraries could not be fetched\n${unfetched}` }
-  const unbuilt = await carryOut(program.build?.(folder))
-  if (unbuilt) throw new Error(unbuilt)
+  const fetchProblem = await runAll(program.fetch?.(folder))
+  if (fetchProblem) return { skipped: `its libraries could not be fetched\n${fetchProblem}` }
+  const buildProblem = await runAll(program.build?.(folder))
+  if (buildProblem) throw new Error(buildProblem)
   const [name, ...argv] = program.start(folder, port)
   const child = spawn(name, argv, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const said: string[] = []
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => said.push(String(text)))
+  const output: string[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => output.push(String(text)))
   try {
     return { shown: await signIn(child, place) }
   } catch (error) {
-    throw new Error(`${(error as Error).message}; it said:\n${said.join('')}`)
+    throw new Error(`${(error as Error).message}; it said:\n${output.join('')}`)
   } finally {
     child.kill('SIGKILL')
   }
 }
 
-/** A browser that keeps the cookies of the program, and follows its redirects until one leads to another site. */
+/** Signs in like a browser: keeps the program's cookies and follows its redirects until one leads to another site. */
 async function signIn(child: ChildProcess, { port, visit }: Place): Promise<string> {
   const origin = `http://127.0.0.1:${port}`
   const cookies = new Map<string, string>()

@@ -9,21 +9,21 @@ import { until } from '../../until.ts'
 import type { Walker } from '../partners/certify.ts'
 import { type Credentials, type Json, PartnerProgram } from '../partners/program.ts'
 
-/** A starter as a seller's engineer uses it: downloaded, started and told what to do by its own commands. */
+/** A starter as a seller's engineer uses it: downloaded, started and controlled by its own commands. */
 
 export interface Language {
-  /** The file that is downloaded. */
+  /** The file to download. */
   readonly file: string
   /** Programs that have to be on the PATH. */
   readonly needs: readonly string[]
-  /** What has to be done once before. */
+  /** Run once before the start. */
   readonly compile?: readonly [program: string, ...argv: string[]]
-  /** Starts the server; a command gets its words after `command`. */
+  /** Starts the server; `command` followed by words runs one of its commands. */
   readonly serve: (port: number) => readonly [program: string, ...argv: string[]]
   readonly command: readonly [program: string, ...argv: string[]]
 }
 
-/** Each command is a process of its own, over before the second compiler of Java has paid. */
+/** Each command is a short process that ends before Java's second compiler would pay off. */
 const JAVA = ['java', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', 'Seller'] as const
 
 export const LANGUAGES: readonly Language[] = [
@@ -51,7 +51,7 @@ export const LANGUAGES: readonly Language[] = [
 /** The first program of a language that this machine does not have. */
 export const missingFrom = ({ needs }: Language): string | undefined => needs.find((program) => !isInstalled(program))
 
-/** What each starter sells, and everything that the sandbox can test. */
+/** The products of each starter, and all functions that the sandbox can test. */
 const WALK = {
   functions: [
     ...['product-pull', 'product-change', 'poi-pull', 'price-calendar', 'level-price-calendar', 'order-create'],
@@ -67,10 +67,10 @@ const WALK = {
     ],
   ],
   products: ['TICKET', 'LATER', 'REVIEW', 'SHOW', 'SOLD-OUT'],
-  wish: { products: { main: 'TICKET', later: 'LATER', review: 'REVIEW', level: 'SHOW', sold_out: 'SOLD-OUT' } },
+  runOptions: { products: { main: 'TICKET', later: 'LATER', review: 'REVIEW', level: 'SHOW', sold_out: 'SOLD-OUT' } },
 }
 
-/** The words after the command that sends the notice which a step waits for. */
+/** The words of the command that sends the notice a step waits for. */
 const commandFor = (path: string, about: Readonly<Record<string, string>>): string[] => {
   if (path.endsWith('/order/consume/notice')) return ['used', String(about.orderId), String(about.usedQuantity)]
   if (path.endsWith('/order/refund/notice')) return ['refund', String(about.refundId), 'yes']
@@ -82,11 +82,11 @@ const commandFor = (path: string, about: Readonly<Record<string, string>>): stri
 export class Starter implements Walker {
   readonly functions = WALK.functions
   readonly products = WALK.products
-  readonly wish = WALK.wish
+  readonly runOptions = WALK.runOptions
   readonly platformUrl: string
   readonly port: number
   readonly controlPort: number
-  /** Everything that the program has printed. */
+  /** Everything printed so far. */
   output = ''
   readonly #signer = new PartnerProgram()
   readonly #language: Language
@@ -113,7 +113,7 @@ export class Starter implements Walker {
     }
   }
 
-  /** Starts it in the folder that has its file, and waits until it listens. */
+  /** Writes the file, starts the starter, and waits until it listens. */
   static async start(
     language: Language,
     given: { readonly folder: string; readonly me: Credentials; readonly platformUrl: string; readonly source: string },
@@ -150,7 +150,7 @@ export class Starter implements Walker {
     return this.command(...commandFor(path, about))
   }
 
-  /** Runs one of its commands; returns what it prints. */
+  /** Runs one of its commands and returns the output. */
   command(...words: string[]): Promise<string> {
     return this.#run([...this.#language.command, ...words])
   }
@@ -160,7 +160,7 @@ export class Starter implements Walker {
     return (await promisify(execFile)(program, argv, options)).stdout.trim()
   }
 
-  /** A call as the platform makes it. */
+  /** Makes a call as the platform does. */
   async call(path: string, text: string, changes: Record<string, string> = {}): Promise<Json> {
     const headers = { ...this.headers(path), ...changes }
     const answer = await fetch(`http://127.0.0.1:${this.port}${path}`, { method: 'POST', headers, body: text })

@@ -12,9 +12,9 @@ import { certify } from '../partners/certify.ts'
 import type { Json } from '../partners/program.ts'
 import { LANGUAGES, type Language, missingFrom, Starter } from './starter.ts'
 
-/** Each starter, downloaded from the sandbox of the built service and run as it is. */
+/** Each starter is downloaded from the sandbox of the built service and run unchanged. */
 
-// What a clientId may be made of, at its worst: each of these means something in one of the languages.
+// The worst that a clientId may contain: each part has a special meaning in one of the languages.
 const AWKWARD = `it's-"q"-$HOME-\`id\`-\\n-\\u0041-%s-{x}-{$y}-*/-?>-<b>&amp;`
 /** Beyond 2^53: a double would round it. */
 const LARGE_ID = 9_007_199_254_740_993n
@@ -51,7 +51,7 @@ async function download({ clientId, clientSecret }: Seller, file: string): Promi
   return answer.text
 }
 
-/** Sends a command as a page in a browser of this machine could. */
+/** Sends a command the way a web page in a browser on this machine could. */
 const controlStatus = (port: number, headers: Record<string, string>): Promise<string> =>
   new Promise((resolve, reject) => {
     const body = '["list"]'
@@ -65,26 +65,26 @@ const controlStatus = (port: number, headers: Record<string, string>): Promise<s
     call.end(body)
   })
 
-const skipped = (language: Language, lacks: string): string => {
-  const note = `NOT RUN: the starter ${language.file}, because this machine has no ${lacks}`
+const skipped = (language: Language, missing: string): string => {
+  const note = `NOT RUN: the starter ${language.file}, because this machine has no ${missing}`
   process.stderr.write(`${note}\n`)
   return note
 }
 
 describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the starter $file', (language) => {
-  const lacks = missingFrom(language)
+  const missing = missingFrom(language)
   let starter: Starter
   let seller: Seller
   let source: string
   beforeAll(async () => {
-    if (lacks !== undefined) return
+    if (missing !== undefined) return
     const ports = await Starter.ports()
     const partnerId = String(LARGE_ID + 2n * BigInt(language.place))
     const made = await makeSeller(client, {
       ...{ stage: 'sandbox', base_url: `http://127.0.0.1:${ports[0]}` },
       ...{ client_id: `${AWKWARD}${language.place}`, partner_id: partnerId },
     })
-    seller = { ...made, partnerId } // the answer to an operator is read here by JSON.parse
+    seller = { ...made, partnerId } // makeSeller reads it with JSON.parse, which rounds
     source = await download(seller, language.file)
     const given = { folder: mkdtempSync(join(folder, 'run-')), me: seller, platformUrl: system.origin, source }
     starter = await Starter.start(language, given, ports)
@@ -92,7 +92,7 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
   afterAll(() => starter?.stop())
 
   it('is certified with every function', async (context) => {
-    if (lacks !== undefined) context.skip(skipped(language, lacks))
+    if (missing !== undefined) context.skip(skipped(language, missing))
     const certified = await certify(starter)
     expect({ ...certified, output: certified.passed ? '' : starter.output }).toEqual({
       ...{ passed: true, failures: [], warnings: [] },
@@ -100,8 +100,8 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
     })
   })
 
-  it('sends each notice with a command, as often as one likes', async (context) => {
-    if (lacks !== undefined) context.skip()
+  it('sends each notice by command, any number of times', async (context) => {
+    if (missing !== undefined) context.skip()
     const done = expect.stringContaining('"code":200')
     expect(await starter.command('test')).toEqual(done)
     const list = await starter.command('list')
@@ -111,7 +111,7 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
     expect(await starter.command('used', String(used))).toEqual(done)
     expect(await starter.command('used', String(used), String(total))).toEqual(done)
     const [, review] = /refund (\S+) of order \d+: 200 success/.exec(list) ?? []
-    // A decision is final: saying no afterwards sends the yes again.
+    // A decision is final: a later "no" sends the "yes" again.
     expect(await starter.command('refund', String(review), 'no')).toEqual(done)
     expect(await starter.command('change', 'SOLD-OUT')).toEqual(done)
     expect(await starter.command('change', 'SOLD-OUT', '5')).toEqual(done)
@@ -120,8 +120,8 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
     }
   })
 
-  it('takes nothing off sale but what it is told to', async (context) => {
-    if (lacks !== undefined) context.skip()
+  it('takes only the product that a command names off sale', async (context) => {
+    if (missing !== undefined) context.skip()
     const ids = async () => {
       const { body } = await starter.call('/product/query', '{"body":{"method":"page","currentPage":1,"pageSize":20}}')
       return (body as { partnerDealId: string }[]).map(({ partnerDealId }) => partnerDealId)
@@ -133,8 +133,8 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
     expect(await ids()).toEqual([...starter.products])
   })
 
-  it('answers what it cannot read with the code of the interface, and names the field', async (context) => {
-    if (lacks !== undefined) context.skip()
+  it('refuses an invalid body with the code of the interface, and names the field', async (context) => {
+    if (missing !== undefined) context.skip()
     const envelope = { describe: expect.any(String), partnerId: seller.partnerId }
     const calls = [
       ['/order/create', '{"body":{}}', 410],
@@ -167,11 +167,11 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
     expect((await starter.call('/order/create', '{"body":{}}')).describe).toContain('orderId')
   })
 
-  it('keeps an order in one piece, whatever is asked of it', async (context) => {
-    if (lacks !== undefined) context.skip()
+  it('keeps an order consistent through refused and repeated calls', async (context) => {
+    if (missing !== undefined) context.skip()
     const ask = async (path: string, body: object): Promise<Json> =>
       starter.call(path, JSON.stringify({ body }).replace(/"(\d{16,})"/g, '$1'))
-    const said = async (path: string, body: object) => {
+    const answerOf = async (path: string, body: object) => {
       const { code, body: answered } = await ask(path, body)
       return [code, answered ?? null]
     }
@@ -189,17 +189,23 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
       [{ partnerDealId: 'SHOW' }, 410],
       [{ partnerDealId: 'SHOW', partnerPrimaryKey: `SHOW/${day}/C` }, 410],
     ] as const) {
-      expect([change, await said('/order/create', { orderId, ...order, ...change })]).toEqual([change, [code, null]])
+      expect([change, await answerOf('/order/create', { orderId, ...order, ...change })]).toEqual([
+        change,
+        [code, null],
+      ])
     }
-    expect(await said('/order/create', { orderId, ...order })).toEqual([200, { partnerOrderId: expect.any(String) }])
+    expect(await answerOf('/order/create', { orderId, ...order })).toEqual([
+      200,
+      { partnerOrderId: expect.any(String) },
+    ])
 
-    expect(await said('/order/pay', { orderId })).toEqual([598, null])
-    // The platform does not know this order, and says so; the command may be repeated.
+    expect(await answerOf('/order/pay', { orderId })).toEqual([598, null])
+    // The platform does not know this order and refuses the notice; the command may be repeated.
     expect(await starter.command('issue', orderId)).toContain(`order ${orderId} does not exist`)
-    const [, paid] = await said('/order/pay', { orderId })
+    const [, paid] = await answerOf('/order/pay', { orderId })
     const { vouchers = [] } = paid as { vouchers?: string[] }
     expect(new Set(vouchers).size).toBe(2)
-    expect(await said('/order/pay', { orderId })).toEqual([200, paid])
+    expect(await answerOf('/order/pay', { orderId })).toEqual([200, paid])
 
     await starter.command('used', orderId, '1')
     const states = async (id = orderId) => {
@@ -208,17 +214,17 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
       return [usedQuantity, refundedQuantity, ...voucherList.map(({ status }) => status)]
     }
     expect(await states()).toEqual([1, 0, 1, 0])
-    expect(await said('/order/close', { orderId, closeType: 3 })).toEqual([300, null])
+    expect(await answerOf('/order/close', { orderId, closeType: 3 })).toEqual([300, null])
     const reschedule = { orderId, rescheduleNo: 'R1', originDate: day, targetDate: day }
-    expect(await said('/order/reschedule', reschedule)).toEqual([300, null])
+    expect(await answerOf('/order/reschedule', reschedule)).toEqual([300, null])
     const refund = { orderId, refundId: 'F1', refundQuantity: 2, voucherList: [] }
-    expect(await said('/order/refund', refund)).toEqual([606, null])
-    expect(await said('/order/refund', { ...refund, refundQuantity: 1, voucherList: [vouchers[0]] })).toEqual([
+    expect(await answerOf('/order/refund', refund)).toEqual([606, null])
+    expect(await answerOf('/order/refund', { ...refund, refundQuantity: 1, voucherList: [vouchers[0]] })).toEqual([
       606,
       null,
     ])
     const message = { orderId, refundSerialNo: 'S1', refundPrice: -1, voucherList: [], count: 2 }
-    for (const _again of [1, 2]) expect(await said('/order/refunded', message)).toEqual([200, null])
+    for (const _again of [1, 2]) expect(await answerOf('/order/refunded', message)).toEqual([200, null])
     expect(await states()).toEqual([1, 1, 1, 2])
 
     const review = String(LARGE_ID * 5n)
@@ -226,10 +232,10 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
     await ask('/order/pay', { orderId: review })
     const asked = { orderId: review, refundId: `F-${review}`, refundQuantity: 2, voucherList: [] }
     expect((await ask('/order/refund', asked)).code).toBe(602)
-    expect((await ask('/order/refund', { ...asked, refundId: 'F3' })).code).toBe(606) // both are held
+    expect((await ask('/order/refund', { ...asked, refundId: 'F3' })).code).toBe(606) // both tickets are under review
     await starter.command('refund', asked.refundId, 'no')
     expect((await ask('/order/refund', asked)).code).toBe(606)
-    expect((await ask('/order/refund', { ...asked, refundId: 'F4' })).code).toBe(602) // free again
+    expect((await ask('/order/refund', { ...asked, refundId: 'F4' })).code).toBe(602) // released again
 
     const partly = String(LARGE_ID * 11n)
     await ask('/order/create', { ...order, orderId: partly, partnerDealId: 'TICKET' })
@@ -239,18 +245,18 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
     expect(await states(partly)).toEqual([0, 1, 2, 3])
 
     const closed = String(LARGE_ID * 7n)
-    expect(await said('/order/close', { orderId: closed, closeType: 1 })).toEqual([200, null])
-    expect(await said('/order/create', { ...order, orderId: closed })).toEqual([499, null])
+    expect(await answerOf('/order/close', { orderId: closed, closeType: 1 })).toEqual([200, null])
+    expect(await answerOf('/order/create', { ...order, orderId: closed })).toEqual([499, null])
   })
 
-  it('tells a caller whose signature is wrong nothing', async (context) => {
-    if (lacks !== undefined) context.skip()
+  it('tells a caller with a wrong signature nothing', async (context) => {
+    if (missing !== undefined) context.skip()
     const refused = { code: 300, describe: 'BA verification failed', partnerId: seller.partnerId }
     const changes: Record<string, string>[] = [{ Date: '' }, { Authorization: '' }, { Authorization: 'MWS' }]
     for (const change of [...changes, { Authorization: `MWS ${seller.clientId}:AAAAAAAAAAAAAAAAAAAAAAAAAAA=` }]) {
       expect(await starter.call('/nothing', 'not JSON', change)).toEqual(refused)
     }
-    // Rightly signed, and of another time: a call that somebody has recorded.
+    // Correctly signed at another time, like a recorded call that is replayed.
     const signed = (date: string, clientId = seller.clientId) => {
       const signature = signatureOf({ method: 'POST', path: '/alive', date, secret: seller.clientSecret })
       return starter.call('/alive', '{"body":{}}', { Date: date, Authorization: `MWS ${clientId}:${signature}` })
@@ -265,8 +271,8 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
     expect(await starter.call('/product/query', '{"body":{}}', headers)).toEqual(refused)
   })
 
-  it('lets only programs of this machine give commands', async (context) => {
-    if (lacks !== undefined || language.file === 'seller.php')
+  it('takes commands only from programs on this machine', async (context) => {
+    if (missing !== undefined || language.file === 'seller.php')
       return context.skip('commands of PHP do not go over HTTP')
     const host = `127.0.0.1:${starter.controlPort}`
     expect(await controlStatus(starter.controlPort, { host })).toContain('order ')
@@ -275,8 +281,8 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
     await expect(fetch(`http://127.0.0.2:${starter.controlPort}`, { method: 'POST' })).rejects.toThrow('fetch failed')
   })
 
-  it('holds no secret, and prints none', async (context) => {
-    if (lacks !== undefined) context.skip()
+  it('contains no secret, and prints none', async (context) => {
+    if (missing !== undefined) context.skip()
     expect(source).not.toContain(seller.clientSecret)
     expect(starter.output).not.toContain(seller.clientSecret)
     expect(starter.output).toContain('refused')

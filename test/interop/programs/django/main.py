@@ -1,4 +1,4 @@
-"""A Django site without anything but its sign-in, run with: python main.py runserver"""
+"""A Django site that only signs people in. Run with: python main.py runserver"""
 
 import secrets
 import sys

@@ -8,7 +8,7 @@ import { freePort } from '../free-port.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { callPartner } from '../partner-calls/calls.ts'
 
-/** Operators see which partners are not called and whose certificates end, whatever process they ask, and end the first. */
+/** Any process shows operators all open circuit breakers, which they can reset, and expiring certificates. */
 
 let world: World
 let url: string
@@ -23,7 +23,7 @@ beforeAll(async () => {
 beforeEach(() => world.clock.advance(3_600))
 afterAll(() => world.close())
 
-const another = () => ({
+const anotherProcess = () => ({
   ...world.deps,
   calls: { ...world.deps.calls, breakers: new CircuitBreakers(world.clock) },
 })
@@ -41,9 +41,9 @@ const ask = async (path: string, method: 'GET' | 'POST' = 'GET') => {
 const cli = (...words: string[]) => gatehouse({ GATEHOUSE_URL: url, GATEHOUSE_TOKEN: ADMIN_TOKEN }, ...words)
 
 describe('a circuit breaker', () => {
-  it('is listed while it is open, with how many processes have it so', async () => {
+  it('is listed while it is open, with the number of processes in which it is', async () => {
     expect((await ask('/breakers')).data).toEqual({ breakers: [], next: null })
-    const other = another()
+    const other = anotherProcess()
     await fail(7001n)
     await fail(7001n, other)
     await fail(7002n)
@@ -62,8 +62,8 @@ describe('a circuit breaker', () => {
     expect((await ask('/breakers')).data.breakers).toEqual([])
   })
 
-  it('is reset in every process, and the audit log says who did it', async () => {
-    const other = another()
+  it('is reset in every process, and the audit log tells by whom', async () => {
+    const other = anotherProcess()
     await fail(7001n)
     await fail(7001n, other)
     expect([await call(7001n), await call(7001n, other)]).toEqual(['breaker', 'breaker'])
@@ -78,7 +78,7 @@ describe('a circuit breaker', () => {
     expect((await cli('partner', 'reset-breaker', '1')).code).toBe(1)
   })
 
-  it('that nobody has reset stays open, and its row goes once a call succeeds', async () => {
+  it('that is not reset stays open, and its row is removed once a call succeeds', async () => {
     await fail(7002n)
     expect(await call(7002n)).toBe('breaker')
     const { breakers } = world.deps.calls
@@ -89,7 +89,7 @@ describe('a circuit breaker', () => {
   })
 })
 
-it('certificates are listed with the days that they have left, the next one to end first', async () => {
+it('certificates are listed with their remaining days, the next to expire first', async () => {
   await world.pool.query(
     `insert into partner_certificate (partner_id, origin, ends_at, seen_at)
      select 7001, 'https://' || n || '.example', $1::timestamptz + n * interval '1 day' + interval '1 hour', $1

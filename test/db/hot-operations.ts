@@ -13,20 +13,20 @@ import { ADMIN_TOKEN, type World } from '../harness.ts'
 import { bodyOf, StandardApp } from '../oidc/app.ts'
 import { signedHeaders } from '../signer.ts'
 
-/** What the service does thousands of times a second, lists of large tables, and what PostgreSQL may touch for it. */
+/** The service's most frequent operations and lists of large tables, with the rows and pages that each may touch. */
 
 export const AT_ONCE = 30
 const PEOPLE = 6
 const SELLER = { partnerId: '7001', clientId: 'seller', clientSecret: 'a clientSecret of these tests' }
 
-/** What it needs beforehand, and what is then looked at. */
+/** Prepares an operation, and returns the part that is observed. */
 type Prepared = () => Promise<() => Promise<unknown>>
 
 export interface Bounds {
-  /** Of one request, in all its statements. */
+  /** Limits for all statements of one request. */
   readonly rows: number
   readonly pages: number
-  /** Of the statements seen, those that begin so. */
+  /** Counts only statements with this beginning. */
   readonly only?: string
 }
 
@@ -72,7 +72,7 @@ export const OPERATIONS = [
 
 const cursor = (keys: readonly unknown[]): string => Buffer.from(JSON.stringify(keys)).toString('base64url')
 
-/** With micro-apps, people and tokens of its own. */
+/** Creates the micro-apps, users and tokens that it needs. */
 export async function hotOperations(
   world: World,
 ): Promise<Readonly<Record<(typeof OPERATIONS)[number], { readonly prepare: Prepared } & Bounds>>> {
@@ -83,7 +83,7 @@ export async function hotOperations(
   /** The orders in the tables are the seller's; each gets one notice. */
   let orderId = 0n
   let turn = 0
-  /** One of a few people who are signed in; signing in is slow on purpose. */
+  /** One of a few users who are signed in already, since signing in is slow on purpose. */
   const somebody = () => people[turn++ % people.length] as Browser
   const consented = (app: App) => client.getCode(somebody(), app)
   const tokensOf = async (app: App) => tokenSetOf(await client.exchange(app, await consented(app)))
@@ -138,7 +138,7 @@ export async function hotOperations(
         return async () => expect((await browser.submit(form, { decision: 'approve' })).status).toBe(303)
       },
       rows: 5,
-      // 52 to 62 by itself; thirty at once share statements, and on a busy machine fewer of them do.
+      // 52 to 62 alone. Thirty at once share statements, but fewer do on a busy machine.
       pages: 120,
     },
     'A2 exchanges a code': {
@@ -196,7 +196,7 @@ export async function hotOperations(
     },
     'an operator lists the grants of a user': {
       prepare: async () => async () => expect(await client.grants(consenting)).toHaveLength(1),
-      rows: 3, // the grant, and whose it is and to which app: everything of either may have ended
+      rows: 3, // the grant, its user and its app, either of which may have ended it
       pages: 16,
     },
     'an operator looks at what apps have read of a user': {
@@ -241,7 +241,7 @@ export async function hotOperations(
         return async () => bodyOf(await standard.post('revoke', { ...standard.credentials, token: access_token }))
       },
       rows: 8,
-      pages: 110, // 50, and what it takes when a row of the audit log splits pages of its nine indexes
+      pages: 110, // 50, and more when a row of the audit log splits pages of its nine indexes
     },
     'a notice changes an order': {
       prepare: async () => {

@@ -41,7 +41,7 @@ export async function createSeller(world: World): Promise<void> {
 export const OPERATIONS = [
   'A5 reads a profile',
   'A4 reads a phone number',
-  'A1 shows the page to who is signed in',
+  'A1 shows the page to a signed-in user',
   'A1 issues a code',
   'A2 exchanges a code',
   'A2 refuses a used code',
@@ -54,18 +54,18 @@ export const OPERATIONS = [
   'the standard token endpoint exchanges a code',
   'a client revokes an access token',
   'a notice changes an order',
-  'a notice comes again',
+  'a notice is repeated',
   'an operator lists the grants of a user',
-  'an operator looks at what apps have read of a user',
-  'an operator goes on looking at it',
-  'what apps have read is written',
+  'an operator lists the data accesses of a user',
+  'an operator lists the next page of data accesses',
+  'data accesses are written',
   'an operator lists the orders of one partner',
   'an operator lists users',
-  'an operator goes on listing users',
-  'an operator looks for a passport',
-  'an operator goes on listing orders',
+  'an operator lists the next page of users',
+  'an operator searches for a passport',
+  'an operator lists the next page of orders',
   'an operator lists the grants to an app',
-  'a partner looks at its failed calls',
+  'a partner lists its failed calls',
   'a partner searches for an order',
   'a partner searches for a refund',
 ] as const
@@ -123,7 +123,7 @@ export async function hotOperations(
   return {
     'A5 reads a profile': { prepare: read((token) => client.userInfo(token)), rows: 4, pages: 30 },
     'A4 reads a phone number': { prepare: read((token) => client.phone(token)), rows: 4, pages: 30 },
-    'A1 shows the page to who is signed in': {
+    'A1 shows the page to a signed-in user': {
       prepare: async () => {
         const browser = somebody()
         return async () => expect((await browser.open(client.authorizePath(client.request(fixed)))).status).toBe(200)
@@ -199,12 +199,12 @@ export async function hotOperations(
       rows: 3, // the grant, its user and its app, either of which may have ended it
       pages: 16,
     },
-    'an operator looks at what apps have read of a user': {
+    'an operator lists the data accesses of a user': {
       prepare: async () => () => listed(accesses, { limit: '10' }),
       rows: 15,
       pages: 100,
     },
-    'an operator goes on looking at it': {
+    'an operator lists the next page of data accesses': {
       prepare: async () => {
         const after = cursor([world.clock.now().toISOString(), 'app-5', 'phone'])
         return () => listed(accesses, { limit: '10', after })
@@ -212,7 +212,7 @@ export async function hotOperations(
       rows: 15,
       pages: 100,
     },
-    'what apps have read is written': {
+    'data accesses are written': {
       prepare: async () => {
         for (const { access_token } of tokenSets) dataOf(await client.userInfo(access_token))
         return () => world.app.accessLedger.flush()
@@ -251,7 +251,7 @@ export async function hotOperations(
       rows: 12,
       pages: 150,
     },
-    'a notice comes again': {
+    'a notice is repeated': {
       prepare: async () => {
         const body = newNotice()
         await notify(body)
@@ -271,7 +271,7 @@ export async function hotOperations(
       rows: 25,
       pages: 120,
     },
-    'an operator goes on listing users': {
+    'an operator lists the next page of users': {
       prepare: async () => {
         const after = cursor([world.clock.now().toISOString(), 1, 'u5'])
         return () => listed('/users', { limit: '10', after })
@@ -279,12 +279,12 @@ export async function hotOperations(
       rows: 25,
       pages: 120,
     },
-    'an operator looks for a passport': {
+    'an operator searches for a passport': {
       prepare: async () => () => listed('/users', { limit: '10', passport: 'no such' }),
       rows: 30,
       pages: 20,
     },
-    'an operator goes on listing orders': {
+    'an operator lists the next page of orders': {
       prepare: async () => {
         const after = cursor([world.clock.now().toISOString(), '900'])
         return () => listed('/orders', { limit: '10', after })
@@ -297,7 +297,7 @@ export async function hotOperations(
       rows: 34,
       pages: 140,
     },
-    'a partner looks at its failed calls': {
+    'a partner lists its failed calls': {
       prepare: async () => async () => expect(await listRows(world.deps.db, FAILED, NOW, 50)).toEqual([]),
       rows: 1,
       pages: 20,

@@ -37,7 +37,7 @@ async function growAfterPlans(world: World, first: Size, learned: boolean): Prom
 }
 
 /** For one to five rows the planner considers a sequential scan cheaper than an index scan. */
-const ALMOST_EMPTY = 'tables that have grown since plans were made of three rows'
+const ALMOST_EMPTY = 'tables that have grown since plans were made for three rows'
 /**
  * Look-ups are fenced off with `offset 0`. That is impossible for the target of an update, and too expensive for the token
  * of A4 and A5. These operations stay within bounds once the tables are analyzed, which autovacuum does within a minute
@@ -71,12 +71,12 @@ const BEFORE: Readonly<Record<string, (world: World) => Promise<Operations>>> = 
     await fillDatabase(world.databaseUrl, world.clock.now())
     return hotOperations(world)
   },
-  'tables that have grown since plans were made of thousands of rows': (world) =>
+  'tables that have grown since plans were made for thousands of rows': (world) =>
     growAfterPlans(world, { users: 2_000, orders: 4_000, parties: 50 }, true),
-  'tables that have grown since plans were made of a few rows': (world) =>
+  'tables that have grown since plans were made for a few rows': (world) =>
     growAfterPlans(world, { users: 10, orders: 1000, parties: 3 }, true),
   [ALMOST_EMPTY]: (world) => growAfterPlans(world, { users: 3, orders: 3, parties: 1 }, true),
-  'tables that have grown since plans were made of nothing': (world) =>
+  'tables that have grown since plans were made for empty tables': (world) =>
     growAfterPlans(world, { users: 1, orders: 3, parties: 1 }, false),
 }
 

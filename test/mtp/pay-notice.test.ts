@@ -310,7 +310,7 @@ describe('a pay notice that says failed', () => {
     expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
   })
 
-  it.each([refusal(599), status(503)])('is not believed of an order that has a code: %#', async (answer) => {
+  it.each([refusal(599), status(503)])('is not believed about an order that has a code: %#', async (answer) => {
     seller.on('/order/pay', async () => {
       await send(issued(['a'], { asyReturnVoucher: true }))
       return answer

@@ -39,7 +39,7 @@ describe('searching for the mistakes in a signature', () => {
     expect(busy).toBeLessThan((performance.now() - began) / 2)
   })
 
-  it('returns nothing at once when callers have used up their share of searches or time; partners have their own share', {}, async () => {
+  it('returns undefined at once when callers have used up their share, which does not affect partners', async () => {
     const share = { msPerMinute: 60_000, atOnce: 2 }
     const searches = new SignatureSearches({ caller: share, partner: share }, TIMEOUT_MS)
     const answers = await Promise.all(Array.from({ length: 5 }, () => searches.run('caller', UNKNOWN)))

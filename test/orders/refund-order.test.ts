@@ -453,7 +453,7 @@ describe('an answer about another refund', () => {
     },
   )
 
-  it('is not meant if ids are repeated as text, or if a refusal has an empty record', async () => {
+  it('is not assumed if the ids are repeated as text, or if a refusal has an empty record', async () => {
     seller.on('/order/refund', names({ orderId: String(orderId), refundId, partnerOrderId: `P-${orderId}` }))
     expect((await order.refund(orderId, refundId, { quantity: 1 })).failure).toBeNull()
     seller.on('/order/refund', names({ orderId: 0, refundId: null, partnerOrderId: '' }, 606))

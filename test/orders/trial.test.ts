@@ -42,7 +42,7 @@ describe('a trial order', () => {
     expect((await trialOrders(db, 7001n, 5)).map(({ order_id }) => order_id)).toEqual([trial])
     await pay(trial)
     await refund(trial, 'R-1', { quantity: 2 })
-    // It would prove a refund only if an acceptance asked for it, and no run has it.
+    // The outcomes of sold orders prove nothing in an acceptance run.
     expect(await outcomesOf(db, [sold])).toEqual({ consumed: [], refunded: [] })
   })
 

@@ -231,7 +231,7 @@ describe('findPartnerByClientId', () => {
     expect(await findPartnerByClientId(world.deps, 'a')).toBeUndefined()
   })
 
-  it('takes one statement', async () => {
+  it('needs only one statement', async () => {
     const { client_id } = await create()
     let statements = 0
     const db = {

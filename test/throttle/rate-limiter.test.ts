@@ -34,7 +34,7 @@ describe('a rate', () => {
     expect(Array.from({ length: 12 }, () => limiter.count(short, 'short').exceeded).indexOf(true)).toBe(10)
     const { endsInMs } = limiter.count(short, 'short')
     expect(endsInMs).toBeLessThanOrEqual(1_000)
-    // In the database the window ends later, since it is told later.
+    // In the database the window ends later, since it begins with the first write.
     await until(() => !limiter.count(short, 'short').exceeded)
     await limiter.close()
   })

@@ -21,7 +21,7 @@ describe('the diagnosis of the Date header', () => {
     [-210, 'UTC-3:30'],
     [60, 'UTC+1'],
     [840, 'UTC+14'],
-  ])('takes a difference of %d minutes for %s', (minutes, zone) => {
+  ])('recognises a difference of %d minutes as the time zone %s', (minutes, zone) => {
     const mistake = atMinutes(minutes)
     expect(mistake?.name).toBe('date-local-time-labelled-gmt')
     expect(mistake?.explanation).toMatch(new RegExp(`Its time zone looks like ${zone.replace('+', '\\+')}\\.$`))

@@ -68,15 +68,13 @@ describe('tampering with the database', () => {
     })
   })
 
-  it.each([
-    ["actor = 'cli'", 1],
-    ["at = at + interval '1 second'", 6],
-    ['detail = detail || \'{"n": 7}\'', 6],
-    ["request_id = 'x'", 6],
-  ])('that alters a row is detected: %s', async (change) => {
-    await query(`update audit_event set ${change}`)
-    expect(new Set(await problems())).toEqual(new Set(['the row was altered']))
-  })
+  it.each(["actor = 'cli'", "at = at + interval '1 second'", 'detail = detail || \'{"n": 7}\'', "request_id = 'x'"])(
+    'that alters a row is detected: %s',
+    async (change) => {
+      await query(`update audit_event set ${change}`)
+      expect(new Set(await problems())).toEqual(new Set(['the row was altered']))
+    },
+  )
 
   it('that removes or alters a seal is detected', async () => {
     await query("update audit_seal set last_at = last_at + interval '1 day' where seal_no = 1")

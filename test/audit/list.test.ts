@@ -21,9 +21,9 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const ask = (path: string) =>
+const get = (path: string) =>
   world.app.inject({ url: `/admin/v1/audit${path}`, headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
-const list = async (query: string) => (await ask(query)).json().data
+const list = async (query: string) => (await get(query)).json().data
 
 describe('GET /admin/v1/audit', () => {
   it('tells who did what, in which request', async () => {
@@ -68,7 +68,7 @@ describe('GET /admin/v1/audit', () => {
 
   it.each(['from', 'to'])('refuses a %s that is neither a day nor a moment', async (field) => {
     for (const value of ['2026-02-30', '5', '2026-05-06 10:00', '0000-01-01', '2026-05-06T10:00:00', 'x']) {
-      expect((await ask(`?${field}=${encodeURIComponent(value)}`)).statusCode, value).toBe(400)
+      expect((await get(`?${field}=${encodeURIComponent(value)}`)).statusCode, value).toBe(400)
     }
   })
 
@@ -129,7 +129,7 @@ describe('GET /admin/v1/audit', () => {
   it.each(['?limit=0', '?limit=1001', '?after=x', '?from=yesterday', '?colour=red', '?actor='])(
     'refuses an invalid query: %s',
     async (query) => {
-      const { statusCode, json } = await ask(query)
+      const { statusCode, json } = await get(query)
       expect([statusCode, json().data.problems.length]).toEqual([400, 1])
     },
   )
@@ -137,7 +137,7 @@ describe('GET /admin/v1/audit', () => {
 
 describe('GET /admin/v1/audit/export', () => {
   it('has one JSON object per line', async () => {
-    const { headers, body } = await ask('/export?format=ndjson&actor=lin')
+    const { headers, body } = await get('/export?format=ndjson&actor=lin')
     expect(headers['content-type']).toBe('application/x-ndjson; charset=utf-8')
     const lines = body.trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line).detail.n).sort()).toEqual([0, 1, 2, 3, 4])
@@ -145,7 +145,7 @@ describe('GET /admin/v1/audit/export', () => {
 
   it('has no formulas in CSV cells', async () => {
     await recordAudit(world.deps, { event: 'app_updated', target: '=cmd()', actor: { kind: 'operator', name: 'csv' } })
-    const { headers, body } = await ask('/export?format=csv&actor=csv')
+    const { headers, body } = await get('/export?format=csv&actor=csv')
     expect(headers['content-type']).toBe('text/csv; charset=utf-8')
     const [head, line] = body.split('\r\n')
     expect(head).toBe(

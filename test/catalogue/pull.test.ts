@@ -140,9 +140,9 @@ describe('a product field that is read leniently', () => {
 
   it('is reported in a pull of the whole catalogue', async () => {
     seller.on('/product/query', ok([entry('d-6', soft), entry('d-8')] as object, { totalSize: 2 }))
-    const { pulled, warnings: told } = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
+    const { pulled, warnings: reported } = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
     expect(pulled).toEqual(['d-6', 'd-8'])
-    expect(told).toHaveLength(5)
+    expect(reported).toHaveLength(5)
   })
 
   it('with too many pictures keeps the first five', async () => {
@@ -485,12 +485,12 @@ describe('pullPrices', () => {
     const { date: priceDate, partnerDealId: _, ...rest } = day('2026-06-01')
     const entry = { ...rest, priceDate, partnerPrimaryKey: 'am', skuInfo: {} }
     seller.on(path, ok([entry] as object, { partnerDealId: 'd-9' }))
-    const asked = { level: true, from: '2026-06-01', to: '2026-06-01' }
-    expect(await prices(asked)).toMatchObject({ pulled: 1 })
+    const range = { level: true, from: '2026-06-01', to: '2026-06-01' }
+    expect(await prices(range)).toMatchObject({ pulled: 1 })
     seller.on(path, { code: 200, describe: 'success', partnerDealId: 'd-9', ...fields })
-    expect(await prices(asked)).toMatchObject({ pulled: 0, removed: 0, problems: [], failure: null })
+    expect(await prices(range)).toMatchObject({ pulled: 0, removed: 0, problems: [], failure: null })
     seller.on(path, ok([] as object, { partnerDealId: 'd-9' }))
-    expect(await prices(asked), 'an empty list is one').toMatchObject({ pulled: 0, removed: 1 })
+    expect(await prices(range), 'an empty list is one').toMatchObject({ pulled: 0, removed: 1 })
   })
 
   it('pulls level price calendars, and keeps requesting them once a product has one', async () => {

@@ -157,9 +157,9 @@ describe('values of rows', () => {
 describe('requests at the same moment', () => {
   it('share a statement, and each gets its own rows', async () => {
     const db = dbWith({ items: 200, batches: 2 })
-    const asked = Array.from({ length: 50 }, (_, index) => `note ${index}`)
-    const answers = await Promise.all(asked.map((name) => write(db, name)))
-    expect(answers.map((rows) => rows.map(({ name }) => name))).toEqual(asked.map((name) => [name]))
+    const requested = Array.from({ length: 50 }, (_, index) => `note ${index}`)
+    const answers = await Promise.all(requested.map((name) => write(db, name)))
+    expect(answers.map((rows) => rows.map(({ name }) => name))).toEqual(requested.map((name) => [name]))
     expect(transactionsOf(answers).size).toBe(1)
   })
 
@@ -277,8 +277,8 @@ describe('a statement that fails', () => {
   it('fails only the requests that cause it, and every other one is written exactly once', async () => {
     const db = dbWith({ items: 200, batches: 2 })
     const bad = new Set([3, 17, 18])
-    const asked = Array.from({ length: 30 }, (_, index) => write(db, `note ${index}`, bad.has(index) ? 0 : 1))
-    const outcomes = await Promise.allSettled(asked)
+    const writes = Array.from({ length: 30 }, (_, index) => write(db, `note ${index}`, bad.has(index) ? 0 : 1))
+    const outcomes = await Promise.allSettled(writes)
     outcomes.forEach((outcome, index) => {
       if (!bad.has(index)) expect(outcome).toMatchObject({ status: 'fulfilled', value: [{ name: `note ${index}` }] })
       else expect(outcome).toMatchObject({ status: 'rejected', reason: { code: '22012' } })
@@ -397,8 +397,8 @@ describe('batched work in a shared transaction', () => {
 describe('losing the database in the middle of a batch', () => {
   it('before the commit fails every request of the batch, and nothing is written or retried', async () => {
     const db = dbWith({ items: 200, batches: 1 })
-    const asked = ['a', 'b', 'c'].map((name) => db.batch(serialized, { name, divisor: 1, seconds: 20 }))
-    const outcomes = Promise.allSettled(asked)
+    const writes = ['a', 'b', 'c'].map((name) => db.batch(serialized, { name, divisor: 1, seconds: 20 }))
+    const outcomes = Promise.allSettled(writes)
     await expect
       .poll(
         async () =>

@@ -84,8 +84,8 @@ export async function hotOperations(
   let orderId = 0n
   let turn = 0
   /** One of a few users who are signed in already, since signing in is slow on purpose. */
-  const somebody = () => people[turn++ % people.length] as Browser
-  const consented = (app: App) => client.getCode(somebody(), app)
+  const signedInUser = () => people[turn++ % people.length] as Browser
+  const consented = (app: App) => client.getCode(signedInUser(), app)
   const tokensOf = async (app: App) => tokenSetOf(await client.exchange(app, await consented(app)))
   const consenting = await client.makeUser()
   await client.getCode(await client.signedIn(consenting, fixed), fixed)
@@ -125,7 +125,7 @@ export async function hotOperations(
     'A4 reads a phone number': { prepare: read((token) => client.phone(token)), rows: 4, pages: 30 },
     'A1 shows the page to a signed-in user': {
       prepare: async () => {
-        const browser = somebody()
+        const browser = signedInUser()
         return async () => expect((await browser.open(client.authorizePath(client.request(fixed)))).status).toBe(200)
       },
       rows: 5,
@@ -133,7 +133,7 @@ export async function hotOperations(
     },
     'A1 issues a code': {
       prepare: async () => {
-        const browser = somebody()
+        const browser = signedInUser()
         const form = await client.consentFormFor(browser, client.request(fixed))
         return async () => expect((await browser.submit(form, { decision: 'approve' })).status).toBe(303)
       },
@@ -229,7 +229,7 @@ export async function hotOperations(
     },
     'the standard token endpoint exchanges a code': {
       prepare: async () => {
-        const code = await standard.code(somebody(), consenting)
+        const code = await standard.code(signedInUser(), consenting)
         return async () => expect(bodyOf(await standard.exchange(code))).toHaveProperty('id_token')
       },
       rows: 10,
@@ -237,7 +237,7 @@ export async function hotOperations(
     },
     'a client revokes an access token': {
       prepare: async () => {
-        const { access_token } = await standard.tokens(somebody(), consenting)
+        const { access_token } = await standard.tokens(signedInUser(), consenting)
         return async () => bodyOf(await standard.post('revoke', { ...standard.credentials, token: access_token }))
       },
       rows: 8,

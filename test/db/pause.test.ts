@@ -31,7 +31,7 @@ const stop = async () => {
   await server.stop()
 }
 /** Queries the server directly, bypassing the forwarder. */
-async function ask(text: string): Promise<pg.QueryResult['rows']> {
+async function query(text: string): Promise<pg.QueryResult['rows']> {
   const client = new pg.Client({ connectionString: server.databaseUrl })
   client.on('error', () => {})
   await client.connect()
@@ -40,7 +40,7 @@ async function ask(text: string): Promise<pg.QueryResult['rows']> {
     .then(({ rows }) => rows)
     .finally(() => client.end())
 }
-const marks = async () => (await ask('select name from mark order by name')).map(({ name }) => name)
+const marks = async () => (await query('select name from mark order by name')).map(({ name }) => name)
 
 function connect({ waitMs = 20_000, size = 4 } = {}): { db: Db; pool: pg.Pool } {
   const pool = openPool({ connectionString: forwarder.through(server.databaseUrl), size }, log)
@@ -81,9 +81,9 @@ beforeAll(async () => {
   chmodSync(folder, 0o755)
   await forwarder.open()
   await start()
-  await ask('create table mark (name text)')
+  await query('create table mark (name text)')
 })
-beforeEach(() => ask('truncate mark'))
+beforeEach(() => query('truncate mark'))
 afterAll(async () => {
   await server?.stop()
   forwarder.close()
@@ -95,7 +95,7 @@ describe('while PostgreSQL restarts', () => {
     const { db } = connect()
     await pid(db)
     await stop()
-    const asked = [
+    const requests = [
       mark(db, 'alone'),
       db.tx((inside) => mark(inside, 'in a transaction')),
       db.batch(batched, 'in a batch'),
@@ -105,7 +105,7 @@ describe('while PostgreSQL restarts', () => {
     ]
     await sleep(300)
     await start()
-    await Promise.all(asked)
+    await Promise.all(requests)
     expect(await marks()).toEqual(['alone', 'and so on', 'in a batch', 'in a transaction', 'in parts'])
   })
 
@@ -135,10 +135,10 @@ describe('while PostgreSQL restarts', () => {
   it('no connection is attempted after the end of the pool', async () => {
     const pool = openPool({ connectionString: forwarder.through(server.databaseUrl), size: 4 }, log)
     await stop()
-    const asked = failureOf(pid(dbOf(pool, { ...BATCH_LIMITS, waitMs: 20_000 })))
+    const request = failureOf(pid(dbOf(pool, { ...BATCH_LIMITS, waitMs: 20_000 })))
     await pool.end()
     const began = performance.now()
-    expect(await asked).toBeInstanceOf(DatabaseUnavailable)
+    expect(await request).toBeInstanceOf(DatabaseUnavailable)
     expect(performance.now() - began).toBeLessThan(10_000)
     await start()
   })
@@ -147,7 +147,7 @@ describe('while PostgreSQL restarts', () => {
 describe('a connection lost in the middle of a statement', () => {
   const atWork = (statement: string) => `pg_stat_activity where state = 'active' and query like '${statement}%'`
   const terminate = (statement: string) =>
-    until(async () => (await ask(`select pg_terminate_backend(pid) from ${atWork(statement)}`)).length > 0)
+    until(async () => (await query(`select pg_terminate_backend(pid) from ${atWork(statement)}`)).length > 0)
 
   it('makes a read be sent again', async () => {
     const { db } = connect()
@@ -159,7 +159,7 @@ describe('a connection lost in the middle of a statement', () => {
   it('makes no write be sent again that may have been carried out', async () => {
     const { db } = connect()
     const writing = failureOf(db.exec(sql`insert into mark (name) select 'once' from pg_sleep(1)`))
-    await until(async () => (await ask(`select from ${atWork('insert into mark')}`)).length > 0)
+    await until(async () => (await query(`select from ${atWork('insert into mark')}`)).length > 0)
     forwarder.cut()
     expect(await writing).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: true })
   })
@@ -202,9 +202,9 @@ describe('a batch of several statements in one transaction', () => {
       },
     }
     await db.batchWork(reading, 'in parts')
-    await ask('alter table mark add column more text')
+    await query('alter table mark add column more text')
     await db.batchWork(reading, 'in parts')
-    await ask('alter table mark drop column more')
+    await query('alter table mark drop column more')
     expect(await marks()).toEqual(['in parts', 'in parts'])
   })
 
@@ -220,23 +220,23 @@ describe('a batch of several statements in one transaction', () => {
     }
     const writing = db.batchWork(slow, 'in parts')
     await until(
-      async () => (await ask(`select from pg_stat_activity where query like 'select from pg_sleep(2)%'`)).length > 0,
+      async () => (await query(`select from pg_stat_activity where query like 'select from pg_sleep(2)%'`)).length > 0,
     )
     forwarder.cut()
     expect(await writing).toBe(1)
     expect([times, await marks()]).toEqual([2, done])
 
-    await ask(`create function wait() returns trigger language plpgsql as 'begin perform pg_sleep(1); return null; end';
+    await query(`create function wait() returns trigger language plpgsql as 'begin perform pg_sleep(1); return null; end';
       create constraint trigger wait after insert on mark deferrable initially deferred for each row execute function wait()`)
     times = 1
     const committing = failureOf(db.batchWork(slow, 'later'))
     await until(
-      async () => (await ask(`select from pg_stat_activity where query = 'commit' and state = 'active'`)).length > 0,
+      async () => (await query(`select from pg_stat_activity where query = 'commit' and state = 'active'`)).length > 0,
     )
     forwarder.cut()
     expect(await committing).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: true })
     expect(times).toBe(2)
-    await ask('drop trigger wait on mark; drop function wait')
+    await query('drop trigger wait on mark; drop function wait')
   })
 })
 
@@ -270,7 +270,7 @@ describe('a read-only server', () => {
       name: 'DatabaseUnavailable',
       cause: { code: '25006' },
     })
-    const asked = [
+    const requests = [
       mark(connect().db, 'after the promotion'),
       pid(connect().db),
       awaitDatabase(url, { seconds: 60, log }),
@@ -279,7 +279,7 @@ describe('a read-only server', () => {
     await client.query('select pg_promote()')
     await client.end()
     server = await started
-    await Promise.all(asked)
+    await Promise.all(requests)
     expect(await marks()).toEqual(['after the promotion'])
   })
 })

@@ -49,15 +49,15 @@ export async function watchPlans(world: World) {
     return emit.call(this, event as never, ...(given as never[]))
   }
   const database = new URL(world.databaseUrl).pathname.slice(1)
-  const ask = async (text: string) => {
+  const query = async (text: string) => {
     const client = new pg.Client({ connectionString: world.databaseUrl })
     await client.connect()
     await client.query(text).finally(() => client.end())
   }
-  const set = (name: string, value: string) => ask(`alter database ${database} set ${name} = '${value}'`)
+  const set = (name: string, value: string) => query(`alter database ${database} set ${name} = '${value}'`)
   for (const [name, value] of Object.entries(SETTINGS)) await set(name, value)
   // Existing connections must be reopened.
-  await ask(
+  await query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   )
   for (let waited = 0; waited < 500 && world.pool.totalCount > 0; waited++) await sleep(20)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { echoesOf } from '../../src/ticketing/interfaces/about.ts'
 
 const ID = 8_985_652_356_562_370_001n
-const asked = (body: object) => ({ partnerId: 7001, body })
+const requestWith = (body: object) => ({ partnerId: 7001, body })
 const others = (request: object, answer: object, isSuccess = true) =>
   echoesOf(request, answer, isSuccess).flatMap(({ same, path, named }) => (same ? [] : [`${path} ${named}`]))
 
@@ -21,12 +21,12 @@ describe('the ids that an answer repeats', () => {
     ['a number for a string', { partnerOrderId: '12' }, { body: { partnerOrderId: 12 } }, []],
     ['of a reschedule', { rescheduleNo: 'R' }, { body: { rescheduleNo: 'S' } }, ['body.rescheduleNo S']],
   ])('are compared with those of the request: %s', (_what, request, answer, wrong) => {
-    expect(others(asked(request), answer)).toEqual(wrong)
+    expect(others(requestWith(request), answer)).toEqual(wrong)
   })
 
   it('may be 0 in a failure, in which some programs send an empty record', () => {
     const answer = { code: 301, body: { orderId: 0 } }
-    expect(others(asked({ orderId: 5 }), answer, false)).toEqual([])
-    expect(others(asked({ orderId: 5 }), answer)).toEqual(['body.orderId 0'])
+    expect(others(requestWith({ orderId: 5 }), answer, false)).toEqual([])
+    expect(others(requestWith({ orderId: 5 }), answer)).toEqual(['body.orderId 0'])
   })
 })

@@ -58,13 +58,13 @@ const code = readdirSync(new URL('../../src/', import.meta.url), { recursive: tr
 
 /** Keys used by the OpenAPI document of area A: one per endpoint and per field. */
 function ofOpenApi(): string[] {
-  const asked = new Set<string>()
-  const ask = (key: string): string => {
-    asked.add(key)
+  const keys = new Set<string>()
+  const recordKey = (key: string): string => {
+    keys.add(key)
     return key
   }
-  openApi(readConfig({}), Object.assign(ask, { locale: 'en', has: () => true } as const))
-  return [...asked]
+  openApi(readConfig({}), Object.assign(recordKey, { locale: 'en', has: () => true } as const))
+  return [...keys]
 }
 
 /** Keys of an action: its own, and those of its command groups, fields and columns. */
@@ -265,9 +265,9 @@ describe('the texts of the pages', () => {
   })
 
   it('never tell readers of a step to press Start, since many of its pages have no such button', () => {
-    const told = Object.keys(en).filter((key) => /^sandbox\.step\.\w+\.todo$/.test(key))
-    expect(told.length).toBe(STEPS.length)
-    for (const key of told) expect(`${en[key]} ${zh[key]}`, key).not.toMatch(/Start\b|“开始”/)
+    const keys = Object.keys(en).filter((key) => /^sandbox\.step\.\w+\.todo$/.test(key))
+    expect(keys.length).toBe(STEPS.length)
+    for (const key of keys) expect(`${en[key]} ${zh[key]}`, key).not.toMatch(/Start\b|“开始”/)
   })
 
   it('explain every reason for a refusal by a test run, in both languages', () => {

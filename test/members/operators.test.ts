@@ -49,9 +49,9 @@ describe('/admin/v1/partners/:partner_id/members', () => {
     await world.app.inject({ method: 'PUT', url: `${url}/contacts/product`, headers, payload })
     const seenBy = async (role: 'viewer' | 'support') => {
       const { token } = await createOperator(world.deps, { name: `of-${role}`, role, days: 1 })
-      const asked = { headers: { authorization: `Bearer ${token}` } }
-      const one = (await world.app.inject({ url, ...asked })).json()
-      const list = (await world.app.inject({ url: '/admin/v1/partners?limit=1000', ...asked })).json()
+      const request = { headers: { authorization: `Bearer ${token}` } }
+      const one = (await world.app.inject({ url, ...request })).json()
+      const list = (await world.app.inject({ url: '/admin/v1/partners?limit=1000', ...request })).json()
       const listed = list.data.partners.find(
         ({ partner_id }: { partner_id: unknown }) => String(partner_id) === String(partner.partner_id),
       )

@@ -85,8 +85,8 @@ const storedRows = async () =>
 
 describe('a level price notice', () => {
   it.each(['', '/rhone'])('stores the entries as they came, encrypted or readable, under prefix %j', async (prefix) => {
-    const told = notice([entry(FIRST), entry(FIRST, 'B', { stock: 0, mtPrice: 0, marketPrice: 0, settlementPrice: 0 })])
-    expect(await post(told, prefix + PATH)).toEqual(SUCCESS)
+    const sent = notice([entry(FIRST), entry(FIRST, 'B', { stock: 0, mtPrice: 0, marketPrice: 0, settlementPrice: 0 })])
+    expect(await post(sent, prefix + PATH)).toEqual(SUCCESS)
     const rows = await storedRows()
     expect(rows).toMatchObject([
       { key: `${FIRST}/A`, price: '80.50', stock: 20, details: entry(FIRST) },
@@ -94,7 +94,7 @@ describe('a level price notice', () => {
     ])
     world.clock.advance(3_600)
     expect(
-      await post({ ...told, body: [entry(FIRST, 'A', { stock: 7 }), told.body[1]] }, prefix + PATH, false),
+      await post({ ...sent, body: [entry(FIRST, 'A', { stock: 7 }), sent.body[1]] }, prefix + PATH, false),
     ).toEqual(SUCCESS)
     expect(await storedRows()).toMatchObject([{ stock: 7 }, { stock: 0 }])
   })
@@ -119,13 +119,13 @@ describe('a level price notice', () => {
     const body = days(FIRST, 10).map((day) => entry(day))
     expect(await post(notice(body, ...range))).toEqual(SUCCESS)
     const kept = (await storedRows()).map(({ key }) => key)
-    for (const told of [
+    for (const sent of [
       notice([entry(FIRST, 'A', { stock: 3 }), entry(addDays(FIRST, 2))]),
       notice([entry(FIRST)], ...range),
     ]) {
       for (const after of [3_600, 61]) {
         world.clock.advance(after)
-        expect(await post(told)).toEqual(SUCCESS)
+        expect(await post(sent)).toEqual(SUCCESS)
         expect((await storedRows()).map(({ key }) => key)).toEqual(kept)
       }
     }
@@ -145,12 +145,12 @@ describe('a level price notice', () => {
   })
 
   it('that is repeated gets the same answer, but counts as new after more than ten seconds', async () => {
-    const told = notice([entry(FIRST)])
-    expect(await post(told)).toEqual(SUCCESS)
-    expect(await post(told, PATH, false)).toEqual(SUCCESS)
+    const sent = notice([entry(FIRST)])
+    expect(await post(sent)).toEqual(SUCCESS)
+    expect(await post(sent, PATH, false)).toEqual(SUCCESS)
     await post(notice([entry(FIRST, 'A', { stock: 1 })]))
     world.clock.advance(11)
-    expect(await post(told)).toEqual(SUCCESS)
+    expect(await post(sent)).toEqual(SUCCESS)
     expect(await storedRows()).toMatchObject([{ stock: 20 }])
   })
 
@@ -207,11 +207,11 @@ describe('a level price notice', () => {
       () => notice([entry(FIRST, 'A', { partnerPrimaryKey: '' })]),
       'body[0].partnerPrimaryKey must not be empty',
     ],
-  ])('with %s is refused with the reason, and changes nothing', async (_name, told, describe) => {
+  ])('with %s is refused with the reason, and changes nothing', async (_name, sent, describe) => {
     await post(notice(days(FIRST, 7).map((day) => entry(day))))
     const before = await storedRows()
     world.clock.advance(3_600)
-    expect(await post(told())).toEqual({ code: 300, describe, partnerId: '7001' })
+    expect(await post(sent())).toEqual({ code: 300, describe, partnerId: '7001' })
     expect(await storedRows()).toEqual(before)
   })
 

@@ -43,8 +43,8 @@ const shown = async () => {
 }
 /** The warnings of the only notice about the order. */
 const warnings = async () => {
-  const asked = trafficQuery.parse({ direction: 'in', by: 'order', value: String(orderId) })
-  const { lines } = await listTraffic(world.deps, 7001n, asked)
+  const query = trafficQuery.parse({ direction: 'in', by: 'order', value: String(orderId) })
+  const { lines } = await listTraffic(world.deps, 7001n, query)
   expect(lines).toMatchObject([{ kind: 'notice' }])
   return (await showEntry(world.deps, 7001n, { kind: 'notice', id: lines[0]?.id ?? '' })).warnings
 }

@@ -49,10 +49,10 @@ describe('a reschedule notice', () => {
   ])('whose body is an object is stored and shown, %s', async (_name, sealed, headers) => {
     await setAesKey(world.deps, 7001n, { aes_key: AES_KEY })
     world.clock.advance(60)
-    const told = JSON.stringify({ partnerId: 7001, body: { orderId: 1, rescheduleNo: _name } })
-    expect(await sendNotice(world, seller, { path: PATH, body: sealed(told), headers })).toEqual(SUCCESS)
+    const sent = JSON.stringify({ partnerId: 7001, body: { orderId: 1, rescheduleNo: _name } })
+    expect(await sendNotice(world, seller, { path: PATH, body: sealed(sent), headers })).toEqual(SUCCESS)
     const { data } = await shownToOperator('?limit=1')
-    expect(data.notices).toMatchObject([{ path: PATH, refused: null, body: told }])
+    expect(data.notices).toMatchObject([{ path: PATH, refused: null, body: sent }])
   })
 
   it.each([

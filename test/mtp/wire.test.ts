@@ -135,7 +135,7 @@ describe('an invalid notice', () => {
     ['['.repeat(10_000), 'HTTP body: nested deeper than 32 levels'],
   ])('is refused: %.30s', (text, problem) => {
     const result = read(consumeNotice, text)
-    const told = 'problem' in result ? { problem: String(result.problem) } : result
-    expect(told).toMatchObject({ problem: problem instanceof RegExp ? expect.stringMatching(problem) : problem })
+    const outcome = 'problem' in result ? { problem: String(result.problem) } : result
+    expect(outcome).toMatchObject({ problem: problem instanceof RegExp ? expect.stringMatching(problem) : problem })
   })
 })

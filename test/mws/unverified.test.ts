@@ -74,8 +74,10 @@ describe('a caller without a secret', () => {
 
   it('gets the same answer for any clientId when there are too many calls to diagnose', async () => {
     const mistakesOf = async (clientId: string) => {
-      const told = await Promise.all(Array.from({ length: 65 }, () => send({ clientId, partnerId: '1', secret: 'x' })))
-      return told.map((answer) => JSON.parse(answer).diagnosis.mistake).at(-1)
+      const answers = await Promise.all(
+        Array.from({ length: 65 }, () => send({ clientId, partnerId: '1', secret: 'x' })),
+      )
+      return answers.map((answer) => JSON.parse(answer).diagnosis.mistake).at(-1)
     }
     expect([await mistakesOf('somebody'), await mistakesOf('nobody-2')]).toEqual(['diagnosis-busy', 'diagnosis-busy'])
   })
@@ -83,8 +85,8 @@ describe('a caller without a secret', () => {
   it('can use up only a part of the diagnoses from one network', async () => {
     const mistake = async (clientId: string, forwardedFor: string) =>
       JSON.parse(await send({ clientId, partnerId: '1', secret: 'x' }, forwardedFor)).diagnosis.mistake
-    const told = await Promise.all(Array.from({ length: 59 }, () => mistake('nobody-3', '192.0.2.1')))
-    expect(told.filter((name) => name === 'diagnosis-busy').length).toBeGreaterThanOrEqual(39)
+    const mistakes = await Promise.all(Array.from({ length: 59 }, () => mistake('nobody-3', '192.0.2.1')))
+    expect(mistakes.filter((name) => name === 'diagnosis-busy').length).toBeGreaterThanOrEqual(39)
     expect(await mistake('nobody-3', '192.0.2.2')).toBe('signature-unrecognised')
   })
 

@@ -84,7 +84,7 @@ it.each(['live', 'sandbox'] as const)(`both agree on ${CALLS} random calls of a 
   for (let place = 0; place < CALLS; place++) {
     const call = callOf(randomAt(fuzzSettings().seed, place))
     const isRight = isAccepted(partner, call)
-    const { mistakes } = diagnose(call, known, settings, (...asked) => explain(...asked, []))
+    const { mistakes } = diagnose(call, known, settings, (...given) => explain(...given, []))
     if (isRight) accepted++
     if (isRight !== (mistakes.length === 0)) differing.push(`${JSON.stringify(call)}: ${isRight}, ${mistakes}`)
   }

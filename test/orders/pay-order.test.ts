@@ -156,11 +156,11 @@ describe('payOrder', () => {
     const voucherList = [{ voucher: 'a', voucherInvalidTime: '2026-07-01 00:00:00', quantity: 1, status: 0 }]
     for (const orderStatus of [6, 3]) {
       seller.on('/order/query', stands(orderId, orderStatus, { voucherList }))
-      const { order: asked, failure } = await order.query(orderId)
+      const { order: queried, failure } = await order.query(orderId)
       expect(failure?.detail).toEqual(
         `body.voucherList names 1 codes, but orderStatus ${orderStatus} reports a failure`,
       )
-      expect(asked).toMatchObject({ state: 'pay_unknown', contradiction: failure?.detail })
+      expect(queried).toMatchObject({ state: 'pay_unknown', contradiction: failure?.detail })
     }
     seller.on('/order/query', stands(orderId, 4, { voucherList }))
     expect((await order.query(orderId)).order).toMatchObject({ state: 'paid', contradiction: null })

@@ -55,14 +55,14 @@ describe('the address of a host', () => {
 
   it('comes from the system resolver if name servers know none, e.g. for search domains', async () => {
     const server = await nameServer((query) => answerTo(query, 3))
-    const asked: string[] = []
+    const queries: string[] = []
     const askSystem = async (name: string) => {
-      asked.push(name)
+      queries.push(name)
       return [{ address: '192.0.2.9', family: 4 }]
     }
     const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem })
     expect(await resolve('printer')).toEqual([{ address: '192.0.2.9', family: 4 }])
-    expect(asked).toEqual(['printer'])
+    expect(queries).toEqual(['printer'])
   })
 
   it('does not wait for the other family if a name server answers for only one', async () => {

@@ -111,9 +111,9 @@ describe('an entry that is not an address', () => {
 
   it('is logged once, with the address of the proxy but not the entry', () => {
     const lines = world.logged().split('\n')
-    const told = lines.filter((line) => line.includes('whose last entry is no address'))
-    expect(told).toHaveLength(1)
-    expect(JSON.parse(told[0] ?? '')).toMatchObject({ level: 40, address: expect.stringMatching(/^(10|192)\./) })
+    const warnings = lines.filter((line) => line.includes('whose last entry is no address'))
+    expect(warnings).toHaveLength(1)
+    expect(JSON.parse(warnings[0] ?? '')).toMatchObject({ level: 40, address: expect.stringMatching(/^(10|192)\./) })
   })
 })
 
@@ -137,12 +137,12 @@ describe('X-Forwarded-For from a proxy that is not trusted', () => {
 
   it('is logged once if TRUST_PROXY is empty', async () => {
     const bare = await openWorld()
-    const told = () => bare.logged().match(/TRUST_PROXY is empty/g)?.length ?? 0
-    expect(told()).toBe(0)
+    const warnings = () => bare.logged().match(/TRUST_PROXY is empty/g)?.length ?? 0
+    expect(warnings()).toBe(0)
     const headers = { 'x-forwarded-for': '203.0.113.9:40001' }
     for (let time = 0; time < 3; time++) await bare.app.inject({ url: '/healthz', headers })
     await bare.close()
-    expect(told()).toBe(1)
+    expect(warnings()).toBe(1)
     expect(bare.logged()).toMatch(/"level":40[^\n]*TRUST_PROXY/)
     expect(bare.logged()).not.toContain('203.0.113.9')
     expect(world.logged()).not.toContain('TRUST_PROXY is empty')

@@ -85,9 +85,9 @@ describe('the signature tool', () => {
   it('never reveals the correct signature or the secret', () => {
     const [rightSignature, secret] = [signatureOf(right), right.secret]
     for (const { wrong } of examples) {
-      const told = JSON.stringify(diagnosed(wrong))
-      expect(told).not.toContain(rightSignature)
-      expect(told).not.toContain(secret)
+      const diagnosis = JSON.stringify(diagnosed(wrong))
+      expect(diagnosis).not.toContain(rightSignature)
+      expect(diagnosis).not.toContain(secret)
     }
   })
 

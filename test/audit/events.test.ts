@@ -5,7 +5,7 @@ import { newUser } from '../../src/authorization/account/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 import { newSandboxPartner, signIn as signInToSandbox } from '../sandbox/partners.ts'
 
-/** Events that no operator causes, and that they are bounded. */
+/** Events that no operator causes, and the limits on their number. */
 
 let world: World
 beforeAll(async () => {
@@ -30,7 +30,7 @@ describe('the sign-in of a user', () => {
   const attempt = (passport: string, password: string) =>
     signIn(world.deps, { passport, password, address: '192.0.2.1' }).catch(() => undefined)
 
-  it('leaves rows for failures up to the lock, and none for what comes after it', async () => {
+  it('records failures up to the lock, and none after it', async () => {
     for (let tried = 0; tried < 8; tried++) await attempt('lin', 'wrong')
     const target = 'user:1/u'
     expect(await events()).toEqual([
@@ -39,20 +39,20 @@ describe('the sign-in of a user', () => {
     ])
   })
 
-  it('does not keep what was typed as a passport that nobody has', async () => {
+  it('does not store an unknown passport as typed', async () => {
     await attempt('hunter2', 'x')
     expect(JSON.stringify(await events())).not.toContain('hunter2')
     expect(await events()).toMatchObject([{ event: 'user_sign_in_failed', target: null }])
   })
 
-  it('leaves a row when it is good', async () => {
+  it('records a success', async () => {
     await attempt('lin', 'right password')
     expect(await events()).toMatchObject([{ event: 'user_signed_in', outcome: 'done', target: 'user:1/u' }])
   })
 })
 
 describe('the sign-in of a partner', () => {
-  it('is told, good and failed', async () => {
+  it('is recorded, whether it succeeds or fails', async () => {
     const partner = await newSandboxPartner(world)
     await world.pool.query('delete from audit_event')
     await signInToSandbox(world, { ...partner, client_secret: 'wrong' })
@@ -66,7 +66,7 @@ describe('the sign-in of a partner', () => {
   })
 })
 
-it('refused calls of a partner are counted, one row for all of a minute', async () => {
+it('refused calls of a partner are counted in one row per minute', async () => {
   const { counts } = world.deps.incoming.rejected
   for (let calls = 0; calls < 20; calls++) counts.count(7n, calls < 5)
   await counts.write()

@@ -4,7 +4,7 @@ import { recordAudit } from '../../src/platform/audit/index.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
 
-/** The audit log over the admin API. */
+/** The audit log in the admin API and on the command line. */
 
 let world: World
 beforeAll(async () => {
@@ -21,12 +21,12 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const ask = (path: string) =>
+const get = (path: string) =>
   world.app.inject({ url: `/admin/v1/audit${path}`, headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
-const list = async (query: string) => (await ask(query)).json().data
+const list = async (query: string) => (await get(query)).json().data
 
 describe('GET /admin/v1/audit', () => {
-  it('says who did what, in which request', async () => {
+  it('tells who did what, in which request', async () => {
     const { events, next } = await list('?limit=1')
     expect(events).toEqual([
       {
@@ -62,17 +62,17 @@ describe('GET /admin/v1/audit', () => {
     ['to=2026-05-06T00:00:00Z', false],
     ['from=2026-05-06T18:00:00%2B08:00&to=2026-05-07T00:00:00%2B08:00', true],
     ['from=1000-01-01&to=9999-12-31', true],
-  ])('takes whole days (UTC), both inclusive, or moments: %s', async (query, found) => {
+  ])('accepts whole days in UTC, both inclusive, or moments: %s', async (query, found) => {
     expect((await list(`?${query}&target=partner:7&action=partner_`)).events.length > 0).toBe(found)
   })
 
-  it.each(['from', 'to'])('takes no %s that is no day and no moment', async (field) => {
+  it.each(['from', 'to'])('refuses a %s that is neither a day nor a moment', async (field) => {
     for (const value of ['2026-02-30', '5', '2026-05-06 10:00', '0000-01-01', '2026-05-06T10:00:00', 'x']) {
-      expect((await ask(`?${field}=${encodeURIComponent(value)}`)).statusCode, value).toBe(400)
+      expect((await get(`?${field}=${encodeURIComponent(value)}`)).statusCode, value).toBe(400)
     }
   })
 
-  it.each(['list', 'export'])('takes whole days on the command line too: %s', async (command) => {
+  it.each(['list', 'export'])('accepts whole days on the command line too: %s', async (command) => {
     const settings = { DATABASE_URL: world.databaseUrl, SECRET_KEY }
     const on = (day: string) =>
       gatehouse(settings, 'audit', command, '--from', day, '--to', day, '--target', 'partner:7')
@@ -80,7 +80,7 @@ describe('GET /admin/v1/audit', () => {
     expect((await on('2026-05-05')).stdout).not.toContain('partner_updated')
   })
 
-  it.each(['list', 'export'])('finds it on the command line too: %s', async (command) => {
+  it.each(['list', 'export'])('finds what one request did on the command line too: %s', async (command) => {
     const settings = { DATABASE_URL: world.databaseUrl, SECRET_KEY }
     const { code, stdout, stderr } = await gatehouse(settings, 'audit', command, '--request-id', 'request-7')
     expect([code, stderr]).toEqual([0, ''])
@@ -88,7 +88,7 @@ describe('GET /admin/v1/audit', () => {
     expect(stdout).not.toContain('"n":8')
   })
 
-  it('shows no addresses to viewers', async () => {
+  it('hides addresses from viewers', async () => {
     const { token } = await createOperator(world.deps, { name: 'watcher', role: 'viewer', days: 1 })
     const headers = { authorization: `Bearer ${token}` }
     const { data } = (await world.app.inject({ url: '/admin/v1/audit?action=app_', headers })).json()
@@ -96,7 +96,7 @@ describe('GET /admin/v1/audit', () => {
     await world.pool.query("delete from audit_event where event like 'operator%'")
   })
 
-  it('goes through all, each once, however many share a moment', async () => {
+  it('pages through all events, each once, even if many share a moment', async () => {
     const seen: string[] = []
     let next: string | null = ''
     for (let pages = 0; next !== null && pages < 20; pages++) {
@@ -127,25 +127,25 @@ describe('GET /admin/v1/audit', () => {
   })
 
   it.each(['?limit=0', '?limit=1001', '?after=x', '?from=yesterday', '?colour=red', '?actor='])(
-    'refuses what it cannot follow: %s',
+    'refuses an invalid query: %s',
     async (query) => {
-      const { statusCode, json } = await ask(query)
+      const { statusCode, json } = await get(query)
       expect([statusCode, json().data.problems.length]).toEqual([400, 1])
     },
   )
 })
 
 describe('GET /admin/v1/audit/export', () => {
-  it('is one JSON object a line', async () => {
-    const { headers, body } = await ask('/export?format=ndjson&actor=lin')
+  it('has one JSON object per line', async () => {
+    const { headers, body } = await get('/export?format=ndjson&actor=lin')
     expect(headers['content-type']).toBe('application/x-ndjson; charset=utf-8')
     const lines = body.trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line).detail.n).sort()).toEqual([0, 1, 2, 3, 4])
   })
 
-  it('is CSV in which no cell is a formula', async () => {
+  it('has no formulas in CSV cells', async () => {
     await recordAudit(world.deps, { event: 'app_updated', target: '=cmd()', actor: { kind: 'operator', name: 'csv' } })
-    const { headers, body } = await ask('/export?format=csv&actor=csv')
+    const { headers, body } = await get('/export?format=csv&actor=csv')
     expect(headers['content-type']).toBe('text/csv; charset=utf-8')
     const [head, line] = body.split('\r\n')
     expect(head).toBe(

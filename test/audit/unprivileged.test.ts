@@ -7,7 +7,7 @@ import { openPool } from '../../src/platform/db/pool.ts'
 import { dbOf } from '../../src/platform/db/sql.ts'
 import { openWorld, type World } from '../harness.ts'
 
-/** The database role of OPERATIONS "Audit log", which may add to the log and nothing else. */
+/** The database role from OPERATIONS "Audit log", which may only add to the log. */
 
 let world: World
 let pool: pg.Pool
@@ -33,13 +33,13 @@ afterAll(async () => {
 
 const deps = () => ({ ...world.deps, db: dbOf(pool) })
 
-it('writes events, seals and verifies them', async () => {
+it('the role writes events, seals and verifies them', async () => {
   await recordAudit(deps(), { event: 'app_updated', appKey: 'x' })
   expect(await sealAudit(deps())).toBe(1)
   expect(await verifyAudit(deps(), {})).toMatchObject({ intact: true, rows: 1 })
 })
 
-describe('cannot', () => {
+describe('the role cannot', () => {
   it.each([
     "update audit_event set event = 'x'",
     'delete from audit_event',
@@ -53,7 +53,7 @@ describe('cannot', () => {
   })
 })
 
-it('purges everything else, and leaves the log alone', async () => {
+it('the role purges everything except the log', async () => {
   world.clock.advance(2_000 * 86_400)
   await world.pool.query("insert into rate_count (subject, uses, window_ends_at) values ('x', 1, now())")
   const purged = await purge(deps(), {})

@@ -27,7 +27,7 @@ const prices = () =>
 const pull = () => pullProduct(world.deps, { partner_id: 7001n, partner_deal_id: 'd-2' }, { cause: BY_COMMAND })
 const show = (partner_deal_id: string) => showProduct(world.deps, { partner_id: 7001n, partner_deal_id })
 
-/** What a step of a test run is told about the answer to such a call. */
+/** The findings that a step of a test run gets about the answer to such a call. */
 async function findings(name: 'price-calendar' | 'product-pull', body: object) {
   const calls: CallRecord[] = []
   const onCall = (call: CallRecord) => void calls.push(call)
@@ -38,7 +38,7 @@ async function findings(name: 'price-calendar' | 'product-pull', body: object) {
 const week = () => findings('price-calendar', { partnerDealId: 'd-1', startTime: '2026-06-01', endTime: '2026-06-30' })
 
 describe('values that look like mistakes', () => {
-  it('of a calendar are stored, and the report warns of them', async () => {
+  it('in a calendar are stored, and the report warns of them', async () => {
     const entries = [day('2026-06-01', 100), day('2026-06-01', 99), day('2026-06-02', 100, { settlementPrice: 101 })]
     seller.on(CALENDAR, ok(entries))
     expect(await prices()).toMatchObject({
@@ -69,11 +69,11 @@ describe('values that look like mistakes', () => {
       })),
     )
     expect((await prices()).warnings).toContainEqual({ entry: '2026-06-01', path: 'mtPrice', problem })
-    // What is stored now is the usual price.
+    // By now the stored prices make these the usual ones.
     expect((await prices()).warnings).toEqual([])
   })
 
-  it('do not include a negative price: its day is left out', async () => {
+  it('do not include a negative price, whose day is left out', async () => {
     seller.on(CALENDAR, ok([day('2026-06-01', 100, { settlementPrice: -80 }), day('2026-06-02', 98)]))
     expect(await prices()).toMatchObject({
       pulled: 1,
@@ -84,7 +84,7 @@ describe('values that look like mistakes', () => {
     expect(await week()).toEqual([])
   })
 
-  it('of a product are stored, and the report warns of them', async () => {
+  it('in a product are stored, and the report warns of them', async () => {
     const openDate = {
       ...{
         ...PRODUCT,

@@ -13,7 +13,7 @@ import { PRODUCT } from '../interfaces/product-example.ts'
 import { ok, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { until } from '../until.ts'
 
-/** A partner that answers a pull late, with what it knew when it was asked: newer data of the product is stored by then. */
+/** A pull whose answer comes late and is outdated: newer data of the product has been stored meanwhile. */
 
 const { world, seller, close } = await worldWithSeller()
 afterAll(close)
@@ -48,9 +48,9 @@ const show = () => showProduct(world.deps, { partner_id: 7001n, partner_deal_id:
 
 it.each([
   ['a product', one, one],
-  ['a product by a whole catalogue', one, all],
-  ['a whole catalogue by a product', all, one],
-])('what was asked later of %s stays', async (_, older, newer) => {
+  ['a product, by a pull of the whole catalogue', one, all],
+  ['a whole catalogue, by a pull of one product', all, one],
+])('a late answer does not overwrite a later pull of %s', async (_, older, newer) => {
   const report = await overtake(PRODUCTS, products('old', 'new'), older, newer)
   expect(report).toMatchObject({ pulled: ['d-1'], problems: [], failure: null })
   const { product, history } = await show()
@@ -73,7 +73,7 @@ const prices = (fields: object = {}) =>
   })
 const stocks = async () => (await show()).prices.map(({ stock }) => stock)
 
-it('a calendar that was overtaken is asked for again, for it may be of other days', async () => {
+it('a calendar pull that was overtaken is repeated, since it may cover other days', async () => {
   const report = await overtake(DAYS, [days(1, 1), days(2), days(3)], () => prices({ to: '2026-07-01' }), prices)
   expect(report).toMatchObject({ pulled: 1, changed: 1, removed: 0, problems: [], failure: null })
   expect(await stocks(), 'a day that is gone does not come back').toEqual([3])
@@ -88,7 +88,7 @@ const notice = (stock: number) =>
     return applyLevelPrices(inside, 7001n, { ...named, ...period, body, entries: body } as never, OPERATOR)
   })
 
-it('a notice of prices that came after the question stays', async () => {
+it('a pull that was overtaken by a price notice is repeated', async () => {
   await world.pool.query('delete from product_price')
   await overtake(
     LEVELS,
@@ -99,7 +99,7 @@ it('a notice of prices that came after the question stays', async () => {
   expect(await stocks()).toEqual([9])
 })
 
-it('a calendar that is overtaken each time is refused in the end', async () => {
+it('a calendar pull that is overtaken every time fails in the end', async () => {
   let stock = 10
   seller.calls.length = 0
   seller.on(LEVELS, async () => {

@@ -18,7 +18,7 @@ beforeEach(() => {
   seller.calls.length = 0
 })
 
-/** What programs send when their database is down, beside a list. */
+/** What partner programs send along with a list when their database is down. */
 const NO_SUCCESS: readonly object[] = [
   { code: 'FAIL', describe: 'database down' },
   { code: 500, describe: 'database down' },
@@ -29,7 +29,7 @@ const NO_SUCCESS: readonly object[] = [
   { code: [200] },
 ]
 
-/** Words of ours are not texts: a page says them in its reader's language. */
+/** Our own messages are not plain strings, so that a page can show them in its reader's language. */
 const expectWordedInEachLanguage = ({ problems }: { readonly problems: readonly { readonly problem: unknown }[] }) =>
   expect(problems.map(({ problem }) => problem instanceof LocalizedText)).toEqual(problems.map(() => true))
 
@@ -39,7 +39,7 @@ const pull = (partner_deal_id: string) =>
 const show = (partner_deal_id: string) => showProduct(world.deps, { partner_id: 7001n, partner_deal_id })
 
 describe('pullProduct', () => {
-  it('keeps the whole entry, ids exact, and what changed the next time', async () => {
+  it('stores the whole entry with exact ids, and later changes in the history', async () => {
     seller.on('/product/query', ok([entry('d-1', { title: '门票', theirId: 8_985_652_356_562_370_001n })] as object))
     expect(await pull('d-1')).toMatchObject({ pulled: ['d-1'], problems: [], failure: null })
     expect(seller.calls[0]?.body).toEqual({ method: 'multi', partnerDealIds: ['d-1'] })
@@ -61,7 +61,7 @@ describe('pullProduct', () => {
     ])
   })
 
-  it('finds no price where the product leaves its own empty and its calendar has none', async () => {
+  it('finds no price if that of the product is empty and its calendar has none', async () => {
     const offer = (partnerDealId: string) =>
       findOffer(world.deps.db, { partnerId: 7001n, partnerDealId, date: '2026-06-01', primaryKey: '' })
     for (const price of ['', null]) {
@@ -75,7 +75,7 @@ describe('pullProduct', () => {
     expect(await offer('d-text')).toMatchObject({ unit_price: 99.5, buy_price: 80 })
   })
 
-  it('reports an entry that does not fit, field by field, and one that is not there', async () => {
+  it('reports an invalid entry field by field, and a missing entry', async () => {
     seller.on('/product/query', ok([entry('d-2', { title: undefined, minBuyCount: 0 })] as object), ok([] as object))
     expect(await pull('d-2')).toEqual({
       ...{ expected: 1, received: 1, refused: 1, pulled: [] },
@@ -97,7 +97,7 @@ describe('pullProduct', () => {
     ['partner-code', refusal(302)],
     ['schema', ok({})],
     ['broken', reset],
-  ])('says how the call failed: %s', async (kind, answer) => {
+  ])('reports how the call failed: %s', async (kind, answer) => {
     seller.on('/product/query', answer)
     expect(await pull('d-3')).toMatchObject({ pulled: [], failure: { kind } })
   })
@@ -113,7 +113,7 @@ describe('a product field that is read leniently', () => {
     { path: 'orderCancelTime', problem: 'must be more than 30 and at most 120 minutes' },
   ]
 
-  it('does not cost the product: its usable part is stored, and the report warns', async () => {
+  it('does not block the product: its usable part is stored, and the report warns', async () => {
     seller.on('/product/query', ok([entry('d-6', { ...soft, theirId: 8_985_652_356_562_370_001n })] as object))
     const report = await pull('d-6')
     expect(report).toMatchObject({ pulled: ['d-6'], problems: [], failure: null })
@@ -140,9 +140,9 @@ describe('a product field that is read leniently', () => {
 
   it('is reported in a pull of the whole catalogue', async () => {
     seller.on('/product/query', ok([entry('d-6', soft), entry('d-8')] as object, { totalSize: 2 }))
-    const { pulled, warnings: told } = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
+    const { pulled, warnings: reported } = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
     expect(pulled).toEqual(['d-6', 'd-8'])
-    expect(told).toHaveLength(5)
+    expect(reported).toHaveLength(5)
   })
 
   it('with too many pictures keeps the first five', async () => {
@@ -153,7 +153,7 @@ describe('a product field that is read leniently', () => {
   })
 })
 
-describe('an answer that says no success', () => {
+describe('an answer that does not report success', () => {
   it.each(NO_SUCCESS)('stores no product: %j', async (said) => {
     seller.on('/product/query', { ...said, body: [entry('d-4')] })
     expect(await pull('d-4')).toMatchObject({ pulled: [], failure: expect.anything() })
@@ -162,7 +162,7 @@ describe('an answer that says no success', () => {
 })
 
 describe('an answer of 200 without the list', () => {
-  it('tells first what the partner says', async () => {
+  it('reports the message of the partner first', async () => {
     seller.on('/product/query', { code: 200, describe: 'BA验证错误' })
     expect((await pull('d-6')).failure).toMatchObject({
       kind: 'schema',
@@ -181,7 +181,7 @@ describe('pullCatalogue', () => {
     },
   })
 
-  it('goes through all pages, and keeps what fits', async () => {
+  it('goes through all pages, and stores the valid entries', async () => {
     const catalogue = pages(120)
     catalogue.all[60] = entry('p-060', { include: 7 })
     seller.on('/product/query', ({ currentPage, pageSize }) =>
@@ -196,7 +196,7 @@ describe('pullCatalogue', () => {
     expect(stored.filter(({ partner_deal_id }) => partner_deal_id.startsWith('p-'))).toHaveLength(119)
   })
 
-  it('knows the total although a page has an invalid entry', async () => {
+  it('knows the total even if a page has an invalid entry', async () => {
     const catalogue = pages(45)
     catalogue.all[3] = entry('p-003', { title: undefined })
     seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 20) as object, { totalSize: 45 }))
@@ -214,13 +214,13 @@ describe('pullCatalogue', () => {
     })
   })
 
-  it('goes on when the partner gives smaller pages than were asked for', async () => {
+  it('goes on if the partner sends smaller pages than requested', async () => {
     const catalogue = pages(70)
     seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 20) as object, { totalSize: 70 }))
     expect((await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)).pulled).toHaveLength(70)
   })
 
-  it('goes on with a partner that gives smaller pages and does not say how many there are', async () => {
+  it('goes on if the partner sends smaller pages and no total', async () => {
     const catalogue = pages(45)
     catalogue.all[3] = entry('p-003', { title: '' })
     seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 20) as object))
@@ -237,7 +237,7 @@ describe('pullCatalogue', () => {
   it.each([
     [60, 'is 60; 45 different entries came'],
     [20, 'is 20; 40 different entries came'],
-  ])('says when a total of %j is not what came', async (totalSize, problem) => {
+  ])('reports a total of %j that differs from the entries received', async (totalSize, problem) => {
     const catalogue = pages(totalSize === 60 ? 45 : 40)
     seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 25) as object, { totalSize }))
     const { problems, pulled } = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
@@ -261,7 +261,7 @@ describe('pullCatalogue', () => {
     ])
   })
 
-  it('ends with a partner that answers slowly and always has more', async () => {
+  it('ends if the partner answers slowly and always has more', async () => {
     seller.on('/product/query', ({ currentPage }) => {
       world.clock.advance(60)
       return currentPage > 30 ? refusal(300, 'that is enough') : ok([entry(`p-${currentPage}`)] as object)
@@ -273,7 +273,7 @@ describe('pullCatalogue', () => {
     expect(report.problems).toEqual([{ entry: 'the answer', path: '', problem }])
   })
 
-  it('answers a command that waits, also where each try takes as long as a call may', async () => {
+  it('ends before a waiting command gives up, even if each attempt takes as long as a call may', async () => {
     const began = world.clock.now().getTime()
     const passed = () => world.clock.now().getTime() - began
     let tries = 0
@@ -287,7 +287,7 @@ describe('pullCatalogue', () => {
     expect(passed()).toBeLessThan(COMMAND_WAITS_S * 1_000)
   })
 
-  it('ends with a partner that does not know pages', async () => {
+  it('ends if the partner ignores pages', async () => {
     seller.on('/product/query', () => ok(pages(50).all as object))
     expect((await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)).pulled).toHaveLength(50)
     expect(seller.calls).toHaveLength(2)
@@ -296,7 +296,7 @@ describe('pullCatalogue', () => {
     expect(seller.calls).toHaveLength(4)
   })
 
-  it('tries a page three times, and keeps what it has got', async () => {
+  it('tries a page three times, and keeps the pages before it', async () => {
     const first = pages(50).all
     seller.on('/product/query', ok(first as object), reset, status(500), ok([entry('last')] as object))
     expect(await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)).toMatchObject({ failure: null })
@@ -330,7 +330,7 @@ describe('pullPrices', () => {
       stock,
     ])
 
-  it('keeps a range of days; days that are gone go, days outside stay', async () => {
+  it('stores a range of days: missing days are removed, days outside the range stay', async () => {
     seller.on(
       '/product/price/query',
       ok([day('2026-06-01'), day('2026-06-02', { stock: 999999 }), day('2026-06-03')] as object),
@@ -358,13 +358,13 @@ describe('pullPrices', () => {
     })
   })
 
-  it('asks for today and 90 days if nothing is said', async () => {
+  it('requests today and the next 90 days by default', async () => {
     seller.on('/product/price/query', ok([] as object))
     await prices()
     expect(seller.calls[0]?.body).toEqual({ partnerDealId: 'd-9', startTime: '2026-05-06', endTime: '2026-08-04' })
   })
 
-  it('reports what does not fit and keeps the rest, and takes nothing away then', async () => {
+  it('reports invalid entries and stores the others, but then removes nothing', async () => {
     seller.on('/product/price/query', ok([day('2026-06-01'), day('2026-06-05')] as object))
     await prices()
     const odd = [
@@ -392,7 +392,7 @@ describe('pullPrices', () => {
   })
 
   it.each([...NO_SUCCESS, { code: 200, describe: 'success', body: {} }])(
-    'changes nothing for an answer that says no success, or brings no list: %j',
+    'changes nothing for an answer without success or without a list: %j',
     async (said) => {
       seller.on('/product/price/query', ok([day('2026-06-01'), day('2026-06-05')] as object))
       await prices()
@@ -405,7 +405,7 @@ describe('pullPrices', () => {
     },
   )
 
-  describe('with most of its entries gone', () => {
+  describe('for a calendar that has lost most of its entries', () => {
     const date = (n: number) => `2026-06-${String(n).padStart(2, '0')}`
     const days = (from: number, to: number) =>
       Array.from({ length: to - from + 1 }, (_, n) => day(date(from + n))) as unknown as object
@@ -417,7 +417,7 @@ describe('pullPrices', () => {
       expect(await prices()).toMatchObject({ pulled: 12, problems: [] })
     })
 
-    it('loses nothing until the partner sends the same again a minute later', async () => {
+    it('removes nothing until the partner sends the same again a minute later', async () => {
       give(days(1, 5))
       const report = await prices()
       expect(report).toMatchObject(held)
@@ -436,7 +436,7 @@ describe('pullPrices', () => {
       expect(await stored()).toHaveLength(5)
     })
 
-    it('is held anew when the partner says something else meanwhile', async () => {
+    it('waits anew if the partner sends something else meanwhile', async () => {
       give([])
       expect(await prices()).toMatchObject(held)
       give(days(1, 12))
@@ -450,13 +450,13 @@ describe('pullPrices', () => {
       expect(await stored()).toHaveLength(12)
     })
 
-    it('stores what is new all the same', async () => {
+    it('stores new entries all the same', async () => {
       give([day(date(1), { mtPrice: 1 }), day(date(20))] as object)
       expect(await prices()).toMatchObject({ ...held, pulled: 2, changed: 2 })
       expect(await stored()).toHaveLength(13)
     })
 
-    it('is believed at once when half of it stays, or when it was short', async () => {
+    it('removes them at once if half of them remain, or if there were few', async () => {
       give(days(1, 6))
       expect(await prices()).toMatchObject({ removed: 6, problems: [] })
       give([])
@@ -464,7 +464,7 @@ describe('pullPrices', () => {
     })
   })
 
-  it('takes a level price calendar without a body, unless the partner gives another reason', async () => {
+  it('accepts a level price calendar without a body, unless the partner reports an error', async () => {
     const path = '/product/level/price/calendar/v2'
     seller.on(path, { code: 200, describe: 'success', partnerDealId: 'd-9' })
     expect(await prices({ level: true })).toMatchObject({ pulled: 0, problems: [], failure: null })
@@ -480,20 +480,20 @@ describe('pullPrices', () => {
     ['no list', {}],
     ['a list that is null', { body: null }],
     ['its list under another name', { data: [] }],
-  ])('takes nothing off sale for a level price calendar with %s', async (_name, fields) => {
+  ])('removes nothing for a level price calendar with %s', async (_name, fields) => {
     const path = '/product/level/price/calendar/v2'
     const { date: priceDate, partnerDealId: _, ...rest } = day('2026-06-01')
     const entry = { ...rest, priceDate, partnerPrimaryKey: 'am', skuInfo: {} }
     seller.on(path, ok([entry] as object, { partnerDealId: 'd-9' }))
-    const asked = { level: true, from: '2026-06-01', to: '2026-06-01' }
-    expect(await prices(asked)).toMatchObject({ pulled: 1 })
+    const range = { level: true, from: '2026-06-01', to: '2026-06-01' }
+    expect(await prices(range)).toMatchObject({ pulled: 1 })
     seller.on(path, { code: 200, describe: 'success', partnerDealId: 'd-9', ...fields })
-    expect(await prices(asked)).toMatchObject({ pulled: 0, removed: 0, problems: [], failure: null })
+    expect(await prices(range)).toMatchObject({ pulled: 0, removed: 0, problems: [], failure: null })
     seller.on(path, ok([] as object, { partnerDealId: 'd-9' }))
-    expect(await prices(asked), 'an empty list is one').toMatchObject({ pulled: 0, removed: 1 })
+    expect(await prices(range), 'an empty list is one').toMatchObject({ pulled: 0, removed: 1 })
   })
 
-  it('knows level price calendars, and asks for one again once a product has it', async () => {
+  it('pulls level price calendars, and keeps requesting them once a product has one', async () => {
     const level = (partnerPrimaryKey: string) => {
       const { date: priceDate, partnerDealId: _, ...rest } = day('2026-06-01')
       return { ...rest, priceDate, partnerPrimaryKey, skuInfo: { startTime: '09:00', endTime: '12:00' } }
@@ -520,7 +520,7 @@ describe('pullPrices', () => {
     expect(seller.paths()).toEqual(Array(3).fill('/product/level/price/calendar/v2'))
   })
 
-  it.each([[201], [299]])('says what the partner said: %i', async (code) => {
+  it.each([[201], [299]])('reports the code of the partner: %i', async (code) => {
     seller.on('/product/price/query', refusal(code))
     expect(await prices({ level: false })).toMatchObject({ failure: { kind: 'partner-code', code } })
   })

@@ -11,8 +11,8 @@ import { seedOrder, seedRefund } from '../orders/orders.ts'
 import { signedHeaders } from '../signer.ts'
 
 /**
- * Many requests at once while a table is locked, or while no write is taken: what fails fails with that, not with what
- * PostgreSQL says of later statements of the same transaction.
+ * Many requests at once while a table is locked or the database is read-only. A request must fail with that error, not
+ * with what PostgreSQL reports for later statements of the aborted transaction.
  */
 
 const SELLER = { partnerId: '7001', clientId: 'seller', clientSecret: 'a clientSecret of these tests' }
@@ -44,7 +44,7 @@ const notice = (path: string, body: string): Promise<Answer> =>
 
 let last = 8_985_652_356_562_380_000n
 
-/** One of each kind of request that writes; the function returned sends them. */
+/** Prepares one request of each kind that writes, and returns a function that sends them. */
 async function oneOfEach(): Promise<() => Promise<Answer>[]> {
   const [orderId, refunded] = [++last, ++last]
   await seedOrder(world.pool, { orderId, partnerId: 7001, quantity: 3 })
@@ -87,7 +87,7 @@ async function oneOfEach(): Promise<() => Promise<Answer>[]> {
   ]
 }
 
-/** Status codes and how often each came; each 503 says when to come back. */
+/** Counts the answers by status. Each 503 must have Retry-After. */
 async function statusesOf(sent: Promise<Answer>[]): Promise<Record<string, number>> {
   const seen: Record<string, number> = {}
   for (const answer of await Promise.all(sent)) {
@@ -97,14 +97,14 @@ async function statusesOf(sent: Promise<Answer>[]): Promise<Record<string, numbe
   return seen
 }
 
-const failuresOfOurs = () =>
+const unexpectedFailures = () =>
   world
     .logged()
     .split('\n')
     .filter((line) => line.includes('unexpected failure'))
 
 it.each(['ticket_order', 'voucher', 'record_change', 'access_token', 'user_grant', 'browser_session'])(
-  'while %s is locked',
+  'while %s is locked, requests fail with 503, never with 500',
   async (table) => {
     const send = await Promise.all(Array.from({ length: ROUND }, oneOfEach))
     await admin.query(`begin; lock table ${table} in access exclusive mode`)
@@ -112,11 +112,11 @@ it.each(['ticket_order', 'voucher', 'record_change', 'access_token', 'user_grant
     await admin.query('rollback')
     expect(Object.keys(seen)).toContain('503')
     expect(Object.keys(seen)).not.toContain('500')
-    expect(failuresOfOurs()).toEqual([])
+    expect(unexpectedFailures()).toEqual([])
   },
 )
 
-it('while no write is taken', async () => {
+it('while the database is read-only, requests fail with 503, never with 500', async () => {
   const send = await Promise.all(Array.from({ length: ROUND }, oneOfEach))
   const name = new URL(world.databaseUrl).pathname.slice(1)
   await admin.query(`alter database ${name} set default_transaction_read_only = on`)
@@ -126,5 +126,5 @@ it('while no write is taken', async () => {
   const seen = await statusesOf(send.flatMap((each) => each()))
   expect(Object.keys(seen)).toContain('503')
   expect(Object.keys(seen)).not.toContain('500')
-  expect(failuresOfOurs()).toEqual([])
+  expect(unexpectedFailures()).toEqual([])
 })

@@ -16,6 +16,6 @@ it.each([
     { search: '?sslmode=verify-full' },
     /cannot be used: it does not speak TLS, which sslmode in DATABASE_URL asks for; set up TLS there, or leave sslmode out$/,
   ],
-])('what does not pass by waiting is refused at once: %o', async (changes, sentence) => {
+])('an error that waiting cannot fix is reported at once: %o', async (changes, sentence) => {
   await expect(awaitDatabase(urlWith(changes), { seconds: 600, log })).rejects.toThrow(sentence)
 })

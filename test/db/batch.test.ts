@@ -10,7 +10,7 @@ import { DatabaseUnavailable } from '../../src/platform/lib/database-errors.ts'
 import { openLog } from '../../src/platform/lib/log.ts'
 import { freshDatabase } from '../harness.ts'
 
-/** Requests that share a statement, against a real PostgreSQL. Rows of one statement carry one transaction id. */
+/** Requests that share a statement, on a real PostgreSQL. The transaction id tells which rows one statement wrote. */
 
 const log = openLog({ level: 'silent', pretty: false })
 let database: Awaited<ReturnType<typeof freshDatabase>>
@@ -63,7 +63,7 @@ const statement = (notes: readonly Note[]) =>
 const serialized: Batched<Note, Written> = { row: Written, key: ({ name }) => name, duplicates: 'serialize', statement }
 const shared: Batched<Note, Written> = { ...serialized, duplicates: 'share' }
 
-/** What writes waits from now on, until the function is called that this resolves with. */
+/** Blocks all writes until the returned function is called. */
 async function hold(): Promise<() => Promise<unknown>> {
   await admin.query('begin; lock table note in share mode')
   return () => admin.query('commit')
@@ -130,47 +130,47 @@ describe('values of rows', () => {
       sql`select text, bytes, id, count, flag, at, json from ${sql.rows('given', rows, columns)} order by ordinal`,
     )
 
-  it('come as they were given, alone and together', async () => {
+  it('are read as they were given, alone and together', async () => {
     for (const row of given) {
       expect(await readBack([row])).toEqual([row])
       expect(await readBack([row, row])).toEqual([row, row])
     }
   })
 
-  it('come in their order, the ones that arrays cannot have as JSON among the others', async () => {
+  it('keep their order, even if some cannot be sent in arrays but only as JSON', async () => {
     expect(await readBack(given)).toEqual(given)
     const plain = given.filter(({ text }) => !/[\n\t\\"]/.test(text ?? ''))
     expect(await readBack(plain)).toEqual(plain)
   })
 
-  it('are bytes, however they are kept', async () => {
+  it('may be bytes in any kind of Uint8Array', async () => {
     const bytes = new Uint8Array([9, 0, 34, 92]).subarray(1) as Buffer
     const row = { ...none, bytes: Buffer.from(bytes) }
     expect(await readBack([{ ...none, bytes }, none])).toEqual([row, none])
   })
 
-  it('of which one is no date are refused by the database, which a batch then tells for that one alone', async () => {
+  it('with an invalid date are refused by the database, so that a batch can retry one by one', async () => {
     await expect(readBack([{ ...none, at: new Date(Number.NaN) }, none])).rejects.toMatchObject({ code: '22007' })
   })
 })
 
-describe('requests of one moment', () => {
+describe('requests at the same moment', () => {
   it('share a statement, and each gets its own rows', async () => {
     const db = dbWith({ items: 200, batches: 2 })
-    const asked = Array.from({ length: 50 }, (_, index) => `note ${index}`)
-    const answers = await Promise.all(asked.map((name) => write(db, name)))
-    expect(answers.map((rows) => rows.map(({ name }) => name))).toEqual(asked.map((name) => [name]))
+    const requested = Array.from({ length: 50 }, (_, index) => `note ${index}`)
+    const answers = await Promise.all(requested.map((name) => write(db, name)))
+    expect(answers.map((rows) => rows.map(({ name }) => name))).toEqual(requested.map((name) => [name]))
     expect(transactionsOf(answers).size).toBe(1)
   })
 
-  it('are at most so many to a statement', async () => {
+  it('are limited in number per statement', async () => {
     const db = dbWith({ items: 10, batches: 2 })
     const answers = await Promise.all(Array.from({ length: 45 }, (_, index) => write(db, `note ${index}`)))
     expect(transactionsOf(answers).size).toBe(5)
     expect(await names()).toHaveLength(45)
   })
 
-  it('wait together while enough batches are at work', async () => {
+  it('are collected while enough batches are running', async () => {
     const db = dbWith({ items: 200, batches: 1 })
     const letGo = await hold()
     const slow = write(db, 'slow')
@@ -184,22 +184,22 @@ describe('requests of one moment', () => {
     expect(transactionsOf(await Promise.all([...later, slow])).size).toBe(2)
   })
 
-  it('go in the order of their keys, so that processes lock rows in one order', async () => {
+  it('are sorted by key, so that all processes lock rows in the same order', async () => {
     const db = dbWith({ items: 200, batches: 2 })
     await Promise.all(['c', 'a', 'd', 'b'].map((name) => write(db, name)))
     expect(await names()).toEqual(['a', 'b', 'c', 'd'])
   })
 })
 
-describe('items of one key', () => {
-  it('share one answer where they read', async () => {
+describe('items with the same key', () => {
+  it('share one answer if they read', async () => {
     const db = dbWith({ items: 200, batches: 2 })
     const answers = await Promise.all([1, 2, 3].map(() => db.batch(shared, { name: 'one', divisor: 1 })))
     expect(transactionsOf(answers).size).toBe(1)
     expect(await names()).toEqual(['one'])
   })
 
-  it('are counted by statement, those that share an answer too', async () => {
+  it('are all counted per statement, even those that share an answer', async () => {
     const counted: [kind: string, requests: number][] = []
     const db = dbWith({ onBatch: (kind, requests) => void counted.push([kind, requests]) })
     await Promise.all(['one', 'one', 'other'].map((name) => db.batch(shared, { name, divisor: 1 })))
@@ -210,14 +210,14 @@ describe('items of one key', () => {
     ])
   })
 
-  it('and never beyond one statement: what has changed is seen by the next', async () => {
+  it('share no answer across statements: the next one sees what has changed', async () => {
     const db = dbWith({ items: 200, batches: 2 })
     const [first] = await db.batch(shared, { name: 'one', divisor: 1 })
     const [second] = await db.batch(shared, { name: 'one', divisor: 1 })
     expect(first?.transaction).not.toBe(second?.transaction)
   })
 
-  it('never meet in one statement where they write', async () => {
+  it('are never in one statement if they write', async () => {
     const db = dbWith({ items: 200, batches: 2 })
     const answers = await Promise.all(['same', 'other', 'same', 'same'].map((name) => write(db, name)))
     expect(transactionsOf(answers).size).toBe(3)
@@ -229,7 +229,7 @@ describe('items of one key', () => {
 describe('a queue', () => {
   const slow = (db: Db, seconds: number) => db.batch(serialized, { name: 'slow', divisor: 1, seconds })
 
-  it('has a length: who comes after that is refused at once', async () => {
+  it('has a maximum length, beyond which requests are refused at once', async () => {
     const db = dbWith({ items: 1, batches: 1, length: 2 })
     const letGo = await hold()
     const first = write(db, 'slow')
@@ -241,7 +241,7 @@ describe('a queue', () => {
     expect(await names()).toEqual(['slow', 'a', 'b'])
   })
 
-  it('has a deadline: what has missed it is refused and not done', async () => {
+  it('has a deadline, after which requests are refused and not carried out', async () => {
     const db = dbWith({ items: 1, batches: 1, waitMs: 300 })
     const first = slow(db, 2)
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -252,15 +252,15 @@ describe('a queue', () => {
     expect(await names()).toEqual(['slow', 'next'])
   })
 
-  it('lets readers go at the deadline, writers only when it is known what became of their work', async () => {
+  it('refuses running reads at the deadline, but lets running writes finish', async () => {
     const db = dbWith({ items: 1, batches: 1, waitMs: 300 })
     await expect(db.batch(shared, { name: 'read', divisor: 1, seconds: 1 })).rejects.toThrow(Overloaded)
     await expect(slow(dbWith({ items: 1, batches: 1, waitMs: 300 }), 1)).resolves.toHaveLength(1)
   })
 })
 
-describe('rooms', () => {
-  it('hold their share of the connections, and leave the others theirs', async () => {
+describe('shares of the connections', () => {
+  it('are limited, so that each area keeps its own', async () => {
     const db = dbWith({ waitMs: 1_500 }) // four connections: one for /readyz, one for notices, one for tokens, one for reads
     const Nothing = z.object({})
     const hold = (from: Db, seconds: number) => from.one(Nothing, sql`select from pg_sleep(${seconds}::float8)`)
@@ -274,11 +274,11 @@ describe('rooms', () => {
 })
 
 describe('a statement that fails', () => {
-  it('fails the requests that make it fail, and every other one is written exactly once', async () => {
+  it('fails only the requests that cause it, and every other one is written exactly once', async () => {
     const db = dbWith({ items: 200, batches: 2 })
     const bad = new Set([3, 17, 18])
-    const asked = Array.from({ length: 30 }, (_, index) => write(db, `note ${index}`, bad.has(index) ? 0 : 1))
-    const outcomes = await Promise.allSettled(asked)
+    const writes = Array.from({ length: 30 }, (_, index) => write(db, `note ${index}`, bad.has(index) ? 0 : 1))
+    const outcomes = await Promise.allSettled(writes)
     outcomes.forEach((outcome, index) => {
       if (!bad.has(index)) expect(outcome).toMatchObject({ status: 'fulfilled', value: [{ name: `note ${index}` }] })
       else expect(outcome).toMatchObject({ status: 'rejected', reason: { code: '22012' } })
@@ -288,7 +288,7 @@ describe('a statement that fails', () => {
     )
   })
 
-  it('because of a row that is not as it should be, only for its own request', async () => {
+  it('because of an unexpected row fails only the request of that row', async () => {
     const strict: Batched<Note, Written> = { ...serialized, row: Written.extend({ name: z.string().max(3) }) }
     const db = dbWith({ items: 200, batches: 2 })
     const [short, long] = await Promise.allSettled(
@@ -300,7 +300,7 @@ describe('a statement that fails', () => {
 })
 
 describe('within a transaction', () => {
-  it('a request goes by itself, at once, and is rolled back with the rest', async () => {
+  it('a request runs at once inside it, and is rolled back with it', async () => {
     const db = dbWith({ items: 200, batches: 2 })
     const seen = await db
       .tx(async (tx) => {
@@ -315,7 +315,7 @@ describe('within a transaction', () => {
   })
 })
 
-/** Between pool and server; can be told to swallow what the server says and then to hang up. */
+/** A proxy between pool and server, which can drop an answer of the server and hang up. */
 class Listener {
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
@@ -349,9 +349,9 @@ class Listener {
   }
 }
 
-describe('work in a transaction that is shared', () => {
+describe('batched work in a shared transaction', () => {
   const by = { divisor: 1, seconds: 0 }
-  /** Writes in two statements. Names that begin with `alone` want to be done by themselves. */
+  /** Writes in two statements. Names that begin with `alone` must have their own transaction. */
   const work: BatchedWork<Db, { name: string; divisor: number }, { transaction: string; together: number }> = {
     key: ({ name }) => name,
     duplicates: 'serialize',
@@ -368,7 +368,7 @@ describe('work in a transaction that is shared', () => {
   }
   const does = (db: Db, name: string, divisor = 1) => db.batchWork(work, { name, divisor })
 
-  it('is done together, and what has to be done by itself is', async () => {
+  it('is done together, except for items that need their own transaction', async () => {
     const db = dbWith({ items: 200, batches: 1 })
     const done = await Promise.all(['a', 'alone', 'b', 'b'].map((name) => does(db, name)))
     expect(done.map(({ together }) => together)).toEqual([2, 1, 2, 1])
@@ -376,14 +376,14 @@ describe('work in a transaction that is shared', () => {
     expect((await names()).sort()).toEqual(['a', 'a 1', 'alone', 'alone 1', 'b', 'b', 'b 1', 'b 1'])
   })
 
-  it('that the database refuses leaves nothing of the one and everything of the others', async () => {
+  it('that fails for one item leaves nothing of that one, and everything of the others', async () => {
     const db = dbWith({ items: 200, batches: 1 })
     const outcomes = await Promise.allSettled(['a', 'b', 'c'].map((name) => does(db, name, name === 'b' ? 0 : 1)))
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect((await names()).sort()).toEqual(['a', 'a 1', 'c', 'c 1'])
   })
 
-  it('inside a transaction is part of that', async () => {
+  it('inside a transaction is part of it', async () => {
     const db = dbWith({ items: 200, batches: 1 })
     const undone = db.tx(async (tx) => {
       expect(await does(tx, 'a')).toMatchObject({ together: 1 })
@@ -394,11 +394,11 @@ describe('work in a transaction that is shared', () => {
   })
 })
 
-describe('the database lost in mid-batch', () => {
-  it('before the commit: everybody in the batch is told, and nothing is written or tried again', async () => {
+describe('losing the database in the middle of a batch', () => {
+  it('before the commit fails every request of the batch, and nothing is written or retried', async () => {
     const db = dbWith({ items: 200, batches: 1 })
-    const asked = ['a', 'b', 'c'].map((name) => db.batch(serialized, { name, divisor: 1, seconds: 20 }))
-    const outcomes = Promise.allSettled(asked)
+    const writes = ['a', 'b', 'c'].map((name) => db.batch(serialized, { name, divisor: 1, seconds: 20 }))
+    const outcomes = Promise.allSettled(writes)
     await expect
       .poll(
         async () =>
@@ -419,7 +419,7 @@ describe('the database lost in mid-batch', () => {
     expect(await names()).toEqual(['after'])
   })
 
-  it('after the commit and before its answer: nobody is told a success, and nothing is written twice', async () => {
+  it('between the commit and its answer reports no success, and writes nothing twice', async () => {
     const listener = new Listener(new URL(database.url))
     const db = dbWith({ items: 200, batches: 1 }, await listener.open(database.url))
     await write(db, 'before') // connects, and prepares the statement

@@ -4,10 +4,10 @@ import { LARGE } from './million.ts'
 import { nodesOf, pagesTouched, rowsTouched, type SeenPlan } from './seen-plans.ts'
 
 const isLarge = (table: string | undefined): boolean => table !== undefined && LARGE.includes(table)
-/** A bitmap comes from indexes too: of a partner's two keys either may be asked for. So do the places of rows. */
+/** Bitmaps come from indexes too, e.g. for either of a partner's two keys, and so do tuple ids. */
 const ALLOWED = ['Index Scan', 'Index Only Scan', 'Bitmap Heap Scan', 'Tid Scan', 'ModifyTable']
 
-/** Timers send these a moment after the requests that they are about: by then another operation may be looked at. */
+/** Timers send these a moment after their requests, when another operation may already be under observation. */
 const LATE = [
   'refused_request',
   'rate_count',
@@ -17,15 +17,15 @@ const LATE = [
 ]
 const isSentLate = (text: string): boolean => LATE.some((part) => text.includes(part))
 
-/** Indexes only, and no more rows and pages than the bounds of one request allow. */
+/** Only index scans, and no more rows and pages than one request may touch. */
 export function check(all: readonly SeenPlan[], requests: number, bounds: Bounds): void {
   const seen = all.filter(({ text }) => (bounds.only ? text.startsWith(bounds.only) : !isSentLate(text)))
   expect(seen.length, 'statements were seen').toBeGreaterThan(0)
   for (const { text, root } of seen) {
-    const ways = nodesOf(root).filter((node) => isLarge(node['Relation Name']))
-    const others = ways.filter((node) => !ALLOWED.includes(node['Node Type']))
+    const scans = nodesOf(root).filter((node) => isLarge(node['Relation Name']))
+    const disallowed = scans.filter((node) => !ALLOWED.includes(node['Node Type']))
     expect(
-      others.map((node) => `${node['Node Type']} on ${node['Relation Name']}`),
+      disallowed.map((node) => `${node['Node Type']} on ${node['Relation Name']}`),
       text,
     ).toEqual([])
   }

@@ -4,17 +4,17 @@ import { gatehouse } from '../cli-runner.ts'
 import { freshDatabase, SECRET_KEY } from '../harness.ts'
 import { pgbouncerMissing, startPgBouncer } from '../pgbouncer.ts'
 
-/** What a command says of a PgBouncer that cannot be used; test/acceptance/pgbouncer.test.ts has all built programs. */
+/** How a command reports an unusable PgBouncer. test/acceptance/pgbouncer.test.ts tests all built programs. */
 
 const DROPS_OPTIONS = 'ignore_startup_parameters = extra_float_digits, options'
 const SERVER = { DATABASE_PLANNING: 'server' }
 
-it('a PostgreSQL before 15 is refused by its version', async () => {
+it('a PostgreSQL before 15 is refused, naming its version', async () => {
   const database = await freshDatabase()
   onTestFinished(() => database.drop())
   const client = new Client({ connectionString: database.url })
   await client.connect()
-  // A server that says that it is an older one: its function is found before the system's.
+  // Pretends to be an older server: this function is found before the system's.
   await client.query(`create schema older`)
   await client.query(`create function older.current_setting(name text) returns text language sql as
     $$ select case name when 'server_version_num' then '140012' when 'server_version' then '14.12'
@@ -47,23 +47,23 @@ describe.skipIf(pgbouncerMissing)('behind PgBouncer', () => {
   it.each([
     ['statement mode', ['pool_mode = statement', DROPS_OPTIONS], SERVER, /set its pool_mode to session/],
     [
-      'startup options that are refused',
+      'refused startup options',
       ['pool_mode = session'],
       {},
       /does not pass on startup options: set DATABASE_PLANNING=server/,
     ],
     [
-      'startup options that are dropped without a word',
+      'silently dropped startup options',
       ['pool_mode = session', DROPS_OPTIONS],
       {},
       /does not pass on startup options: set DATABASE_PLANNING=server/,
     ],
-  ])('%s: found out', async (_how, settings, environment, sentence) => {
+  ])('%s is detected', async (_how, settings, environment, sentence) => {
     const command = await commandBehind(settings, environment)
     expect(await command()).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(sentence) })
   })
 
-  it('sessions that are handed over as they were left are found out', async () => {
+  it('sessions that are not reset between clients are detected', async () => {
     const command = await commandBehind(['pool_mode = session', 'server_reset_query ='], SERVER)
     await command()
     expect((await command()).stderr).toMatch(/server_reset_query = DISCARD ALL/)

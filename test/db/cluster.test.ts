@@ -6,7 +6,7 @@ import { locateBinaries, makeForEverybody, unprivilegedOwner } from '../../src/p
 import { ensureCluster } from '../../src/platform/db/embedded/cluster.ts'
 
 const owner = unprivilegedOwner()
-// Nobody else may enter a folder that mkdtemp makes.
+// No other user may enter a folder made by mkdtemp.
 const home = mkdtempSync(join(tmpdir(), 'gatehouse-cluster-'))
 const made: string[] = []
 
@@ -23,7 +23,7 @@ async function clusterOf(dataDir: string): Promise<string> {
 }
 
 describe.skipIf(!owner)('the cluster of a private data folder, under root', () => {
-  test('outlives a move of its data folder and the first start of another one', async () => {
+  test('survives a move of its data folder and the first start of another one', async () => {
     for (const name of ['first', 'second']) mkdirSync(join(home, name))
     const cluster = await clusterOf('first')
     renameSync(join(home, 'first'), join(home, 'moved'))
@@ -34,7 +34,7 @@ describe.skipIf(!owner)('the cluster of a private data folder, under root', () =
   })
 })
 
-test('a folder for everybody can be entered by everybody, whatever the umask', () => {
+test('makeForEverybody makes a folder that all users can enter, whatever the umask', () => {
   const before = process.umask(0o077)
   makeForEverybody(join(home, 'shared'))
   process.umask(before)

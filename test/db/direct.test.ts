@@ -10,7 +10,7 @@ import { databaseOn } from '../citus.ts'
 import { Forwarder } from '../forwarder.ts'
 import { freshDatabase } from '../harness.ts'
 
-/** A shard whose node is asked directly: here one server is all nodes, and the name of the connection says which way it took. */
+/** A shard whose node is queried directly. One server plays all nodes; the name of a connection tells its route. */
 
 const log = openLog({ level: 'silent', pretty: false })
 const SCHEMAS = ['shard_0_of_2', 'shard_1_of_2']
@@ -38,7 +38,7 @@ const named = (url: string): string => {
   return direct.href
 }
 
-/** Only the first of two shards is asked directly. */
+/** Only the first of two shards is queried directly. */
 function open(node: string, size = 4) {
   const limits = { ...BATCH_LIMITS, waitMs: 20_000 }
   const nodes = { shard_0_of_2: named(node) }
@@ -52,31 +52,31 @@ function open(node: string, size = 4) {
   return { ...opened, close }
 }
 
-const Way = z.object({ way: z.string(), schema: z.string() })
+const Route = z.object({ way: z.string(), schema: z.string() })
 const ASKED = sql.part`current_setting('application_name') as way, current_schema()::text as schema`
-const asks: Batched<number, z.output<typeof Way>> = {
+const query: Batched<number, z.output<typeof Route>> = {
   key: String,
   duplicates: 'share',
-  row: Way,
+  row: Route,
   statement: (items) =>
     sql`select ordinal, ${ASKED} from ${sql.rows('asked', items, (id) => sql.part`${id}::int as id`)}`,
 }
-const works: BatchedWork<Db, number, z.output<typeof Way>> = {
+const workItems: BatchedWork<Db, number, z.output<typeof Route>> = {
   key: String,
   duplicates: 'serialize',
   work: async (tx, items) => {
-    const found = await tx.one(Way, sql`select ${ASKED}`)
+    const found = await tx.one(Route, sql`select ${ASKED}`)
     return items.map(() => found)
   },
 }
 const LAST_KEY = 65_535
-const waysOf = async (db: Db, key = 0) => {
+const routesOf = async (db: Db, key = 0) => {
   const shard = db.withShareOf('oauth').of(key)
   const found = await Promise.all([
-    shard.batch(asks, 1).then(([row]) => row),
-    shard.batchWork(works, 1),
-    shard.one(Way, sql`select ${ASKED}`),
-    shard.tx((tx) => tx.batch(asks, 1)).then(([row]) => row),
+    shard.batch(query, 1).then(([row]) => row),
+    shard.batchWork(workItems, 1),
+    shard.one(Route, sql`select ${ASKED}`),
+    shard.tx((tx) => tx.batch(query, 1)).then(([row]) => row),
   ])
   for (const row of found) expect(row?.schema).toBe(SCHEMAS[key === 0 ? 0 : 1])
   return found.map((row) => row?.way)
@@ -85,12 +85,12 @@ const away = async (db: Db) =>
   (await statesOfShards(db.reserved())).filter(({ pending }) => pending === undefined).map(({ schema }) => schema)
 
 const DIRECT = ['direct', 'direct', 'gatehouse', 'gatehouse']
-const AROUND = ['gatehouse', 'gatehouse', 'gatehouse', 'gatehouse']
+const BY_COORDINATOR = ['gatehouse', 'gatehouse', 'gatehouse', 'gatehouse']
 
-it('gets its batches directly, all else and other shards by way of the coordinator', async () => {
+it('gets its batches directly; everything else goes through the coordinator', async () => {
   const { db, close, connections } = open(forwarder.through(database.url))
-  expect(await waysOf(db)).toEqual(DIRECT)
-  expect(await waysOf(db, LAST_KEY)).toEqual(AROUND)
+  expect(await routesOf(db)).toEqual(DIRECT)
+  expect(await routesOf(db, LAST_KEY)).toEqual(BY_COORDINATOR)
   expect(await away(db)).toEqual([])
   const sessions = async () =>
     (
@@ -104,31 +104,31 @@ it('gets its batches directly, all else and other shards by way of the coordinat
   await expect.poll(sessions).toBe(0)
 })
 
-it('is asked by way of the coordinator while its node cannot be reached, and directly again afterwards', async () => {
+it('is queried through the coordinator while its node cannot be reached, and then directly again', async () => {
   const { db } = open(forwarder.through(database.url))
-  expect(await waysOf(db)).toEqual(DIRECT)
+  expect(await routesOf(db)).toEqual(DIRECT)
   const { target } = forwarder
   forwarder.target = null
   forwarder.cut()
   const began = performance.now()
-  expect(await waysOf(db)).toEqual(AROUND)
+  expect(await routesOf(db)).toEqual(BY_COORDINATOR)
   expect(performance.now() - began).toBeLessThan(3_000)
   expect(await away(db)).toEqual([])
   forwarder.target = target
-  await expect.poll(() => waysOf(db), { timeout: 30_000, interval: 200 }).toEqual(DIRECT)
+  await expect.poll(() => routesOf(db), { timeout: 30_000, interval: 200 }).toEqual(DIRECT)
 })
 
-it('is served when its node was never reached, also over one connection', async () => {
+it('is served even if its node was never reached, also with a single connection', async () => {
   const { target } = forwarder
   forwarder.target = null
   const { db } = open(forwarder.through(database.url), 1)
   try {
-    expect(await waysOf(db)).toEqual(AROUND)
+    expect(await routesOf(db)).toEqual(BY_COORDINATOR)
   } finally {
     forwarder.target = target
   }
 })
 
-it('is away where only one of the two ways leads to its rows', async () => {
+it('is unavailable if only one of the two routes leads to its rows', async () => {
   expect(await away(open(databaseOn(database.url, 'postgres')).db)).toEqual(['shard_0_of_2'])
 })

@@ -25,7 +25,7 @@ import { openLog } from '../../src/platform/lib/log.ts'
 import { type RunningProcess, startProcess } from '../acceptance/system.ts'
 import { until } from '../until.ts'
 
-/** The PostgreSQL that the service runs itself: what is wrong with its folder, and its sudden end. */
+/** The PostgreSQL that the service runs itself: problems of its folder, and its sudden end. */
 
 const log = openLog({ level: 'silent', pretty: false })
 const home = mkdtempSync(join(tmpdir(), 'gatehouse-embedded-'))
@@ -41,18 +41,18 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true })
 })
 
-/** A data folder that has been used: with a cluster, as far as can be told before PostgreSQL starts. */
+/** A data folder that looks used, with as much of a cluster as is checked before PostgreSQL starts. */
 function usedFolder(name: string, version = '18'): string {
   const folder = join(home, name)
   mkdirSync(join(folder, 'postgres'), { recursive: true })
-  keptSecretsBefore(folder)
+  writeSecrets(folder)
   writeFileSync(join(folder, 'postgres', 'PG_VERSION'), `${version}\n`)
   return folder
 }
-const keptSecretsBefore = (folder: string) =>
+const writeSecrets = (folder: string) =>
   writeFileSync(join(folder, 'secrets.json'), JSON.stringify({ password: 'p', secretKey: 'k'.repeat(48) }))
 
-/** A small file system of its own; undefined where this user may not mount one. */
+/** A small file system of its own; undefined if this user may not mount one. */
 function smallDisk(name: string, options: string): string | undefined {
   const folder = join(home, name)
   mkdirSync(folder)
@@ -68,7 +68,7 @@ function smallDisk(name: string, options: string): string | undefined {
 
 describe('a data folder', () => {
   const restore = 'restore it from a backup; to start from scratch, set DATA_DIR to an empty folder'
-  it('whose secrets.json is lost, cut or unreadable is refused, and nothing is put in its place', async () => {
+  it('whose secrets.json is missing, truncated or unreadable is refused and not replaced', async () => {
     const folder = usedFolder('secrets')
     const file = join(folder, 'secrets.json')
     const whole = readFileSync(file, 'utf8')
@@ -83,13 +83,13 @@ describe('a data folder', () => {
     await expect(startEmbedded(folder, log)).rejects.toThrow(
       `DATA_DIR ${folder} holds a database, and its keys in secrets.json are gone: ${restore}`,
     )
-    mkdirSync(file) // what even root cannot read
+    mkdirSync(file) // unreadable even for root
     await expect(startEmbedded(folder, log)).rejects.toThrow(
       /secrets\.json cannot be read \(EISDIR.*\): give it to the user that runs Gatehouse, with mode 600$/,
     )
   })
 
-  it('whose database is gone is refused: nothing is put in its place, nor deleted', async () => {
+  it('whose database is missing is refused, and nothing is created or deleted', async () => {
     const [linked, other] = [usedFolder('linked'), usedFolder('not a database')]
     const elsewhere = join(home, 'not mounted')
     rmSync(join(linked, 'postgres'), { recursive: true })
@@ -110,7 +110,7 @@ describe('a data folder', () => {
     expect(readdirSync(join(other, 'postgres'))).toEqual(['pg_hba.conf'])
   })
 
-  it('gets its secrets once', () => {
+  it('keeps its secrets once generated', () => {
     const folder = join(home, 'fresh')
     mkdirSync(folder)
     expect(keptSecrets(folder)).toEqual(keptSecrets(folder))
@@ -140,7 +140,7 @@ describe('a data folder', () => {
   })
 })
 
-describe('what PostgreSQL says', () => {
+describe('the output of PostgreSQL', () => {
   it.each([
     [
       'FATAL:  pre-existing shared memory block (key 5, ID 7) is still in use',
@@ -154,10 +154,10 @@ describe('what PostgreSQL says', () => {
     ],
     ['LOG:  starting\nFATAL:  something new\n', /^something new$/, false],
     ['FATAL:  the database system is starting up\n', /^it ended without giving a reason$/, false],
-  ])('%s', (output, message, isTransient) => {
+  ])('gives the reason of a failed start: %s', (output, message, isTransient) => {
     expect(diagnoseStart(output, '/data')).toEqual({ message: expect.stringMatching(message), isTransient })
   })
-  it('to clients is not taken for the reason of its end', () => {
+  it('to clients is not taken as the reason of its end', () => {
     expect(diagnoseEnd('FATAL:  password authentication failed for user "x"\nLOG:  bye', '/data')).toBeUndefined()
     const panic = 'PANIC:  could not write to file "pg_wal/xlogtemp.1": No space left on device'
     expect(diagnoseEnd(panic, '/data')).toMatch(/^the disk that holds \/data is full/)
@@ -180,7 +180,7 @@ async function startOn(folder: string, settings: Record<string, string> = {}) {
   }
 }
 
-/** With the token that the start prints. */
+/** Checks that the token printed at the start works. */
 async function canOperate({ origin, output }: RunningProcess): Promise<void> {
   const [, token] = /as {6}ADMIN_TOKEN (\S+)/.exec(output()) ?? []
   const answer = await fetch(`${origin}/admin/v1/apps`, { headers: { Authorization: `Bearer ${token}` } })
@@ -188,7 +188,7 @@ async function canOperate({ origin, output }: RunningProcess): Promise<void> {
 }
 
 describe('a PostgreSQL that is killed', () => {
-  it('beside a backend that hangs is back when that has ended; until then 503', async () => {
+  it('while one of its backends hangs is back once that has ended, with 503 until then', async () => {
     const folder = join(home, 'killed')
     mkdirSync(folder)
     chmodSync(folder, 0o755)
@@ -213,7 +213,7 @@ describe('a PostgreSQL that is killed', () => {
     expect(await running.stop()).toBe(0)
   })
 
-  it('on a full disk is back when there is space again', async (test) => {
+  it('on a full disk is back once there is space again', async (test) => {
     const folder = smallDisk('full', 'size=180m,mode=755')
     if (!folder) return test.skip()
     const { running, url } = await startOn(folder, { DEMO: 'off' })
@@ -240,16 +240,21 @@ describe('a PostgreSQL that is killed', () => {
     expect(await running.stop()).toBe(0)
   })
 
-  it('again and again is given up, with what is wrong', async () => {
+  it('repeatedly is given up with the reason', async () => {
     const exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never)
     const lines: string[] = []
-    const listener = openLog({ level: 'info', pretty: false }, { write: (line: string) => lines.push(line) })
+    const capturingLog = openLog({ level: 'info', pretty: false }, { write: (line: string) => lines.push(line) })
     let starts = 0
     const script = () =>
       ++starts === 1
         ? 'echo "LOG:  database system is ready to accept connections" >&2; sleep 0.2'
         : 'echo "FATAL:  could not write lock file: No space left on device" >&2; exit 1'
-    const stop = await keepRunning(() => launch(['/bin/sh', '-c', script()], undefined, log), '/data', listener, 1_000)
+    const stop = await keepRunning(
+      () => launch(['/bin/sh', '-c', script()], undefined, log),
+      '/data',
+      capturingLog,
+      1_000,
+    )
     await until(() => exit.mock.calls.length > 0)
     await stop()
     exit.mockRestore()

@@ -13,20 +13,20 @@ import { ADMIN_TOKEN, type World } from '../harness.ts'
 import { bodyOf, StandardApp } from '../oidc/app.ts'
 import { signedHeaders } from '../signer.ts'
 
-/** What the service does thousands of times a second, lists of large tables, and what PostgreSQL may touch for it. */
+/** The service's most frequent operations and lists of large tables, with the rows and pages that each may touch. */
 
 export const AT_ONCE = 30
 const PEOPLE = 6
 const SELLER = { partnerId: '7001', clientId: 'seller', clientSecret: 'a clientSecret of these tests' }
 
-/** What it needs beforehand, and what is then looked at. */
+/** Prepares an operation, and returns the part that is observed. */
 type Prepared = () => Promise<() => Promise<unknown>>
 
 export interface Bounds {
-  /** Of one request, in all its statements. */
+  /** Limits for all statements of one request. */
   readonly rows: number
   readonly pages: number
-  /** Of the statements seen, those that begin so. */
+  /** Counts only statements with this beginning. */
   readonly only?: string
 }
 
@@ -41,7 +41,7 @@ export async function createSeller(world: World): Promise<void> {
 export const OPERATIONS = [
   'A5 reads a profile',
   'A4 reads a phone number',
-  'A1 shows the page to who is signed in',
+  'A1 shows the page to a signed-in user',
   'A1 issues a code',
   'A2 exchanges a code',
   'A2 refuses a used code',
@@ -54,25 +54,25 @@ export const OPERATIONS = [
   'the standard token endpoint exchanges a code',
   'a client revokes an access token',
   'a notice changes an order',
-  'a notice comes again',
+  'a notice is repeated',
   'an operator lists the grants of a user',
-  'an operator looks at what apps have read of a user',
-  'an operator goes on looking at it',
-  'what apps have read is written',
+  'an operator lists the data accesses of a user',
+  'an operator lists the next page of data accesses',
+  'data accesses are written',
   'an operator lists the orders of one partner',
   'an operator lists users',
-  'an operator goes on listing users',
-  'an operator looks for a passport',
-  'an operator goes on listing orders',
+  'an operator lists the next page of users',
+  'an operator searches for a passport',
+  'an operator lists the next page of orders',
   'an operator lists the grants to an app',
-  'a partner looks at its failed calls',
+  'a partner lists its failed calls',
   'a partner searches for an order',
   'a partner searches for a refund',
 ] as const
 
 const cursor = (keys: readonly unknown[]): string => Buffer.from(JSON.stringify(keys)).toString('base64url')
 
-/** With micro-apps, people and tokens of its own. */
+/** Creates the micro-apps, users and tokens that it needs. */
 export async function hotOperations(
   world: World,
 ): Promise<Readonly<Record<(typeof OPERATIONS)[number], { readonly prepare: Prepared } & Bounds>>> {
@@ -83,9 +83,9 @@ export async function hotOperations(
   /** The orders in the tables are the seller's; each gets one notice. */
   let orderId = 0n
   let turn = 0
-  /** One of a few people who are signed in; signing in is slow on purpose. */
-  const somebody = () => people[turn++ % people.length] as Browser
-  const consented = (app: App) => client.getCode(somebody(), app)
+  /** One of a few users who are signed in already, since signing in is slow on purpose. */
+  const signedInUser = () => people[turn++ % people.length] as Browser
+  const consented = (app: App) => client.getCode(signedInUser(), app)
   const tokensOf = async (app: App) => tokenSetOf(await client.exchange(app, await consented(app)))
   const consenting = await client.makeUser()
   await client.getCode(await client.signedIn(consenting, fixed), fixed)
@@ -123,9 +123,9 @@ export async function hotOperations(
   return {
     'A5 reads a profile': { prepare: read((token) => client.userInfo(token)), rows: 4, pages: 30 },
     'A4 reads a phone number': { prepare: read((token) => client.phone(token)), rows: 4, pages: 30 },
-    'A1 shows the page to who is signed in': {
+    'A1 shows the page to a signed-in user': {
       prepare: async () => {
-        const browser = somebody()
+        const browser = signedInUser()
         return async () => expect((await browser.open(client.authorizePath(client.request(fixed)))).status).toBe(200)
       },
       rows: 5,
@@ -133,12 +133,12 @@ export async function hotOperations(
     },
     'A1 issues a code': {
       prepare: async () => {
-        const browser = somebody()
+        const browser = signedInUser()
         const form = await client.consentFormFor(browser, client.request(fixed))
         return async () => expect((await browser.submit(form, { decision: 'approve' })).status).toBe(303)
       },
       rows: 5,
-      // 52 to 62 by itself; thirty at once share statements, and on a busy machine fewer of them do.
+      // 52 to 62 alone. Thirty at once share statements, but fewer do on a busy machine.
       pages: 120,
     },
     'A2 exchanges a code': {
@@ -196,15 +196,15 @@ export async function hotOperations(
     },
     'an operator lists the grants of a user': {
       prepare: async () => async () => expect(await client.grants(consenting)).toHaveLength(1),
-      rows: 3, // the grant, and whose it is and to which app: everything of either may have ended
+      rows: 3, // the grant, its user and its app, either of which may have ended it
       pages: 16,
     },
-    'an operator looks at what apps have read of a user': {
+    'an operator lists the data accesses of a user': {
       prepare: async () => () => listed(accesses, { limit: '10' }),
       rows: 15,
       pages: 100,
     },
-    'an operator goes on looking at it': {
+    'an operator lists the next page of data accesses': {
       prepare: async () => {
         const after = cursor([world.clock.now().toISOString(), 'app-5', 'phone'])
         return () => listed(accesses, { limit: '10', after })
@@ -212,7 +212,7 @@ export async function hotOperations(
       rows: 15,
       pages: 100,
     },
-    'what apps have read is written': {
+    'data accesses are written': {
       prepare: async () => {
         for (const { access_token } of tokenSets) dataOf(await client.userInfo(access_token))
         return () => world.app.accessLedger.flush()
@@ -229,7 +229,7 @@ export async function hotOperations(
     },
     'the standard token endpoint exchanges a code': {
       prepare: async () => {
-        const code = await standard.code(somebody(), consenting)
+        const code = await standard.code(signedInUser(), consenting)
         return async () => expect(bodyOf(await standard.exchange(code))).toHaveProperty('id_token')
       },
       rows: 10,
@@ -237,11 +237,11 @@ export async function hotOperations(
     },
     'a client revokes an access token': {
       prepare: async () => {
-        const { access_token } = await standard.tokens(somebody(), consenting)
+        const { access_token } = await standard.tokens(signedInUser(), consenting)
         return async () => bodyOf(await standard.post('revoke', { ...standard.credentials, token: access_token }))
       },
       rows: 8,
-      pages: 110, // 50, and what it takes when a row of the audit log splits pages of its nine indexes
+      pages: 110, // 50, and more when a row of the audit log splits pages of its nine indexes
     },
     'a notice changes an order': {
       prepare: async () => {
@@ -251,7 +251,7 @@ export async function hotOperations(
       rows: 12,
       pages: 150,
     },
-    'a notice comes again': {
+    'a notice is repeated': {
       prepare: async () => {
         const body = newNotice()
         await notify(body)
@@ -271,7 +271,7 @@ export async function hotOperations(
       rows: 25,
       pages: 120,
     },
-    'an operator goes on listing users': {
+    'an operator lists the next page of users': {
       prepare: async () => {
         const after = cursor([world.clock.now().toISOString(), 1, 'u5'])
         return () => listed('/users', { limit: '10', after })
@@ -279,12 +279,12 @@ export async function hotOperations(
       rows: 25,
       pages: 120,
     },
-    'an operator looks for a passport': {
+    'an operator searches for a passport': {
       prepare: async () => () => listed('/users', { limit: '10', passport: 'no such' }),
       rows: 30,
       pages: 20,
     },
-    'an operator goes on listing orders': {
+    'an operator lists the next page of orders': {
       prepare: async () => {
         const after = cursor([world.clock.now().toISOString(), '900'])
         return () => listed('/orders', { limit: '10', after })
@@ -297,7 +297,7 @@ export async function hotOperations(
       rows: 34,
       pages: 140,
     },
-    'a partner looks at its failed calls': {
+    'a partner lists its failed calls': {
       prepare: async () => async () => expect(await listRows(world.deps.db, FAILED, NOW, 50)).toEqual([]),
       rows: 1,
       pages: 20,

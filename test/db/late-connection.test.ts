@@ -5,8 +5,8 @@ import { connected } from '../../src/platform/db/pause.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
-it('a connection that comes after whoever waited has given up goes back to the pool, whatever the clocks say', async () => {
-  // A timer may end a moment before performance's clock says so.
+it('a connection that arrives after its request has given up is returned to the pool', async () => {
+  // A timer may fire a moment before the deadline by performance.now(), so the code must not rely on that clock.
   vi.spyOn(performance, 'now').mockReturnValue(0)
   const release = vi.fn()
   let attempts = 0

@@ -9,7 +9,7 @@ import type { DatabaseUnavailable } from '../../src/platform/lib/database-errors
 import { openLog } from '../../src/platform/lib/log.ts'
 import { freshDatabase } from '../harness.ts'
 
-/** What becomes of statements that take too long, of lost connections, and of a database that takes no writes. */
+/** How slow statements, lost connections and a read-only database are handled. */
 
 let database: { url: string; drop(): Promise<void> }
 let other: pg.Client
@@ -43,7 +43,7 @@ const failureOf = (work: Promise<unknown>): Promise<DatabaseUnavailable> =>
   )
 const pid = (db: Db) => db.one(z.object({ pid: z.number() }), sql`select pg_backend_pid() as pid`)
 
-it('what waits for a lock is given up by PostgreSQL before the client gives up, and never done', async () => {
+it('a statement that waits for a lock is cancelled by PostgreSQL before the client gives up', async () => {
   const { db } = connect()
   const before = await pid(db)
   await other.query('begin; lock table mark')
@@ -60,7 +60,7 @@ it('what waits for a lock is given up by PostgreSQL before the client gives up, 
   expect(await marks()).toEqual([])
 })
 
-it('a statement that takes too long is cancelled, unless it was allowed to', async () => {
+it('a statement that takes too long is cancelled, unless it was allowed more time', async () => {
   const { db } = connect(`${database.url}?options=-c%20statement_timeout%3D1000`)
   const failure = await failureOf(db.exec(sql`select pg_sleep(4)`))
   expect(failure).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
@@ -69,7 +69,7 @@ it('a statement that takes too long is cancelled, unless it was allowed to', asy
 })
 
 it.for(['transaction_timeout', 'idle_in_transaction_session_timeout'])(
-  'a session that %s ends is an outage',
+  'a session ended by %s is an outage',
   async (limit, { skip }) => {
     const known = await connect(database.url).db.exec(sql`select from pg_settings where name = ${limit}`)
     skip(known === 0, 'PostgreSQL 17 is the first to know it')
@@ -86,7 +86,7 @@ it.for(['transaction_timeout', 'idle_in_transaction_session_timeout'])(
   },
 )
 
-it('limits are in force where startup options cannot be given', async () => {
+it('limits apply even if startup options cannot be used', async () => {
   const pool = openPool({ connectionString: database.url, size: 1, startupOptions: false }, log)
   pools.push(pool)
   const { rows } = await pool.query(
@@ -95,7 +95,7 @@ it('limits are in force where startup options cannot be given', async () => {
   expect(rows).toEqual([{ s: '8s', l: '3s' }])
 })
 
-it('a database that takes no writes is an outage, and its connection is closed', async () => {
+it('a read-only database is an outage, and its connection is closed', async () => {
   const { db } = connect(`${database.url}?options=-c%20default_transaction_read_only%3Don`)
   const before = await pid(db)
   for (const work of [mark(db, 'alone'), db.tx((inside) => mark(inside, 'in a transaction'))]) {
@@ -106,7 +106,7 @@ it('a database that takes no writes is an outage, and its connection is closed',
   expect(await pid(db)).not.toEqual(before)
 })
 
-/** Takes what the database answers from now on, and hangs up instead of passing it on. */
+/** A proxy which, once cut, hangs up instead of passing on answers of the database. */
 async function cutBetween(url: string) {
   let cut = false
   const server = createServer((incoming) => {
@@ -132,7 +132,7 @@ async function cutBetween(url: string) {
   }
 }
 
-it('where the answer is lost after a write was sent, the failure says that nobody knows whether it was done', async () => {
+it('if the answer to a write is lost, the failure says that its outcome is unknown', async () => {
   const line = await cutBetween(database.url)
   try {
     const { db } = connect(line.url)
@@ -147,7 +147,7 @@ it('where the answer is lost after a write was sent, the failure says that nobod
   }
 })
 
-it('a read, or a transaction that was not yet to be committed, leaves no such question', async () => {
+it('if a read or an uncommitted transaction is lost, the outcome is known', async () => {
   const [one, two] = [await cutBetween(database.url), await cutBetween(database.url)]
   try {
     const reading = connect(one.url).db
@@ -170,14 +170,14 @@ it('a read, or a transaction that was not yet to be committed, leaves no such qu
   }
 })
 
-it('a column that changes its type while statements are prepared fails nothing outside of a transaction', async () => {
+it('a changed column type makes no prepared statement fail outside of a transaction', async () => {
   const { db, pool } = connect()
   const read = (through: Db) => through.many(z.object({ name: z.string() }), sql`select name from mark`)
   await mark(db, 'a')
   await read(db)
   await other.query('alter table mark alter column name type varchar(40)')
   expect(await read(db)).toEqual([{ name: 'a' }])
-  await read(db) // on the connection that has taken the place of that one
+  await read(db) // on the connection that replaced that one
   await other.query('alter table mark alter column name type text')
   const failure = await failureOf(
     db.tx(async (inside) => {
@@ -189,7 +189,7 @@ it('a column that changes its type while statements are prepared fails nothing o
   expect(pool.totalCount).toBe(1)
 })
 
-describe('what a transaction fails with when several statements are under way', () => {
+describe('the error of a transaction with several statements in flight', () => {
   const echo: Batched<string, { name: string }> = {
     key: (name) => name,
     duplicates: 'serialize',
@@ -198,28 +198,31 @@ describe('what a transaction fails with when several statements are under way', 
       select name from unnest(${names}::text[]) asked (name) returning name, 1 as ordinal`,
   }
   const readMarks = (db: Db) => db.many(z.object({ name: z.string() }), sql`select name from mark order by 1`)
-  /** Whatever comes after the first statement fails with 25P02, or with 26000 where it was never prepared, and is known sooner. */
+  /** Later statements fail with 25P02, or 26000 if never prepared, and these errors may arrive first. */
   const alongside: [how: string, work: (inside: Db) => Promise<unknown>][] = [
     ['a statement of a batch', (inside) => Promise.all([inside.batch(echo, 'a'), readMarks(inside)])],
     [
-      'one that somebody awaits later',
+      'a statement that is awaited later',
       async (inside) => {
         const slow = mark(inside, 'a').then(() => readMarks(inside))
         await Promise.all([readMarks(inside), slow])
       },
     ],
-    ['statements of one name', (inside) => Promise.all([1, 2, 3].map(() => inside.batch(echo, 'a')))],
+    ['statements with the same name', (inside) => Promise.all([1, 2, 3].map(() => inside.batch(echo, 'a')))],
     [
-      'one whose failure nobody looks at',
+      'a statement whose failure is ignored',
       async (inside) => {
         await Promise.allSettled([mark(inside, 'a')])
         await readMarks(inside)
       },
     ],
-    ['one whose failure nobody looks at, and nothing after it', (inside) => Promise.allSettled([mark(inside, 'a')])],
+    [
+      'a statement whose failure is ignored, with no other after it',
+      (inside) => Promise.allSettled([mark(inside, 'a')]),
+    ],
   ]
 
-  it.each(alongside)('%s: a locked table', async (_how, work) => {
+  it.each(alongside)('%s: is the lock timeout', async (_how, work) => {
     const { db } = connect(`${database.url}?options=-c%20lock_timeout%3D100`)
     await other.query('begin; lock table mark in exclusive mode')
     const failure = await failureOf(db.tx(work))
@@ -229,14 +232,14 @@ describe('what a transaction fails with when several statements are under way', 
     await db.tx(work)
   })
 
-  it.each(alongside)('%s: a database that takes no writes', async (_how, work) => {
+  it.each(alongside)('%s: is that of a read-only database', async (_how, work) => {
     const { db } = connect(`${database.url}?options=-c%20default_transaction_read_only%3Don`)
     const failure = await failureOf(db.tx(work))
     expect(failure).toMatchObject({ name: 'DatabaseUnavailable', keepsConnection: false })
     expect(failure.message).toContain('accepts no writes')
   })
 
-  it('a mistake stays the mistake that it is, and the connection is used again', async () => {
+  it('is the original error, after which the connection is used again', async () => {
     const { db } = connect()
     const before = await pid(db)
     await other.query('alter table mark add unique (name)')
@@ -245,7 +248,7 @@ describe('what a transaction fails with when several statements are under way', 
     expect(await pid(db)).toEqual(before)
   })
 
-  it('what is sent after the end is not carried out', async () => {
+  it('is also that of statements sent after its end, which are not carried out', async () => {
     const { db } = connect()
     let late: Promise<unknown> = Promise.resolve()
     const failure = failureOf(

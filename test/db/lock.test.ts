@@ -7,7 +7,7 @@ import { claimDataDir } from '../../src/platform/db/embedded/lock.ts'
 const home = mkdtempSync(join(tmpdir(), 'gatehouse-lock-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
-it('a DATA_DIR that cannot be written is named, with how to fix it', async () => {
+it('a DATA_DIR that cannot be written is reported with the remedy', async () => {
   const file = join(home, 'file')
   writeFileSync(file, '')
   for (const dataDir of [file, join(file, 'below')]) {

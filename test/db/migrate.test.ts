@@ -23,30 +23,30 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 describe('migrations', () => {
-  it('ask the job queue for its own only where one is missing', () => {
+  it('know the latest migration of the job queue', () => {
     const files = readdirSync('node_modules/graphile-worker/sql').filter((file) => file.endsWith('.sql'))
     expect(Math.max(...files.map((file) => Number.parseInt(file, 10)))).toBe(QUEUE_VERSION)
   })
 
-  it('run once when twenty processes start at once on an empty database', async () => {
+  it('run once if twenty processes start at once on an empty database', async () => {
     const applied = await Promise.all(Array.from({ length: 20 }, () => migrate(database.url)))
     const names = applied.flat()
     expect(names.length).toBeGreaterThanOrEqual(3)
     expect(new Set(names).size).toBe(names.length)
   })
 
-  it('fail when their connection is lost, and the process goes on', async () => {
+  it('fail if their connection is lost, without ending the process', async () => {
     const lost = withLock(database.url, async (client) => {
       const { rows } = await client.query('select pg_backend_pid() as pid')
       await query(`select pg_terminate_backend(${rows[0].pid})`)
-      await sleep(100) // the server's farewell arrives while no statement waits for an answer
+      await sleep(100) // the termination notice arrives while no statement is pending
       return client.query('select 1')
     })
     await expect(lost).rejects.toThrow(/queryable|terminat/)
     await expect(migrate(database.url)).resolves.toEqual([])
   })
 
-  it('refuse the tables of a version before 1.0.0, and say what to do', async () => {
+  it('refuse the tables of a version before 1.0.0, with a remedy', async () => {
     const other = await freshDatabase()
     onTestFinished(() => other.drop())
     const client = new pg.Client({ connectionString: other.url })
@@ -75,14 +75,14 @@ describe('migrations', () => {
     }
   })
 
-  it('tie no table that has a key of its own to a table led by the routing key', async () => {
+  it('make no foreign key from tables with keys of their own to tables led by the routing key', async () => {
     const keys = await query(`
       select conname from pg_constraint
       where contype = 'f' and conrelid in ('user_credential'::regclass, 'failed_attempt'::regclass)`)
     expect(keys.rows).toEqual([])
   })
 
-  it('lead every primary key of rows about a user with the routing key', async () => {
+  it('begin every primary key of rows about users with the routing key', async () => {
     const keys = await query(`
       select conrelid::regclass::text as name, attname as first
       from pg_constraint join pg_attribute on attrelid = conrelid and attnum = conkey[1]

@@ -1,8 +1,8 @@
 import pg from 'pg'
 
-/** A database as large as a busy one, soon: rows are made from a series, and indexes are built afterwards. */
+/** Quickly makes a database as large as a busy one: rows come from a series, and indexes are built afterwards. */
 
-/** How many rows tables get. */
+/** The number of rows per table. */
 export interface Size {
   readonly users: number
   readonly orders: number
@@ -12,7 +12,7 @@ export interface Size {
 /** A million rows: seven tables are about users, five about orders, five about parties. */
 const MILLION: Size = { users: 116_000, orders: 27_000, parties: 11_000 }
 
-/** Every routing key has as many users as any other. */
+/** Distributes users evenly over the routing keys. */
 const EVEN = 'n * 1571 % 65536'
 /** The n-th row of each table is about the n-th user. */
 const aboutUsers = ({ users, parties }: Size, routingKey: string) => ({
@@ -64,17 +64,17 @@ const parties = ({ parties }: Size) => ({
   partner_secret: `select md5(n::text)::uuid, 100000 + n, '', true, 0, $1, null, null from generate_series(1, ${parties}) n`,
 })
 
-/** Statements by table. */
+/** The rows to insert, by table. */
 const fills = (size: Size, routingKey = EVEN): Readonly<Record<string, string>> => ({
   ...parties(size),
   ...aboutUsers(size, routingKey),
   ...aboutPartners(size),
 })
 
-/** Every table that has rows enough for the planner to prefer its indexes. */
+/** The tables with enough rows for the planner to prefer their indexes. */
 export const LARGE: readonly string[] = Object.keys(fills(MILLION))
 
-/** A million rows, well known to the planner. */
+/** Inserts a million rows and analyzes the tables. */
 export const fillDatabase = (databaseUrl: string, now: Date): Promise<void> =>
   connected(databaseUrl, async (client) => {
     await client.query("set maintenance_work_mem = '256MB'")
@@ -84,14 +84,14 @@ export const fillDatabase = (databaseUrl: string, now: Date): Promise<void> =>
     await client.query(`vacuum analyze ${LARGE.join(', ')}`)
   })
 
-/** Rows under the eyes of a service at work. */
+/** Adds rows while a service is running. */
 export const growDatabase = (databaseUrl: string, now: Date, size: Size): Promise<void> =>
   connected(databaseUrl, async (client) => {
     await client.query('set session_replication_role = replica') // no foreign keys
     await insertRows(client, fills(size), now)
   })
 
-/** The same, but every new user shares the routing key of somebody whom the tests have made. */
+/** The same, but every new user shares a routing key with a user made by the tests. */
 export const crowdDatabase = (databaseUrl: string, now: Date, size: Size): Promise<void> =>
   connected(databaseUrl, async (client) => {
     await client.query('set session_replication_role = replica')
@@ -102,7 +102,7 @@ export const crowdDatabase = (databaseUrl: string, now: Date, size: Size): Promi
     await insertRows(client, fills(size, `(array[${keys}])[1 + n % ${keys.length}]`), now)
   })
 
-/** From now on statistics are as they are. Plans that were made before are made anew. */
+/** Freezes the statistics. Existing plans are made anew. */
 export const stopStatistics = (databaseUrl: string): Promise<void> =>
   connected(databaseUrl, async (client) => {
     for (const table of LARGE) await client.query(`alter table ${table} set (autovacuum_enabled = off)`)
@@ -125,7 +125,7 @@ async function insertRows(client: pg.Client, fills: Readonly<Record<string, stri
   }
 }
 
-/** Foreign keys of filled tables stay away: they would check a million rows, and no plan needs them. */
+/** Foreign keys are not restored: they would check a million rows, and no plan needs them. */
 async function dropIndexes(client: pg.Client): Promise<() => Promise<void>> {
   const names = LARGE.map((table) => `'${table}'::regclass`).join(', ')
   const constraints = await client.query<{ owner: string; name: string; kind: string; definition: string }>(

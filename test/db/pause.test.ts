@@ -15,7 +15,7 @@ import { Forwarder } from '../forwarder.ts'
 import { type EmbeddedServer, startPostgres } from '../own-postgres.ts'
 import { until } from '../until.ts'
 
-/** A database that is away for a moment is waited for, and nothing is done twice: a real PostgreSQL, restarted. */
+/** Requests wait for a database that is briefly unavailable, and nothing is done twice: a real PostgreSQL restarts. */
 
 const log = openLog({ level: 'silent', pretty: false })
 const forwarder = new Forwarder()
@@ -30,8 +30,8 @@ const stop = async () => {
   forwarder.target = null
   await server.stop()
 }
-/** Asks the server itself, past the forwarder. */
-async function ask(text: string): Promise<pg.QueryResult['rows']> {
+/** Queries the server directly, bypassing the forwarder. */
+async function query(text: string): Promise<pg.QueryResult['rows']> {
   const client = new pg.Client({ connectionString: server.databaseUrl })
   client.on('error', () => {})
   await client.connect()
@@ -40,7 +40,7 @@ async function ask(text: string): Promise<pg.QueryResult['rows']> {
     .then(({ rows }) => rows)
     .finally(() => client.end())
 }
-const marks = async () => (await ask('select name from mark order by name')).map(({ name }) => name)
+const marks = async () => (await query('select name from mark order by name')).map(({ name }) => name)
 
 function connect({ waitMs = 20_000, size = 4 } = {}): { db: Db; pool: pg.Pool } {
   const pool = openPool({ connectionString: forwarder.through(server.databaseUrl), size }, log)
@@ -81,9 +81,9 @@ beforeAll(async () => {
   chmodSync(folder, 0o755)
   await forwarder.open()
   await start()
-  await ask('create table mark (name text)')
+  await query('create table mark (name text)')
 })
-beforeEach(() => ask('truncate mark'))
+beforeEach(() => query('truncate mark'))
 afterAll(async () => {
   await server?.stop()
   forwarder.close()
@@ -91,11 +91,11 @@ afterAll(async () => {
 })
 
 describe('while PostgreSQL restarts', () => {
-  it('what is asked waits and is then done, once', async () => {
+  it('requests wait and are then carried out once', async () => {
     const { db } = connect()
     await pid(db)
     await stop()
-    const asked = [
+    const requests = [
       mark(db, 'alone'),
       db.tx((inside) => mark(inside, 'in a transaction')),
       db.batch(batched, 'in a batch'),
@@ -105,11 +105,11 @@ describe('while PostgreSQL restarts', () => {
     ]
     await sleep(300)
     await start()
-    await Promise.all(asked)
+    await Promise.all(requests)
     expect(await marks()).toEqual(['alone', 'and so on', 'in a batch', 'in a transaction', 'in parts'])
   })
 
-  it('it is waited for no longer than a request may wait, and /readyz does not wait', async () => {
+  it('requests wait no longer than allowed, and /readyz does not wait', async () => {
     const { db } = connect({ waitMs: 2_000 })
     await pid(db)
     await stop()
@@ -124,7 +124,7 @@ describe('while PostgreSQL restarts', () => {
     expect(await marks()).toEqual([])
   })
 
-  it('who finds no free connection, again and again, is refused too', async () => {
+  it('a request that never gets a free connection is refused too', async () => {
     const { db, pool } = connect({ waitMs: 4_500, size: 1 })
     const held = await pool.connect()
     expect(await failureOf(mark(db, 'late'))).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
@@ -132,39 +132,39 @@ describe('while PostgreSQL restarts', () => {
     expect(await mark(db, 'in time')).toBe(1)
   })
 
-  it('no connection is sought after the end of the pool', async () => {
+  it('no connection is attempted after the end of the pool', async () => {
     const pool = openPool({ connectionString: forwarder.through(server.databaseUrl), size: 4 }, log)
     await stop()
-    const asked = failureOf(pid(dbOf(pool, { ...BATCH_LIMITS, waitMs: 20_000 })))
+    const request = failureOf(pid(dbOf(pool, { ...BATCH_LIMITS, waitMs: 20_000 })))
     await pool.end()
     const began = performance.now()
-    expect(await asked).toBeInstanceOf(DatabaseUnavailable)
+    expect(await request).toBeInstanceOf(DatabaseUnavailable)
     expect(performance.now() - began).toBeLessThan(10_000)
     await start()
   })
 })
 
-describe('a connection that is lost in the middle', () => {
+describe('a connection lost in the middle of a statement', () => {
   const atWork = (statement: string) => `pg_stat_activity where state = 'active' and query like '${statement}%'`
   const terminate = (statement: string) =>
-    until(async () => (await ask(`select pg_terminate_backend(pid) from ${atWork(statement)}`)).length > 0)
+    until(async () => (await query(`select pg_terminate_backend(pid) from ${atWork(statement)}`)).length > 0)
 
-  it('has a read sent again', async () => {
+  it('makes a read be sent again', async () => {
     const { db } = connect()
     const reading = db.one(Name, sql`select 'read' as name from pg_sleep(1)`)
     await terminate(`select ''read''`)
     expect(await reading).toEqual({ name: 'read' })
   })
 
-  it('has nothing sent again that may have been done', async () => {
+  it('makes no write be sent again that may have been carried out', async () => {
     const { db } = connect()
     const writing = failureOf(db.exec(sql`insert into mark (name) select 'once' from pg_sleep(1)`))
-    await until(async () => (await ask(`select from ${atWork('insert into mark')}`)).length > 0)
+    await until(async () => (await query(`select from ${atWork('insert into mark')}`)).length > 0)
     forwarder.cut()
     expect(await writing).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: true })
   })
 
-  it('has no transaction done again whose statements have begun', async () => {
+  it('makes no transaction be repeated whose statements have begun', async () => {
     const { db } = connect()
     let times = 0
     const writing = failureOf(
@@ -182,7 +182,7 @@ describe('a connection that is lost in the middle', () => {
 describe('a batch of several statements in one transaction', () => {
   const done = ['and so on', 'in parts']
 
-  it('is done again on a connection that was left to a server that takes no writes', async () => {
+  it('is repeated on another connection if the server of the first is read-only', async () => {
     const { db, pool } = connect({ size: 2 })
     for (const client of await Promise.all([pool.connect(), pool.connect()])) {
       await client.query('set session characteristics as transaction read only')
@@ -192,7 +192,7 @@ describe('a batch of several statements in one transaction', () => {
     expect(await marks()).toEqual(done)
   })
 
-  it('is done again where columns of a prepared statement have changed', async () => {
+  it('is repeated if columns of a prepared statement have changed', async () => {
     const { db } = connect({ size: 1 })
     const reading: BatchedWork<Db, string, unknown> = {
       ...inParts,
@@ -202,13 +202,13 @@ describe('a batch of several statements in one transaction', () => {
       },
     }
     await db.batchWork(reading, 'in parts')
-    await ask('alter table mark add column more text')
+    await query('alter table mark add column more text')
     await db.batchWork(reading, 'in parts')
-    await ask('alter table mark drop column more')
+    await query('alter table mark drop column more')
     expect(await marks()).toEqual(['in parts', 'in parts'])
   })
 
-  it('is done again, once, when its connection is lost before it is committed, and not when it is lost later', async () => {
+  it('is repeated once if its connection is lost before the commit, but not if it is lost later', async () => {
     const { db } = connect()
     let times = 0
     const slow: BatchedWork<Db, string, number> = {
@@ -220,28 +220,28 @@ describe('a batch of several statements in one transaction', () => {
     }
     const writing = db.batchWork(slow, 'in parts')
     await until(
-      async () => (await ask(`select from pg_stat_activity where query like 'select from pg_sleep(2)%'`)).length > 0,
+      async () => (await query(`select from pg_stat_activity where query like 'select from pg_sleep(2)%'`)).length > 0,
     )
     forwarder.cut()
     expect(await writing).toBe(1)
     expect([times, await marks()]).toEqual([2, done])
 
-    await ask(`create function wait() returns trigger language plpgsql as 'begin perform pg_sleep(1); return null; end';
+    await query(`create function wait() returns trigger language plpgsql as 'begin perform pg_sleep(1); return null; end';
       create constraint trigger wait after insert on mark deferrable initially deferred for each row execute function wait()`)
     times = 1
     const committing = failureOf(db.batchWork(slow, 'later'))
     await until(
-      async () => (await ask(`select from pg_stat_activity where query = 'commit' and state = 'active'`)).length > 0,
+      async () => (await query(`select from pg_stat_activity where query = 'commit' and state = 'active'`)).length > 0,
     )
     forwarder.cut()
     expect(await committing).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: true })
     expect(times).toBe(2)
-    await ask('drop trigger wait on mark; drop function wait')
+    await query('drop trigger wait on mark; drop function wait')
   })
 })
 
-describe('a server that takes no writes', () => {
-  it('refuses one on a connection that was left to it: another connection does it, once', async () => {
+describe('a read-only server', () => {
+  it('refuses a write, which another connection then carries out once', async () => {
     const { db, pool } = connect({ size: 1 })
     const { pid: before } = await pid(db)
     await pool.query('set session characteristics as transaction read only')
@@ -250,11 +250,11 @@ describe('a server that takes no writes', () => {
     expect(await pid(db)).not.toEqual({ pid: before })
   })
 
-  it('is not read from while it is a standby, and is waited for until it is promoted', async () => {
+  it('is not read from while it is a standby, and requests wait until it is promoted', async () => {
     await stop()
     const cluster = realpathSync(join(folder, 'postgres'))
     writeFileSync(join(cluster, 'standby.signal'), '')
-    const started = startPostgres(folder) // until it takes writes
+    const started = startPostgres(folder) // resolves once it accepts writes
     const file = join(cluster, 'postmaster.pid')
     forwarder.target = await until(() => existsSync(file) && Number(readFileSync(file, 'utf8').split('\n')[3]))
     const url = forwarder.through(server.databaseUrl)
@@ -270,7 +270,7 @@ describe('a server that takes no writes', () => {
       name: 'DatabaseUnavailable',
       cause: { code: '25006' },
     })
-    const asked = [
+    const requests = [
       mark(connect().db, 'after the promotion'),
       pid(connect().db),
       awaitDatabase(url, { seconds: 60, log }),
@@ -279,7 +279,7 @@ describe('a server that takes no writes', () => {
     await client.query('select pg_promote()')
     await client.end()
     server = await started
-    await Promise.all(asked)
+    await Promise.all(requests)
     expect(await marks()).toEqual(['after the promotion'])
   })
 })

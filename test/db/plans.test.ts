@@ -6,14 +6,14 @@ import { crowdDatabase, fillDatabase, growDatabase, type Size, stopStatistics } 
 import { watchPlans } from './seen-plans.ts'
 
 /**
- * How PostgreSQL does what the service is for: nothing but indexes, and a number of rows and pages that does not depend
- * on the size of the tables. Whatever is really sent is looked at, by one request alone and by thirty at once, which may
- * share statements.
+ * The plans of the service's main operations: index scans only, with a number of rows and pages that does not depend on
+ * the size of the tables. They are checked for the statements really sent by a single request and by thirty at once,
+ * which may share statements.
  */
 
 type Operations = Awaited<ReturnType<typeof hotOperations>>
 
-/** Plans are made of tables of a size, `learned` by the planner or not; then there is more than it knows of. */
+/** Makes plans for small tables, `learned` by the planner or not, and then grows the tables unnoticed. */
 async function growAfterPlans(world: World, first: Size, learned: boolean): Promise<Operations> {
   const { databaseUrl, pool, clock } = world
   await stopStatistics(databaseUrl)
@@ -28,7 +28,7 @@ async function growAfterPlans(world: World, first: Size, learned: boolean): Prom
   }
   let lost = 0
   pool.on('remove', () => lost++)
-  // In use they are not closed, however long this takes.
+  // Connections in use are not closed, however long this takes.
   const held = await times(pool.totalCount, () => pool.connect())
   await crowdDatabase(databaseUrl, clock.now(), { users: 5_000, orders: 10_000, parties: 1_000 })
   for (const connection of held) connection.release()
@@ -36,12 +36,12 @@ async function growAfterPlans(world: World, first: Size, learned: boolean): Prom
   return operations
 }
 
-/** Of one to five rows the planner thinks that reading all costs less than looking for one. */
-const ALMOST_EMPTY = 'tables that have grown since plans were made of three rows'
+/** For one to five rows the planner considers a sequential scan cheaper than an index scan. */
+const ALMOST_EMPTY = 'tables that have grown since plans were made for three rows'
 /**
- * Look-ups are fenced off by `offset 0`; the target of an update cannot be, and the token of A4 and A5 is not, because that
- * would cost too much. These are within bounds once the tables were analyzed, which autovacuum does within a minute after 50
- * new rows.
+ * Look-ups are fenced off with `offset 0`. That is impossible for the target of an update, and too expensive for the token
+ * of A4 and A5. These operations stay within bounds once the tables are analyzed, which autovacuum does within a minute
+ * after 50 new rows.
  */
 const ANALYZED_FIRST: readonly string[] = [
   'A5 reads a profile',
@@ -55,28 +55,28 @@ const ANALYZED_FIRST: readonly string[] = [
   'the standard token endpoint exchanges a code',
   'a client revokes an access token',
 ]
-/** Lists are planned for each request, so they follow what the planner knows; autovacuum tells it within a minute. */
+/** Lists are planned for each request, so they follow the statistics, which autovacuum updates within a minute. */
 const PLANNED_EACH_TIME: readonly string[] = [
   'an operator lists the grants to an app',
   'a partner searches for an order',
 ]
 const analyzedFirst = (before: string, operation: string): boolean =>
   PLANNED_EACH_TIME.includes(operation) || (before === ALMOST_EMPTY && ANALYZED_FIRST.includes(operation))
-const isLate = (operation: string): number =>
+const rank = (operation: string): number =>
   Number(ANALYZED_FIRST.includes(operation)) + 2 * Number(PLANNED_EACH_TIME.includes(operation))
-const ANALYZED_LAST = OPERATIONS.toSorted((one, other) => isLate(one) - isLate(other))
+const ANALYZED_LAST = OPERATIONS.toSorted((one, other) => rank(one) - rank(other))
 
 const BEFORE: Readonly<Record<string, (world: World) => Promise<Operations>>> = {
   'tables with a million rows': async (world) => {
     await fillDatabase(world.databaseUrl, world.clock.now())
     return hotOperations(world)
   },
-  'tables that have grown since plans were made of thousands of rows': (world) =>
+  'tables that have grown since plans were made for thousands of rows': (world) =>
     growAfterPlans(world, { users: 2_000, orders: 4_000, parties: 50 }, true),
-  'tables that have grown since plans were made of a few rows': (world) =>
+  'tables that have grown since plans were made for a few rows': (world) =>
     growAfterPlans(world, { users: 10, orders: 1000, parties: 3 }, true),
   [ALMOST_EMPTY]: (world) => growAfterPlans(world, { users: 3, orders: 3, parties: 1 }, true),
-  'tables that have grown since plans were made of nothing': (world) =>
+  'tables that have grown since plans were made for empty tables': (world) =>
     growAfterPlans(world, { users: 1, orders: 3, parties: 1 }, false),
 }
 
@@ -84,7 +84,7 @@ describe.each(Object.entries(BEFORE))('%s', (before, prepareTables) => {
   let world: World
   let plans: Awaited<ReturnType<typeof watchPlans>>
   let operations: Operations
-  /** Those that need it come last, so once is enough. */
+  /** Operations that need this run last, so once is enough. */
   let analyzed: Promise<unknown> | undefined
 
   beforeAll(async () => {
@@ -104,7 +104,7 @@ describe.each(Object.entries(BEFORE))('%s', (before, prepareTables) => {
       await analyzed
     }
     const { prepare, ...bounds } = operations[operation]
-    await (await prepare())() // a connection's first statements also read the catalogue
+    await (await prepare())() // the first statements of a connection also read the system catalogue
     const one = await prepare()
     check(await plans.during(one), 1, bounds)
     const many = await times(AT_ONCE, prepare)

@@ -35,18 +35,18 @@ it.each([
   expect(rows).toEqual([{ given: '4321ms', ours: 'force_generic_plan' }])
 })
 
-it('lets the operator have the last word on planning', async () => {
+it('lets the operator override the planner settings', async () => {
   const pool = await poolOn((url) => `${url}?options=-c%20jit%3Don`)
   const { rows } = await pool.query(`select current_setting('jit') as jit`)
   expect(rows).toEqual([{ jit: 'on' }])
 })
 
-it('leaves an address as it is written', async () => {
+it('leaves the URL as it is written', async () => {
   const pool = await poolOn((url) => url.replace(/\/\/([^:]+):[^@]*@/, '//$1:a=b%zz@'))
   expect(pool.options.connectionString).toContain(':a=b%zz@')
 })
 
-it('plans a statement once, not for the values of each execution', async () => {
+it('plans a statement once, not for each execution', async () => {
   const pool = await poolOn()
   const db = dbOf(pool)
   const Row = z.object({ name: z.string() })

@@ -2,13 +2,13 @@ import { expect, it } from 'vitest'
 import { openWorld } from '../harness.ts'
 import { growDatabase } from './million.ts'
 
-/** The update that each row of these tables gets in the course of its life. */
+/** The update that every row of these tables gets during its life. */
 const UPDATES = {
   authorization_code: 'used_at = now()',
   voucher: "state = 'used'",
 } as const
 
-it('the update that a row is known to get leaves the indexes of its table alone', async () => {
+it('the expected update of a row is a HOT update, which writes no index', async () => {
   const world = await openWorld()
   const client = await world.pool.connect()
   try {

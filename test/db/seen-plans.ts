@@ -3,9 +3,9 @@ import pg from 'pg'
 import type { World } from '../harness.ts'
 import { Seen } from './seen.ts'
 
-/** The plans of all that the service really sends, as PostgreSQL itself reports them (auto_explain). */
+/** The plans of all statements that the service really sends, as reported by PostgreSQL itself (auto_explain). */
 
-/** A node of EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON), as far as it is read here. */
+/** The used part of a node of EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON). */
 interface Node {
   readonly 'Node Type': string
   readonly 'Relation Name'?: string
@@ -40,7 +40,7 @@ function planIn(message: string): SeenPlan | undefined {
   return { text, root: Plan }
 }
 
-/** Makes every connection of this database report its plans, whoever opens it, and returns what listens to them. */
+/** Makes all connections to this database report their plans, and returns functions to collect them and to stop. */
 export async function watchPlans(world: World) {
   const seen = new Seen<SeenPlan>()
   const { emit } = pg.Client.prototype
@@ -49,15 +49,15 @@ export async function watchPlans(world: World) {
     return emit.call(this, event as never, ...(given as never[]))
   }
   const database = new URL(world.databaseUrl).pathname.slice(1)
-  const ask = async (text: string) => {
+  const query = async (text: string) => {
     const client = new pg.Client({ connectionString: world.databaseUrl })
     await client.connect()
     await client.query(text).finally(() => client.end())
   }
-  const set = (name: string, value: string) => ask(`alter database ${database} set ${name} = '${value}'`)
+  const set = (name: string, value: string) => query(`alter database ${database} set ${name} = '${value}'`)
   for (const [name, value] of Object.entries(SETTINGS)) await set(name, value)
-  // The connections that there are begin anew.
-  await ask(
+  // Existing connections must be reopened.
+  await query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   )
   for (let waited = 0; waited < 500 && world.pool.totalCount > 0; waited++) await sleep(20)
@@ -73,7 +73,7 @@ export async function watchPlans(world: World) {
 
 export const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 
-/** Rows of tables that the plan has looked at, with those that it then left aside. */
+/** Table rows that the plan has read, including those that it then filtered out. */
 export const rowsTouched = ({ root }: SeenPlan): number =>
   nodesOf(root)
     .filter((node) => node['Relation Name'] !== undefined && node['Node Type'] !== 'ModifyTable')

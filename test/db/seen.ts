@@ -1,9 +1,9 @@
-/** Keeps what is seen while something is done, and nothing of before or after. */
+/** Collects what is seen while some work runs, and nothing before or after. */
 export class Seen<One> {
   readonly #all: One[] = []
   #watching = false
 
-  /** `one` is asked for only while something is done. */
+  /** Calls `one` only while work runs. */
   add(one: () => One | undefined): void {
     const seen = this.#watching ? one() : undefined
     if (seen !== undefined) this.#all.push(seen)

@@ -7,7 +7,7 @@ import { injectWire } from '../acceptance/http.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { ADMIN_TOKEN, freshDatabase, openWorld, SECRET_KEY, type World } from '../harness.ts'
 
-/** What `alter database … set` and `alter role … set` may have changed: what the code needs holds all the same, or is refused by name. */
+/** `alter database … set` and `alter role … set` may change settings: the code overrides them, or refuses them by name. */
 
 const ALTERED: [setting: string, altered: string, needed: string][] = [
   ['client_encoding', 'LATIN1', 'UTF8'],
@@ -20,7 +20,7 @@ const ALTERED: [setting: string, altered: string, needed: string][] = [
   ['standard_conforming_strings', 'off', 'on'],
   ['transform_null_equals', 'on', 'off'],
   ['default_transaction_isolation', 'serializable', 'read committed'],
-  // Long enough for the statement that changes them, on a busy machine.
+  // Long enough for the statements below on a busy machine.
   ['statement_timeout', '2s', '8s'],
   ['lock_timeout', '2s', '3s'],
 ]
@@ -54,7 +54,7 @@ afterAll(async () => {
   await admin?.end()
 })
 
-it('sign-in, consent, tokens, a profile and what operators see are the same whatever the database is set to', async () => {
+it('sign-in, consent, tokens, profiles and the admin API work the same with any settings of the database', async () => {
   const app = await client.makeApp()
   const name = '张三 \\ "x"'
   const user = await client.makeUser({ name })
@@ -73,16 +73,16 @@ it('sign-in, consent, tokens, a profile and what operators see are the same what
 })
 
 it.each([
-  ['as options of the start', true],
+  ['as startup options', true],
   ['by a statement, behind a pooler that refuses options', false],
-])('what is needed holds on each connection: %s', async (_how, startupOptions) => {
-  // What the operator gives in the address loses too, where the code needs another value.
+])('the needed settings apply to each connection: %s', async (_how, startupOptions) => {
+  // Needed settings override the operator's options in the URL too.
   const connectionString = `${world.databaseUrl}?options=-c%20DateStyle%3DGerman%20-c%20lock_timeout%3D3s`
   const pool = openPool({ connectionString, size: 1, startupOptions }, world.log)
   expect((await pool.query(SHOWN, [NAMES]).finally(() => pool.end())).rows).toEqual(WANTED)
 })
 
-it('a command is served as the service is', async () => {
+it('a command works like the service', async () => {
   const listed = await gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, 'demo', 'remove', '--json')
   expect(listed).toMatchObject({ code: 0, stderr: '' })
 })
@@ -119,7 +119,7 @@ it.each([
   ["''", /search_path .* is "": it does not have the schema public/],
   ['elsewhere', /search_path .* is elsewhere: it does not have the schema public/],
   ['"$user"', /search_path .* is "\$user": it does not have the schema public/],
-])('a search_path that does not lead to the tables is refused by name: %s', async (path, sentence) => {
+])('a search_path that does not lead to the tables is refused with its value: %s', async (path, sentence) => {
   const name = nameOf(world.databaseUrl)
   await admin.query(`alter database ${name} set search_path = ${path}`)
   const command = await gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, 'demo', 'remove')
@@ -127,7 +127,7 @@ it.each([
   expect(command).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(sentence) })
 })
 
-it('tables in another schema are used where search_path leads to them, and missed by name where it does not', async () => {
+it('tables in another schema are used if search_path leads to them, and otherwise reported as missing', async () => {
   const { url, drop } = await freshDatabase()
   const at = new pg.Client({ connectionString: url })
   await at.connect()

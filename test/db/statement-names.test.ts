@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
 
-/** Sessions may be handed from one process to another by a pooler: a name must mean the same statement in both. */
+/** A pooler may hand a session from one process to another, so a name must mean the same statement in both. */
 
 async function anotherProcess(): Promise<typeof import('../../src/platform/db/sql.ts')> {
   vi.resetModules()
   return import('../../src/platform/db/sql.ts')
 }
 
-it('the same statement has the same name in each process, and no other has', async () => {
+it('a statement has the same unique name in every process', async () => {
   const [one, other] = [await anotherProcess(), await anotherProcess()]
   const ofOne = [one.sql`select 1`, one.sql`select ${1}::int`].map(({ name }) => name)
   const ofOther = [other.sql`select ${1}::int`, other.sql`select 1`].map(({ name }) => name)
@@ -16,12 +16,12 @@ it('the same statement has the same name in each process, and no other has', asy
   expect(new Set(ofOne).size).toBe(2)
 })
 
-it('a name fits what PostgreSQL keeps of it, 63 bytes', async () => {
+it('a name is no longer than the 63 bytes that PostgreSQL keeps', async () => {
   const { sql } = await anotherProcess()
   expect(Buffer.byteLength(sql`select 2`.name ?? '')).toBeLessThan(64)
 })
 
-it('fragments are written into the statement, with their values in order', async () => {
+it('fragments are inlined into the statement, with their values in order', async () => {
   const { sql } = await anotherProcess()
   const byKey = (key: unknown) => sql.part`(select b from c where d = ${key})`
   const statement = sql`select ${1}::int, ${byKey(2)}, ${sql.identifier('e"f')} from g where h = ${3}`
@@ -33,7 +33,7 @@ it('fragments are written into the statement, with their values in order', async
   })
 })
 
-it('the same place in the code makes another statement of another fragment', async () => {
+it('one place in the code makes another statement from another fragment', async () => {
   const { sql } = await anotherProcess()
   const countOf = (table: string) => sql`select count(*) from ${sql.identifier(table)} where a = ${1}`
   const [one, other] = [countOf('one'), countOf('other')]
@@ -41,7 +41,7 @@ it('the same place in the code makes another statement of another fragment', asy
   expect(other.name).not.toBe(one.name)
 })
 
-it('the same place in the code makes the same statement of the same fragments, with its own values', async () => {
+it('one place in the code makes the same statement from the same fragments, with new values', async () => {
   const { sql } = await anotherProcess()
   const [one, other] = [sql.part`one`, sql.part`other`]
   const from = (table: typeof one, key: unknown) => sql`select ${key}::int from ${table} where a = ${key}`
@@ -61,7 +61,7 @@ describe('rows', () => {
   }
   const some = (count: number) => Array.from({ length: count }, (_, id) => ({ id, name: id % 2 ? null : `n${id}` }))
 
-  it('one item is written as what it is', async () => {
+  it('a single item is sent as plain parameters', async () => {
     const { text, values } = (await rowsOf())(some(1))
     expect(text?.replaceAll(/\s+/g, ' ')).toBe(
       'select asked.ordinal, $1 from (select $2::int as id, $3::text as name, 1::bigint as ordinal) as asked where $4 = 0',
@@ -69,7 +69,7 @@ describe('rows', () => {
     expect(values).toEqual([0, 0, 'n0', 0])
   })
 
-  it('several items go out as arrays, one a column', async () => {
+  it('several items are sent as arrays, one per column', async () => {
     const { text, values } = (await rowsOf())(some(3))
     expect(text).toBe(
       'select asked.ordinal, $1 from unnest($2::int[], $3::text[]) with ordinality as asked (id, name, ordinal) where $4 = 0',
@@ -77,7 +77,7 @@ describe('rows', () => {
     expect(values).toEqual([0, '{"0","1","2"}', '{"n0",null,"n2"}', 0])
   })
 
-  it('there are two statements, however many items there are, each with its own values', async () => {
+  it('any number of items uses one of two statements', async () => {
     const statement = await rowsOf()
     const counts = [1, 2, 1, 40, 200, 1, 3]
     const sent = counts.map((count) => statement(some(count), count))
@@ -92,7 +92,7 @@ describe('rows', () => {
     expect(sent.map(({ values }) => values?.at(-1))).toEqual(counts)
   })
 
-  it('they have the name that is asked for, and a part beside them stays what it is', async () => {
+  it('rows have the given name, and do not affect other fragments', async () => {
     const { sql } = await anotherProcess()
     const columns = (id: number) => sql.part`${id}::int as id`
     const statement = (name: string, part: ReturnType<typeof sql.part>) =>
@@ -105,19 +105,19 @@ describe('rows', () => {
     expect(texts()).toEqual(known)
   })
 
-  it('no items are no rows', async () => {
+  it('no items are refused', async () => {
     const statement = await rowsOf()
     expect(() => statement([])).toThrow('no rows asked')
   })
 })
 
-it('no subquery of exists is without a column: sharded engines refuse it', () => {
+it('every subquery of exists selects a column, since sharded engines refuse it otherwise', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
   const found = files.filter((file) => /exists \(\s*select\s+from/i.test(readFileSync(`src/${file}`, 'utf8')))
   expect(found).toEqual([])
 })
 
-it('no statement finds a row by its place: a ctid is unique in one shard only', () => {
+it('no statement finds a row by its ctid, which is unique in one shard only', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
   const found = files.filter((file) => /\bctid\b/.test(readFileSync(`src/${file}`, 'utf8')))
   expect(found).toEqual([])

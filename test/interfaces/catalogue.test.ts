@@ -81,7 +81,7 @@ describe('the catalogue of partner interfaces', () => {
     expect(new Set(listed.map(([, path]) => path)).size).toBe(listed.length)
   })
 
-  it.each(Object.entries(REQUESTS))('%s takes its request', (name, [, request]) => {
+  it.each(Object.entries(REQUESTS))('%s accepts its request', (name, [, request]) => {
     const schema = interfaceNamed(name)?.request
     expect(schema && readShape(schema, request)).toHaveProperty('value')
   })
@@ -90,12 +90,12 @@ describe('the catalogue of partner interfaces', () => {
     expect(readShape(entry.request, {})).toHaveProperty('problems')
   })
 
-  it('knows no other name', () => {
+  it('has no interface of another name', () => {
     expect(interfaceNamed('order-cancel')).toBeUndefined()
     expect(interfaceNamed('__proto__')).toBeUndefined()
   })
 
-  it('never calls a code both pending and failed, and success neither', () => {
+  it('lists no code as both pending and failed, and 200 as neither', () => {
     for (const { pending, failures } of INTERFACES) {
       const codes = [...Object.keys(pending), ...Object.keys(failures), '200']
       expect(new Set(codes).size).toBe(codes.length)

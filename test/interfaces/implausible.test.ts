@@ -19,7 +19,7 @@ describe('a price calendar', () => {
     expect(calendar(day('2026-06-05', { mtPrice: 0, stock: 0 }))).toEqual([])
   })
 
-  it('is implausible where the seller gets more than the buyer pays', () => {
+  it('is implausible if the seller gets more than the buyer pays', () => {
     const problem = 'is 100, above the sale price (mtPrice) of 99.5; 2 more entries like this'
     const above = ['2026-06-05', '2026-06-06', '2026-06-07'].map((date) => day(date, { settlementPrice: 100 }))
     expect(calendar(...above)).toEqual([{ index: 4, path: 'settlementPrice', problem }])
@@ -30,8 +30,10 @@ describe('a price calendar', () => {
     ['cents as yuan', { marketPrice: 12_000, mtPrice: 9_950, settlementPrice: 8_000 }],
     ['yuan as cents', { marketPrice: 1.2, mtPrice: 0.99, settlementPrice: 0.8 }],
   ])('is implausible on a day with %s', (_name, fields) => {
-    const told = calendar(day('2026-06-05', fields))?.map(({ index, path, problem }) => `${index} ${path} ${problem}`)
-    expect(told).toEqual([
+    const findings = calendar(day('2026-06-05', fields))?.map(
+      ({ index, path, problem }) => `${index} ${path} ${problem}`,
+    )
+    expect(findings).toEqual([
       expect.stringMatching(/^4 marketPrice .*median/),
       expect.stringMatching(/^4 mtPrice .*is 99\.5\. Prices are in yuan/),
       expect.stringMatching(/^4 settlementPrice .*is 80\./),
@@ -42,7 +44,7 @@ describe('a price calendar', () => {
     expect(priceCalendar.implausible?.([day('2026-06-01'), day('2026-06-02', { marketPrice: 12_000 })])).toEqual([])
   })
 
-  it('is implausible where a day occurs again with another price or stock, not with the same', () => {
+  it('is implausible if a day is repeated with another price or stock, but not with the same', () => {
     expect(calendar(day('2026-06-01'))).toEqual([])
     expect(calendar(day('2026-06-01', { mtPrice: '99.50' }))).toEqual([])
     const problem = 'occurs again with other prices or stock; the later entry counts'
@@ -50,7 +52,7 @@ describe('a price calendar', () => {
     expect(calendar(day('2026-06-02', { stock: 0 }))).toMatchObject([{ index: 4, path: 'date' }])
   })
 
-  it('with sessions is implausible where the same session of a day occurs again', () => {
+  it('with sessions is implausible if a session of a day is repeated', () => {
     const session = (partnerPrimaryKey: string, mtPrice: number) => ({
       ...{ partnerPrimaryKey, priceDate: '2026-06-01', marketPrice: 120, mtPrice, settlementPrice: 80, stock: 1 },
     })
@@ -81,27 +83,27 @@ describe('a list of products', () => {
     ).toEqual([])
   })
 
-  it('is implausible where a product is in it twice', () => {
+  it('is implausible if a product is in it twice', () => {
     const problem = 'occurs again in this list; the later entry counts'
     expect(products({}, { partnerDealId: 'D2' }, { title: 'again' })).toEqual([
       { index: 2, path: 'partnerDealId', problem },
     ])
   })
 
-  it('is implausible where nobody could buy a product', () => {
+  it('is implausible if nobody could buy a product', () => {
     const problem = 'is 5, above the maxBuyCount of 4: nobody could buy the product'
     expect(products({}, { partnerDealId: 'D2', minBuyCount: '5', maxBuyCount: 4 })).toEqual([
       { index: 1, path: 'minBuyCount', problem },
     ])
   })
 
-  it('is implausible where the seller gets more than the buyer pays', () => {
+  it('is implausible if the seller gets more than the buyer pays', () => {
     expect(products({ useDateMode: 0, marketPrice: 20, mtPrice: 10, settlementPrice: '10.01' })).toMatchObject([
       { index: 0, path: 'settlementPrice' },
     ])
   })
 
-  it('is implausible where it names days that do not exist', () => {
+  it('is implausible if it names days that do not exist', () => {
     const dates = {
       ...{
         scheduleOnlineTime: '2026-02-30 00:00:00',
@@ -125,7 +127,7 @@ describe('a list of products', () => {
     ['ISO 8601 with a zone', '2027-12-31T23:59:59+08:00'],
     ['slashes', '2027/12/31'],
     ['words', '长期有效'],
-  ])('is implausible where a date has another form: %s', (_name, date) => {
+  ])('is implausible if a date has another form: %s', (_name, date) => {
     const problem = `is ${date}, not a date (yyyy-MM-dd) or a time (yyyy-MM-dd HH:mm:ss)`
     expect(products({ scheduleOfflineTime: date, voucherDateEnd: date, unavailableDates: [date] })).toEqual([
       { index: 0, path: 'scheduleOfflineTime', problem },
@@ -133,7 +135,7 @@ describe('a list of products', () => {
     ])
   })
 
-  it('has dates as dates or times, and need not have them all', () => {
+  it('may have dates with or without a time, or leave them empty', () => {
     expect(products({ scheduleOnlineTime: '', scheduleOfflineTime: '2027-12-31', voucherDateEnd: null })).toEqual([])
   })
 })

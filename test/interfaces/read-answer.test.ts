@@ -12,7 +12,7 @@ import { PRODUCT } from './product-example.ts'
 const ok = { code: 200, describe: 'success', partnerId: '7001' }
 
 describe('an answer of a partner', () => {
-  it('is success with its fields in body, ids exact', () => {
+  it('is a success with its fields in body, and keeps ids exact', () => {
     const json = parseLossless(
       Buffer.from(
         '{"code":"200","describe":"success","body":{"orderId":8985652356562370000,"voucherType":"1","vouchers":["V1",2],"extra":1}}',
@@ -24,7 +24,7 @@ describe('an answer of a partner', () => {
     })
   })
 
-  it('is success with its fields beside the code, as the contract says', () => {
+  it('is a success with its fields next to the code, as the contract says', () => {
     expect(readAnswer(orderCreate, { ...ok, partnerOrderId: 'P-1' })).toMatchObject({
       outcome: 'success',
       answer: { body: { partnerOrderId: 'P-1' } },
@@ -72,7 +72,7 @@ describe('an answer of a partner', () => {
       ],
     ],
     [priceCalendar, { ...ok, body: {} }, [['body', 'must be an array']]],
-    // What a field lacks, and what is required because of another one: in one round. A describe decides nothing.
+    // Invalid fields and fields required because of others are reported together; describe is never a problem.
     [
       orderPay,
       { ...ok, describe: 7, body: { orderId: 'x', vouchers: 'V-1' } },
@@ -101,14 +101,14 @@ describe('an answer of a partner', () => {
         ['body[0].voucherText', 'is required because returnVoucher is false'],
       ],
     ],
-  ])('$name misshapen: each problem with its path', (entry, json, problems) => {
+  ])('$name with invalid fields is reported problem by problem, each with its path', (entry, json, problems) => {
     expect(readAnswer(entry, json)).toEqual({
       outcome: 'invalid',
       problems: problems.map(([path, problem]) => ({ path, problem })),
     })
   })
 
-  it('needs no describe and no body where none is asked for', () => {
+  it('needs no describe, and no body if the interface has none', () => {
     expect(readAnswer(heartbeat, { code: 200 })).toMatchObject({ outcome: 'success' })
     expect(readAnswer(orderReschedule, { ...ok, body: { rescheduleNo: 'N', successCount: 0 } }).outcome).toBe('success')
     expect(readAnswer(poiPull, { ...ok, body: [{ partnerPoiId: 1, name: 'Zoo', city: '' }] }).outcome).toBe('success')
@@ -126,11 +126,11 @@ describe('prices and stock', () => {
   }
   const priced = (change: object) => readAnswer(priceCalendar, { ...ok, body: [{ ...day, ...change }] })
 
-  it('come as numbers or texts', () => {
+  it('may be numbers or strings', () => {
     expect(priced({})).toMatchObject({ answer: { body: [{ marketPrice: 100, mtPrice: 99.5, settlementPrice: 90 }] } })
   })
 
-  it.each([-1, 999_999, 100_000_000, '999999'])('stock %s is unlimited', (stock) => {
+  it.each([-1, 999_999, 100_000_000, '999999'])('are unlimited for a stock of %s', (stock) => {
     expect(priced({ stock })).toMatchObject({ answer: { body: [{ stock: -1 }] } })
   })
 
@@ -142,7 +142,7 @@ describe('prices and stock', () => {
     ['stock', -2],
     ['date', '2026-02-29'],
     ['date', '2026-5-7'],
-  ])('%s %s is refused', (field, value) => {
+  ])('are refused with %s %s', (field, value) => {
     expect(priced({ [field]: value })).toMatchObject({ problems: [{ path: `body[0].${field}` }] })
   })
 })
@@ -163,7 +163,7 @@ describe('a product', () => {
     [{ title: '' }, 1],
     [{ getVoucherRule: { voucherLoaders: ['x'] } }, 1],
     [{ phoneLimitCount: 'some' }, 1],
-  ])('%j has %d problems', (change, count) => {
+  ])('with %j has %d problems', (change, count) => {
     const result = pulled(change)
     expect(result.outcome === 'invalid' ? result.problems : []).toHaveLength(count)
   })
@@ -177,7 +177,7 @@ describe('a product', () => {
     [{ getInAddresses: Array(101).fill('Gate') }, 'getInAddresses', Array(100).fill('Gate')],
     [{ servicePhones: '010-12345678' }, 'servicePhones', []],
     [{ dealImageInfos: [{ imageName: 'x' }, { imageUrl: 'u' }] }, 'dealImageInfos', [{ imageUrl: 'u' }]],
-  ])('%j bends, with a warning', (change, field, kept) => {
+  ])('with %j is read leniently, with a warning', (change, field, kept) => {
     const result = pulled(change)
     expect(result).toMatchObject({ outcome: 'success' })
     const [read] = result.outcome === 'success' ? result.answer.body : []

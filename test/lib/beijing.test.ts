@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { fromEpochSeconds, fullJitter } from '../../src/platform/lib/clock.ts'
 import { addDays, beijingDate, beijingTime } from '../../src/platform/lib/time-zone.ts'
 
-it('Beijing is eight hours ahead, also over midnight and New Year', () => {
+it('Beijing is eight hours ahead of UTC, also across midnight and New Year', () => {
   const newYear = fromEpochSeconds(Date.UTC(2026, 11, 31, 16, 0, 0) / 1000)
   expect(beijingTime(newYear)).toBe('2027-01-01 00:00:00')
   expect(beijingDate(fromEpochSeconds(newYear.getTime() / 1000 - 1))).toBe('2026-12-31')
@@ -16,7 +16,7 @@ it.each([
   expect(addDays(date, days)).toBe(later)
 })
 
-it('full jitter lies between nothing and an end that doubles up to its limit', () => {
+it('full jitter lies between 0 and a maximum that doubles up to a limit', () => {
   for (const [n, end] of [
     [0, 4],
     [1, 8],

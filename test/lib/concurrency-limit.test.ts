@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ConcurrencyLimit, Overloaded } from '../../src/platform/lib/concurrency-limit.ts'
 
-/** Work whose end the test decides. */
+/** Work that ends when the test says so. */
 function work() {
   let end = () => {}
   const ended = new Promise<void>((resolve) => {
@@ -18,8 +18,8 @@ function work() {
 const limit = (changes: object = {}) =>
   new ConcurrencyLimit({ name: 'the test', most: 1, length: 2, waitMs: 60_000, ...changes })
 
-describe('work under a limit of concurrency', () => {
-  it('are taken in the order in which work came, so many at once', async () => {
+describe('a concurrency limit', () => {
+  it('runs work in order of arrival, up to the limit at once', async () => {
     const queue = limit({ most: 2, length: 10 })
     const all = Array.from({ length: 5 }, work)
     const done = Promise.all(all.map(({ run }) => queue.run(run)))
@@ -33,7 +33,7 @@ describe('work under a limit of concurrency', () => {
     expect(queue.waiting).toBe(0)
   })
 
-  it('are refused at once when too many wait', async () => {
+  it('refuses work at once if too much is waiting', async () => {
     const queue = limit()
     const all = Array.from({ length: 4 }, work)
     const outcomes = all.map(({ run }) => queue.run(run))
@@ -43,7 +43,7 @@ describe('work under a limit of concurrency', () => {
     expect(all.map((one) => one.begun())).toEqual([true, true, true, false])
   })
 
-  it('are refused after the deadline, and the work is never begun', async () => {
+  it('refuses work after its deadline, without starting it', async () => {
     const queue = limit({ waitMs: 50 })
     const [first, second] = [work(), work()]
     const held = queue.run(first.run)
@@ -54,7 +54,7 @@ describe('work under a limit of concurrency', () => {
     await expect(queue.run(async () => 'next')).resolves.toBe('next')
   })
 
-  it('are refused at their own deadline, also behind work that may wait longer', async () => {
+  it('refuses work at its own deadline, even behind work that may wait longer', async () => {
     const queue = limit({ waitMs: 2_000 })
     const held = [work(), work()]
     const holding = held.map(({ run }) => queue.run(run))
@@ -65,13 +65,13 @@ describe('work under a limit of concurrency', () => {
     await Promise.all(holding)
   })
 
-  it('come back when work fails', async () => {
+  it('frees the slot of work that fails', async () => {
     const queue = limit()
     await expect(queue.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
     await expect(queue.run(async () => 'next')).resolves.toBe('next')
   })
 
-  it('within others count there too, and one deadline holds for both', async () => {
+  it('within another limit counts there too, with one deadline for both', async () => {
     const all = limit({ most: 2, length: 10, waitMs: 50 })
     const [one, other] = [limit({ within: all, waitMs: 50 }), limit({ within: all, most: 5, waitMs: 50 })]
     const held = [work(), work()]

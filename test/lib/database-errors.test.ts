@@ -18,13 +18,13 @@ const rethrown = (error: Error, sent: boolean): unknown => {
   }
 }
 
-describe('a worker of Citus that is lost in the middle of a statement', () => {
+describe('losing a Citus worker in the middle of a statement', () => {
   it.each([
     LOST,
     'server closed the connection unexpectedly',
     'connection not open',
     'could not receive data from server: Connection reset by peer',
-  ])('is an outage of which nobody knows whether the write was carried out: %s', (message) => {
+  ])('is an outage after which the outcome of a write is unknown: %s', (message) => {
     const lost = reported('XX000', 'ReportResultError', message)
     expect(isAway(lost)).toBe(true)
     expect(keepsConnection(lost)).toBe(false)
@@ -32,7 +32,7 @@ describe('a worker of Citus that is lost in the middle of a statement', () => {
     expect(rethrown(lost, true)).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: true })
   })
 
-  it('is told from what a worker refuses, and from a fault of the server', () => {
+  it('is distinguished from an error of a worker, and from an internal error of the server', () => {
     const own = reported('XX000', 'ReportResultError', 'tuple concurrently updated')
     for (const error of [own, reported('23505', 'ReportResultError'), reported('XX000', 'heap_fetch')]) {
       expect(isAway(error)).toBe(false)
@@ -41,16 +41,16 @@ describe('a worker of Citus that is lost in the middle of a statement', () => {
   })
 })
 
-describe('a database that is closed to connections', () => {
+describe('a database that refuses connections', () => {
   const MESSAGE = 'database "gatehouse" is not currently accepting connections'
 
-  it('is away, and nothing was sent to it', () => {
+  it('is unavailable, and nothing was sent to it', () => {
     const closed = reported('55000', 'CheckMyDatabase', MESSAGE)
     expect(isAway(closed)).toBe(true)
     expect(rethrown(closed, true)).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
   })
 
-  it('is told from other states that a statement does not suit', () => {
+  it('is distinguished from other errors with the same code', () => {
     const other = reported('55000', 'currval_oid', 'currval of sequence is not yet defined in this session')
     expect(isAway(other)).toBe(false)
     expect(rethrown(other, true)).toBe(other)

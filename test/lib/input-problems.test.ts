@@ -5,7 +5,7 @@ import { InvalidInput, parseInput } from '../../src/platform/lib/json/input.ts'
 import { LocalizedText } from '../../src/platform/lib/localized-text.ts'
 import type { Problem } from '../../src/platform/lib/web/rescode.ts'
 
-/** What is wrong with an input, in the English of the admin API and of the command line: their callers know these sentences. */
+/** The English problem texts of the admin API and the command line. Callers may rely on these sentences. */
 
 const WEB = [
   'http://a b',
@@ -187,13 +187,13 @@ const SENTENCES = [
   'with none cannot have another entry',
 ]
 
-describe('the problems of what operators and developers send', () => {
-  it('have ids', () => {
+describe('the problems of input from operators and developers', () => {
+  it('are localized texts with ids', () => {
     expect(problems.length).toBeGreaterThan(10_000)
     expect(problems.filter(({ problem }) => !(problem instanceof LocalizedText))).toEqual([])
   })
 
-  it('are these sentences', () => {
+  it('have only known sentences', () => {
     expect([...new Set(problems.map(({ problem }) => String(problem)))].sort()).toEqual(SENTENCES)
   })
 })

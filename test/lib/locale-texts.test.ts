@@ -56,18 +56,18 @@ const code = readdirSync(new URL('../../src/', import.meta.url), { recursive: tr
   .map((path) => readFileSync(new URL(`../../src/${path}`, import.meta.url), 'utf8'))
   .join('\n')
 
-/** Keys that the OpenAPI document of area A asks for: those of each endpoint and of each field. */
+/** Keys used by the OpenAPI document of area A: one per endpoint and per field. */
 function ofOpenApi(): string[] {
-  const asked = new Set<string>()
-  const ask = (key: string): string => {
-    asked.add(key)
+  const keys = new Set<string>()
+  const recordKey = (key: string): string => {
+    keys.add(key)
     return key
   }
-  openApi(readConfig({}), Object.assign(ask, { locale: 'en', has: () => true } as const))
-  return [...asked]
+  openApi(readConfig({}), Object.assign(recordKey, { locale: 'en', has: () => true } as const))
+  return [...keys]
 }
 
-/** Keys of a row for operators: its own, those of its group of commands, of its fields and of its columns. */
+/** Keys of an action: its own, and those of its command groups, fields and columns. */
 const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
   `action.${action.id}`,
   `action.${action.id}.about`,
@@ -91,7 +91,7 @@ const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
       .filter((key) => key in en),
   ),
   ...Object.entries(action.parts ?? {}).flatMap(([name, columns]) => [
-    ...keysOfField(action.id, name).filter((key) => key in en), // some pages have a longer title for it
+    ...keysOfField(action.id, name).filter((key) => key in en), // some pages have a longer title instead
     ...columns.filter((column) => !column.onTerminalOnly).flatMap((column) => keysOfField(action.id, column.name)),
   ]),
 ]
@@ -102,13 +102,13 @@ const groupsOf = (command: string): string[] => {
   const words = command.split(' ').slice(0, -1)
   return words.map((_, at) => words.slice(0, at + 1).join('_'))
 }
-/** What stays after an erasure (src/authorization/people/erase.ts). */
+/** The kinds of data that remain after an erasure (src/authorization/people/erase.ts). */
 const STAYS = [
   ...['audit_log', 'orders', 'members_of_partners', 'messages_to_apps', 'mail_that_tells_of_the_erasure'],
   ...['counts_of_failed_sign_ins', 'backups'],
 ]
 
-/** Fields of outputs, of which actions have no schema, that pages of records and of changes have texts for. */
+/** Output fields that are shown on pages. Actions have no schema of their output, so they are listed here. */
 const SHOWN = [
   ...['secrets', 'created_at', 'updated_at', 'ends_at', 'last_used_at', 'valid_from', 'grants', 'people', 'tokens'],
   ...['intact', 'unverifiable', 'rows', 'seals', 'unsealed', 'outside', 'purged', 'other_key', 'problems'].map(
@@ -127,32 +127,31 @@ const SHOWN = [
   ],
   ...['url', 'receipt_id', 'erased_at', 'stays', 'user.grants', ...ROWS_OF_PERSON.map(({ what }) => `rows.${what}`)],
   ...STAYS.map((what) => `stays.${what}`),
-  // Of products, and of what a pull has brought.
+  // Of products and of pull reports.
   ...['details', 'expected', 'received', 'refused', 'pulled', 'problems', 'warnings', 'entry', 'path', 'problem'],
   ...['changed', 'removed', 'will_follow', 'detail', 'code'],
   // Of orders and refunds.
   ...['tickets_left', 'partial_refunds', 'state_since', 'last_code', 'last_describe', 'close_type', 'used_quantity'],
   ...['refunded_quantity', 'data_removed_at', 'contradiction', 'decision_code', 'voucher_additional'],
   ...['order_additional', 'additional_left_out', 'product.path', 'order.path'],
-  // Of requests of developers.
+  // Of developers' requests.
   ...['decided_at', 'runs_on', 'reasons'],
   ...['contacts', 'contacts.key', 'interface_urls.key', 'interface_urls.value', 'signs', 'secret_id', 'aes_key_set_at'],
-  // Of a partner that is not called.
+  // Of a partner with an open circuit breaker.
   ...['partner_show.opened_at', 'partner_show.retry_at'],
 ]
 
-/** The label that all share or the group's own, and the hints that there are. */
+/** The most specific label of a field, and all its existing hints. */
 function keysOfField(id: string, name: string): string[] {
   const owns = [`field.${id}.${name}`, `field.${id.split('_', 1)[0]}.${name}`]
-  const own = owns.find((key) => key in en) ?? `field.${name}`
-  const label = own
+  const label = owns.find((key) => key in en) ?? `field.${name}`
   return [
     label,
     ...[`field.${name}`, ...[...owns, `field.${name}`].map((key) => `${key}.hint`)].filter((key) => key in en),
   ]
 }
 
-/** Every id of a type, where the sources have no list of them: one too few or too many does not compile. */
+/** All ids of a union type that has no list in the sources. A missing or surplus id does not compile. */
 const idsOf = <Id extends string>(ids: Readonly<Record<Id, 1>>): string[] => Object.keys(ids)
 
 const STEP_STATES = [...OUTCOMES, 'running', 'open']
@@ -209,7 +208,7 @@ const bySuffix: Readonly<Record<string, readonly string[]>> = {
   'office.done.': [...Object.keys(ACTIONS), 'unchanged', 'mistakes', 'honest'],
 }
 
-/** Keys that follow from an id (src/sandbox/portal/texts.ts, src/authorization/developer/quickstart.ts). */
+/** Keys that are derived from ids (src/sandbox/portal/texts.ts, src/authorization/developer/quickstart.ts). */
 const derived = [
   ...Object.values(STATES).flatMap((states) => states.split(' ').map((state) => `console.state.${state}`)),
   ...ROLES.map((role) => `console.role.${role}`),
@@ -237,21 +236,21 @@ const derived = [
 ].map((key) => key.replaceAll('-', '_'))
 
 describe('the texts of the pages', () => {
-  it('have the same keys in both languages, none of them empty', () => {
+  it('have the same keys in both languages, and none is empty', () => {
     expect(Object.keys(zh)).toEqual(Object.keys(en))
     for (const text of [...Object.values(en), ...Object.values(zh)]) expect(text.trim()).not.toBe('')
   })
 
-  it('name the interfaces in English as the contract does', () => {
+  it('name the interfaces in English like the contract', () => {
     for (const { name, title } of INTERFACES) expect(en[`sandbox.interface.${name.replaceAll('-', '_')}`]).toBe(title)
   })
 
-  it('take the same values in both languages', () => {
+  it('have the same placeholders in both languages', () => {
     const namesIn = (text = '') => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
     for (const key of Object.keys(en)) expect(new Set(namesIn(zh[key])), key).toEqual(new Set(namesIn(en[key])))
   })
 
-  it('exist for every key that a view uses, and views name keys literally', () => {
+  it('exist for every key in a view, where all keys are literals', () => {
     for (const path of sources) {
       const view = read(path)
       const keys = [...view.matchAll(/\bit\.t\('([^']+)'/g)].map(([, key]) => key)
@@ -265,13 +264,13 @@ describe('the texts of the pages', () => {
     expect(missing, 'add these to views/locales/en.json and zh-CN.json').toEqual([])
   })
 
-  it('say of no step that Start is to be pressed: where it runs, has ended or is shown to others there is no Start', () => {
-    const told = Object.keys(en).filter((key) => /^sandbox\.step\.\w+\.todo$/.test(key))
-    expect(told.length).toBe(STEPS.length)
-    for (const key of told) expect(`${en[key]} ${zh[key]}`, key).not.toMatch(/Start\b|“开始”/)
+  it('never tell readers of a step to press Start, since many of its pages have no such button', () => {
+    const keys = Object.keys(en).filter((key) => /^sandbox\.step\.\w+\.todo$/.test(key))
+    expect(keys.length).toBe(STEPS.length)
+    for (const key of keys) expect(`${en[key]} ${zh[key]}`, key).not.toMatch(/Start\b|“开始”/)
   })
 
-  it('say why a run refuses something, for every reason, in both languages', () => {
+  it('explain every reason for a refusal by a test run, in both languages', () => {
     for (const locale of ['en', 'zh-CN'] as const) {
       const said = REFUSAL_REASONS.map((reason) => refusalText(reason, translator(locale)))
       expect(new Set(said).size).toBe(REFUSAL_REASONS.length)
@@ -280,7 +279,7 @@ describe('the texts of the pages', () => {
     }
   })
 
-  it('say in Chinese what each setting means', () => {
+  it('explain every setting in Chinese', () => {
     expect(Object.keys(JSON.parse(read('locales/settings.zh-CN.json')))).toEqual(Object.keys(settings.shape))
   })
 

@@ -22,13 +22,13 @@ import { trafficTexts } from '../../src/sandbox/portal/traffic/texts.ts'
 import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
 
-/** What is refused or fails is an id with values, worded for its reader. */
+/** The reason of a refusal or failure is an id with values, which is worded in the reader's language. */
 
 const [en, zh] = [translator('en'), translator('zh-CN')]
 const IDS = Object.keys(TEXTS) as TextId[]
 const namesIn = (words = ''): string[] => [...words.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
 
-/** Names of fields, headers and causes are the same in both languages. */
+/** Common English words. Names of fields, headers and causes stay English in Chinese texts. */
 const ENGLISH =
   /\b(?:the|is|not|of|does|must|was|and|has|have|more|by|to|within|took|larger|smaller|longer|than|could|closed|before|required|entries|characters)\b/
 
@@ -37,7 +37,7 @@ const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((pa
 const TABLES = ['reasons.ts', 'refusals.ts', 'finding-texts.ts', 'json/field-texts.ts'].map(
   (name) => `platform/lib/${name}`,
 )
-/** Where calls are refused, made, judged and shown. */
+/** The folders in which calls are made, refused, checked and shown. */
 const ROOMS =
   /^[a-z]+\/(?:mws|mws-wire|mtp|orders|catalogue|partner-calls|partner-reach|outbound|interfaces|checks|certification|portal|explain|console)\//
 
@@ -51,8 +51,8 @@ const codeOf = (paths: readonly string[]): string =>
     .join('\n')
 
 describe('every id', () => {
-  it.each(IDS)('%s has Chinese words with the same values, without English ones', (id) => {
-    // English words that an English text brings along.
+  it.each(IDS)('%s has a Chinese text with the same values and without English words', (id) => {
+    // Values that hold English words, used only in English.
     const brought = ['meaning', 'message']
     const words = WORDS['zh-CN'][id]
     expect(words?.trim() ?? '').not.toBe('')
@@ -60,11 +60,11 @@ describe('every id', () => {
     expect(words?.replace(/\{\w+\}|“.*?”/g, '')).not.toMatch(ENGLISH)
   })
 
-  it('is in the Chinese file once, and nothing else is', () => {
+  it('is in the Chinese file, which has no others', () => {
     expect(Object.keys(WORDS['zh-CN']).sort()).toEqual([...IDS].sort())
   })
 
-  it('is used, and its sentence is written nowhere else: nothing asks what a sentence says', () => {
+  it('is used, and no code repeats or compares its sentence', () => {
     const others = files.filter((path) => !TABLES.includes(path))
     const code = codeOf(others)
     for (const id of IDS) expect(code.includes(`'${id}'`), id).toBe(true)
@@ -83,14 +83,14 @@ describe('a text', () => {
     problem: localized('field-problem', { field: 'body', problem: localized('must-be-required') }),
   })
 
-  it('is English in answers, logs and messages', () => {
+  it('is English when converted to a string', () => {
     expect(String(nested)).toBe('the partner says "卖完了"; body is required')
     expect(`${nested}`).toBe(String(nested))
     expect(JSON.parse(JSON.stringify({ nested }))).toEqual({ nested: String(nested) })
     expect(String('as it came')).toBe('as it came')
   })
 
-  it('is stored with its id and values, and read back as it was', () => {
+  it('is stored with its id and values, and restored from them', () => {
     const stored = JSON.parse(storedJson({ nested, plain: 'as it came' }))
     expect(stored.nested.values.problem.values.problem).toEqual({ id: 'must-be-required', values: {} })
     expect(storedDetail.parse(stored.nested)).toEqual(nested)
@@ -99,7 +99,7 @@ describe('a text', () => {
     expect(JSON.parse(storedJson('a\0b\ud83d'))).toBe('a\ufffdb\ufffd')
   })
 
-  it('of a newer process is shown by its values', () => {
+  it('with an id of a newer release is shown as its values', () => {
     const newer = storedDetail.parse({ id: 'of-tomorrow', values: { order: '7', state: 'frozen' } })
     expect([String(newer), detailText(newer, zh)]).toEqual(['7, frozen', '7, frozen'])
   })
@@ -110,7 +110,7 @@ describe('a text', () => {
     expect(masked).toBeInstanceOf(LocalizedText)
   })
 
-  it('takes the values that its words name, no others', () => {
+  it('accepts only the values that its sentence names', () => {
     // @ts-expect-error: `order` is missing
     localized('order-exists', {})
     // @ts-expect-error: there is no `refund` in it
@@ -137,13 +137,13 @@ describe('in Chinese', () => {
       '退款 R-1 的状态已是“已退款”，不能变为“已拒绝”',
     ],
     [localized('voucher-is', { voucher: 'V-1', state: 'used' }), '凭证码 V-1 的状态为“已使用”'],
-    // Of a newer process.
+    // Of a newer release.
     [localized('call-in-progress', { order: 7, state: 'frozen' }), '订单 7 的状态为“frozen”：有请求正在进行'],
-  ])('states are named in words: %s', (detail, said) => {
+  ])('states are translated: %s', (detail, said) => {
     expect(detailText(detail, zh)).toBe(said)
   })
 
-  it('and in English the mistakes of a signature are explained, wherever they are shown', () => {
+  it('as in English, mistakes of a signature are explained everywhere', () => {
     const unfit = localized('signature-mistakes', { mistakes: 'newline-missing, full-url-signed' })
     for (const [locale, t, begin, between] of [
       ['en', en, 'the signature does not match: ', ' '],
@@ -165,7 +165,7 @@ describe('in Chinese', () => {
 describe('each limit of a call', () => {
   const http = readFileSync(new URL('platform/outbound/call-failure.ts', src), 'utf8')
   const codes = [...http.matchAll(/case '((?:UND_ERR|Timeout)\w+)':/g)].map(([, found = '']) => found)
-  it.each(codes)('has a text when it is exceeded: %s', (code) => {
+  it.each(codes)('has a text for when it is exceeded: %s', (code) => {
     const exceeded = exactReason({ failure: 'connect', code, isAnswered: false }, PARTNER_LIMITS)
     expect(detailText(exceeded ?? '', zh)).toMatch(/\d+ (?:秒|KiB|MiB)/)
   })
@@ -181,7 +181,7 @@ describe('the problems of fields', () => {
       return 'problems' in read ? read.problems.map(({ problem }) => problem) : []
     })
 
-  it('of answers and notices have ids', () => {
+  it('in answers and notices are localized texts', () => {
     const answers = [...WRONG, ...broken(PRODUCT).map((product) => [product])].map((body) => ({ code: 200, body }))
     const problems = [
       ...INTERFACES.flatMap(({ answer }) => problemsOf(answer as z.ZodType, answers)),

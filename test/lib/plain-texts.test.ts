@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
-/** What a machine can hold of how texts are written. */
+/** Rules of style that can be checked by machine. */
 
 const root = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
@@ -12,12 +12,12 @@ const filesOf = (folder: string, ending: RegExp) =>
 
 const HAN = String.raw`[\u4e00-\u9fff]`
 
-/** Every text with Chinese in it that a person reads: those of the pages, and the string literals of the code. */
+/** Every text with Chinese in it that people read: texts of pages, and string literals in the code. */
 function chineseTexts(): [where: string, text: string][] {
   const locales = filesOf('views/locales/', /\.zh-CN\.json$|\/zh-CN\.json$/).flatMap((path) =>
     Object.entries(JSON.parse(read(path)) as Record<string, string>),
   )
-  // Names of things that are sold, and of people, are data.
+  // Names of products and people are data.
   const code = filesOf('src/', /\.ts$/).filter(
     (path) => !/demo\/partner\/(?:assortment|catalogue)|demo\/seed|test-visitors/.test(path),
   )
@@ -27,7 +27,7 @@ function chineseTexts(): [where: string, text: string][] {
   return [...locales, ...literals].filter(([, text]) => new RegExp(HAN).test(text))
 }
 
-/** English that stays English in a Chinese sentence: code, headers, standards and names. */
+/** English that is not translated in a Chinese sentence: code, headers, standards and names. */
 const STAYS = [
   'OAuth 2.0',
   'HTTP Basic',
@@ -64,15 +64,15 @@ describe('Chinese texts', () => {
     expect(texts.filter(([, text]) => joined.test(text.replaceAll('\\n', ' ')))).toEqual([])
   })
 
-  it('hold no run of English words', () => {
+  it('contain no untranslated English phrases', () => {
     const sentence = /[A-Za-z][\w'’.-]*(?: [A-Za-z][\w'’.-]*)+/
     const left = texts.map(([where, text]) => [where, STAYS.reduce((rest, stays) => rest.replaceAll(stays, ''), text)])
     expect(left.filter(([, text = '']) => sentence.test(text))).toEqual([])
   })
 })
 
-/** Words that made readers stop, and what was written in their place. */
-const STOPPED_AT = [
+/** Phrases over which readers stumbled; they must not come back. */
+const STUMBLED_OVER = [
   'stands why',
   'mend it',
   'need another look',
@@ -105,13 +105,13 @@ const STOPPED_AT = [
   'a way that is off',
 ]
 
-it('no text or comment has the words that made readers stop', () => {
+it('no text or comment has a phrase over which readers stumbled', () => {
   const files = [...filesOf('views/', /\.(?:eta|json|js)$/), ...filesOf('src/', /\.ts$/)]
   const found = files.flatMap((path) => {
     const text = read(path)
       .replace(/\n\s*(?:\*|\/\/)?\s*/g, ' ')
       .toLowerCase()
-    return STOPPED_AT.filter((words) => text.includes(words)).map((words) => `${path}: ${words}`)
+    return STUMBLED_OVER.filter((words) => text.includes(words)).map((words) => `${path}: ${words}`)
   })
   expect(found).toEqual([])
 })

@@ -12,11 +12,11 @@ describe.each([
     Refusal.recordsStack = true
   })
 
-  it('shows a test where it was thrown', () => {
+  it('has a stack in tests', () => {
     expect(refuse().stack).toContain('refusal.test.ts')
   })
 
-  it('records nothing of that in a service, where a fault still does', () => {
+  it('has no stack in a service, unlike an ordinary error', () => {
     Refusal.recordsStack = false
     expect(refuse().stack).not.toContain('\n')
     expect(new Error('a fault').stack).toContain('refusal.test.ts')

@@ -13,7 +13,7 @@ const refusal = (kind: string, fields = {}) =>
   ({ level: 'info', kind, message: 'refused', fields: () => fields }) as const
 
 describe('a sampled log', () => {
-  it('writes the first line of each kind, and how many were left out when the time is over', async () => {
+  it('writes the first line of each kind, and at the end of the interval how many were left out', async () => {
     const { sampled, lines } = sampledTo(1_000)
     for (let n = 0; n < 1_000; n++) sampled.write(refusal('a', { n }))
     sampled.write(refusal('b'))
@@ -29,14 +29,14 @@ describe('a sampled log', () => {
     sampled.close()
   })
 
-  it('says at its end how many were left out', () => {
+  it('reports how many were left out when it is closed', () => {
     const { sampled, lines } = sampledTo(60_000)
     for (let n = 0; n < 3; n++) sampled.write(refusal('a'))
     sampled.close()
     expect(lines).toMatchObject([{ kind: 'a' }, { kind: 'a', leftOut: 2 }])
   })
 
-  it('has a bound on kinds: those beyond it share one sample', () => {
+  it('limits the number of kinds: those beyond share one sample', () => {
     const { sampled, lines } = sampledTo(60_000)
     for (let n = 0; n < 5_000; n++) sampled.write(refusal(`kind ${n}`))
     expect(lines.length).toBeLessThan(300)
@@ -44,7 +44,7 @@ describe('a sampled log', () => {
     expect(lines.at(-1)).toMatchObject({ kind: 'other' })
   })
 
-  it('asks for no fields of a line that is not written', () => {
+  it('does not compute the fields of a line that is not written', () => {
     const { sampled } = sampledTo(60_000, 'warn')
     sampled.write({
       ...refusal('a'),

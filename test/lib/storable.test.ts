@@ -4,7 +4,7 @@ import { cutTo, isStorable, storableJson } from '../../src/platform/lib/storable
 
 const anyText = fc.string({ unit: fc.constantFrom('a', '王', '🎫', '\ud83c', '\udfab', '\0', '\\', 'u0000', 'ud83c') })
 
-it('a text that is cut has no half of a character', () => {
+it('a text is never cut in the middle of a character', () => {
   expect(['a🎫', 'ab', '🎫🎫', '', '🎫'].map((text) => cutTo(text, 2))).toEqual(['a', 'ab', '🎫', '', '🎫'])
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.nat(20), (text, most) => {
@@ -18,7 +18,7 @@ it('a text that is cut has no half of a character', () => {
 })
 
 describe('JSON for jsonb', () => {
-  it('is what JSON.stringify writes, but for what jsonb refuses', () => {
+  it('equals that of JSON.stringify, except for characters that jsonb refuses', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const read: unknown = JSON.parse(storableJson({ text, list: [text] }))

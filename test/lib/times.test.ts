@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { utcTime } from '../../src/platform/lib/time-zone.ts'
 import { timesOn } from '../times.ts'
 
-/** A time is printed in one place: views/when.eta, by utcTime. */
+/** Times are formatted in one place: views/when.eta, with utcTime. */
 
 const ROOT = join(import.meta.dirname, '../..')
 const filesIn = (folder: string, ending: string): [string, string][] =>
@@ -12,25 +12,25 @@ const filesIn = (folder: string, ending: string): [string, string][] =>
     .filter((path) => path.endsWith(ending))
     .map((path) => [`${folder}/${path}`, readFileSync(join(ROOT, folder, path), 'utf8')])
 
-it('no view but when.eta writes a time element, or cuts a time into shape', () => {
+it('no view but when.eta writes a time element or formats a time', () => {
   const views = filesIn('views', '.eta').filter(([, text]) =>
     /<time [a-z]|toISOString\(\)\.|toLocale\w*String/.test(text),
   )
   expect(views.map(([path]) => path)).toEqual(['views/when.eta'])
 })
 
-it('no source but time-zone.ts puts a time into words', () => {
+it('no source but time-zone.ts formats a time', () => {
   const worded = /replace\('T', ' '\)|dateStyle|timeStyle|toLocale(?:Date|Time)String|toUTCString/
   const sources = filesIn('src', '.ts').filter(([, text]) => worded.test(text))
   expect(sources.map(([path]) => path).sort()).toEqual([
     'src/demo/partner/outbox.ts', // the Date header of its calls
-    'src/demo/partner/wire.ts', // a seller's own program, in Beijing's time
+    'src/demo/partner/wire.ts', // a seller's own program, in Beijing time
     'src/platform/lib/crypto/signing.ts', // Date headers
     'src/platform/lib/time-zone.ts',
   ])
 })
 
-it('a text that says a time once in brackets does not say it twice', () => {
+it('a text does not show a time in nested brackets', () => {
   for (const locale of ['en', 'zh-CN']) {
     const texts: [string, string][] = Object.entries(
       JSON.parse(readFileSync(join(ROOT, `views/locales/${locale}.json`), 'utf8')),
@@ -40,11 +40,11 @@ it('a text that says a time once in brackets does not say it twice', () => {
   }
 })
 
-it('is in UTC to the second, and says so', () => {
+it('a time is shown in UTC to the second, and labelled so', () => {
   expect(utcTime('2026-05-06T10:34:20.123Z')).toBe('2026-05-06 10:34:20 UTC')
 })
 
-it('a page is searched for what looks like a time', () => {
+it('timesOn finds everything on a page that looks like a time', () => {
   const time =
     '<time datetime="2026-05-06T10:34:20.000Z" title="2026-05-06 10:34:20 UTC">2026-05-06 10:34:20 UTC</time>'
   const page = (body: string) => timesOn(`<html><body>${body}</body></html>`)

@@ -6,7 +6,7 @@ const bytes = (...parts: (string | number[])[]): Buffer => Buffer.concat(parts.m
 /** "李雷" in GBK. */
 const GBK = [0xc0, 0xee, 0xc0, 0xd7]
 
-const told = (given: Buffer): string => {
+const described = (given: Buffer): string => {
   const read = readUtf8(given)
   return 'problem' in read ? String(placed(read)) : `text ${read.text}`
 }
@@ -32,11 +32,11 @@ const TEXTS: [string, Buffer, string][] = [
   ['U+FFFD that was sent as one', bytes('a\ufffdb'), 'a\ufffdb'],
 ]
 
-it.each(NOT_UTF8)('%s is refused, with its place', (_name, given, problem) => expect(told(given)).toBe(problem))
-it.each(TEXTS)('%s is read', (_name, given, text) => expect(told(given)).toBe(`text ${text}`))
+it.each(NOT_UTF8)('%s is refused, with its position', (_name, given, problem) => expect(described(given)).toBe(problem))
+it.each(TEXTS)('%s is read', (_name, given, text) => expect(described(given)).toBe(`text ${text}`))
 
-describe('in pieces', () => {
-  /** In pieces of so many bytes. */
+describe('in a stream', () => {
+  /** Reads it in pieces of this size. */
   async function read(given: Buffer, size: number): Promise<string> {
     const pieces = (async function* () {
       for (let at = 0; at < given.length; at += size) yield given.subarray(at, at + size)
@@ -47,13 +47,13 @@ describe('in pieces', () => {
   }
   const SIZES = [1, 2, 3, 5, 1_000]
 
-  it.each(NOT_UTF8)('%s is refused at the same place, wherever it is cut', async (_name, given, problem) => {
+  it.each(NOT_UTF8)('%s is refused at the same position, however it is split', async (_name, given, problem) => {
     for (const size of SIZES)
       await expect(read(given, size)).rejects.toEqual(expect.objectContaining({ message: problem }))
     await expect(read(given, 4)).rejects.toBeInstanceOf(NotUtf8)
   })
 
-  it('text comes out as it went in', async () => {
+  it('text comes out unchanged', async () => {
     const text = 'a\n李雷 caf\u00e9 \u{1f600}\r\n'.repeat(20)
     for (const size of SIZES) expect(await read(bytes(text), size)).toBe(text)
   })
@@ -61,6 +61,6 @@ describe('in pieces', () => {
 
 it('stays linear on a megabyte of anything', () => {
   for (const part of [GBK, [0xff], [0xef, 0xbf, 0xbd], [0xe6, 0x9d]]) {
-    expect(processorTime(() => told(Buffer.alloc(1_048_576, Buffer.from(part))))).toBeLessThan(1_000)
+    expect(processorTime(() => described(Buffer.alloc(1_048_576, Buffer.from(part))))).toBeLessThan(1_000)
   }
 })

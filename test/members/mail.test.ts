@@ -24,7 +24,7 @@ const linkOf = async (world: World): Promise<string> =>
   (await world.pool.query('select link_id from member_link order by created_at desc limit 1')).rows[0].link_id
 
 describe('the mail with a link', () => {
-  it('is the same one when the server puts it off, and goes out once', async () => {
+  it('is retried unchanged after a temporary refusal by the server, and delivered once', async () => {
     let tries = 0
     const office = closing(
       await postOffice({
@@ -53,7 +53,7 @@ describe('the mail with a link', () => {
     expect(world.logged()).not.toContain(token.slice(5))
   })
 
-  it('that is refused for good is told on the page', async () => {
+  it('that is permanently refused is reported on the page', async () => {
     const office = closing(await postOffice({ onMail: () => Promise.reject(reply(550, 'no such user')) }))
     const world = closing(await openWorld({ SMTP_URL: office.url }))
     const partner = await newSandboxPartner(world)
@@ -64,7 +64,7 @@ describe('the mail with a link', () => {
     expect(page.body).toContain('the mail server does not accept: the mail (550)')
   })
 
-  it('is not sent once its link is over, used or withdrawn', async () => {
+  it('is not sent once its link has been used or has expired', async () => {
     const office = closing(await postOffice())
     const world = closing(await openWorld({ SMTP_URL: office.url }))
     const partner = await newSandboxPartner(world)
@@ -76,7 +76,7 @@ describe('the mail with a link', () => {
     expect(office.mails).toEqual([])
   })
 
-  it('is written to MAIL_FOLDER where there is no server, also of a forgotten password', async () => {
+  it('is written to MAIL_FOLDER if there is no server, also for a forgotten password', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-members-'))
     closing({ close: () => rmSync(folder, { recursive: true, force: true }) })
     const world = closing(await openWorld({ MAIL_FOLDER: folder }))

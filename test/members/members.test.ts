@@ -34,8 +34,8 @@ const owners = async () =>
     )
   ).rows[0].n
 
-describe('of calls that race', () => {
-  it('exactly one uses a link', async () => {
+describe('concurrent calls', () => {
+  it('let exactly one use a link', async () => {
     const { token } = await invited(world, partner, 'one@example.com')
     const passwords = Array.from({ length: 8 }, (_, number) => `${PASSWORD} ${number}`)
     const reasons = await Promise.all(passwords.map((password) => reasonOf(useLink(world.deps, token, password))))
@@ -44,14 +44,14 @@ describe('of calls that race', () => {
     expect(rows).toHaveLength(1)
   })
 
-  it('exactly one statement spends a link, whoever holds which lock', async () => {
+  it('let exactly one statement spend a link, regardless of locks', async () => {
     const { token } = await invited(world, partner, 'one@example.com')
     const { linkId } = await openMemberLink(world.deps, token)
     const spent = await Promise.all([1, 2, 3, 4].map(() => spendLink(world.deps.db, linkId, world.clock.now())))
     expect(spent.filter((one) => one)).toHaveLength(1)
   })
 
-  it('two owners who remove each other leave one', async () => {
+  it('leave one owner when two remove each other', async () => {
     const [ann, bob] = [
       await joined(world, partner, 'ann@example.com'),
       await joined(world, partner, 'bob@example.com'),
@@ -64,7 +64,7 @@ describe('of calls that race', () => {
     expect(await owners()).toBe(1)
   })
 
-  it('two owners who both step down, or leave, leave one', async () => {
+  it('leave one owner when one steps down and the other leaves', async () => {
     const [ann, bob] = [
       await joined(world, partner, 'ann@example.com'),
       await joined(world, partner, 'bob@example.com'),
@@ -77,7 +77,7 @@ describe('of calls that race', () => {
     expect(await owners()).toBe(1)
   })
 
-  it('no more are invited than the limits allow, and an address once', async () => {
+  it('invite no more members than allowed, and each address once', async () => {
     await joined(world, partner, 'ann@example.com')
     const invite = (mail: string) => reasonOf(inviteMember(world.deps, partner.partner_id, { mail, role: 'developer' }))
     const same = await Promise.all([invite('bob@example.com'), invite('BOB@example.com')])
@@ -89,7 +89,7 @@ describe('of calls that race', () => {
 })
 
 describe('an invitation', () => {
-  it('ends after seven days, and counts no longer as open', async () => {
+  it('ends after seven days, after which it can be repeated', async () => {
     const { token, memberId } = await invited(world, partner, 'late@example.com')
     world.clock.advance(7 * 86_400 + 1)
     expect(await reasonOf(useLink(world.deps, token, PASSWORD))).toBe('link_expired')
@@ -106,7 +106,7 @@ describe('an invitation', () => {
     expect(await reasonOf(openMemberLink(world.deps, second))).toBe('link_invalid')
   })
 
-  it('is for an owner as long as there is none, and stays one', async () => {
+  it('must be for an owner as long as there is none, and keeps that role', async () => {
     const { deps } = world
     const dev = { mail: 'dev@example.com', role: 'developer' } as const
     expect(await reasonOf(inviteMember(deps, partner.partner_id, dev))).toBe('owner_first')
@@ -124,17 +124,17 @@ describe('an invitation', () => {
     expect(await reasonOf(useLink(world.deps, token, PASSWORD))).toBe('done')
   })
 
-  it('is not sent to one address, or for one partner, without end', async () => {
+  it('can be sent again only a limited number of times', async () => {
     const { memberId } = await invited(world, partner, 'often@example.com')
     const again = () => reasonOf(inviteAgain(world.deps, partner.partner_id, memberId))
     const reasons: string[] = []
     for (let sent = 0; sent < 10; sent++) reasons.push(await again())
     expect(reasons).toEqual([...Array(9).fill('done'), 'mails'])
-    // What was refused has changed nothing: the link from before still works.
+    // The refused call has changed nothing: the previous link still works.
     expect(await reasonOf(openMemberLink(world.deps, await tokenFor(world, 'often@example.com')))).toBe('done')
   })
 
-  it('leaves what another partner may send to the same address, and what a forgotten password needs', async () => {
+  it('does not use up the mails of another partner to the same address, or those for forgotten passwords', async () => {
     const mail = 'shared@example.com'
     const { memberId } = await invited(world, partner, mail)
     for (let sent = 0; sent < 10; sent++) await reasonOf(inviteAgain(world.deps, partner.partner_id, memberId))
@@ -147,7 +147,7 @@ describe('an invitation', () => {
     }
   })
 
-  it('is refused when there are fifty members and invitations', async () => {
+  it('is refused if there are fifty members and invitations', async () => {
     await joined(world, partner, 'owner@example.com')
     await world.pool.query(
       `insert into partner_member (member_id, partner_id, mail, mail_key, role, invited_at)
@@ -160,8 +160,8 @@ describe('an invitation', () => {
   })
 })
 
-describe('what is kept', () => {
-  it('of a link is a hash, and the queue has its id alone', async () => {
+describe('the stored data', () => {
+  it('of a link is a hash, while the queue has only its id', async () => {
     const { token } = await invited(world, partner, 'kept@example.com')
     await useLink(world.deps, token, PASSWORD)
     const secret = token.slice(5)
@@ -183,7 +183,7 @@ describe('what is kept', () => {
     expect(world.logged()).not.toContain(secret)
   })
 
-  it('of a link is not a password: it sets one within an hour, and the others then end', async () => {
+  it('of a forgotten password is a link that is valid for an hour, until any such link is used', async () => {
     await joined(world, partner, 'ann@example.com')
     const first = await askedForPassword(world, partner, 'ann@example.com')
     world.clock.advance(1)
@@ -197,7 +197,7 @@ describe('what is kept', () => {
     expect(await reasonOf(useLink(world.deps, third, PASSWORD))).toBe('link_expired')
   })
 
-  it('in the audit log says who did what, by ids', async () => {
+  it('in the audit log tells who did what, by ids only', async () => {
     const { memberId: owner, token } = await invited(world, partner, 'owner@example.com')
     world.clock.advance(1)
     await useLink(world.deps, token, PASSWORD)

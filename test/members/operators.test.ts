@@ -5,7 +5,7 @@ import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { newSandboxPartner, type SandboxPartner, signIn } from '../sandbox/partners.ts'
 import { joined, signInMember } from './people.ts'
 
-/** What operators do about members: over the admin API, and on the command line. */
+/** Operators manage members over the admin API and on the command line. */
 
 let world: World
 let partner: SandboxPartner
@@ -42,16 +42,16 @@ describe('/admin/v1/partners/:partner_id/members', () => {
     expect(await call('POST', '/remove', { mail: 'OWNER@example.com' })).toMatchObject({ data: { members: [] } })
   })
 
-  it('shows a viewer the mails of members and contacts masked', async () => {
+  it('masks the mail addresses of contacts for viewers', async () => {
     const payload = { name: 'Lin', mail: 'lin@example.com' }
     const url = `/admin/v1/partners/${partner.partner_id}`
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
     await world.app.inject({ method: 'PUT', url: `${url}/contacts/product`, headers, payload })
     const seenBy = async (role: 'viewer' | 'support') => {
       const { token } = await createOperator(world.deps, { name: `of-${role}`, role, days: 1 })
-      const asked = { headers: { authorization: `Bearer ${token}` } }
-      const one = (await world.app.inject({ url, ...asked })).json()
-      const list = (await world.app.inject({ url: '/admin/v1/partners?limit=1000', ...asked })).json()
+      const request = { headers: { authorization: `Bearer ${token}` } }
+      const one = (await world.app.inject({ url, ...request })).json()
+      const list = (await world.app.inject({ url: '/admin/v1/partners?limit=1000', ...request })).json()
       const listed = list.data.partners.find(
         ({ partner_id }: { partner_id: unknown }) => String(partner_id) === String(partner.partner_id),
       )
@@ -61,7 +61,7 @@ describe('/admin/v1/partners/:partner_id/members', () => {
     expect(await seenBy('support')).toEqual(['lin@example.com', 'lin@example.com'])
   })
 
-  it('refuses in words, and answers operators alone', async () => {
+  it('refuses with a message, and serves only operators', async () => {
     await joined(world, partner, OWNER.mail)
     expect(await call('POST', '', OWNER)).toMatchObject({
       status: 400,
@@ -92,7 +92,7 @@ describe('gatehouse partner members', () => {
     expect((await run('remove', id(), '--mail', 'Owner@Example.com')).stdout).toMatch(/^members +-$/m)
   })
 
-  it('resets a partner: the last owner too is removed, and the clientSecret signs in again', async () => {
+  it('removes even the last owner, so that the clientSecret can sign in again', async () => {
     await joined(world, partner, OWNER.mail)
     expect((await signIn(world, partner)).statusCode).toBe(403)
     expect((await run('remove', id(), '--mail', OWNER.mail)).code).toBe(0)
@@ -105,7 +105,7 @@ describe('gatehouse partner members', () => {
     expect(rows.at(-1)).toMatchObject({ partner_id: id(), detail: { joined: true } })
   })
 
-  it('says what is wrong', async () => {
+  it('reports what is wrong', async () => {
     expect((await run('invite', id(), '--mail', 'x')).stderr).toMatch(
       /^--mail +must be an email address.*\n--role +is required/,
     )

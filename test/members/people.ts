@@ -5,11 +5,11 @@ import { sendPasswordLink, useLink } from '../../src/ticketing/members/password.
 import type { World } from '../harness.ts'
 import { cookieOf, post, type SandboxPartner } from '../sandbox/partners.ts'
 
-/** People of a partner, without the mail server: what their mails would say is read as the job reads it. */
+/** Members of a partner, without a mail server: the links are read as the mail job would read them. */
 
 export const PASSWORD = 'correct horse battery'
 
-/** The token of the newest link that was made for this address, of any partner or this one, and not used yet. */
+/** The token of the newest unused link for this address, of this partner if given. */
 export async function tokenFor(
   world: World,
   mail: string,
@@ -48,7 +48,7 @@ export const signInMember = (
 export const memberSession = async (world: World, partner: SandboxPartner, mail: string, password = PASSWORD) =>
   cookieOf(await signInMember(world, partner, mail, { password }))
 
-/** As the job does after somebody has asked for a new password. */
+/** Does what the job does for a forgotten password, and returns the token. */
 export const askedForPassword = async (world: World, partner: SandboxPartner, mail: string): Promise<string> => {
   await sendPasswordLink(world.deps, { clientId: partner.client_id, mail })
   return tokenFor(world, mail, partner)

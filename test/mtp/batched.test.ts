@@ -12,11 +12,11 @@ import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { historyOf, recordOf, seedOrder } from '../orders/orders.ts'
 import { signedHeaders } from '../signer.ts'
 
-/** Consumption notices that share a transaction: good, repeated, refused, foreign and duplicate ones, each its own answer. */
+/** Notices handled in one transaction: valid, repeated, refused, foreign and duplicate ones each get their own answer. */
 
 const SELLER = { partnerId: '7001', clientId: 'seller', clientSecret: 'a clientSecret of these tests' }
 const OTHER = { partnerId: '7002', clientId: 'other', clientSecret: 'another clientSecret of these tests' }
-/** Asked outside of transactions: inside one, PostgreSQL keeps showing what it showed first. */
+/** To be run outside of transactions: inside one, PostgreSQL keeps showing its first snapshot of the activity. */
 const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 const LATER = 'the platform cannot respond now; try again later'
 
@@ -63,12 +63,12 @@ const voucher = (name: string): string =>
 const usedOf = async (orderId: bigint): Promise<number> => (await recordOf(world.pool, orderId)).used
 const kept = async (part: bigint): Promise<number> =>
   (await world.pool.query('select count(*)::int as n from notice where body like $1', [`%${part}%`])).rows[0].n
-/** Of the notices that were kept, how many at most one transaction wrote. */
-const mostOfOneTransaction = async (): Promise<number> =>
+/** The largest number of stored notices that one transaction wrote. */
+const largestTransaction = async (): Promise<number> =>
   (await admin.query('select max(n)::int as n from (select count(*) as n from notice group by xmin::text) t')).rows[0].n
 
 describe('notices that share a transaction', () => {
-  it('are each decided on their own', async () => {
+  it('are each decided independently', async () => {
     const [repeated, one, two, refused, foreign, shared, twice] = (await orders(7)) as [bigint, ...bigint[]] as [
       bigint,
       bigint,
@@ -140,10 +140,10 @@ describe('notices that share a transaction', () => {
     expect(await Promise.all([one, two, shared, twice, foreign, refused, closed, missing].map(kept))).toEqual([
       1, 1, 2, 1, 0, 0, 0, 0,
     ])
-    expect(await mostOfOneTransaction(), 'they did share a transaction').toBeGreaterThanOrEqual(4)
+    expect(await largestTransaction(), 'they did share a transaction').toBeGreaterThanOrEqual(4)
   })
 
-  it('name in the history the notice that was kept', async () => {
+  it('are named in the history as the cause of their own changes', async () => {
     const ids = await orders(5)
     await Promise.all(ids.map((id) => post(used(id))))
     const { rows } = await admin.query(
@@ -154,7 +154,7 @@ describe('notices that share a transaction', () => {
     expect(rows).toEqual(ids.map((id) => ({ order_id: String(id), body: used(id) })))
   })
 
-  it('do not wait for one whose order somebody holds', async () => {
+  it('do not wait for a notice whose order is locked', async () => {
     const [held, ...free] = (await orders(5)) as [bigint, ...bigint[]]
     await admin.query(`begin; select from ticket_order where order_id = ${held} for update`)
     const waiting = post(used(held, 2))
@@ -185,7 +185,7 @@ describe('notices that share a transaction', () => {
   })
 })
 
-describe('two processes with the same notices at once', () => {
+describe('two processes that get the same notices at once', () => {
   const pools: pg.Pool[] = []
   const process = (): Db => {
     const pool = openPool({ connectionString: world.databaseUrl, size: 5 }, world.log)
@@ -202,7 +202,7 @@ describe('two processes with the same notices at once', () => {
     return (await acceptConsumption(db, { ...row, ...rest }, report, 'live')).answer
   }
 
-  it('have one effect and one answer each, and do not block each other', async () => {
+  it('apply each notice once, give it one answer, and do not block each other', async () => {
     const [left, right] = [process(), process()]
     const ids = await orders(40)
     const began = performance.now()
@@ -216,7 +216,7 @@ describe('two processes with the same notices at once', () => {
     for (const id of ids) expect(await historyOf(world.pool, id)).toHaveLength(1)
   })
 
-  it('a repeat whose first one waits for its order in the other process does not delay the notices beside it', async () => {
+  it('do not delay other notices behind a repeat whose original waits for a lock in the other process', async () => {
     const [left, right] = [process(), process()]
     const [held, ...free] = (await orders(5)) as [bigint, ...bigint[]]
     await admin.query(`begin; select from ticket_order where order_id = ${held} for update`)
@@ -235,7 +235,7 @@ describe('two processes with the same notices at once', () => {
 })
 
 describe('a statement that fails', () => {
-  it('fails the notice that makes it fail, and no other', async () => {
+  it('fails only the notice that caused it', async () => {
     const ids = await orders(7)
     const poison = ids[3] as bigint
     await admin.query(`alter table record_change add constraint poison check (order_id <> ${poison}) not valid`)
@@ -253,8 +253,8 @@ describe('a statement that fails', () => {
   })
 })
 
-describe('the database lost while notices share a transaction', () => {
-  it('tells nobody a success that did not commit', async () => {
+describe('losing the database while notices share a transaction', () => {
+  it('never reports success for a notice that was not committed', async () => {
     const ids = await orders(4)
     await admin.query('begin; lock table record_change in exclusive mode')
     const answers = Promise.all(ids.map((id) => post(used(id))))

@@ -6,7 +6,7 @@ import { success } from '../acceptance/seller.ts'
 import { openWorld, type World } from '../harness.ts'
 import { signedHeaders } from '../signer.ts'
 
-/** A clock that is set back by an hour makes no notice a repetition of one that was "received in the future". */
+/** After the clock is set back, a notice does not count as a repetition of one "received in the future". */
 
 const SELLER = { partnerId: '7001', clientId: 'seller', clientSecret: 'a clientSecret of these tests' }
 const PATH = '/mtp/api/deal/change/notice'
@@ -28,7 +28,7 @@ const post = async (status: number): Promise<string> => {
 const state = async () =>
   (await world.pool.query("select sale_state from product where partner_deal_id = 'd-1'")).rows[0]?.sale_state
 
-it('a product notice has its effect after the clock was set back', async () => {
+it('a product notice takes effect after the clock was set back', async () => {
   expect(await post(1)).toBe(success(SELLER))
   const first = await state()
   expect(await post(0)).toBe(success(SELLER))

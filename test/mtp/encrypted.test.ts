@@ -10,7 +10,7 @@ import { openWorld, type World } from '../harness.ts'
 import { recordOf, seedOrder } from '../orders/orders.ts'
 import { signedHeaders } from '../signer.ts'
 
-/** Notices with encrypted bodies: taken in either form from a partner that has a key. */
+/** A partner that has an AES key may send the bodies of its notices encrypted or readable. */
 
 const CONSUME = '/mtp/api/order/consume/notice'
 const SECRET = '123456ce8b61f8e608eaf2e9702864a9'
@@ -48,7 +48,7 @@ async function post(payload: string | Buffer, headers: Record<string, string> = 
 const rows = async (text: string, ...values: unknown[]) => (await world.pool.query(text, values)).rows
 const lastRejected = async () =>
   (await rows('select call_id, reason, headers, body from rejected_call order by received_at desc, call_id limit 1'))[0]
-const forget = () => rows('delete from rejected_call')
+const clearRejected = () => rows('delete from rejected_call')
 
 const SUCCESS = { code: 200, describe: 'success', partnerId: '7001' }
 const ENCRYPTED = { 'X-Encryption-Status': 'encrypted', AppKey: 'seller' }
@@ -57,13 +57,13 @@ describe('an encrypted notice', () => {
   it.each([
     ['with the header', ENCRYPTED],
     ['without it', {}],
-  ])('takes effect like a readable one, %s, and is kept readable', async (_name, headers) => {
+  ])('takes effect like a readable one, %s, and is stored in readable form', async (_name, headers) => {
     expect(await post(aesEncrypted(KEY, consumption(1)), headers)).toEqual(SUCCESS)
     expect(await recordOf(world.pool, orderId)).toMatchObject({ used: 1 })
     expect(await rows('select body from notice where body = $1', consumption(1))).toHaveLength(1)
   })
 
-  it('is the same notice as a readable one of the same text, either way round', async () => {
+  it('and a readable one with the same text repeat each other, in either order', async () => {
     expect(await post(consumption(1), ENCRYPTED)).toEqual(SUCCESS)
     expect(await post(aesEncrypted(KEY, consumption(1)))).toEqual(SUCCESS)
     expect(await post(aesEncrypted(KEY, consumption(2)))).toEqual(SUCCESS)
@@ -71,8 +71,8 @@ describe('an encrypted notice', () => {
     expect(await rows('select body from notice where body like $1', `%${orderId}%`)).toHaveLength(2)
   })
 
-  it('with a field that does not fit is refused by its field, and kept readable for the partner', async () => {
-    await forget()
+  it('with an invalid field is refused, naming the field, and stored in readable form for the partner', async () => {
+    await clearRejected()
     const wrong = consumption(1).replace('"quantity":3,', '')
     expect(await post(aesEncrypted(KEY, wrong), ENCRYPTED)).toMatchObject({
       code: 300,
@@ -85,8 +85,8 @@ describe('an encrypted notice', () => {
     })
   })
 
-  it('is refused without a key; once one is set, a replay takes it', async () => {
-    await forget()
+  it('is refused while no key is set, and accepted by a replay once there is one', async () => {
+    await clearRejected()
     await removeAesKey(world.deps, 7001n)
     const sent = aesEncrypted(KEY, consumption(1))
     expect(await post(sent, ENCRYPTED)).toMatchObject({ code: 300, describe: NO_KEY })
@@ -100,14 +100,14 @@ describe('an encrypted notice', () => {
     expect(await again()).toMatchObject({ outcome: 'again' })
   })
 
-  it('of a wrong key is kept as it came', async () => {
-    await forget()
+  it('with the wrong key is stored as it came', async () => {
+    await clearRejected()
     const sent = aesEncrypted(KEY, 'garbled')
     expect(await post(sent)).toMatchObject({ code: 300, describe: UNFIT })
     expect(await lastRejected()).toMatchObject({ body: sent, reason: UNFIT })
   })
 
-  it('that nobody has signed is not decrypted: the answer says nothing about its body', async () => {
+  it('without a valid signature is not decrypted: the answer says nothing about its body', async () => {
     for (const body of [aesEncrypted(KEY, consumption(1)), aesEncrypted(KEY, 'no JSON'), 'AAAA', consumption(1)]) {
       expect(await post(body, ENCRYPTED, 'a wrong secret')).toEqual({
         ...SUCCESS,
@@ -117,7 +117,7 @@ describe('an encrypted notice', () => {
     }
   })
 
-  it('that is cut off, or is no Base64, is refused by name', async () => {
+  it('that is truncated or not Base64 is refused with the reason', async () => {
     expect(await post(aesEncrypted(KEY, consumption(1)).slice(0, 100))).toMatchObject({
       describe: 'the encrypted body is incomplete: its Base64 has 75 bytes, not a multiple of 16',
     })
@@ -126,7 +126,7 @@ describe('an encrypted notice', () => {
     })
   })
 
-  it('has the limits of any other: a mebibyte on the wire, and as many values', async () => {
+  it('has the same limits as any other: 1 MiB on the wire, and the number of values', async () => {
     const padded = (length: number) => consumption(1).replace('"body"', `"padding":"${'x'.repeat(length)}","body"`)
     expect(await post(aesEncrypted(KEY, padded(780_000)))).toEqual(SUCCESS)
     expect(await post(aesEncrypted(KEY, padded(800_000)))).toMatchObject({ describe: 'HTTP body: larger than 1 MiB' })
@@ -136,10 +136,10 @@ describe('an encrypted notice', () => {
   })
 
   it('leaves no key in the log, the records or the answers', async () => {
-    await forget()
+    await clearRejected()
     const leaking = consumption(1).replace('"body"', `"remark":"${KEY}","body"`).replace('"quantity":3', '"quantity":9')
     expect(await post(aesEncrypted(KEY, leaking))).toMatchObject({ code: 300 })
-    // A call of a test before may be kept only now, at the same moment of a clock that stands still.
+    // A call of an earlier test may be stored only now, with the same time: the test clock stands still.
     const bodies = (await rows('select body from rejected_call')).map(({ body }) => body)
     expect(bodies).toContainEqual(expect.stringContaining('"remark":"[secret]"'))
     expect(bodies.join()).not.toContain(KEY)
@@ -154,7 +154,7 @@ describe('the signature tool', () => {
     const headers = signedHeaders({ clientId: 'seller', partnerId: '7001', clientSecret: SECRET }, { path: url, date })
     return (await world.app.inject({ method: 'POST', url, headers: { ...headers }, payload })).json()
   }
-  it('reads an encrypted body as a notice’s would be read', async () => {
+  it('reads an encrypted body as it would that of a notice', async () => {
     expect(await test(aesEncrypted(KEY, '{"partnerId":7001}'))).toEqual(SUCCESS)
     expect(await test(aesEncrypted(KEY, '{"partnerId":1001}'))).toMatchObject({
       warnings: ['body-partner-id-mismatch'],
@@ -164,28 +164,30 @@ describe('the signature tool', () => {
   })
 })
 
-/** Last: so many refused calls are not all kept. */
+/** Runs last: it sends more refused calls than are stored. */
 describe('a padding oracle', () => {
-  it('is not offered: what does not decrypt gets one text, whatever was wrong in it', async () => {
+  it('is not offered: every body that fails to decrypt gets the same text, whatever was wrong with it', async () => {
     const right = Buffer.from(aesEncrypted(KEY, consumption(1)), 'base64')
-    const told = new Set<string>()
+    const descriptions = new Set<string>()
     for (let n = 0; n < 300; n++) {
       const tampered = Buffer.from(right)
       const at = n % tampered.length
       tampered[at] = (tampered[at] ?? 0) ^ (1 + (n % 255))
       if (n % 3 === 0) tampered.set(randomBytes(16), tampered.length - 32)
-      told.add((await post(tampered.toString('base64'))).describe)
+      descriptions.add((await post(tampered.toString('base64'))).describe)
     }
     for (const text of ['no JSON', '', '[1', '\u0000', '{"a":1,"a":1}', `${'['.repeat(40)}${']'.repeat(40)}`]) {
-      told.add((await post(aesEncrypted(KEY, text))).describe)
+      descriptions.add((await post(aesEncrypted(KEY, text))).describe)
     }
-    told.add((await post(aesEncrypted(KEY, Buffer.from([0xff, 0xff])))).describe)
-    told.add((await post(aesEncrypted('another key, 16.', consumption(1)))).describe)
-    // A block that was changed where only a name or value stands is JSON still, of another shape.
-    const shapes = [...told].filter((describe) => describe !== UNFIT && describe !== 'success')
+    descriptions.add((await post(aesEncrypted(KEY, Buffer.from([0xff, 0xff])))).describe)
+    descriptions.add((await post(aesEncrypted('another key, 16.', consumption(1)))).describe)
+    // If the changed block held only a name or a value, the result is still JSON, but with invalid fields.
+    const shapes = [...descriptions].filter((describe) => describe !== UNFIT && describe !== 'success')
     for (const describe of shapes)
       expect(describe).toMatch(/ is required$|does not belong|must be|does not exist|is not/)
-    expect(told).toContain(UNFIT)
-    expect(JSON.stringify([...told])).not.toMatch(/padding|decrypt error|bad decrypt|UTF-8|appears twice|nested/)
+    expect(descriptions).toContain(UNFIT)
+    expect(JSON.stringify([...descriptions])).not.toMatch(
+      /padding|decrypt error|bad decrypt|UTF-8|appears twice|nested/,
+    )
   })
 })

@@ -84,9 +84,9 @@ const storedRows = async () =>
   ).rows
 
 describe('a level price notice', () => {
-  it.each(['', '/rhone'])('stores the entries as they came, encrypted or readable, under %j', async (prefix) => {
-    const told = notice([entry(FIRST), entry(FIRST, 'B', { stock: 0, mtPrice: 0, marketPrice: 0, settlementPrice: 0 })])
-    expect(await post(told, prefix + PATH)).toEqual(SUCCESS)
+  it.each(['', '/rhone'])('stores the entries as they came, encrypted or readable, under prefix %j', async (prefix) => {
+    const sent = notice([entry(FIRST), entry(FIRST, 'B', { stock: 0, mtPrice: 0, marketPrice: 0, settlementPrice: 0 })])
+    expect(await post(sent, prefix + PATH)).toEqual(SUCCESS)
     const rows = await storedRows()
     expect(rows).toMatchObject([
       { key: `${FIRST}/A`, price: '80.50', stock: 20, details: entry(FIRST) },
@@ -94,12 +94,12 @@ describe('a level price notice', () => {
     ])
     world.clock.advance(3_600)
     expect(
-      await post({ ...told, body: [entry(FIRST, 'A', { stock: 7 }), told.body[1]] }, prefix + PATH, false),
+      await post({ ...sent, body: [entry(FIRST, 'A', { stock: 7 }), sent.body[1]] }, prefix + PATH, false),
     ).toEqual(SUCCESS)
     expect(await storedRows()).toMatchObject([{ stock: 7 }, { stock: 0 }])
   })
 
-  it('is what follows code 999, and brings what a pull would have brought', async () => {
+  it('follows code 999, and brings the same entries as a pull', async () => {
     const range = { partner_id: 7001n, partner_deal_id: deal, from: FIRST, to: addDays(FIRST, 6), level: true }
     seller.on('/product/level/price/calendar/v2', { code: 999, describe: 'later' })
     expect(await pullPrices(world.deps, range, { cause: BY_COMMAND })).toMatchObject({ will_follow: true, pulled: 0 })
@@ -114,18 +114,18 @@ describe('a level price notice', () => {
     })
   })
 
-  it('leaves what it does not mention, within its range and outside of it, however often it comes', async () => {
+  it('keeps entries that it does not mention, inside and outside its range, even when repeated', async () => {
     const range = [FIRST, addDays(FIRST, 9)] as const
     const body = days(FIRST, 10).map((day) => entry(day))
     expect(await post(notice(body, ...range))).toEqual(SUCCESS)
     const kept = (await storedRows()).map(({ key }) => key)
-    for (const told of [
+    for (const sent of [
       notice([entry(FIRST, 'A', { stock: 3 }), entry(addDays(FIRST, 2))]),
       notice([entry(FIRST)], ...range),
     ]) {
       for (const after of [3_600, 61]) {
         world.clock.advance(after)
-        expect(await post(told)).toEqual(SUCCESS)
+        expect(await post(sent)).toEqual(SUCCESS)
         expect((await storedRows()).map(({ key }) => key)).toEqual(kept)
       }
     }
@@ -136,7 +136,7 @@ describe('a level price notice', () => {
     ])
   })
 
-  it('closes a session by a stock of 0', async () => {
+  it('closes a session with a stock of 0', async () => {
     await post(notice([entry(FIRST), entry(FIRST, 'B')]))
     world.clock.advance(3_600)
     const closed = { stock: 0, mtPrice: 0, marketPrice: 0, settlementPrice: 0 }
@@ -144,13 +144,13 @@ describe('a level price notice', () => {
     expect(await storedRows()).toMatchObject([{ price: '0.00', stock: 0 }, { stock: 20 }])
   })
 
-  it('again is answered alike; ten seconds later the same bytes are news', async () => {
-    const told = notice([entry(FIRST)])
-    expect(await post(told)).toEqual(SUCCESS)
-    expect(await post(told, PATH, false)).toEqual(SUCCESS)
+  it('that is repeated gets the same answer, but counts as new after more than ten seconds', async () => {
+    const sent = notice([entry(FIRST)])
+    expect(await post(sent)).toEqual(SUCCESS)
+    expect(await post(sent, PATH, false)).toEqual(SUCCESS)
     await post(notice([entry(FIRST, 'A', { stock: 1 })]))
     world.clock.advance(11)
-    expect(await post(told)).toEqual(SUCCESS)
+    expect(await post(sent)).toEqual(SUCCESS)
     expect(await storedRows()).toMatchObject([{ stock: 20 }])
   })
 
@@ -181,7 +181,7 @@ describe('a level price notice', () => {
       expect.stringMatching(/^endTime must not be after 2027-06-\d\d$/),
     ],
     [
-      'an entry outside of it',
+      'an entry outside the range',
       () => notice([entry(FIRST), entry('2026-07-01')]),
       `body[1].priceDate is not between ${FIRST} and ${addDays(FIRST, 6)}`,
     ],
@@ -193,7 +193,7 @@ describe('a level price notice', () => {
     ['no entry', () => notice([]), 'body must have at least one entry'],
     ['no list', () => notice([], FIRST, FIRST, { body: null }), 'body must be an array'],
     [
-      'at least one entry with stock',
+      'no entry with stock',
       () => notice([entry(FIRST, 'A', { stock: 0 }), entry(FIRST, 'B', { stock: '0' })]),
       'body must have at least one entry with stock',
     ],
@@ -207,11 +207,11 @@ describe('a level price notice', () => {
       () => notice([entry(FIRST, 'A', { partnerPrimaryKey: '' })]),
       'body[0].partnerPrimaryKey must not be empty',
     ],
-  ])('with %s is refused, named, and changes nothing', async (_name, told, describe) => {
+  ])('with %s is refused with the reason, and changes nothing', async (_name, sent, describe) => {
     await post(notice(days(FIRST, 7).map((day) => entry(day))))
     const before = await storedRows()
     world.clock.advance(3_600)
-    expect(await post(told())).toEqual({ code: 300, describe, partnerId: '7001' })
+    expect(await post(sent())).toEqual({ code: 300, describe, partnerId: '7001' })
     expect(await storedRows()).toEqual(before)
   })
 
@@ -233,7 +233,7 @@ describe('a level price notice', () => {
     expect(await post(notice([entry(FIRST, 'A', { stock: 2 })])), 'a change adds none').toEqual(SUCCESS)
   })
 
-  it('about a product that is not known makes it known, and its information due, once', async () => {
+  it('about an unknown product creates it and makes its details due for one pull', async () => {
     const ofNew = (...body: object[]) => notice(body, FIRST, FIRST, { partnerDealId: `new-${deal}` })
     expect((await post(ofNew(entry(FIRST, 'A', { stock: 0 })))).code).toBe(300)
     expect((await post({ ...ofNew(entry(FIRST)), endTime: '2036-01-01' })).code).toBe(300)
@@ -250,7 +250,7 @@ describe('a level price notice', () => {
     expect(due).toEqual([`product 7001:new-${deal}`])
   })
 
-  it('keeps ids of 64 bits exact, and entries whole', async () => {
+  it('stores whole entries, with 64-bit ids exact', async () => {
     const text = JSON.stringify(notice([entry(FIRST)])).replace('"attr"', '"mtId":8985652356562370001,"attr"')
     const date = formatHttpDate(world.clock.now())
     const partner = { clientId: 'seller-7001', partnerId: '7001', clientSecret: seller.secret }
@@ -276,7 +276,7 @@ describe('prices that look like mistakes', () => {
       ])
     ).rows[0]
 
-  it('are stored as they came, and named in Traffic', async () => {
+  it('are stored as they came, and listed in Traffic', async () => {
     const days = [0, 1, 2, 3].map((day) => addDays(FIRST, day))
     const prices = days.map((day, at) => entry(day, 'A', at === 2 ? { mtPrice: '10000.00' } : {}))
     const notice = { partnerId: 7001, partnerDealId: deal, startTime: FIRST, endTime: addDays(FIRST, 3), body: prices }

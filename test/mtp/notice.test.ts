@@ -46,12 +46,12 @@ const order = async () => {
 }
 
 describe('a consumption notice', () => {
-  it('is answered with success after it took effect', async () => {
+  it('is answered with success once it has taken effect', async () => {
     expect(await post(consumption(1))).toEqual({ status: 200, code: 200, describe: 'success', partnerId: '7001' })
     expect(await order()).toMatchObject({ used_quantity: 1, refunded_quantity: 0 })
   })
 
-  it('again gets the same answer and has no second effect', async () => {
+  it('that is repeated gets the same answer and has no second effect', async () => {
     await post(consumption(1))
     const changes = 'select count(*)::int from record_change where order_id = $1'
     const before = (await world.pool.query(changes, [String(orderId)])).rows[0]
@@ -69,14 +69,14 @@ describe('a consumption notice', () => {
     expect(await order()).toMatchObject({ used_quantity: 2 })
   })
 
-  it('that was refused is judged anew', async () => {
+  it('that was refused is decided anew when repeated', async () => {
     const unknown = consumption(1).replace(String(orderId), String(orderId + 500n))
     expect(await post(unknown)).toMatchObject({ code: 300, describe: `order ${orderId + 500n} does not exist` })
     await seedOrder(world.pool, { orderId: orderId + 500n, quantity: 3 })
     expect(await post(unknown)).toMatchObject({ code: 200 })
   })
 
-  it('is told nothing about its body unless the signature is right', async () => {
+  it('gets no answer about its body unless the signature is valid', async () => {
     const wrong = { Authorization: 'MWS seller:AAAAAAAAAAAAAAAAAAAAAAAAAAA=' }
     for (const body of ['', 'no json', '[]', '{"body":{}}', 'x'.repeat(2 * 1024 * 1024)]) {
       expect(await post(body, { headers: wrong })).toEqual({

@@ -31,7 +31,7 @@ const success = { status: 200, code: 200, describe: 'success', partnerId: '7001'
 const none = { status: 404, code: 404, describe: 'no such path', partnerId: '7001' }
 
 describe('a path of area B', () => {
-  it('has one spelling, which a prefix beyond ASCII percent-encodes', async () => {
+  it('has one spelling, in which a non-ASCII prefix is percent-encoded', async () => {
     expect([spelled('/rhone/a'), spelled('/旅/a'), spelled(`${ENCODED}/a`)]).toEqual([
       '/rhone/a',
       `${ENCODED}/a`,
@@ -61,18 +61,21 @@ describe('a path of area B', () => {
     },
   )
 
-  it.each(['POST', 'GET'] as const)('of the first version says which one is spoken: %s', async (method) => {
-    const headers = { partnerid: '7001', 'content-type': 'application/json' }
-    const answer = await world.app.inject({ method, url: '/rhone/lv/order/consume/notice', headers })
-    const describe = 'no such path: the first version of the protocol (/lv/) is not supported; use /rhone/mtp/api/'
-    expect([answer.statusCode, answer.json()]).toEqual([404, { code: 404, describe, partnerId: '7001' }])
-  })
+  it.each(['POST', 'GET'] as const)(
+    'of the first protocol version is answered with the supported version: %s',
+    async (method) => {
+      const headers = { partnerid: '7001', 'content-type': 'application/json' }
+      const answer = await world.app.inject({ method, url: '/rhone/lv/order/consume/notice', headers })
+      const describe = 'no such path: the first version of the protocol (/lv/) is not supported; use /rhone/mtp/api/'
+      expect([answer.statusCode, answer.json()]).toEqual([404, { code: 404, describe, partnerId: '7001' }])
+    },
+  )
 
   it.each([
     ['/sandbox/api/dispatch', '/mtp/api', '/rhone/mtp/api'],
     ['/rhone-doc/mtp/api', '/rhone/mtp/api', '/mtp/api'],
     ['/旅-alt/mtp/api', `${ENCODED}/mtp/api`, '/mtp/api'],
-  ])('%s may stand for %s: either is what is signed, and no third one', async (mount, meant, other) => {
+  ])('%s may be mapped to %s: either path may be signed, but no other', async (mount, meant, other) => {
     const [path, mapped, third] = [mount, meant, other].map((one) => spelled(one + CHANGE.slice('/mtp/api'.length)))
     const refused = { code: 300, describe: 'BA verification failed' }
     expect(await post(path as string)).toEqual(success)
@@ -84,7 +87,7 @@ describe('a path of area B', () => {
     expect(await post(spelled(`${mount}/x`))).toEqual(none)
   })
 
-  it('whose mapping only takes its beginning away is a prefix, without which nobody may sign', () => {
+  it('whose mapping only strips its beginning is a plain prefix, which must be part of the signed path', () => {
     const prefixes = ['/rhone', '/gw/mtp/api=/mtp/api', '/gw/rhone=/rhone', '/a=/mtp/api', '/a/b=/rhone/mtp/api']
     const meant = (path: string) => pathMeant(prefixes, path)
     expect(['/rhone/mtp/api/x', '/mtp/api/x', '/gw/mtp/api/x', '/gw/rhone/mtp/api/x', '/ax', '/a'].map(meant)).toEqual(
@@ -94,7 +97,7 @@ describe('a path of area B', () => {
   })
 
   it.each(['/rhone,/rhone/v1=/mtp/api', '/rhone/v1,/rhone=/mtp/api,/rhone/mtp=/mtp/api', '/a=/mtp/api,/a/b=/mtp/api'])(
-    'may lie below another one: a service starts with %s, and each answers',
+    'may be nested in another: the service starts with %s, and each prefix answers',
     async (MTP_PATH_PREFIXES) => {
       const nested = await openWorld({ MTP_PATH_PREFIXES })
       try {
@@ -111,7 +114,7 @@ describe('a path of area B', () => {
     },
   )
 
-  it('elsewhere is somebody else’s', async () => {
+  it('outside the prefixes is not answered in the envelope of area B', async () => {
     const answer = await world.app.inject({ method: 'GET', url: '/rhonemtp', headers: { accept: 'application/json' } })
     expect([answer.statusCode, answer.json()]).toMatchObject([404, { rescode: 20007 }])
   })

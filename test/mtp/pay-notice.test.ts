@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 
 /** A pay notice as text: ids beyond 2^53 stay exact. */
-const told = (issueType: number | string, body: object = {}, top: object = {}): string =>
+const payNotice = (issueType: number | string, body: object = {}, top: object = {}): string =>
   JSON.stringify({
     partnerId: 7001,
     issueType,
@@ -31,8 +31,8 @@ const told = (issueType: number | string, body: object = {}, top: object = {}): 
     body: { orderId: '#', partnerOrderId: `P-${orderId}`, ...body },
   }).replace('"#"', String(orderId))
 const issued = (vouchers: readonly string[] = ['a', 'b'], more: object = {}) =>
-  told(1, { voucherType: 1, vouchers, voucherPics: [], realNameType: 0, ...more })
-const failed = (more: object = {}) => told(2, {}, { code: 599, describe: 'no seats left', ...more })
+  payNotice(1, { voucherType: 1, vouchers, voucherPics: [], realNameType: 0, ...more })
+const failed = (more: object = {}) => payNotice(2, {}, { code: 599, describe: 'no seats left', ...more })
 const send = (body: string, path = PATH) => sendNotice(world, seller, { path, body })
 const SUCCESS = { code: 200, describe: 'success', partnerId: '7001' }
 const refused = (describe: unknown) => ({ code: 400, describe, partnerId: '7001' })
@@ -41,10 +41,10 @@ const shown = async () => {
   const { state, vouchers, last_code, last_describe } = (await showOrder(world.deps, orderId)).order
   return { state, codes: vouchers.map(({ voucher, quantity }) => `${voucher} ${quantity}`), last_code, last_describe }
 }
-/** Of the only notice about the order. */
+/** The warnings of the only notice about the order. */
 const warnings = async () => {
-  const asked = trafficQuery.parse({ direction: 'in', by: 'order', value: String(orderId) })
-  const { lines } = await listTraffic(world.deps, 7001n, asked)
+  const query = trafficQuery.parse({ direction: 'in', by: 'order', value: String(orderId) })
+  const { lines } = await listTraffic(world.deps, 7001n, query)
   expect(lines).toMatchObject([{ kind: 'notice' }])
   return (await showEntry(world.deps, 7001n, { kind: 'notice', id: lines[0]?.id ?? '' })).warnings
 }
@@ -55,11 +55,11 @@ const setState = (state: string) =>
 
 describe('a pay notice that says issued', () => {
   it.each([
-    ['one code a ticket', { voucherType: 1, vouchers: ['a', 'b'] }, ['a 1', 'b 1']],
-    ['one an order', { voucherType: 2, vouchers: ['all'] }, ['all 2']],
+    ['one code per ticket', { voucherType: 1, vouchers: ['a', 'b'] }, ['a 1', 'b 1']],
+    ['one code per order', { voucherType: 2, vouchers: ['all'] }, ['all 2']],
     ['no code', { voucherType: 0, vouchers: [], voucherPics: null }, []],
     [
-      'codes beside documents',
+      'codes next to documents',
       {
         voucherType: 1,
         realNameType: 1,
@@ -72,20 +72,20 @@ describe('a pay notice that says issued', () => {
       ['c1 1', 'c2 1'],
     ],
     ['no voucherType', { vouchers: ['all'], requestTime: 1762, code: 0, describe: 'OK' }, ['all 2']],
-  ])('ends an order that waits: %s', async (_kind, body, codes) => {
+  ])('completes a waiting order: %s', async (_kind, body, codes) => {
     await order.pay(orderId)
-    expect(await send(told(1, body))).toEqual(SUCCESS)
+    expect(await send(payNotice(1, body))).toEqual(SUCCESS)
     expect(await shown()).toEqual({ state: 'paid', codes, last_code: 200, last_describe: null })
     expect(await jobs()).toEqual([])
   })
 
-  it('is taken under every prefix', async () => {
+  it('is accepted under every prefix', async () => {
     await order.pay(orderId)
     expect(await send(issued(), `/rhone${PATH}`)).toEqual(SUCCESS)
     expect((await shown()).state).toBe('paid')
   })
 
-  it('again, in the same or in other bytes, has no second effect', async () => {
+  it('that is repeated, in the same or in other bytes, has no second effect', async () => {
     await order.pay(orderId)
     await send(issued())
     const before = await history()
@@ -94,7 +94,7 @@ describe('a pay notice that says issued', () => {
     expect(await history()).toEqual(before)
   })
 
-  it('that contradicts what is decided is refused, and named', async () => {
+  it('that contradicts the decided outcome is refused, naming the contradiction', async () => {
     await order.pay(orderId)
     await send(issued())
     const before = await history()
@@ -105,7 +105,7 @@ describe('a pay notice that says issued', () => {
     expect(await history()).toEqual(before)
   })
 
-  it('before the answer to order pay was read ends the order; a late answer of any kind takes nothing back', async () => {
+  it('that overtakes the answer to order pay completes the order, and no late answer undoes that', async () => {
     for (const answer of [refusal(598), refusal(599), reset, ok({ voucherType: 1, vouchers: ['a', 'b'] })]) {
       orderId = newId()
       await order.create(orderId)
@@ -119,14 +119,14 @@ describe('a pay notice that says issued', () => {
     }
   })
 
-  it('ends an order of which the answer to order pay was lost', async () => {
+  it('completes an order whose answer to order pay was lost', async () => {
     seller.on('/order/pay', reset)
     expect((await order.pay(orderId)).order.state).toBe('pay_unknown')
     expect(await send(issued())).toEqual(SUCCESS)
     expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
   })
 
-  it('brings the codes of an order that order query has called issued without any', async () => {
+  it('brings the codes of an order that an order query reported as issued without codes', async () => {
     await order.pay(orderId)
     seller.on('/order/query', stands(orderId, 4))
     expect((await order.query(orderId)).order).toMatchObject({ state: 'paid', vouchers: [] })
@@ -134,14 +134,14 @@ describe('a pay notice that says issued', () => {
     expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
   })
 
-  it('completes codes of which the answer to order pay had some', async () => {
+  it('adds the codes missing from an answer to order pay that announced more', async () => {
     seller.on('/order/pay', ok({ voucherType: 1, vouchers: ['a'], asyReturnVoucher: true }))
     await order.pay(orderId)
     expect(await send(issued(['b']))).toEqual(SUCCESS)
     expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
   })
 
-  it('and that more codes follow leaves the order waiting', async () => {
+  it('and that more codes will follow leaves the order waiting', async () => {
     await order.pay(orderId)
     expect(await send(issued(['a'], { asyReturnVoucher: true }))).toEqual(SUCCESS)
     expect(await shown()).toMatchObject({ state: 'paying', codes: ['a 1'], last_code: 598 })
@@ -161,14 +161,14 @@ describe('a pay notice that says issued', () => {
     'with codes %j for voucherType %i is refused, and the order goes on waiting',
     async (vouchers, voucherType, why) => {
       await order.pay(orderId)
-      expect(await send(told(1, { voucherType, vouchers }))).toEqual(refused(expect.stringMatching(why)))
+      expect(await send(payNotice(1, { voucherType, vouchers }))).toEqual(refused(expect.stringMatching(why)))
       expect(await shown()).toMatchObject({ state: 'paying', codes: [] })
       expect(await jobs()).toEqual([`query-order query-order:${orderId}`])
     },
   )
 
   it.each(['creating', 'create_unknown', 'create_failed', 'created', 'closing', 'closed'])(
-    'about an order that is %s is refused by the names of both states',
+    'about an order that is %s is refused, naming both states',
     async (state) => {
       await setState(state)
       expect(await send(issued())).toEqual(
@@ -177,14 +177,14 @@ describe('a pay notice that says issued', () => {
     },
   )
 
-  it('after a failure brings the tickets all the same, until the order is closed', async () => {
+  it('after a failure still brings the tickets', async () => {
     await order.pay(orderId)
     await send(failed())
     expect(await send(issued())).toEqual(SUCCESS)
     expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
   })
 
-  it('with one code of several, and no voucherType, leaves the order waiting for the others', async () => {
+  it('completes an order whose answer to order pay had one of its codes and no voucherType', async () => {
     seller.on('/order/pay', ok({ vouchers: ['a'], asyReturnVoucher: 'TRUE' }))
     await order.pay(orderId)
     expect(await shown()).toMatchObject({ state: 'paying', codes: ['a 1'] })
@@ -192,7 +192,7 @@ describe('a pay notice that says issued', () => {
     expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
   })
 
-  it('may bring the codes that an answer to order pay lacks', async () => {
+  it('may bring codes missing from a final answer to order pay', async () => {
     seller.on('/order/pay', ok({ voucherType: 1, vouchers: ['a'], asyReturnVoucher: '0' }))
     await order.pay(orderId)
     expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1'] })
@@ -200,7 +200,7 @@ describe('a pay notice that says issued', () => {
     expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
   })
 
-  it('with a document that does not fit costs no ticket', async () => {
+  it('with an invalid document still brings the tickets', async () => {
     await order.pay(orderId)
     const credentialList = [{ credentialType: 9, credentialNo: '', voucher: 'a' }]
     expect(await send(issued(['a', 'b'], { credentialList }))).toEqual(SUCCESS)
@@ -217,14 +217,14 @@ describe('a pay notice that says issued', () => {
     ['a number as describe', { describe: 1 }, {}],
     ['a text as code at the top', {}, { code: 'OK' }],
     ['a list as describe at the top', {}, { describe: [] }],
-  ])('with %s costs no ticket, and Traffic warns of it', async (_kind, body, top) => {
+  ])('with %s still brings the tickets, and Traffic shows a warning', async (_kind, body, top) => {
     await order.pay(orderId)
-    expect(await send(told(1, { voucherType: 1, vouchers: ['a', 'b'], ...body }, top))).toEqual(SUCCESS)
+    expect(await send(payNotice(1, { voucherType: 1, vouchers: ['a', 'b'], ...body }, top))).toEqual(SUCCESS)
     expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
     expect(await warnings()).toEqual(['fields-left-out'])
   })
 
-  it('of whose pictures one is missing keeps the other with its code', async () => {
+  it('with one of two pictures missing keeps the other with its code', async () => {
     await order.pay(orderId)
     await send(issued(['a', 'b'], { voucherPics: [null, 'https://x/b.png'] }))
     const { vouchers } = (await showOrder(world.deps, orderId)).order
@@ -232,13 +232,13 @@ describe('a pay notice that says issued', () => {
     expect(vouchers[0]?.picture ?? '').toBe('')
   })
 
-  it('in the form of the contract has no warning', async () => {
+  it('that follows the contract has no warning', async () => {
     await order.pay(orderId)
     await send(issued(['a', 'b'], { voucherPics: null, realNameType: '1', code: '', describe: null }))
     expect(await warnings()).toEqual([])
   })
 
-  it('keeps and shows what stands in the additional lists, within a bound', async () => {
+  it('stores and shows the additional lists, up to a limit', async () => {
     await order.pay(orderId)
     const list = '[{"id":9007199254740993,"n":null},{"text":"x"}]'
     const body = issued(['a', 'b'], { voucherAdditionalList: '#v', orderAdditionalList: { single: true } })
@@ -263,23 +263,23 @@ describe('a pay notice that says failed', () => {
     [0, { voucherType: 1, vouchers: ['a', 'b'] }, 'body.vouchers names 2'],
     [2, { voucherType: 1, vouchers: ['a'] }, 'body.vouchers names 1'],
     ['0', { credentialList: [{ credentialType: 0, credentialNo: '1', voucher: 'c' }] }, 'body.credentialList names 1'],
-  ])('and brings codes says two things, and is refused: issueType %s %j', async (issueType, tickets, named) => {
+  ])('but brings codes contradicts itself and is refused: issueType %s %j', async (issueType, tickets, named) => {
     await order.pay(orderId)
     const before = await history()
-    expect(await send(told(issueType, tickets))).toEqual(
+    expect(await send(payNotice(issueType, tickets))).toEqual(
       refused(`${named} codes, but issueType ${issueType} reports a failure`),
     )
     expect(await history()).toEqual(before)
-    expect(await send(told(1, { vouchers: ['a', 'b'] }))).toEqual(SUCCESS)
+    expect(await send(payNotice(1, { vouchers: ['a', 'b'] }))).toEqual(SUCCESS)
     expect((await shown()).state).toBe('paid')
   })
 
   it.each([
     ['code and describe at the top', () => failed(), 599, '599: no seats left'],
-    ['both in the body', () => told(2, { code: 501, describe: 'top up' }), 501, '501: top up'],
-    ['issueType 0', () => told(0, {}, { code: 200, describe: 'why' }), null, 'why'],
-    ['nothing but the ids', () => told('2'), null, ''],
-  ])('ends an order that waits: %s', async (_form, body, last_code, last_describe) => {
+    ['both in the body', () => payNotice(2, { code: 501, describe: 'top up' }), 501, '501: top up'],
+    ['issueType 0', () => payNotice(0, {}, { code: 200, describe: 'why' }), null, 'why'],
+    ['nothing but the ids', () => payNotice('2'), null, ''],
+  ])('fails a waiting order: %s', async (_form, body, last_code, last_describe) => {
     await order.pay(orderId)
     expect(await send(body())).toEqual(SUCCESS)
     expect(await shown()).toEqual({ state: 'pay_failed', codes: [], last_code, last_describe })
@@ -289,16 +289,16 @@ describe('a pay notice that says failed', () => {
     expect(await history()).toEqual(before)
   })
 
-  it('is taken with documents whose codes are void, and with codes when the order has failed already', async () => {
+  it('is accepted with documents whose codes are refunded or void, and with codes if the order has already failed', async () => {
     await order.pay(orderId)
     const credentialList = [2, 3].map((status) => ({ credentialType: 0, credentialNo: '1', voucher: 'c', status }))
-    expect(await send(told(2, { credentialList }))).toEqual(SUCCESS)
+    expect(await send(payNotice(2, { credentialList }))).toEqual(SUCCESS)
     expect((await shown()).state).toBe('pay_failed')
-    expect(await send(told(2, { vouchers: ['a', 'b'] }))).toEqual(SUCCESS)
+    expect(await send(payNotice(2, { vouchers: ['a', 'b'] }))).toEqual(SUCCESS)
     expect(await shown()).toMatchObject({ state: 'pay_failed', codes: [] })
   })
 
-  it('decides nothing about an order that was paid again: the partner is asked', async () => {
+  it('does not decide an order that was paid again: an order query follows', async () => {
     await order.pay(orderId)
     seller.on('/order/query', stands(orderId, 6))
     expect((await order.query(orderId)).order.state).toBe('pay_failed')
@@ -310,7 +310,7 @@ describe('a pay notice that says failed', () => {
     expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
   })
 
-  it.each([refusal(599), status(503)])('is not believed of an order that has a code: %#', async (answer) => {
+  it.each([refusal(599), status(503)])('is not believed about an order that has a code: %#', async (answer) => {
     seller.on('/order/pay', async () => {
       await send(issued(['a'], { asyReturnVoucher: true }))
       return answer
@@ -323,7 +323,7 @@ describe('a pay notice that says failed', () => {
     })
   })
 
-  it('leaves the order to be closed as one whose pay answer failed, or to be paid again', async () => {
+  it('leaves an order that can be closed like one whose pay answer failed', async () => {
     await order.pay(orderId)
     await send(failed())
     expect(await order.close(orderId)).toMatchObject({ order: { state: 'closed' }, failure: null })
@@ -331,7 +331,7 @@ describe('a pay notice that says failed', () => {
     expect(await send(failed({ describe: 'late' }))).toEqual(SUCCESS)
   })
 
-  it('before an answer to order pay that brings the tickets gives none of them back', async () => {
+  it('before an answer to order pay that brings the tickets does not discard them', async () => {
     seller.on('/order/pay', async () => {
       await send(failed())
       return ok({ voucherType: 1, vouchers: ['a', 'b'] })
@@ -339,7 +339,7 @@ describe('a pay notice that says failed', () => {
     expect((await order.pay(orderId)).order).toMatchObject({ state: 'paid', vouchers: [{}, {}] })
   })
 
-  it('before an answer to order pay that promises codes is believed', async () => {
+  it('before an answer to order pay that only promises codes is believed', async () => {
     seller.on('/order/pay', async () => {
       await send(failed())
       return ok({ voucherType: 1, asyReturnVoucher: true })
@@ -356,23 +356,23 @@ describe('a pay notice that says failed', () => {
   )
 })
 
-describe('a pay notice that is not taken', () => {
+describe('a pay notice that is refused', () => {
   it.each([
-    ['an unknown issueType', () => told(3), /^issueType must be one of|^issueType Invalid/],
-    ['no issueType', () => told(1).replace('"issueType":1,', ''), /^issueType is required$/],
+    ['an unknown issueType', () => payNotice(3), /^issueType must be one of|^issueType Invalid/],
+    ['no issueType', () => payNotice(1).replace('"issueType":1,', ''), /^issueType is required$/],
     [
       'issued and failed at once',
-      () => told(1, { vouchers: ['a', 'b'] }, { code: 599 }),
+      () => payNotice(1, { vouchers: ['a', 'b'] }, { code: 599 }),
       /^code 599 reports a failure, but issueType 1/,
     ],
-    ['no partnerOrderId', () => told(2, { partnerOrderId: '' }), /^body.partnerOrderId/],
+    ['no partnerOrderId', () => payNotice(2, { partnerOrderId: '' }), /^body.partnerOrderId/],
     [
       "another order's partnerOrderId",
-      () => told(2, { partnerOrderId: 'P-x' }),
+      () => payNotice(2, { partnerOrderId: 'P-x' }),
       /^partnerOrderId is P-x; that of order \d+ is P-/,
     ],
-    ['an unknown order', () => told(2).replace(String(orderId), '12345'), /^order 12345 does not exist$/],
-    ['another partnerId', () => told(2).replace('7001', '7002'), /^partnerId does not belong/],
+    ['an unknown order', () => payNotice(2).replace(String(orderId), '12345'), /^order 12345 does not exist$/],
+    ['another partnerId', () => payNotice(2).replace('7001', '7002'), /^partnerId does not belong/],
     ['no JSON', () => 'issued', /^HTTP body: not JSON/],
   ])('is answered with code 400, never 300: %s', async (_what, body, why) => {
     await order.pay(orderId)
@@ -387,7 +387,7 @@ describe('a pay notice that is not taken', () => {
     expect(JSON.parse(rows[0].answer).code).toBe(400)
   })
 
-  it('with a wrong signature learns no more than any other call', async () => {
+  it('with a wrong signature is told no more than any other call', async () => {
     const signing = { secret: 'wrong' }
     const answer = await sendNotice(world, seller, { path: PATH, body: issued(), signing })
     expect(answer).toEqual({ code: 300, describe: 'BA verification failed', partnerId: '7001' })

@@ -27,7 +27,7 @@ async function shownToOperator(query = '', partnerId: string | bigint = seller.p
 }
 
 describe('a reschedule notice', () => {
-  it('is kept as it came and shown to the operator, and nothing else happens', async () => {
+  it('is stored as it came and shown to the operator, and has no other effect', async () => {
     const tables = ['ticket_order', 'record_change', 'graphile_worker._private_jobs']
     const counts = () => Promise.all(tables.map((table) => world.pool.query(`select count(*)::int as n from ${table}`)))
     const before = (await counts()).map(({ rows }) => rows[0].n)
@@ -46,13 +46,13 @@ describe('a reschedule notice', () => {
   it.each([
     ['readable', (text: string) => text, {}],
     ['wholly encrypted', (text: string) => aesEncrypted(AES_KEY, text), { 'X-Encryption-Status': 'encrypted' }],
-  ])('whose body is an object is kept and shown, %s', async (_name, sealed, headers) => {
+  ])('whose body is an object is stored and shown, %s', async (_name, sealed, headers) => {
     await setAesKey(world.deps, 7001n, { aes_key: AES_KEY })
     world.clock.advance(60)
-    const told = JSON.stringify({ partnerId: 7001, body: { orderId: 1, rescheduleNo: _name } })
-    expect(await sendNotice(world, seller, { path: PATH, body: sealed(told), headers })).toEqual(SUCCESS)
+    const sent = JSON.stringify({ partnerId: 7001, body: { orderId: 1, rescheduleNo: _name } })
+    expect(await sendNotice(world, seller, { path: PATH, body: sealed(sent), headers })).toEqual(SUCCESS)
     const { data } = await shownToOperator('?limit=1')
-    expect(data.notices).toMatchObject([{ path: PATH, refused: null, body: told }])
+    expect(data.notices).toMatchObject([{ path: PATH, refused: null, body: sent }])
   })
 
   it.each([
@@ -63,13 +63,13 @@ describe('a reschedule notice', () => {
     [{ partnerId: 7001, body: { text: 'A'.repeat(65_537) } }, 'body must have at most 65536 characters'],
     [{ partnerId: 7001, body: 'A'.repeat(65_537) }, 'body must have at most 65536 characters'],
     [{ partnerId: 7002, body: SEALED }, 'partnerId does not belong to the clientId of the signature'],
-  ])('that is no envelope with a text is refused, with the field', async (message, describe) => {
+  ])('with an invalid partnerId or body is refused, naming the field', async (message, describe) => {
     expect(await send(message)).toEqual({ code: 300, describe, partnerId: '7001' })
   })
 })
 
 describe('the notices of a partner', () => {
-  it('are listed newest first with those that were refused, and why', async () => {
+  it('are listed newest first, including refused ones with the reason', async () => {
     world.clock.advance(1)
     await send(
       { partnerId: 7001, issueType: 3, body: { orderId: 1, partnerOrderId: 'P' } },
@@ -88,7 +88,7 @@ describe('the notices of a partner', () => {
     expect((await shownToOperator('?kind=consume')).data.notices).toEqual([])
   })
 
-  it('show no secret of the partner, nor its first part where the body is cut', async () => {
+  it('show no secret of the partner, not even its beginning where the body is cut', async () => {
     await setAesKey(world.deps, 7001n, { aes_key: AES_KEY })
     for (const secret of [seller.secret, AES_KEY]) {
       for (const before of [100, 16_384 - 40]) {
@@ -107,7 +107,7 @@ describe('the notices of a partner', () => {
     ['?kind=other', '', 400],
     ['?limit=201', '', 400],
     ['', '9999', 404],
-  ])('are asked for with fields that exist: %s %s', async (query, partnerId, status) => {
+  ])('cannot be requested with an invalid query or partner: %s %s', async (query, partnerId, status) => {
     expect(await shownToOperator(query, partnerId || undefined)).toMatchObject({ status, rescode: 20007 })
   })
 })
@@ -118,7 +118,7 @@ describe('an answer to reschedule', () => {
     [{}],
     [{ date: null, targetDate: null, requestTime: null, credentialVouchers: null }],
     [{ targetDate: '', credentialVouchers: [{ credentialNo: '1', voucher: null, additionMap: null }, null] }],
-  ])('is read without a date, or with one that is null: %j', (more) => {
+  ])('is valid with optional fields missing or null: %j', (more) => {
     const answer = { code: 200, describe: 'success', body: { ...body, ...more } }
     expect(readAnswer(orderReschedule, answer)).toMatchObject({ outcome: 'success' })
   })

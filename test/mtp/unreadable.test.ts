@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openWorld, type World } from '../harness.ts'
 
-/** What is hardly HTTP: the target alone says whether a partner's program sent it. */
+/** Malformed HTTP: only the request target tells whether a partner's program sent it. */
 
 const ENCODED = '/%E6%97%85'
 
@@ -29,7 +29,7 @@ function sent(bytes: string): Promise<[status: number, body: object]> {
   })
 }
 
-const WAYS: readonly (readonly [string, number, (target: string) => string])[] = [
+const MALFORMED: readonly (readonly [string, number, (target: string) => string])[] = [
   ['without Host', 400, (target) => `POST ${target} HTTP/1.1\r\nContent-Length: 0\r\n\r\n`],
   ['with a header of control characters', 400, (target) => `POST ${target} HTTP/1.1\r\nHost: x\r\nX: \u0001\r\n\r\n`],
   ['with 40 KiB of headers', 431, (target) => `POST ${target} HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(40_960)}\r\n\r\n`],
@@ -37,7 +37,7 @@ const WAYS: readonly (readonly [string, number, (target: string) => string])[] =
   ['with a method in mixed case', 400, (target) => `Post ${target} HTTP/1.1\r\nHost: x\r\n\r\n`],
 ]
 
-describe.each(WAYS)('a request %s', (_way, status, request) => {
+describe.each(MALFORMED)('a request %s', (_way, status, request) => {
   it.each([
     ['/mtp/api/order/consume/notice', 300],
     ['/rhone/mtp/api/order/consume/notice', 300],
@@ -63,7 +63,7 @@ describe.each(WAYS)('a request %s', (_way, status, request) => {
 
 describe('a path that cannot be decoded', () => {
   it.each(['/mtp/api/%zz', '/rhone/x/%zz', '/dispatch/%zz', '/dispatch/order/pay/notice/%zz', '/sandbox/api/runs/%ff'])(
-    'is none of area B: %s',
+    'is not found, in the envelope of area B: %s',
     async (url) => {
       const answer = await world.app.inject({ method: 'POST', url })
       const body = { code: 404, describe: 'the path cannot be decoded', partnerId: '' }
@@ -71,7 +71,7 @@ describe('a path that cannot be decoded', () => {
     },
   )
 
-  it.each(['/oauth/v2/%zz', '/dispatcher/%zz'])('is none of area A: %s', async (url) => {
+  it.each(['/oauth/v2/%zz', '/dispatcher/%zz'])('is not found, in the envelope of area A: %s', async (url) => {
     const answer = await world.app.inject({ method: 'POST', url, headers: { accept: 'application/json' } })
     expect([answer.statusCode, answer.json()]).toMatchObject([404, { rescode: 20007 }])
   })

@@ -15,7 +15,7 @@ const consumed = {
 }
 
 describe('a product change notice', () => {
-  it('has a list of entries, or one', () => {
+  it('accepts a list of entries or a single one', () => {
     const entry = { partnerDealId: 'D1', status: '5' }
     const notice = { partnerId: '7001', body: [{ partnerDealId: 'D1', status: 5 }] }
     expect(body(dealChangeNotice, [entry])).toEqual({ notice })
@@ -28,7 +28,7 @@ describe('a product change notice', () => {
     [{ partnerDealId: 'D', status: 'on' }, 'body[0].status must be a 32-bit integer, as a number or string'],
     [[{ partnerDealId: 'D', status: 3 }], 'body[0].status must be one of 0, 1, 2, 5'],
     [[{ partnerDealId: '', status: 1 }], 'body[0].partnerDealId must not be empty'],
-  ])('%j: %s', (value, problem) => {
+  ])('is refused as %j: %s', (value, problem) => {
     expect(body(dealChangeNotice, value)).toEqual({ problem })
   })
 })
@@ -41,7 +41,7 @@ describe('a consumption notice', () => {
     expect(body(consumeNotice, consumed)).toMatchObject(expected)
   })
 
-  it('takes null and empty text for left out, and keeps fields that it does not know', () => {
+  it('treats null and empty text as missing, and keeps unknown fields', () => {
     const loose = { ...consumed, voucherList: null, useStartDate: '', useEndDate: null, remark: { any: 'thing' } }
     const result = body(consumeNotice, loose)
     expect(result).toMatchObject({ notice: { body: { remark: { any: 'thing' } } } })
@@ -61,21 +61,21 @@ describe('a consumption notice', () => {
     })
   })
 
-  it.each([[[]], [{}], [7], [[null]]])('takes a voucher whose picture is %j, without it', (voucherPics) => {
+  it.each([[[]], [{}], [7], [[null]]])('accepts a voucher whose picture is %j, without the picture', (voucherPics) => {
     const voucher = { voucher: 'V', voucherPics, voucherInvalidTime: '2026-12-31 23:59:59', quantity: 1, status: 1 }
     const result = body(consumeNotice, { ...consumed, voucherList: [voucher] })
     expect(result).toMatchObject({ notice: { body: { voucherList: [{ voucher: 'V', status: 1 }] } } })
     expect(result).not.toHaveProperty('notice.body.voucherList.0.voucherPics', voucherPics)
   })
 
-  it('is refused with a voucher for fewer than no tickets', () => {
+  it('is refused with a voucher of negative quantity', () => {
     const voucher = { voucher: 'V', voucherInvalidTime: '2026-12-31 23:59:59', quantity: -1, status: 1 }
     expect(body(consumeNotice, { ...consumed, voucherList: [voucher] })).toEqual({
       problem: 'body.voucherList[0].quantity must not be negative',
     })
   })
 
-  it('takes a long picture', () => {
+  it('accepts a long picture URL', () => {
     const voucherPics = `https://x/${'y'.repeat(300)}`
     const voucher = { voucher: 'V', voucherPics, voucherInvalidTime: '2026-12-31 23:59:59', quantity: 1, status: 1 }
     expect(body(consumeNotice, { ...consumed, voucherList: [voucher] })).toMatchObject({
@@ -83,7 +83,7 @@ describe('a consumption notice', () => {
     })
   })
 
-  it('with a code or a describe of another type is a notice all the same', () => {
+  it('is accepted with a code or describe of another type', () => {
     const top = { partnerId: 7001, code: 'success', describe: 1, body: consumed }
     expect(read(consumeNotice, JSON.stringify(top))).toMatchObject({ notice: { body: { quantity: 2 }, describe: '1' } })
   })
@@ -101,7 +101,7 @@ describe('a consumption notice', () => {
       { voucherList: [{ voucher: 'V', voucherInvalidTime: '2026-12-31', quantity: 1, status: 4 }] },
       'body.voucherList[0].voucherInvalidTime must be a time, yyyy-MM-dd HH:mm:ss; body.voucherList[0].status must be one of 0, 1, 2, 3',
     ],
-  ])('%j: %s', (change, problem) => {
+  ])('is refused with %j: %s', (change, problem) => {
     expect(body(consumeNotice, { ...consumed, ...change })).toEqual({ problem })
   })
 })
@@ -118,7 +118,7 @@ describe('a refund notice', () => {
   })
 })
 
-describe('what is no notice', () => {
+describe('an invalid notice', () => {
   it.each([
     ['', 'HTTP body: empty'],
     ['hello', /^HTTP body: not JSON: /],
@@ -133,9 +133,9 @@ describe('what is no notice', () => {
     ['{"body":{},"body":{}}', 'HTTP body: the name "body" appears twice in one object'],
     ['{"partnerId":"shop","body":{}}', /^partnerId must be digits, as a number or string; body\.orderId is required; /],
     ['['.repeat(10_000), 'HTTP body: nested deeper than 32 levels'],
-  ])('%.30s', (text, problem) => {
+  ])('is refused: %.30s', (text, problem) => {
     const result = read(consumeNotice, text)
-    const told = 'problem' in result ? { problem: String(result.problem) } : result
-    expect(told).toMatchObject({ problem: problem instanceof RegExp ? expect.stringMatching(problem) : problem })
+    const outcome = 'problem' in result ? { problem: String(result.problem) } : result
+    expect(outcome).toMatchObject({ problem: problem instanceof RegExp ? expect.stringMatching(problem) : problem })
   })
 })

@@ -11,7 +11,7 @@ it.each([
   ['/rhone/lv/order/consume/notice', '/rhone/mtp/api/order/consume/notice'],
   ['/rhone/order/reschedule/notice', '/rhone/mtp/api/order/reschedule/notice'],
   ['/mtp/api/test/ba', '/mtp/api/order/test/ba'],
-])('who calls %s meant %s', (path, meant) => {
+])('a call to %s was meant for %s', (path, meant) => {
   expect(nearestPath(['', '/rhone'], path)).toBe(meant)
 })
 

@@ -5,7 +5,7 @@ import { openWorld, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from '../sandbox/notices.ts'
 
-/** Whoever knows a clientId may call as often as it likes: what is kept of that is bounded. */
+/** Anybody who knows a clientId can send calls without limit, so what is stored of them is bounded. */
 
 const path = '/mtp/api/deal/change/notice'
 let world: World
@@ -27,7 +27,7 @@ const kept = async () =>
   ).rows
 const failedAttempts = async () => (await world.pool.query('select from failed_attempt')).rowCount
 
-it('calls that are not verified: 50 of a clientId in five minutes, half of them from one network, each cut, and one row for all others', async () => {
+it('of unverified calls, 50 per clientId in five minutes are stored truncated, 25 per network, and the others are counted', async () => {
   const headers = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`x-${index}`, 'y'.repeat(900)]))
   const body = 'z'.repeat(60_000)
   const send = (address: string) =>
@@ -39,7 +39,7 @@ it('calls that are not verified: 50 of a clientId in five minutes, half of them 
   expect((await kept()).filter(({ left_out }) => left_out === null)).toHaveLength(25)
   for (let sent = 0; sent < 20; sent++) await send('192.0.2.2')
   for (let sent = 0; sent < 10; sent++) await send('192.0.2.3')
-  // What was counted until now is written by `sendNotice`, which waits as the end of the process does.
+  // `sendNotice` has written the counts: it flushes the rejected calls like a process that ends.
   const rows = await kept()
   expect(rows.filter(({ left_out }) => left_out === null)).toHaveLength(50)
   for (const row of rows) {
@@ -47,16 +47,16 @@ it('calls that are not verified: 50 of a clientId in five minutes, half of them 
     expect(row.headers).toBeLessThanOrEqual(4_096)
   }
   expect(rows.reduce((sum, { left_out }) => sum + (left_out ?? 0), 0)).toBe(20)
-  // Nothing is counted in a row that each of them would have to write.
+  // No call had to write to a shared counter row.
   expect(await failedAttempts()).toBe(0)
   const { lines } = await listTraffic(world.deps, 7001n, trafficQuery.parse({}))
   expect(lines.some(({ left_out, verified }) => left_out !== null && !verified)).toBe(true)
-  // The partner's own are kept all the same.
+  // Verified calls of the partner are still stored.
   await sendNotice(world, seller, { path, body: '{}' })
   expect((await kept()).filter(({ verified, left_out }) => verified && left_out === null)).toHaveLength(1)
 })
 
-it('calls that are verified: 1 MiB of a clientId in five minutes', async () => {
+it('of verified calls, 1 MiB per clientId in five minutes is stored', async () => {
   const body = `{"x":"${'x'.repeat(20_000)}"}`
   for (let sent = 0; sent < 80; sent++) await sendNotice(world, seller, { path, body })
   const rows = await kept()

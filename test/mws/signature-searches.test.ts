@@ -15,20 +15,20 @@ const settings = {
 const signed = (secret: string, newline = '\n') =>
   `MWS demo:partner:${signatureOf({ path: CALL.path, date: CALL.date, secret, newline })}`
 const search = (authorization: string) => ({ call: { ...CALL, authorization }, partner: PARTNER, settings })
-/** A busy machine may take long to start a thread. */
-const PATIENT = 300_000
-const AMPLE = { msPerMinute: 600_000, atOnce: 30 }
-const patient = () => new SignatureSearches({ caller: AMPLE, partner: AMPLE }, PATIENT)
+/** A timeout long enough for a busy machine to start a thread. */
+const TIMEOUT_MS = 300_000
+const NO_LIMIT = { msPerMinute: 600_000, atOnce: 30 }
+const unlimited = () => new SignatureSearches({ caller: NO_LIMIT, partner: NO_LIMIT }, TIMEOUT_MS)
 const UNKNOWN = search(signed('another secret'))
 
 describe('searching for the mistakes in a signature', () => {
-  it('finds in its thread what is found without one', async () => {
-    const found = await patient().run('caller', search(signed(PARTNER.secrets[0] as string, '')))
+  it('finds the same in its thread as without one', async () => {
+    const found = await unlimited().run('caller', search(signed(PARTNER.secrets[0] as string, '')))
     expect(found).toMatchObject({ mistakes: ['newline-missing'], verified: true })
   })
 
-  it('leaves the thread that answers requests alone', async () => {
-    const searches = patient()
+  it('does not load the main thread', async () => {
+    const searches = unlimited()
     await searches.run('partner', UNKNOWN) // the thread has started
     const before = performance.eventLoopUtilization()
     const began = performance.now()
@@ -39,38 +39,42 @@ describe('searching for the mistakes in a signature', () => {
     expect(busy).toBeLessThan((performance.now() - began) / 2)
   })
 
-  it('says at once that it is busy, when so many are under way or so much time was spent; others have a share of their own', {}, async () => {
+  it('returns undefined at once when callers have used up their share, which does not affect partners', async () => {
     const share = { msPerMinute: 60_000, atOnce: 2 }
-    const searches = new SignatureSearches({ caller: share, partner: share }, PATIENT)
+    const searches = new SignatureSearches({ caller: share, partner: share }, TIMEOUT_MS)
     const answers = await Promise.all(Array.from({ length: 5 }, () => searches.run('caller', UNKNOWN)))
     expect(answers.map((found) => found !== undefined)).toEqual([true, true, false, false, false])
-    const spent = new SignatureSearches({ caller: { msPerMinute: 1, atOnce: 5 }, partner: share }, PATIENT)
+    const spent = new SignatureSearches({ caller: { msPerMinute: 1, atOnce: 5 }, partner: share }, TIMEOUT_MS)
     expect(await spent.run('caller', UNKNOWN)).toBeDefined()
     expect(await spent.run('caller', UNKNOWN)).toBeUndefined()
     expect(await spent.run('partner', UNKNOWN)).toBeDefined()
   })
 
-  it('goes on in another thread when one breaks', async () => {
+  it('starts another thread after one has crashed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'search-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const file = join(folder, 'breaks.mjs')
     const found = '{ diagnosis: { mistakes: [] }, ms: 1 }'
     writeFileSync(file, `export default ({ call }) => (call.url === '/break' ? process.exit(1) : ${found})`)
-    const searches = new SignatureSearches({ caller: AMPLE, partner: AMPLE }, PATIENT, file)
+    const searches = new SignatureSearches({ caller: NO_LIMIT, partner: NO_LIMIT }, TIMEOUT_MS, file)
     expect(await searches.run('caller', UNKNOWN)).toEqual({ mistakes: [] })
     await expect(searches.run('caller', { ...UNKNOWN, call: { ...CALL, url: '/break' } })).rejects.toThrow()
     expect(await searches.run('caller', UNKNOWN)).toEqual({ mistakes: [] })
     await searches.close()
   })
 
-  it('fails with nothing else when its thread cannot be made', async () => {
-    const searches = new SignatureSearches({ caller: AMPLE, partner: AMPLE }, PATIENT, 'file://elsewhere/search.mjs')
+  it('only rejects the search when its thread cannot be started', async () => {
+    const searches = new SignatureSearches(
+      { caller: NO_LIMIT, partner: NO_LIMIT },
+      TIMEOUT_MS,
+      'file://elsewhere/search.mjs',
+    )
     await expect(searches.run('caller', UNKNOWN)).rejects.toThrow('host')
     await searches.close()
   })
 
-  it('ends with the process; what is under way finds nothing', async () => {
-    const searches = patient()
+  it('ends with nothing found when it is closed, and starts again on demand', async () => {
+    const searches = unlimited()
     const underWay = [searches.run('partner', UNKNOWN), searches.run('partner', UNKNOWN)]
     await searches.close()
     expect(await Promise.all(underWay)).toEqual([undefined, undefined])

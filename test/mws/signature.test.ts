@@ -10,7 +10,7 @@ const path = '/rhone/mtp/api/order/consume/notice'
 const partner = { partnerId: '7001', clientId: 'shop', clientSecret: secret }
 
 describe('the signature of area B', () => {
-  it.each(Object.entries(signatures))('fits the vector of %s', (vectorPath, signature) => {
+  it.each(Object.entries(signatures))('matches the vector of %s', (vectorPath, signature) => {
     expect(sign(secret, { method, path: vectorPath, date })).toBe(signature)
     expect(signatureOf({ path: vectorPath, date, secret })).toBe(signature)
   })
@@ -39,7 +39,7 @@ describe('verification', () => {
     ['/mtp/api/%E4%B8%AD', '/mtp/api/%E4%B8%AD'],
     ['/mtp/api/%E4%B8%AD', '/mtp/api/中'],
     [`http://gate.example${path}?a=1`, path],
-  ])('of %s accepts %s', (url, signedPath) => {
+  ])('of a call to %s accepts a signature of %s', (url, signedPath) => {
     expect(verify(callSigned(url, signedPath), 'shop', [secret])).toBe(0)
   })
 
@@ -52,7 +52,7 @@ describe('verification', () => {
     [`${path}?a=1`, `${path}?a=2`],
     [path, path.toUpperCase()],
     ['/mtp/api/%E0', '/mtp/api/'],
-  ])('of %s refuses %s', (url, signedPath) => {
+  ])('of a call to %s refuses a signature of %s', (url, signedPath) => {
     expect(verify(callSigned(url, signedPath), 'shop', [secret])).toBeNull()
   })
 
@@ -91,7 +91,7 @@ describe('verification', () => {
 })
 
 describe('the Authorization header', () => {
-  it('is taken apart at its last colon', () => {
+  it('is split at its last colon', () => {
     expect(parseAuthorization('MWS shop:abc=')).toEqual({ clientId: 'shop', signature: 'abc=' })
     expect(parseAuthorization('MWS a:b:c:abc=')).toEqual({ clientId: 'a:b:c', signature: 'abc=' })
     expect(parseAuthorization('MWS shop:')).toEqual({ clientId: 'shop', signature: '' })

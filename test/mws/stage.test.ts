@@ -8,7 +8,7 @@ import { recordOf, seedOrder } from '../orders/orders.ts'
 import { newSandboxPartner, type SandboxPartner } from '../sandbox/partners.ts'
 import { signatureOf } from '../signer.ts'
 
-/** Decisions of 2026-11-22: strict for partners of stage sandbox, a warning for live ones. */
+/** Decided on 2026-11-22: strict for partners in stage sandbox, only warnings for live ones. */
 
 const NOTICE = '/mtp/api/deal/change/notice'
 const TOOL = '/mtp/api/order/test/ba'
@@ -26,7 +26,7 @@ interface Sent {
   readonly signedPath?: string
   readonly partnerId?: string | null
   readonly bodyPartnerId?: boolean
-  /** Instead of a product change. */
+  /** Sent instead of a product change. */
   readonly body?: object
 }
 
@@ -65,7 +65,7 @@ const newest = async () => {
 
 const CONSUME = '/mtp/api/order/consume/notice'
 let orderId = 4_000_000_000
-/** A consumption of both tickets of an order with one code a ticket. */
+/** Reports both tickets of an order with one code per ticket as used. */
 async function consume(more: object = {}) {
   await seedOrder(world.pool, { orderId: BigInt(++orderId), partnerId: 7401, vouchers: ['a', 'b'] })
   const numbers = { quantity: 2, usedQuantity: 2, refundedQuantity: 0 }
@@ -80,7 +80,7 @@ const CASES: [string, Sent, string][] = [
 ]
 
 describe('in stage sandbox', () => {
-  it.each(CASES)('a notice with %s is refused and named', async (_name, sent, mistake) => {
+  it.each(CASES)('a notice with %s is refused, naming the mistake', async (_name, sent, mistake) => {
     expect(await send(sent)).toMatchObject({ code: 300, describe: 'BA verification failed' })
     expect(await newest()).toMatchObject({ kind: 'rejected', verified: true, isSignature: true, mistakes: [mistake] })
   })
@@ -91,12 +91,12 @@ describe('in stage sandbox', () => {
     expect(answer).toMatchObject({ code: 300, diagnosis: { mistakes: [mistake] } })
   })
 
-  it('a notice without partnerId in its body is refused and named', async () => {
+  it('a notice without partnerId in its body is refused, naming the field', async () => {
     expect(await send({ bodyPartnerId: false })).toMatchObject({ code: 300, describe: 'partnerId is required' })
   })
 
   it.each([{}, { voucherList: [] }, { voucherList: null }])(
-    'a consumption of one code a ticket is refused without voucherList: %j',
+    'a consumption of an order with one code per ticket is refused without voucherList: %j',
     async (more) => {
       expect(await consume(more)).toMatchObject({
         code: 300,
@@ -111,25 +111,25 @@ describe('in stage sandbox', () => {
     },
   )
 
-  it('a notice about an order of another partnerOrderId is refused and named', async () => {
+  it('a notice with the partnerOrderId of another order is refused, naming both', async () => {
     expect(await consume({ ...CODES, partnerOrderId: 'P-2' })).toMatchObject({
       code: 300,
       describe: `partnerOrderId is P-2; that of order ${orderId} is P-1`,
     })
   })
 
-  it('a query that was not signed is no mistake', async () => {
+  it('a query string may be left out of the signature', async () => {
     expect(await send({ url: `${NOTICE}?a=1` })).toMatchObject({ code: 200 })
   })
 })
 
-describe('of a live partner', () => {
+describe('in stage live', () => {
   beforeAll(async () => {
     await setStage(world.deps, 7401n, { stage: 'live' })
   })
 
   it.each([...CASES, ['no partnerId in its body', { bodyPartnerId: false }, 'body-partner-id-missing'] as const])(
-    'a notice with %s is taken, with a warning in Traffic',
+    'a notice with %s is accepted, with a warning in Traffic',
     async (_name, sent, warning) => {
       expect(await send(sent)).toMatchObject({ code: 200 })
       expect(await newest()).toMatchObject({ kind: 'notice', outcome: { name: 'succeeded' }, warnings: [warning] })
@@ -142,7 +142,7 @@ describe('of a live partner', () => {
     expect(answer).toMatchObject({ code: 200, warnings: [warning] })
   })
 
-  it('a consumption of one code a ticket is taken without voucherList, with a warning', async () => {
+  it('a consumption of an order with one code per ticket is accepted without voucherList, with a warning', async () => {
     const lines = () =>
       world
         .logged()
@@ -160,19 +160,19 @@ describe('of a live partner', () => {
     expect(await newest()).toMatchObject({ warnings: [] })
   })
 
-  it('a notice about an order of another partnerOrderId is refused and named', async () => {
+  it('a notice with the partnerOrderId of another order is refused, naming both', async () => {
     expect(await consume({ ...CODES, partnerOrderId: 'P-2' })).toMatchObject({
       code: 300,
       describe: `partnerOrderId is P-2; that of order ${orderId} is P-1`,
     })
   })
 
-  it('a notice with all of it has no warning', async () => {
+  it('a complete notice has no warning', async () => {
     expect(await send({})).toMatchObject({ code: 200 })
     expect(await newest()).toMatchObject({ warnings: [] })
   })
 
-  it('the PartnerId of another is refused all the same', async () => {
+  it('the PartnerId of another partner is still refused', async () => {
     expect(await send({ partnerId: '1' })).toMatchObject({ code: 300 })
   })
 })
@@ -181,10 +181,10 @@ describe('partnerId in the answer to a refused call', () => {
   it.each([
     ['notice of another PartnerId', { partnerId: '10001' }, '7401'],
     ['notice without a PartnerId', { partnerId: null }, '7401'],
-    ['notice with a PartnerId that is none', { partnerId: 'x' }, '7401'],
+    ['notice with an invalid PartnerId', { partnerId: 'x' }, '7401'],
     ['tool with another PartnerId', { url: TOOL, partnerId: '10001' }, '7401'],
     ['tool without a PartnerId', { url: TOOL, partnerId: null }, '7401'],
-  ])('is that of a right signature: %s', async (_what, sent, partnerId) => {
+  ])('is that of the signer if the signature is valid: %s', async (_what, sent, partnerId) => {
     await setStage(world.deps, 7401n, { stage: 'sandbox' })
     expect(await send(sent)).toMatchObject({ code: 300, describe: 'BA verification failed', partnerId })
   })
@@ -193,7 +193,7 @@ describe('partnerId in the answer to a refused call', () => {
     ['10001', '10001'],
     ['x', ''],
     [null, ''],
-  ])('is else what was sent as PartnerId: %s', async (sent, partnerId) => {
+  ])('is otherwise the PartnerId that was sent: %s', async (sent, partnerId) => {
     for (const url of [NOTICE, TOOL]) {
       expect(await send({ url, partnerId: sent, secret: 'wrong' })).toMatchObject({ code: 300, partnerId })
     }

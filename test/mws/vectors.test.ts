@@ -6,7 +6,7 @@ import { openWorld, type World } from '../harness.ts'
 import { signedHeaders } from '../signer.ts'
 import vectors from '../vectors.json' with { type: 'json' }
 
-/** The vectors over HTTP, at a service whose clock stands at their date; and the edges of the skew to the second. */
+/** The vectors, sent over HTTP to a service whose clock shows their date; and the exact limits of the clock skew. */
 
 const { secret, date, signatures } = vectors.mws
 const SKEW_S = 600
@@ -38,30 +38,30 @@ const post = async (path: string, signature: string, sentDate = date): Promise<s
 }
 
 const BA_FAILED = '"describe":"BA verification failed"'
-const ours = Object.entries(signatures).filter(([path]) => path.includes('/mtp/api/'))
+const ofAreaB = Object.entries(signatures).filter(([path]) => path.includes('/mtp/api/'))
 
-describe('the vector', () => {
-  it.each(ours)('of %s passes', async (path, signature) => {
+describe('the signature vector', () => {
+  it.each(ofAreaB)('of %s is accepted', async (path, signature) => {
     const text = await post(path, signature)
     if (path.endsWith('/test/ba')) expect(text).toBe('{"code":200,"describe":"success","partnerId":"7001"}')
-    // The signature has passed: the complaint is about the body.
+    // The signature has passed: only the body is refused.
     else expect(text).toMatch(/"code":300,"describe":"[^"]*body[^"]* is required|"describe":"body must be/)
   })
 
-  it.each(ours)('of %s does not pass elsewhere', async (path, signature) => {
-    for (const [other] of ours) {
+  it.each(ofAreaB)('of %s is refused on any other path', async (path, signature) => {
+    for (const [other] of ofAreaB) {
       if (other !== path) expect(await post(other, signature)).toContain(BA_FAILED)
     }
   })
 })
 
-describe(`a skew of ${SKEW_S} s`, () => {
+describe(`with ${SKEW_S} s of clock skew allowed, a Date that differs`, () => {
   it.each([
     [-SKEW_S - 1, false],
     [-SKEW_S, true],
     [SKEW_S, true],
     [SKEW_S + 1, false],
-  ])('%i s: %s', async (seconds, passes) => {
+  ])('by %i s is accepted: %s', async (seconds, passes) => {
     const path = '/mtp/api/order/consume/notice'
     const sent = new Date(world.clock.now().getTime() + seconds * 1000).toUTCString()
     const { Authorization } = signedHeaders(

@@ -7,7 +7,7 @@ import { fuzzSettings, type Random, randomAt } from '../fuzz/random.ts'
 import { signatureOf } from '../signer.ts'
 import { withUnusedBits } from './diagnose/wrongly.ts'
 
-/** The signature tool calls a call right where the verifier takes it, and nowhere else. */
+/** The signature tool finds no mistake in exactly those calls that the verifier accepts. */
 
 const CALLS = 10_000
 const NOW = new Date('2026-05-06T10:34:20.250Z')
@@ -66,13 +66,13 @@ function callOf(random: Random): PartnerCall {
   }
 }
 
-function isTaken(partner: PartnerWithSecrets, call: PartnerCall): boolean {
+function isAccepted(partner: PartnerWithSecrets, call: PartnerCall): boolean {
   if (!isVerified(deps, partner, call)) return false
   if (partner.stage === 'sandbox' && toleratedIn(deps, partner, call).length > 0) return false
   return call.partnerId === undefined || namesPartner(call.partnerId, partner.partner_id)
 }
 
-it.each(['live', 'sandbox'] as const)(`of ${CALLS} calls of a partner in stage %s both say the same`, (stage) => {
+it.each(['live', 'sandbox'] as const)(`both agree on ${CALLS} random calls of a partner in stage %s`, (stage) => {
   const partner = partnerOf(stage)
   const known = {
     ...{ clientId: partner.client_id, partnerId: '7001', strict: stage === 'sandbox' },
@@ -80,15 +80,15 @@ it.each(['live', 'sandbox'] as const)(`of ${CALLS} calls of a partner in stage %
   }
   const settings = { now: NOW, skewSeconds: SKEW_S, mounts: ['/mtp/api'] }
   const differing: string[] = []
-  let taken = 0
+  let accepted = 0
   for (let place = 0; place < CALLS; place++) {
     const call = callOf(randomAt(fuzzSettings().seed, place))
-    const isRight = isTaken(partner, call)
-    const { mistakes } = diagnose(call, known, settings, (...asked) => explain(...asked, []))
-    if (isRight) taken++
+    const isRight = isAccepted(partner, call)
+    const { mistakes } = diagnose(call, known, settings, (...given) => explain(...given, []))
+    if (isRight) accepted++
     if (isRight !== (mistakes.length === 0)) differing.push(`${JSON.stringify(call)}: ${isRight}, ${mistakes}`)
   }
   expect(differing).toEqual([])
-  expect(taken).toBeGreaterThan(CALLS / 20)
-  expect(taken).toBeLessThan(CALLS / 2)
+  expect(accepted).toBeGreaterThan(CALLS / 20)
+  expect(accepted).toBeLessThan(CALLS / 2)
 })

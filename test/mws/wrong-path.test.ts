@@ -8,7 +8,7 @@ import { type FakeSeller, fakeSeller } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from '../sandbox/notices.ts'
 import { signedHeaders } from '../signer.ts'
 
-/** Calls to paths that do not exist, for their sender to see. */
+/** Calls to paths that do not exist are stored, so that the partner that sent them can see them. */
 
 let world: World
 let seller: FakeSeller
@@ -28,8 +28,8 @@ afterAll(async () => {
 const lines = async () => (await listTraffic(world.deps, 7001n, trafficQuery.parse({}))).lines
 const none = { code: 404, describe: 'no such path', partnerId: '7001' }
 
-describe('a notice that is rightly signed but too old', () => {
-  it('is listed for operators, with its reason; one that nobody has signed is not', async () => {
+describe('a notice with a valid signature but a refused Date', () => {
+  it('is listed for operators with the reason, unlike one with an invalid signature', async () => {
     const path = '/mtp/api/order/consume/notice'
     const old = new Date(world.clock.now().getTime() - 3_600_000).toUTCString()
     const french = 'mer., 25 nov. 2026 10:00:00 GMT'
@@ -48,7 +48,7 @@ describe('a notice that is rightly signed but too old', () => {
 
 describe('a call to a path that does not exist', () => {
   it.each(['/mtp/api/order/consume', '/rhone/mtp/api/order/consume', '/rhone/order/consume/notice'])(
-    '%s: is kept with the path that was meant',
+    '%s: is stored with the path that was meant',
     async (path) => {
       expect(await sendNotice(world, seller, { path, body: '{"body":{}}' })).toEqual(none)
       const [line, ...more] = await lines()
@@ -71,7 +71,7 @@ describe('a call to a path that does not exist', () => {
     '/oauth/v2/order/consume/notice',
     '/console/order/consume/notice',
     '/admin/v1/order/consume/notice',
-  ])('%s: is not below area B, and is known by its Authorization header', async (path) => {
+  ])('%s: is outside area B, but recognised by its Authorization header', async (path) => {
     expect(
       await sendNotice(world, seller, { path, body: '{"body":{}}', signing: { path: path.replace('?x=1', '') } }),
     ).toEqual(none)
@@ -96,7 +96,7 @@ describe('a call to a path that does not exist', () => {
     ['/nothing', { authorization: 'MWSX x:y' }],
     ['/oauth/v2/api/token', { authorization: 'MWS seller-7001:xxxx' }],
     ['/healthz', { authorization: 'MWS seller-7001:xxxx' }],
-  ])('%s with %j: is another area’s to answer', async (url, headers) => {
+  ])('%s with %j: is answered by another area', async (url, headers) => {
     const answer = await world.app.inject({
       method: 'DELETE',
       url,
@@ -108,14 +108,14 @@ describe('a call to a path that does not exist', () => {
     expect(await lines()).toEqual([])
   })
 
-  it('of the first version is kept with what the answer says', async () => {
+  it('of the first protocol version is stored with the text of the answer', async () => {
     await sendNotice(world, seller, { path: '/rhone/lv/order/consume/notice', body: '{}' })
     expect(String((await lines())[0]?.detail)).toMatch(
       /first version .* the nearest path is POST \/rhone\/mtp\/api\/order\/cons/,
     )
   })
 
-  it('is not verified where the signature or the Date does not fit', async () => {
+  it('is not verified if the signature or the Date is invalid', async () => {
     const path = '/mtp/api/order/consume'
     const old = new Date(world.clock.now().getTime() - 3_600_000).toUTCString()
     await sendNotice(world, seller, { path, body: '{}', signing: { secret: 'a guess' } })
@@ -123,7 +123,7 @@ describe('a call to a path that does not exist', () => {
     expect((await lines()).map(({ verified }) => verified)).toEqual([false, false])
   })
 
-  it('by a clientId that nobody has, or by nobody, is not kept', async () => {
+  it('with an unknown clientId, or without one, is not stored', async () => {
     for (const Authorization of ['MWS nobody:xxxx', 'Basic eA==', '']) {
       const headers = { Authorization }
       expect(await sendNotice(world, seller, { path: '/mtp/api/x', body: '{}', headers })).toEqual(none)
@@ -131,7 +131,7 @@ describe('a call to a path that does not exist', () => {
     expect(await lines()).toEqual([])
   })
 
-  it('is kept only so often, and the rest is counted', async () => {
+  it('is stored up to a limit, beyond which calls are only counted', async () => {
     for (let times = 0; times < 60; times++) {
       await sendNotice(world, seller, { path: `/mtp/api/x${times}`, body: '{}', signing: { secret: 'a guess' } })
     }
@@ -152,7 +152,7 @@ describe('a call with a wrong method to a path that exists', () => {
     return world.app.inject({ method, url: path, headers, ...(method === 'PUT' ? { payload: '{"body":{}}' } : {}) })
   }
 
-  it.each(['GET', 'PUT'] as const)('%s: is kept with its method, and told like a wrong path', async (method) => {
+  it.each(['GET', 'PUT'] as const)('%s: is stored with its method, and reported like a wrong path', async (method) => {
     const answer = await call(method)
     expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'POST'])
     expect(answer.json()).toEqual({ code: 300, describe: 'method not allowed; use POST', partnerId: '7001' })
@@ -170,7 +170,7 @@ describe('a call with a wrong method to a path that exists', () => {
     expect(rows).toEqual([{ wrong_path: true }])
   })
 
-  it('is not verified where the signature does not fit', async () => {
+  it('is not verified if the signature is invalid', async () => {
     await call('GET', 'a guess')
     await world.deps.incoming.rejected.finish()
     expect((await lines()).map(({ verified }) => verified)).toEqual([false])
@@ -178,7 +178,7 @@ describe('a call with a wrong method to a path that exists', () => {
 })
 
 describe('a flood of calls to wrong paths', () => {
-  it('is answered at once, and few of it are written at a time', async () => {
+  it('is answered at once, and only a few of the calls are stored', async () => {
     const sent = await Promise.all(
       Array.from({ length: 200 }, (_, at) =>
         world.app.inject({
@@ -193,7 +193,7 @@ describe('a flood of calls to wrong paths', () => {
     expect((await lines()).length).toBeLessThanOrEqual(26)
   })
 
-  it('does not keep the secret that a path holds', async () => {
+  it('does not store a secret that is part of a path', async () => {
     await sendNotice(world, seller, { path: `/mtp/api/${encodeURIComponent(seller.secret)}`, body: '{}' })
     const { rows } = await world.pool.query('select * from rejected_call')
     expect(JSON.stringify(rows)).not.toContain('secret-of-7001')

@@ -11,8 +11,8 @@ import { recordOf, seedOrder, seedPartner, seedRefund } from './orders.ts'
 import { reportConsumption } from './report-consumption.ts'
 
 /**
- * A partner's truth about random orders, told in notices that are doubled, shuffled and sent in parallel over two
- * pools, as two processes would. Whatever the order of arrival, the platform ends with the truth.
+ * Random orders with a known outcome. The partner's notices about them are duplicated, shuffled and delivered in
+ * parallel over two pools, as to two processes. In whatever sequence they arrive, each order must reach that outcome.
  */
 
 let world: World
@@ -31,7 +31,7 @@ afterAll(async () => {
 })
 
 type Fate = 'unused' | 'used' | 'refunded by us' | 'refused to us' | 'refunded by them' | 'void'
-/** One ticket and what becomes of it; tickets of ours that are refunded or refused are one refund each. */
+/** What becomes of one ticket. Each refund that we requested is for one ticket. */
 const fate = fc.constantFrom<Fate>(
   'unused',
   'used',
@@ -41,13 +41,13 @@ const fate = fc.constantFrom<Fate>(
   'refunded by them',
   'void',
 )
-const truth = fc.record({
+const scenario = fc.record({
   fates: fc.array(fate, { minLength: 1, maxLength: 6 }),
-  /** Which tickets' fates are told one by one, in which order. */
+  /** Sort keys for the sequence in which the tickets' fates are reported. */
   turns: fc.array(fc.nat(), { minLength: 6, maxLength: 6 }),
   startsAs: fc.constantFrom('paid', 'paying', 'pay_unknown'),
 })
-type Truth = typeof truth extends fc.Arbitrary<infer T> ? T : never
+type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never
 
 const VOUCHER_STATUS = {
   unused: 0,
@@ -65,23 +65,23 @@ const count = (fates: readonly Fate[], ...kinds: Fate[]): number => fates.filter
 type Notice = (deps: Deps) => Promise<void>
 const NOTICE = { kind: 'notice', id: 'n' } as const
 
-/** The notices of one order, in the order in which an honest partner sends them, and how it all ends. */
-function story({ fates, turns }: Truth, orderId: bigint) {
-  const told: Fate[] = fates.map(() => 'unused')
+/** The notices about one order, in the sequence in which a partner would send them, and the final record. */
+function noticesAndEnd({ fates, turns }: Scenario, orderId: bigint) {
+  const reported: Fate[] = fates.map(() => 'unused')
   const voucher = (place: number) => `v${place}`
   const refundId = (place: number) => `r-${orderId}-${place}`
   const notices: Notice[] = []
   const order = fates.map((_, place) => place).sort((a, b) => (turns[a] ?? 0) - (turns[b] ?? 0))
   for (const place of order) {
     const kind = fates[place] ?? 'unused'
-    told[place] = kind
+    reported[place] = kind
     const report = {
       orderId,
       partnerOrderId: 'P-1',
       quantity: fates.length,
-      usedQuantity: count(told, 'used'),
-      refundedQuantity: count(told, 'refunded by us', 'refunded by them'),
-      vouchers: told.map((one, at) => ({ voucher: voucher(at), quantity: 1, status: VOUCHER_STATUS[one] })),
+      usedQuantity: count(reported, 'used'),
+      refundedQuantity: count(reported, 'refunded by us', 'refunded by them'),
+      vouchers: reported.map((one, at) => ({ voucher: voucher(at), quantity: 1, status: VOUCHER_STATUS[one] })),
     }
     notices.push((deps) => reportConsumption(deps, 7001n, report))
     if (!isOurs(kind)) continue
@@ -105,7 +105,7 @@ function story({ fates, turns }: Truth, orderId: bigint) {
   return { notices, end }
 }
 
-/** What must be refused whenever it comes, and change nothing. */
+/** Notices that must always be refused and change nothing. */
 const wrong = (orderId: bigint, quantity: number): Notice[] => {
   const report = { orderId, partnerOrderId: 'P-1', quantity, usedQuantity: quantity, refundedQuantity: 0 }
   return [
@@ -122,7 +122,7 @@ const wrong = (orderId: bigint, quantity: number): Notice[] => {
   ]
 }
 
-async function seed({ fates, startsAs }: Truth): Promise<bigint> {
+async function seed({ fates, startsAs }: Scenario): Promise<bigint> {
   const orderId = 2n ** 62n + BigInt(randomInt(2 ** 40))
   const vouchers = startsAs === 'paid' ? fates.map((_, place) => `v${place}`) : []
   await seedOrder(world.pool, { orderId, state: startsAs, quantity: fates.length, vouchers })
@@ -133,7 +133,7 @@ async function seed({ fates, startsAs }: Truth): Promise<bigint> {
   return orderId
 }
 
-/** Each step of a record begins where the one before has ended: no effect was lost or came twice. */
+/** Each change starts from the value at which the previous one ended: no effect was lost or applied twice. */
 async function checkHistory(orderId: bigint): Promise<void> {
   const statement = 'select record, record_id, change from record_change where order_id = $1 order by change_id'
   const now: Record<string, unknown> = {}
@@ -146,20 +146,20 @@ async function checkHistory(orderId: bigint): Promise<void> {
   }
 }
 
-it('ends with the truth, however its notices come in', async () => {
+it('each order reaches its known outcome, however its notices arrive', async () => {
   const figures = { orders: 0, notices: 0, refusals: 0 }
   const started = performance.now()
   const plan = fc.record({
-    truths: fc.array(truth, { minLength: 2, maxLength: 4 }),
+    scenarios: fc.array(scenario, { minLength: 2, maxLength: 4 }),
     copies: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 8, maxLength: 8 }),
     shuffle: fc.infiniteStream(fc.nat()),
   })
   await fc.assert(
-    fc.asyncProperty(plan, async ({ truths, copies, shuffle }) => {
+    fc.asyncProperty(plan, async ({ scenarios, copies, shuffle }) => {
       const orders = []
-      for (const one of truths) {
+      for (const one of scenarios) {
         const orderId = await seed(one)
-        orders.push({ orderId, startsAs: one.startsAs, quantity: one.fates.length, ...story(one, orderId) })
+        orders.push({ orderId, startsAs: one.startsAs, quantity: one.fates.length, ...noticesAndEnd(one, orderId) })
       }
       const right = orders.flatMap(({ notices }) =>
         notices.flatMap((notice, n) =>

@@ -43,7 +43,7 @@ const decide = (orderId: bigint, refundId: string, code: RefundResult['code'], p
   applyRefundResult(world.deps, partnerId, { refundId, orderId, partnerOrderId: 'P-1', code, describe: 'why' }, NOTICE)
 
 describe('the reason of a refund notice', () => {
-  it('is kept as short as that of an answer', async () => {
+  it('is stripped of control characters and cut to 128 characters, like that of an answer', async () => {
     const orderId = await order()
     await seedRefund(world.pool, { refundId: `r-${orderId}`, orderId })
     const result = {
@@ -60,7 +60,7 @@ describe('the reason of a refund notice', () => {
 })
 
 describe('a consumption report', () => {
-  it('moves the order with every step kept in its history', async () => {
+  it('updates the order and its vouchers, and records every step in the history', async () => {
     const orderId = await order({ vouchers: ['a', 'b'] })
     await consume(orderId, 1, 0, { vouchers: [{ voucher: 'a', quantity: 1, status: 1 }] })
     expect(await recordOf(world.pool, orderId)).toMatchObject({
@@ -78,14 +78,14 @@ describe('a consumption report', () => {
     ])
   })
 
-  it('with a new code for no ticket takes it for one', async () => {
+  it('with a new code of quantity 0 counts that code as one ticket', async () => {
     const orderId = await order()
     await consume(orderId, 1, 0, { vouchers: [{ voucher: 'a', quantity: 0, status: 1 }] })
     const { rows } = await world.pool.query('select * from voucher where order_id = $1', [String(orderId)])
     expect(rows).toMatchObject([{ voucher: 'a', state: 'used', quantity: 1, used_quantity: 1 }])
   })
 
-  it('told again, or late, changes nothing and adds no history', async () => {
+  it('that is repeated or arrives late changes nothing and adds no history', async () => {
     const orderId = await order({ vouchers: ['a', 'b'] })
     await consume(orderId, 2, 0, { vouchers: [{ voucher: 'a', quantity: 1, status: 1 }] })
     const before = await historyOf(world.pool, orderId)
@@ -100,13 +100,13 @@ describe('a consumption report', () => {
     [1, 1, 'consumed'],
     [0, 2, 'refunded'],
     [0, 1, 'paid'],
-  ])('used %i and refunded %i of 2 is %s', async (used, refunded, state) => {
+  ])('with %i used and %i refunded of 2 tickets makes the order %s', async (used, refunded, state) => {
     const orderId = await order()
     await consume(orderId, used, refunded)
     expect(await recordOf(world.pool, orderId)).toMatchObject({ state, used, refunded })
   })
 
-  it('about an order whose pay answer is not there yet says that it was paid, and which vouchers there are', async () => {
+  it('about an order whose pay answer is still missing marks it paid and adds its vouchers', async () => {
     for (const state of ['paying', 'pay_unknown']) {
       const orderId = await order({ state })
       await consume(orderId, 1, 0, {
@@ -138,14 +138,14 @@ describe('a consumption report', () => {
     ['one that differs in case', { partnerOrderId: 'p-1' }, 'P-1', /^partnerOrderId is p-1; /],
     ['one with a space', { partnerOrderId: 'P-1 ' }, 'P-1', /^partnerOrderId is P-1 ; /],
     ['another number', { partnerOrderId: '7' }, '07', /^partnerOrderId is 7; that of order \d+ is 07$/],
-  ])('with the partnerOrderId of an order that is not this one is refused: %s', async (_name, more, own, describe) => {
+  ])('whose partnerOrderId differs from that of the order is refused: %s', async (_name, more, own, describe) => {
     const orderId = await order({ partnerOrderId: own })
     await expect(consume(orderId, 1, 0, more)).rejects.toMatchObject({ describe: expect.stringMatching(describe) })
     expect(await recordOf(world.pool, orderId)).toMatchObject({ used: 0 })
     expect(await historyOf(world.pool, orderId)).toEqual([])
   })
 
-  it('gives its partnerOrderId to an order that has none yet; from then on it counts', async () => {
+  it('gives its partnerOrderId to an order that has none, and later reports must match it', async () => {
     const orderId = await order({ partnerOrderId: null })
     await consume(orderId, 1, 0, { partnerOrderId: 'P-7' })
     await expect(consume(orderId, 2, 0, { partnerOrderId: 'P-8' })).rejects.toMatchObject({
@@ -155,7 +155,7 @@ describe('a consumption report', () => {
     expect(await recordOf(world.pool, orderId)).toMatchObject({ state: 'consumed' })
   })
 
-  describe('without voucherList, of an order with one code a ticket', () => {
+  describe('without voucherList, for an order with one code per ticket', () => {
     const UNUSED = { a: 'unused', b: 'unused' }
     const all = (state: string) => ({ a: state, b: state })
 
@@ -173,22 +173,22 @@ describe('a consumption report', () => {
         all('used'),
       ],
     ] as [string, [number, number][], object][])(
-      'marks the codes where the numbers leave no choice: %s',
-      async (_name, told, vouchers) => {
+      'marks the codes only where the counts leave no choice: %s',
+      async (_name, reported, vouchers) => {
         const orderId = await order({ vouchers: ['a', 'b'] })
-        for (const [used, refunded] of told) await consume(orderId, used, refunded)
+        for (const [used, refunded] of reported) await consume(orderId, used, refunded)
         expect(await recordOf(world.pool, orderId)).toMatchObject({ vouchers })
       },
     )
 
-    it('counts the codes whose state is known already', async () => {
+    it('takes codes whose state is already known into account', async () => {
       const orderId = await order({ vouchers: ['a', 'b'] })
       await consume(orderId, 0, 1, { vouchers: [{ voucher: 'a', quantity: 1, status: 2 }] })
       await consume(orderId, 1, 1)
       expect(await recordOf(world.pool, orderId)).toMatchObject({ vouchers: { a: 'refunded', b: 'used' } })
     })
 
-    it('leaves them alone while a refund that names no code may be of either', async () => {
+    it('leaves the codes alone after a refund that named none of them', async () => {
       const orderId = await order({ vouchers: ['a', 'b', 'c'], quantity: 3 })
       const more = { quantity: 3 }
       await consume(orderId, 0, 1, more)
@@ -201,7 +201,7 @@ describe('a consumption report', () => {
       })
     })
 
-    it('leaves them alone where one is void, or tickets have no code', async () => {
+    it('leaves the codes alone if one is void or some tickets have no code', async () => {
       const refunded = await order({ vouchers: ['a', 'b'] })
       await consume(refunded, 0, 1, { vouchers: [{ voucher: 'a', quantity: 1, status: 3 }] })
       await consume(refunded, 0, 1)
@@ -211,7 +211,7 @@ describe('a consumption report', () => {
       expect(await recordOf(world.pool, fewer)).toMatchObject({ vouchers: UNUSED })
     })
 
-    it('says so in the history, once for each change', async () => {
+    it('is noted in the history once per change', async () => {
       const orderId = await order({ vouchers: ['a', 'b'] })
       await consume(orderId, 1)
       await consume(orderId, 1)
@@ -229,7 +229,7 @@ describe('a consumption report', () => {
     it.each([
       ['one code for all tickets', { vouchers: ['all'], voucherQuantity: 2 }, { all: 'used' }],
       ['no codes', {}, {}],
-    ])('is nothing to tell of an order with %s', async (_name, fields, vouchers) => {
+    ])('is not noted in the history of an order with %s', async (_name, fields, vouchers) => {
       const orderId = await order(fields)
       await consume(orderId, 2)
       expect(await recordOf(world.pool, orderId)).toMatchObject({ state: 'consumed', vouchers })
@@ -238,7 +238,7 @@ describe('a consumption report', () => {
   })
 
   it.each(['creating', 'create_unknown', 'created', 'create_failed', 'pay_failed', 'closing', 'closed'])(
-    'about an order that is %s is refused by the names of both states',
+    'about an order that is %s is refused, naming both states',
     async (state) => {
       const orderId = await order({ state })
       await expect(consume(orderId, 2)).rejects.toMatchObject({
@@ -247,7 +247,7 @@ describe('a consumption report', () => {
     },
   )
 
-  it('about an order that is not there, or is of another partner, says the same', async () => {
+  it('gets the same refusal for an unknown order as for one of another partner', async () => {
     const orderId = await order()
     await expect(consume(orderId, 1, 0, {}, 7002n)).rejects.toMatchObject({
       describe: `order ${orderId} does not exist`,
@@ -255,7 +255,7 @@ describe('a consumption report', () => {
     await expect(consume(5n, 1)).rejects.toMatchObject({ describe: 'order 5 does not exist' })
   })
 
-  it('inside a transaction goes with it', async () => {
+  it('is rolled back with the transaction it is part of', async () => {
     const orderId = await order()
     const rolledBack = world.deps.db.tx(async (db) => {
       const report = { orderId, partnerOrderId: 'P-1', quantity: 2, usedQuantity: 2, refundedQuantity: 0 }
@@ -268,7 +268,7 @@ describe('a consumption report', () => {
 })
 
 describe('a refund result', () => {
-  it('of every ticket that is left ends the vouchers too, whether it names them or not', async () => {
+  it('for all remaining tickets refunds their vouchers too, named or not', async () => {
     const orderId = await order({ vouchers: ['one', 'two'] })
     await consume(orderId, 1, 0, { vouchers: [{ voucher: 'one', quantity: 1, status: 1 }] })
     await seedRefund(world.pool, { refundId: `all-${orderId}`, orderId, quantity: 1 })
@@ -276,7 +276,7 @@ describe('a refund result', () => {
     expect(await recordOf(world.pool, orderId)).toMatchObject({ vouchers: { one: 'used', two: 'refunded' } })
   })
 
-  it('refunds the tickets and the vouchers that were asked for', async () => {
+  it('refunds the requested tickets and vouchers', async () => {
     const orderId = await order({ vouchers: ['a', 'b'] })
     const refundId = `r-${orderId}`
     await seedRefund(world.pool, { refundId, orderId, vouchers: ['b'] })
@@ -295,7 +295,7 @@ describe('a refund result', () => {
     ])
   })
 
-  it('and the partner’s cumulative count tell of the same tickets, whichever comes first', async () => {
+  it('and the partner’s cumulative count are not added up, whichever comes first', async () => {
     for (const noticeFirst of [true, false]) {
       const orderId = await order()
       await seedRefund(world.pool, { refundId: `r-${orderId}`, orderId, quantity: 2 })
@@ -306,7 +306,7 @@ describe('a refund result', () => {
     }
   })
 
-  it('leaves one voucher for several tickets alive while tickets are left', async () => {
+  it('keeps a voucher for several tickets unused while it has tickets left', async () => {
     const orderId = await order({ vouchers: ['all'], voucherQuantity: 2 })
     for (const state of ['unused', 'refunded']) {
       const refundId = `r-${state}-${orderId}`
@@ -316,21 +316,21 @@ describe('a refund result', () => {
     }
   })
 
-  it('moves its code though the count holds, so far, what a notice told of another refund', async () => {
+  it('marks its code even if the refunded count so far comes from a notice about another refund', async () => {
     const orderId = await order({ quantity: 4, vouchers: ['a', 'b', 'c', 'd'] })
     await seedRefund(world.pool, { refundId: `r1-${orderId}`, orderId, quantity: 2, vouchers: ['a', 'b'] })
     await seedRefund(world.pool, { refundId: `r2-${orderId}`, orderId, vouchers: ['c'] })
-    const told = ['a', 'b', 'c', 'd'].map(
+    const reported = ['a', 'b', 'c', 'd'].map(
       (voucher) => ({ voucher, quantity: 1, status: voucher < 'c' ? 2 : 0 }) as const,
     )
-    await consume(orderId, 0, 2, { quantity: 4, vouchers: told })
+    await consume(orderId, 0, 2, { quantity: 4, vouchers: reported })
     await decide(orderId, `r2-${orderId}`, 200)
     await decide(orderId, `r1-${orderId}`, 200)
     const vouchers = { a: 'refunded', b: 'refunded', c: 'refunded', d: 'unused' }
     expect(await recordOf(world.pool, orderId)).toMatchObject({ state: 'paid', refunded: 3, vouchers })
   })
 
-  it.each([606, 699] as const)('%i refuses it and leaves the tickets alone', async (code) => {
+  it.each([606, 699] as const)('with code %i refuses the refund and leaves the tickets alone', async (code) => {
     const orderId = await order()
     await seedRefund(world.pool, { refundId: `r-${orderId}`, orderId })
     await decide(orderId, `r-${orderId}`, code)
@@ -340,18 +340,21 @@ describe('a refund result', () => {
   it.each([
     [200, 606, 'refunded', 'refused'],
     [699, 200, 'refused', 'refunded'],
-  ] as const)('%i again has no second effect; %i after it is refused', async (first, second, is, cannot) => {
-    const orderId = await order()
-    const refundId = `r-${orderId}`
-    await seedRefund(world.pool, { refundId, orderId })
-    await decide(orderId, refundId, first)
-    const before = await historyOf(world.pool, orderId)
-    await decide(orderId, refundId, first)
-    await expect(decide(orderId, refundId, second)).rejects.toMatchObject({
-      describe: `refund ${refundId} is already ${is}; it cannot become ${cannot}`,
-    })
-    expect(await historyOf(world.pool, orderId)).toEqual(before)
-  })
+  ] as const)(
+    'with code %i has no second effect when repeated, and code %i after it is refused',
+    async (first, second, is, cannot) => {
+      const orderId = await order()
+      const refundId = `r-${orderId}`
+      await seedRefund(world.pool, { refundId, orderId })
+      await decide(orderId, refundId, first)
+      const before = await historyOf(world.pool, orderId)
+      await decide(orderId, refundId, first)
+      await expect(decide(orderId, refundId, second)).rejects.toMatchObject({
+        describe: `refund ${refundId} is already ${is}; it cannot become ${cannot}`,
+      })
+      expect(await historyOf(world.pool, orderId)).toEqual(before)
+    },
+  )
 
   it('with the partnerOrderId of another order is refused', async () => {
     const orderId = await order({ partnerOrderId: 'P-9' })
@@ -365,14 +368,14 @@ describe('a refund result', () => {
     })
   })
 
-  it('about an order that has no partnerOrderId yet is taken', async () => {
+  it('about an order that has no partnerOrderId yet is accepted', async () => {
     const orderId = await order({ partnerOrderId: null })
     await seedRefund(world.pool, { refundId: `r-${orderId}`, orderId })
     await decide(orderId, `r-${orderId}`, 200)
     expect(await recordOf(world.pool, orderId)).toMatchObject({ refunded: 1 })
   })
 
-  it('about what is not there is refused', async () => {
+  it('about an unknown refund or order is refused', async () => {
     const [orderId, other] = [await order(), await order()]
     await seedRefund(world.pool, { refundId: `r-${orderId}`, orderId })
     await expect(decide(orderId, 'none', 200)).rejects.toMatchObject({ describe: 'refund none does not exist' })
@@ -386,16 +389,16 @@ describe('a refund result', () => {
 })
 
 describe('a product change', () => {
-  it('creates or marks the product and queues one pull, however often it is told', async () => {
-    const tell = (...changes: [string, 0 | 1 | 2 | 5][]) =>
+  it('creates or updates the product and queues each pull once, however often it is repeated', async () => {
+    const notify = (...changes: [string, 0 | 1 | 2 | 5][]) =>
       applyProductChange(
         world.deps,
         7001n,
         changes.map(([partnerDealId, status]) => ({ partnerDealId, status })),
         CHANGE,
       )
-    await tell(['d-2', 2], ['d-1', 1], ['d-1', 5], ['d-0', 0])
-    await tell(['d-1', 2], ['d-1', 5], ['d-1', 1])
+    await notify(['d-2', 2], ['d-1', 1], ['d-1', 5], ['d-0', 0])
+    await notify(['d-1', 2], ['d-1', 5], ['d-1', 1])
     const { rows } = await world.pool.query('select partner_deal_id, sale_state from product order by 1')
     expect(rows).toEqual([
       { partner_deal_id: 'd-0', sale_state: 'off_sale' },
@@ -414,7 +417,7 @@ describe('a product change', () => {
     ])
   })
 
-  it('of many notices at once about the same products blocks nobody', async () => {
+  it('does not deadlock when many notices about the same products arrive at once', async () => {
     const ids = ['x', 'y', 'z']
     await Promise.all(
       Array.from({ length: 30 }, (_, n) => {
@@ -426,7 +429,7 @@ describe('a product change', () => {
     expect((await duePulls(world.pool)).filter((pull) => /:[xyz]$/.test(pull))).toHaveLength(6)
   })
 
-  it('without its transaction leaves no job', async () => {
+  it('leaves no job when its transaction is rolled back', async () => {
     await world.pool.query('delete from graphile_worker._private_jobs')
     const before = await duePulls(world.pool)
     await world.deps.db

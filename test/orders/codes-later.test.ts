@@ -7,7 +7,7 @@ import { desk, newId, stands } from './desk.ts'
 import { waitingJobs } from './orders.ts'
 import { reportConsumption } from './report-consumption.ts'
 
-/** Codes beside the documents of real-name orders, and codes that come after the answer to order pay. */
+/** Codes next to the identity documents of real-name orders, and codes that arrive after the answer to order pay. */
 
 const { world, seller, close } = await worldWithSeller()
 afterAll(close)
@@ -44,7 +44,7 @@ describe('codes in credentialList', () => {
     [{ voucherType: 0, realNameType: 1, credentialList: [person('a'), person('b')] }, ['a 1', 'b 1']],
     [{ voucherType: 2, realNameType: 1, credentialList: [person('a'), person('a')] }, ['a 2']],
     [{ voucherType: 1, vouchers: ['a', 'b'], credentialList: [person('a'), person('b')] }, ['a 1', 'b 1']],
-  ])('of a pay answer are vouchers: %j', async (answer, codes) => {
+  ])('of a pay answer become vouchers: %j', async (answer, codes) => {
     seller.on('/order/pay', ok(answer))
     const { order: paid } = await order.pay(orderId)
     expect([paid.state, paid.vouchers.map(({ voucher, quantity }) => `${voucher} ${quantity}`)]).toEqual([
@@ -53,7 +53,7 @@ describe('codes in credentialList', () => {
     ])
   })
 
-  it('of an order query are vouchers, each with its state', async () => {
+  it('of an order query become vouchers, each with its state', async () => {
     seller.on('/order/pay', refusal(598, 'issuing'))
     await order.pay(orderId)
     const credentialList = [person('a'), person('b', { status: 1 })]
@@ -67,7 +67,7 @@ describe('codes in credentialList', () => {
     })
   })
 
-  it('stand back behind voucherList, which says how a code for several people stands', async () => {
+  it('yield to voucherList, which gives the state of a code for several people', async () => {
     seller.on('/order/pay', ok({ voucherType: 2, vouchers: ['all'] }))
     await order.pay(orderId)
     const all = { voucher: 'all', voucherInvalidTime: '2026-07-01 00:00:00', quantity: 2, status: 0 }
@@ -84,7 +84,7 @@ describe('an order without codes (voucherType 0)', () => {
   it.each([
     ['200', () => seller.on('/order/pay', ok({ voucherType: 0, vouchers: [] }))],
     ['598', () => seller.on('/order/pay', refusal(598, 'issuing'))],
-  ])('takes those that a consumption notice brings, after %s', async (_code, answers) => {
+  ])('accepts codes from a consumption notice after pay code %s', async (_code, answers) => {
     answers()
     query()
     await order.pay(orderId)
@@ -99,7 +99,7 @@ describe('an order without codes (voucherType 0)', () => {
     expect(await codesOf()).toEqual(['a', 'b'])
   })
 
-  it('takes no more codes than it has tickets', async () => {
+  it('accepts no more codes than it has tickets', async () => {
     seller.on('/order/pay', ok({ voucherType: 0 }))
     query()
     await order.pay(orderId)
@@ -109,7 +109,7 @@ describe('an order without codes (voucherType 0)', () => {
     expect(await codesOf()).toEqual([])
   })
 
-  it('is not one that has codes: there a foreign one is refused', async () => {
+  it('refuses a foreign code once credentialList has brought one', async () => {
     seller.on('/order/pay', ok({ voucherType: 0, credentialList: [person('a')] }))
     await order.pay(orderId)
     await expect(consume([unused('b')])).rejects.toMatchObject({ describe: `voucher b is not of order ${orderId}` })
@@ -117,7 +117,7 @@ describe('an order without codes (voucherType 0)', () => {
 })
 
 describe('the additional lists of answers', () => {
-  it('are kept, the newest of them, and shown with the order', async () => {
+  it('are stored, each replacing the one before, and shown with the order', async () => {
     const additional = (name: string) => ({ voucherAdditionalList: [{ name }], orderAdditionalList: [name, null] })
     const shown = (name: string) => ({ voucher_additional: [{ name }], order_additional: [name, null] })
     seller.on('/order/pay', ok({ voucherType: 0, ...additional('paid') }))
@@ -130,10 +130,13 @@ describe('the additional lists of answers', () => {
     expect(text).toMatch(/voucher_additional\n\[\n {2}\{\n {4}"name": "asked"/)
   })
 
-  it.each([null, '', 'text', 5, { one: 1 }, []])('cost nothing, whatever they are: %j', async (list) => {
-    seller.on('/order/pay', ok({ voucherType: 0, voucherAdditionalList: list }))
-    expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paid' }, failure: null })
-  })
+  it.each([null, '', 'text', 5, { one: 1 }, []])(
+    'never make the payment fail, whatever they contain: %j',
+    async (list) => {
+      seller.on('/order/pay', ok({ voucherType: 0, voucherAdditionalList: list }))
+      expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paid' }, failure: null })
+    },
+  )
 })
 
 describe('asyReturnVoucher in an answer with code 200', () => {
@@ -153,12 +156,12 @@ describe('asyReturnVoucher in an answer with code 200', () => {
     expect(await jobs()).toEqual([])
   })
 
-  it('keeps the codes that are there already, and waits for the others', async () => {
+  it('keeps the codes that came with it, and waits for the others', async () => {
     seller.on('/order/pay', ok({ voucherType: 1, vouchers: ['a'], asyReturnVoucher: true }))
     expect((await order.pay(orderId)).order).toMatchObject({ state: 'paying', vouchers: [{ voucher: 'a' }] })
   })
 
-  it('means nothing where all codes are there, or when it is false', async () => {
+  it('is ignored if all codes are there, or if it is false', async () => {
     seller.on('/order/pay', ok({ voucherType: 1, vouchers: ['a', 'b'], asyReturnVoucher: true }))
     expect((await order.pay(orderId)).order.state).toBe('paid')
     orderId = newId()

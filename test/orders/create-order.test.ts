@@ -51,7 +51,7 @@ describe('createOrder', () => {
     expect(await jobsOf(orderId)).toEqual([])
   })
 
-  it('sends lists and texts that are empty, except fields that older programs do not know', async () => {
+  it('sends empty lists and texts too, except in fields that older programs do not know', async () => {
     await order.create(newId(), { contact_person: { mobile: '13800000002' } })
     const texts = { name: '', pinyin: '', address: '', postCode: '', email: '' }
     expect(seller.calls[0]?.body).toMatchObject({
@@ -67,7 +67,7 @@ describe('createOrder', () => {
   it.each([
     ['53', 53],
     ['63', 63],
-  ])('makes an id of %s bits where none is given', async (ORDER_ID_BITS, bits) => {
+  ])('generates an id of %s bits if none is given', async (ORDER_ID_BITS, bits) => {
     const config = readConfig({ ORDER_ID_BITS })
     const ids = Array.from({ length: 200 }, () => newOrderId(config.ORDER_ID_BITS))
     expect(ids.filter((id) => id < 2n ** BigInt(bits - 1) || id >= 2n ** BigInt(bits))).toEqual([])
@@ -75,7 +75,7 @@ describe('createOrder', () => {
     expect(ids.every((id) => (BigInt(Number(id)) === id) === (bits === 53))).toBe(true)
   })
 
-  it('is refused, and not stored, when its price is more than partners are sent', async () => {
+  it('refuses, without storing it, an order whose price exceeds the limit of the protocol', async () => {
     const orderId = newId()
     const fields = { unit_price: 99_999_999, quantity: 200 }
     await expect(order.create(orderId, fields)).rejects.toMatchObject({
@@ -85,7 +85,7 @@ describe('createOrder', () => {
     expect(seller.calls).toEqual([])
   })
 
-  it('with the same id is the same order, and no second call; with other contents it is refused', async () => {
+  it('with a known id returns that order without a second call, and refuses other contents', async () => {
     const orderId = newId()
     await order.create(orderId)
     expect(await order.create(orderId)).toMatchObject({ order: { state: 'created' }, failure: null })
@@ -100,7 +100,7 @@ describe('createOrder', () => {
     expect(seller.paths()).toEqual(['/order/create'])
   })
 
-  it('many times at once is one order and one call', async () => {
+  it('many times at once makes one order and one call', async () => {
     const orderId = newId()
     seller.on('/order/create', slowly(ok({ partnerOrderId: 'P' })))
     const answers = await Promise.all(Array.from({ length: 8 }, () => order.create(orderId)))
@@ -136,14 +136,14 @@ describe('createOrder', () => {
     ).rejects.toMatchObject({ problems: [{ field: 'unit_price' }, { field: 'buy_price' }] })
   })
 
-  it('refused with a text that is too long is create_failed, wherever that is cut', async () => {
+  it('cuts an over-long refusal text without splitting a character', async () => {
     const orderId = newId()
     seller.on('/order/create', refusal(420, `${'a'.repeat(127)}🎫🎫`))
     const { order: created } = await order.create(orderId)
     expect(created).toMatchObject({ state: 'create_failed', last_describe: `420 (out of stock): ${'a'.repeat(127)}` })
   })
 
-  it('refused by the partner is create_failed with its reason, and can be sent again', async () => {
+  it('ends as create_failed with the reason when the partner refuses, and can be repeated', async () => {
     const orderId = newId()
     seller.on('/order/create', refusal(420, '卖完了'), ok({ partnerOrderId: 'P-2' }))
     expect(await order.create(orderId)).toMatchObject({
@@ -160,7 +160,7 @@ describe('createOrder', () => {
     ['json', html],
     ['schema', ok({})],
   ])(
-    'whose answer is lost (%s) is create_unknown; the partner is asked before it is sent again',
+    'ends as create_unknown when the answer is lost (%s), and asks the partner before sending again',
     async (kind, lost) => {
       const orderId = newId()
       seller.on('/order/create', lost, ok({ partnerOrderId: 'P-late' }))
@@ -180,7 +180,7 @@ describe('createOrder', () => {
     },
   )
 
-  it('whose answer is lost is sent again at a partner that cannot say whether it has the order', async () => {
+  it('sends again after a lost answer if the partner cannot say whether it has the order', async () => {
     const orderId = newId()
     seller.on('/order/create', reset, ok({ partnerOrderId: 'P-same' }))
     await order.create(orderId)
@@ -188,7 +188,7 @@ describe('createOrder', () => {
     expect(await order.create(orderId)).toMatchObject({ order: { state: 'created', partner_order_id: 'P-same' } })
   })
 
-  it('whose answer is lost, but which the partner has, is created without a second call', async () => {
+  it('needs no second call after a lost answer if the partner has the order', async () => {
     const orderId = newId()
     seller.on('/order/create', reset)
     await order.create(orderId)
@@ -197,7 +197,7 @@ describe('createOrder', () => {
     expect(seller.paths()).toEqual(['/order/create', '/order/query'])
   })
 
-  it('that died on its way is asked about once its call must be over', async () => {
+  it('interrupted by a crash asks the partner once the call must have timed out', async () => {
     const orderId = newId()
     await order.create(orderId)
     await world.pool.query("update ticket_order set state = 'creating', partner_order_id = null where order_id = $1", [
@@ -218,19 +218,22 @@ describe('createOrder', () => {
     ['connect', 'http://127.0.0.1:1'],
     ['address', 'http://10.0.0.1'],
     ['dns', 'http://nowhere.invalid'],
-  ])('that never reached the partner (%s) failed, and is sent again without asking', async (kind, base_url) => {
-    const orderId = newId()
-    await world.pool.query('update partner set base_url = $1', [base_url])
-    expect(await order.create(orderId)).toMatchObject({
-      order: { state: 'create_failed', last_code: null },
-      failure: { kind },
-    })
-    await world.pool.query('update partner set base_url = $1', [seller.url])
-    expect(await order.create(orderId)).toMatchObject({ order: { state: 'created' }, failure: null })
-    expect(seller.paths()).toEqual(['/order/create'])
-  })
+  ])(
+    'ends as create_failed if the partner was not reached (%s), and sends again without asking',
+    async (kind, base_url) => {
+      const orderId = newId()
+      await world.pool.query('update partner set base_url = $1', [base_url])
+      expect(await order.create(orderId)).toMatchObject({
+        order: { state: 'create_failed', last_code: null },
+        failure: { kind },
+      })
+      await world.pool.query('update partner set base_url = $1', [seller.url])
+      expect(await order.create(orderId)).toMatchObject({ order: { state: 'created' }, failure: null })
+      expect(seller.paths()).toEqual(['/order/create'])
+    },
+  )
 
-  it('answered late does not take back what has happened to the order since', async () => {
+  it('answered late does not undo what has happened to the order since', async () => {
     const orderId = newId()
     let answer = () => {}
     const late = new Promise<void>((resolve) => {
@@ -250,7 +253,7 @@ describe('createOrder', () => {
     expect((await creating).order.state).toBe('paying')
   })
 
-  it('is not begun with a partner that is suspended or unknown', async () => {
+  it('is refused for a partner that is suspended or unknown', async () => {
     await expect(order.create(newId(), { partner_id: 1 })).rejects.toMatchObject({
       describe: 'partner 1 does not exist',
     })

@@ -10,10 +10,9 @@ import { BY_COMMAND } from '../../src/ticketing/partner-calls/index.ts'
 import type { World } from '../harness.ts'
 import { ok } from '../partner-calls/fake-seller.ts'
 
-/** What an operator does with orders, in short forms for tests. */
 export const newId = (): bigint => 8_985_652_356_562_000_000n + BigInt(randomInt(2 ** 40))
 
-const LEAST = {
+const MINIMAL = {
   partner_id: 7001,
   partner_deal_id: 'deal-1',
   quantity: 2,
@@ -22,9 +21,10 @@ const LEAST = {
   buy_price: 80,
 }
 
+/** Shorthands for what an operator does with orders. */
 export const desk = (world: World) => ({
   create: (orderId: bigint, fields: object = {}) =>
-    createOrder(world.deps, parseInput(newOrder, { ...LEAST, order_id: orderId, ...fields }), BY_COMMAND),
+    createOrder(world.deps, parseInput(newOrder, { ...MINIMAL, order_id: orderId, ...fields }), BY_COMMAND),
   pay: (orderId: bigint) => payOrder(world.deps, orderId, BY_COMMAND),
   query: (orderId: bigint) => queryOrder(world.deps, orderId, BY_COMMAND),
   close: (orderId: bigint) => closeOrder(world.deps, orderId, BY_COMMAND),

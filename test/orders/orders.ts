@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 
-/** Rows for tests, put in place without the operations under test. */
+/** Inserts and reads rows directly, without the operations under test. */
 
 export interface SeedOrder {
   readonly orderId: bigint
@@ -60,7 +60,7 @@ export async function seedRefund(pool: Pool, refund: SeedRefund): Promise<void> 
 
 const rows = async (pool: Pool, text: string, ...values: unknown[]) => (await pool.query(text, values)).rows
 
-/** Order, vouchers and refunds in a form that reads well in an expectation. */
+/** Order, vouchers and refunds, condensed for expectations. */
 export async function recordOf(pool: Pool, orderId: bigint) {
   const [order] = await rows(pool, 'select * from ticket_order where order_id = $1', String(orderId))
   const vouchers = await rows(pool, 'select * from voucher where order_id = $1 order by voucher', String(orderId))
@@ -84,13 +84,13 @@ export async function historyOf(pool: Pool, orderId: bigint): Promise<string[]> 
   })
 }
 
-/** Waiting jobs as `task key`, in the order of their keys. */
-/** What is to be pulled: `product 7001:d-1`. */
+/** The pulls that are due, each like `product 7001:d-1`. */
 export async function duePulls(pool: Pool): Promise<string[]> {
   const found = await rows(pool, 'select partner_id, partner_deal_id, kind from pull_due order by 3, 1, 2')
   return found.map(({ partner_id, partner_deal_id, kind }) => `${kind} ${partner_id}:${partner_deal_id}`)
 }
 
+/** Waiting jobs as `task key`, ordered by key. */
 export async function waitingJobs(pool: Pool): Promise<string[]> {
   const found = await rows(pool, 'select task_identifier, key from graphile_worker.jobs order by key')
   return found.map(({ task_identifier, key }) => `${task_identifier} ${key}`)

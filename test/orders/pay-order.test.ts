@@ -21,7 +21,7 @@ const jobsOf = async () => (await waitingJobs(world.pool)).filter((job) => job.i
 const QUERY_JOB = () => [`query-order query-order:${orderId}`]
 
 describe('payOrder', () => {
-  it('keeps the vouchers that the partner issues', async () => {
+  it('stores the vouchers that the partner issues', async () => {
     const { order: paid, failure } = await order.pay(orderId)
     expect(failure).toBeNull()
     expect(paid).toMatchObject({
@@ -49,7 +49,7 @@ describe('payOrder', () => {
       { vouchers: ['a'], credentialList: [{ credentialType: 0, credentialNo: '1', voucher: 'of-1' }] },
       [{ voucher: 'a' }, { voucher: 'of-1' }],
     ],
-  ])('knows every kind of voucher: %j', async (answer, vouchers) => {
+  ])('accepts every kind of voucher: %j', async (answer, vouchers) => {
     seller.on('/order/pay', issued(answer))
     expect((await order.pay(orderId)).order).toMatchObject({ state: 'paid', vouchers })
   })
@@ -61,14 +61,14 @@ describe('payOrder', () => {
     { voucherPics: {} },
     { realNameType: false },
     { realNameType: 2 },
-  ])('%j decides nothing, and costs no ticket', async (more) => {
+  ])('issues the tickets despite a malformed optional field: %j', async (more) => {
     seller.on('/order/pay', issued(more))
     const { order: paid, failure } = await order.pay(orderId)
     expect(failure).toBeNull()
     expect(paid).toMatchObject({ state: 'paid', vouchers: [{ voucher: 'a' }, { voucher: 'b' }] })
   })
 
-  it.each([1, true, ['ok']])('a describe that is %j costs no ticket', async (describe) => {
+  it.each([1, true, ['ok']])('issues the tickets even if describe is %j', async (describe) => {
     seller.on('/order/pay', { ...issued({ voucherType: 2, vouchers: ['q'] }), describe })
     expect((await order.pay(orderId)).order).toMatchObject({ state: 'paid', vouchers: [{ voucher: 'q' }] })
   })
@@ -81,27 +81,30 @@ describe('payOrder', () => {
     [1, [], [], '2 (voucherType 1)'],
     [2, ['q', 'r'], ['q'], '1 (voucherType 2)'],
     [0, ['a', 'b', 'c'], ['a', 'b'], 'at most 2'],
-  ])('voucherType %i with %j keeps %j, and an operator sees it', async (voucherType, vouchers, kept, wanted) => {
-    seller.on('/order/pay', issued({ voucherType, vouchers }))
-    const { order: paid, failure } = await order.pay(orderId)
-    expect(failure).toBeNull()
-    expect(paid.vouchers.map(({ voucher }) => voucher)).toEqual(kept)
-    expect(paid).toMatchObject({ state: 'paid', contradiction: needed(new Set(vouchers).size, wanted) })
-  })
+  ])(
+    'for voucherType %i with codes %j keeps %j, and the operator sees the contradiction',
+    async (voucherType, vouchers, kept, wanted) => {
+      seller.on('/order/pay', issued({ voucherType, vouchers }))
+      const { order: paid, failure } = await order.pay(orderId)
+      expect(failure).toBeNull()
+      expect(paid.vouchers.map(({ voucher }) => voucher)).toEqual(kept)
+      expect(paid).toMatchObject({ state: 'paid', contradiction: needed(new Set(vouchers).size, wanted) })
+    },
+  )
 
-  it('keeps no code of a query beyond its tickets, and shows missing ones until they are there', async () => {
+  it('keeps no more codes from a query than tickets, and shows a contradiction while the numbers differ', async () => {
     const list = (...codes: string[]) =>
       codes.map((voucher) => ({ voucher, voucherInvalidTime: '2026-07-01 00:00:00', quantity: 1, status: 0 }))
-    const asked = async (...codes: string[]) => {
+    const queried = async (...codes: string[]) => {
       seller.on('/order/query', stands(orderId, 4, { voucherType: 1, voucherList: list(...codes) }))
       const { order: now } = await order.query(orderId)
       return [now.vouchers.map(({ voucher }) => voucher), now.contradiction]
     }
     seller.on('/order/pay', issued({ vouchers: [] }))
     await order.pay(orderId)
-    expect(await asked('n1')).toEqual([['n1'], 'body.voucherList is 1; the order has 2'])
-    expect(await asked('n1', 'n2', 'n3')).toEqual([['n1', 'n2'], 'body.voucherList is 3; the order has 2'])
-    expect(await asked('n1', 'n2')).toEqual([['n1', 'n2'], null])
+    expect(await queried('n1')).toEqual([['n1'], 'body.voucherList is 1; the order has 2'])
+    expect(await queried('n1', 'n2', 'n3')).toEqual([['n1', 'n2'], 'body.voucherList is 3; the order has 2'])
+    expect(await queried('n1', 'n2')).toEqual([['n1', 'n2'], null])
   })
 
   it('many times at once calls the partner once', async () => {
@@ -112,7 +115,7 @@ describe('payOrder', () => {
     expect(seller.calls).toHaveLength(1)
   })
 
-  it('that the partner issues later (598) stays paying, and is asked about until it is decided', async () => {
+  it('leaves the order paying if the partner issues later (598), until an order query brings the outcome', async () => {
     seller.on('/order/pay', refusal(598, 'issuing'))
     expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paying', last_code: 598 }, failure: null })
     expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paying' } })
@@ -131,12 +134,12 @@ describe('payOrder', () => {
     expect(seller.paths().filter((path) => path === '/order/pay')).toHaveLength(1)
   })
 
-  it('that the partner issues later may come with an empty record', async () => {
+  it('accepts an empty record with 598', async () => {
     seller.on('/order/pay', { ...refusal(598, 'issuing'), body: { orderId: 0, partnerOrderId: '' } })
     expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paying', last_code: 598 }, failure: null })
   })
 
-  it('answered about the id as a double says that it was rounded', async () => {
+  it('explains that the id was rounded if the answer repeats it as a double', async () => {
     seller.on('/order/pay', issued({ orderId: BigInt(Number(orderId)) }))
     const { failure } = await order.pay(orderId)
     expect(String(failure?.detail)).toMatch(
@@ -144,7 +147,7 @@ describe('payOrder', () => {
     )
   })
 
-  it('refused with codes says two things: the order is asked about, and no code is lost', async () => {
+  it('treats a refusal that brings codes as unknown until the partner stops contradicting itself', async () => {
     seller.on('/order/pay', { ...refusal(599, 'no'), body: { vouchers: ['a', 'b'] } })
     expect(await order.pay(orderId)).toMatchObject({
       order: { state: 'pay_unknown' },
@@ -153,26 +156,26 @@ describe('payOrder', () => {
     const voucherList = [{ voucher: 'a', voucherInvalidTime: '2026-07-01 00:00:00', quantity: 1, status: 0 }]
     for (const orderStatus of [6, 3]) {
       seller.on('/order/query', stands(orderId, orderStatus, { voucherList }))
-      const { order: asked, failure } = await order.query(orderId)
+      const { order: queried, failure } = await order.query(orderId)
       expect(failure?.detail).toEqual(
         `body.voucherList names 1 codes, but orderStatus ${orderStatus} reports a failure`,
       )
-      expect(asked).toMatchObject({ state: 'pay_unknown', contradiction: failure?.detail })
+      expect(queried).toMatchObject({ state: 'pay_unknown', contradiction: failure?.detail })
     }
     seller.on('/order/query', stands(orderId, 4, { voucherList }))
     expect((await order.query(orderId)).order).toMatchObject({ state: 'paid', contradiction: null })
   })
 
   it.each([
-    ['vouchers of nothing', { vouchers: ['', null, ' '] }],
+    ['empty vouchers', { vouchers: ['', null, ' '] }],
     ['documents without a code', { credentialList: [{ credentialType: 0, credentialNo: '1', voucher: '' }] }],
     ['codes that are void', { credentialList: [{ credentialType: 0, credentialNo: '1', voucher: 'a', status: 3 }] }],
-  ])('refused with %s is refused', async (_what, body) => {
+  ])('treats a refusal with %s as a refusal', async (_what, body) => {
     seller.on('/order/pay', { ...refusal(501, 'top up'), body })
     expect((await order.pay(orderId)).order).toMatchObject({ state: 'pay_failed', last_code: 501 })
   })
 
-  it('refused with documents that have codes is asked about', async () => {
+  it('treats a refusal with codes in credentialList as unknown', async () => {
     const credentialList = [{ credentialType: 0, credentialNo: '1', voucher: 'a' }]
     seller.on('/order/pay', { ...refusal(501, 'top up'), body: { credentialList } })
     expect(await order.pay(orderId)).toMatchObject({
@@ -181,7 +184,7 @@ describe('payOrder', () => {
     })
   })
 
-  it('of which the partner says that it failed, and that all codes are void, has failed', async () => {
+  it('has failed if an order query reports a failure with refunded or void codes only', async () => {
     for (const status of [2, 3, '3']) {
       orderId = newId()
       await order.create(orderId)
@@ -195,7 +198,7 @@ describe('payOrder', () => {
     }
   })
 
-  it('refused by the partner is pay_failed with its reason; it can be paid again, or be closed', async () => {
+  it('ends as pay_failed with the reason when the partner refuses, and can be repeated', async () => {
     seller.on('/order/pay', refusal(501, 'top up'), issued())
     expect(await order.pay(orderId)).toMatchObject({
       order: { state: 'pay_failed', last_code: 501, last_describe: '501 (balance too low): top up' },
@@ -210,7 +213,7 @@ describe('payOrder', () => {
     ['http-status', status(500)],
     ['json', html],
     ['schema', ok({ voucherType: 7 })],
-  ])('whose answer is lost (%s) is pay_unknown, and never paid again unasked', async (kind, lost) => {
+  ])('ends as pay_unknown when the answer is lost (%s), and never pays again without asking', async (kind, lost) => {
     seller.on('/order/pay', lost, issued())
     expect(await order.pay(orderId)).toMatchObject({ order: { state: 'pay_unknown' }, failure: { kind } })
     expect(await jobsOf()).toEqual(QUERY_JOB())
@@ -229,7 +232,7 @@ describe('payOrder', () => {
     [6, 'paid', 2],
     [5, 'paying', 1],
   ])(
-    'whose answer is lost and of which the partner says %i becomes %s after %i payments',
+    'after a lost answer, with orderStatus %i from the partner, is %s after %i payments',
     async (orderStatus, state, payments) => {
       seller.on('/order/pay', reset, issued())
       await order.pay(orderId)
@@ -240,7 +243,7 @@ describe('payOrder', () => {
     },
   )
 
-  it('is not paid again while a slow partner may still be issuing what it calls created', async () => {
+  it('does not pay again while a slow partner may still be issuing an order that it reports as created', async () => {
     seller.on('/order/pay', reset, issued())
     await order.pay(orderId)
     seller.on('/order/query', stands(orderId, 2), stands(orderId, 4))
@@ -249,7 +252,7 @@ describe('payOrder', () => {
     expect(seller.paths()).toEqual(['/order/pay', '/order/query', '/order/query'])
   })
 
-  it('that died on its way is asked about once its call must be over', async () => {
+  it('interrupted by a crash asks the partner once the call must have timed out', async () => {
     await world.pool.query("update ticket_order set state = 'paying', last_code = null where order_id = $1", [
       String(orderId),
     ])
@@ -261,7 +264,7 @@ describe('payOrder', () => {
     expect(seller.paths()).toEqual(['/order/query'])
   })
 
-  it('that never reached the partner is created still, and paid again without asking', async () => {
+  it('leaves the order created if the partner was not reached, and pays again without asking', async () => {
     await world.pool.query("update partner set base_url = 'http://127.0.0.1:1'")
     expect(await order.pay(orderId)).toMatchObject({ order: { state: 'created' }, failure: { kind: 'connect' } })
     expect(await jobsOf()).toEqual([])
@@ -270,7 +273,7 @@ describe('payOrder', () => {
     expect(seller.paths()).toEqual(['/order/pay'])
   })
 
-  it('that a notice overtakes keeps what the notice said, and gets its vouchers all the same', async () => {
+  it('overtaken by a notice keeps what the notice said, and still stores the vouchers', async () => {
     seller.on('/order/pay', async () => {
       const vouchers = [{ voucher: 'a', quantity: 1, status: 1 as const, invalidAt: '2026-07-01 00:00:00' }]
       const counts = { quantity: 2, usedQuantity: 1, refundedQuantity: 1 }
@@ -286,7 +289,7 @@ describe('payOrder', () => {
     expect(await jobsOf()).toEqual([])
   })
 
-  it('whose refusal comes after the partner was asked is old news', async () => {
+  it('ignores a refusal that arrives after an order query has settled the payment', async () => {
     seller.on('/order/pay', async () => {
       world.clock.advance(21)
       seller.on('/order/query', stands(orderId, 4))
@@ -296,7 +299,7 @@ describe('payOrder', () => {
     expect((await order.pay(orderId)).order.state).toBe('paid')
   })
 
-  it('and a query whose answer is about an earlier payment decides nothing about the newer one', async () => {
+  it('is not decided by an order query that began before it', async () => {
     seller.on('/order/pay', reset)
     await order.pay(orderId)
     world.clock.advance(61)
@@ -312,7 +315,7 @@ describe('payOrder', () => {
     expect(seller.paths()).toEqual(['/order/pay', '/order/query', '/order/query', '/order/pay'])
   })
 
-  it.each(['create_failed', 'closed', 'closing'])('an order that is %s is refused by name', async (state) => {
+  it.each(['create_failed', 'closed', 'closing'])('refuses an order that is %s, naming the state', async (state) => {
     await world.pool.query('update ticket_order set state = $2 where order_id = $1', [String(orderId), state])
     await expect(order.pay(orderId)).rejects.toMatchObject({
       describe: expect.stringMatching(`^order ${orderId} is ${state} \\(.*\\); it cannot become paying$`),
@@ -322,7 +325,7 @@ describe('payOrder', () => {
 })
 
 describe('queryOrder', () => {
-  it('moves tickets and vouchers, the larger values holding', async () => {
+  it('updates tickets and vouchers, and never lowers a value', async () => {
     await order.pay(orderId)
     const voucher = (name: string, state: number) => ({
       voucher: name,
@@ -345,7 +348,7 @@ describe('queryOrder', () => {
     })
   })
 
-  it('takes a voucher that the answer names twice as one, the later state holding', async () => {
+  it('treats a voucher listed twice as one, in the furthest state', async () => {
     seller.on('/order/pay', issued({ vouchers: ['a'] }))
     await order.pay(orderId)
     const twice = [0, 1, 0].map((status) => ({
@@ -362,7 +365,7 @@ describe('queryOrder', () => {
   it.each([
     [{ orderQuantity: 3 }, 'body.orderQuantity is 3; the order has 2'],
     [{ usedQuantity: 3 }, 'body makes 3 used and 0 refunded, of 2'],
-  ])('takes nothing from an answer that cannot be true: %j', async (wrong, detail) => {
+  ])('takes nothing from an impossible answer: %j', async (wrong, detail) => {
     await order.pay(orderId)
     seller.on('/order/query', stands(orderId, 4, wrong))
     expect(await order.query(orderId)).toMatchObject({
@@ -371,7 +374,7 @@ describe('queryOrder', () => {
     })
   })
 
-  it('does not believe that an order is paid which the platform has not paid', async () => {
+  it('does not believe that an order is paid if the platform has not paid it', async () => {
     seller.on('/order/query', stands(orderId, 4, { usedQuantity: 1 }))
     expect(await order.query(orderId)).toMatchObject({ order: { state: 'created', used_quantity: 0 }, failure: null })
   })
@@ -382,14 +385,14 @@ describe('closeOrder', () => {
     ['created', 1],
     ['create_failed', 2],
     ['pay_failed', 3],
-  ])('an order that is %s is closed with closeType %i, once', async (state, closeType) => {
+  ])('closes an order that is %s with closeType %i, once', async (state, closeType) => {
     await world.pool.query('update ticket_order set state = $2 where order_id = $1', [String(orderId), state])
     expect(await order.close(orderId)).toMatchObject({ order: { state: 'closed' }, failure: null })
     expect(await order.close(orderId)).toMatchObject({ order: { state: 'closed' }, failure: null })
     expect(seller.calls.map(({ path, body }) => [path, body])).toEqual([['/order/close', { orderId, closeType }]])
   })
 
-  it('whose answer is lost stays closing, and closing again is safe', async () => {
+  it('leaves the order closing when the answer is lost, and is safe to repeat', async () => {
     seller.on('/order/close', reset, ok({}))
     expect(await order.close(orderId)).toMatchObject({ order: { state: 'closing' }, failure: { kind: 'broken' } })
     await expect(order.pay(orderId)).rejects.toMatchObject({ describe: expect.stringContaining('is closing') })
@@ -397,7 +400,7 @@ describe('closeOrder', () => {
     expect(seller.calls.map(({ body }) => body.closeType)).toEqual([1, 1])
   })
 
-  it('whose answer was lost once stays closing when a later try cannot be sent', async () => {
+  it('keeps the order closing after a lost answer, even if a later attempt cannot be sent', async () => {
     seller.on('/order/close', reset)
     await order.close(orderId)
     await world.pool.query("update partner set base_url = 'http://127.0.0.1:1'")
@@ -406,7 +409,7 @@ describe('closeOrder', () => {
     expect(again).toMatchObject({ order: { state: 'closing' }, failure: { kind: 'connect' } })
   })
 
-  it('refused by the partner, or never there, goes back to where it was', async () => {
+  it('restores the previous state if the partner refuses or was not reached', async () => {
     seller.on('/order/close', refusal(300, 'too late'), ok({}))
     expect(await order.close(orderId)).toMatchObject({ order: { state: 'created' }, failure: { code: 300 } })
     await world.pool.query("update partner set base_url = 'http://127.0.0.1:1'")
@@ -414,7 +417,7 @@ describe('closeOrder', () => {
     await world.pool.query('update partner set base_url = $1', [seller.url])
   })
 
-  it('after a lost payment asks first, and does not close what is paid', async () => {
+  it('after a lost pay answer queries first, and does not close a paid order', async () => {
     seller.on('/order/pay', reset)
     await order.pay(orderId)
     seller.on('/order/query', stands(orderId, 4))

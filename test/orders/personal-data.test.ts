@@ -8,7 +8,7 @@ import { nodesOf, watchPlans } from '../db/seen-plans.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller } from '../partner-calls/fake-seller.ts'
 
-/** Visitors of orders that have ended are removed; everything else stays as it was. */
+/** Personal data of visitors is removed from orders that have ended; everything else stays as it was. */
 
 const DAY = 86_400
 const SECRETS = /Lin Lan|13812345678|310101199001011234|driver/
@@ -31,7 +31,7 @@ const input = (order_id: bigint) =>
     contact_person: PERSON,
   })
 let ids = 100n
-/** An order with everything that may be about people, in a state since now. */
+/** An order with every kind of personal data, which has just entered this state. */
 async function orderIn(state: string, travel_date: string | null = null): Promise<bigint> {
   const id = ++ids
   await createOrder(world.deps, input(id), BY_COMMAND)
@@ -60,12 +60,12 @@ const removed = async () => (await purge(world.deps, {})).deleted['visitors of o
 const cli = (...words: string[]) => gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, ...words)
 
 describe('ORDER_PERSONAL_DATA_DAYS', () => {
-  it('removes them so many days after the end, and keeps what accounts need', async () => {
+  it('removes visitors that many days after the end of the order, and keeps what accounting needs', async () => {
     const ended = []
     for (const state of ['consumed', 'refunded', 'closed', 'created', 'create_failed', 'pay_failed']) {
       ended.push(await orderIn(state))
     }
-    const going = [
+    const ongoing = [
       await orderIn('paying'),
       await orderIn('pay_unknown'),
       await orderIn('paid'),
@@ -77,20 +77,20 @@ describe('ORDER_PERSONAL_DATA_DAYS', () => {
     world.clock.advance(1)
     expect(await removed()).toBe(ended.length)
     expect(await Promise.all(ended.map(isRemoved))).toEqual(ended.map(() => true))
-    expect(await Promise.all(going.map(isRemoved))).toEqual(going.map(() => false))
+    expect(await Promise.all(ongoing.map(isRemoved))).toEqual(ongoing.map(() => false))
     const after = await world.pool.query('select * from ticket_order order by order_id')
-    const rest = (row: Record<string, unknown>) => {
+    const unaffected = (row: Record<string, unknown>) => {
       const { visitors: _visitors, contactPerson: _contact, ...request } = Object(row.request)
       return { ...row, request, data_removed_at: null }
     }
-    expect(after.rows.map(rest)).toEqual(before.rows.map(rest))
+    expect(after.rows.map(unaffected)).toEqual(before.rows.map(unaffected))
     expect(after.rows.filter((row) => row.data_removed_at !== null)).toHaveLength(ended.length)
     expect(await removed()).toBe(0)
     const { rows } = await world.pool.query('select from voucher where order_id = $1', [String(ended[0])])
     expect(rows).toHaveLength(1)
   })
 
-  it('takes the day of travel for the end of paid orders', async () => {
+  it('counts paid orders as ended on the day of travel', async () => {
     const at = (days: number) => new Date(world.clock.now().getTime() + days * DAY * 1000).toISOString().slice(0, 10)
     const [past, coming] = [await orderIn('paid', at(2)), await orderIn('paid', at(40))]
     world.clock.advance(34 * DAY)
@@ -98,7 +98,7 @@ describe('ORDER_PERSONAL_DATA_DAYS', () => {
     expect([await isRemoved(past), await isRemoved(coming)]).toEqual([true, false])
   })
 
-  it('says when, and refuses only what would need them', async () => {
+  it('shows the time of removal, and blocks only operations that need the visitors', async () => {
     const [used, failed] = [await orderIn('consumed'), await orderIn('create_failed')]
     world.clock.advance(31 * DAY)
     await removed()
@@ -111,7 +111,7 @@ describe('ORDER_PERSONAL_DATA_DAYS', () => {
     )
   })
 
-  it('leaves out an order that somebody has locked, and takes it the next time', async () => {
+  it('skips a locked order until the next run', async () => {
     const id = await orderIn('consumed')
     world.clock.advance(31 * DAY)
     const holder = await world.pool.connect()
@@ -124,7 +124,7 @@ describe('ORDER_PERSONAL_DATA_DAYS', () => {
     expect(await removed()).toBe(1)
   })
 
-  it('looks at nothing but orders that still have their data', async () => {
+  it('reads only orders that still have their data', async () => {
     const id = await orderIn('consumed')
     await world.pool.query(
       `insert into ticket_order (order_id, partner_id, partner_deal_id, state, state_since, quantity, buy_price, unit_price,
@@ -140,10 +140,10 @@ describe('ORDER_PERSONAL_DATA_DAYS', () => {
       const statement = seen.find(({ text }) => text.includes('data_removed_at is null'))
       const scans = statement ? nodesOf(statement.root).filter((node) => node['Relation Name'] === 'ticket_order') : []
       expect(scans.map((node) => node['Node Type'])).not.toContain('Seq Scan')
-      const looked = scans
+      const rowsRead = scans
         .filter((node) => node['Node Type'] === 'Index Scan')
         .map((node) => node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0))
-      expect(Math.max(...looked)).toBeLessThan(50)
+      expect(Math.max(...rowsRead)).toBeLessThan(50)
     } finally {
       plans.stop()
     }
@@ -151,7 +151,7 @@ describe('ORDER_PERSONAL_DATA_DAYS', () => {
   })
 })
 
-it('is off unless it is set', async () => {
+it('ORDER_PERSONAL_DATA_DAYS is off by default', async () => {
   const other = await openWorld()
   expect(other.deps.config.ORDER_PERSONAL_DATA_DAYS).toBe(0)
   await other.close()

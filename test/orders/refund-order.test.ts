@@ -34,7 +34,7 @@ const decide = (code: 200 | 606) =>
   )
 
 describe('refundOrder', () => {
-  it('done at once moves tickets and vouchers', async () => {
+  it('confirmed at once refunds tickets and vouchers', async () => {
     const { refund, failure } = await order.refund(orderId, refundId, { vouchers: [second()], refund_fee: 5 })
     expect(failure).toBeNull()
     expect(refund).toMatchObject({ state: 'refunded', refund_quantity: 1, refund_price: 100, decision_code: 200 })
@@ -63,12 +63,12 @@ describe('refundOrder', () => {
     ])
   })
 
-  it('of everything that is left needs no more than an order', async () => {
+  it('refunds everything that is left if given only the order', async () => {
     expect((await order.refund(orderId, refundId)).refund.refund_quantity).toBe(2)
     expect(await record()).toMatchObject({ state: 'refunded', refunded: 2 })
   })
 
-  it('names the codes of the tickets where the operator names none, and the same on a retry', async () => {
+  it('chooses the codes if the operator names none, and the same ones on a retry', async () => {
     seller.on('/order/refund', reset, ok({}))
     seller.on('/order/query', stands(orderId, 4))
     await order.refund(orderId, refundId, { quantity: 1 })
@@ -79,7 +79,7 @@ describe('refundOrder', () => {
     expect(await record()).toMatchObject({ vouchers: { [first()]: 'refunded', [second()]: 'refunded' } })
   })
 
-  it('names the documents beside the codes of a real-name order', async () => {
+  it('sends the identity documents along with the codes of a real-name order', async () => {
     const one = await fakeSeller(world, 7003)
     const people = ['a', 'b'].map((voucher) => ({ credentialType: 0, credentialNo: `1101-${voucher}`, voucher }))
     one.on('/order/pay', ok({ voucherType: 1, vouchers: null, realNameType: 1, credentialList: people }))
@@ -94,7 +94,7 @@ describe('refundOrder', () => {
     expect(JSON.stringify(await historyOf(world.pool, named))).not.toContain('1101-')
   })
 
-  it('names no document where more people share a code than tickets are given back', async () => {
+  it('sends no document if more people share a code than tickets are refunded', async () => {
     const one = await fakeSeller(world, 7004)
     const people = ['1', '2'].map((credentialNo) => ({ credentialType: 0, credentialNo, voucher: 'shared' }))
     one.on('/order/pay', ok({ voucherType: 2, vouchers: ['shared'], realNameType: 1, credentialList: people }))
@@ -105,7 +105,7 @@ describe('refundOrder', () => {
     expect(one.calls.slice(-2).map(({ body }) => body.credentialList)).toEqual([undefined, undefined])
   })
 
-  it('names each document once, though it was told without its code first', async () => {
+  it('sends each document once, even if the partner first gave it without its code', async () => {
     const one = await fakeSeller(world, 7005)
     const people = ['a', 'b'].map((voucher) => ({ credentialType: 0, credentialNo: `no-${voucher}`, voucher }))
     const without = people.map((person) => ({ ...person, voucher: '' }))
@@ -118,7 +118,7 @@ describe('refundOrder', () => {
     expect(one.calls.at(-1)?.body).toMatchObject({ voucherList: ['a', 'b'], credentialList: people })
   })
 
-  it('names no code where those for one and those for several do not add up', async () => {
+  it('sends no code if codes for one and for several tickets do not add up', async () => {
     const one = await fakeSeller(world, 7006)
     const people = ['1', '2'].map((credentialNo) => ({ credentialType: 0, credentialNo, voucher: 'two' }))
     one.on('/order/pay', ok({ voucherType: 0, vouchers: ['one'], credentialList: people }))
@@ -129,7 +129,7 @@ describe('refundOrder', () => {
     expect(one.calls.slice(-2).map(({ body }) => body.voucherList)).toEqual([[], []])
   })
 
-  it('names the whole code of an order that has one', async () => {
+  it('sends the only code of an order even for a part of it', async () => {
     const one = await fakeSeller(world, 7002)
     one.on('/order/pay', ok({ voucherType: 2, vouchers: ['whole'] }))
     const whole = await order.paid({ partner_id: 7002 })
@@ -138,14 +138,14 @@ describe('refundOrder', () => {
     expect(one.calls.at(-1)?.body).toMatchObject({ voucherList: ['whole'], refundQuantity: 1 })
   })
 
-  it('names none where a partner said how many tickets are used and not which', async () => {
+  it('sends no code if the partner said how many tickets are used but not which', async () => {
     seller.on('/order/query', stands(orderId, 4, { usedQuantity: 1 }))
     await order.query(orderId)
     await order.refund(orderId, refundId)
     expect(seller.calls.at(-1)?.body).toMatchObject({ voucherList: [], refundQuantity: 1 })
   })
 
-  it('under review waits for the notice, and asking again changes nothing', async () => {
+  it('under review waits for the notice, and repeating the refund changes nothing', async () => {
     seller.on('/order/refund', refusal(602, 'we look into it'))
     expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'reviewing' }, failure: null })
     expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'reviewing' } })
@@ -156,14 +156,14 @@ describe('refundOrder', () => {
     expect(seller.paths()).toEqual(['/order/refund'])
   })
 
-  it('many times at once asks once', async () => {
+  it('many times at once calls the partner once', async () => {
     seller.on('/order/refund', slowly(ok({})))
     await Promise.all(Array.from({ length: 8 }, () => order.refund(orderId, refundId)))
     expect(seller.paths()).toEqual(['/order/refund'])
     expect(await record()).toMatchObject({ refunded: 2 })
   })
 
-  it('of more tickets than are left is refused, tickets under review counted', async () => {
+  it('of more tickets than are left is refused, counting those under review', async () => {
     seller.on('/order/refund', refusal(602))
     await order.refund(orderId, refundId, { vouchers: [first()] })
     const again = (fields: object) => order.refund(orderId, `x-${refundId}`, fields)
@@ -188,7 +188,7 @@ describe('refundOrder', () => {
     expect(seller.calls).toEqual([])
   })
 
-  it('sends a voucher that was named twice once', async () => {
+  it('sends a voucher once, even if it was named twice', async () => {
     seller.on('/order/refund', refusal(602))
     await order.refund(orderId, refundId, { vouchers: [first(), first()] })
     expect(seller.calls[0]?.body).toMatchObject({ voucherList: [first()], refundQuantity: 1 })
@@ -196,7 +196,7 @@ describe('refundOrder', () => {
     expect(again).toMatchObject({ refund: { state: 'reviewing' }, failure: null })
   })
 
-  it('is refused, and not stored, when its price is more than partners are sent', async () => {
+  it('is refused, and not stored, if its price exceeds the limit of the protocol', async () => {
     const dear = await order.paid({ unit_price: 99_999_999, total_price: 1, quantity: 200 })
     seller.calls.length = 0
     await expect(order.refund(dear, `r-${dear}`)).rejects.toMatchObject({
@@ -237,7 +237,7 @@ describe('refundOrder', () => {
     ['broken', reset],
     ['http-status', status(500)],
     ['json', html],
-  ])('whose answer is lost (%s) is sent again only after asking how the order stands', async (kind, lost) => {
+  ])('whose answer is lost (%s) is sent again only after an order query', async (kind, lost) => {
     seller.on('/order/refund', lost, refusal(601))
     expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'unknown' }, failure: { kind } })
     seller.on('/order/query', status(500), stands(orderId, 4))
@@ -249,7 +249,7 @@ describe('refundOrder', () => {
     expect(seller.paths()).toEqual(['/order/refund', '/order/query', '/order/query', '/order/refund'])
   })
 
-  it('whose answer is lost, but which the partner counts, is refunded without a second call', async () => {
+  it('whose answer is lost needs no second call if the partner counts the tickets as refunded', async () => {
     seller.on('/order/refund', reset)
     await order.refund(orderId, refundId)
     seller.on('/order/query', stands(orderId, 4, { refundedQuantity: 2 }))
@@ -260,7 +260,7 @@ describe('refundOrder', () => {
     expect(seller.paths()).toEqual(['/order/refund', '/order/query'])
   })
 
-  it('whose answer is lost while another is open is sent again: the count may be the other’s', async () => {
+  it('whose answer is lost while another refund is open is sent again: the count may include the other', async () => {
     seller.on('/order/refund', refusal(602), reset, ok({}))
     await order.refund(orderId, `x-${refundId}`, { quantity: 1 })
     await order.refund(orderId, refundId)
@@ -293,7 +293,7 @@ describe('refundOrder', () => {
     expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'refunded' } })
   })
 
-  it('that died on its way is taken up once its call must be over', async () => {
+  it('interrupted by a crash is resumed once its call must have timed out', async () => {
     seller.on('/order/refund', refusal(602))
     await order.refund(orderId, refundId)
     await world.pool.query("update refund set state = 'asking' where refund_id = $1", [refundId])
@@ -304,7 +304,7 @@ describe('refundOrder', () => {
     expect(seller.paths()).toEqual(['/order/refund', '/order/query', '/order/refund'])
   })
 
-  it('that a notice decides before its answer is there stays decided', async () => {
+  it('decided by a notice before the answer arrives stays decided', async () => {
     seller.on('/order/refund', async () => {
       await decide(200)
       return refusal(602)
@@ -315,7 +315,7 @@ describe('refundOrder', () => {
     })
   })
 
-  it('of an order that is not paid is refused by name', async () => {
+  it('of an unpaid order is refused, naming the state', async () => {
     const created = newId()
     await order.create(created)
     await expect(order.refund(created, 'r')).rejects.toMatchObject({
@@ -339,7 +339,7 @@ describe('a refund that is decided after its tickets were used', () => {
     expect(await shown()).toEqual(beyond())
   }
 
-  it('by the answer is kept, and an operator sees that it does not fit', async () => {
+  it('by the answer is kept, and the operator sees the contradiction', async () => {
     seller.on('/order/refund', async () => {
       await use(2)
       return ok({})
@@ -388,7 +388,7 @@ describe('a refund that is decided after its tickets were used', () => {
     await isKept()
   })
 
-  it('leaves codes alone where it is not known which was used', async () => {
+  it('leaves the codes alone if it is unknown which one was used', async () => {
     await use(1)
     await order.refund(orderId, refundId)
     expect(await record()).toMatchObject({ state: 'consumed', used: 1, refunded: 1 })
@@ -410,14 +410,14 @@ describe('a refund that is decided after its tickets were used', () => {
     expect(await shown()).toEqual(`refund ${refundId} is done, but its voucher ${first()} is used`)
   })
 
-  it('of a named code shows that the other was used', async () => {
+  it('of a named code implies that the other one was used', async () => {
     await use(1)
     await order.refund(orderId, refundId, { vouchers: [first()] })
     expect((await record()).vouchers).toEqual({ [first()]: 'refunded', [second()]: 'used' })
   })
 })
 
-it('an answer to order refund against a notice before it changes nothing, and an operator sees it', async () => {
+it('an answer to order refund that contradicts an earlier notice changes nothing, and the operator sees it', async () => {
   seller.on('/order/refund', async () => {
     await decide(606)
     return ok({})
@@ -441,7 +441,7 @@ describe('an answer about another refund', () => {
     ['orderId', () => names({ orderId: orderId + 4_096n }, 602), () => String(orderId + 4_096n)],
     ['partnerOrderId', () => names({ partnerOrderId: 'P-other' }), () => 'P-other'],
   ] as [string, () => object, () => string][])(
-    'by its %s decides nothing, whatever its code is: %#',
+    'by its %s decides nothing, whatever its code: %#',
     async (field, answer, named) => {
       await order.refund(orderId, `a-${orderId}`, { quantity: 1 })
       seller.on('/order/refund', answer())
@@ -453,7 +453,7 @@ describe('an answer about another refund', () => {
     },
   )
 
-  it('that repeats the ids as text, or an empty record in a refusal, is about this one', async () => {
+  it('is not assumed if the ids are repeated as text, or if a refusal has an empty record', async () => {
     seller.on('/order/refund', names({ orderId: String(orderId), refundId, partnerOrderId: `P-${orderId}` }))
     expect((await order.refund(orderId, refundId, { quantity: 1 })).failure).toBeNull()
     seller.on('/order/refund', names({ orderId: 0, refundId: null, partnerOrderId: '' }, 606))
@@ -464,19 +464,19 @@ describe('an answer about another refund', () => {
 })
 
 describe('an order query that contradicts our records', () => {
-  const told = async (status: number, more: object) => {
+  const queried = async (status: number, more: object) => {
     seller.on('/order/query', stands(orderId, status, more))
     return (await order.query(orderId)).order.contradiction
   }
 
-  it('is shown with the order until the partner says the same as we do', async () => {
+  it('is shown with the order until the partner agrees with our records', async () => {
     await order.refund(orderId, `a-${orderId}`, { quantity: 1 })
     await order.refund(orderId, refundId, { quantity: 1 })
     const behind = 'body.refundedQuantity is 1; the platform counts 2'
-    expect(await told(4, { refundedQuantity: 1 })).toEqual(behind)
-    expect(await told(4, { refundedQuantity: 1 })).toEqual(behind)
+    expect(await queried(4, { refundedQuantity: 1 })).toEqual(behind)
+    expect(await queried(4, { refundedQuantity: 1 })).toEqual(behind)
     expect(await record()).toMatchObject({ refunded: 2, state: 'refunded' })
-    expect(await told(4, { refundedQuantity: 2 })).toBeNull()
+    expect(await queried(4, { refundedQuantity: 2 })).toBeNull()
     const moved = (await historyOf(world.pool, orderId)).filter((line) => line.includes('contradiction'))
     expect(moved.map((line) => line.replace(/ \(.*/, ''))).toEqual([
       `order ${orderId}: contradiction null→${behind}`,
@@ -490,7 +490,7 @@ describe('an order query that contradicts our records', () => {
     [4, { orderQuantity: 3 }, 'body.orderQuantity is 3; the order has 2'],
     [4, { usedQuantity: 3 }, 'body makes 3 used and 0 refunded, of 2'],
   ])('is shown: orderStatus %i %j', async (status, more, contradiction) => {
-    expect(await told(status, more)).toEqual(contradiction)
+    expect(await queried(status, more)).toEqual(contradiction)
     expect(await record()).toMatchObject({ state: 'paid', used: 0, refunded: 0 })
   })
 })
@@ -506,7 +506,7 @@ describe('a part of an order whose product has no partial refunds', () => {
   afterAll(() => world.pool.query("delete from product where partner_id = 7001 and partner_deal_id = 'deal-1'"))
   const warning = 'product deal-1 has no partial refunds (partlyRefund is false); to ask for one anyway, set partly'
 
-  it('is refunded only once the operator says so: nothing is stored or sent before', async () => {
+  it('is refunded only if the operator insists; otherwise nothing is stored or sent', async () => {
     await sells(false)
     await expect(order.refund(orderId, refundId, { quantity: 1 })).rejects.toMatchObject({ describe: warning })
     await expect(order.refund(orderId, refundId, { vouchers: [first()] })).rejects.toMatchObject({ describe: warning })
@@ -517,7 +517,7 @@ describe('a part of an order whose product has no partial refunds', () => {
     expect((await order.refund(orderId, refundId, { quantity: 1, partly: true })).refund.state).toBe('refunded')
   })
 
-  it('is asked for without a warning where it may be, and so is the whole', async () => {
+  it('is refunded without a warning if the product allows it, as is a whole order', async () => {
     await sells(false)
     expect((await order.refund(orderId, refundId)).refund.state).toBe('refunded')
     await sells(true)
@@ -546,10 +546,10 @@ describe('one code for several tickets', () => {
   })
   afterAll(payAsUsual)
 
-  it('is counted ticket by ticket, and named in each refund while one is left', async () => {
+  it('is counted ticket by ticket, and sent with each refund while tickets are left', async () => {
     await order.refund(orderId, `a-${orderId}`, { quantity: 1 })
     expect(await codes()).toEqual([{ voucher: 'whole', state: 'unused', used: 0, refunded: 1 }])
-    // A program that marks the whole code with the first ticket.
+    // Some programs mark the whole code as used with its first ticket.
     const voucherList = [{ voucher: 'whole', voucherInvalidTime: '2026-07-01 00:00:00', quantity: 3, status: 1 }]
     seller.on(
       '/order/query',
@@ -567,7 +567,7 @@ describe('one code for several tickets', () => {
     expect(await record()).toMatchObject({ state: 'consumed' })
   })
 
-  it('that the partner calls refunded as a whole is so only when all tickets are', async () => {
+  it('that the partner reports as refunded is so only once all its tickets are', async () => {
     const said = (refundedQuantity: number) => {
       const voucherList = [{ voucher: 'whole', voucherInvalidTime: '2026-07-01 00:00:00', quantity: 3, status: 2 }]
       seller.on('/order/query', stands(orderId, 4, { orderQuantity: 3, refundedQuantity, voucherList }))
@@ -596,7 +596,7 @@ describe('two codes for three tickets each', () => {
     seller.calls.length = 0
   })
   afterAll(payAsUsual)
-  const told = (usedQuantity: number, statuses: Record<string, number>) => {
+  const queried = (usedQuantity: number, statuses: Record<string, number>) => {
     const voucherList = Object.entries(statuses).map(([voucher, status]) => ({
       ...{ voucher, voucherInvalidTime: '2026-07-01 00:00:00', quantity: 3, status },
     }))
@@ -605,16 +605,16 @@ describe('two codes for three tickets each', () => {
   }
   const sent = () => seller.calls.at(-1)?.body
 
-  it('that are both marked used with the first ticket: the partner chooses, and both end with the order', async () => {
-    await told(3, { A: 1, B: 1 })
+  it('are not sent if both are marked used with their first ticket, and both end with the order', async () => {
+    await queried(3, { A: 1, B: 1 })
     await order.refund(orderId, refundId)
     expect(sent()).toMatchObject({ voucherList: [], refundQuantity: 3 })
     expect(await record()).toMatchObject({ state: 'consumed', vouchers: { A: 'refunded', B: 'refunded' } })
   })
 
-  it('end with the order where the partner never said which were used, or was asked for a part before', async () => {
+  it('end with the order even if the partner never said which were used', async () => {
     await order.refund(orderId, `a-${orderId}`, { vouchers: ['A'], quantity: 1 })
-    await told(3, {})
+    await queried(3, {})
     await order.refund(orderId, refundId)
     expect(sent()).toMatchObject({ voucherList: [], refundQuantity: 2 })
     expect(await codes()).toEqual([
@@ -623,7 +623,7 @@ describe('two codes for three tickets each', () => {
     ])
   })
 
-  it('are each asked for once while a review is open', async () => {
+  it('cannot each be in more than one open refund', async () => {
     seller.on('/order/refund', refusal(602))
     await order.refund(orderId, refundId, { vouchers: ['A'] })
     await expect(order.refund(orderId, `x-${refundId}`, { vouchers: ['A'] })).rejects.toMatchObject({
@@ -635,12 +635,12 @@ describe('two codes for three tickets each', () => {
 })
 
 describe('refundByPlatform', () => {
-  const tell = (fields: object) =>
+  const refundMessage = (fields: object) =>
     refundByPlatform(world.deps, parseInput(newRefundedMessage, { order_id: orderId, ...fields }), BY_COMMAND)
   const jobsOf = async () => (await waitingJobs(world.pool)).filter((job) => job.includes(String(orderId)))
 
-  it('1: customer service refunds tickets, and the partner is told', async () => {
-    const { refund } = await tell({ type: 1, vouchers: [first()], reason: 'rain' })
+  it('type 1: customer service refunds tickets, and the partner is told', async () => {
+    const { refund } = await refundMessage({ type: 1, vouchers: [first()], reason: 'rain' })
     expect(await record()).toMatchObject({ refunded: 1, vouchers: { [first()]: 'refunded' } })
     expect(seller.calls).toMatchObject([
       {
@@ -659,14 +659,14 @@ describe('refundByPlatform', () => {
     expect(await jobsOf()).toEqual([])
   })
 
-  it('2: a payment that was never confirmed is refunded whole', async () => {
+  it('type 2: an unconfirmed payment is refunded in full', async () => {
     await world.pool.query("update ticket_order set state = 'pay_unknown' where order_id = $1", [String(orderId)])
-    await tell({ type: 2 })
+    await refundMessage({ type: 2 })
     expect(await record()).toMatchObject({ state: 'refunded', refunded: 2 })
     expect(seller.calls[0]?.body).toMatchObject({ refundPrice: -1, count: 2, refundMessageType: 2 })
   })
 
-  it('2: waits for a payment that is on its way, and is of the whole order', async () => {
+  it('type 2: waits for a payment in progress, and must cover the whole order', async () => {
     const paying = newId()
     await order.create(paying)
     await world.pool.query("update ticket_order set state = 'paying', state_since = $2 where order_id = $1", [
@@ -680,40 +680,40 @@ describe('refundByPlatform', () => {
     await expect(message({ quantity: 1 })).rejects.toThrow(/whole/)
   })
 
-  it('1: of all tickets for less than their price names the price', async () => {
+  it('type 1: sends the price if all tickets are refunded for less', async () => {
     seller.on('/order/refunded', ok({}))
     const input = parseInput(newRefundedMessage, { order_id: orderId, type: 1, refund_price: 150 })
     await refundByPlatform(world.deps, input, BY_COMMAND)
     expect(seller.calls.at(-1)?.body).toMatchObject({ refundPrice: 150, count: 2 })
   })
 
-  it('3: a review that took too long ends as refunded, and the late decision against it is refused', async () => {
-    await expect(tell({ type: 3, refund_id: refundId })).rejects.toMatchObject({
+  it('type 3: an overdue review ends as refunded, and a late decision against it is refused', async () => {
+    await expect(refundMessage({ type: 3, refund_id: refundId })).rejects.toMatchObject({
       describe: `refund ${refundId} does not exist`,
     })
     seller.on('/order/refund', refusal(602))
     await order.refund(orderId, refundId)
-    await tell({ type: 3, refund_id: refundId })
+    await refundMessage({ type: 3, refund_id: refundId })
     expect(await record()).toMatchObject({ state: 'refunded', refunds: { [refundId]: 'refunded' } })
     await expect(decide(606)).rejects.toMatchObject({ describe: expect.stringContaining('is already refunded') })
   })
 
-  it('that does not arrive holds all the same, and a job sends it again under the same serial number', async () => {
+  it('takes effect even if the message is lost, and a job sends it again under the same serial number', async () => {
     seller.on('/order/refunded', reset, ok({}))
-    expect(await tell({ type: 1, refund_id: refundId })).toMatchObject({
+    expect(await refundMessage({ type: 1, refund_id: refundId })).toMatchObject({
       failure: { kind: 'broken' },
       refund: { state: 'refunded' },
     })
     expect(await jobsOf()).toEqual([`send-refunded-message send-refunded-message:${orderId}:${refundId}`])
-    expect(await tell({ type: 1, refund_id: refundId })).toMatchObject({ failure: null })
+    expect(await refundMessage({ type: 1, refund_id: refundId })).toMatchObject({ failure: null })
     expect(await jobsOf()).toEqual([])
     expect(seller.calls.map(({ body }) => body.refundSerialNo)).toEqual([refundId, refundId])
   })
 
   it('with the same id and other contents is refused', async () => {
     seller.on('/order/refunded', ok({}))
-    await tell({ type: 1, refund_id: refundId, quantity: 1 })
-    await expect(tell({ type: 1, refund_id: refundId, quantity: 2 })).rejects.toMatchObject({
+    await refundMessage({ type: 1, refund_id: refundId, quantity: 1 })
+    await expect(refundMessage({ type: 1, refund_id: refundId, quantity: 2 })).rejects.toMatchObject({
       describe: `refund ${refundId} already exists with other contents`,
     })
   })

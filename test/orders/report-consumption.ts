@@ -4,7 +4,7 @@ import { sha256 } from '../../src/platform/lib/crypto/digest.ts'
 import { acceptConsumption } from '../../src/ticketing/mtp/consumption.ts'
 import type { ConsumptionReport } from '../../src/ticketing/orders/consumption.ts'
 
-/** Takes the report as a notice of a live partner that came with a right signature; each call is a notice of its own. */
+/** Handles the report like a correctly signed notice of a live partner; each call counts as a new notice. */
 export async function reportConsumption(deps: Deps, partnerId: bigint, report: ConsumptionReport): Promise<void> {
   const noticeId = randomUUID()
   const row = {

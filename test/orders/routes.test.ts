@@ -28,12 +28,19 @@ async function call(method: 'GET' | 'POST', path: string, body?: object, token =
 }
 
 const ORDER = 8_985_652_356_562_370_000n
-const least = { partner_id: 7001, partner_deal_id: 'd', quantity: 2, mt_deal_id: 1, unit_price: '10.50', buy_price: 9 }
+const MINIMAL = {
+  partner_id: 7001,
+  partner_deal_id: 'd',
+  quantity: 2,
+  mt_deal_id: 1,
+  unit_price: '10.50',
+  buy_price: 9,
+}
 
 describe('/admin/v1/orders', () => {
-  it('drives an order from creation to refund, its id exact in and out', async () => {
+  it('takes an order from creation to refund, with its 64-bit id exact throughout', async () => {
     const path = `/orders/${ORDER}`
-    const created = await call('POST', '/orders', { ...least, order_id: ORDER })
+    const created = await call('POST', '/orders', { ...MINIMAL, order_id: ORDER })
     expect(created).toMatchObject({
       status: 200,
       rescode: 0,
@@ -73,9 +80,9 @@ describe('/admin/v1/orders', () => {
     })
   })
 
-  it('answers a call that failed with the order as it stands, and how it failed', async () => {
+  it('answers a failed partner call with the current order and the failure', async () => {
     seller.on('/order/create', reset)
-    expect(await call('POST', '/orders', { ...least, order_id: 5 })).toMatchObject({
+    expect(await call('POST', '/orders', { ...MINIMAL, order_id: 5 })).toMatchObject({
       rescode: 0,
       data: { order: { order_id: 5, state: 'create_unknown' }, failure: { kind: 'broken', maybe_received: true } },
     })
@@ -86,7 +93,7 @@ describe('/admin/v1/orders', () => {
     [
       'POST',
       '/orders',
-      { ...least, quantity: 0, visitors: [{ gender: 3 }] },
+      { ...MINIMAL, quantity: 0, visitors: [{ gender: 3 }] },
       400,
       /quantity must be at least 1; visitors\[0\]\.gender/,
     ],
@@ -131,7 +138,7 @@ describe('/admin/v1/partners/:partner_id/products', () => {
 })
 
 describe('/admin/v1/jobs', () => {
-  it('shows what is still to be done', async () => {
+  it('lists waiting jobs', async () => {
     expect(await call('GET', '/jobs')).toMatchObject({
       data: { jobs: [{ task: 'query-order', key: 'query-order:5', state: 'waiting' }] },
     })
@@ -140,7 +147,7 @@ describe('/admin/v1/jobs', () => {
 })
 
 describe('switching to a new secret', () => {
-  it('is tried with a heartbeat that is signed with it', async () => {
+  it('is tested first with a heartbeat signed with it', async () => {
     const { client_secret } = await rotatePartnerSecret(world.deps, 7001n, { overlap_s: 60 })
     const path = '/partners/7001/switch-signing'
     seller.calls.length = 0
@@ -164,7 +171,7 @@ describe('switching to a new secret', () => {
 })
 
 describe('what a viewer sees of an order', () => {
-  it('has the counts of a code for several tickets in the history too', () => {
+  it('includes the counts of a code for several tickets in the history', () => {
     const change = { state: ['unused', 'used'], used_quantity: [0, 2], refunded_quantity: [0, 1] }
     const history = [{ record: 'voucher', record_id: 'CODE-1', change }]
     const story = { order: { vouchers: [], refunds: [] }, history, calls: [] } as unknown as OrderStory
@@ -174,12 +181,12 @@ describe('what a viewer sees of an order', () => {
   const as = async (role: 'viewer' | 'support') =>
     (await createOperator(world.deps, { name: `order-${role}`, role, days: 1 })).token
 
-  it('has its states and quantities, but no codes, no people and nothing that the partner wrote', async () => {
+  it('has states and quantities, but no codes, no personal data and no text of the partner', async () => {
     const order_id = 9_100_000_000_001n
     const path = `/orders/${order_id}`
     const secrets = ['CODE-1', 'pics.example', 'ERIKA', 'MUSTERMANN']
     seller.on('/order/create', ok({ partnerOrderId: 'P-9' }))
-    await call('POST', '/orders', { ...least, order_id })
+    await call('POST', '/orders', { ...MINIMAL, order_id })
     seller.on(
       '/order/pay',
       ok({

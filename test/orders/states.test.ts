@@ -39,7 +39,7 @@ describe.each(TABLES)('the states of %s', (_, table, first) => {
   })
 })
 
-describe('a move', () => {
+describe('a state transition', () => {
   it.each([
     ['created', 'paid', false],
     ['created', 'paying', true],
@@ -62,7 +62,7 @@ describe('a move', () => {
     expect(isRefundTransition(from, to)).toBe(legal)
   })
 
-  it('that is illegal is refused by the names of both states', () => {
+  it('that is illegal is refused, naming both states', () => {
     expect(illegalOrderTransition(7n, 'closed', 'paid').describe).toEqual(
       'order 7 is closed (ended before it was paid); it cannot become paid',
     )
@@ -71,7 +71,7 @@ describe('a move', () => {
     )
   })
 
-  it('of a voucher goes forward only', () => {
+  it('of a voucher only goes forward', () => {
     for (const one of VOUCHER_STATES) {
       for (const other of VOUCHER_STATES) expect(laterVoucherState(one, other)).toBe(laterVoucherState(other, one))
     }
@@ -86,7 +86,7 @@ describe('a move', () => {
     [2, 1, 1, 'consumed'],
     [2, 2, 0, 'consumed'],
     [2, 0, 2, 'refunded'],
-  ])('by quantities: of %i, %i used and %i refunded is %s', (quantity, used, refunded, state) => {
+  ])('by quantities: of %i tickets, %i used and %i refunded lead to %s', (quantity, used, refunded, state) => {
     expect(stateByQuantities(quantity, used, refunded)).toBe(state)
   })
 })

@@ -13,7 +13,7 @@ afterAll(close)
 const { create, pay, refund } = desk(world)
 const { db } = world.deps
 
-const tried = async (): Promise<bigint> => {
+const createTrial = async (): Promise<bigint> => {
   const order_id = newId()
   const priced = { mt_deal_id: 1n, unit_price: 100, buy_price: 80, quantity: 2 }
   const input = newOrder.parse({ partner_id: 7001, partner_deal_id: 'deal-1', order_id, ...priced })
@@ -27,9 +27,9 @@ const rowsAbout = async (orderId: bigint) => {
   return Promise.all(['ticket_order', 'voucher', 'refund', 'record_change'].map(count))
 }
 
-describe('an order that was made to try something', () => {
-  it('is one of the sandbox, though its partner is live, and is told apart from orders that were sold', async () => {
-    const [trial, sold] = [await tried(), newId()]
+describe('a trial order', () => {
+  it('belongs to the sandbox even if its partner is live, and is told apart from sold orders', async () => {
+    const [trial, sold] = [await createTrial(), newId()]
     await create(sold)
     expect(await findNamedOrder(db, sold)).toMatchObject({ partner_id: 7001n, sold: true, vouchers: [] })
     expect(await findNamedOrder(db, trial)).toMatchObject({ partner_id: 7001n, sold: false })
@@ -42,12 +42,12 @@ describe('an order that was made to try something', () => {
     expect((await trialOrders(db, 7001n, 5)).map(({ order_id }) => order_id)).toEqual([trial])
     await pay(trial)
     await refund(trial, 'R-1', { quantity: 2 })
-    // It would prove a refund only if an acceptance asked for it, and no run has it.
+    // The outcomes of sold orders prove nothing in an acceptance run.
     expect(await outcomesOf(db, [sold])).toEqual({ consumed: [], refunded: [] })
   })
 
-  it('is deleted after thirty days with all that belongs to it; one that was sold stays', async () => {
-    const [trial, sold] = [await tried(), newId()]
+  it('is deleted with all its records after thirty days, while a sold order stays', async () => {
+    const [trial, sold] = [await createTrial(), newId()]
     await create(sold)
     for (const orderId of [trial, sold]) {
       await pay(orderId)

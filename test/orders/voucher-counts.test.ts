@@ -17,7 +17,7 @@ const totals = (quantity: number, used_quantity: number, refunded_quantity = 0) 
 const shown = (vouchers: readonly VoucherRow[]) =>
   vouchers.map((one) => `${one.voucher} ${one.state} ${one.used_quantity}+${one.refunded_quantity}/${one.quantity}`)
 
-describe('tickets of a code', () => {
+describe('ticket counts of a code', () => {
   it.each([
     ['1 of 3, marked used', [known('C', 3)], [says('C', 3, 1)], totals(3, 1), ['C unused 1+0/3']],
     ['1 of 3, not named', [known('C', 3)], [], totals(3, 1), ['C unused 1+0/3']],
@@ -96,7 +96,7 @@ describe('tickets of a code', () => {
   })
 })
 
-describe('the tickets of a refund where two codes are for three tickets each', () => {
+describe('a refund of an order with two codes for three tickets each', () => {
   const order = (used_quantity: number, refunded_quantity = 0) =>
     ({ order_id: 7n, quantity: 6, unit_price: 10, used_quantity, refunded_quantity }) as OrderRow
   const open = (refund_quantity: number, ...vouchers: string[]) =>
@@ -134,7 +134,7 @@ describe('the tickets of a refund where two codes are for three tickets each', (
     ['a part of a named code', order(3), both, [], { vouchers: ['A'], quantity: 2 }, [2, 'A']],
     ['what is free of a named code', order(0), both, [open(2, 'A')], { vouchers: ['A'] }, [1, 'A']],
     ['two named codes', order(0), both, [open(1, 'A')], { vouchers: ['A', 'B'] }, [5, 'A', 'B']],
-  ])('%s', (_what, of, codes, refunds, input, expected) => {
+  ])('covers %s', (_what, of, codes, refunds, input, expected) => {
     expect(content(of, codes, refunds, input)).toEqual(expected)
   })
 
@@ -149,7 +149,7 @@ describe('the tickets of a refund where two codes are for three tickets each', (
       { vouchers: ['A'], quantity: 2 },
       'the vouchers are for 1 tickets, not 2',
     ],
-  ])('are refused: %s', (_what, codes, refunds, input, why) => {
+  ])('is refused for %s', (_what, codes, refunds, input, why) => {
     expect(() => content(order(0), codes, refunds, input)).toThrow(why)
   })
 })

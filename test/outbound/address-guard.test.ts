@@ -10,7 +10,7 @@ const PRODUCTION = {
   SECRET_KEY: 'x'.repeat(32),
   PUBLIC_URL: 'https://gate.example',
 }
-/** With nothing else set. */
+/** With default settings otherwise. */
 const guardWith = (allow: string, settings: Record<string, string> = { NODE_ENV: 'test', DEMO: 'off' }) =>
   addressGuard(readConfig({ ...settings, PARTNER_ADDRESS_ALLOW: allow }))
 const guard = guardWith('')
@@ -54,7 +54,7 @@ describe('addresses', () => {
   })
 
   it.each(['', 'localhost', '127.1', '0x7f000001', '8.8.8.8 ', '[2400:3200::1]', '8.8.8.8/32'])(
-    '%j is no plain address, so refused',
+    '%j is refused as it is not a plain address',
     (text) => {
       expect(guard.refuses(text, 443)).toBe(true)
     },
@@ -80,7 +80,7 @@ describe('PARTNER_ADDRESS_ALLOW', () => {
     expect(names.map((name) => allowing.trusts(name, 8443))).toEqual([true, true, false, false])
   })
 
-  it('lets an entry with a port through on that port alone', () => {
+  it('allows an entry with a port on that port only', () => {
     const allowing = guardWith('127.0.0.1:3002,[::1]:3002,10.1.0.0/16:8443,[fd00::/8]:1,partner.internal:8080')
     const passes = (address: string, port: number) => !allowing.refuses(address, port)
     expect([passes('127.0.0.1', 3002), passes('127.0.0.1', 3000), passes('127.0.0.1', 80)]).toEqual([
@@ -102,7 +102,7 @@ describe('PARTNER_ADDRESS_ALLOW', () => {
     ['Partner.Internal', { host: 'partner.internal' }],
     ['a-b.example', { host: 'a-b.example' }],
     ['a.b:8443', { host: 'a.b', port: 8443 }],
-  ])('can be read: %s', (entry, read) => {
+  ])('accepts the entry %s', (entry, read) => {
     expect(readConfig({ PARTNER_ADDRESS_ALLOW: entry }).PARTNER_ADDRESS_ALLOW).toEqual([{ port: undefined, ...read }])
   })
 
@@ -132,12 +132,12 @@ describe('PARTNER_ADDRESS_ALLOW', () => {
       '0x7f.1',
       '::1/64:80',
     ],
-  ])('stops the start and is named: %j', (entry) => {
+  ])('stops the start with the bad entry: %j', (entry) => {
     const allowing = () => readConfig({ PARTNER_ADDRESS_ALLOW: `10.0.0.0/8,${entry},127.0.0.1` })
     expect(allowing).toThrow(`PARTNER_ADDRESS_ALLOW has "${entry}"`)
   })
 
-  it('has each bad entry named', () => {
+  it('reports every bad entry', () => {
     expect(() => readConfig({ PARTNER_ADDRESS_ALLOW: 'http://a,10.0.0.0/8,b c' })).toThrow(
       /"http:\/\/a", .*\nPARTNER_ADDRESS_ALLOW has "b c"/,
     )
@@ -155,14 +155,14 @@ describe('addresses of cloud metadata', () => {
   ]
   const METADATA_V6 = ['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fe80::a9fe:a9fe', '::ffff:169.254.169.254']
 
-  it.each([...METADATA, ...METADATA_V6])('%s is refused, also inside of what is allowed', (address) => {
+  it.each([...METADATA, ...METADATA_V6])('%s is refused, even inside an allowed network', (address) => {
     expect(guard.refuses(address, 80)).toBe(true)
     const wide = guardWith('0.0.0.0/0,::/0,169.254.0.0/16,fd00::/8,metadata.google.internal')
     expect(wide.refuses(address, 80)).toBe(true)
     expect(wide.refuses(address, 80, wide.trusts('metadata.google.internal', 80))).toBe(true)
   })
 
-  it('may be called where they are named singly', () => {
+  it('may be called if they are allowed individually', () => {
     const allowing = guardWith('168.63.129.16,[fd00:ec2::254]:80')
     expect(allowing.refuses('168.63.129.16', 80)).toBe(false)
     expect([allowing.refuses('fd00:ec2::254', 80), allowing.refuses('fd00:ec2::254', 81)]).toEqual([false, true])
@@ -174,18 +174,18 @@ describe('ports', () => {
   const called = (at: ReturnType<typeof guardWith>, address = '8.8.8.8') =>
     [80, 443, 22, 8443, 6379].filter((port) => !at.refusesPort(port) && !at.refuses(address, port))
 
-  it('in production are 80, 443 and what is set', () => {
+  it('in production are 80, 443 and those in PARTNER_PORTS', () => {
     expect(called(guardWith('', PRODUCTION))).toEqual([80, 443])
     expect(called(guardWith('', { ...PRODUCTION, PARTNER_PORTS: '8443' }))).toEqual([80, 443, 8443])
   })
 
-  it('hold for allowed addresses too, unless their entry names one', () => {
+  it('are limited for allowed addresses too, unless their entry names one', () => {
     expect(called(guardWith('10.0.0.0/8', PRODUCTION), '10.0.0.1')).toEqual([80, 443])
     expect(called(guardWith('10.0.0.0/8,10.0.0.1:6379', PRODUCTION), '10.0.0.1')).toEqual([80, 443, 6379])
     expect(called(guardWith('10.0.0.1:6379', PRODUCTION))).toEqual([80, 443])
   })
 
-  it('are any elsewhere, unless some are set', () => {
+  it('are unlimited elsewhere, unless some are set', () => {
     expect(called(guard)).toEqual([80, 443, 22, 8443, 6379])
     expect(called(guardWith('', { PARTNER_PORTS: '22' }))).toEqual([80, 443, 22])
   })
@@ -194,7 +194,7 @@ describe('ports', () => {
     expect(() => readConfig({ PARTNER_PORTS: `8443,${port}` })).toThrow('PARTNER_PORTS must be ports')
   })
 
-  it('are looked at before anything is resolved or dialled', async () => {
+  it('are checked before anything is resolved or dialled', async () => {
     const strict = guardWith('', PRODUCTION)
     const urls = ['https://8.8.8.8:22/', 'https://no-such-host.invalid:22/', 'http://8.8.8.8:6379/']
     const codes = urls.map((url) =>
@@ -218,12 +218,12 @@ describe('a URL to a private address', () => {
     process.stdout.write(`address forms tried: ${PRIVATE.length} addresses, ${DISGUISES.length} disguised hosts\n`)
   })
 
-  it('is never reached under a name with a dot at its end, which some resolvers do not know', async () => {
+  it('is never reached by a name with a trailing dot, which some resolvers do not know', async () => {
     expect(['address', 'dns']).toContain(await failureOf('http://localhost.:9/x'))
   })
 
   it.each(['', 'partner', '/order/create', 'ftp://8.8.8.8/', 'file:///etc/passwd', 'http://', 'http://u:p@8.8.8.8/'])(
-    'nor is %j called',
+    'is refused like the invalid URL %j',
     async (url) => {
       expect(await failureOf(url)).toBe('address')
     },

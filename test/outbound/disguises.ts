@@ -1,4 +1,4 @@
-/** Loopback and private addresses as attackers write them; nothing must listen for them to be refused. */
+/** Loopback and private addresses as attackers disguise them. They must be refused even if nothing listens there. */
 export const DISGUISES = [
   ...[
     '127.0.0.1',

@@ -20,10 +20,10 @@ it.each([
   ['tls', 'ERR_SSL_WRONG_VERSION_NUMBER', undefined],
   ['connect', 'CERT_HAS_EXPIRED', undefined],
   ['connect', 'ECONNREFUSED', undefined],
-] as const)('%s by %s says the limit of the settings, or what else is known', (failure, code, told) => {
-  expect(exactReason({ failure, code, isAnswered: false }, LIMITS)).toEqual(told)
+] as const)('%s with code %s is reported with the configured limit or the known cause', (failure, code, reason) => {
+  expect(exactReason({ failure, code, isAnswered: false }, LIMITS)).toEqual(reason)
 })
 
-it('does not say that a body which is cut off is no HTTP', () => {
+it('a truncated body is not reported as invalid HTTP', () => {
   expect(exactReason({ failure: 'broken', code: 'HTTPParserError', isAnswered: true }, LIMITS)).toBeUndefined()
 })

@@ -13,9 +13,9 @@ import { SELF_SIGNED } from '../sandbox/certificates.ts'
 
 const guardWith = (allow: string) => addressGuard(readConfig({ DEMO: 'off', PARTNER_ADDRESS_ALLOW: allow }))
 const guard = guardWith('127.0.0.0/8')
-/** A busy machine may take long for anything. */
-const PATIENT: CallLimits = { connectMs: 60_000, headersMs: 60_000, totalMs: 120_000, bytes: 65_536 }
-/** For what never ends. */
+/** Generous limits for busy machines. */
+const GENEROUS: CallLimits = { connectMs: 60_000, headersMs: 60_000, totalMs: 120_000, bytes: 65_536 }
+/** Short limits for calls that never end. */
 const QUICK = { headersMs: 1_000, totalMs: 2_000 }
 const opened: (() => void)[] = []
 
@@ -39,7 +39,7 @@ const rawPartner = async (talk: (socket: Socket) => void) =>
   `http://127.0.0.1:${await listening(createTcpServer((socket) => talk(socket.on('error', () => {}))))}/order/pay`
 
 const call = (url: string, limits: Partial<CallLimits> = {}) =>
-  post({ url, headers: { 'Content-Type': 'application/json' }, body: '{"a":1}' }, guard, { ...PATIENT, ...limits })
+  post({ url, headers: { 'Content-Type': 'application/json' }, body: '{"a":1}' }, guard, { ...GENEROUS, ...limits })
 
 async function failing(promise: Promise<unknown>): Promise<HttpCallError> {
   const outcome = await promise.catch((error: unknown) => error)
@@ -51,7 +51,7 @@ const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{"code":200}'
 
 const bodyOf = async (request: IncomingMessage) => Buffer.concat(await request.toArray()).toString()
 
-it('tells when the certificate of the other side ends, and nothing without TLS', async () => {
+it('returns the expiry of the server’s certificate, or null without TLS', async () => {
   const url = await partner((_request, response) => response.end('{}'))
   expect((await call(url)).certificateEnds).toBeNull()
   const server = createHttpsServer(SELF_SIGNED, (_request, response) => response.end('{}'))
@@ -61,7 +61,7 @@ it('tells when the certificate of the other side ends, and nothing without TLS',
 })
 
 describe('a call', () => {
-  it('sends what it is given and returns the answer whole, with timings', async () => {
+  it('sends the given request and returns the whole answer with timings', async () => {
     let seen: unknown
     const url = await partner(async (request, response) => {
       const { method, url: target, headers } = request
@@ -83,7 +83,7 @@ describe('a call', () => {
     expect([connected, head, total]).toEqual([connected, head, total].map(Number).sort((a, b) => a - b))
   })
 
-  it('follows no redirect, least of all to a private address', async () => {
+  it('follows no redirect, especially not to a private address', async () => {
     let hits = 0
     const inside = await partner((_request, response) => {
       hits++
@@ -105,7 +105,7 @@ describe('a call', () => {
     ['with headers, twice', [`HTTP/1.0 100 Go\r\nServer: x\r\n\r\nHTTP/1.1 100\r\nA: b\r\nC: d\r\n\r\n${ANSWER}`]],
     ['byte for byte', [...`HTTP/1.1 100 Continue\r\nServer: x\r\n\r\n${ANSWER}`]],
     ['and further interim answers', [`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n${ANSWER}`]],
-  ])('passes over a 100 Continue that nobody has asked for: %s', async (_how, pieces) => {
+  ])('skips an unrequested 100 Continue: %s', async (_how, pieces) => {
     const url = await rawPartner((socket) =>
       socket.once('data', async () => {
         for (const piece of pieces) {
@@ -118,21 +118,21 @@ describe('a call', () => {
     expect(await call(url)).toMatchObject({ status: 200, body: Buffer.from('{"code":200}') })
   })
 
-  it('is not over with 100 Continue alone, and does not read them for ever', async () => {
+  it('fails if there is only 100 Continue, or too many of them', async () => {
     const one = await rawPartner((socket) => socket.end('HTTP/1.1 100 Continue\r\n\r\n'))
     expect(await failing(call(one))).toMatchObject({ failure: 'broken', maybeReceived: true })
     const many = await rawPartner((socket) => socket.end('HTTP/1.1 100 Continue\r\n\r\n'.repeat(5_000) + ANSWER))
     expect(await failing(call(many))).toMatchObject({ failure: 'broken', maybeReceived: true })
   })
 
-  it('does not wait for the end of one whose lines end in a line feed alone', async () => {
+  it('fails at once for a 100 Continue with bare line feeds', async () => {
     const url = await rawPartner((socket) => socket.write(`HTTP/1.1 100 Continue\n\n${ANSWER}`))
     expect(await failing(call(url))).toMatchObject({ failure: 'broken' })
   })
 
-  it('takes an answer of the limit to the byte', async () => {
-    const url = await partner((_request, response) => response.end(Buffer.alloc(PATIENT.bytes)))
-    expect((await call(url)).body.length).toBe(PATIENT.bytes)
+  it('accepts an answer of exactly the maximum size', async () => {
+    const url = await partner((_request, response) => response.end(Buffer.alloc(GENEROUS.bytes)))
+    expect((await call(url)).body.length).toBe(GENEROUS.bytes)
   })
 })
 
@@ -143,7 +143,7 @@ describe('the limits of partner calls', () => {
   })
 
   it.each([PARTNER_LIMITS.totalMs, 1, 59_999, 120_000])(
-    'of %i ms: nothing is called again, and no lease ends, while the longest call may still be under way',
+    'of %i ms leave no repeated call and no expired lease while the longest call may still be running',
     (totalMs) => {
       const { overS, worstMs, leaseS } = callTimes({ totalMs })
       expect(overS * 1000).toBeGreaterThanOrEqual(totalMs + 5_000)
@@ -169,7 +169,7 @@ const CUT_OFF = 'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chun
 const TWO_LENGTHS = ANSWER.replace('\r\n\r\n', '\r\nContent-Length: 12\r\n\r\n')
 const OTHER_LENGTH = 'the Content-Length of the response is not the length of its body'
 
-describe('a call fails by name', () => {
+describe('a call fails with', () => {
   it.each<[string, RequestListener]>([
     ['hangs', () => {}],
     ['drips one byte after the other', (_request, response) => drip(response)],
@@ -183,7 +183,7 @@ describe('a call fails by name', () => {
   it.each([
     ['answers at once', (response: ServerResponse) => void response.end('{"code":200}')],
     ['has not answered yet', () => {}],
-  ])('hung up on purpose: the request arrives, the answer does not count: the partner %s', async (_what, answer) => {
+  ])('hung up on purpose: the request arrives and the answer is ignored: the partner %s', async (_what, answer) => {
     const bodies: string[] = []
     const url = await partner(async (request, response) => {
       bodies.push(await bodyOf(request))
@@ -209,7 +209,7 @@ describe('a call fails by name', () => {
   it.each<[string, RequestListener]>([
     ['with its length', (_request, response) => response.end(Buffer.alloc(10 * 1_048_576))],
     ['in chunks', (_request, response) => void [response.write('x'), response.end(Buffer.alloc(10 * 1_048_576))]],
-    ['one byte too long', (_request, response) => response.end(Buffer.alloc(PATIENT.bytes + 1))],
+    ['one byte too long', (_request, response) => response.end(Buffer.alloc(GENEROUS.bytes + 1))],
     ['in headers', (_request, response) => response.writeHead(200, { 'X-Long': 'x'.repeat(40_000) }).end()],
   ])('too-large: an answer %s', async (_what, handle) => {
     expect(await failing(call(await partner(handle)))).toMatchObject({ failure: 'too-large', maybeReceived: true })
@@ -252,9 +252,9 @@ describe('a call fails by name', () => {
   it('address: the name resolves to a private address', async () => {
     const url = (await partner((_request, response) => response.end())).replace('127.0.0.1', 'localhost')
     const strict = guardWith('')
-    const failure = await failing(post({ url, headers: {}, body: '' }, strict, PATIENT))
+    const failure = await failing(post({ url, headers: {}, body: '' }, strict, GENEROUS))
     expect(failure).toMatchObject({ failure: 'address', maybeReceived: false })
-    expect((await post({ url, headers: {}, body: '' }, guardWith('localhost'), PATIENT)).status).toBe(200)
+    expect((await post({ url, headers: {}, body: '' }, guardWith('localhost'), GENEROUS)).status).toBe(200)
   })
 
   it('tls: the partner speaks plain HTTP', async () => {

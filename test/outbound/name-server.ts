@@ -1,15 +1,15 @@
 import { createSocket, type Socket } from 'node:dgram'
 
-/** Name servers of a test's own. */
+/** Name servers that a test runs itself. */
 
 const servers: Socket[] = []
 
-/** Whoever opens some closes them. */
+/** To be called by every test that opens name servers. */
 export function closeNameServers(): void {
   for (const server of servers.splice(0)) server.close()
 }
 
-/** Returns `address:port`; `answer` makes an answer of a query, or says nothing. */
+/** Returns `address:port`; `answer` turns a query into an answer, or stays silent. */
 export async function nameServer(answer: (query: Buffer) => Buffer | undefined): Promise<string> {
   const server = createSocket('udp4')
   servers.push(server)
@@ -21,7 +21,7 @@ export async function nameServer(answer: (query: Buffer) => Buffer | undefined):
   return `127.0.0.1:${server.address().port}`
 }
 
-/** The query with its header turned into that of an answer, its question, and these records. */
+/** An answer to the query: its header, its question and these records. */
 export function answerTo(query: Buffer, code: number, ...records: Buffer[]): Buffer {
   const end = query.indexOf(0, 12) + 5
   const head = Buffer.from(query.subarray(0, 12))
@@ -34,6 +34,6 @@ export function answerTo(query: Buffer, code: number, ...records: Buffer[]): Buf
 /** 1 for an IPv4 address, 28 for an IPv6 one. */
 export const typeOf = (query: Buffer): number => query.readUInt16BE(query.indexOf(0, 12) + 1)
 
-/** An address for the name of the question: four bytes of it, or sixteen. */
+/** An address record for the name in the question, from four or sixteen bytes. */
 export const record = (...address: number[]): Buffer =>
   Buffer.from([0xc0, 12, 0, address.length === 4 ? 1 : 28, 0, 1, 0, 0, 0, 60, 0, address.length, ...address])

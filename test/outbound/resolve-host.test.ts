@@ -10,12 +10,12 @@ import { type HttpCallError, post } from '../../src/platform/outbound/http-call.
 import { hostResolver } from '../../src/platform/outbound/resolve-host.ts'
 import { answerTo, closeNameServers, nameServer, record, typeOf } from './name-server.ts'
 
-/** Names of partners' hosts, asked of name servers that the test runs itself. */
+/** Host names of partners, resolved with name servers that the test runs itself. */
 
 afterEach(closeNameServers)
 
 const silence = () => nameServer(() => undefined)
-const nobody = async (): Promise<never> => {
+const unusedSystem = async (): Promise<never> => {
   throw new Error('the system was asked')
 }
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-hosts-'))
@@ -30,17 +30,17 @@ const EMPTY = hostsFile('')
 const config = readConfig({ DEMO: 'off' })
 
 describe('the address of a host', () => {
-  it('comes from a name server, without the thread that the system would take', async () => {
+  it('comes from a name server, without blocking a thread of the system resolver', async () => {
     const server = await nameServer((query) =>
       typeOf(query) === 1 ? answerTo(query, 0, record(203, 0, 113, 7)) : answerTo(query, 0),
     )
-    const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem: nobody })
+    const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem: unusedSystem })
     expect(await resolve('partner.example')).toEqual([{ address: '203.0.113.7', family: 4 }])
   })
 
-  it('is that of the hosts file first, also after it has changed', async () => {
+  it('comes from the hosts file first', async () => {
     const path = hostsFile('# a comment\n198.51.100.1  partner.example  PARTNER # and another\n::1 partner.example\n')
-    const resolve = hostResolver({ servers: [await silence()], hostsFile: path, askSystem: nobody })
+    const resolve = hostResolver({ servers: [await silence()], hostsFile: path, askSystem: unusedSystem })
     expect(await resolve('Partner.Example.')).toEqual([
       { address: '198.51.100.1', family: 4 },
       { address: '::1', family: 6 },
@@ -49,34 +49,34 @@ describe('the address of a host', () => {
   })
 
   it('is the loopback address for localhost', async () => {
-    const resolve = hostResolver({ servers: [await silence()], hostsFile: EMPTY, askSystem: nobody })
+    const resolve = hostResolver({ servers: [await silence()], hostsFile: EMPTY, askSystem: unusedSystem })
     expect((await resolve('localhost')).map(({ address }) => address)).toEqual(['127.0.0.1', '::1'])
   })
 
-  it('is asked of the system where name servers know none: search domains and other services', async () => {
+  it('comes from the system resolver if name servers know none, e.g. for search domains', async () => {
     const server = await nameServer((query) => answerTo(query, 3))
-    const asked: string[] = []
+    const queries: string[] = []
     const askSystem = async (name: string) => {
-      asked.push(name)
+      queries.push(name)
       return [{ address: '192.0.2.9', family: 4 }]
     }
     const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem })
     expect(await resolve('printer')).toEqual([{ address: '192.0.2.9', family: 4 }])
-    expect(asked).toEqual(['printer'])
+    expect(queries).toEqual(['printer'])
   })
 
-  it('does not wait for the other family when a name server answers one of them only', async () => {
+  it('does not wait for the other family if a name server answers for only one', async () => {
     const server = await nameServer((query) =>
       typeOf(query) === 1 ? answerTo(query, 0, record(203, 0, 113, 7)) : undefined,
     )
-    const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem: nobody })
+    const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem: unusedSystem })
     expect(await resolve('partner.example')).toHaveLength(1)
   })
 })
 
 describe('a name server that never answers', () => {
-  it('ends the call in time, and holds up neither password hashes nor the system', async () => {
-    const resolve = hostResolver({ servers: [await silence()], hostsFile: EMPTY, askSystem: nobody })
+  it('ends the call in time, and delays neither password hashes nor the system resolver', async () => {
+    const resolve = hostResolver({ servers: [await silence()], hostsFile: EMPTY, askSystem: unusedSystem })
     const order: string[] = []
     const calls = Array.from({ length: 20 }, () =>
       resolve('partner.example').then(
@@ -90,8 +90,8 @@ describe('a name server that never answers', () => {
     expect(order.slice(1)).toEqual(Array(20).fill('ETIMEOUT'))
   })
 
-  it('is told apart from a partner that cannot be reached', async () => {
-    const resolve = hostResolver({ servers: [await silence()], hostsFile: EMPTY, askSystem: nobody })
+  it('is distinguished from a partner that cannot be reached', async () => {
+    const resolve = hostResolver({ servers: [await silence()], hostsFile: EMPTY, askSystem: unusedSystem })
     const call = { url: 'http://partner.example/', headers: {}, body: '{}' }
     const failure = await post(call, addressGuard(config, resolve), PARTNER_LIMITS).catch(
       (error: HttpCallError) => error,
@@ -101,11 +101,11 @@ describe('a name server that never answers', () => {
 })
 
 describe('every address is checked before it is called', () => {
-  it('whoever has answered', async () => {
+  it('even if it comes from a name server', async () => {
     const server = await nameServer((query) =>
       typeOf(query) === 1 ? answerTo(query, 0, record(127, 0, 0, 1)) : answerTo(query, 0),
     )
-    const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem: nobody })
+    const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem: unusedSystem })
     const call = { url: 'http://partner.example:9/', headers: {}, body: '{}' }
     const failure = await post(call, addressGuard(config, resolve), PARTNER_LIMITS).catch(
       (error: HttpCallError) => error,

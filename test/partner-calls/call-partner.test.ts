@@ -36,14 +36,14 @@ const recorded = async (callId: string) =>
   (await world.pool.query('select * from partner_call where call_id = $1', [callId])).rows[0]
 
 const gzipped = status(200, { 'Content-Encoding': 'gzip' }, gzipSync('{"code":200}'))
-/** Set by a program and by the proxy before it. */
+/** As if set by both a program and a proxy in front of it. */
 const codedTwice = (coding: string, body: string | Buffer) =>
   new Misbehaviour((response) => response.writeHead(200, { 'Content-Encoding': [coding, coding] }).end(body))
 const tlsAlert = new Misbehaviour((_response, socket) => socket.end(Buffer.from('15030300020246', 'hex')))
 const inGbk = status(200, {}, Buffer.from('{"code":200,"describe":"\xb3\xc9\xb9\xa6"}', 'latin1'))
 
 describe('a call to a partner', () => {
-  it('is signed for its path and its moment, carries ids exactly, and its answer is read by the catalogue', async () => {
+  it('is signed with its path and Date, carries exact ids, and its answer is read by the interface definition', async () => {
     seller.on('/order/query', ok(queried))
     const result = await query()
     expect(result).toMatchObject({ outcome: 'success', answer: { body: { orderStatus: 4, refundedQuantity: 1 } } })
@@ -65,8 +65,8 @@ describe('a call to a partner', () => {
   it.each([
     ['a NUL', '\0{"code":200}'],
     ['a control character', '{"code":200}\x1b[31m'],
-    ['half of a character', '{"code":200,"describe":"\ud83d'],
-  ])('is recorded when its answer is spoilt by %s', async (_name, text) => {
+    ['half of a surrogate pair', '{"code":200,"describe":"\ud83d'],
+  ])('is recorded even if its answer is garbled by %s', async (_name, text) => {
     seller.on('/order/query', status(200, { 'Content-Type': 'application/json' }, text))
     const result = await query()
     expect(result).toMatchObject({ outcome: 'failed', failure: { kind: 'json', maybe_received: true } })
@@ -75,14 +75,14 @@ describe('a call to a partner', () => {
     expect(String(storedDetail.parse(failure_detail))).not.toMatch(/[\0-\x1f]/)
   })
 
-  it('reads an answer that has a header twice', async () => {
+  it('reads an answer with a repeated header', async () => {
     seller.on('/order/query', codedTwice('identity', JSON.stringify({ code: 200, body: { ...queried, orderId: '' } })))
     const result = await query()
     expect(result).toMatchObject({ outcome: 'success', answer: { body: { orderStatus: 4 } } })
     expect((await recorded(result.callId)).response_headers).toMatchObject({ 'content-encoding': 'identity, identity' })
   })
 
-  it('is recorded whole, its secrets masked wherever they stand', async () => {
+  it('is recorded in full, with secrets masked everywhere', async () => {
     seller.on('/order/query', ok({ ...queried, leak: `your secret is ${seller.secret}`, nul: 'x' }))
     const { callId } = await query()
     const row = await recorded(callId)
@@ -102,7 +102,7 @@ describe('a call to a partner', () => {
     expect(world.logged()).not.toContain('secret-of')
   })
 
-  it('says what is wrong with an answer without the secrets that it repeats', async () => {
+  it('reports the problems of an answer without secrets that it repeats', async () => {
     seller.on('/order/query', ok({ ...queried, partnerOrderId: seller.secret }))
     const result = await query()
     expect(result).toMatchObject({
@@ -121,7 +121,7 @@ describe('a call to a partner', () => {
     expect(JSON.stringify(await recorded(callId))).not.toContain('the-new-one')
   })
 
-  it('keeps what is pending apart from what failed', async () => {
+  it('distinguishes pending from failed', async () => {
     const partner = await findPartner(world.deps, 7001n)
     if (!partner) throw new Error('no such partner')
     seller.on('/order/pay', refusal(598, 'issuing'))
@@ -158,7 +158,7 @@ describe('a call to a partner', () => {
     ['schema', 'code is required', {}],
     ['partner-code', '300 (error): no', refusal(300)],
     ['partner-code', '301 (no such order): gone', refusal(301, 'gone')],
-  ])('that fails says how: %s, %s', async (kind, detail, answer) => {
+  ])('reports how it failed: %s, %s', async (kind, detail, answer) => {
     seller.on('/order/query', answer)
     const result = await query()
     expect(result).toMatchObject({
@@ -174,7 +174,7 @@ describe('a call to a partner', () => {
     await query()
   })
 
-  it('names the fields that are wrong one by one', async () => {
+  it('lists invalid fields one by one', async () => {
     seller.on('/order/query', ok({ ...queried, orderStatus: 9, orderQuantity: 'two' }))
     expect(await query()).toMatchObject({
       failure: {
@@ -193,14 +193,14 @@ describe('a call to a partner', () => {
     ['address', 'http://169.254.169.254'],
     ['address', 'http://[::ffff:127.0.0.2]'],
     ['address', 'http://2130706434'],
-  ])('that cannot be made fails by %s before anything is sent: %s', async (kind, base_url) => {
+  ])('that cannot be made fails with %s before anything is sent: %s', async (kind, base_url) => {
     const id = 7100 + Math.floor(Math.random() * 1e6)
     const other = await fakeSeller(world, id, { fields: { base_url } })
     await other.close()
     expect(await query(BigInt(id))).toMatchObject({ failure: { kind, maybe_received: false } })
   })
 
-  it('fails by tls where no TLS is spoken, by address without a URL, and by address where a name leads inside', async () => {
+  it('fails with tls if the server speaks no TLS, and with address without a URL or for an internal host name', async () => {
     const secure = await fakeSeller(world, 7011, { fields: { base_url: seller.url.replace('http:', 'https:') } })
     expect(await query(7011n)).toMatchObject({ failure: { kind: 'tls', maybe_received: false } })
     const bare = await fakeSeller(world, 7012, { fields: { base_url: null } })
@@ -217,7 +217,7 @@ describe('a call to a partner', () => {
     for (const { close } of [secure, bare, inside, strict]) await close()
   })
 
-  it('that hangs or drips ends by the clock', async () => {
+  it('that hangs or drips ends with a timeout', async () => {
     const dripping = await fakeSeller(world, 7021)
     dripping.on('/order/query', drip)
     seller.on('/order/query', hang)
@@ -231,14 +231,14 @@ describe('a call to a partner', () => {
   })
 })
 
-describe('the breaker', () => {
-  it('opens after five calls without an answer, lets one try after 30 s, and closes when that is answered', async () => {
+describe('the circuit breaker', () => {
+  it('opens after five calls without an answer, lets one call try after 30 s, and closes once that is answered', async () => {
     const broken = await fakeSeller(world, 7031)
     broken.on('/order/query', status(502))
     for (let n = 0; n < 5; n++) expect(await query(7031n)).toMatchObject({ failure: { kind: 'http-status' } })
-    const rested = { failure: { kind: 'breaker', maybe_received: false } }
+    const isOpen = { failure: { kind: 'breaker', maybe_received: false } }
     const result = await query(7031n)
-    expect(result).toMatchObject(rested)
+    expect(result).toMatchObject(isOpen)
     expect(await recorded(result.callId)).toMatchObject({
       failure: 'breaker',
       http_status: null,
@@ -262,8 +262,8 @@ describe('the breaker', () => {
   })
 })
 
-describe('the breaker of a partner that lacks an interface', () => {
-  it.each([400, 401, 404, 405])('stays closed: HTTP status %d comes from a partner that is there', async (code) => {
+describe('the circuit breaker and error statuses', () => {
+  it.each([400, 401, 404, 405])('stays closed for HTTP status %d, which shows that the partner is up', async (code) => {
     const other = await fakeSeller(world, 7040 + (code % 100))
     other.on('/order/query', status(code))
     const partner = BigInt(7040 + (code % 100))
@@ -271,17 +271,20 @@ describe('the breaker of a partner that lacks an interface', () => {
     await other.close()
   })
 
-  it.each([429, 500, 503])('opens after HTTP status %d, which says that it cannot answer now', async (code) => {
-    const id = 7050 + (code % 100)
-    const other = await fakeSeller(world, id)
-    other.on('/order/query', status(code))
-    for (let n = 0; n < 5; n++) await query(BigInt(id))
-    expect(await query(BigInt(id))).toMatchObject({ failure: { kind: 'breaker' } })
-    await other.close()
-  })
+  it.each([429, 500, 503])(
+    'opens after HTTP status %d, which means that the partner cannot answer now',
+    async (code) => {
+      const id = 7050 + (code % 100)
+      const other = await fakeSeller(world, id)
+      other.on('/order/query', status(code))
+      for (let n = 0; n < 5; n++) await query(BigInt(id))
+      expect(await query(BigInt(id))).toMatchObject({ failure: { kind: 'breaker' } })
+      await other.close()
+    },
+  )
 })
 
-describe('a call with a body that a person has written', () => {
+describe('a call with a hand-written body', () => {
   const TEXT = `{ "partnerId": 7001,\n  "body": {"orderId": ${ORDER}, "unitPrice": 1.10, "what": "游客"} }`
   const written = async (options: Parameters<typeof callAsWritten>[4] = {}) => {
     const partner = await findPartner(world.deps, 7001n)
@@ -289,7 +292,7 @@ describe('a call with a body that a person has written', () => {
     return callAsWritten(world.deps, partner, 'order-query', TEXT, options)
   }
 
-  it('goes out byte for byte, rightly signed, and its answer is read by the catalogue', async () => {
+  it('is sent byte for byte, correctly signed, and its answer is read by the interface definition', async () => {
     seller.on('/order/query', ok(queried))
     const result = await written({ orderId: ORDER })
     expect(result).toMatchObject({ outcome: 'success', answer: { body: { orderStatus: 4 } } })
@@ -304,7 +307,7 @@ describe('a call with a body that a person has written', () => {
     expect(await recorded(callId)).toMatchObject({ forged: 'signature', by_hand: true })
   })
 
-  it('is not what a test step repeats', async () => {
+  it('is not the call that a test step repeats', async () => {
     seller.on('/order/query', ok(queried))
     const { callId } = await query()
     world.clock.advance(1)

@@ -1,7 +1,7 @@
 import * as calls from '../../src/ticketing/partner-calls/call-partner.ts'
 import { BY_COMMAND, type CallOptions } from '../../src/ticketing/partner-calls/index.ts'
 
-/** Calls as an operator's command makes them, unless a test gives another cause. */
+/** Calls with the cause of an operator's command, unless a test gives another one. */
 
 type Options = Partial<CallOptions>
 type Given<Call extends (...args: never) => unknown> =

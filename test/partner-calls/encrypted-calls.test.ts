@@ -45,7 +45,7 @@ const json = (body: object) =>
   )
 
 describe('a call to a partner whose calls are encrypted', () => {
-  it('has the bare Base64 as its body, signed like any other, and its answer is decrypted', async () => {
+  it('has bare Base64 as its body, is signed like any other, and its answer is decrypted', async () => {
     seller.on('/order/query', ok(queried))
     const result = await query()
     expect(result).toMatchObject({ outcome: 'success', answer: { body: { orderStatus: 4 } } })
@@ -63,7 +63,7 @@ describe('a call to a partner whose calls are encrypted', () => {
     })
   })
 
-  it('is recorded readable, with its headers and without the key', async () => {
+  it('is recorded in readable form, with its headers and without the key', async () => {
     seller.on('/order/query', ok({ ...queried, leak: KEY }))
     const { callId } = await query()
     const row = await recorded(callId)
@@ -78,7 +78,7 @@ describe('a call to a partner whose calls are encrypted', () => {
     expect(world.logged()).not.toContain(KEY)
   })
 
-  it('is encrypted at the interfaces of the contract, and names the clientId at all', async () => {
+  it('is encrypted for the interfaces named in the contract, and carries the clientId for all', async () => {
     const encrypted = INTERFACES.filter((entry) => entry.encrypted).map(({ name }) => name)
     expect(encrypted).toEqual([
       ...['level-price-calendar', 'order-create', 'order-pay', 'order-query', 'order-refund', 'order-refunded'],
@@ -89,7 +89,7 @@ describe('a call to a partner whose calls are encrypted', () => {
     expect(seller.calls[0]?.headers['x-encryption-status']).toBeUndefined()
   })
 
-  it('is refused by a partner under a forged clientId: that is the AppKey too', async () => {
+  it('carries a forged clientId in AppKey too', async () => {
     seller.on('/order/query', ok(queried))
     await query({ forge: 'client' })
     expect(seller.calls[0]?.headers.appkey).toMatch(/^unknown-/)
@@ -103,7 +103,7 @@ describe('an answer', () => {
     ['encrypted, without it', () => answered(aesEncrypted(KEY, whole))],
     ['readable', () => answered(whole)],
     ['readable, with the header all the same', () => answered(whole, { 'X-Encryption-Status': 'encrypted' })],
-  ])('is read in either form, whatever was asked: %s', async (_name, answer) => {
+  ])('is read in either form, whether or not the call was encrypted: %s', async (_name, answer) => {
     for (const encrypts_calls of [true, false]) {
       await updatePartner(world.deps, 7001n, { encrypts_calls })
       seller.on('/order/query', answer())
@@ -124,7 +124,7 @@ describe('an answer', () => {
       UNFIT,
     ],
     ['cut off in a block', aesEncrypted(KEY, whole).slice(0, -8), 'the encrypted body is incomplete'],
-  ])('that cannot be decrypted is a failure that says so: %s', async (_name, text, problem) => {
+  ])('that cannot be decrypted is a failure with the reason: %s', async (_name, text, problem) => {
     seller.on('/order/query', answered(text))
     const result = await query()
     expect(result).toMatchObject({
@@ -134,7 +134,7 @@ describe('an answer', () => {
     expect(await recorded(result.callId)).toMatchObject({ failure: 'encryption', code: null })
   })
 
-  it('that is encrypted is told as that where no key is set', async () => {
+  it('that is encrypted is reported as such if no key is set', async () => {
     await removeAesKey(world.deps, 7001n)
     seller.on('/order/query', answered(aesEncrypted(KEY, whole)))
     const result = await query()
@@ -147,7 +147,7 @@ describe('an answer', () => {
     expect(await query()).toMatchObject({ failure: { kind: 'json', detail: expect.stringContaining('not JSON') } })
   })
 
-  it('is as long as any other may be: a mebibyte of Base64', async () => {
+  it('may be as long as any other: 1 MiB of Base64', async () => {
     const long = (length: number) => json({ ...queried, padding: 'x'.repeat(length) })
     const fits = aesEncrypted(KEY, long(780_000))
     expect(fits.length).toBeLessThan(1_048_576)

@@ -8,14 +8,14 @@ import { aesDecrypted, aesEncrypted } from '../aes.ts'
 import { openWorld, type World } from '../harness.ts'
 import { signatureOf } from '../signer.ts'
 
-/** A partner over real HTTP that answers as told, checks what it is sent, and knows every way to misbehave. */
+/** A fake partner over real HTTP: it gives scripted answers, checks signatures and can misbehave in many ways. */
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever JSON was sent
 type Json = any
 type Answer = object | Misbehaviour
 type Handler = (body: Json) => Answer | Promise<Answer>
 
-/** Does with the connection whatever it likes. */
+/** Replaces the answer by anything that can be done with the connection. */
 export class Misbehaviour {
   readonly act: (response: ServerResponse, socket: Socket) => void
   constructor(act: (response: ServerResponse, socket: Socket) => void) {
@@ -57,13 +57,13 @@ export interface FakeSeller {
   readonly calls: ReceivedCall[]
   /** Paths of the calls so far, in order. */
   paths(): string[]
-  /** What to answer to a path from now on, each given answer once and the last for ever. */
+  /** Scripts the answers for a path: each is given once, the last one repeatedly. */
   on(path: string, ...answers: (Handler | Answer)[]): void
   close(): Promise<void>
 }
 
 const success = (body: object, more: object = {}) => ({ code: 200, describe: 'success', ...more, body })
-/** The same answer, a while later: so that simultaneous calls really are. */
+/** The same answer, delayed, so that simultaneous calls really overlap. */
 export const slowly =
   (answer: object): Handler =>
   async () => {
@@ -86,7 +86,7 @@ const DEFAULTS: Record<string, Handler> = {
 export interface SellerOptions {
   readonly host?: string
   readonly fields?: Record<string, unknown>
-  /** Decrypts what is encrypted, and answers likewise; the platform is not told of it. */
+  /** Decrypts encrypted calls and encrypts their answers. The platform does not get this key. */
   readonly aesKey?: string
 }
 
@@ -155,7 +155,7 @@ async function receive(
   return { path, body: json.body, partnerId: json.partnerId, headers, signedRight, text }
 }
 
-/** A world of the file's own with this seller in it; close ends both. */
+/** A new world with this seller in it; `close` ends both. */
 export async function worldWithSeller() {
   const world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
   const seller = await fakeSeller(world)

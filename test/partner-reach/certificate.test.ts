@@ -9,7 +9,7 @@ import { openWorld, type World } from '../harness.ts'
 import { callPartner } from '../partner-calls/calls.ts'
 import { SELF_SIGNED } from '../sandbox/certificates.ts'
 
-/** When the certificates of partners end is known from the calls that are made anyway. */
+/** The expiry of partners' certificates is learnt from the calls that are made anyway. */
 
 const SECRET = '123456ce8b61f8e608eaf2e9702864a9'
 const server = createServer(SELF_SIGNED, (_request, response) => response.end('{}'))
@@ -33,7 +33,7 @@ afterAll(async () => {
 const call = async () => callPartner(world.deps, await existingPartner(world.deps, 7001n), 'heartbeat', {})
 const rows = async () => (await world.pool.query('select * from partner_certificate')).rows
 
-it('a call leaves a row, which is written again once a day and when the certificate is another one', async () => {
+it('a call stores a row, which is updated once a day and when the certificate changes', async () => {
   await call()
   const first = world.clock.now()
   const ends_at = new Date('2126-10-28T05:50:02Z')
@@ -52,7 +52,7 @@ it('a call leaves a row, which is written again once a day and when the certific
   expect(certificates.ending()).toBe(1)
 })
 
-it('a host that is called no more is no alert for ever', async () => {
+it('a host that is no longer called stops raising the alert', async () => {
   const { certificates } = world.deps.calls
   world.clock.advance(30 * 86_400)
   expect(certificates.ending()).toBe(0)

@@ -8,7 +8,7 @@ import { freePort } from '../free-port.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { callPartner } from '../partner-calls/calls.ts'
 
-/** Operators see which partners are not called and whose certificates end, whatever process they ask, and end the first. */
+/** Any process shows operators all open circuit breakers, which they can reset, and expiring certificates. */
 
 let world: World
 let url: string
@@ -23,7 +23,7 @@ beforeAll(async () => {
 beforeEach(() => world.clock.advance(3_600))
 afterAll(() => world.close())
 
-const another = () => ({
+const anotherProcess = () => ({
   ...world.deps,
   calls: { ...world.deps.calls, breakers: new CircuitBreakers(world.clock) },
 })
@@ -34,40 +34,40 @@ const call = async (id: bigint, deps = world.deps) => {
 const fail = async (id: bigint, deps = world.deps) => {
   for (let calls = 0; calls < 5; calls++) await call(id, deps)
 }
-const ask = async (path: string, method: 'GET' | 'POST' = 'GET') => {
+const admin = async (path: string, method: 'GET' | 'POST' = 'GET') => {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
   return (await world.app.inject({ method, url: `/admin/v1${path}`, headers })).json()
 }
 const cli = (...words: string[]) => gatehouse({ GATEHOUSE_URL: url, GATEHOUSE_TOKEN: ADMIN_TOKEN }, ...words)
 
 describe('a circuit breaker', () => {
-  it('is listed while it is open, with how many processes have it so', async () => {
-    expect((await ask('/breakers')).data).toEqual({ breakers: [], next: null })
-    const other = another()
+  it('is listed while it is open, with the number of processes in which it is', async () => {
+    expect((await admin('/breakers')).data).toEqual({ breakers: [], next: null })
+    const other = anotherProcess()
     await fail(7001n)
     await fail(7001n, other)
     await fail(7002n)
-    const { breakers } = (await ask('/breakers')).data
+    const { breakers } = (await admin('/breakers')).data
     expect(breakers).toMatchObject([
       { partner_id: 7001, processes: 2 },
       { partner_id: 7002, processes: 1 },
     ])
-    const first = (await ask('/breakers?limit=1')).data
-    expect((await ask(`/breakers?limit=1&after=${first.next}`)).data).toMatchObject({
+    const first = (await admin('/breakers?limit=1')).data
+    expect((await admin(`/breakers?limit=1&after=${first.next}`)).data).toMatchObject({
       breakers: [{ partner_id: 7002 }],
       next: null,
     })
     expect((await cli('partner', 'breakers')).stdout).toContain('7001')
     world.clock.advance(31)
-    expect((await ask('/breakers')).data.breakers).toEqual([])
+    expect((await admin('/breakers')).data.breakers).toEqual([])
   })
 
-  it('is reset in every process, and the audit log says who did it', async () => {
-    const other = another()
+  it('is reset in every process, and the audit log tells by whom', async () => {
+    const other = anotherProcess()
     await fail(7001n)
     await fail(7001n, other)
     expect([await call(7001n), await call(7001n, other)]).toEqual(['breaker', 'breaker'])
-    expect((await ask('/partners/7001/reset-breaker', 'POST')).data).toEqual({ partner_id: 7001, processes: 2 })
+    expect((await admin('/partners/7001/reset-breaker', 'POST')).data).toEqual({ partner_id: 7001, processes: 2 })
     expect([await call(7001n), await call(7001n, other)]).toEqual(['connect', 'connect'])
     const query = "select * from audit_event where event = 'partner_breaker_reset'"
     const { rows } = await world.pool.query(query)
@@ -78,29 +78,29 @@ describe('a circuit breaker', () => {
     expect((await cli('partner', 'reset-breaker', '1')).code).toBe(1)
   })
 
-  it('that nobody has reset stays open, and its row goes once a call succeeds', async () => {
+  it('that is not reset stays open, and its row is removed once a call succeeds', async () => {
     await fail(7002n)
     expect(await call(7002n)).toBe('breaker')
     const { breakers } = world.deps.calls
     const { storeBreaker } = await import('../../src/ticketing/partner-reach/breaker.ts')
     await storeBreaker(world.deps, 7002n, breakers.recordOutcome(7002n, true, 10))
-    expect((await ask('/breakers')).data.breakers).not.toContainEqual(expect.objectContaining({ partner_id: 7002 }))
+    expect((await admin('/breakers')).data.breakers).not.toContainEqual(expect.objectContaining({ partner_id: 7002 }))
     expect(breakers.allowsCall(7002n, false)).toBe(true)
   })
 })
 
-it('certificates are listed with the days that they have left, the next one to end first', async () => {
+it('certificates are listed with their remaining days, the next to expire first', async () => {
   await world.pool.query(
     `insert into partner_certificate (partner_id, origin, ends_at, seen_at)
      select 7001, 'https://' || n || '.example', $1::timestamptz + n * interval '1 day' + interval '1 hour', $1
      from generate_series(-1, 40) n`,
     [world.clock.now()],
   )
-  const { certificates } = (await ask('/certificates?within_days=3')).data
+  const { certificates } = (await admin('/certificates?within_days=3')).data
   expect(certificates.map(({ days_left }: { days_left: number }) => days_left)).toEqual([-1, 0, 1, 2])
   const seen: string[] = []
   for (let after = ''; ; ) {
-    const { data } = await ask(`/certificates?limit=5${after}`)
+    const { data } = await admin(`/certificates?limit=5${after}`)
     seen.push(...data.certificates.map(({ origin }: { origin: string }) => origin))
     if (data.next === null) break
     after = `&after=${data.next}`

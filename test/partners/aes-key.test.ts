@@ -23,7 +23,7 @@ const create = async () => (await createPartner(world.deps, parseInput(newPartne
 const keyOf = async (id: bigint) => (await findPartner(world.deps, id))?.aes_key
 
 describe('the AES key of a partner', () => {
-  it('is sealed for its partner, never shown, and taken away again', async () => {
+  it('is sealed for its partner, never shown, and can be removed', async () => {
     const id = await create()
     const set = await setAesKey(world.deps, id, { aes_key: KEY })
     expect(set).toMatchObject({ aes_key_set_at: world.clock.now(), encrypts_calls: false })
@@ -35,7 +35,7 @@ describe('the AES key of a partner', () => {
     expect(shown).not.toMatch(/0123456789abcdef|"aes_key"/)
     const { rows } = await world.pool.query('select aes_key from partner where partner_id = $1', [String(id)])
     expect(rows[0].aes_key.toString('latin1')).not.toContain(KEY)
-    // In another partner's row, and under another SECRET_KEY, it does not open.
+    // It cannot be opened in another partner's row or with another SECRET_KEY.
     const other = await create()
     await world.pool.query('update partner set (aes_key, aes_key_set_at) = ($1, now()) where partner_id = $2', [
       rows[0].aes_key,
@@ -51,7 +51,7 @@ describe('the AES key of a partner', () => {
     expect(world.logged()).not.toContain(KEY)
   })
 
-  it('that is made has 16 characters, another one each time, and is told once', async () => {
+  it('that is generated has 16 characters, differs each time, and is shown once', async () => {
     const id = await create()
     const made = await Promise.all(Array.from({ length: 20 }, () => makeAesKey(world.deps, id)))
     expect(new Set(made.map(({ aes_key }) => aes_key)).size).toBe(20)
@@ -74,8 +74,8 @@ describe('the AES key of a partner', () => {
   })
 })
 
-describe('whether calls are encrypted', () => {
-  it('is a setting apart, which needs a key and ends with it', async () => {
+describe('the encryption of calls', () => {
+  it('is a separate setting, which needs a key and ends with it', async () => {
     const id = await create()
     const encrypt = () => updatePartner(world.deps, id, { encrypts_calls: true })
     await expect(encrypt()).rejects.toMatchObject({ problems: [{ field: 'encrypts_calls' }] })

@@ -14,7 +14,7 @@ afterAll(() => world.close())
 const ann = { name: 'Ann', mail: 'ann@partner.example', webhook_url: 'https://partner.example/hook' }
 const bo = { name: 'Bo', mail: 'bo@partner.example', webhook_url: null }
 
-it('a contact is set and replaced whole, each role by itself', async () => {
+it('a contact is set and replaced as a whole, separately for each role', async () => {
   const { partner_id } = await createPartner(world.deps, parseInput(newPartner, { name: 'X' }))
   expect((await setContact(world.deps, partner_id, { role: 'product', ...ann })).contacts).toEqual({ product: ann })
   expect((await setContact(world.deps, partner_id, { role: 'business', ...ann })).contacts).toEqual({

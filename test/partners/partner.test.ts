@@ -36,7 +36,7 @@ const audited = async (partner_id: bigint) => {
 }
 
 describe('createPartner', () => {
-  it('makes ids and secret, and shows the secret this once', async () => {
+  it('generates ids and secret, and shows the secret only this once', async () => {
     const { client_secret, ...partner } = await create()
     expect(partner).toEqual({
       ...input(),
@@ -63,7 +63,7 @@ describe('createPartner', () => {
     expect(await listPartners(world.deps, { limit: 100 })).toEqual({ partners: [listed], next: null })
   })
 
-  it('takes everything that is given, a secret for the demo included', async () => {
+  it('accepts all fields, including the secret of the demo partner', async () => {
     const contacts = {
       product: { name: 'Ann', mail: 'ann@partner.example', webhook_url: 'https://partner.example/hook' },
       business: { name: 'Bo', mail: 'bo@partner.example', webhook_url: null },
@@ -75,7 +75,7 @@ describe('createPartner', () => {
     expect((await findPartner(world.deps, 7001n))?.secrets[0]?.secret).toBe('demo-partner-secret')
   })
 
-  it('keeps nothing of the secret that could be read without the key', async () => {
+  it('stores nothing of the secret that could be read without the key', async () => {
     const { partner_id, client_secret } = await create()
     const { rows } = await world.pool.query('select * from partner_secret where partner_id = $1', [String(partner_id)])
     expect(rows).toHaveLength(1)
@@ -86,7 +86,7 @@ describe('createPartner', () => {
     expect(JSON.stringify(await audited(partner_id))).not.toContain(client_secret)
   })
 
-  it('says which of the ids are taken, all at once, and changes nothing', async () => {
+  it('reports all ids that are taken at once, and changes nothing', async () => {
     const first = await create({ client_id: 'taken' })
     const audit = await audited(first.partner_id)
     const both = { client_id: 'taken', partner_id: first.partner_id }
@@ -102,7 +102,7 @@ describe('createPartner', () => {
     expect(await audited(first.partner_id)).toEqual(audit)
   })
 
-  it('gives the next free id from 10001 up, whatever ids are taken', async () => {
+  it('assigns the next free id from 10001 up, whatever ids are taken', async () => {
     const { partner_id: last } = await create()
     await create({ partner_id: last + 2n })
     await create({ partner_id: 2n ** 63n - 1n })
@@ -110,12 +110,12 @@ describe('createPartner', () => {
     expect((await create()).partner_id).toBe(last + 3n)
   })
 
-  it('many times at once gives each partner an id of its own', async () => {
+  it('called many times at once assigns each partner its own id', async () => {
     const created = await Promise.all(Array.from({ length: 20 }, () => create()))
     expect(new Set(created.map(({ partner_id }) => partner_id)).size).toBe(20)
   })
 
-  it('of many at once with one clientId makes one', async () => {
+  it('called many times at once with one clientId creates one partner', async () => {
     const tries = await Promise.allSettled(Array.from({ length: 10 }, () => create({ client_id: 'wanted' })))
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (const failed of tries) {
@@ -124,8 +124,8 @@ describe('createPartner', () => {
   })
 })
 
-describe('changes', () => {
-  it('touch what is given and nothing else', async () => {
+describe('changes of a partner', () => {
+  it('affect only the given fields', async () => {
     const { client_secret: _, ...partner } = await create({ base_url: 'https://a.example' })
     world.clock.advance(5)
     const updated_at = world.clock.now()
@@ -138,7 +138,7 @@ describe('changes', () => {
     expect(cleared).toEqual({ ...moved, interface_urls: {} })
   })
 
-  it('move status and stage, any number of times', async () => {
+  it('set status and stage, any number of times', async () => {
     const { partner_id } = await create()
     expect(await suspendPartner(world.deps, partner_id)).toMatchObject({ status: 'suspended', stage: 'sandbox' })
     expect(await suspendPartner(world.deps, partner_id)).toMatchObject({ status: 'suspended' })
@@ -149,24 +149,24 @@ describe('changes', () => {
     expect(await activatePartner(world.deps, partner_id)).toMatchObject({ status: 'active', stage: 'live' })
   })
 
-  it('each leave a row in the audit log, with names and ids only', async () => {
+  it('each add a row to the audit log, without secrets or contact data', async () => {
     const { partner_id, client_id, secrets } = await create()
-    const then = () => world.clock.advance(1)
-    then()
+    const tick = () => world.clock.advance(1)
+    tick()
     await updatePartner(world.deps, partner_id, { name: 'New', base_url: 'https://new.example' })
-    then()
+    tick()
     await suspendPartner(world.deps, partner_id)
-    then()
+    tick()
     await activatePartner(world.deps, partner_id)
-    then()
+    tick()
     await setStage(world.deps, partner_id, { stage: 'live' })
-    then()
+    tick()
     await setContact(world.deps, partner_id, { role: 'product', name: 'Ann', mail: 'ann@a.example', webhook_url: null })
-    then()
+    tick()
     const rotated = await rotatePartnerSecret(world.deps, partner_id, { overlap_s: 60 })
-    then()
+    tick()
     await switchSigning(world.deps, partner_id, async () => ({ ok: true, detail: '' }))
-    then()
+    tick()
     await retireSecret(world.deps, partner_id)
     const secret_id = rotated.secrets[0]?.secret_id
     expect(await audited(partner_id)).toEqual([
@@ -189,7 +189,7 @@ describe('changes', () => {
   })
 })
 
-it.each([0n, -1n, 7n, 2n ** 63n, 10n ** 30n])('no operation knows the partner %s', async (partnerId) => {
+it.each([0n, -1n, 7n, 2n ** 63n, 10n ** 30n])('every operation refuses the unknown partner %s', async (partnerId) => {
   const who = { name: 'Ann', mail: 'ann@a.example', webhook_url: null }
   const never = () => expect.unreachable()
   await expect(showPartner(world.deps, partnerId)).rejects.toMatchObject(noSuchPartner)
@@ -205,7 +205,7 @@ it.each([0n, -1n, 7n, 2n ** 63n, 10n ** 30n])('no operation knows the partner %s
 })
 
 describe('findPartnerByClientId', () => {
-  it('gives the partner whatever its status, with its secrets readable, as findPartner does', async () => {
+  it('finds the partner in any status, with readable secrets, like findPartner', async () => {
     const partner_id = 8985652356562370001n
     const who = { name: 'Ann', mail: 'ann@a.example', webhook_url: null }
     const { client_secret, secrets, ...partner } = await create({ partner_id, contacts: { business: who } })
@@ -231,7 +231,7 @@ describe('findPartnerByClientId', () => {
     expect(await findPartnerByClientId(world.deps, 'a')).toBeUndefined()
   })
 
-  it('takes one statement', async () => {
+  it('needs only one statement', async () => {
     const { client_id } = await create()
     let statements = 0
     const db = {
@@ -248,7 +248,7 @@ describe('findPartnerByClientId', () => {
   })
 
   it.each(['unknown', '', 'with\u0000nul', '\ud800', '7001', "' or 1=1 --", 'x'.repeat(100_000)])(
-    'knows no partner %j',
+    'finds no partner %j',
     async (clientId) => {
       expect(await findPartnerByClientId(world.deps, clientId)).toBeUndefined()
     },
@@ -263,7 +263,7 @@ describe('findPartnerByClientId', () => {
     )
   })
 
-  it('fails loudly, and without the secret, under another SECRET_KEY or when a row was moved', async () => {
+  it('throws with another SECRET_KEY or if a row was moved to another partner', async () => {
     const [left, right] = [await create(), await create()]
     const other = { ...world.deps, keys: deriveKeys('a wholly different secret key of the service') }
     await expect(findPartnerByClientId(other, left.client_id)).rejects.toThrow(/^a sealed secret cannot be opened/)
@@ -280,7 +280,7 @@ function nothing(): never {
 }
 
 describe('notePartnerSecretUse', () => {
-  it('records the last use, once a minute at most', async () => {
+  it('records the last use, at most once a minute', async () => {
     const { partner_id } = await create()
     const secretNow = async () => {
       const found = await findPartner(world.deps, partner_id)
@@ -311,7 +311,7 @@ describe('interfaceUrl', () => {
     ['https://p.example/mtp/v2', 'https://p.example/mtp/v2/order/create'],
     ['https://p.example/mtp/v2//', 'https://p.example/mtp/v2/order/create'],
     [null, undefined],
-  ])('below %j is %j', (base_url, url) => {
+  ])('below base_url %j is %j', (base_url, url) => {
     expect(interfaceUrl({ base_url, interface_urls }, 'order-create', '/order/create')).toBe(url)
     expect(interfaceUrl({ base_url, interface_urls }, 'order-pay', '/order/pay')).toBe('https://pay.example/v1?a=b')
   })

@@ -25,7 +25,7 @@ async function call(method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE', path: s
 }
 
 describe('/admin/v1/partners', () => {
-  it('creates, lists, shows, changes, suspends, activates, stages, names contacts and rotates', async () => {
+  it('creates, lists, shows, changes, suspends and activates partners, and sets stages, contacts and secrets', async () => {
     const created = await call('POST', '/partners', { name: 'Sunny Tickets', partner_id: 7001, client_id: 'over-http' })
     expect(created).toMatchObject({ status: 200, rescode: 0, data: { partner_id: 7001, client_id: 'over-http' } })
     const path = '/partners/7001'
@@ -50,7 +50,7 @@ describe('/admin/v1/partners', () => {
     expect(logged).toContain('"partnerId":"7001"')
   })
 
-  it('refuses to switch signing when the test call cannot be made, and to retire what signs', async () => {
+  it('refuses to switch signing if no test call is possible, and to retire the secret that signs', async () => {
     const path = '/partners/7001'
     expect(await call('POST', `${path}/switch-signing`)).toMatchObject({
       status: 400,
@@ -63,7 +63,7 @@ describe('/admin/v1/partners', () => {
     })
   })
 
-  it('keeps ids exact, in bodies as in answers, numbers as well as text', async () => {
+  it('keeps ids exact in requests and answers, as numbers and as text', async () => {
     const payload = `{"name":"Big","partner_id":${BIG}}`
     const headers = { ...authorized, 'content-type': 'application/json' }
     const created = await world.app.inject({ method: 'POST', url: '/admin/v1/partners', headers, payload })
@@ -78,7 +78,7 @@ describe('/admin/v1/partners', () => {
     expect(await call('GET', '/partners/8985652356562370000')).toMatchObject({ status: 404 })
   })
 
-  it('answers bad input with every problem at once', async () => {
+  it('reports all problems of an input at once', async () => {
     const bad = { client_id: 'a:b', interface_urls: { poi: 'ftp://x' }, colour: 'red' }
     expect(await call('POST', '/partners', bad)).toEqual({
       status: 400,
@@ -127,7 +127,7 @@ describe('/admin/v1/partners', () => {
     expect(response.json()).toMatchObject({ rescode: 20007 })
   })
 
-  it('leaves the bodies of micro-apps as they were', async () => {
+  it('still reads the bodies for micro-apps', async () => {
     const body = { name: 'X', hosts: ['example.com'], scopes: ['USER_INFO'] }
     expect(await call('POST', '/apps', body)).toMatchObject({ status: 200, rescode: 0 })
   })
@@ -150,7 +150,7 @@ describe('/admin/v1/partners', () => {
     expect(answer).toMatchObject({ status: 404, rescode: 20007 })
   })
 
-  it('is for the operator only', async () => {
+  it('is for operators only', async () => {
     for (const [method, url] of [
       ['GET', '/admin/v1/partners'],
       ['POST', '/admin/v1/partners/7001/rotate-secret'],
@@ -162,7 +162,7 @@ describe('/admin/v1/partners', () => {
   })
 })
 
-it('switch-signing makes the test call that its actions are given', async () => {
+it('switch-signing makes the test call that was passed to its actions', async () => {
   const { partner_id } = await createPartner(world.deps, newPartner.parse({ name: 'X' }))
   const seen: string[] = []
   const testCall: TestCall = async (partner, { secret }) => {

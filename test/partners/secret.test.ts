@@ -24,7 +24,7 @@ const ends = async (id: bigint) => (await showPartner(world.deps, id)).secrets.m
 const message = (text: string) => ({ rescode: 20007, message: `Invalid request: ${text}` })
 
 describe('rotatePartnerSecret', () => {
-  it('adds a secret that verifies at once, while the old one still signs and has no end', async () => {
+  it('adds a secret that is valid at once, while the old one still signs and does not expire', async () => {
     const { partner_id, client_id, client_secret: first } = await create()
     const { client_secret: second, secrets } = await rotate(partner_id)
     expect(secrets).toMatchObject([
@@ -41,7 +41,7 @@ describe('rotatePartnerSecret', () => {
     expect(await live(partner_id)).toEqual([second, `${first} signs`])
   })
 
-  it('keeps two live at most: the one that signs, and the newest', async () => {
+  it('keeps at most two live: the one that signs, and the newest', async () => {
     const { partner_id, client_secret: first } = await create()
     await rotate(partner_id)
     const { client_secret: third } = await rotate(partner_id)
@@ -51,7 +51,7 @@ describe('rotatePartnerSecret', () => {
     expect(await live(partner_id)).toEqual([fourth, `${third} signs`])
   })
 
-  it('done many times at once leaves the one that signs, and one of the new', async () => {
+  it('called many times at once leaves the one that signs, and one new one', async () => {
     const { partner_id, client_secret: first } = await create()
     const rotated = await Promise.all(Array.from({ length: 20 }, () => rotate(partner_id)))
     const [newest, old, ...more] = (await live(partner_id)) ?? []
@@ -61,7 +61,7 @@ describe('rotatePartnerSecret', () => {
 })
 
 describe('switchSigning', () => {
-  it('moves signing after a test call with the new secret, and only then gives the old one its end', async () => {
+  it('switches after a test call with the new secret, and only then lets the old one expire', async () => {
     const { partner_id, client_secret: first, created_at } = await create()
     const { client_secret: second } = await rotate(partner_id, 60)
     world.clock.advance(3_600)
@@ -93,14 +93,14 @@ describe('switchSigning', () => {
     expect(await ends(partner_id)).toEqual([null, addSeconds(world.clock.now(), 60)])
   })
 
-  it('without overlap ends the old one at once', async () => {
+  it('ends the old secret at once without an overlap', async () => {
     const { partner_id } = await create()
     const { client_secret } = await rotate(partner_id, 0)
     await switchTo(partner_id)
     expect(await live(partner_id)).toEqual([`${client_secret} signs`])
   })
 
-  it('is refused, and changes nothing, when the test call fails', async () => {
+  it('is refused, and changes nothing, if the test call fails', async () => {
     const { partner_id } = await create()
     const before = await rotate(partner_id)
     const fails: TestCall = async () => ({ ok: false, detail: 'the partner answered\n 300 BA verification failed' })
@@ -118,7 +118,7 @@ describe('switchSigning', () => {
     expect(await showPartner(world.deps, partner_id)).toEqual(unchanged)
   })
 
-  it('is refused without a test call when the newest signs already', async () => {
+  it('is refused without a test call if the newest secret already signs', async () => {
     const { partner_id } = await create()
     const refusal = message('the newest secret signs our calls already; rotate-secret makes a newer one')
     const never = () => expect.unreachable()
@@ -128,7 +128,7 @@ describe('switchSigning', () => {
     await expect(switchTo(partner_id, never)).rejects.toMatchObject(refusal)
   })
 
-  it('is refused when the secret that was tested has been rotated away meanwhile', async () => {
+  it('is refused if the tested secret was replaced during the test call', async () => {
     const { partner_id, client_secret: first } = await create()
     await rotate(partner_id)
     let newest = ''
@@ -142,7 +142,7 @@ describe('switchSigning', () => {
     expect(await live(partner_id)).toEqual([newest, `${first} signs`])
   })
 
-  it('tries a call with the new secret although the old one can no longer be opened', async () => {
+  it('makes the test call even if the old secret can no longer be opened', async () => {
     const { partner_id } = await create()
     await rotate(partner_id)
     const unreadable = Buffer.alloc(64)
@@ -161,7 +161,7 @@ describe('switchSigning', () => {
     )
   })
 
-  it('done many times at once moves it once', async () => {
+  it('called many times at once switches once', async () => {
     const { partner_id, client_secret: first } = await create()
     const { client_secret: second } = await rotate(partner_id)
     const tries = await Promise.allSettled(Array.from({ length: 10 }, () => switchTo(partner_id)))
@@ -169,7 +169,7 @@ describe('switchSigning', () => {
     expect(await live(partner_id)).toEqual([`${second} signs`, first])
   })
 
-  it('is the way out when the old secret can no longer be opened', async () => {
+  it('is possible even if the old secret can no longer be opened', async () => {
     const { partner_id } = await createPartner(
       { ...world.deps, keys: deriveKeys('the key that this service had before it was lost') },
       parseInput(newPartner, { name: 'X' }),
@@ -182,7 +182,7 @@ describe('switchSigning', () => {
 })
 
 describe('retireSecret', () => {
-  it('ends the old one now, and can be said once', async () => {
+  it('ends the old secret at once, and is refused a second time', async () => {
     const { partner_id } = await create()
     const { client_secret } = await rotate(partner_id, 86_400)
     await switchTo(partner_id)
@@ -193,7 +193,7 @@ describe('retireSecret', () => {
     )
   })
 
-  it('never ends the one that signs', async () => {
+  it('never ends the secret that signs', async () => {
     const { partner_id, client_secret: first } = await create()
     const { client_secret: second } = await rotate(partner_id)
     await expect(retireSecret(world.deps, partner_id)).rejects.toMatchObject(
@@ -203,7 +203,7 @@ describe('retireSecret', () => {
   })
 })
 
-it('the table itself holds one signing secret a partner', async () => {
+it('the table allows one signing secret per partner', async () => {
   const { partner_id } = await create()
   await rotate(partner_id)
   const both = world.pool.query('update partner_secret set signs = true where partner_id = $1', [String(partner_id)])

@@ -7,7 +7,7 @@ import { problemsOf } from '../registry/problems.ts'
 const url = 'must be an absolute http:// or https:// URL'
 
 describe('a new partner', () => {
-  it('needs nothing but a name, and begins in the sandbox', () => {
+  it('needs only a name, and begins in the sandbox', () => {
     expect(parseInput(newPartner, { name: ' Sunny Tickets ' })).toEqual({
       name: 'Sunny Tickets',
       stage: 'sandbox',
@@ -80,7 +80,7 @@ describe('a new partner', () => {
     ['票', false],
     [7, false],
     [null, false],
-  ])('with the clientId %j: %j', (client_id, good) => {
+  ])('with the clientId %j is valid: %j', (client_id, good) => {
     expect(Object.keys(problemsOf(newPartner, { name: 'X', client_id }))).toEqual(good ? [] : ['client_id'])
   })
 
@@ -122,7 +122,7 @@ describe('a new partner', () => {
   })
 
   it.each(['http://127.0.0.1:3002', 'https://[::1]/mtp', 'https://partner.example', 'https://票.example/a'])(
-    'with the base URL %j is taken: addresses are judged when they are called',
+    'with the base URL %j is accepted: addresses are checked only when called',
     (base_url) => {
       expect(problemsOf(newPartner, { name: 'X', base_url })).toEqual({})
     },
@@ -143,7 +143,7 @@ describe('a new partner', () => {
 })
 
 describe('changes of a partner', () => {
-  it('hold only what is given, without defaults', () => {
+  it('have only the given fields, without defaults', () => {
     expect(parseInput(partnerChanges, {})).toEqual({})
     expect(parseInput(partnerChanges, { base_url: null })).toEqual({ base_url: null })
   })
@@ -159,13 +159,13 @@ it('a stage is sandbox or live', () => {
   expect(problemsOf(stageChange, {})).toEqual({ stage: 'is required' })
 })
 
-it('a contact has a name and a mail address, and a webhook if it wants one', () => {
-  const least = { name: '王小明', mail: 'wang@partner.example' }
-  expect(parseInput(contact, least)).toEqual({ ...least, webhook_url: null })
+it('a contact has a name, a mail address and an optional webhook', () => {
+  const minimal = { name: '王小明', mail: 'wang@partner.example' }
+  expect(parseInput(contact, minimal)).toEqual({ ...minimal, webhook_url: null })
   const webhook_url = 'https://partner.example/hook?key=1'
-  expect(parseInput(contact, { ...least, webhook_url })).toEqual({ ...least, webhook_url })
+  expect(parseInput(contact, { ...minimal, webhook_url })).toEqual({ ...minimal, webhook_url })
   for (const mail of ['', 'a@b', 'a b@c.de', 'a@b.c\nBcc: x@y.de', `${'a'.repeat(250)}@b.de`]) {
-    expect(Object.keys(problemsOf(contact, { ...least, mail }))).toEqual(['mail'])
+    expect(Object.keys(problemsOf(contact, { ...minimal, mail }))).toEqual(['mail'])
   }
 })
 

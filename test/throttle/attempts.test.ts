@@ -11,7 +11,7 @@ afterAll(() => world.close())
 
 const count = (subject: string) => countFailure(world.deps.db, Buffer.from(subject), world.clock.now(), 60)
 
-it('guesses at ever new names do not fill the table: what is over goes as new ones come', async () => {
+it('guesses at ever new names do not fill the table: expired rows are deleted as new ones arrive', async () => {
   for (let guess = 0; guess < 20; guess++) await count(`old ${guess}`)
   world.clock.advance(61)
   await Promise.all(Array.from({ length: 20 }, (_, guess) => count(`new ${guess}`)))
@@ -20,14 +20,14 @@ it('guesses at ever new names do not fill the table: what is over goes as new on
   expect(rows).toHaveLength(20)
 })
 
-it('a subject whose window is over starts anew', async () => {
+it('a subject starts anew once its window has ended', async () => {
   await count('again')
   expect((await count('again')).failures).toBe(2)
   world.clock.advance(61)
   expect((await count('again')).failures).toBe(1)
 })
 
-it('keeps kinds of subjects apart', () => {
+it('throttle keys differ between kinds of subjects', () => {
   const { keys } = world.deps
   expect(throttleKey(keys, 'client', 'x')).not.toEqual(throttleKey(keys, 'passport', 'x'))
 })

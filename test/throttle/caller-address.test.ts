@@ -4,7 +4,7 @@ import { injectWire, queryOf } from '../acceptance/http.ts'
 import { FORM, form } from '../account/people.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 
-/** Limits by address behind a trusted proxy, whatever it writes into X-Forwarded-For. */
+/** Limits per address behind a trusted proxy, with any spelling in X-Forwarded-For. */
 
 const [PAGES, AUTHORIZE, FAILURES, PASSWORDS] = [12, 10, 4, 6]
 const PROXY = '10.0.0.5'
@@ -39,7 +39,7 @@ interface Sent {
 
 const from = (forwarded: string, { headers = {}, ...sent }: Sent, remoteAddress = PROXY) =>
   world.app.inject({ ...sent, headers: { ...headers, 'x-forwarded-for': forwarded }, remoteAddress })
-/** How many of so many requests were refused for their number. */
+/** How many of these requests were refused with 429. */
 const refusedOf = async (times: number, forwarded: (time: number) => string, sent: Sent, remoteAddress = PROXY) => {
   let refused = 0
   for (let time = 0; time < times; time++) {
@@ -50,7 +50,7 @@ const refusedOf = async (times: number, forwarded: (time: number) => string, sen
 }
 const page = { url: '/no/such/page', headers: { accept: 'text/html' } }
 
-/** What names one caller, another text with each request. */
+/** Values of X-Forwarded-For that denote the same caller, but differ in each request. */
 const SAME_CALLER: readonly [what: string, forwarded: (time: number) => string][] = [
   ['an IPv4 address with a port', () => `198.51.100.${host}:${port++}`],
   ['an IPv6 address in brackets with a port', () => `[2001:db8:${host}::1]:${port++}`],
@@ -65,18 +65,18 @@ const SAME_CALLER: readonly [what: string, forwarded: (time: number) => string][
 ]
 
 describe('one caller counts as one', () => {
-  it.each(SAME_CALLER)('page by page: %s', async (_what, forwarded) => {
+  it.each(SAME_CALLER)('for pages: %s', async (_what, forwarded) => {
     expect(await refusedOf(PAGES + 3, forwarded, page)).toBe(3)
     expect((await from(`198.51.101.${host}`, page)).statusCode, 'its neighbour').toBe(404)
   })
 
-  it('with wrong passwords', async () => {
+  it('for wrong passwords', async () => {
     const payload = form({ passport: `nobody-${host}`, password: 'wrong' })
     const sent = { method: 'POST', url: '/sign-in', headers: FORM, payload } as const
     expect(await refusedOf(PASSWORDS + 3, () => `198.51.100.${host}:${port++}`, sent)).toBe(3)
   })
 
-  it('with wrong passwords for one account after another', async () => {
+  it('for wrong passwords with one account after another', async () => {
     let refused = 0
     for (let time = 0; time < PASSWORDS + 3; time++) {
       const payload = form({ passport: `nobody-${host}-${time}`, password: 'wrong' })
@@ -86,21 +86,21 @@ describe('one caller counts as one', () => {
     expect(refused).toBe(3)
   })
 
-  it('with wrong secrets of an app', async () => {
+  it('for wrong secrets of an app', async () => {
     const { app_key } = await client.makeApp()
     const query = queryOf({ app_key, app_secret: 'wrong', grant_type: 'refresh_token', refresh_token: 'x' })
     const sent = { method: 'POST', url: `/oauth/v2/api/token?${query}` } as const
     expect(await refusedOf(FAILURES + 3, () => `198.51.100.${host}:${port++}`, sent)).toBe(3)
   })
 
-  it.each(['/oauth/v2/authorize', '/oauth2/authorize'])('at %s', async (url) => {
+  it.each(['/oauth/v2/authorize', '/oauth2/authorize'])('for %s', async (url) => {
     expect(await refusedOf(AUTHORIZE + 3, () => `198.51.100.${host}:${port++}`, { url })).toBe(3)
   })
 })
 
-describe('what is no address', () => {
+describe('an entry that is not an address', () => {
   it.each(['unknown', '_hidden', '203.0.113.999', 'shop.example', '"203.0.113.9"', ''])(
-    '%j counts as the proxy that sent it, whatever stands before it',
+    '%j counts as the proxy that sent it, whatever precedes it',
     async (entry) => {
       const proxy = `10.1.0.${host}`
       expect(await refusedOf(PAGES + 3, (time) => `203.0.113.${time}, ${entry}`, page, proxy)).toBe(entry ? 3 : 0)
@@ -109,15 +109,15 @@ describe('what is no address', () => {
     },
   )
 
-  it('is logged once, with the address of the proxy and not with what it sent', () => {
+  it('is logged once, with the address of the proxy but not the entry', () => {
     const lines = world.logged().split('\n')
-    const told = lines.filter((line) => line.includes('whose last entry is no address'))
-    expect(told).toHaveLength(1)
-    expect(JSON.parse(told[0] ?? '')).toMatchObject({ level: 40, address: expect.stringMatching(/^(10|192)\./) })
+    const warnings = lines.filter((line) => line.includes('whose last entry is no address'))
+    expect(warnings).toHaveLength(1)
+    expect(JSON.parse(warnings[0] ?? '')).toMatchObject({ level: 40, address: expect.stringMatching(/^(10|192)\./) })
   })
 })
 
-it('an address is kept in one form, in the audit log too', async () => {
+it('an address is stored in one normal form, in the audit log too', async () => {
   const sent = { url: '/admin/v1/apps', headers: { authorization: `Bearer not-${ADMIN_TOKEN}` } }
   for (const forwarded of ['198.51.100.207:40001', '[2001:DB8:0::207]:40001', '::FFFF:198.51.100.208']) {
     await from(forwarded, sent)
@@ -135,14 +135,14 @@ describe('X-Forwarded-For from a proxy that is not trusted', () => {
     expect(await refusedOf(PAGES + 3, (time) => `203.0.113.${time}`, page, `192.0.2.${host}`)).toBe(3)
   })
 
-  it('is logged once where TRUST_PROXY is empty', async () => {
+  it('is logged once if TRUST_PROXY is empty', async () => {
     const bare = await openWorld()
-    const told = () => bare.logged().match(/TRUST_PROXY is empty/g)?.length ?? 0
-    expect(told()).toBe(0)
+    const warnings = () => bare.logged().match(/TRUST_PROXY is empty/g)?.length ?? 0
+    expect(warnings()).toBe(0)
     const headers = { 'x-forwarded-for': '203.0.113.9:40001' }
     for (let time = 0; time < 3; time++) await bare.app.inject({ url: '/healthz', headers })
     await bare.close()
-    expect(told()).toBe(1)
+    expect(warnings()).toBe(1)
     expect(bare.logged()).toMatch(/"level":40[^\n]*TRUST_PROXY/)
     expect(bare.logged()).not.toContain('203.0.113.9')
     expect(world.logged()).not.toContain('TRUST_PROXY is empty')

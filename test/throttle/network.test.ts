@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { networkOf, siteOf, subnetOf } from '../../src/platform/throttle/network.ts'
 
-describe('the network that failures are counted by', () => {
+describe('the network by which failures are counted', () => {
   it.each([
     ['203.0.113.7', '203.0.113.7'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],

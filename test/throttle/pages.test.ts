@@ -31,7 +31,7 @@ describe('pages', () => {
     ['/no/such/page', 404],
     ['/oauth/v2/nothing', 404],
     ['/sandbox/nothing', 404],
-  ])('%s is shown so many times a minute, then 429 with Retry-After', async (url, status) => {
+  ])('%s is shown up to the limit per minute, then answered with 429 and Retry-After', async (url, status) => {
     const all = await statuses(url, MOST + 3)
     expect(all).toEqual([...Array(MOST).fill(status), 429, 429, 429])
     const page = await get(url)
@@ -40,14 +40,14 @@ describe('pages', () => {
     expect((await get(url, { accept: '*/*' })).json()).toMatchObject({ rescode: 20003 })
   })
 
-  it('are counted together, by address', async () => {
+  it('are counted together per address', async () => {
     await statuses('/', MOST / 2)
     await statuses('/no/such/page', MOST / 2)
     expect(await statuses('/sign-in', 1)).toEqual([429])
     expect((await get('/sign-in', HTML, '198.51.100.1')).statusCode).toBe(200)
   })
 
-  it('of an IPv6 /48 are sixteen times as many, and one /64 of it cannot use these up', async () => {
+  it('have sixteen times the limit for an IPv6 /48, which a single /64 cannot use up', async () => {
     const ask = async (network: number) =>
       (await get('/no/such/page', HTML, `2001:db8:${host}:${network.toString(16)}::1`)).statusCode
     for (let time = 0; time < 17 * MOST; time++) await ask(0)
@@ -57,7 +57,7 @@ describe('pages', () => {
     expect(all.indexOf(429)).toBe(15 * MOST - 1)
   })
 
-  it('do not take calls of programs along: these have limits of their own', async () => {
+  it('are counted separately from API calls, which have their own limits', async () => {
     await statuses('/', MOST + 1)
     const remoteAddress = `192.0.2.${host}`
     const call = (url: string) => world.app.inject({ method: 'POST', url, remoteAddress })

@@ -15,37 +15,37 @@ const RATE = { kind: 'test', most: 10, windowS: 60 }
 const open = (bounds = {}) =>
   openRateLimiter(world.deps.db, world.deps.keys, world.app.sampledLog, { everyMs: 50, ...bounds })
 const rows = async () => (await world.pool.query('select subject, uses, window_ends_at from rate_count')).rows
-/** Until the database knows of so many uses of the one subject that there is. */
+/** Waits until the database has this many uses of the only subject. */
 const untilShared = (uses: number) => until(async () => (await rows())[0]?.uses >= uses)
 type RateLimiter = ReturnType<typeof open>
 const countTimes = (limiter: RateLimiter, times: number, subject = 'a') => {
   for (let time = 1; time < times; time++) limiter.count(RATE, subject)
   return limiter.count(RATE, subject)
 }
-/** Uses one a turn until the other's are known. */
+/** Adds uses until those of the other process are known. */
 async function untilExceeded(limiter: RateLimiter, subject = 'a'): Promise<boolean> {
   return until(() => limiter.count(RATE, subject).exceeded)
 }
 
 describe('a rate', () => {
-  it('is counted at once, and begins anew when its window is over', async () => {
+  it('is counted at once, and starts anew when its window has ended', async () => {
     const limiter = open()
     const short = { ...RATE, windowS: 1 }
     expect(Array.from({ length: 12 }, () => limiter.count(short, 'short').exceeded).indexOf(true)).toBe(10)
     const { endsInMs } = limiter.count(short, 'short')
     expect(endsInMs).toBeLessThanOrEqual(1_000)
-    // What the database is told of later ends later there.
+    // In the database the window ends later, since it begins with the first write.
     await until(() => !limiter.count(short, 'short').exceeded)
     await limiter.close()
   })
 
-  it('counts what others have counted, and each kind and subject for itself', async () => {
+  it('includes the counts of other processes, separately for each kind and subject', async () => {
     const [one, other] = [open(), open()]
     expect(countTimes(one, 10).exceeded).toBe(false)
     await one.close()
     expect(other.count(RATE, 'a').exceeded).toBe(false)
     await untilShared(11)
-    // Fewer than ten of its own, so that it must have been told; asked ever more rarely.
+    // With fewer than ten uses of its own, it must have learnt of the others. Pauses grow to save uses.
     let uses = 1
     while (!other.count(RATE, 'a').exceeded && uses < 9) {
       uses += 1
@@ -57,7 +57,7 @@ describe('a rate', () => {
     await other.close()
   })
 
-  it('writes one row a subject however often it is used, and nothing beyond the limit', async () => {
+  it('writes one row per subject however often it is used, and no count beyond the limit', async () => {
     const limiter = open()
     for (let round = 0; round < 5; round++) {
       countTimes(limiter, 1_000)
@@ -67,7 +67,7 @@ describe('a rate', () => {
     expect((await rows()).map(({ uses }) => uses)).toEqual([11])
   })
 
-  it('keeps no address: a keyed hash of 32 bytes', async () => {
+  it('stores no address but a keyed hash of 32 bytes', async () => {
     const limiter = open()
     countTimes(limiter, 10, '203.0.113.7')
     await limiter.close()
@@ -76,14 +76,14 @@ describe('a rate', () => {
     expect(subject.toString('latin1')).not.toContain('203')
   })
 
-  it('of those who use a fiftieth of it costs no statement', async () => {
+  it('costs no statement for subjects that use a fiftieth of it', async () => {
     const limiter = open()
     for (let n = 0; n < 1_000; n++) limiter.count({ ...RATE, most: 600 }, `address ${n}`)
     await limiter.close()
     expect(await rows()).toEqual([])
   })
 
-  it('is bounded in memory, and who is forgotten is known to the database', async () => {
+  it('is bounded in memory, and evicted subjects are still known to the database', async () => {
     const limiter = open({ subjects: 100 })
     countTimes(limiter, 11, 'attacker')
     await untilShared(11)
@@ -93,7 +93,7 @@ describe('a rate', () => {
     await limiter.close()
   })
 
-  it('goes on with its own counts while the database is away, and shares them afterwards', async () => {
+  it('continues with its own counts while the database is unavailable, and shares them afterwards', async () => {
     const limiter = open()
     await world.pool.query('alter table rate_count rename to away')
     expect(Array.from({ length: 12 }, () => limiter.count(RATE, 'a').exceeded).indexOf(true)).toBe(10)
@@ -105,7 +105,7 @@ describe('a rate', () => {
     expect((await rows()).map(({ uses }) => uses)).toEqual([11])
   })
 
-  it('lasts no longer than its window when the database’s clock was ahead', async () => {
+  it('lasts no longer than its window if the database’s clock was ahead', async () => {
     const limiter = open()
     countTimes(limiter, 2)
     await untilShared(2)
@@ -116,7 +116,7 @@ describe('a rate', () => {
     await limiter.close()
   })
 
-  it('leaves no windows behind that are over', async () => {
+  it('deletes windows that have ended', async () => {
     const limiter = open({ tidyEveryMs: 0 })
     await world.pool.query(
       'insert into rate_count select sha256(n::text::bytea), 1, now() from generate_series(1, 500) n',

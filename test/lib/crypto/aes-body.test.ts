@@ -14,7 +14,7 @@ const opened = (body: string | Buffer, { key = KEY as string | null, status = un
   return 'problem' in result ? result.problem : [result.bytes.toString(), result.decrypted]
 }
 
-it('the tests encrypt as the openssl command does', () => {
+it('the tests encrypt like the openssl command', () => {
   const hex = '00ff10ef20df30cf40bf50af609f708f'
   const iv = hex.slice(16) + hex.slice(0, 16)
   const encrypted = execFileSync('openssl', ['enc', '-aes-128-cbc', '-K', hex, '-iv', iv], { input: '中文 👋' })
@@ -22,12 +22,12 @@ it('the tests encrypt as the openssl command does', () => {
 })
 
 describe('an encrypted body', () => {
-  it('is that of the contract, to the byte', () => {
+  it('matches the example of the contract to the byte', () => {
     expect(encryptBody(KEY, TEXT)).toBe(VECTOR)
     expect(opened(VECTOR)).toEqual([TEXT, true])
   })
 
-  it('is the same under the hex digits of the key, in either case', () => {
+  it('is the same for the key as hex digits, in either case', () => {
     expect(encryptBody(HEX, TEXT)).toBe(VECTOR)
     expect(opened(VECTOR, { key: HEX.toUpperCase() })).toEqual([TEXT, true])
     const binary = '00ff10ef20df30cf40bf50af609f708f'
@@ -35,7 +35,7 @@ describe('an encrypted body', () => {
   })
 
   it.each(['', 'x', 'x'.repeat(15), 'x'.repeat(16), '中文 👋', '{"a":1}'.repeat(10_000)])(
-    'goes both ways between this and a program of a partner: %#',
+    'can be read by an independent implementation, and vice versa: %#',
     (text) => {
       for (const key of [KEY, HEX, '0f'.repeat(16)]) {
         const ours = encryptBody(key, text)
@@ -78,19 +78,19 @@ describe('an encrypted body', () => {
       { status: 'encrypted' },
       'the body is neither JSON nor the Base64 that X-Encryption-Status announces',
     ],
-  ])('that cannot be read says why: %s', (_name, body, given, problem) => {
+  ])('that cannot be read is refused with the reason: %s', (_name, body, given, problem) => {
     expect(String(opened(body, given))).toBe(String(problem))
   })
 
   it.each([TEXT, ` \n${TEXT}`, '[1]', '', 'true', '12345', 'no such product', '<html>', '{"not whole'])(
-    'is not taken for one when it is plain: %j',
+    'is not detected in a plain body: %j',
     (body) => {
       expect(opened(body)).toEqual([body, false])
       expect(opened(body, { key: null })).toEqual([body, false])
     },
   )
 
-  it('that is plain is read whatever its header says', () => {
+  it('is not assumed in a plain body, whatever its header says', () => {
     expect(opened(TEXT, { status: 'encrypted' })).toEqual([TEXT, false])
     expect(opened('', { status: 'encrypted' })).toEqual(['', false])
   })

@@ -7,7 +7,7 @@ import { issueToken, PREFIX } from '../../../src/platform/lib/crypto/opaque-toke
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-describe('a secret that is handed out', () => {
+describe('a generated secret', () => {
   it('has a prefix, 256 random bits and a CRC-32, all of which survive percent-encoding', () => {
     const secret = generateSecret('ghas')
     expect(secret).toMatch(/^ghas_[0-9A-Za-z]{49}$/)
@@ -17,7 +17,7 @@ describe('a secret that is handed out', () => {
     expect(new Set(Array.from({ length: 1_000 }, () => generateSecret('ghcs'))).size).toBe(1_000)
   })
 
-  it('is known by its form', () => {
+  it('is recognised by its form', () => {
     expect(checkSecret(generateSecret('ghas'))).toEqual({ kind: 'app_secret', verdict: 'intact' })
     expect(checkSecret(generateSecret('ghcs'))).toEqual({ kind: 'clientSecret', verdict: 'intact' })
     for (const other of ['', 'demo-secret-for-local-use-only', 'A'.repeat(43)]) {
@@ -25,7 +25,7 @@ describe('a secret that is handed out', () => {
     }
   })
 
-  it('with any one character changed, left out, doubled or swapped is known to be mistyped', () => {
+  it('is recognised as mistyped if a character is changed, missing, doubled or swapped', () => {
     const secret = generateSecret('ghas')
     for (let at = 5; at < secret.length; at++) {
       const [before, one = '', after] = [secret.slice(0, at), secret[at], secret.slice(at + 1)]
@@ -53,7 +53,7 @@ describe('the patterns of OPERATIONS for secret scanners', () => {
   )
 
   it.each([generateSecret('ghas'), generateSecret('ghcs'), newWebhookSecret(), ...issued])(
-    'find %s, once and whole',
+    'find %s once, as a whole',
     (secret) => {
       expect(patterns.length).toBeGreaterThan(3)
       const found = patterns.flatMap((pattern) => `x = "${secret}";\n`.match(pattern) ?? [])
@@ -61,7 +61,7 @@ describe('the patterns of OPERATIONS for secret scanners', () => {
     },
   )
 
-  it('find nothing in what only looks alike', () => {
+  it('find nothing in text that only looks similar', () => {
     const text = readFileSync(new URL('../../../src/platform/lib/crypto/generated-secret.ts', import.meta.url), 'utf8')
     for (const pattern of patterns) expect(text.match(pattern)).toBeNull()
   })

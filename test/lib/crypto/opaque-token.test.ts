@@ -29,13 +29,13 @@ describe('an opaque token', () => {
     )
   })
 
-  it('has the documented shape, and no two are alike', () => {
+  it('has the documented format and is unique', () => {
     const made = Array.from({ length: 100 }, () => access().text)
     for (const text of made) expect(text).toMatch(/^ghat_[A-Za-z0-9_-]{48}$/)
     expect(new Set(made).size).toBe(100)
   })
 
-  it('is stored as all of the HMAC-SHA256 that it carries nine bytes of', () => {
+  it('is stored as a whole HMAC-SHA256, of which it carries the first nine bytes', () => {
     const { text, hash } = issueToken(keys, { prefix: PREFIX.refreshToken, routingKey: 7, expiresAt, boundTo: 'app-1' })
     const bytes = Buffer.from(text.slice('ghrt_'.length), 'base64url')
     const expected = createHmac('sha256', keys.token).update('ghrt\napp-1\n').update(bytes.subarray(0, 27)).digest()

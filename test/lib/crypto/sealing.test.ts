@@ -7,7 +7,7 @@ const keys = deriveKeys(SECRET_KEY)
 const cannot = /^a sealed secret cannot be opened: SECRET_KEY is not/
 
 describe('a sealed secret', () => {
-  it('opens to the same text, whatever text and context', () => {
+  it('opens to the same text, for any text and context', () => {
     const text = fc.string({ unit: 'grapheme' })
     fc.assert(
       fc.property(text, text, (secret, context) => {
@@ -16,7 +16,7 @@ describe('a sealed secret', () => {
     )
   })
 
-  it('looks different each time and shows nothing of the text but its length', () => {
+  it('looks different each time and reveals only the length of the text', () => {
     const sealed = Array.from({ length: 100 }, () => encryptSecret(keys, 'a-secret-text', 'row 1'))
     expect(new Set(sealed.map((buffer) => buffer.toString('hex'))).size).toBe(100)
     expect(new Set(sealed.map((buffer) => buffer.subarray(0, 12).toString('hex'))).size).toBe(100)
@@ -26,7 +26,7 @@ describe('a sealed secret', () => {
     }
   })
 
-  it('does not open with one bit changed, wherever', () => {
+  it('does not open with any one bit changed', () => {
     const sealed = encryptSecret(keys, 'secret', 'row 1')
     for (let bit = 0; bit < sealed.length * 8; bit++) {
       const altered = Buffer.from(sealed)
@@ -35,7 +35,7 @@ describe('a sealed secret', () => {
     }
   })
 
-  it('does not open cut off, with anything added, in another context or under another key', () => {
+  it('does not open if truncated or extended, in another context or under another key', () => {
     const sealed = encryptSecret(keys, 'secret', 'row 1')
     for (let length = 0; length < sealed.length; length++) {
       expect(() => decryptSecret(keys, sealed.subarray(0, length), 'row 1')).toThrow(cannot)

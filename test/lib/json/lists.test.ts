@@ -17,7 +17,7 @@ import { processorTime } from '../../processor-time.ts'
 const ROOT = new URL('../../../', import.meta.url).pathname
 const MIB = 1_048_576
 
-/** Objects that note when somebody looks at them. */
+/** Objects that count how many of them were read. */
 function watched(count: number, value: unknown): { list: object[]; seen: () => number } {
   const seen = new Set<number>()
   const list = Array.from({ length: count }, (_, place) =>
@@ -32,13 +32,13 @@ function watched(count: number, value: unknown): { list: object[]; seen: () => n
   return { list, seen: () => seen.size }
 }
 
-/** Milliseconds of processor time, which a busy machine does not stretch. */
+/** Empty objects, separated by commas, in about so many bytes. */
 const objects = (bytes: number): string => Array.from({ length: bytes / 3 }, () => '{}').join()
 
 describe('a list from the network', () => {
   const schema = z.object({ list: listOf('vouchers', z.object({ text: z.string() })) })
 
-  it('that is too long is refused before any of its entries is looked at', () => {
+  it('that is too long is refused before any of its entries is read', () => {
     const { list, seen } = watched(LIST_LIMITS.vouchers.most + 1, 'x')
     expect(readShape(schema, { list })).toEqual({
       problems: [{ path: 'list', problem: 'must have at most 1000 entries' }],
@@ -46,13 +46,13 @@ describe('a list from the network', () => {
     expect(seen()).toBe(0)
   })
 
-  it('of the greatest length is read', () => {
+  it('of the maximum length is read', () => {
     const { list, seen } = watched(LIST_LIMITS.vouchers.most, 'x')
     expect(readShape(schema, { list })).toMatchObject({ value: { list: list.map(() => ({ text: 'x' })) } })
     expect(seen()).toBe(list.length)
   })
 
-  it('is read up to the problem after the fifth, which says that there are more', () => {
+  it('is read only up to the sixth problem, which is reported as "and more"', () => {
     const { list, seen } = watched(500, 7)
     const result = readShape(schema, { list })
     const text = problemsText('problems' in result ? result.problems : [])
@@ -60,7 +60,7 @@ describe('a list from the network', () => {
     expect(seen()).toBe(6)
   })
 
-  it('may have checks of its own, and be none', () => {
+  it('may have checks of its own, and be optional', () => {
     const list = listOf('deals', z.string()).min(1, 'must have at least one entry')
     expect(readShape(list, [])).toEqual({ problems: [{ path: '', problem: 'must have at least one entry' }] })
     expect(readShape(list, {})).toEqual({ problems: [{ path: '', problem: 'must be an array' }] })
@@ -68,7 +68,7 @@ describe('a list from the network', () => {
     expect(readShape(list.optional(), ['a'])).toEqual({ value: ['a'] })
   })
 
-  it('and a map of names have one', () => {
+  it('has a limit, as has a map of names', () => {
     const map = mapOf('registered', z.string(), z.string())
     const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, 'x']))
     expect(readShape(map, names(100))).toMatchObject({ value: { n99: 'x' } })
@@ -76,19 +76,19 @@ describe('a list from the network', () => {
     expect(readShape(map, [])).toMatchObject({ problems: [{ path: '' }] })
   })
 
-  it('is bounded wherever there is one: zod’s own arrays are for rows of the database and for our own command line', () => {
+  it('is always limited: z.array is only used for data of our own', () => {
     const own = /(store\.ts|^operations\/cli\/.*|signature-test-store\.ts)$/
-    // The micro-app as it is kept and shown.
+    // A micro-app as stored and shown.
     const shown: Readonly<Record<string, number>> = {
       'authorization/registry/micro-app-fields.ts': 3,
       'authorization/registry/oidc-fields.ts': 4,
-      // What the key set endpoint answers, for the API reference.
+      // The answer of the key set endpoint, for the API reference.
       'authorization/oidc/messages.ts': 1,
-      // Rows of runs.
+      // Stored test runs.
       'sandbox/test-plan/choice.ts': 1,
-      // Forms that have been read, within their limit of bytes.
+      // Parsed forms, which have a limit in bytes.
       'authorization/account/wire.ts': 1,
-      // Of an ID token that has been verified, within its limit of bytes.
+      // A verified ID token, which has a limit in bytes.
       'authorization/upstream/claims.ts': 1,
       'authorization/refusals/record.ts': 1,
       // Names of the database's own schemas.
@@ -105,8 +105,8 @@ describe('a list from the network', () => {
   })
 })
 
-describe('nobody is kept busy by', () => {
-  // Before lists had limits these took from 1.8 s (the 90 KB) to a minute.
+describe('the processor time is bounded for', () => {
+  // Without limits these took between 1.8 s (for the 90 KB) and a minute.
   const LONGEST_MS = 1_500
 
   it.each([
@@ -127,7 +127,7 @@ describe('nobody is kept busy by', () => {
     expect(processorTime(read)).toBeLessThan(LONGEST_MS)
   })
 
-  it('a notice of a mebibyte with more values than the longest lists have, which is not parsed', () => {
+  it('a notice with more values than the longest lists have, which is not parsed', () => {
     const entries = Array.from({ length: 20_000 }, (_, place) => `{"partnerDealId":"deal-${place}","status":2}`)
     const bytes = Buffer.from(`{"body":[${entries.join()}]}`)
     expect(readNotice(dealChangeNotice, bytes)).toMatchObject({ problem: 'HTTP body: more than 40000 values' })
@@ -143,7 +143,7 @@ describe('nobody is kept busy by', () => {
     expect(processorTime(() => answers.map((answer) => readAnswer(entry, answer)))).toBeLessThan(LONGEST_MS)
   })
 
-  it('a page of products of which none fits, of which the problems are told up to a number', () => {
+  it('a page of invalid products, of which only a limited number of problems is reported', () => {
     const body = Array.from({ length: LIST_LIMITS.products.most }, () => ({}))
     const result = { outcome: 'failed', failure: { kind: 'schema' }, json: { code: 200, body }, callId: '' } as never
     let read: unknown
@@ -185,7 +185,7 @@ describe('nobody is kept busy by', () => {
     const orders = new Map([[1n, { order: { ...order, refunded_quantity: 0 } as ChangeableOrder, vouchers: before }]])
     const at = { cause: { kind: 'notice' }, now: new Date(0) } as const
     let save: ReturnType<typeof decideConsumption>
-    // One pass over all for each of them took half a minute.
+    // With a pass over all vouchers for each voucher it took half a minute.
     expect(
       processorTime(() => {
         save = decideConsumption(orders, 7001n, report, at)

@@ -7,7 +7,7 @@ import { parseLossless, stringifyLossless } from '../../../src/platform/lib/json
 import { processorTime } from '../../processor-time.ts'
 
 const read = (text: string) => parseLossless(Buffer.from(text))
-/** Why a text is no JSON; '' where it is some. */
+/** Why a text is not JSON; '' if it is. */
 const problemOf = (text: string): string => {
   const result = read(text)
   return 'problem' in result ? String(result.problem) : ''
@@ -18,7 +18,7 @@ const parsed = (text: string) => {
   return result.value
 }
 
-/** Texts of JSON values with numbers as programs write them: rounded ones, ids as number and as text, exponents, fractions. */
+/** JSON texts with numbers as programs write them: rounded, ids as numbers and text, exponents, fractions. */
 const { jsonText } = fc.letrec<{ jsonText: string }>((tie) => {
   const digits = (most: number) => fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: most })
   const integer = fc
@@ -58,7 +58,7 @@ const { jsonText } = fc.letrec<{ jsonText: string }>((tie) => {
   }
 })
 
-/** Every number by the rule, whatever it is. */
+/** The reference implementation, which decides for each number whether it becomes a bigint. */
 const exactly = (text: string): unknown =>
   parse(text, null, (literal) =>
     /^-?\d{1,20}$/.test(literal) && literal.length <= 20 && !Number.isSafeInteger(Number(literal))
@@ -67,7 +67,7 @@ const exactly = (text: string): unknown =>
   )
 
 describe('lossless JSON', () => {
-  it('a text is read natively or exactly, with the same result', () => {
+  it('the fast path reads a text with the same result as the exact one', () => {
     fc.assert(
       fc.property(jsonText, (text) => {
         const result = read(text)
@@ -76,14 +76,14 @@ describe('lossless JSON', () => {
           return
         }
         expect(isDeepStrictEqual(result.value, exactly(text)), text).toBe(true)
-        // With its fields in the same order.
+        // The fields are in the same order too.
         expect(stringifyLossless([result.value])).toBe(stringifyLossless([exactly(text)]))
       }),
       { numRuns: 2_000 },
     )
   })
 
-  it('what is no JSON is refused either way', () => {
+  it('both paths refuse invalid JSON', () => {
     const isRefused = (text: string) => {
       try {
         exactly(text)
@@ -115,7 +115,7 @@ describe('lossless JSON', () => {
     '{"id":8985652356562370001}',
     '{"id" : 8985652356562370001 }',
     '\ufeff8985652356562370001',
-  ])('keeps the id of %j', (text) => {
+  ])('keeps the id in %j', (text) => {
     expect(stringifyLossless({ body: parsed(text) as object })).toContain('8985652356562370001')
   })
 
@@ -129,7 +129,7 @@ describe('lossless JSON', () => {
     )
   })
 
-  it('reads whatever JSON.parse reads, as JSON.parse reads it', () => {
+  it('reads everything that JSON.parse reads, with the same result', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         const text = JSON.stringify(value)
@@ -140,7 +140,7 @@ describe('lossless JSON', () => {
     )
   })
 
-  it('makes a bigint only of an integer that would be rounded', () => {
+  it('makes a bigint only from an integer that would be rounded', () => {
     expect(parsed('[8985652356562370000, 9007199254740991, 9007199254740993, -0, 1.5, 1e3]')).toEqual([
       8985652356562370000n,
       9007199254740991,
@@ -156,7 +156,7 @@ describe('lossless JSON', () => {
     expect(parsed('\ufeff {"a":1}\r\n')).toEqual({ a: 1 })
   })
 
-  it('takes __proto__ for a name like any other', () => {
+  it('treats __proto__ like any other name', () => {
     const value = parsed('{"__proto__":{"admin":true},"constructor":{"prototype":1}}') as Record<string, unknown>
     expect(Object.keys(value)).toEqual(['__proto__', 'constructor'])
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
@@ -166,7 +166,7 @@ describe('lossless JSON', () => {
 
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
 
-  it('reads 32 levels', () => {
+  it('reads 32 levels of nesting', () => {
     expect(read(nested(32))).toHaveProperty('value')
   })
 
@@ -183,7 +183,7 @@ describe('lossless JSON', () => {
     ['a string contains U+0000 or half of a surrogate pair', '{"\\ud83d":1}'],
     ['empty', ''],
     ['empty', ' \n'],
-  ])('says: %s', (problem, text) => {
+  ])('refuses with the reason: %s', (problem, text) => {
     expect(read(text)).toMatchObject({ problem })
   })
 
@@ -201,7 +201,7 @@ describe('lossless JSON', () => {
     expect(parseLossless(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]))).toEqual(refused)
   })
 
-  it('equal names in different objects, and equal texts in one array, are fine', () => {
+  it('accepts equal names in different objects, and equal texts in one array', () => {
     expect(parsed('{"a":{"a":["a","a"]},"b":{"a":"a"}}')).toEqual({ a: { a: ['a', 'a'] }, b: { a: 'a' } })
   })
 
@@ -217,7 +217,7 @@ describe('lossless JSON', () => {
 })
 
 describe('number or numeric text', () => {
-  it.each([[1], ['1'], [1n], ['01']])('%o is a 64-bit id, a count and digits', (given) => {
+  it.each([[1], ['1'], [1n], ['01']])('%o is valid as a 64-bit id, a count and digits', (given) => {
     expect(int64().parse(given)).toBe(1n)
     expect(smallInt().parse(given)).toBe(1)
     expect(numericText().parse(given)).toBe('1')
@@ -238,16 +238,16 @@ describe('number or numeric text', () => {
     2n ** 64n,
     2n ** 63n,
     '9223372036854775808',
-  ])('%s is none of them', (given) => {
+  ])('%s is none of these', (given) => {
     for (const schema of [int64(), smallInt(), numericText()]) expect(schema.safeParse(given).success).toBe(false)
   })
 
-  it('refuses a number that has lost digits on its way here', () => {
+  it('refuses a number that may have been rounded', () => {
     expect(int64().safeParse(parsed('8985652356562370001.0')).success).toBe(false)
     expect(int64().safeParse(2 ** 53).success).toBe(false)
   })
 
-  it('a count ends at 32 bits', () => {
+  it('limits a count to 32 bits', () => {
     expect(smallInt().parse(2147483647)).toBe(2147483647)
     expect(smallInt().safeParse(2147483648).success).toBe(false)
     expect(smallInt().parse('-2147483648')).toBe(-2147483648)

@@ -16,12 +16,12 @@ describe('an operation', () => {
     expect(await greet({ word: 'Hello' }, { name: '', times: 1 })).toEqual(['Hello .'])
   })
 
-  it('may be about something that an address names', () => {
+  it('may take an id from the path', () => {
     const rename = operation(greeting.pick({ name: true }), (_: object, id: bigint, { name }) => `${id}: ${name}`)
     expect(rename({}, 7n, parseInput(rename.input, { name: 'Wei' }))).toBe('7: Wei')
   })
 
-  it('takes no input of another shape', () => {
+  it('does not compile with input of another type', () => {
     // @ts-expect-error the schema says text
     operation(greeting, (_: object, input: { name: number }) => input.name)
     // @ts-expect-error a field is missing

@@ -6,7 +6,7 @@ import { problemsText, readShape } from '../../../src/platform/lib/json/shape.ts
 const schema = z.object({ list: z.array(z.object({ count: smallInt(), name: z.string(), kind: z.literal([1, 2]) })) })
 
 describe('problems of a shape', () => {
-  it('come all at once, each with its path', () => {
+  it('are reported all at once, each with its path', () => {
     const result = readShape(schema, {
       list: [
         { count: 1, name: 'a', kind: 1 },
@@ -22,18 +22,18 @@ describe('problems of a shape', () => {
     })
   })
 
-  it('are told as one sentence of at most five', () => {
+  it('are worded as one sentence with at most five', () => {
     const result = readShape(z.array(smallInt()), ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
     const text = String(problemsText('problems' in result ? result.problems : []))
     expect(text).toMatch(/^\[0\] must be a 32-bit integer, as a number or string; \[1\] .*; \[4\] .*; and more$/)
   })
 
-  it('of the value itself have words too', () => {
+  it('of the value itself are worded too', () => {
     const result = readShape(schema, [])
     expect(problemsText('problems' in result ? result.problems : [])).toEqual('the JSON value must be an object')
   })
 
-  it('do not arise from a value that fits', () => {
+  it('are absent for a valid value', () => {
     expect(readShape(smallInt(), '7')).toEqual({ value: 7 })
   })
 })

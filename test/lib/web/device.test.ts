@@ -21,6 +21,6 @@ it.each([
   ['curl/8.7.1', 'curl', null],
   ['something else', null, null],
   [null, null, null],
-])('%s', (userAgent, browser, system) => {
+])('the browser and system of %s', (userAgent, browser, system) => {
   expect(deviceOf(userAgent)).toEqual({ browser, system })
 })

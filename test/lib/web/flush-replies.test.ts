@@ -11,7 +11,7 @@ function appWith(routes: (app: FastifyInstance) => void): FastifyInstance {
   return app
 }
 
-it('sends no answer before the other requests of the tick have been read', async () => {
+it('sends no answer before the other requests of the same tick have been read', async () => {
   const seen: string[] = []
   const app = appWith((routes) => {
     routes.get('/:name', (request, reply) => {
@@ -27,7 +27,7 @@ it('sends no answer before the other requests of the tick have been read', async
   expect(seen).toEqual(['a read', 'b read', 'c read', 'a sent', 'b sent', 'c sent'])
 })
 
-it('leaves an answer that cannot be sent to the error handler, and the others as they are', async () => {
+it('passes an answer that cannot be sent to the error handler, and sends the others', async () => {
   const app = appWith((routes) => {
     routes.setErrorHandler((_error, _request, reply) => {
       reply.removeHeader('x-bad').code(500).send('mended')
@@ -42,7 +42,7 @@ it('leaves an answer that cannot be sent to the error handler, and the others as
   ])
 })
 
-it('sends a stream at once, so that one that fails at once is noticed', async () => {
+it('sends a stream at once, so that an immediate failure is noticed', async () => {
   const app = appWith((routes) => {
     routes.get('/', (_request, reply) => {
       const stream = new Readable({ read() {} })

@@ -6,11 +6,11 @@ import { formatHttpDate, parseHttpDate } from '../../../src/platform/lib/crypto/
 const FORM = 'Date: not of the form "Tue, 05 May 2015 06:11:34 GMT"'
 
 describe('the Date header', () => {
-  it('is written as RFC 9110 says', () => {
+  it('is written according to RFC 9110', () => {
     expect(formatHttpDate(fromEpochSeconds(1_430_806_294))).toBe('Tue, 05 May 2015 06:11:34 GMT')
   })
 
-  it('gives back every second that it can write', () => {
+  it('can be parsed back for every second', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 253_402_300_799 }), (seconds) => {
         const date = fromEpochSeconds(seconds)
@@ -19,9 +19,12 @@ describe('the Date header', () => {
     )
   })
 
-  it.each(['Tue, 5 May 2015 06:11:34 GMT', 'Tue, 05 May 2015 06:11:34 GMT'])('may have one digit a day: %s', (text) => {
-    expect(parseHttpDate(text)).toEqual(fromEpochSeconds(1_430_806_294))
-  })
+  it.each(['Tue, 5 May 2015 06:11:34 GMT', 'Tue, 05 May 2015 06:11:34 GMT'])(
+    'may have a day with one digit: %s',
+    (text) => {
+      expect(parseHttpDate(text)).toEqual(fromEpochSeconds(1_430_806_294))
+    },
+  )
 
   it.each([
     ['Mon, 05 May 2015 06:11:34 GMT', 'Date: the weekday is Tue, not Mon'],

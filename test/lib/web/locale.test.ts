@@ -22,7 +22,7 @@ describe('the language of a page', () => {
     [{ cookie: '<script>', acceptLanguage: 'zh' }, 'zh-CN'],
     [{ asked: 'fr en-GB zh', cookie: 'zh-CN', acceptLanguage: 'zh' }, 'en'],
     [{ asked: 'fr', cookie: 'zh-CN', acceptLanguage: 'en' }, 'zh-CN'],
-  ])('%j gives %s', (wishes, expected) => {
+  ])('is chosen by %j: %s', (wishes, expected) => {
     expect(chooseLocale(wishes)).toBe(expected)
   })
 
@@ -44,7 +44,7 @@ describe('the language of a page', () => {
     )
   })
 
-  it('tells a wait in whole minutes, rounded up', () => {
+  it('shows a wait in whole minutes, rounded up', () => {
     expect(inMinutes('en', 0)).toBe('in 1 minute')
     expect(inMinutes('en', 61)).toBe('in 2 minutes')
     expect(inMinutes('zh-CN', 720)).toBe('12 分钟后')
@@ -67,13 +67,13 @@ describe('prefersHtml', () => {
     ['*/*', false],
     ['', false],
     [undefined, false],
-  ])('%s: %s', (accept, expected) => {
+  ])('of %s is %s', (accept, expected) => {
     expect(prefersHtml(accept)).toBe(expected)
   })
 })
 
-describe('a header that is longer than browsers send', () => {
-  it('is read for its first 1,024 characters, and what is cut through is left out', () => {
+describe('an overlong header', () => {
+  it('is read up to 1,024 characters, without the entry that is cut off there', () => {
     const filler = 'de;q=0.9,'.repeat(20)
     expect(acceptedLanguages(`${'x'.repeat(1_020)},zh-CN`)).toEqual(['x'.repeat(1_020)])
     expect(acceptedTypes(`a/${'x'.repeat(1_018)},text/html`)).toEqual([`a/${'x'.repeat(1_018)}`])
@@ -82,7 +82,7 @@ describe('a header that is longer than browsers send', () => {
     expect(chooseLocale({ acceptLanguage: `${filler.repeat(10)}zh` })).toBe('en')
   })
 
-  it('costs little: one of 32 KB not much more than one of 2 KB', () => {
+  it('is cheap: 32 KB take not much longer than 2 KB', () => {
     const costOf = (length: number) => {
       const nasty = [',', ', ', 'a,', 'a;q=0.1,', ';'].map((part) => part.repeat(length / part.length))
       return processorTime(() => {
@@ -109,7 +109,7 @@ describe('a value within a text', () => {
     [`a${PDI}שלום`, `${FSI}aשלום${PDI}`],
     ['\u2067abc', `${FSI}abc${PDI}`],
     ['abc 名字', 'abc 名字'],
-  ])('%j turns nothing around on a page, and has no further characters elsewhere', (value, onPage) => {
+  ])('%j is isolated from the text direction on a page, and unchanged elsewhere', (value, onPage) => {
     expect(said(pageTranslator, value)).toBe(`got ${onPage}`)
     expect(said(translator, value)).toBe(`got ${value}`)
   })

@@ -16,18 +16,18 @@ const lines = (): Line[] =>
     .map((line) => JSON.parse(line))
 const requestLines = (): Line[] => lines().filter(({ msg }) => msg === 'request')
 const summary = async (): Promise<Line | undefined> => {
-  await world.app.close() // writes what there is to say
+  await world.app.close() // writes the summary
   return lines().find(({ msg }) => msg === 'requests of the last minute')
 }
-const ask = (url: string, more = {}) => world.app.inject({ method: 'POST', url, ...more })
+const post = (url: string, more = {}) => world.app.inject({ method: 'POST', url, ...more })
 
 describe('with LOG_REQUESTS=failures', () => {
-  it('a refusal is one line: id, route, code, failure and duration, and nothing of the query', async () => {
+  it('a refusal is one line with id, route, code, failure and duration, but nothing of the query', async () => {
     world = await openWorld(FAILURES)
-    const answer = await ask(REFUSED)
-    await ask('/oauth/v2/api/token?app_key=some-app&app_secret=confidential')
-    await ask('/mtp/api/order/consume/notice')
-    await ask('/nowhere?phone=13800000000')
+    const answer = await post(REFUSED)
+    await post('/oauth/v2/api/token?app_key=some-app&app_secret=confidential')
+    await post('/mtp/api/order/consume/notice')
+    await post('/nowhere?phone=13800000000')
     expect(requestLines()).toMatchObject([
       {
         level: 30,
@@ -46,22 +46,22 @@ describe('with LOG_REQUESTS=failures', () => {
     expect(world.logged()).not.toMatch(/nonsense|confidential|13800000000/)
   })
 
-  it('what failed by our fault is a line, however much the caller was refused in the same second', async () => {
+  it('an error of ours is logged even if many refusals were logged in the same second', async () => {
     world = await openWorld(FAILURES)
     await world.pool.query('alter table micro_app rename to elsewhere')
-    await Promise.all(Array.from({ length: 30 }, () => ask(REFUSED)))
-    const answer = await ask('/oauth/v2/api/token?app_key=some-app&app_secret=x')
+    await Promise.all(Array.from({ length: 30 }, () => post(REFUSED)))
+    const answer = await post('/oauth/v2/api/token?app_key=some-app&app_secret=x')
     expect(answer.statusCode).toBe(500)
     expect(requestLines()).toContainEqual(expect.objectContaining({ status: 500, code: 20013 }))
   })
 
-  it('a success is no line', async () => {
+  it('a success is not logged', async () => {
     world = await openWorld(FAILURES)
     await world.app.inject('/healthz')
     expect(requestLines()).toEqual([])
   })
 
-  it('one that took longer than SLOW_MS is a line all the same', async () => {
+  it('a success that took longer than SLOW_MS is logged', async () => {
     world = await openWorld({ ...FAILURES, SLOW_MS: '1' })
     const slow = world.deps.rateLimiter.count
     Object.assign(world.deps.rateLimiter, {
@@ -76,16 +76,16 @@ describe('with LOG_REQUESTS=failures', () => {
     expect(requestLines()[0]?.ms).toBeGreaterThan(1)
   })
 
-  it('of one caller there are ten lines a second, of all a hundred; the summary counts the rest', async () => {
+  it('ten lines a second are logged per caller and a hundred in total; the summary counts the others', async () => {
     world = await openWorld(FAILURES)
     const REFUSALS = 300
     const began = performance.now()
-    await Promise.all(Array.from({ length: REFUSALS }, () => ask(REFUSED)))
+    await Promise.all(Array.from({ length: REFUSALS }, () => post(REFUSED)))
     const written = requestLines().length
     expect(written).toBeGreaterThanOrEqual(10)
     expect(written).toBeLessThanOrEqual(10 * (2 + Math.floor((performance.now() - began) / 1_000)))
     for (let network = 0; network < 200; network++) {
-      await ask(REFUSED, { remoteAddress: `10.0.${network}.1` })
+      await post(REFUSED, { remoteAddress: `10.0.${network}.1` })
     }
     const leftOut = REFUSALS + 200 - requestLines().length
     expect(leftOut).toBeGreaterThan(0)
@@ -95,20 +95,20 @@ describe('with LOG_REQUESTS=failures', () => {
     expect(said?.kinds).toEqual({ [`${PATH} 200 20009`]: REFUSALS + 200 })
   })
 
-  it('where the fault was ours it is a warning', async () => {
+  it('an error of ours is logged as a warning', async () => {
     world = await openWorld({ ...FAILURES, LOG_LEVEL: 'warn' })
     await world.pool.query('alter table micro_app rename to elsewhere')
-    const answer = await ask('/oauth/v2/api/token?app_key=some-app&app_secret=x')
+    const answer = await post('/oauth/v2/api/token?app_key=some-app&app_secret=x')
     expect(answer.statusCode).toBe(500)
     expect(requestLines()).toMatchObject([{ level: 40, route: '/oauth/v2/api/token', status: 500, code: 20013 }])
   })
 
-  it('an outage leaves one stack a minute, not one a request', async () => {
+  it('an outage logs one stack a minute, not one per request', async () => {
     world = await openWorld(FAILURES)
     await world.pool.end()
     world.pool.end = async () => {} // closing the world ends it once more
-    const asked = () => ask('/oauth/v2/api/token?app_key=some-app&app_secret=x')
-    const answers = await Promise.all(Array.from({ length: 50 }, asked))
+    const send = () => post('/oauth/v2/api/token?app_key=some-app&app_secret=x')
+    const answers = await Promise.all(Array.from({ length: 50 }, send))
     expect(new Set(answers.map((answer) => answer.statusCode))).toEqual(new Set([503]))
     expect(lines().filter(({ err }) => err !== undefined)).toHaveLength(1)
     expect(lines().length).toBeLessThan(25)
@@ -116,17 +116,17 @@ describe('with LOG_REQUESTS=failures', () => {
 })
 
 describe('with another LOG_REQUESTS', () => {
-  it('all: every request is a line', async () => {
+  it('all: every request is logged', async () => {
     world = await openWorld({ LOG_LEVEL: 'info', LOG_REQUESTS: 'all' })
-    await Promise.all(Array.from({ length: 30 }, () => ask(REFUSED)))
+    await Promise.all(Array.from({ length: 30 }, () => post(REFUSED)))
     await world.app.inject('/healthz')
     expect(requestLines()).toHaveLength(31)
     expect(requestLines()).toContainEqual(expect.objectContaining({ route: '/healthz', status: 200, level: 30 }))
   })
 
-  it('off: none, and no summary', async () => {
+  it('off: nothing is logged, not even a summary', async () => {
     world = await openWorld({ LOG_LEVEL: 'info', LOG_REQUESTS: 'off' })
-    await ask(REFUSED)
+    await post(REFUSED)
     expect(await summary()).toBeUndefined()
     expect(requestLines()).toEqual([])
   })

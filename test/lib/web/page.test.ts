@@ -39,7 +39,7 @@ describe('a page', () => {
         "default-src 'none';style-src 'self';font-src 'self';img-src 'self' https: data:;" +
         "form-action 'self';base-uri 'none';frame-ancestors 'none'",
     })
-    // What helmet adds of its own accord.
+    // Headers that helmet adds by default.
     expect(headers).toMatchObject({
       'cross-origin-resource-policy': 'same-origin',
       'origin-agent-cluster': '?1',
@@ -50,7 +50,7 @@ describe('a page', () => {
     })
   })
 
-  it('that leads outside has the same policy without form-action, and keeps the window of the app', async () => {
+  it('that leads outside has the same policy without form-action, and no opener policy', async () => {
     const { headers } = await get('/leaving')
     expect(headers).not.toHaveProperty('cross-origin-opener-policy')
     expect(headers['content-security-policy']).toBe(
@@ -59,14 +59,14 @@ describe('a page', () => {
     )
   })
 
-  it('escapes what others have sent', async () => {
+  it('escapes text from outside', async () => {
     const { body } = await get('/broken', { accept: BROWSER })
     expect(body).not.toContain('<img src=x')
     expect(body).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;')
     expect(body).not.toMatch(/<script|<[^>]*\s(style|on\w+)=/i)
   })
 
-  it('comes in the language asked for and remembers the choice', async () => {
+  it('comes in the requested language and remembers the choice', async () => {
     const chosen = await get('/home?x=1&ui_locales=zh-CN', { 'accept-language': 'en' })
     expect(chosen.body).toContain('<html lang="zh-CN">')
     expect(chosen.body).toContain('href="?x=1&amp;ui_locales=en"')
@@ -79,7 +79,7 @@ describe('a page', () => {
     expect((await get('/home?ui_locales=fr')).headers['set-cookie']).toBeUndefined()
   })
 
-  it('remembers it Secure and bound to this host where browsers come over https, whoever ends TLS', async () => {
+  it('remembers the language in a Secure __Host- cookie if browsers use https, even behind a proxy', async () => {
     const secure = Fastify()
     await secure.register(cookie)
     await registerPages(secure, 'https://gate.example')
@@ -93,7 +93,7 @@ describe('a page', () => {
     expect(later.body).toContain('<html lang="zh-CN">')
   })
 
-  it('points at assets that may be kept for good', async () => {
+  it('links to assets that may be cached forever', async () => {
     const { body } = await get('/home')
     const addresses = [...body.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, address]) => String(address))
     expect(addresses.length).toBeGreaterThanOrEqual(3)
@@ -104,7 +104,7 @@ describe('a page', () => {
     }
   })
 
-  it('brings its typeface, in files that may be kept for good because the version is in their addresses', async () => {
+  it('has its typeface in files that may be cached forever, with the version in their URLs', async () => {
     const { body: css } = await get('/assets/gatehouse.css')
     const files = [...new Set([...css.matchAll(/url\("(?!data:)([^"]+)"\)/g)].map(([, file]) => String(file)))]
     expect(files).toHaveLength(2)
@@ -124,13 +124,13 @@ describe('a page', () => {
     '/assets/%2e%2e/layout.eta',
     '/assets/',
     '/assets/x.css',
-  ])('serves nothing else: %s', async (url) => {
+  ])('has no other assets: %s', async (url) => {
     expect((await get(url)).statusCode).toBe(404)
   })
 })
 
 describe('an error', () => {
-  it('is a page for a browser, with code, message and request number', async () => {
+  it('is a page for browsers, with code, message and request id', async () => {
     const { statusCode, headers, body } = await get('/broken', { accept: BROWSER })
     expect(statusCode).toBe(200)
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
@@ -139,7 +139,7 @@ describe('an error', () => {
     expect(body).toMatch(/<code>req-\w+<\/code>/)
   })
 
-  it('is the envelope for everybody else', async () => {
+  it('is the JSON envelope for everybody else', async () => {
     const { headers, json } = await get('/broken', { accept: '*/*' })
     expect(Object.keys(headers).sort()).toEqual([
       'cache-control',
@@ -154,7 +154,7 @@ describe('an error', () => {
     expect(json()).toEqual({ rescode: 20007, data: { message: `Invalid request: the body is ${NASTY}` } })
   })
 
-  it('says when to try again', async () => {
+  it('tells when to try again', async () => {
     const { statusCode, headers, body } = await get('/limited', { accept: BROWSER })
     expect(statusCode).toBe(429)
     expect(headers['retry-after']).toBe('90')

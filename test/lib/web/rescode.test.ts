@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { TEXTS } from '../../../src/platform/lib/localized-text.ts'
 import { RESCODES } from '../../../src/platform/lib/web/rescode.ts'
 
-/** The error codes of area A: three lists of them say the same; the README's table is compared in test/documents/tables.test.ts. */
+/** Three lists of the error codes of area A must agree. test/documents/tables.test.ts compares the README's table. */
 
 /** The contract's names, copied (REFERENCE "Errors of area A"). */
 const SOURCE: Readonly<Record<number, string>> = {
@@ -54,7 +54,7 @@ const DOCUMENTED: Readonly<Record<number, readonly [status: string, message: str
   20021: ['400', 'Invalid refresh token (expired)'],
 }
 
-describe('the lists of error codes say the same', () => {
+describe('the lists of error codes agree', () => {
   const codes = Object.keys(SOURCE)
 
   it('the code and the contract', () => {

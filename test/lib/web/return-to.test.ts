@@ -40,7 +40,7 @@ describe('return_to', () => {
     expect(localPath(returnTo, HERE)).toBe('/')
   })
 
-  it('never leads to another origin, nor into a header, whatever is given', () => {
+  it('never leads to another origin or breaks a header, whatever is given', () => {
     const pieces = fc.constantFrom(
       '/',
       '//',
@@ -71,7 +71,7 @@ describe('return_to', () => {
   })
 })
 
-describe('the page that sent a form', () => {
+describe('the path of the page that sent a form', () => {
   it.each([
     ['https://gate.example/account/profile', '/account/profile'],
     ['https://gate.example/account/profile?done=saved', '/account/profile'],

@@ -31,7 +31,7 @@ describe('a form', () => {
     expect((await app.inject({ method: 'POST', url: '/', headers })).statusCode).toBe(status)
   })
 
-  it('is the only thing looked at: a link from elsewhere works', async () => {
+  it('is the only request that is checked: a link from elsewhere works', async () => {
     expect((await app.inject({ url: '/', headers: { 'sec-fetch-site': 'cross-site' } })).statusCode).toBe(200)
   })
 })

@@ -16,7 +16,7 @@ const withoutNewline = signatureOf({ path: CALL.path, date: CALL.date, secret, n
 const mistakes = (call: object, partner: typeof PARTNER = PARTNER) =>
   diagnose({ ...CALL, authorization: `MWS demo:partner:${signature}`, ...call }, partner, settings).mistakes
 
-describe('the Authorization header of a diagnosed call', () => {
+describe('the diagnosis of the Authorization header', () => {
   it.each([
     ['', ['authorization-missing']],
     [`demo:partner:${signature}`, ['scheme-missing']],
@@ -31,22 +31,22 @@ describe('the Authorization header of a diagnosed call', () => {
     [`MWS 7001:${withoutNewline}`, ['partner-id-instead-of-client-id', 'newline-missing']],
     [`mws demo:partner:${withoutNewline}`, ['scheme-wrong', 'newline-missing']],
     [`MWS someone:${signature}`, ['client-id-unknown']],
-  ])('%s', (authorization, expected) => {
+  ])('finds the mistakes in: %s', (authorization, expected) => {
     expect(mistakes({ authorization })).toEqual(expected)
   })
 
-  it('without a colon is split at its last space', () => {
+  it('splits a header without a colon at its last space', () => {
     const partner = { ...PARTNER, clientId: 'shop' }
     expect(mistakes({ authorization: `MWS shop ${signature}` }, partner)).toEqual(['colon-missing'])
   })
 
-  it('gives the clientId to look for, however malformed', () => {
+  it('reads the clientId from a malformed header', () => {
     expect(readLooseAuthorization('mws  a:b : sig=')).toMatchObject({ clientId: 'a:b', signature: 'sig=' })
   })
 })
 
-describe('a diagnosed call', () => {
-  it('with an unknown clientId', () => {
+describe('the diagnosis of a call', () => {
+  it('reports an unrecognised signature for an unknown clientId, or that it is busy', () => {
     const call = { ...CALL, partnerId: '7001', authorization: `MWS nobody:${signature}` }
     expect(diagnoseUnverified(call, settings, false)).toMatchObject({
       mistakes: ['signature-unrecognised'],
@@ -55,37 +55,37 @@ describe('a diagnosed call', () => {
     expect(diagnoseUnverified(call, settings, true).mistakes).toEqual(['diagnosis-busy'])
   })
 
-  it('without Date', () => {
+  it('reports a missing Date', () => {
     expect(mistakes({ date: undefined })).toEqual(['date-header-missing'])
   })
 
-  it('with the PartnerId of another', () => {
+  it('reports the PartnerId of another partner', () => {
     expect(mistakes({ partnerId: '7002' })).toEqual(['partner-id-mismatch'])
     expect(mistakes({ partnerId: '7001' })).toEqual([])
   })
 
-  it('whose signature fits a Date that is refused', () => {
+  it('reports only the Date if the signature fits an invalid one', () => {
     const date = 'wed, 06 may 2026 10:34:20 gmt'
     const authorization = `MWS demo:partner:${signatureOf({ path: CALL.path, date, secret })}`
     expect(mistakes({ date, authorization })).toEqual(['date-names-in-other-case'])
   })
 
-  it('with a mistake in the signature and one in the Date', () => {
+  it('reports mistakes in both the signature and the Date', () => {
     const date = 'Wed, 06 May 2026 18:34:20 GMT'
     const authorization = `MWS demo:partner:${signatureOf({ path: CALL.path, date, secret, newline: '\\n' })}`
     expect(mistakes({ date, authorization })).toEqual(['newline-literal', 'date-local-time-labelled-gmt'])
   })
 
-  it('signed in the right form but sent in another', () => {
+  it('reports a Date that was signed in the right form but sent in another', () => {
     expect(mistakes({ date: '2026-05-06T10:34:20Z' })).toEqual(['date-sent-in-other-form', 'date-form-wrong'])
   })
 
-  it('signed with the older of two live secrets', () => {
+  it('recognises the older of two live secrets', () => {
     const partner = { ...PARTNER, secrets: ['newer', secret] }
     expect(mistakes({ authorization: `MWS demo:partner:${withoutNewline}` }, partner)).toEqual(['newline-missing'])
   })
 
-  it('shows what was signed beside what should have been', () => {
+  it('shows what was signed next to what should have been signed', () => {
     const authorization = `MWS demo:partner:${withoutNewline}`
     expect(diagnose({ ...CALL, authorization }, PARTNER, settings)).toEqual({
       mistakes: ['newline-missing'],
@@ -97,7 +97,7 @@ describe('a diagnosed call', () => {
     })
   })
 
-  it('of any size costs little', () => {
+  it('is cheap for a call of any size', () => {
     for (const filler of ['-', 'A', '%0a', '%', ' ', 'MWS ', ':', '=', 'é']) {
       const long = filler.repeat(100_000)
       const ms = processorTime(() => {

@@ -7,8 +7,8 @@ const now = new Date('2026-05-06T10:34:20Z')
 const found = (date: string) => diagnoseDate(date, now, 600)
 const atMinutes = (minutes: number) => found(formatHttpDate(addSeconds(now, minutes * 60)))
 
-describe('the Date header of a diagnosed call', () => {
-  it.each([0, 7, -7, 10, -10])('may be off by %d minutes', (minutes) => {
+describe('the diagnosis of the Date header', () => {
+  it.each([0, 7, -7, 10, -10])('accepts a difference of %d minutes', (minutes) => {
     expect(atMinutes(minutes)).toBeNull()
   })
 
@@ -21,7 +21,7 @@ describe('the Date header of a diagnosed call', () => {
     [-210, 'UTC-3:30'],
     [60, 'UTC+1'],
     [840, 'UTC+14'],
-  ])('%d minutes off looks like %s', (minutes, zone) => {
+  ])('recognises a difference of %d minutes as the time zone %s', (minutes, zone) => {
     const mistake = atMinutes(minutes)
     expect(mistake?.name).toBe('date-local-time-labelled-gmt')
     expect(mistake?.explanation).toMatch(new RegExp(`Its time zone looks like ${zone.replace('+', '\\+')}\\.$`))
@@ -33,7 +33,7 @@ describe('the Date header of a diagnosed call', () => {
     [130, 'clock-fast', 'Your clock is 2 hours fast.'],
     [-1440, 'clock-slow', 'Your clock is 24 hours slow.'],
     [-525_600, 'clock-slow', 'Your clock is 365 days slow.'],
-  ])('%d minutes off is %s', (minutes, name, sentence) => {
+  ])('reports a difference of %d minutes as %s', (minutes, name, sentence) => {
     expect(atMinutes(minutes)?.name).toBe(name)
     expect(atMinutes(minutes)?.explanation).toContain(sentence)
   })
@@ -58,7 +58,7 @@ describe('the Date header of a diagnosed call', () => {
     ['Wed May 06 18:34:20 CST 2026', 'date-form-wrong', 'asctime'],
     ['Wed, 06 May 10000 10:34:20 GMT', 'date-form-wrong', 'not an HTTP date'],
     ['yesterday', 'date-form-wrong', 'not an HTTP date'],
-  ])('%j is %s', (date, name, words) => {
+  ])('reports %j as %s', (date, name, words) => {
     expect(found(date)?.name).toBe(name)
     expect(found(date)?.explanation).toContain(words)
   })

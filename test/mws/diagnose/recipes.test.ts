@@ -6,7 +6,7 @@ import { processorTime } from '../../processor-time.ts'
 import { type Signing, signatureOf } from '../../signer.ts'
 import { CALL, PARTNER, WRONGLY } from './wrongly.ts'
 
-/** A pair takes as long as a search does: all of them are tried by `npm run fuzz`. */
+/** Each pair takes a whole search, so only `npm run fuzz` tries all of them. */
 const { everyNth } = fuzzSettings()
 
 const settings = {
@@ -21,24 +21,24 @@ const diagnosed = (wrong: Partial<Signing>) => {
   return diagnose({ ...CALL, authorization }, PARTNER, settings)
 }
 
-/** Whether the wrong way changes anything: Base64 without + and / has no URL-safe spelling. */
+/** Whether the mistake changes the signature at all: Base64 without + and / is its own URL-safe spelling. */
 const differs = (wrong: Partial<Signing>, from: Partial<Signing> = {}) =>
   signatureOf({ ...right, ...from, ...wrong }) !== signatureOf({ ...right, ...from })
 
-/** Pairs that put the very same bytes into the HMAC as another pair, which is named instead. */
+/** Pairs that feed the HMAC the same bytes as another pair, which is reported instead. */
 const SAME_BYTES = new Map([['trailing-newline + date-not-signed', 'newline-replaced,date-not-signed']])
 
-const tries = Object.entries(WRONGLY).flatMap(([name, ways]) => ways.map((wrong) => ({ name, wrong })))
+const examples = Object.entries(WRONGLY).flatMap(([name, ways]) => ways.map((wrong) => ({ name, wrong })))
 
 describe('the signature tool', () => {
-  it('has a test for every recipe, and no two mistakes of one name', () => {
+  it('has a test for every recipe, and a unique name for every mistake', () => {
     expect(Object.keys(WRONGLY).sort()).toEqual(RECIPES.map(({ name }) => name).sort())
     const names = MISTAKES.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
     for (const name of names) expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
   })
 
-  it('finds nothing wrong with a right signature', () => {
+  it('finds nothing wrong with a correct signature', () => {
     expect(diagnosed({})).toEqual({
       mistakes: [],
       explanation: 'The signature is correct and the Date is within the limit.',
@@ -48,18 +48,18 @@ describe('the signature tool', () => {
     })
   })
 
-  it('names every single mistake', () => {
+  it('recognises every single mistake', () => {
     const seen = new Set<string>()
-    for (const { name, wrong } of tries) {
+    for (const { name, wrong } of examples) {
       if (!differs(wrong)) continue
       expect(diagnosed(wrong).mistakes, `${name} ${JSON.stringify(wrong)}`).toEqual([name])
       seen.add(name)
     }
-    process.stdout.write(`single mistakes recognised: ${seen.size} names in ${tries.length} ways\n`)
+    process.stdout.write(`single mistakes recognised: ${seen.size} names in ${examples.length} ways\n`)
     expect([...seen].sort()).toEqual(Object.keys(WRONGLY).sort())
   })
 
-  it('names both of every meaningful pair', () => {
+  it('recognises both mistakes of every meaningful pair', () => {
     const alone = new Set(RECIPES.filter((recipe) => recipe.alone).map(({ name }) => name))
     const names = Object.keys(WRONGLY).filter((name) => !alone.has(name))
     const wrong: string[] = []
@@ -82,23 +82,23 @@ describe('the signature tool', () => {
     expect(wrong).toEqual([])
   })
 
-  it('never tells the right signature or the secret', () => {
+  it('never reveals the correct signature or the secret', () => {
     const [rightSignature, secret] = [signatureOf(right), right.secret]
-    for (const { wrong } of tries) {
-      const told = JSON.stringify(diagnosed(wrong))
-      expect(told).not.toContain(rightSignature)
-      expect(told).not.toContain(secret)
+    for (const { wrong } of examples) {
+      const diagnosis = JSON.stringify(diagnosed(wrong))
+      expect(diagnosis).not.toContain(rightSignature)
+      expect(diagnosis).not.toContain(secret)
     }
   })
 
-  it('gives up on a signature of another secret in the time of some ten thousand signatures', () => {
+  it('gives up on a signature with another secret within the time of 20,000 signatures', () => {
     const two = { ...PARTNER, secrets: [right.secret, 'another-live-secret'] }
     const authorization = `MWS ${PARTNER.clientId}:${signatureOf({ ...right, secret: 'not his' })}`
     const leastOf = (work: () => void) => Math.min(...Array.from({ length: 10 }, () => processorTime(work)))
     const search = leastOf(() => {
       expect(diagnose({ ...CALL, authorization }, two, settings).mistakes).toEqual(['signature-unrecognised'])
     })
-    // Not in milliseconds: how many a signature takes differs from machine to machine, and from hour to hour.
+    // Relative, since the time of one signature differs between machines and with their load.
     const thousand = leastOf(() => {
       for (let n = 0; n < 1_000; n++) signatureOf(right)
     })

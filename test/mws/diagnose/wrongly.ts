@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Signing } from '../../signer.ts'
 
-/** The call that every wrong way is tried on; the day has one digit, so that both spellings of it differ. */
+/** The call on which every mistake is tried. Its day of the month is below 10, so `06` and `6` differ. */
 export const CALL = {
   method: 'POST',
   host: 'gate.example:8443',
@@ -24,11 +24,11 @@ const hmacWith =
     createHmac(hash, key).update(text).digest()
 const base64 = (bytes: Buffer) => bytes.toString('base64')
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-/** Another text of the same bytes: bits that no byte uses are set in the last character. */
+/** Another Base64 text that decodes to the same bytes: it sets unused bits of the last character. */
 export const withUnusedBits = (text: string) =>
   text.replace(/[^=](?==)/, (last) => LETTERS[LETTERS.indexOf(last) | 1] ?? last)
 
-/** How a partner's engineer goes wrong under each name, in terms of the independent signer. */
+/** For each named mistake, the ways in which a partner makes it, as options of the independent signer. */
 export const WRONGLY: Record<string, Partial<Signing>[]> = {
   'method-lower-case': [{ method: 'post' }, { method: 'Post' }],
   'method-wrong': [{ method: 'GET' }],

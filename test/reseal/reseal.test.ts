@@ -150,7 +150,7 @@ describe('a rotation of SECRET_KEY', () => {
     const none = await gatehouse(settings, 'reseal')
     expect([none.code, none.stderr]).toEqual([1, 'SECRET_KEYS_OLD is empty: give the keys that SECRET_KEY replaces\n'])
     const reported = await gatehouse({ ...settings, SECRET_KEYS_OLD: SECRET_KEY }, 'reseal')
-    expect(told.stdout).toContain(
+    expect(reported.stdout).toContain(
       `app_secrets still hashed with an old key: 1; they are rehashed on next use or rotation:`,
     )
     expect(reported.stdout).toContain(`rotation:\n  ${idle.app_key}\nthe last token`)

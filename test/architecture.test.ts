@@ -22,7 +22,7 @@ import {
 const SHARED = ['src/platform/deps.ts']
 /** Aim for 200; exceed it only to keep one flow together. */
 const MAX_LINES = 300
-/** How many names, including types, a door may export: as many as the widest does today. Aim for twenty; lower this when you can. */
+/** How many names, including types, a door may export: today's maximum. Aim for twenty; lower this when you can. */
 const MAX_NAMES = 36
 
 /** Sources by path, such as `src/authorization/oauth/routes.ts`. */

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** The slowest files (paths below test/) start first, so that all workers end at about the same time. Only speed depends on the order. */
+/** The slowest files (paths below test/): they start first, so that all workers end at about the same time. */
 const LONGEST = [
   'interop/partners/partners.test.ts',
   'acceptance/one-service.test.ts',

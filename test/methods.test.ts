@@ -76,7 +76,7 @@ beforeAll(async () => {
   }
   await world.app.listen({ host: '127.0.0.1', port: 0 })
   pool = new Pool(`http://127.0.0.1:${(world.app.server.address() as AddressInfo).port}`, { connections: 1 })
-  // Not compared: tables that record guesses and refusals of any method, as a HEAD that was not counted would be a free guess.
+  // Without tables that count guesses and refusals of any method: a HEAD that was not counted would be a free guess.
   const { rows } = await world.pool.query(
     `select tablename from pg_tables where schemaname = 'public' and tablename not in ('rate_count', 'failed_attempt', 'refused_request')`,
   )
@@ -128,7 +128,7 @@ it('HEAD answers like GET, without a body, without a cookie, and without writing
       continue
     }
     const get = await ask('GET', addresses[place] ?? '')
-    if (url === '/metrics') for (const one of [head, get]) delete one.headers['content-length'] // its counters have changed meanwhile
+    if (url === '/metrics') for (const one of [head, get]) delete one.headers['content-length'] // counters change
     seen[url] = [head.statusCode, stableHeaders(head.headers)]
     wanted[url] = [get.statusCode, stableHeaders(get.headers)]
   }

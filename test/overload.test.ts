@@ -37,8 +37,8 @@ async function call(method: 'GET' | 'POST', path: string, headers: Record<string
   const answer = await request(`${origin}${path}`, sent)
   return { statusCode: answer.statusCode, headers: answer.headers, body: await answer.body.text() }
 }
-const inProgress = async (): Promise<number> => {
-  const metric = await world.deps.metrics.registry.getSingleMetric('gatehouse_http_requests_in_progress')?.get()
+const inProgressOf = async ({ deps }: World): Promise<number> => {
+  const metric = await deps.metrics.registry.getSingleMetric('gatehouse_http_requests_in_progress')?.get()
   return metric?.values[0]?.value ?? -1
 }
 
@@ -49,7 +49,7 @@ async function fill(): Promise<() => Promise<void>> {
   const held = Array.from({ length: MOST }, () =>
     call('POST', CONSUME, { authorization: 'MWS somebody:AAAA', date: 'Tue, 05 May 2026 06:11:34 GMT' }, '{}'),
   )
-  await until(async () => (await inProgress()) === MOST)
+  await until(async () => (await inProgressOf(world)) === MOST)
   return async () => {
     await lock.query('rollback')
     lock.release()
@@ -182,11 +182,6 @@ describe('pipelined requests on one connection', () => {
   }
   const statusesOf = (text: string): string[] =>
     [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status = '']) => status)
-  const inProgressOf = async ({ deps }: World): Promise<number> => {
-    const metric = await deps.metrics.registry.getSingleMetric('gatehouse_http_requests_in_progress')?.get()
-    return metric?.values[0]?.value ?? -1
-  }
-
   it.each([1, 2, MAX_UNANSWERED])('are answered in order and the connection stays open: %i', async (times) => {
     const { socket, received } = await send(READ.repeat(times))
     await until(() => statusesOf(received()).length === times)

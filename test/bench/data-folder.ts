@@ -11,7 +11,7 @@ export function newDataFolder(): string {
   return folder
 }
 
-/** Removes the folder and its PostgreSQL cluster, which may be large and, as root, elsewhere (src/platform/db/embedded/cluster.ts). */
+/** Removes the folder and its PostgreSQL cluster, which as root is elsewhere (src/platform/db/embedded/cluster.ts). */
 export function removeDataFolder(folder: string): void {
   const link = join(folder, 'postgres')
   if (existsSync(link)) {

@@ -48,7 +48,7 @@ const times =
 const timesA5 = (results: Results): number[] =>
   ratios(rates(results, 'userinfo', 'gatehouse'), rates(results, 'userinfo', 'gatehouse-a5'))
 
-/** Throughput of a process for each core, relative to a single one and per core; below 1, as PostgreSQL and the load need CPU too. */
+/** Speed-up by a process for each core, divided by the cores; below 1, as PostgreSQL and the load need CPU too. */
 const timesOneACore = (results: Results): number[] =>
   ratios(rates(results, 'a5', ALL_PROCESSES), rates(results, 'a5', 'gatehouse')).map(
     (times) => times / availableParallelism(),

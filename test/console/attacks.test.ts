@@ -22,12 +22,10 @@ afterAll(() => world.close())
 
 const FORMS = SECTIONS.flatMap(({ forms = [] }) => forms)
 const PAGES = SECTIONS.flatMap(({ lists = [], details = [] }) => [...lists, ...details])
-const MARKED = () => addressOf('/apps/:app_key/suspend', filled)
+const suspend = () => addressOf('/apps/:app_key/suspend', filled)
 const statusOf = async () => (await world.pool.query('select status from micro_app')).rows[0].status
 
 describe('a form', () => {
-  const suspend = () => addressOf('/apps/:app_key/suspend', filled)
-
   it('without the mark of its session, or with that of another, changes nothing', async () => {
     const { person } = as('editor')
     const foreign = await as('admin').person.mark(suspend())
@@ -58,8 +56,8 @@ describe('a form', () => {
     const { person } = as('admin')
     const changes = async () => (await world.pool.query('select count(*)::int as rows from audit_event')).rows[0].rows
     const [own, foreign, before] = [
-      await person.mark(MARKED()),
-      await as('editor').person.mark(MARKED()),
+      await person.mark(suspend()),
+      await as('editor').person.mark(suspend()),
       await changes(),
     ]
     const fields = { reason: 'because', overlap_s: '1', days: '1', role: 'admin', name: 'new', token_name: 'new' }
@@ -105,7 +103,7 @@ describe('each change', () => {
   it.each(cases)('%s (%s) is denied to a %s, and the denial is audited', async (path, operation, role) => {
     const { person, name } = as(role)
     await world.pool.query('delete from rate_count')
-    const form_mark = await person.mark(addressOf('/apps/:app_key/suspend', filled))
+    const form_mark = await person.mark(suspend())
     const rows = async () =>
       (
         await world.pool.query(

@@ -113,7 +113,7 @@ describe('settings', () => {
     ['SMTP_URL', undefined, null, false],
     ['PASSWORD_RESET', 'mail', 'mail', false],
     ['PASSWORD_RESET_HOOK', 'https://hook.example/abc', null, true],
-  ])('hide secrets and passwords in URLs: %s = %j', (name, given, value, secret) => {
+  ])('hide secrets and passwords in URLs: %s', (name, given, value, secret) => {
     expect(settingInForce(name, given)).toEqual({ name, value, secret })
   })
 
@@ -210,7 +210,7 @@ it('the home page shows the requests of the last hour, by minute and outcome', a
   world.clock.advance(29 * 60)
   expect((await asked()).requests).toBe(after.requests + 2)
   world.clock.advance(29 * 60)
-  expect((await asked()).requests).toBe(3) // the three earlier views of the page; each counts from the next one on
+  expect((await asked()).requests).toBe(3) // the last three views, as each is recorded at the time of the next
 })
 
 it('the home page counts failed sign-ins of operators, users and partners, and links to them', async () => {

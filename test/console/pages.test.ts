@@ -356,7 +356,7 @@ describe('an app', () => {
   it.each([
     ['micro-app', '/console/apps/new', { name: 'Twice', hosts: 'a.example', scopes: 'USER_INFO' }, 'micro_app'],
     ['partner', '/console/partners/new', { name: 'Twice' }, 'partner'],
-  ])('is created once by a form that is sent twice, like a partner: %s', async (_what, path, fields, table) => {
+  ])('or a partner is created only once by a form that is sent twice: %s', async (_what, path, fields, table) => {
     const form = { ...(await shownForm(path)), ...fields }
     expect(await admin.post(path, form)).toMatchObject({ status: 200, text: expect.stringContaining('shown only now') })
     expect(await admin.post(path, form)).toMatchObject({ status: 400, text: expect.stringContaining('already taken') })

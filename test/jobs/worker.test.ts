@@ -106,7 +106,7 @@ describe('the worker', () => {
     await tell('d-2', 1)
     await done()
     expect(seller.calls).toHaveLength(3)
-    // The test clock stands still in the past, so jobs due by it are due immediately for the database. The queue itself
+    // The test clock stands still in the past, so what is due by it is due at once for the database. The queue itself
     // reschedules by the clock of the database.
     const start0 = +world.clock.now()
     const { rows } = await world.pool.query('select run_at from rescheduled order by run_at')

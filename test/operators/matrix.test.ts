@@ -72,7 +72,7 @@ describe.each(routes)('%s', (route, needed) => {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     })
 
-  it.each(ROLES)('%s', async (role) => {
+  it.each(ROLES)('is allowed or denied according to the permissions of %s', async (role) => {
     const before = await refusals(role)
     const { statusCode, json } = await ask(tokens.get(role))
     const after = await refusals(role)
@@ -142,7 +142,7 @@ describe.each(commands.filter(({ command }) => !NEEDS_INPUT.includes(command)))(
   ({ command, role: needed, route }) => {
     const typed = typedFor(command)
 
-    it.each(ROLES)('%s', async (role) => {
+    it.each(ROLES)('is allowed or denied according to the permissions of %s', async (role) => {
       const settings = { GATEHOUSE_URL: url, GATEHOUSE_TOKEN: tokens.get(role) ?? '' }
       const { code, stderr } = await gatehouse(settings, ...command.split(' '), ...typed)
       if (route === undefined) expect(stderr).toContain('works only on the machine of the service')

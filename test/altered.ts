@@ -1,6 +1,6 @@
 /**
- * `text` with the character at `at` changed; negative values count from the end. Decoded as base64url, the result always
- * differs too: the old and the new character differ in their highest bit, and decoders drop only the lowest bits.
+ * `text` with the character at `at` changed; negative values count from the end. Decoded as base64url, the result differs
+ * too: the two characters never differ only in the lowest bits, which decoders ignore in the last character.
  */
 export function altered(text: string, at = -1): string {
   const index = at < 0 ? text.length + at : at

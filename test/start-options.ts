@@ -12,7 +12,8 @@ const BRIEF_V8 = ['--interrupt-budget=500000', '--min-semi-space-size=16', '--no
 
 /**
  * Options for a process that lives for seconds. Those of the `start` script save memory and map stack traces to sources,
- * but a start costs 1.5 s of CPU with them and 1.1 s with these (Node 20). As no package is a symlink, none need resolving.
+ * but a start costs 1.5 s of CPU with them and 1.1 s with these (Node 20). No package is a symlink, so links need not be
+ * resolved.
  */
 export const SHORT_LIVED: readonly string[] = [
   '--preserve-symlinks',

@@ -114,7 +114,7 @@ describe('a rotation of SECRET_KEY', () => {
     // An operator's token lasts longer than those of micro-apps and than the marks of browsers.
     const ends = { tokens_end_at: robot.expires_at, droppable_at: robot.expires_at }
     expect(first).toMatchObject(ends)
-    world.clock.advance(10) // a later token of the new key does not change these times
+    world.clock.advance(10) // neither this nor a later token of the new key changes these times
     await newOperatorToken(both.deps, { name: 'robot', token_name: 'of the new key', days: 500 })
     expect(await resealEverything(both.deps)).toMatchObject({ resealed: 0, sealed_before: 8, ...ends })
 

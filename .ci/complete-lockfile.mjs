@@ -1,8 +1,8 @@
 // Run after any `npm install` that changed package-lock.json:  node .ci/complete-lockfile.mjs
 //
-// Some registry mirrors carry only the Linux builds of packages that ship one binary a platform. npm then leaves the
-// other platforms out of the lock file, and `npm ci` refuses such a file. This adds an entry (no download, no
-// integrity) for each platform package that is named by a dependency but not in the lock.
+// Some registry mirrors carry only the Linux builds of packages with one binary per platform. npm then leaves the other
+// platforms out of the lock file, and `npm ci` rejects such a file. This adds an entry (without download or integrity)
+// for each platform package that a dependency names but the lock file lacks.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'))

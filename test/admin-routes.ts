@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 
-/** Every route below /admin/v1 that the app has, as `POST /admin/v1/apps/:app_key/approve`. */
+/** Every route of the app below /admin/v1, written like `POST /admin/v1/apps/:app_key/approve`. */
 export const adminRoutes = (app: FastifyInstance): string[] => routesOf(app, '/admin/v1')
 
-/** Every route with this in its path. */
+/** Every route whose path contains `part`. */
 export function routesOf(app: FastifyInstance, part: string): string[] {
   const path: string[] = []
   return app

@@ -5,7 +5,7 @@ import { createPartner } from '../src/ticketing/partners/partner.ts'
 import { newPartner } from '../src/ticketing/partners/wire.ts'
 import { ADMIN_TOKEN, openWorld, type World } from './harness.ts'
 
-/** What holds for every route of the operator. */
+/** Behaviour that all operator routes share. */
 
 let world: World
 beforeAll(async () => {
@@ -25,33 +25,36 @@ const ask = (method: 'GET' | 'POST' | 'PATCH', url: string, body?: string, heade
     ...(body === undefined ? {} : { payload: body }),
   })
 
-describe('a body that is empty', () => {
+describe('an empty JSON body', () => {
   const json = { 'content-type': 'application/json' }
 
-  it.each(['/apps/mine/suspend', '/apps/mine/approve', '/apps/mine/rotate-secret'])('is none: POST %s', async (url) => {
-    expect((await ask('POST', url, undefined, json)).statusCode).toBe(200)
-    expect((await ask('POST', url, '', { ...json, 'content-length': '0' })).statusCode).toBe(200)
-  })
+  it.each(['/apps/mine/suspend', '/apps/mine/approve', '/apps/mine/rotate-secret'])(
+    'counts as no body: POST %s',
+    async (url) => {
+      expect((await ask('POST', url, undefined, json)).statusCode).toBe(200)
+      expect((await ask('POST', url, '', { ...json, 'content-length': '0' })).statusCode).toBe(200)
+    },
+  )
 
   it.each(['/partners/7/suspend', '/partners/7/activate', '/partners/7/rotate-secret'])(
-    'is none: POST %s',
+    'counts as no body: POST %s',
     async (url) => {
       expect((await ask('POST', url, undefined, json)).statusCode).toBe(200)
     },
   )
 
-  it('is still no micro-app', async () => {
+  it('does not create a micro-app', async () => {
     const { statusCode, json: read } = await ask('POST', '/apps', undefined, json)
     expect([statusCode, read()]).toMatchObject([400, { rescode: 20007, data: { problems: [{ field: 'body' }] } }])
   })
 
-  it('is read like others where it is broken', async () => {
+  it('unlike a malformed one, which is rejected', async () => {
     const { statusCode, body } = await ask('POST', '/apps/mine/suspend', '{"a":', json)
     expect([statusCode, body]).toEqual([400, expect.stringContaining('20007')])
   })
 })
 
-describe('the query of a list', () => {
+describe('the query string of a list', () => {
   it.each([
     ['/apps?status=closed', 'status'],
     ['/users?password=alice', 'password'],
@@ -68,14 +71,14 @@ describe('the query of a list', () => {
     ['/jobs?limit=', 'limit'],
     ['/jobs?failed=yes', 'failed'],
     ['/jobs?failed=true&failed=true', 'failed'],
-  ])('is refused where it cannot be followed: %s', async (url, field) => {
+  ])('is rejected when a parameter is unknown, malformed or repeated: %s', async (url, field) => {
     const { statusCode, json } = await ask('GET', url)
     expect([statusCode, json().rescode]).toEqual([400, 20007])
     expect(json().data.problems.map((problem: { field: string }) => problem.field)).toEqual([field])
   })
 
   it.each(['/apps', '/users?', '/orders?limit=5&sandbox=true', '/jobs?failed=true&limit=5'])(
-    'is followed: %s',
+    'is accepted: %s',
     async (url) => {
       expect((await ask('GET', url)).statusCode).toBe(200)
     },
@@ -89,7 +92,7 @@ describe('a partner URL without TLS', () => {
     interface_urls: { 'order-create': 'http://8.8.8.8/create', poi: 'https://tickets.example.com/poi' },
   }
 
-  it('is taken, with a warning in the answer and in the log', async () => {
+  it('is accepted, with a warning in the response and in the log', async () => {
     const answer = await ask('POST', '/partners', JSON.stringify({ name: 'Plain', ...urls }), {
       'content-type': 'application/json',
     })
@@ -98,7 +101,7 @@ describe('a partner URL without TLS', () => {
     expect(world.logged()).toContain('partner URLs without TLS')
   })
 
-  it('is nothing to warn of on this machine, or with TLS', async () => {
+  it('causes no warning if it is on loopback', async () => {
     const body = { base_url: 'http://127.0.0.1:3002', interface_urls: { poi: 'https://a.example/poi' } }
     const answer = await ask('PATCH', '/partners/7', JSON.stringify(body), { 'content-type': 'application/json' })
     expect([answer.statusCode, answer.json().data.warnings]).toEqual([200, undefined])

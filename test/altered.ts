@@ -1,6 +1,6 @@
 /**
- * `text` with the character at `at` changed; from the end where negative. It is never the same text, nor the same bytes
- * of base64url: the two characters differ in their highest bit, which is read also where the last bits are not.
+ * `text` with the character at `at` changed; negative values count from the end. Decoded as base64url, the result differs
+ * too: the two characters never differ only in the lowest bits, which decoders ignore in the last character.
  */
 export function altered(text: string, at = -1): string {
   const index = at < 0 ? text.length + at : at

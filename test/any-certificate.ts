@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
 
-/** Calls take self-signed certificates, without Node's warning of that, until the function that is returned is called. */
+/** Accepts self-signed certificates, without Node's warning about it, until the returned function is called. */
 export function acceptAnyCertificate(): () => void {
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
   const warning = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})

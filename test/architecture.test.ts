@@ -16,13 +16,13 @@ import {
   tablesOfMigrations,
 } from './rooms.ts'
 
-/** The rules of ARCHITECTURE that a machine can hold. A failure prints the forbidden arrow. */
+/** The rules of ARCHITECTURE that can be checked mechanically. A failure prints the forbidden import. */
 
-/** Of what is above the rooms, what the rest may see. */
+/** Files outside the rooms that every room may import. */
 const SHARED = ['src/platform/deps.ts']
-/** Aim at 200; more where one flow would be cut. */
+/** Aim for 200; exceed it only to keep one flow together. */
 const MAX_LINES = 300
-/** Names that a door exports, types among them: the widest one as it is. Aim at twenty; lower this when you can. */
+/** How many names, including types, a door may export: today's maximum. Aim for twenty; lower this when you can. */
 const MAX_NAMES = 36
 
 /** Sources by path, such as `src/authorization/oauth/routes.ts`. */
@@ -30,7 +30,7 @@ type Sources = Readonly<Record<string, string>>
 
 const withoutComments = (source: string): string => source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
 
-/** What a file imports: paths for relative imports, package names for the rest. */
+/** What a file imports: paths for relative imports, otherwise package names. */
 function importsOf(path: string, source: string): string[] {
   const found = withoutComments(source).matchAll(/(?:\bfrom\s+|\bimport\s*\(?\s*)'([^']+)'/g)
   return [...found].map(([, name = '']) =>
@@ -56,7 +56,7 @@ const COLLECTION = /^(?:Weak)?(?:Map|Set)$/
 const isOurs = (source: string, name: string): boolean =>
   new RegExp(`\\bclass ${name}\\b|\\bimport \\{[^}]*\\b${name}\\b[^}]*\\} from '\\.`).test(source)
 
-/** What a file keeps at its top level: collections that it changes, and objects of our own classes. */
+/** The mutable state at the top level of a file: collections that it changes, and instances of our own classes. */
 function stateOf(source: string): string[] {
   const made = source.matchAll(/(\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?^(?:export )?const (\w+)(?:: [^=]+)? = new (\w+)/gm)
   return [...made].flatMap(([, comment = '', name = '', ofClass = '']) => {
@@ -82,7 +82,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       return below >= 0 ? at >= 0 && below > at : !(ARROWS[from] ?? []).includes(room)
     })
   },
-  // Its plugin, which app.ts alone registers, stands beside it.
+  // The plugin of a room is no part of its door: only app.ts may import it.
   'a room is entered past its door': (path, _source, imports) => {
     const from = roomOf(path)
     return imports.filter((to) => {
@@ -114,7 +114,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ...(!named(path, 'store') && roomOf(path) !== 'db' && /\bsql`/.test(withoutComments(source)) ? ['sql`…`'] : []),
     ...(roomOf(path) !== 'db' ? imports.filter((to) => to === 'pg') : []),
   ],
-  // A column that is added to a live table would change what prepared statements return: their next use would fail.
+  // Adding a column to a live table would change the result type of prepared statements: their next use would fail.
   'columns that are not named': (path, source) =>
     named(path, 'store') || /\bsql`/.test(source)
       ? [...withoutComments(source).matchAll(/\b(?:select|returning)\s+\*|\b[a-z_]+\.\*/g)].map(([found]) => found)
@@ -125,15 +125,15 @@ const RULES: Readonly<Record<string, Rule>> = {
     path === 'src/platform/lib/clock.ts'
       ? []
       : [...withoutComments(source).matchAll(/\bDate\.now\b|\bnew Date\(/g)].map(([found]) => found),
-  // It lives as long as the process, so it is made where Deps are made. A cache that nothing can observe says that it is one.
+  // State that lives as long as the process is created together with Deps. Unobservable caches are exempt if marked as such.
   'state of the process outside of Deps': (_path, source) => stateOf(source),
-  // It has sent nothing yet: without a return the answer is a success without a body.
+  // These functions send nothing themselves: unless their result is returned, the response has no body.
   'the body of a success that is not returned': (_path, source) =>
     [
       ...withoutComments(source).matchAll(/(\S+)\s+((?:answerSuccess|answerLossless|success)\(request, reply\b)/g),
     ].flatMap(([, before = '', call = '']) => (['return', '=>'].includes(before) ? [] : [`${before} ${call}`])),
-  // A file of the build is made of many. What packages hold is found from anywhere.
-  'a place told from that of a source': (path, source) =>
+  // The build bundles many sources into one file, so import.meta points elsewhere. Resolving packages works from anywhere.
+  'a path derived from the place of a source file': (path, source) =>
     path === 'src/platform/lib/root.ts'
       ? []
       : [...withoutComments(source).matchAll(/.*\bimport\.meta\b.*/g)]
@@ -145,7 +145,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
 }
 
-/** `rule: file → what it must not have`, one a breach. */
+/** One line for each breach: `rule: file → what it must not contain`. */
 function breaches(sources: Sources): string[] {
   const lines = Object.entries(sources).flatMap(([path, source]) => {
     const imports = importsOf(path, source)
@@ -183,12 +183,12 @@ const sourcesBelow = (folder: string): Sources =>
 const ourSources = sourcesBelow('src')
 
 describe('the architecture', () => {
-  it('is kept', () => {
+  it('is respected by every source file', () => {
     expect(Object.keys(ourSources).length).toBeGreaterThan(20)
     expect(breaches(ourSources)).toEqual([])
   })
 
-  it('has no folder that the table does not know', () => {
+  it('lists every folder of src/ in its table', () => {
     const folders = new Set(Object.keys(ourSources).map(roomOf).filter(Boolean))
     expect([...folders].filter((folder) => !isRoom(folder) && !BELOW_ALL.includes(String(folder)))).toEqual([])
     const misplaced = Object.keys(ourSources).filter((path) => !path.startsWith(folderOf(roomOf(path) ?? '')))
@@ -200,7 +200,7 @@ describe('the architecture', () => {
     for (const owner of Object.values(OWNERS)) expect(isRoom(owner) || owner === 'db', owner).toBe(true)
   })
 
-  it('has tables of people in each shard, and no statement joins one with another table', () => {
+  it('keeps tables of people in the shards, and joins them with no other table', () => {
     expect(SHARD_TABLES).toContain('access_token')
     expect(SHARD_TABLES).not.toContain('user_credential')
     const files = Object.entries(ourSources)
@@ -211,7 +211,7 @@ describe('the architecture', () => {
     ])
   })
 
-  it('has floors: a room stands on its own and on lower ones', () => {
+  it('has floors: a room imports only from its own floor and from lower ones', () => {
     expect(
       Object.values(FLOORS)
         .flat()
@@ -235,7 +235,7 @@ describe('the architecture', () => {
   })
 })
 
-/** Each rule seen failing: a forged file and the breach that it must raise. */
+/** Each rule must be able to fail: a forged file and the breach that it must raise. */
 describe('a breach is reported', () => {
   it.each<[string, Sources]>([
     [
@@ -359,7 +359,7 @@ describe('a breach is reported', () => {
       { 'src/ticketing/orders/index.ts': "export * from './wire.ts'" },
     ],
     [
-      'a place told from that of a source: src/platform/lib/text.ts → const VIEWS = new URL("../../views", import.meta.url)',
+      'a path derived from the place of a source file: src/platform/lib/text.ts → const VIEWS = new URL("../../views", import.meta.url)',
       { 'src/platform/lib/text.ts': 'const VIEWS = new URL("../../views", import.meta.url)' },
     ],
     ['a file that is too long: src/app.ts → 301 lines', { 'src/app.ts': 'line\n'.repeat(301) }],
@@ -371,7 +371,7 @@ describe('a breach is reported', () => {
     expect(breaches(sources)).toContain(breach)
   })
 
-  it('and nothing is reported for what is allowed, or only spoken of in a comment', () => {
+  it('but not for code that is allowed or appears only in comments', () => {
     expect(
       breaches({
         'src/authorization/oauth/routes.ts':
@@ -390,9 +390,9 @@ describe('a breach is reported', () => {
   })
 })
 
-/** Acceptance tests know the service from outside: a real process, HTTP, its database. They stand whatever src/ looks like. */
+/** Acceptance tests see the service from outside: a real process, HTTP, its database. They must not depend on src/. */
 describe('acceptance tests', () => {
-  /** PostgreSQL comes with the service; what starts one for them, and no more, may know how. */
+  /** The one exception: it starts the PostgreSQL that is embedded in the service. */
   const POSTGRES = 'test/own-postgres.ts'
 
   /** `test/acceptance/a.ts → test/b.ts → src/c.ts`, one for each import of the app. */
@@ -411,11 +411,11 @@ describe('acceptance tests', () => {
     return found
   }
 
-  it('import nothing of the app, nor does what they import', () => {
+  it('import nothing from src/, directly or indirectly', () => {
     expect(importsOfTheApp(sourcesBelow('test'))).toEqual([])
   })
 
-  it('are seen to do so', () => {
+  it('are reported if they do', () => {
     const sources = {
       'test/acceptance/a.test.ts': "import { b } from '../b.ts'\nimport { run } from '../own-postgres.ts'",
       'test/b.ts': "import type { C } from '../src/platform/lib/c.ts'",

@@ -13,7 +13,7 @@ import { adminRoutes } from './admin-routes.ts'
 import { gatehouse } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
 
-/** Who did what: each operation leaves its row in the transaction of the change, so that there is never one without the other. */
+/** The audit log: each operation writes its row in the same transaction as its change, so neither exists without the other. */
 
 let world: World
 let client: Client
@@ -23,12 +23,12 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-/** Prepares what it needs, and gives the operation. Whether it is refused is looked at by its traces only. */
+/** Sets up what the operation needs, and returns it. Its outcome is judged only by the rows that it leaves. */
 type Prepare = () => Promise<() => Promise<unknown>>
 interface Audited {
   readonly event: string
   readonly actor: string
-  /** What the row must name besides. */
+  /** What the `detail` of the row must contain. */
   readonly detail?: object
   readonly prepare: Prepare
 }
@@ -141,7 +141,7 @@ const onJob =
     return () => client.admin('POST', `/jobs/${rows[0].id}/${path}`, body)
   }
 
-/** By route, as fastify prints them; what is not a route of operators has a name of its own. */
+/** Operator routes, as Fastify prints them, and named operations of users and apps. */
 const OPERATIONS: Readonly<Record<string, Audited>> = {
   'POST /admin/v1/apps': operator('app_created', async () => () => client.admin('POST', '/apps', APP)),
   'PATCH /admin/v1/apps/:app_key': operator('app_updated', onApp('PATCH', '', { hosts: ['new.example.com'] }), {
@@ -361,8 +361,8 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
   },
 }
 
-/** Routes whose traces are elsewhere: test/operators (two rows), the history of orders, the records of calls. */
-const TOLD_ELSEWHERE = [/\/orders/, /\/products\//, /^POST \/admin\/v1\/operators$/]
+/** Routes that are tested elsewhere: they write two rows (test/operators), the history of orders, or records of calls. */
+const TESTED_ELSEWHERE = [/\/orders/, /\/products\//, /^POST \/admin\/v1\/operators$/]
 
 const rows = async (where: World) =>
   (await where.pool.query('select event, actor, app_key, cid, user_id, detail from audit_event order by at, audit_id'))
@@ -419,19 +419,19 @@ const rowsOf = (table: string) =>
   `(select coalesce(json_agg(t::text order by t::text), '[]') from ${table} t) as ${table}`
 const state = async () => (await world.pool.query(`select ${TABLES.map(rowsOf).join()}`)).rows[0]
 
-it('each event has words in both languages', () => {
+it('each audit event has a name in both languages', () => {
   const events = Object.values(OPERATIONS).map(({ event }) => event)
-  const untold = events.filter((event) => !/[\u4e00-\u9fff]/.test(eventInWords(event, 'zh-CN')))
-  expect(untold, 'add these to views/locales/events.zh-CN.json').toEqual([])
+  const untranslated = events.filter((event) => !/[\u4e00-\u9fff]/.test(eventInWords(event, 'zh-CN')))
+  expect(untranslated, 'add these to views/locales/events.zh-CN.json').toEqual([])
   expect(eventInWords('app_secret_rotated', 'en')).toBe('App secret rotated')
 })
 
 describe('the table of operations', () => {
-  it('has every route with which operators change something', () => {
+  it('covers every operator route that changes something', () => {
     const changing = adminRoutes(world.app).filter((route) => !route.startsWith('GET '))
     expect(changing.length).toBeGreaterThan(15)
-    const untold = changing.filter((route) => !TOLD_ELSEWHERE.some((other) => other.test(route)))
-    expect(untold.sort(), 'each needs a row in OPERATIONS above: its event, and how to make it').toEqual(
+    const expected = changing.filter((route) => !TESTED_ELSEWHERE.some((other) => other.test(route)))
+    expect(expected.sort(), 'each needs an entry in OPERATIONS above: its event, and how to cause it').toEqual(
       Object.keys(OPERATIONS)
         .filter((name) => name.includes('/admin/'))
         .sort(),
@@ -440,7 +440,7 @@ describe('the table of operations', () => {
 })
 
 describe('the command line', () => {
-  it('is an actor of its own', async () => {
+  it('is recorded as the actor "cli"', async () => {
     const settings = { DATABASE_URL: world.databaseUrl, SECRET_KEY }
     const typed = ['--name', 'X', '--host', 'example.com', '--scope', 'USER_INFO', '--app-key', 'by-hand']
     const left = await newRows(() => gatehouse(settings, 'app', 'create', ...typed))

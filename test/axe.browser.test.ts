@@ -3,7 +3,7 @@ import { violations, violationsInBothSchemes } from './axe.ts'
 import { sharedBrowser } from './browser.ts'
 import { fits, LOOKS, visit } from './sandbox/browse.ts'
 
-/** What looking at a page finds: barriers, bad contrast in the look's colour scheme, and what does not fit at any width. */
+/** The page checks find accessibility problems, poor contrast in the current colour scheme, and overflow at any width. */
 
 const pageOf = (style: string) =>
   `<!doctype html><html lang="en"><title>A page</title><style>${style}</style><main><h1>Heading</h1><p>Text</p></main>`
@@ -11,11 +11,11 @@ const greyIn = (scheme: string) =>
   pageOf(`@media (prefers-color-scheme: ${scheme}) { p { color: #777; background: #888 } }`)
 const BAD_CONTRAST = [expect.stringMatching(/^color-contrast: <p>/)]
 
-it('each colour scheme has a look', () => {
+it('there is a look for each colour scheme', () => {
   expect(LOOKS.map(({ colorScheme }) => colorScheme).sort()).toEqual(['dark', 'light'])
 })
 
-it.each(LOOKS)('as %j', async (look) => {
+it.each(LOOKS)('poor contrast and overflow are found with the look %j', async (look) => {
   const page = await (await visit(await sharedBrowser(), look)).newPage()
   await page.setContent(pageOf(''))
   expect(await violations(page)).toEqual([])

@@ -3,14 +3,14 @@ import { createRequire } from 'node:module'
 import type * as axe from 'axe-core'
 import type { BrowserContext, Page } from 'playwright-core'
 
-/** What axe-core, which looks for barriers in a page, has against it. */
+/** Runs axe-core, an accessibility checker, on a page. */
 
 const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Whose pages come with axe from now on: to send it is most of what looking costs. */
+/** Contexts whose new pages load axe by themselves: sending it is most of the cost of a check. */
 const prepared = new WeakSet<BrowserContext>()
 
-/** Over the debugger, so the page's policy stays in force. */
+/** Injects axe through the debugger, so that the page's Content-Security-Policy stays in force. */
 async function prepare(page: Page): Promise<void> {
   await page.waitForLoadState()
   const context = page.context()
@@ -19,7 +19,7 @@ async function prepare(page: Page): Promise<void> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(SOURCE)
 }
 
-/** What is looked for is in the page itself: no style sheet is fetched again, nothing plays. */
+/** Without preloading: no rule that is used needs style sheets to be fetched again, or media. */
 const run = (page: Page, options: axe.RunOptions = {}, part?: string): Promise<axe.Result[]> =>
   page.evaluate(
     async ([chosen, selector]) => {
@@ -30,13 +30,13 @@ const run = (page: Page, options: axe.RunOptions = {}, part?: string): Promise<a
     [options, part] as const,
   )
 
-/** Violations that axe calls serious or critical, in the page's colour scheme; of a part alone if its selector is given. */
+/** Violations that axe calls serious or critical, in the page's colour scheme; `part` is a selector that limits the check. */
 export async function violations(page: Page, part?: string): Promise<string[]> {
   await prepare(page)
   return worst(await run(page, {}, part))
 }
 
-/** For a page that is looked at once: also what axe has against the contrast in the other colour scheme. */
+/** For a page that is checked only once: also checks the contrast in the other colour scheme. */
 export async function violationsInBothSchemes(page: Page): Promise<string[]> {
   const found = await violations(page)
   const isDark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)

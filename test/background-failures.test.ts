@@ -5,7 +5,7 @@ import { injectWire } from './acceptance/http.ts'
 import { openWorld, type World } from './harness.ts'
 import { until } from './until.ts'
 
-/** What is written while nobody waits for it: if that fails, an operator reads why. */
+/** Background writes that no caller waits for: if one fails, the log must say why. */
 
 let world: World
 let client: Client
@@ -22,7 +22,7 @@ const TABLES = {
   rate_count: 'counts of limits could not be shared',
 }
 
-it('is logged with the reason, once a minute', async () => {
+it('a failing background write is logged with the reason, once a minute', async () => {
   const app = await client.makeApp()
   const { access_token } = await client.getTokens(await client.signedIn(await client.makeUser(), app), app)
   for (const table of Object.keys(TABLES)) await renameEverywhere(table, `${table}_away`)
@@ -45,7 +45,7 @@ it('is logged with the reason, once a minute', async () => {
   for (const table of Object.keys(TABLES)) await renameEverywhere(`${table}_away`, table)
 })
 
-/** In every shard. */
+/** Renames the table in every shard. */
 async function renameEverywhere(table: string, to: string): Promise<void> {
   const { rows } = await world.pool.query(
     `select schemaname from pg_tables where tablename = $1 and schemaname ~ '^(public$|shard_)'`,

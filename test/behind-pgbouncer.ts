@@ -1,8 +1,8 @@
 import { inject } from 'vitest'
 
 /**
- * With `npm run test:pgbouncer` these settings of a process of ours, changed to lead to its database by way of PgBouncer;
- * otherwise, and for a database that is not on the server of the tests, as they are.
+ * With `npm run test:pgbouncer`, the settings changed so that the process reaches its database through PgBouncer.
+ * Otherwise, and for a database that is not on the test server, they are returned unchanged.
  */
 export function behindPgBouncer(settings: Record<string, string>): Record<string, string> {
   const port = inject('pgbouncerPort')

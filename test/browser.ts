@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url'
 import sparticuz from '@sparticuz/chromium'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
-// Below node_modules, so `npm ci` clears it away and no other user of the machine can put a program there.
-const PLACE = fileURLToPath(new URL('../node_modules/.cache', import.meta.url))
+// Below node_modules, so `npm ci` removes it and no other user of the machine can place a program there.
+const CACHE = fileURLToPath(new URL('../node_modules/.cache', import.meta.url))
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
   '--font-render-hinting=none',
-  // Tests cannot reach the network: only this machine has a name.
+  // Tests cannot reach the network: only this machine resolves.
   '--no-proxy-server',
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
 ]
@@ -26,19 +26,19 @@ const FONTS = (folder: string) => `<?xml version="1.0"?>
 `
 
 /**
- * Unpacks Chromium with the libraries it needs (NSS, for machines without any) once an installation. It is
- * unpacked beside its place and moved there in one step, because test files that run at once all come here.
+ * Unpacks Chromium and the libraries it needs (NSS, for machines without any) once per installation. It is unpacked
+ * next to its final folder and renamed in one step, because test files that run in parallel may all do this at once.
  */
 async function unpack(): Promise<string> {
-  const folder = join(PLACE, 'chromium')
-  // Not only the folder: a Chromium whose own was removed while it ran leaves one with its cache of fonts.
+  const folder = join(CACHE, 'chromium')
+  // Checks the program, not just the folder: a Chromium whose folder is deleted while it runs recreates it for its font cache.
   const isThere = (): boolean => existsSync(join(folder, 'chromium'))
   if (isThere()) return folder
-  mkdirSync(PLACE, { recursive: true })
+  mkdirSync(CACHE, { recursive: true })
   const { TMPDIR, AWS_EXECUTION_ENV } = process.env
   const unfinished = mkdtempSync(`${folder}-`)
   try {
-    // The package unpacks to TMPDIR, and the libraries only where it believes to be on Amazon Linux.
+    // The package unpacks to TMPDIR, and unpacks the libraries only if it believes it is on Amazon Linux.
     Object.assign(process.env, { TMPDIR: unfinished, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' })
     await sparticuz.executablePath()
   } finally {
@@ -61,10 +61,10 @@ function restore(variables: Record<string, string | undefined>): void {
   }
 }
 
-/** Below the time-out of a test, so that the failure names what was waited for: only ends what hangs, on the busiest machine. */
+/** Only ends what hangs, even on a very busy machine; below the test timeout, so that the failure says what was waited for. */
 const PATIENT_MS = 300_000
 
-/** A real Chromium, from npm packages alone; works as root. */
+/** A real Chromium, installed from npm packages alone; works as root. */
 async function openBrowser(): Promise<Browser> {
   const folder = await unpack()
   const browser = await chromium.launch({
@@ -83,7 +83,7 @@ async function openBrowser(): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined
 
-/** One for all tests of a worker, with which it ends. Who opens contexts closes them. */
+/** One browser for all tests of a worker; it ends with the worker. Callers close the contexts that they open. */
 export async function sharedBrowser(): Promise<Browser> {
   if (shared && !(await shared).isConnected()) shared = undefined
   shared ??= openBrowser()
@@ -91,15 +91,15 @@ export async function sharedBrowser(): Promise<Browser> {
 }
 
 /**
- * Does what leads to another page, and resolves when that page is all there. A click is done when the answer begins, a key
- * before: who looks at the page then may see the one before, or half of the next.
+ * Runs `act`, which navigates to another page, and resolves once that page has loaded. A click resolves when the response
+ * begins, a key press even earlier: checking the page then might see the previous page, or half of the next.
  */
 export async function toNextPage(page: Page, act: () => Promise<unknown>): Promise<void> {
-  await page.waitForLoadState() // or the page before would be taken for the next
+  await page.waitForLoadState() // or the load of the current page would be taken for that of the next
   await Promise.all([page.waitForEvent('load'), act()])
 }
 
-/** What is found on a page that may load itself anew meanwhile: then it is looked at once more. */
+/** The result of `look` on a page that may reload itself meanwhile, in which case `look` runs again. */
 export async function lookAt<Found>(page: Page, look: () => Promise<Found>): Promise<Found> {
   for (;;) {
     await page.waitForLoadState()

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ROOT } from './tiers.ts'
 
-/** `npm start` builds only what has changed since the last build, and never runs what was made of something else. */
+/** `npm start` rebuilds only if something has changed since the last build, and never runs an outdated build. */
 
 const PROGRAMS = ['main', 'worker', 'cli', 'migrate', 'demo-order', 'process/http-worker']
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-build-'))
@@ -30,7 +30,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-it('builds what has changed, though it be older, and nothing else', async () => {
+it('rebuilds after any change, even to an older file, and otherwise not', async () => {
   const first = await build()
   expect(first.ok).toBe(true)
   expect((await build()).made).toBe(first.made)

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { CITUS_URL } from './one-table.ts'
 
-/** Databases on all nodes of Citus, whose catalogue is in each of them. */
+/** Creates databases on all nodes of a Citus cluster. Citus keeps its metadata in each database. */
 
 export async function onServer(serverUrl: string, ...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl })
@@ -13,7 +13,7 @@ export async function onServer(serverUrl: string, ...statements: string[]): Prom
   }
 }
 
-/** URLs of the workers, with the user and the database of CITUS_URL; none without Citus. */
+/** URLs of the workers, with the user and the database of CITUS_URL; empty without Citus. */
 export async function workersOf(serverUrl: string): Promise<string[]> {
   if (!CITUS_URL) return []
   const client = new pg.Client({ connectionString: serverUrl })
@@ -36,7 +36,7 @@ export function databaseOn(serverUrl: string, name: string): string {
   return url.href
 }
 
-/** A database on each node that knows the others. */
+/** Turns the existing databases of this name, one on each node, into a Citus cluster. */
 export async function makeCluster(serverUrl: string, workerUrls: readonly string[], name: string): Promise<void> {
   const extension = (url: string) => onServer(databaseOn(url, name), 'create extension if not exists citus')
   for (const url of [serverUrl, ...workerUrls]) await extension(url)
@@ -49,7 +49,7 @@ export async function makeCluster(serverUrl: string, workerUrls: readonly string
   )
 }
 
-/** Nobody is connected to it any more, not even Citus itself, so it can be cloned. */
+/** Ends all connections to the database, even those of Citus itself, and forbids new ones, so that it can be cloned. */
 export const closeToAll = (serverUrl: string, name: string): Promise<void> =>
   onServer(
     serverUrl,

@@ -10,7 +10,7 @@ import { gatehouseProcess } from './cli-process.ts'
 import { gatehouse } from './cli-runner.ts'
 import { SHORT_LIVED } from './start-options.ts'
 
-/** Commands run in this process but where several processes meet. */
+/** Commands run in the test process, except where several processes compete. */
 let settings: Record<string, string>
 beforeAll(() => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-cli-'))
@@ -48,16 +48,16 @@ async function startService(): Promise<ChildProcess> {
 
 const firstOperator = (name: string) => ['operator', 'create', '--name', name, '--role', 'admin', '--json']
 
-it('without a service, commands say where it would run and how to start it', async () => {
-  const away = await gatehouse(settings, ...commandFor('first'))
-  expect(away).toMatchObject({ code: 1, stdout: '' })
-  expect(away.stderr).toMatch(
+it('without a running service, commands say on which folder none runs and how to start it', async () => {
+  const withoutService = await gatehouse(settings, ...commandFor('first'))
+  expect(withoutService).toMatchObject({ code: 1, stdout: '' })
+  expect(withoutService.stderr).toMatch(
     /^no service runs on DATA_DIR \/\S+: start the service first \(npm start\); .*GATEHOUSE_URL/,
   )
   expect(existsSync(pidFile())).toBe(false)
 })
 
-it('commands of the machine start its database for themselves, and wait for each other', async () => {
+it('commands that need only the database start it themselves, and wait for each other', async () => {
   const both = await Promise.all([gatehouseProcess(settings, 'purge'), gatehouse(settings, ...firstOperator('first'))])
   expect(both).toMatchObject([
     { code: 0, stderr: '' },
@@ -66,12 +66,12 @@ it('commands of the machine start its database for themselves, and wait for each
   expect(existsSync(pidFile())).toBe(false)
 })
 
-it('the first operator is created without a service, a second one is not', async () => {
+it('without a running service, only the first operator can be created', async () => {
   const second = await gatehouse(settings, ...firstOperator('second'))
   expect(second).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('start the service first') })
 })
 
-it('beside a running service, commands find it by its folder, also while it is starting', async () => {
+it('commands find a running service through its folder, even while it is starting', async () => {
   const service = await startService()
   try {
     expect(await gatehouseProcess(settings, ...commandFor('fourth'))).toMatchObject({ code: 0, stderr: '' })
@@ -87,7 +87,7 @@ it('beside a running service, commands find it by its folder, also while it is s
   expect((await gatehouse(settings, 'app', 'list')).stderr).toContain('start the service first')
 })
 
-it('an address that a killed service has left is no service', async () => {
+it('the address left behind by a killed service is not taken for a running one', async () => {
   const service = await startService()
   expect(await list()).toContain('fourth')
   service.kill('SIGKILL')

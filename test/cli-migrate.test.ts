@@ -19,7 +19,7 @@ async function emptyDatabase(): Promise<void> {
   await client.query('drop schema public cascade; create schema public').finally(() => client.end())
 }
 
-it('gatehouse migrate says what it applied, and what to do without it', async () => {
+it('gatehouse migrate reports what it applied; before that, other commands say to run it', async () => {
   await emptyDatabase()
   expect(await gatehouse(settings, 'demo', 'remove')).toMatchObject({
     code: 1,

@@ -33,7 +33,7 @@ const create = (...args: string[]) =>
   runJson('order', 'create', '--partner-id', '7001', '--partner-deal-id', 'd', '--quantity', '2', ...priced, ...args)
 
 describe('gatehouse order', () => {
-  it('drives an order, its id exact', async () => {
+  it('takes an order from creation to refund and prints its id exactly', async () => {
     const visitors = ['--visitors', '[{"name":"王芳"}]']
     expect(await create('--order-id', ORDER, ...visitors)).toMatchObject({
       code: 0,
@@ -56,7 +56,7 @@ describe('gatehouse order', () => {
     const { code, stdout } = await run('order', 'show', ORDER)
     expect(code).toBe(0)
     expect(stdout).toMatch(/call +order +state: paying → paid/)
-    // A refund names codes under the same name, and they are no vouchers.
+    // The codes named by a refund are not listed as vouchers again.
     expect(stdout.match(/^vouchers\b.*$/gm)).toEqual(['vouchers'])
     expect(stdout).toMatch(/order-refund +\d+ ms +200 +606 +partner-code: 606/)
     expect((await run('order', 'show', ORDER, '--json')).stdout).toContain('"order_id": 8985652356562370000,')
@@ -65,7 +65,7 @@ describe('gatehouse order', () => {
     )
   })
 
-  it('lists orders of the sandbox and live ones apart', async () => {
+  it('lists sandbox orders, live orders, or both', async () => {
     await create('--order-id', '5001')
     await world.pool.query('update ticket_order set sandbox = false where order_id = 5001')
     await create('--order-id', '5002')
@@ -81,7 +81,7 @@ describe('gatehouse order', () => {
     })
   })
 
-  it('closes what is not paid, and refuses the rest by name', async () => {
+  it('closes an unpaid order, after which paying it fails and says why', async () => {
     await create('--order-id', '77')
     expect(await runJson('order', 'close', '77')).toMatchObject({ code: 0, order: { state: 'closed' } })
     expect(await run('order', 'pay', '77')).toMatchObject({
@@ -106,14 +106,14 @@ describe('gatehouse order', () => {
       ['product', 'pull-prices', 'd', '--partner-id', '1', '--from', '2026-02-30'],
       '--from  must be a date, yyyy-MM-dd\n',
     ],
-  ])('%j ends with 2', async (args, stderr) => {
+  ])('rejects %j with exit code 2', async (args, stderr) => {
     expect(await run(...args)).toEqual({ code: 2, stdout: '', stderr })
   })
 })
 
 describe('gatehouse product', () => {
   const of = ['--partner-id', '7001']
-  it('pulls, lists and shows', async () => {
+  it('pulls, lists and shows products', async () => {
     seller.on(
       '/product/query',
       ok(
@@ -153,7 +153,7 @@ describe('gatehouse product', () => {
 })
 
 describe('gatehouse job', () => {
-  it('lists what has failed for good and runs it again', async () => {
+  it('lists permanently failed jobs, retries them and gives them up', async () => {
     expect(await run('job', 'list', '--failed')).toMatchObject({ code: 0, stdout: 'no jobs\n' })
     await enqueue(world.deps.db, 'pull-due', {}, { key: 'k' })
     const [job] = await listJobs(world.deps.db, { failed: false, limit: 1 })
@@ -176,7 +176,7 @@ describe('the progress bar', () => {
     [60, 120, '[###############---------------]  60 of 120'],
     [130, 120, '[##############################]  130 of 120'],
     [7, undefined, '7'],
-  ])('%i of %s', (seen, total, line) => {
+  ])('shows %i of %s', (seen, total, line) => {
     expect(progressLine(seen, total)).toBe(line)
   })
 })

@@ -27,7 +27,7 @@ describe('gatehouse partner create', () => {
     expect(found?.secrets).toMatchObject([{ secret: client_secret, signs: true }])
   })
 
-  it('takes every field, interface URLs by repetition', async () => {
+  it('takes every field; --interface-url may be repeated', async () => {
     const ids = ['--partner-id', '7001', '--client-id', 'all-fields', '--stage', 'live']
     const pay = ['--interface-url', 'order-pay=https://p.example/pay?a=b=c']
     const urls = ['--base-url', 'https://p.example/mtp', '--interface-url', 'poi=https://q.example', ...pay]
@@ -52,7 +52,7 @@ describe('gatehouse partner create', () => {
     expect((await run('list')).stdout).toMatch(/^8985652356562370001 /m)
   })
 
-  it('prints aligned text for a person, the secret at the end', async () => {
+  it('prints aligned text with the secret at the end', async () => {
     const { code, stdout } = await run('create', '--name', '票务', '--interface-url', 'poi=https://q.example')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^name +票务$/m)
@@ -62,7 +62,7 @@ describe('gatehouse partner create', () => {
     expect(stdout).not.toContain('switch-signing')
   })
 
-  it('reports everything wrong at once, by the options typed, with exit code 2', async () => {
+  it('reports all problems at once by the names of the options, with exit code 2', async () => {
     const urls = ['--interface-url', 'poi', '--interface-url', 'A b=https://x', '--base-url', 'https://x?y']
     const ids = ['--client-id', 'a:b', '--partner-id', 'x', '--stage', 'test']
     const { code, stdout, stderr } = await run('create', ...ids, ...urls, '--colour', 'red')
@@ -80,7 +80,7 @@ describe('gatehouse partner create', () => {
     ])
   })
 
-  it('says so when ids are taken', async () => {
+  it('reports ids that are already taken', async () => {
     const ids = ['--partner-id', '7100', '--client-id', 'taken']
     await create(...ids)
     expect(await run('create', '--name', 'Y', ...ids)).toMatchObject({
@@ -91,7 +91,7 @@ describe('gatehouse partner create', () => {
 })
 
 describe('gatehouse partner', () => {
-  it('lists, shows, updates, suspends, activates, stages and names contacts', async () => {
+  it('lists, shows, updates, suspends and activates partners, and sets their stage and contacts', async () => {
     const created = await create('--base-url', 'https://p.example', '--interface-url', 'poi=https://q.example')
     const id = String(created.partner_id)
     const { partners } = await runJson('list')
@@ -112,7 +112,7 @@ describe('gatehouse partner', () => {
     expect(stdout).not.toContain(client_secret)
   })
 
-  it('rotates, and leaves signing with the old secret until told otherwise', async () => {
+  it('keeps signing with the old secret after a rotation until switch-signing', async () => {
     const { partner_id, client_secret: first } = await create()
     const id = String(partner_id)
     const { stdout } = await run('rotate-secret', id, '--overlap', '60')
@@ -149,12 +149,12 @@ describe('gatehouse partner', () => {
     [['contact', '7001', 'boss', '--name', 'A', '--mail', 'a@b.cd'], 2, 'role  must be product or business'],
     [['rotate-secret', '7001', '--overlap', '-5'], 2, '--overlap  must be at least 0'],
     [['remove', '7001'], 2, "unknown command 'remove'"],
-  ])('%j ends with %i', async (args, code, message) => {
+  ])('ends %j with exit code %i', async (args, code, message) => {
     expect(await run(...args)).toEqual({ code, stdout: '', stderr: `${message}\n` })
     expect(JSON.parse((await run(...args, '--json')).stderr).error.message).toBe(message.replace('  ', ' '))
   })
 
-  it('shows its help with exit code 0 when asked, 2 when a command is missing', async () => {
+  it('shows its help, with exit code 0 for --help and 2 if the command is missing', async () => {
     expect(await run('stage', '--help')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('<partner_id> <stage>'),

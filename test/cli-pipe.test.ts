@@ -4,9 +4,9 @@ import { generateSecret } from '../src/platform/lib/crypto/generated-secret.ts'
 import { PROGRAM } from './cli-process.ts'
 import { gatehouse } from './cli-runner.ts'
 
-/** What only the built program shows, as a process of its own; its commands are run in the process of the tests. */
+/** Behaviour that only the built program shows, run as its own process. Other tests run commands in the test process. */
 describe('the built program', () => {
-  it('ends without a word when its reader has gone, as in `gatehouse … | head`', async () => {
+  it('ends silently when its output is closed, as in `gatehouse … | head`', async () => {
     const { status, stderr } = spawnSync('sh', ['-c', `${PROGRAM} jsticket abc | true`], { encoding: 'utf8' })
     expect([status, stderr]).toEqual([0, ''])
     const printed = expect.stringMatching(/^[0-9a-f]{32}\n$/)
@@ -22,7 +22,7 @@ describe('the built program', () => {
     })
   })
 
-  it('prints what is wrong with what was typed to standard error, and ends with 2', () => {
+  it('prints usage errors to standard error and ends with exit code 2', () => {
     const { status, stdout, stderr } = spawnSync(PROGRAM, ['app', 'remove', 'x'], { encoding: 'utf8' })
     expect({ status, stdout, stderr }).toEqual({ status: 2, stdout: '', stderr: "unknown command 'remove'\n" })
   })

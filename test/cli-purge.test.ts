@@ -17,7 +17,7 @@ const fill = (count: number) =>
     [count],
   )
 
-it('gatehouse purge deletes what is over and says how much', async () => {
+it('gatehouse purge deletes expired rows and says how many', async () => {
   await fill(2_500)
   expect(await purge()).toEqual({ code: 0, stdout: 'access_token  2500\n', stderr: '' })
   expect(await purge()).toEqual({ code: 0, stdout: 'nothing was deleted\n', stderr: '' })
@@ -28,7 +28,7 @@ it('gatehouse purge deletes what is over and says how much', async () => {
   expect(JSON.parse(stdout)).toEqual({ deleted: {}, total: 0, finished: true })
 })
 
-it('stops when its time is over', async () => {
+it('gatehouse purge stops after --seconds', async () => {
   await fill(200_000)
   const { code, stdout } = await purge('--seconds', '1')
   expect({ code, stdout }).toEqual({

@@ -7,13 +7,13 @@ import { shardsOf } from './one-table.ts'
 import { OPEN_WORLDS } from './open-worlds.ts'
 
 /**
- * Runs a command in this process with nothing but these settings. Where they name the database of an open world, that is
- * the service of this machine, and its clock is the machine's.
+ * Runs a command in this process with only these settings. If they name the database of an open World, the command talks
+ * to its app and uses its clock.
  */
 export const gatehouse = (settings: Record<string, string>, ...args: string[]): Promise<Outcome> =>
   gatehouseWith(undefined, settings, ...args)
 
-/** The same with something on its standard input. */
+/** The same with text on standard input. */
 export async function gatehouseWith(
   input: string | Buffer | undefined,
   env: Record<string, string>,

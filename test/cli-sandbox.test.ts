@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { readProducts } from '../src/operations/cli/sandbox-run.ts'
 import { gatehouse } from './cli-runner.ts'
 
-/** What is typed after `gatehouse sandbox run` is understood, or refused before anything is sent. */
+/** The arguments of `gatehouse sandbox run` are either understood or rejected before anything is sent. */
 
 const DEMO = { main: 'X', later: 'Y' }
 
-describe('products', () => {
+describe('the option --product', () => {
   it.each([
     [['X'], { main: 'X' }],
     [['X', 'later=Y'], DEMO],
@@ -16,7 +16,7 @@ describe('products', () => {
     [['X,sold-out=S'], { main: 'X', sold_out: 'S' }],
     [['X', 'sold_out=S'], { main: 'X', sold_out: 'S' }],
     [['main=a=b'], { main: 'a=b' }],
-  ])('%j is read', (typed, products) => {
+  ])('accepts %j', (typed, products) => {
     expect(readProducts(typed)).toEqual({ products, problems: [] })
   })
 
@@ -29,13 +29,13 @@ describe('products', () => {
     [['X,later='], '"later=" names no product'],
     [['X,lather=Y'], '"lather=Y" must begin with main=, later=, review=, level=, sold_out='],
     [['a=b'], 'an id with "=" is written main=a=b'],
-  ])('%j is refused', (typed, why) => {
+  ])('rejects %j', (typed, why) => {
     expect(readProducts(typed).problems).toEqual([expect.stringContaining(why)])
   })
 })
 
 const run = (...args: string[]) =>
-  // Nothing listens there: whatever is sent fails with another message and code 1.
+  // Nothing listens there: sending anything would fail with another message and exit code 1.
   gatehouse({ CLIENT_SECRET: 's' }, 'sandbox', 'run', '--client-id', 'x', '--url', 'http://127.0.0.1:9', ...args)
 const FUNCTIONS = ['--function', 'product-pull,pay-at-once', '--function', 'refund-at-once']
 const GOOD = [...FUNCTIONS, '--product', 'X,later=Y']
@@ -107,14 +107,14 @@ describe('gatehouse sandbox run', () => {
       [...GOOD, '--partner', '7', '--partner-id', '8'],
       /--partner-id {2}goes with --client-id only/,
     ],
-    ['an option that there is not', [...GOOD, '--fast'], /^--fast {2}is not an option\n$/],
-  ])('refuses %s', async (_what, args, why) => {
+    ['an unknown option', [...GOOD, '--fast'], /^--fast {2}is not an option\n$/],
+  ])('rejects %s', async (_what, args, why) => {
     const { code, stdout, stderr } = await run(...args)
     expect(stderr).toMatch(why)
     expect([code, stdout]).toEqual([2, ''])
   })
 
-  it('names everything that is missing or wrong at once', async () => {
+  it('reports everything that is missing or wrong at once', async () => {
     expect(await gatehouse({}, 'sandbox', 'run')).toEqual({
       code: 2,
       stdout: '',
@@ -131,7 +131,7 @@ describe('gatehouse sandbox run', () => {
     )
   })
 
-  it('needs the clientSecret of a clientId', async () => {
+  it('needs CLIENT_SECRET together with --client-id', async () => {
     expect(await gatehouse({}, 'sandbox', 'list', '--client-id', 'x')).toEqual({
       code: 1,
       stdout: '',
@@ -139,12 +139,12 @@ describe('gatehouse sandbox run', () => {
     })
   })
 
-  it('refuses a URL with a query', async () => {
+  it('rejects a URL with a query', async () => {
     const args = ['sandbox', 'list', '--client-id', 'x', '--url', 'http://127.0.0.1:9/?a=1']
     expect((await gatehouse({ CLIENT_SECRET: 's' }, ...args)).stderr).toMatch(/^--url {2}must not have a query/)
   })
 
-  it('sends what it has understood', async () => {
+  it('starts sending when all arguments are valid', async () => {
     const { code, stderr } = await run(...GOOD, '--timeout', '2')
     expect(stderr).not.toMatch(/^--/)
     expect(code).toBe(1)

@@ -22,7 +22,7 @@ describe('gatehouse user create', () => {
   const signedIn = (passport: string, password: string) =>
     signIn(world.deps, { passport, password, address: '127.0.0.1' })
 
-  it('reads the password from standard input, whole but for the line break at its end', async () => {
+  it('reads the password from standard input, removing only the final line break', async () => {
     const password = ' with spaces and "quotes" '
     const outcome = await gatehouseWith(`${password}\n`, settings(), ...user('piped'), '--password-stdin')
     expect(outcome).toMatchObject({ code: 0, stderr: '' })
@@ -30,12 +30,12 @@ describe('gatehouse user create', () => {
     expect(await signedIn('piped', password)).toMatch(/^ghbs_/)
   })
 
-  it('asks nobody where nobody is: the password is then missing', async () => {
+  it('requires --password-stdin where there is no terminal to prompt on', async () => {
     const { code, stderr } = await gatehouse(settings(), ...user('nobody'))
     expect({ code, stderr }).toEqual({ code: 2, stderr: '--password-stdin  is required\n' })
   })
 
-  it('warns of --password', async () => {
+  it('warns that --password is visible to others', async () => {
     const { code, stderr } = await gatehouse(settings(), ...user('typed'), '--password', 'seen-by-everybody')
     expect(code).toBe(0)
     expect(stderr).toMatch(/--password is visible to everybody.*--password-stdin/)
@@ -44,7 +44,7 @@ describe('gatehouse user create', () => {
 })
 
 describe('gatehouse operator set-password', () => {
-  it('takes a password over standard input, and offers no option that others could see', async () => {
+  it('takes the password from standard input only, as others could see an option', async () => {
     const settings = { DATABASE_URL: world.databaseUrl, SECRET_KEY }
     await gatehouse(settings, 'operator', 'create', '--name', 'ada', '--role', 'viewer')
     const set = (...options: string[]) =>
@@ -70,7 +70,7 @@ describe('gatehouse partner set-aes-key', () => {
     gatehouseWith(input, { DATABASE_URL: world.databaseUrl, SECRET_KEY }, 'partner', 'set-aes-key', ...args)
   const keyNow = async () => (await findPartner(world.deps, 7001n))?.aes_key
 
-  it('reads the key from standard input, shows none of it, and makes one that is shown once', async () => {
+  it('reads the key from standard input and never shows it; make-aes-key shows its key once', async () => {
     await run('create', '--name', 'X', '--partner-id', '7001')
     const done = await set(`${KEY}\n`, '7001', '--key-stdin')
     expect(done).toMatchObject({ code: 0, stderr: '' })
@@ -92,7 +92,7 @@ describe('gatehouse partner set-aes-key', () => {
     })
   })
 
-  it('takes no key as an argument, and refuses another form without repeating it', async () => {
+  it('takes no key as an argument, and rejects a malformed one without echoing it', async () => {
     expect(await run('set-aes-key', '7001', KEY)).toMatchObject({ code: 2 })
     const short = await set('too short a key', '7001', '--key-stdin')
     expect(short).toMatchObject({
@@ -108,7 +108,7 @@ describe('gatehouse partner set-aes-key', () => {
 describe('gatehouse secret check', () => {
   const check = (text: string) => gatehouseWith(text, {}, 'secret', 'check')
 
-  it('tells a mistyped secret from a whole one, without a database', async () => {
+  it('tells a mistyped secret from a correct one, without a database', async () => {
     const secret = generateSecret('ghas')
     expect(await check(`${secret}\n`)).toMatchObject({
       code: 0,

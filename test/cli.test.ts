@@ -31,7 +31,7 @@ describe('gatehouse app create', () => {
     expect(found?.secrets[0]?.secret_hash).toEqual(hashSecret(world.deps.keys, app_secret))
   })
 
-  it('takes every field, lists by repetition', async () => {
+  it('takes every field; options for lists may be repeated', async () => {
     const lists = ['--host', '*.Example.com', '--scope', 'PHONE_NUMBER', '--redirect-uri', 'https://example.com/cb']
     const others = ['--logo-url', 'https://example.com/l.png', '--refresh-days', '90', '--refresh-policy', 'rotating']
     const app = await create(...lists, ...others, '--no-http', '--app-key', 'all-fields', '--status', 'pending')
@@ -48,7 +48,7 @@ describe('gatehouse app create', () => {
     })
   })
 
-  it('asks for a host or for redirect URIs', async () => {
+  it('requires a host or a redirect URI', async () => {
     const app = ['app', 'create', '--name', 'X', '--scope', 'USER_INFO']
     expect(await run(...app)).toMatchObject({
       code: 2,
@@ -77,7 +77,7 @@ describe('gatehouse app create', () => {
     expect(stdout).toMatch(/^token_auth_methods {2}private_key_jwt$/m)
   })
 
-  it('prints aligned text for a person, the secret at the end', async () => {
+  it('prints aligned text with the secret at the end', async () => {
     const { code, stdout } = await run('app', 'create', '--name', '票', '--host', 'a.com', '--scope', 'USER_INFO')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^name {16}票$/m)
@@ -85,7 +85,7 @@ describe('gatehouse app create', () => {
     expect(stdout).toMatch(/^app_secret {2}ghas_\w{49}$/m)
   })
 
-  it('reports everything wrong at once, by the options typed, with exit code 2', async () => {
+  it('reports all problems at once by the names of the options, with exit code 2', async () => {
     const bad = ['--host', 'ok.com', '--host', 'https://x', '--scope', 'ALL', '--refresh-days', 'x', '--colour', 'red']
     const { code, stdout, stderr } = await run('app', 'create', ...bad)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -99,7 +99,7 @@ describe('gatehouse app create', () => {
     ])
   })
 
-  it('reports as JSON with --json', async () => {
+  it('reports problems as JSON with --json', async () => {
     const { code, stdout, stderr } = await run('app', 'create', '--name', 'X', '--host', 'a.com', '--json', 'extra')
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(JSON.parse(stderr).error.problems).toEqual([
@@ -108,7 +108,7 @@ describe('gatehouse app create', () => {
     ])
   })
 
-  it('says so when the key is taken', async () => {
+  it('reports an app_key that is already taken', async () => {
     await create('--app-key', 'taken')
     const again = ['--name', 'Y', '--host', 'a.com', '--scope', 'USER_INFO', '--app-key', 'taken']
     expect(await run('app', 'create', ...again)).toMatchObject({ code: 2, stderr: '--app-key  is already taken\n' })
@@ -116,7 +116,7 @@ describe('gatehouse app create', () => {
 })
 
 describe('gatehouse app', () => {
-  it('lists, shows, updates, suspends, approves and rotates', async () => {
+  it('lists, shows, updates, suspends and approves apps, and rotates their secrets', async () => {
     const { app_key, app_secret } = await create('--redirect-uri', 'https://example.com/cb')
     const { apps } = await runJson('app', 'list')
     expect(apps.map((app: { app_key: string }) => app.app_key)).toContain(app_key)
@@ -141,7 +141,7 @@ describe('gatehouse app', () => {
     [['app', 'update', 'x', '--name'], 2, "option '--name <name>' argument missing"],
     [['app', 'update', 'x', '-q'], 2, '-q  is not an option'],
     [['app', 'remove', 'x'], 2, "unknown command 'remove'"],
-  ])('%j ends with %i', async (args, code, message) => {
+  ])('ends %j with exit code %i', async (args, code, message) => {
     expect(await run(...args)).toEqual({ code, stdout: '', stderr: `${message}\n` })
     const asJson = await run(...args.filter((arg) => arg !== '--name'), '--json')
     if (!args.includes('--name')) expect(JSON.parse(asJson.stderr).error.message).toBe(message.replace('  ', ' '))
@@ -152,7 +152,7 @@ describe('gatehouse app', () => {
     expect(await run('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  it('shows its help with exit code 0 when asked, 2 when a command is missing', async () => {
+  it('shows its help, with exit code 0 for --help and 2 if the command is missing', async () => {
     expect(await run('app', 'create', '--help')).toMatchObject({ code: 0, stderr: '' })
     expect(await run('app')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('rotate-secret') })
   })
@@ -180,7 +180,7 @@ describe('the command line', () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/has another SECRET_KEY than this command/)])
   })
 
-  it('the token of an operator is used where there is one, and --url leads elsewhere', async () => {
+  it('uses the operator token in GATEHOUSE_TOKEN if set, and the service at --url', async () => {
     const { token } = await createOperator(world.deps, { name: 'reader', role: 'viewer', days: 1 })
     const here = { DATABASE_URL: world.databaseUrl, SECRET_KEY, GATEHOUSE_TOKEN: token }
     expect((await gatehouse(here, 'operator', 'list')).stderr).toContain('this operator is viewer')
@@ -199,7 +199,7 @@ describe('the command line', () => {
     expect(without.stderr).toContain('--url also needs an operator’s token in GATEHOUSE_TOKEN')
   })
 
-  it('ends with 1 and the reason when the database is away', async () => {
+  it('ends with 1 and the reason when the database is unavailable', async () => {
     const settings = { DATABASE_URL: 'postgres://nobody:hunter2@127.0.0.1:1/none', SECRET_KEY }
     const { code, stderr } = await gatehouse(settings, 'demo', 'remove', '--json')
     expect({ code, stderr: JSON.parse(stderr) }).toEqual({

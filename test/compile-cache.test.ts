@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { gatehouseProcess, PROGRAM } from './cli-process.ts'
 
-it('a start keeps its compiled code beside the program, if this Node can', async () => {
+it('starting the program caches its compiled code next to it, if this Node supports that', async () => {
   expect((await gatehouseProcess({}, '--help')).code).toBe(0)
   const folder = join(dirname(PROGRAM), 'parts/compiled')
   const versions = existsSync(folder) ? readdirSync(folder) : []

@@ -42,7 +42,7 @@ describe('docker-compose.yml', () => {
     expect(existsSync(new URL('../Dockerfile', import.meta.url))).toBe(true)
   })
 
-  it('names only what exists: settings, volumes, services', () => {
+  it('names only existing settings, volumes and services', () => {
     const { gatehouse, database } = compose.services
     expect(Object.keys(gatehouse?.environment ?? {}).filter((name) => !(name in settings.shape))).toEqual([])
     const volumes = [database, gatehouse].flatMap((service) => service?.volumes ?? [])
@@ -52,7 +52,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('passes on what an installation sets of addresses, mail, the proxy and partners', () => {
+  it('passes on the settings for addresses, mail, the proxy and partners', () => {
     const { environment = {} } = compose.services.gatehouse ?? {}
     const ofPartners = Object.keys(settings.shape).filter((name) => name.startsWith('PARTNER_'))
     const wanted = [...ofPartners, 'PUBLIC_URL', 'API_URL', 'TRUST_PROXY', 'SMTP_URL', 'MAIL_FROM']
@@ -60,7 +60,7 @@ describe('docker-compose.yml', () => {
     expect(passedOn).toEqual(wanted)
   })
 
-  it('starts both again after a failure, and starts with settings that are left out', () => {
+  it('restarts both containers after a failure, and works without the optional settings', () => {
     for (const { restart } of Object.values(compose.services)) expect(restart).toBe('unless-stopped')
     const leftOut = Object.entries(compose.services.gatehouse?.environment ?? {}).map(([name, value]) => [
       name,
@@ -73,7 +73,7 @@ describe('docker-compose.yml', () => {
     expect([config.PUBLIC_URL, config.SMTP_URL]).toEqual(['https://gate.example', undefined])
   })
 
-  it('gives the service the database as it is set up', () => {
+  it('gives the service the credentials of the database', () => {
     const { environment = {} } = compose.services.database ?? {}
     const url = new URL(compose.services.gatehouse?.environment.DATABASE_URL ?? '')
     expect([url.hostname, url.username, url.password, url.pathname]).toEqual([
@@ -88,7 +88,7 @@ describe('docker-compose.yml', () => {
 describe('docker-compose.citus.yml', () => {
   const { gatehouse, nodes, ...databases } = citus.services
 
-  it('runs a coordinator and two workers of the image that CI tests with, which know one another before the service starts', () => {
+  it('runs a coordinator and two workers from the image of .ci/citus, and joins them before the service starts', () => {
     expect(Object.keys(databases)).toEqual(['coordinator', 'worker-1', 'worker-2'])
     const [, image] = /^image=(\S+)$/m.exec(read('.ci/citus')) ?? []
     for (const service of [...Object.values(databases), nodes]) expect(service?.image).toBe(image)
@@ -99,7 +99,7 @@ describe('docker-compose.citus.yml', () => {
     expect(gatehouse?.depends_on).toEqual({ nodes: { condition: 'service_completed_successfully' } })
   })
 
-  it('gives the service the settings that docker-compose.yml gives it, the coordinator, and shards', () => {
+  it('gives the service the settings of docker-compose.yml, the URL of the coordinator, and shards', () => {
     const { DATABASE_URL = '', SHARDS, ...settings } = gatehouse?.environment ?? {}
     const { DATABASE_URL: _, ...usual } = compose.services.gatehouse?.environment ?? {}
     expect(settings).toEqual(usual)
@@ -114,7 +114,7 @@ describe('docker-compose.citus.yml', () => {
     expect(readConfig({ NODE_ENV: 'test', SECRET_KEY, DATABASE_URL, SHARDS: String(SHARDS) }).SHARDS).toBeGreaterThan(1)
   })
 
-  it('names only volumes that exist, and starts all again after a failure but what is done once', () => {
+  it('names only existing volumes, and restarts all containers after a failure except the one-time task', () => {
     const volumes = Object.values(citus.services).flatMap((service) => service.volumes ?? [])
     expect(volumes.map((volume) => volume.split(':')[0])).toEqual(Object.keys(citus.volumes))
     for (const [name, { restart }] of Object.entries(citus.services))
@@ -124,7 +124,7 @@ describe('docker-compose.citus.yml', () => {
 
 const containers = [...Object.entries(compose.services), ...Object.entries(citus.services)]
 describe.each(containers)('the container of %s', (name, service) => {
-  it('has no capability, gains none, and writes to its volumes and to memory alone', () => {
+  it('has no capabilities, can gain none, and writes only to its volumes and to memory', () => {
     expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
     expect([service.cap_add, service.privileged]).toEqual([undefined, undefined])
     expect(service.volumes ?? []).toHaveLength(name === 'nodes' ? 0 : 1)
@@ -136,7 +136,7 @@ describe.each(containers)('the container of %s', (name, service) => {
     expect(user).toMatch(/^(node|postgres)$/)
   })
 
-  it('is reached from this machine alone', () => {
+  it('can be reached only from this machine', () => {
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/)
   })
 })
@@ -150,7 +150,7 @@ describe('npx gatehouse in the image', () => {
     cpSync(join(ROOT, 'package.json'), join(image, 'package.json'))
     mkdirSync(join(image, 'node_modules/.bin'), { recursive: true })
     symlinkSync(join(ROOT, '.build'), join(image, '.build'))
-    // The step of the Dockerfile that prepares it, word for word; without its folder of packages, which would take a minute.
+    // The very step of the Dockerfile that prepares it, but without node_modules, which would take a minute.
     const step = /^RUN (npm pkg .+)$/m.exec(read('Dockerfile'))?.[1] ?? 'true'
     const { PATH = '' } = process.env
     const env = {
@@ -169,14 +169,14 @@ describe('npx gatehouse in the image', () => {
 })
 
 describe('the Dockerfile', () => {
-  it('asks for the health where no caller can hold up the answer', () => {
+  it('checks the health on HEALTH_PORT, where no caller can delay the response', () => {
     const { HEALTH_PORT } = readConfig({ HEALTH_PORT: /\bHEALTH_PORT=(\d+)/.exec(read('Dockerfile'))?.[1] })
     expect(HEALTH_PORT).toBeDefined()
     const [, check] = /^HEALTHCHECK .*\n +CMD (\[.+\])$/m.exec(read('Dockerfile')) ?? []
     expect(JSON.parse(check ?? '[]').at(-1)).toContain("'http://127.0.0.1:' + process.env.HEALTH_PORT + '/readyz'")
   })
 
-  it('copies only what exists, and runs as a user that is not root', () => {
+  it('copies only existing files, and does not run as root', () => {
     const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(
       ([, list]) => list?.split(' ') ?? [],
     )
@@ -185,7 +185,7 @@ describe('the Dockerfile', () => {
     expect(read('Dockerfile')).toMatch(/^USER node$/m)
   })
 
-  it('starts Node with the options of npm start', () => {
+  it('starts Node with the same options as npm start', () => {
     const { scripts } = JSON.parse(read('package.json'))
     const command = JSON.parse(/^CMD (\[.+\])$/m.exec(read('Dockerfile'))?.[1] ?? '[]')
     expect(`exec ${command.join(' ')}`).toBe(scripts.start)

@@ -18,7 +18,7 @@ const problemsOf = (environment: Record<string, string>): string => {
 }
 
 describe('the configuration', () => {
-  it('is complete without any variable, and frozen', () => {
+  it('has defaults for all variables and is frozen', () => {
     const config = readConfig({})
     expect(config).toMatchObject({ PORT: 3000, PUBLIC_URL: 'http://localhost:3000', DEMO: true, DEMO_PORT: 3001 })
     expect(Object.isFrozen(config)).toBe(true)
@@ -118,7 +118,7 @@ describe('the configuration', () => {
     [{ HTTP_PROCESSES: '65' }, /^HTTP_PROCESSES must be at most 64$/],
     [{ ADMIN_TOKEN: 'tiny' }, /^ADMIN_TOKEN must have at least 24 characters/],
     [{ MIGRATE: 'maybe' }, /^MIGRATE must be on or off/],
-    [{ AUDIT_DAYS: ' ' }, /^AUDIT_DAYS must be a whole number$/], // not 0, which keeps it for good
+    [{ AUDIT_DAYS: ' ' }, /^AUDIT_DAYS must be a whole number$/], // not 0, which would keep it forever
     [{ HTTP_PROCESSES: ' ' }, /^HTTP_PROCESSES must be a whole number, or auto$/],
     [{ OTEL_TRACES_SAMPLER_ARG: '\t' }, /^OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1$/],
     [{ TRUST_PROXY: '10.0.0.0/8,proxy.local' }, /^TRUST_PROXY must be IP addresses or networks/],
@@ -128,7 +128,7 @@ describe('the configuration', () => {
     [{ TRUST_PROXY: '0:0:0:0:0:ffff:10.0.0.0/96' }, /^TRUST_PROXY must be IP addresses or networks/],
     [{ TRUST_PROXY: '10.0.0.0/8/16' }, /^TRUST_PROXY must be IP addresses or networks/],
     [{ TRUST_PROXY: 'fe80::1%eth0' }, /^TRUST_PROXY must be IP addresses or networks/],
-  ])('refuses %o', (environment, problem) => {
+  ])('rejects %o', (environment, problem) => {
     expect(problemsOf(environment)).toMatch(problem)
   })
 
@@ -138,7 +138,7 @@ describe('the configuration', () => {
     ['https://gate.example:8443/', 'https://gate.example:8443'],
     ['https://bücher.example', 'https://xn--bcher-kva.example'],
     ['http://[::1]:3000', 'http://[::1]:3000'],
-  ])('writes the address %s as browsers do', (given, written) => {
+  ])('normalises the address %s as browsers do', (given, written) => {
     expect(readConfig({ PUBLIC_URL: given, API_URL: given, PARTNER_URL: given })).toMatchObject({
       PUBLIC_URL: written,
       API_URL: written,
@@ -152,19 +152,19 @@ describe('the configuration', () => {
     'postgres://db.example/gatehouse?user=me@server&password=a/b',
     'postgres:///gatehouse?host=/var/run/postgresql&user=me@here',
     'postgres://me:p@ss@db.example/gatehouse',
-  ])('takes %s as it is', (DATABASE_URL) => {
+  ])('takes the DATABASE_URL %s unchanged', (DATABASE_URL) => {
     expect(readConfig({ ...PRODUCTION, PUBLIC_URL: 'https://gate.example', DATABASE_URL })).toMatchObject({
       DATABASE_URL,
     })
   })
 
-  it('never repeats a value: it may be a secret', () => {
+  it('never shows the value of a bad variable: it may be a secret', () => {
     expect(problemsOf({ SECRET_KEY: 'planted', ADMIN_TOKEN: 'planted', DATABASE_URL: 'planted' })).not.toContain(
       'planted',
     )
   })
 
-  it('runs in production under https, or under http when told so, without the demo', () => {
+  it('accepts https in production, and http only with PUBLIC_URL_HTTP, and leaves out the demo', () => {
     expect(readConfig({ ...PRODUCTION, PUBLIC_URL: 'https://gate.example' })).toMatchObject({
       DEMO: false,
       demoLeftOut: undefined,
@@ -197,7 +197,7 @@ describe('the configuration', () => {
       { DATABASE_URL: 'postgres://db/gatehouse' },
       /^DATABASE_URL names your own database, .* unset DATABASE_URL, or set DEMO=on/,
     ],
-  ])('with %o runs the demo only where nobody else comes', (environment, why) => {
+  ])('with %o runs the demo only if other machines cannot reach it', (environment, why) => {
     const settings = { SECRET_KEY: 'x'.repeat(32), ...environment }
     const { DEMO, demoLeftOut = '', PARTNER_ADDRESS_ALLOW } = readConfig(settings)
     expect(DEMO).toBe(why === undefined)
@@ -214,12 +214,12 @@ describe('the configuration', () => {
     expect(readConfig({ ...settings, ADMIN_TOKEN: 'x'.repeat(24) }).ADMIN_TOKEN).toBe('x'.repeat(24))
   })
 
-  it('takes addresses and networks of proxies', () => {
+  it('takes addresses and networks in TRUST_PROXY', () => {
     const TRUST_PROXY = '127.0.0.1, 10.0.0.0/8,::1,fd00::/8, loopback'
     expect(readConfig({ TRUST_PROXY }).TRUST_PROXY).toEqual(['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', 'loopback'])
   })
 
-  it('knows its own address once a free port was taken', () => {
+  it('derives its addresses from the port that was chosen for PORT=0', () => {
     const chosen = { port: 4711, demoPartnerPort: 4712 }
     expect(withPorts(readConfig({ PORT: '0' }), chosen)).toMatchObject({
       PORT: 4711,
@@ -240,7 +240,7 @@ describe('the configuration', () => {
     expect(readConfig({ PORT: '65535' })).toMatchObject({ DEMO_PORT: 0, DEMO_PARTNER_PORT: 0 })
   })
 
-  it('has one address for everybody, or one of each kind of caller', () => {
+  it('has one address for everybody, or one for each kind of caller', () => {
     const PUBLIC_URL = 'https://gate.example'
     expect(readConfig({ PUBLIC_URL })).toMatchObject({ PUBLIC_URL, API_URL: PUBLIC_URL, PARTNER_URL: PUBLIC_URL })
     const PARTNER_URL = 'https://partners.gate.example'
@@ -253,7 +253,7 @@ describe('the configuration', () => {
     expect(own).toMatchObject({ API_URL: 'http://localhost:4711', PARTNER_URL })
   })
 
-  it('takes an empty variable for one that is not set', () => {
+  it('treats an empty variable as unset', () => {
     expect(readConfig({ PORT: '', DATABASE_URL: '' }).PORT).toBe(3000)
   })
 })
@@ -262,13 +262,13 @@ describe('PASSWORD_RESET_HOOK', () => {
   const read = (PASSWORD_RESET_HOOK: string, more: Record<string, string> = {}) =>
     readConfig({ PASSWORD_RESET_HOOK, ...more })
 
-  it('is https, wherever it leads', () => {
+  it('must be https by default, even for private addresses', () => {
     expect(read('https://messages.example/hook').PASSWORD_RESET_HOOK).toBe('https://messages.example/hook')
     for (const refused of ['http://messages.example/hook', 'http://10.1.2.3/', 'HTTP://localhost:4000/', 'ftp://x/'])
       expect(() => read(refused), refused).toThrow(/^PASSWORD_RESET_HOOK must be an https:\/\/ address/)
   })
 
-  it('is http only where PARTNER_ADDRESS_ALLOW has its host or address, on that port', () => {
+  it('may be http only if PARTNER_ADDRESS_ALLOW lists its host or address with that port', () => {
     const fits: readonly (readonly [string, string])[] = [
       ['http://messages.internal/hook', 'messages.internal'],
       ['http://MESSAGES.internal.:4000/hook', 'messages.internal:4000'],
@@ -305,11 +305,11 @@ describe('MTP_PATH_PREFIXES', () => {
     ['/rhone,/rhone=/mtp/api', 'has "/rhone=/mtp/api", and /rhone is also a prefix'],
     ['/rhone=/mtp/api,/rhone', 'has "/rhone=/mtp/api", and /rhone is also a prefix'],
     ['/a,/a-doc=/a,/a-doc=/mtp/api', 'has "/a-doc=/mtp/api", and /a-doc is also a prefix'],
-  ])('%s is refused by name', (MTP_PATH_PREFIXES, problem) => {
+  ])('rejects %s and names the bad part', (MTP_PATH_PREFIXES, problem) => {
     expect(() => readConfig({ MTP_PATH_PREFIXES })).toThrow(problem)
   })
 
-  it('lets paths stand for others', () => {
+  it('maps prefixes to /mtp/api or to one another', () => {
     const { MTP_PATH_PREFIXES } = readConfig({ MTP_PATH_PREFIXES: '/rhone, /dispatch=/mtp/api, /doc=/rhone' })
     expect(mountsOf(MTP_PATH_PREFIXES)).toEqual(['/mtp/api', '/rhone/mtp/api', '/dispatch', '/doc/mtp/api'])
   })

@@ -1,12 +1,15 @@
 import { expect } from 'vitest'
 import { storedText } from '../src/platform/lib/localized-text.ts'
 
-/** Where a test expects words, a text that is their English is equal, as it is and as it is stored: answers show it so. */
+/**
+ * Lets tests compare translatable texts with plain strings: a text, also in its stored form, equals its English
+ * wording, which is what responses show.
+ */
 
 const MARK = Symbol.for('english equals')
 const held = globalThis as { [MARK]?: true }
 
-/** The value itself where it is no text. */
+/** The English wording of a text; any other value unchanged. */
 function wordsOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('id' in value && 'values' in value)) return value
   if (Object.keys(value).length !== 2) return value
@@ -17,7 +20,7 @@ function wordsOf(value: unknown): unknown {
 const isEnglishOf = (one: unknown, other: unknown): boolean | undefined =>
   typeof one === 'object' && typeof other === 'string' ? wordsOf(one) === other || undefined : undefined
 
-// Testers and matchers stay for all files of a worker.
+// Equality testers and matchers stay in place for all files of a worker, so add them once.
 if (!held[MARK]) {
   held[MARK] = true
   expect.addEqualityTesters([(one, other) => isEnglishOf(one, other) ?? isEnglishOf(other, one)])

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as dial, type Server, type Socket } from 'node:net'
 
-/** A fixed address on loopback for a server that comes back on another port; nobody there: connections are closed at once. */
+/** A TCP proxy: a fixed loopback address for a server that may come back on another port. */
 export class Forwarder {
   port = 0
-  /** Null: nobody is there. */
+  /** The port of the server. Null: connections are closed at once. */
   target: number | null = null
-  /** How late what the server says arrives, milliseconds. What is under way is lost with the connection. */
+  /** Delay of the server's data in milliseconds. Delayed data is lost if the connection closes. */
   lateMs = 0
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
@@ -39,14 +39,14 @@ export class Forwarder {
     this.port = (this.#server.address() as AddressInfo).port
   }
 
-  /** The same address as a URL of this one. */
+  /** The URL with its port replaced by that of this proxy. */
   through(url: string): string {
     const here = new URL(url)
     here.port = String(this.port)
     return here.href
   }
 
-  /** What is under way waits, on the connections that there are; new ones are led on at once. */
+  /** Pauses the existing connections; new ones are forwarded at once. */
   hold(): void {
     for (const socket of this.#sockets) socket.pause()
   }

@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Ports below those that processes of a test choose themselves (src/platform/lib/web/listen.ts) and that systems give to outgoing
- * connections, and above 10080, to which no browser connects; each of four workers has its own.
+ * A range for each of four workers: below the ports that our own processes choose (src/platform/lib/web/listen.ts) and that
+ * systems give to outgoing connections, and above 10080, the highest port that browsers block.
  */
 const PORTS = 2_400
 const first = 10_100 + (Number(process.env.VITEST_POOL_ID ?? 0) % 4) * PORTS
 let next = randomInt(PORTS)
 
-/** A port of the loopback address that nobody listens on, and that this worker gives to nobody else soon. */
+/** A free port on loopback that this worker will not hand out again soon. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = first + (next++ % PORTS)

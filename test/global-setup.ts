@@ -26,9 +26,9 @@ import { ROOT, unitTests } from './tiers.ts'
 declare module 'vitest' {
   interface ProvidedContext {
     serverUrl: string
-    /** With CITUS_URL: where the workers are. */
+    /** The Citus workers; empty without CITUS_URL. */
     workerUrls: string[]
-    /** Processes whose ids are names of files here are killed when the run ends. */
+    /** Each file here is named after the id of a process that is killed when the run ends. */
     processesFolder: string
     /** Only with TEST_PGBOUNCER=on. */
     pgbouncerPort: number | null
@@ -39,11 +39,11 @@ function endProcess(id: number): void {
   try {
     process.kill(id, 'SIGKILL')
   } catch {
-    // It has ended with the worker that started it.
+    // It has already ended.
   }
 }
 
-/** The compiler has said what is wrong, which the runner's own report of a failed set-up would bury. */
+/** Exits on failure: the compiler has printed what is wrong, and Vitest's report of a failed setup would bury it. */
 function build(): void {
   try {
     execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' })
@@ -53,7 +53,7 @@ function build(): void {
   }
 }
 
-/** Nothing of it has to outlast the run: databases are made and dropped without waiting for the disk. */
+/** Nothing has to outlast the run, so databases are created and dropped without waiting for the disk. */
 const SHORT_LIVED = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -69,7 +69,7 @@ const PREFIX = 'gatehouse-test-'
 /** Longer than any run. */
 const LEFT_BEHIND_MS = 3 * 3_600_000
 
-/** What runs of this user that were killed have left in memory would stay there until the machine starts anew. */
+/** Removes what killed runs of this user have left in memory: it would stay there until the machine restarts. */
 function removeLeftBehind(): void {
   for (const name of existsSync(MEMORY) ? readdirSync(MEMORY) : []) {
     const folder = join(MEMORY, name)
@@ -79,11 +79,11 @@ function removeLeftBehind(): void {
   }
 }
 
-/** A process that was just killed may still be writing. */
+/** With retries: a process that was just killed may still be writing. */
 const removeFolder = (folder: string): void =>
   rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
 
-/** In memory where there is plenty: a database is made there in a sixth of the time that some disks take. */
+/** In memory if there is plenty: creating a database takes a sixth of the time that it takes on some disks. */
 function newFolder(): string {
   const inMemory = existsSync(MEMORY) && Math.min(bytesFree(MEMORY), process.availableMemory()) > ROOMY_BYTES
   const folder = mkdtempSync(join(inMemory ? MEMORY : tmpdir(), PREFIX))
@@ -97,39 +97,39 @@ function bytesFree(folder: string): number {
   return bavail * bsize
 }
 
-/** Containers may mount their memory without the right to. */
+/** Whether programs may be executed there: containers may mount /dev/shm with noexec. */
 function runsPrograms(folder: string): boolean {
   const program = join(folder, 'program')
   writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 })
   return spawnSync(program).status === 0
 }
 
-/** Thousands of connections are opened: iterations of the password's hash would take each of them milliseconds. */
+/** Thousands of connections are opened: with the default SCRAM iterations each would spend milliseconds on hashing. */
 async function hashQuickly(admin: pg.Client): Promise<void> {
   await admin.query('set scram_iterations = 1')
   await admin.query(`alter role current_user password ${admin.escapeLiteral(String(admin.password))}`)
 }
 
 /**
- * One real PostgreSQL for the whole run, with a migrated template that tests clone; and the built program. Nothing of
- * it where all files of the run get by with the sources.
+ * Builds the program and starts one real PostgreSQL for the whole run, with a migrated template that tests clone. Does
+ * nothing if the run consists of unit tests only.
  */
 export default async function setup(project: TestProject) {
   const unit = new Set(unitTests().map((file) => join(ROOT, file)))
   if (project.vitest.state.getPaths().every((file) => unit.has(file))) return
   const pgbouncer = process.env.TEST_PGBOUNCER === 'on' ? await import('./pgbouncer.ts') : undefined
-  if (pgbouncer?.pgbouncerMissing) process.exit(0) // it has said so
+  if (pgbouncer?.pgbouncerMissing) process.exit(0) // it has already printed why
   build()
   removeLeftBehind()
   const folder = newFolder()
-  // Nobody tears down what was not set up to the end.
+  // Vitest calls no teardown if the setup fails.
   return startIn(folder, project, pgbouncer).catch((error: unknown) => {
     removeFolder(folder)
     throw error
   })
 }
 
-/** TEST_DATABASE_URL names a superuser of another server to test with, such as an older PostgreSQL; CITUS_URL one on Citus. */
+/** TEST_DATABASE_URL: a superuser of another server to test with, such as an older PostgreSQL. CITUS_URL: the same for Citus. */
 const OTHER_SERVER = CITUS_URL ?? process.env.TEST_DATABASE_URL
 
 const startServer = (folder: string): Promise<{ databaseUrl: string; stop(): Promise<unknown> }> =>
@@ -141,7 +141,7 @@ async function makeTemplates(serverUrl: string, workerUrls: readonly string[]): 
   const nodes = [serverUrl, ...workerUrls]
   const templates = CITUS_URL ? [TEMPLATE, EMPTY_TEMPLATE] : [TEMPLATE]
   for (const name of templates) {
-    // Of the run before, where the server is not ours.
+    // A server that is not ours may still have it from the previous run.
     for (const node of nodes) await onServer(node, `drop database if exists ${name}`, `create database ${name}`)
     if (CITUS_URL) await makeCluster(serverUrl, workerUrls, name)
   }
@@ -158,7 +158,7 @@ async function startIn(
   project: TestProject,
   pgbouncer: typeof import('./pgbouncer.ts') | undefined,
 ): Promise<() => Promise<void>> {
-  process.env.TMPDIR = folder // what tests leave there goes with it
+  process.env.TMPDIR = folder // what tests leave there is removed with it
   chmodSync(folder, 0o755)
   const processesFolder = join(folder, 'processes')
   mkdirSync(processesFolder)
@@ -172,7 +172,7 @@ async function startIn(
   await makeTemplates(server.databaseUrl, workerUrls)
   project.provide('serverUrl', server.databaseUrl)
   project.provide('workerUrls', workerUrls)
-  // Tests have databases of their own: what is idle is closed soon, or PostgreSQL runs out of connections.
+  // Each test has its own database, so idle connections are closed soon, or PostgreSQL would run out of them.
   const pooler = await pgbouncer?.startPgBouncer(server.databaseUrl, ['pool_mode = session', 'server_idle_timeout = 2'])
   project.provide('pgbouncerPort', pooler ? Number(new URL(pooler.through(server.databaseUrl)).port) : null)
   return async () => {

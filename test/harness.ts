@@ -20,7 +20,7 @@ import { ADMIN_TOKEN, SECRET_KEY } from './secrets.ts'
 
 export { ADMIN_TOKEN, freshDatabase, SECRET_KEY }
 
-/** Stands still until told to move. */
+/** Stands still until `advance` is called. */
 interface TestClock extends Clock {
   advance(seconds: number): void
 }
@@ -35,10 +35,10 @@ function testClock(start = '2026-05-06T10:34:20Z'): TestClock {
   }
 }
 
-/** For tests of what many do at once. Other worlds get by with fewer connections: PostgreSQL makes them slowly. */
+/** For tests of concurrency. Other worlds use fewer connections, as PostgreSQL is slow to open them. */
 export const MANY_CONNECTIONS = { DATABASE_POOL_SIZE: '10' }
 
-/** On a busy machine a queue may be slow. */
+/** Queues may be slow on a busy machine. */
 const PATIENT = { ...BATCH_LIMITS, waitMs: 20_000 }
 
 export interface World {
@@ -55,13 +55,13 @@ export interface World {
 
 type Database = Awaited<ReturnType<typeof freshDatabase>>
 
-/** As the service connects, which knows where it is on Citus. */
+/** Connection settings like those of the service, which detects Citus itself. */
 export const connectionOf = (config: Config, databaseUrl: string): ConnectionSettings => ({
   ...connectionSettings(config, databaseUrl),
   ...(CITUS_URL ? { genericPlan: false } : {}),
 })
 
-/** The whole app on a fresh database with a clock that stands still. Settings are given as environment variables. */
+/** The whole app on a fresh database, with a clock that stands still. `environment` holds settings as in the environment. */
 export async function openWorld(environment: Record<string, string> = {}, given?: Database): Promise<World> {
   const database = given ?? (await freshDatabase())
   const config: Config = readConfig({

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openWorld, type World } from './harness.ts'
 import { newSandboxPartner, get as open, type SandboxPartner, sessionOf } from './sandbox/partners.ts'
 
-/** Three addresses of one service: pages at PUBLIC_URL, A2–A6 at API_URL, partners' programs at PARTNER_URL. */
+/** One service with three addresses: pages at PUBLIC_URL, A2–A6 at API_URL, calls of partners at PARTNER_URL. */
 
 const HOSTS = {
   PUBLIC_URL: 'https://gate.example',
@@ -29,8 +29,8 @@ describe('the sandbox', () => {
   })
 })
 
-describe('every path is served at every host', () => {
-  it.each(Object.values(HOSTS).map((url) => new URL(url).host))('%s', async (host) => {
+describe('hosts', () => {
+  it.each(Object.values(HOSTS).map((url) => new URL(url).host))('%s serves every path', async (host) => {
     const headers = { host, accept: 'text/html' }
     const page = await world.app.inject({ url: '/sign-in', headers })
     expect(page.statusCode).toBe(200)
@@ -41,7 +41,7 @@ describe('every path is served at every host', () => {
     expect(notice.json()).toMatchObject({ code: 300, describe: 'BA verification failed' })
   })
 
-  it('a cookie is bound to the host that has set it, and a form is taken from its own page alone', async () => {
+  it('bind a cookie to the host that set it, and accept a form only from the same origin', async () => {
     const post = (headers: Record<string, string>) =>
       world.app.inject({ method: 'POST', url: '/sign-out', headers: { host: 'api.gate.example', ...headers } })
     const out = await post({ origin: HOSTS.PUBLIC_URL })

@@ -10,7 +10,7 @@ const suite = { type: 'suite', name: "a caller's turn (1)", parent: module }
 const file = (ok: boolean, failed: object[], state = ok ? 'passed' : 'failed') =>
   ({ moduleId, ok: () => ok, state: () => state, children: { allTests: () => failed } }) as unknown as TestModule
 
-it('names the command for each failing test, as a shell reads it', () => {
+it('prints a shell command for each failing test', () => {
   const failed = [
     { name: 'comes', parent: suite },
     { name: 'costs 5 $', parent: module },
@@ -21,10 +21,10 @@ it('names the command for each failing test, as a shell reads it', () => {
   ])
 })
 
-it('names the file when none of its tests failed, but something around them', () => {
+it('prints the file if it failed outside of its tests', () => {
   expect(commandsFor([file(false, [])])).toEqual([`${RUN} test/lib/concurrency-limit.test.ts`])
 })
 
-it('names the file whose process ended before it had', () => {
+it('prints the file if its process ended before it was finished', () => {
   expect(commandsFor([file(true, [], 'pending')])).toEqual([`${RUN} test/lib/concurrency-limit.test.ts`])
 })

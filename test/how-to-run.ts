@@ -1,16 +1,16 @@
 import { relative } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** Ends the log of a run that failed with the commands that run each failing test alone. */
+/** A reporter that ends the log of a failed run with a command for each failing test, to run it alone. */
 
-const MOST = 20
+const MAX_COMMANDS = 20
 const ROOT = new URL('..', import.meta.url).pathname
 
-/** `text` as one word of a shell. */
+/** `text` quoted as one shell word. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 const asPattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** Not of a file whose process ended in its midst. */
+/** False for a file whose process ended before the file was finished. */
 const isEnded = (module: TestModule): boolean => !['queued', 'pending'].includes(module.state())
 
 export function commandsFor(modules: readonly TestModule[]): string[] {
@@ -19,7 +19,7 @@ export function commandsFor(modules: readonly TestModule[]): string[] {
     .flatMap((module) => {
       const run = `npx vitest run --config test/vitest.config.ts ${relative(ROOT, module.moduleId)}`
       const failed = [...module.children.allTests('failed')]
-      // Without a failed test it is the file itself, or what is done before and after its tests.
+      // Without a failed test, the file itself or one of its hooks failed.
       if (failed.length === 0) return [run]
       return failed.map((test) => {
         const names = [test.name]
@@ -33,7 +33,7 @@ export class HowToRun implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const commands = commandsFor(modules)
     if (commands.length === 0) return
-    const more = commands.length > MOST ? [`… and ${commands.length - MOST} more`] : []
-    process.stderr.write(`\nTo run what failed alone:\n${[...commands.slice(0, MOST), ...more].join('\n')}\n\n`)
+    const more = commands.length > MAX_COMMANDS ? [`… and ${commands.length - MAX_COMMANDS} more`] : []
+    process.stderr.write(`\nTo run what failed alone:\n${[...commands.slice(0, MAX_COMMANDS), ...more].join('\n')}\n\n`)
   }
 }

@@ -14,7 +14,7 @@ afterAll(async () => {
   await http.close()
 })
 
-const asked = [
+const REQUESTS = [
   { url: '/', method: 'GET' },
   { url: '/nothing', method: 'GET' },
   { url: '/healthz', method: 'GET' },
@@ -24,11 +24,11 @@ const asked = [
 ] as const
 
 describe('Strict-Transport-Security', () => {
-  it.each(asked)('is said under https with the answer of $method $url, and not under http', async (request) => {
+  it.each(REQUESTS)('is sent with https and not with http: $method $url', async (request) => {
     const [secure, plain] = [await https.app.inject(request), await http.app.inject(request)]
     expect(secure.headers['strict-transport-security']).toBe('max-age=31536000')
     expect(plain.headers['strict-transport-security']).toBeUndefined()
-    // Otherwise the two have the same headers: area A's list stays what it was.
+    // All other headers are the same, so the list of area A stays unchanged.
     const names = ({ headers }: typeof plain) =>
       Object.keys(headers).filter((name) => name !== 'strict-transport-security')
     expect(names(secure)).toEqual(names(plain))
@@ -50,7 +50,7 @@ describe('/.well-known/security.txt', () => {
   })
 
   it.each(['security@gate.example', 'http://gate.example', 'mailto:', 'javascript:alert(1)', 'mailto:a@b\nContact: x'])(
-    'takes no %j as a contact',
+    'rejects the contact %j',
     (SECURITY_CONTACT) => {
       expect(() => readConfig({ SECURITY_CONTACT })).toThrow('SECURITY_CONTACT must be mailto: or https:')
     },

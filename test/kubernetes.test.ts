@@ -10,7 +10,7 @@ import { readConfig } from '../src/platform/config/index.ts'
 import { settings } from '../src/platform/config/schema.ts'
 import { SECRET_KEY } from './secrets.ts'
 
-/** kubernetes.yml, by the schemas that Kubernetes publishes, and by what this program needs. */
+/** Checks kubernetes.yml against the schemas that Kubernetes publishes and against the needs of this service. */
 
 const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
 const documents = parseAllDocuments(read('kubernetes.yml'))
@@ -23,32 +23,32 @@ const [container] = deployment.spec.template.spec.containers
 const [migration] = ofKind('Job').spec.template.spec.containers
 const autoscaler = ofKind('HorizontalPodAutoscaler').spec
 
-/** The places of all values below this one. */
-const placesIn = (value: unknown, place = ''): string[] =>
+/** The paths of all values below this one. */
+const pathsIn = (value: unknown, path = ''): string[] =>
   typeof value === 'object' && value !== null
-    ? Object.entries(value).flatMap(([name, inner]) => [`${place}/${name}`, ...placesIn(inner, `${place}/${name}`)])
+    ? Object.entries(value).flatMap(([name, inner]) => [`${path}/${name}`, ...pathsIn(inner, `${path}/${name}`)])
     : []
 
-/** Notes which places are looked at: the schemas allow fields that they do not know, and never look there. */
-function watched<T>(value: T, looked: Set<string>, place = ''): T {
+/** Records which paths the validator reads: it ignores fields that the schemas do not know, and so never reads them. */
+function watched<T>(value: T, readPaths: Set<string>, path = ''): T {
   if (typeof value !== 'object' || value === null) return value
   return new Proxy(value, {
     get: (target, name) => {
-      if (typeof name === 'string') looked.add(`${place}/${name}`)
-      return watched(Reflect.get(target, name), looked, `${place}/${String(name)}`)
+      if (typeof name === 'string') readPaths.add(`${path}/${name}`)
+      return watched(Reflect.get(target, name), readPaths, `${path}/${String(name)}`)
     },
   })
 }
 
 function problemsOf(manifest: Record<string, unknown>): string[] {
-  const looked = new Set<string>()
+  const readPaths = new Set<string>()
   const Kind = KINDS[manifest.kind as keyof typeof KINDS]
   try {
-    Kind.prototype.validate.call(watched(manifest, looked) as never)
+    Kind.prototype.validate.call(watched(manifest, readPaths) as never)
   } catch (error) {
     return [(error as Error).message]
   }
-  return placesIn(manifest).filter((place) => !looked.has(place))
+  return pathsIn(manifest).filter((path) => !readPaths.has(path))
 }
 
 const settingsOf = ({ env = [] }: { env?: { name: string; value: string }[] }): Record<string, string> => ({
@@ -62,8 +62,8 @@ const config = readConfig({
   DATABASE_URL: 'postgres://a:b@db/gatehouse',
 })
 
-describe('each manifest', () => {
-  it('is as its schema has it, with no field that it does not know', () => {
+describe('the manifests', () => {
+  it('match their schemas and have no unknown fields', () => {
     expect(manifests.map(problemsOf)).toEqual(manifests.map(() => []))
     expect(new Set(manifests.map(({ kind }) => kind))).toEqual(new Set(Object.keys(KINDS)))
   })
@@ -71,11 +71,11 @@ describe('each manifest', () => {
   it.each([
     ['a wrong type', (spec: Record<string, unknown>) => ({ ...spec, paused: 'no' }), /paused/],
     ['an unknown field', (spec: Record<string, unknown>) => ({ ...spec, replica: 2 }), /\/spec\/replica/],
-  ])('%s would be found', (_what, changed, problem) => {
+  ])('are checked: %s is found', (_what, changed, problem) => {
     expect(problemsOf({ ...deployment, spec: changed(deployment.spec) }).join()).toMatch(problem)
   })
 
-  it('leads to the pods of the Deployment', () => {
+  it('select the pods of the Deployment', () => {
     const { labels } = deployment.spec.template.metadata
     const selectors = [deployment.spec.selector.matchLabels, ofKind('Service').spec.selector]
     for (const selector of [...selectors, ofKind('PodDisruptionBudget').spec.selector.matchLabels]) {
@@ -86,12 +86,12 @@ describe('each manifest', () => {
 })
 
 describe('the pods', () => {
-  it('are given settings that exist; whoever leaves the Secret empty is told', () => {
+  it('get only existing settings, and do not start if the Secret is left empty', () => {
     expect(Object.keys(settingsOf(container)).filter((name) => !(name in settings.shape))).toEqual([])
     expect(() => readConfig({ NODE_ENV: 'production', ...settingsOf(container) })).toThrow(/SECRET_KEY/)
   })
 
-  it('end by themselves before they are killed', () => {
+  it('have time to shut down before they are killed', () => {
     const { terminationGracePeriodSeconds: grace } = deployment.spec.template.spec
     const [, more] = /SHUTDOWN_DELAY_S \+ SHUTDOWN_GRACE_S \+ (\d+)/.exec(read('src/main.ts')) ?? []
     const longest = config.SHUTDOWN_DELAY_S + config.SHUTDOWN_GRACE_S + Number(more)
@@ -99,7 +99,7 @@ describe('the pods', () => {
     expect(grace).toBeLessThan(longest + 20)
   })
 
-  it('are asked at HEALTH_PORT, and wait for the database longer than the service does', () => {
+  it('are probed at HEALTH_PORT, and may start for longer than DATABASE_WAIT_S', () => {
     const { startupProbe, readinessProbe, livenessProbe, ports } = container
     const health = ports.find(({ name }: { name: string }) => name === 'health').containerPort
     expect(health).toBe(config.HEALTH_PORT)
@@ -109,7 +109,7 @@ describe('the pods', () => {
     expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBeGreaterThan(config.DATABASE_WAIT_S)
   })
 
-  it('run as a user without rights, on a file system that nothing is written to', () => {
+  it('run as a user without privileges, on a read-only file system', () => {
     for (const { securityContext } of [container, migration]) {
       expect(securityContext).toMatchObject({
         runAsNonRoot: true,
@@ -120,7 +120,7 @@ describe('the pods', () => {
     }
   })
 
-  it('leave the schema to the Job, which runs the same image', () => {
+  it('leave migrations to the Job, which runs the same image', () => {
     expect(config.MIGRATE).toBe(false)
     expect(migration.image).toBe(container.image)
     const { version, scripts } = JSON.parse(read('package.json'))
@@ -129,7 +129,7 @@ describe('the pods', () => {
     expect(scripts.migrate.split(' ').at(-1)).toBe(migration.command.at(-1))
   })
 
-  it('become more by requests in progress, well before any is refused', () => {
+  it('are scaled by requests in progress, well before any is rejected', () => {
     const [{ pods }] = autoscaler.metrics
     expect(read('.github/SETTINGS.md')).toContain(`\`${pods.metric.name}\``)
     expect(Number(pods.target.averageValue)).toBeLessThan(config.MAX_REQUESTS / 2)

@@ -4,7 +4,7 @@ import { exportAudit } from '../src/platform/audit/list.ts'
 import { pagesTouched, rowsTouched, type SeenPlan, watchPlans } from './db/seen-plans.ts'
 import { ADMIN_TOKEN, openWorld, type World } from './harness.ts'
 
-/** Lists of big tables: a page reads about as many rows as it shows, wherever it is and however it is filtered. */
+/** Lists of large tables: a page reads about as many rows as it shows, whatever its position and filter. */
 
 const USERS = 30_000
 const GRANTS = 30_000
@@ -59,9 +59,9 @@ async function ask(list: string, query: Readonly<Record<string, string>>): Promi
 }
 
 const TABLE = /\b(?:user_profile|user_grant|audit_event)\b/
-/** With the rows that it joins: a profile and its credential. */
+/** Includes joined rows, such as the credential of a profile. */
 const MAX_ROWS = 4 * (LIMIT + 1)
-/** 8 KiB each; about one for each row that it joins, and the way down each index. */
+/** Of 8 KiB each: about one for each joined row, and the descent of each index. */
 const MAX_PAGES = 10 * (LIMIT + 1)
 
 function expectFewRows({ seen }: Answer): void {
@@ -89,7 +89,7 @@ describe.each([
   ['audit', { request_id: 'request-59' }, 1],
   ['audit', { from: '2026-05-01', to: '2026-05-01' }, LIMIT],
 ] as const)('%s %o', (list, query, rows) => {
-  it('is a page of its index, the first one like one far behind', async () => {
+  it('reads few rows for the first page and for later ones', async () => {
     const first = await ask(list, query)
     expect(first.rows).toBe(rows)
     expect(first.body.length).toBeLessThan(LIMIT * 1_000)
@@ -102,7 +102,7 @@ describe.each([
   })
 })
 
-it('a page has a thousand rows at most', async () => {
+it('a page has at most a thousand rows', async () => {
   for (const list of ['users', 'audit']) {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
     expect((await world.app.inject({ url: `/admin/v1/${list}?limit=1001`, headers })).statusCode).toBe(400)
@@ -111,7 +111,7 @@ it('a page has a thousand rows at most', async () => {
   }
 })
 
-it('an export of the audit log holds no more than a page of it in memory', async () => {
+it('an export of the audit log holds at most one page in memory', async () => {
   let [longest, all] = [0, 0]
   const lines = new Set<number>()
   for await (const part of exportAudit(world.deps, { format: 'ndjson', target: 'app:7' })) {

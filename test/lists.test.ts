@@ -3,7 +3,7 @@ import { ALL_ACTIONS, isPaged } from '../src/operations/actions/index.ts'
 import { gatehouse } from './cli-runner.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from './harness.ts'
 
-/** Lists of /admin/v1 in the form of src/platform/db/page.ts: every row once, whatever is written meanwhile. */
+/** The paged lists of /admin/v1 (src/platform/db/page.ts): every row appears once, whatever is written meanwhile. */
 
 let world: World
 beforeAll(async () => {
@@ -43,7 +43,7 @@ const ask = async (path: string, query: Readonly<Record<string, string>>): Promi
   return { status, body }
 }
 
-it('a cursor that no list has told is refused, whatever it holds', async () => {
+it('rejects cursors that no list has issued', async () => {
   for (const keys of [
     ['2026-01-01T00:00:00Z', '\0'],
     ['2026-99-01T00:00:00Z', 'a'],
@@ -55,7 +55,7 @@ it('a cursor that no list has told is refused, whatever it holds', async () => {
   }
 })
 
-/** The ids of a list in its order, page by page; ids as text, for they exceed what a number can hold. */
+/** The ids of a list in order, read page by page; as text, because they exceed the range of a number. */
 async function walk(
   path: string,
   query: Readonly<Record<string, string>>,
@@ -83,7 +83,7 @@ const LISTS = {
 }
 
 describe.each(Object.entries(LISTS))('%s', (path, { id, most, query }) => {
-  it.each(['1', '7', '1000'])('shows every row once, %s at a time', async (limit) => {
+  it.each(['1', '7', '1000'])('shows every row once with limit=%s', async (limit) => {
     const ids = await walk(path, { ...query, limit }, id)
     expect(new Set(ids).size).toBe(most)
     expect(ids).toHaveLength(most)
@@ -103,14 +103,14 @@ describe.each(PAGED.map(({ route }) => route.replace('GET ', '')))('%s', (path) 
     ['limit', '1001'],
     ['limit', 'many'],
     ['nonsense', 'x'],
-  ])('refuses %s=%.20s and names the field', async (field, value) => {
+  ])('rejects %s=%.20s and names the field', async (field, value) => {
     const { status, body } = await ask(path, { [field]: value })
     expect(status).toBe(400)
     expect(body).toContain(`"field":"${field}"`)
   })
 })
 
-it('neither repeats nor skips a row when others are written and deleted between the pages', async () => {
+it('neither repeats nor skips a row if others are inserted between pages', async () => {
   let n = 0
   const ids = await walk('/users', { limit: '10' }, 'user_id', async () => {
     n++
@@ -141,7 +141,7 @@ it.each([
   ['/audit', 'actor'],
   ['/audit', 'target'],
   ['/audit', 'action'],
-])('%s refuses NUL in %s', async (path, field) => {
+])('%s rejects NUL in %s', async (path, field) => {
   const { status, body } = await ask(path, { [field]: 'a\0b' })
   expect([status, body]).toEqual([400, expect.stringContaining(field)])
 })
@@ -164,7 +164,7 @@ describe('filters', () => {
     ['/orders', { from: '2026-05-02', to: '2026-05-03' }, 'order_id', 10],
     ['/orders', { state: 'paid', partner_id: '9007199254740992' }, 'order_id', 0],
     ['/grants', { cid: '1', user_id: 'u1' }, 'grant_id', 0],
-  ] as const)('%s %o', async (path, query, id, most) => {
+  ] as const)('select the matching rows, whatever the page size: %s %o', async (path, query, id, most) => {
     const few = await walk(path, { ...query, limit: '2' }, id)
     expect(few).toHaveLength(most)
     expect(few).toEqual(await walk(path, { ...query, limit: '1000' }, id))
@@ -174,7 +174,7 @@ describe('filters', () => {
     ['/users', { passport: 'a', name: 'b' }, 'name'],
     ['/grants', { app_key: 'a', cid: '1' }, 'cid'],
     ['/grants', {}, 'app_key'],
-  ] as const)('%s %o is refused', async (path, query, named) => {
+  ] as const)('are rejected if missing or in a forbidden combination: %s %o', async (path, query, named) => {
     const { status, body } = await ask(path, query)
     expect(status).toBe(400)
     expect(body).toContain(named)
@@ -193,8 +193,8 @@ describe('a list of jobs', () => {
   })
 })
 
-describe('on the command line', () => {
-  it('prints a page and how to go on, or every row as a line of JSON', async () => {
+describe('a list on the command line', () => {
+  it('prints one page and the cursor of the next, or with --all every row as a line of JSON', async () => {
     const settings = { DATABASE_URL: world.databaseUrl, SECRET_KEY }
     const cli = (...args: string[]) => gatehouse(settings, ...args)
     const page = await cli('partner', 'list', '--limit', '29')

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** What takes longest (paths below test/), so begins first: then all workers end at about the same time. Any other order is right too. */
+/** The slowest files (paths below test/): they start first, so that all workers end at about the same time. */
 const LONGEST = [
   'interop/partners/partners.test.ts',
   'acceptance/one-service.test.ts',
@@ -108,7 +108,7 @@ export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) =>
       LONGEST.indexOf(moduleId.slice(moduleId.lastIndexOf('/test/') + '/test/'.length)) + 1 || LONGEST.length + 1
-    // A worker goes on with the files of one project.
+    // Keep the files of a project together: workers do not share processes between projects.
     const byProject = (a: TestSpecification, b: TestSpecification) => a.project.name.localeCompare(b.project.name)
     return [...files].sort((a, b) => byProject(a, b) || rank(a) - rank(b) || a.moduleId.localeCompare(b.moduleId))
   }

@@ -11,9 +11,9 @@ import { adminTokenHolder, COOKIE } from './console/person.ts'
 import { ADMIN_TOKEN, openWorld, type World } from './harness.ts'
 import { sessionOf } from './sandbox/partners.ts'
 
-/** Every route of the app: HEAD is answered as GET is and changes nothing; other methods are 405 with Allow. */
+/** For every route of the app: HEAD answers like GET and changes nothing; other methods get 405 with Allow. */
 
-/** A GET of these issues, spends or records something, or has no end. */
+/** HEAD is not allowed here: a GET of these issues, spends or records something, or never ends. */
 const NO_HEAD = [
   '/account/data/person.json',
   '/oauth/v2/authorize',
@@ -30,8 +30,15 @@ const NO_HEAD = [
   '/console/users/sign-ins',
   '/sandbox/run/:run_id/events',
 ]
-/** What comes with each answer anew, and how a body is sent that HEAD does not have. */
-const OF_ONE_ANSWER = new Set(['date', 'x-request-id', 'set-cookie', 'connection', 'keep-alive', 'transfer-encoding'])
+/** Headers that differ between any two responses, or that describe the transfer of a body. */
+const VOLATILE_HEADERS = new Set([
+  'date',
+  'x-request-id',
+  'set-cookie',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+])
 
 interface Route {
   readonly method: string | string[]
@@ -69,7 +76,7 @@ beforeAll(async () => {
   }
   await world.app.listen({ host: '127.0.0.1', port: 0 })
   pool = new Pool(`http://127.0.0.1:${(world.app.server.address() as AddressInfo).port}`, { connections: 1 })
-  // Left out is what keeps a guess or a refusal, whatever its method: a HEAD that was not counted would be a free guess.
+  // Without tables that count guesses and refusals of any method: a HEAD that was not counted would be a free guess.
   const { rows } = await world.pool.query(
     `select tablename from pg_tables where schemaname = 'public' and tablename not in ('rate_count', 'failed_attempt', 'refused_request')`,
   )
@@ -92,18 +99,18 @@ const addressOf = (url: string): string => {
     .replace('*', 'gatehouse.css')
 }
 const send = (method: string, url: string) => world.app.inject({ method, url, headers } as never)
-/** Over HTTP, since light-my-request shows bodies that Node does not send. */
+/** Over real HTTP, because light-my-request shows bodies that Node does not send. */
 const ask = async (method: 'GET' | 'HEAD', path: string) => {
   const answer = await pool.request({ method, path, headers })
   return { statusCode: answer.statusCode, headers: answer.headers, body: await answer.body.text() }
 }
-const lasting = (all: Record<string, unknown>) =>
+const stableHeaders = (all: Record<string, unknown>) =>
   Object.fromEntries(
-    Object.entries(all).filter(([name]) => !OF_ONE_ANSWER.has(name) && !name.startsWith('x-ratelimit')),
+    Object.entries(all).filter(([name]) => !VOLATILE_HEADERS.has(name) && !name.startsWith('x-ratelimit')),
   )
 
-it('HEAD is answered as GET is, without a body, a cookie or a row', async () => {
-  await ask('GET', '/oauth2/jwks') // whoever comes first has the first keys made
+it('HEAD answers like GET, without a body, without a cookie, and without writing a row', async () => {
+  await ask('GET', '/oauth2/jwks') // the first request creates the signing keys
   const gets = routes.filter(({ method }) => method === 'GET')
   const addresses = gets.map(({ url }) => addressOf(url) + (/^\/(admin|metrics)/.test(url) ? '' : '?ui_locales=zh-CN'))
   const before = (await world.pool.query(counting)).rows
@@ -121,21 +128,21 @@ it('HEAD is answered as GET is, without a body, a cookie or a row', async () => 
       continue
     }
     const get = await ask('GET', addresses[place] ?? '')
-    if (url === '/metrics') for (const one of [head, get]) delete one.headers['content-length'] // it has counted meanwhile
-    seen[url] = [head.statusCode, lasting(head.headers)]
-    wanted[url] = [get.statusCode, lasting(get.headers)]
+    if (url === '/metrics') for (const one of [head, get]) delete one.headers['content-length'] // counters change
+    seen[url] = [head.statusCode, stableHeaders(head.headers)]
+    wanted[url] = [get.statusCode, stableHeaders(get.headers)]
   }
   expect(seen).toEqual(wanted)
   expect(Object.keys(seen).length).toBeGreaterThan(80)
 })
 
 it.each(['OPTIONS', 'PROPFIND', 'TRACE'] as const)(
-  '%s is 405 with what is allowed, and a page for a browser',
+  '%s gets 405 with the allowed methods, and a page in a browser',
   async (method) => {
     const preflights = new Set(routes.flatMap((route) => (route.method === 'OPTIONS' ? [route.url] : [])))
     const allowed = new Map<string, Set<string>>()
     for (const { method: known, url } of routes) {
-      // Calls that are signed are refused in their own form before a method is looked at (test/mws, test/sandbox/api.test.ts).
+      // Signed calls are rejected in their own format before the method is checked (test/mws, test/sandbox/api.test.ts).
       if (/\/mtp\/api\/|^\/sandbox\/api|\/rhone/.test(url) || (method === 'OPTIONS' && preflights.has(url))) continue
       const methods = allowed.get(url) ?? new Set()
       allowed.set(url, methods.add(known))
@@ -144,9 +151,9 @@ it.each(['OPTIONS', 'PROPFIND', 'TRACE'] as const)(
     for (const [url, methods] of allowed) {
       methods.delete('OPTIONS')
       const { statusCode, headers: answered } = await send(method, addressOf(url))
-      // More than its own where another route has a parameter in that place: `/products/pull` is an id too.
-      const told = String(answered.allow).split(', ')
-      expect([statusCode, [...methods].filter((one) => !told.includes(one)), told.includes(method)], url).toEqual([
+      // Allow may list more: `/products/pull` also matches `/products/:id` and its methods.
+      const listed = String(answered.allow).split(', ')
+      expect([statusCode, [...methods].filter((one) => !listed.includes(one)), listed.includes(method)], url).toEqual([
         405,
         [],
         false,
@@ -158,7 +165,7 @@ it.each(['OPTIONS', 'PROPFIND', 'TRACE'] as const)(
   },
 )
 
-describe('over a connection', () => {
+describe('on a keep-alive connection', () => {
   it.each([
     '/healthz',
     '/readyz',
@@ -167,7 +174,7 @@ describe('over a connection', () => {
     '/assets/gatehouse.css',
     '/.well-known/openid-configuration',
     '/oauth2/jwks',
-  ])('HEAD %s ends with its headers, and the connection goes on', async (path) => {
+  ])('HEAD %s sends only headers, and the connection stays usable', async (path) => {
     for (let n = 0; n < 2; n++) {
       const head = await pool.request({ method: 'HEAD', path })
       expect(await head.body.text()).toBe('')
@@ -177,13 +184,13 @@ describe('over a connection', () => {
     }
   })
 
-  it('is logged as what it was', async () => {
+  it('HEAD is logged as HEAD', async () => {
     await pool.request({ method: 'HEAD', path: '/oauth/v2/authorize' })
     await expect.poll(() => world.logged()).toContain('"method":"HEAD"')
   })
 })
 
-it('with ADMIN_PORT what is for operators does not exist on the other listener, whatever the method', async () => {
+it('with ADMIN_PORT, operator paths do not exist on the public listener, whatever the method', async () => {
   const app = await buildApp({
     deps: { ...world.deps, metrics: openMetrics() },
     log: world.log,

@@ -1,22 +1,22 @@
 import type pg from 'pg'
 
-/** CITUS_URL names a superuser's database on a coordinator of Citus: the worlds of tests are then spread over its nodes. */
+/** URL of a superuser on a Citus coordinator: if set, the databases of tests are spread over its nodes. */
 export const CITUS_URL = process.env.CITUS_URL
 
-/** With TEST_SHARDS, or on Citus, the worlds of tests have so many shards. */
+/** How many shards the databases of tests have. */
 export const SHARDS = Number(process.env.TEST_SHARDS ?? (CITUS_URL ? 4 : 1))
 
-/** For a program that is started with a database of the run. */
+/** The SHARDS setting for a program that is started on a database of the run. */
 export const shardsOf = ({ DATABASE_URL }: Record<string, string>): { SHARDS?: string } =>
   DATABASE_URL === undefined ? {} : { SHARDS: String(SHARDS) }
 
 /**
- * Where statements of tests find people, wherever they are: tables that have those of the shards as their partitions. So a
- * shard also refuses a row of another one's range.
+ * A schema in which statements of tests find the people of all shards: its tables have those of the shards as partitions.
+ * Being a partition, a shard also rejects rows outside its range.
  */
 export const EVERYBODY = 'everybody'
 
-/** For a client of a test, whose statements find everybody. */
+/** The URL for a client of a test whose statements must find the people of all shards. */
 export function everybodyUrl(databaseUrl: string, shards = SHARDS): string {
   const url = new URL(databaseUrl)
   if (shards > 1) url.searchParams.set('options', `-c search_path=${EVERYBODY},public`)
@@ -51,14 +51,14 @@ export async function makeWhole(client: pg.ClientBase, shards = SHARDS): Promise
   }
 }
 
-/** Tables that Citus has distributed cannot be partitions of others: what leads to them through the same coordinator can. */
+/** Tables distributed by Citus cannot be partitions, but foreign tables that reach them through the same coordinator can. */
 const SAME_DATABASE = `
   set citus.enable_ddl_propagation = off;
   create extension postgres_fdw;
   create server same_database foreign data wrapper postgres_fdw options (host '/nowhere', dbname '', batch_size '100');
   create user mapping for current_user server same_database`
 
-/** A database that was cloned has tables that lead to the one it was cloned from. */
+/** Makes the foreign tables of a cloned database refer to the clone instead of the template. */
 export async function leadWholeTo(client: pg.Client, databaseUrl: string): Promise<void> {
   const { hostname, port, pathname, username, password } = new URL(databaseUrl)
   await client.query(`

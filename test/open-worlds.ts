@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../src/platform/lib/clock.ts'
 
-/** By the address of its database, for commands that are given only that. */
+/** Open worlds by database URL, so that commands that know only this URL find the app and its clock. */
 export const OPEN_WORLDS = new Map<string, { readonly app: FastifyInstance; readonly clock: Clock }>()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminTokenHolder } from './console/person.ts'
 import { ADMIN_TOKEN, openWorld, type World } from './harness.ts'
 
-/** Numbers and moments that PostgreSQL has no room for are bad input, never our failure. */
+/** Numbers and times outside the range of PostgreSQL's types are bad input, never a server error. */
 
 let world: World
 beforeAll(async () => {
@@ -18,11 +18,11 @@ const ask = async (url: string) => {
 const cursor = (...keys: unknown[]) => Buffer.from(JSON.stringify(keys)).toString('base64url')
 const MOMENT = '2026-01-01T00:00:00.000001+00:00'
 const ID = '11111111-1111-4111-8111-111111111111'
-/** What a path of several names has in its other places. */
+/** Values for the other parameters of a path. */
 const KNOWN: Readonly<Record<string, string>> = { '{cid}': '1', '{partner_id}': '7001', '{app_key}': 'an-app' }
 const TOO_LARGE = '9999999999999999999'
 
-describe('a cursor is refused by its name', () => {
+describe('a cursor', () => {
   it.each([
     ['/orders', cursor(MOMENT, TOO_LARGE)],
     ['/partners', cursor(MOMENT, TOO_LARGE)],
@@ -36,12 +36,12 @@ describe('a cursor is refused by its name', () => {
     ['/apps', cursor(`2026-01-01T00:00:00.${'1'.repeat(200)}Z`, 'a')],
     ['/jobs', cursor(TOO_LARGE)],
     ['/audit', Buffer.from(`999999999999999.${ID}`).toString('base64url')],
-  ])('%s %s', async (path, after) => {
+  ])('that is out of range is rejected by name: %s %s', async (path, after) => {
     const answer = await ask(`${path}${path.includes('?') ? '&' : '?'}after=${after}`)
     expect(answer).toMatchObject({ status: 400, rescode: 20007, data: { problems: [{ field: 'after' }] } })
   })
 
-  it('one that a list may tell is taken', async () => {
+  it('that a list may issue is accepted', async () => {
     const largest = '9223372036854775807'
     for (const at of [MOMENT, '2026-01-01T08:00:00+08:00', '2026-01-01T00:00:00.5-03:30', '2026-01-01T00:00:00Z']) {
       expect(await ask(`/orders?after=${cursor(at, largest)}`)).toMatchObject({ status: 200 })
@@ -50,11 +50,11 @@ describe('a cursor is refused by its name', () => {
   })
 })
 
-describe('an id', () => {
+describe('a value that is out of range', () => {
   it.each([
     [`/explain?about=${TOO_LARGE}`, 'about'],
     [`/orders?partner_id=${TOO_LARGE}`, 'partner_id'],
-  ])('%s is refused by its name', async (path, field) => {
+  ])('is rejected by name as a filter: %s', async (path, field) => {
     expect(await ask(path)).toMatchObject({ status: 400, rescode: 20007, data: { problems: [{ field }] } })
   })
 
@@ -64,11 +64,11 @@ describe('an id', () => {
     `/partners/${TOO_LARGE}/members`,
     `/partners/${TOO_LARGE}/notices`,
     `/partners/${TOO_LARGE}/products`,
-  ])('%s is never our failure', async (path) => {
+  ])('is bad input or not found as an id: %s', async (path) => {
     expect([400, 404]).toContain((await ask(path)).status)
   })
 
-  it('the moments of a filter that no calendar has are refused', async () => {
+  it('causes no server error as the time of a filter', async () => {
     for (const from of ['-200000-01-01T00:00:00Z', '2026-01-01T00:00:00+23:59', '9999-12-31T23:59:59Z']) {
       const { status } = await ask(`/audit?from=${encodeURIComponent(from)}`)
       expect([200, 400], from).toContain(status)
@@ -76,8 +76,8 @@ describe('an id', () => {
   })
 })
 
-describe('NUL, for which PostgreSQL has no text', () => {
-  it('in any place of a path is no such record, or bad input: of the API as of the console', async () => {
+describe('NUL, which PostgreSQL cannot store in text', () => {
+  it('is bad input or not found in any parameter of a path, in the API and in the console', async () => {
     const spec = await world.app.inject({ url: '/admin/v1/openapi.json', headers })
     const operator = await adminTokenHolder(world)
     const failed: string[] = []
@@ -102,7 +102,7 @@ describe('NUL, for which PostgreSQL has no text', () => {
   })
 })
 
-it('the search of the console, signature tests and shared links', async () => {
+it('ids that are out of range cause no server error in the console search, signature tests and shared links', async () => {
   const operator = await adminTokenHolder(world)
   expect((await operator.get(`/console/search?q=${TOO_LARGE}`)).status).toBe(200)
   const tested = await world.app.inject({

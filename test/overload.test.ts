@@ -7,7 +7,7 @@ import { UNREAD_MS, unreadMs } from '../src/platform/lib/web/request-limit.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from './harness.ts'
 import { until } from './until.ts'
 
-/** More than can be done at once is refused at once, by 503 with Retry-After in the form of whoever is called. */
+/** Requests beyond capacity are rejected immediately: 503 with Retry-After, in the format of the called endpoint. */
 
 const CONSUME = '/mtp/api/order/consume/notice'
 const MOST = 2
@@ -37,19 +37,19 @@ async function call(method: 'GET' | 'POST', path: string, headers: Record<string
   const answer = await request(`${origin}${path}`, sent)
   return { statusCode: answer.statusCode, headers: answer.headers, body: await answer.body.text() }
 }
-const inProgress = async (): Promise<number> => {
-  const metric = await world.deps.metrics.registry.getSingleMetric('gatehouse_http_requests_in_progress')?.get()
+const inProgressOf = async ({ deps }: World): Promise<number> => {
+  const metric = await deps.metrics.registry.getSingleMetric('gatehouse_http_requests_in_progress')?.get()
   return metric?.values[0]?.value ?? -1
 }
 
-/** As many notices as may be at work, each of which waits for a locked table; the function returned lets them go on. */
+/** Fills the capacity with notices that wait for a locked table; the returned function releases them. */
 async function fill(): Promise<() => Promise<void>> {
   const lock = await world.pool.connect()
   await lock.query('begin; lock table partner')
   const held = Array.from({ length: MOST }, () =>
     call('POST', CONSUME, { authorization: 'MWS somebody:AAAA', date: 'Tue, 05 May 2026 06:11:34 GMT' }, '{}'),
   )
-  await until(async () => (await inProgress()) === MOST)
+  await until(async () => (await inProgressOf(world)) === MOST)
   return async () => {
     await lock.query('rollback')
     lock.release()
@@ -57,8 +57,8 @@ async function fill(): Promise<() => Promise<void>> {
   }
 }
 
-describe('with as many requests at work as may be', () => {
-  it('others are refused, each in its own form, and afterwards served', async () => {
+describe('at the limit of requests in progress', () => {
+  it('further requests are rejected, each in its own format, and served again afterwards', async () => {
     const letGo = await fill()
     const read = await call('POST', '/oauth/v2/api/resource/get_userinfo?access_token=x')
     const notice = await call('POST', CONSUME, { partnerid: '7001' })
@@ -66,7 +66,7 @@ describe('with as many requests at work as may be', () => {
     const english = await call('GET', '/', { accept: 'text/html' })
     const chinese = await call('GET', '/?ui_locales=zh-CN', { accept: 'text/html' })
     const standard = await call('POST', '/oauth2/token')
-    // What Java's own client accepts, unless it is told otherwise.
+    // The default Accept header of Java's HTTP client.
     const java = { accept: 'text/html, image/gif, image/jpeg, */*; q=0.2' }
     const inJava = await Promise.all([
       call('POST', '/oauth/v2/api/token', java),
@@ -104,13 +104,13 @@ describe('with as many requests at work as may be', () => {
   })
 })
 
-describe('whoever was refused and comes back at once', () => {
+describe('a caller that was rejected and retries immediately', () => {
   it.each([
     ['/oauth/v2/api/token', ''],
     ['/oauth/v2/api/token', '{}'],
     [CONSUME, '{}'],
     ['/sandbox/api/runs', '{}'],
-  ])('is not read for a moment on that connection; a new caller is refused at once: %s %s', async (path, sentBody) => {
+  ])('is not read for a moment, while a new connection is rejected immediately: %s %s', async (path, sentBody) => {
     const ask = async (dispatcher: Agent) => {
       const began = performance.now()
       const sent = { method: 'POST', body: sentBody, dispatcher } as const
@@ -132,7 +132,7 @@ describe('whoever was refused and comes back at once', () => {
       await Promise.all([caller.close(), other.close()])
       return { soon, fresh, statusCode, ms, since: performance.now() - began }
     }
-    // Where this process has to wait for the machine, the moment may be over before there is room.
+    // On a busy machine, the pause may be over before the capacity is free again: then try once more.
     const { fresh, statusCode, ms, since } = await until(async () => {
       const found = await tried()
       return found.soon && found
@@ -144,19 +144,19 @@ describe('whoever was refused and comes back at once', () => {
   })
 })
 
-describe('the more of them come back at once', () => {
+describe('the pause of a rejected connection', () => {
   it.each([
     [1, 250],
     [1_000, 250],
     [3_000, 750],
     [4_000, 1_000],
     [100_000, 1_000],
-  ])('the longer they are not read, so that refusals leave time for answers: %i, %i ms', (connections, ms) => {
+  ])('grows with the number of such connections, to leave time for other requests: %i, %i ms', (connections, ms) => {
     expect(unreadMs(connections)).toBe(ms)
   })
 })
 
-describe('requests that are sent ahead on one connection', () => {
+describe('pipelined requests on one connection', () => {
   const MAX_UNANSWERED = 16
   const READ =
     'POST /oauth/v2/api/resource/get_userinfo?access_token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'
@@ -182,12 +182,7 @@ describe('requests that are sent ahead on one connection', () => {
   }
   const statusesOf = (text: string): string[] =>
     [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status = '']) => status)
-  const ofLimit = async ({ deps }: World): Promise<number> => {
-    const metric = await deps.metrics.registry.getSingleMetric('gatehouse_http_requests_in_progress')?.get()
-    return metric?.values[0]?.value ?? -1
-  }
-
-  it.each([1, 2, MAX_UNANSWERED])('are answered in turn and the connection stays open: %i', async (times) => {
+  it.each([1, 2, MAX_UNANSWERED])('are answered in order and the connection stays open: %i', async (times) => {
     const { socket, received } = await send(READ.repeat(times))
     await until(() => statusesOf(received()).length === times)
     socket.write(READ)
@@ -197,7 +192,7 @@ describe('requests that are sent ahead on one connection', () => {
     socket.destroy()
   })
 
-  it('get their answers up to the sixteenth; the next is refused and ends the connection', async () => {
+  it('are answered up to the sixteenth; the next is rejected and the connection closed', async () => {
     const { socket, received } = await send(READ.repeat(MAX_UNANSWERED + 20))
     await until(() => socket.closed)
     expect(statusesOf(received())).toEqual([...Array(MAX_UNANSWERED).fill('200'), '503'])
@@ -208,7 +203,7 @@ describe('requests that are sent ahead on one connection', () => {
   it.each([
     ['a read', READ],
     ['the shortest', 'GET / HTTP/1.1\r\nHost:x\r\n\r\n'],
-  ])('are not even read once the connection is closed, whatever has arrived with them: %s', async (_name, text) => {
+  ])('are mostly not even parsed once the connection is closed: %s', async (_name, text) => {
     const { server } = wide.app
     let read = 0
     const count = () => void read++
@@ -217,34 +212,34 @@ describe('requests that are sent ahead on one connection', () => {
     await until(() => socket.closed)
     server.off('request', count)
     expect(read).toBeLessThan(100)
-    expect(await ofLimit(wide)).toBe(0)
+    expect(await inProgressOf(wide)).toBe(0)
   })
 
-  it('are not looked at beyond that: a thousand of them close the connection at once', async () => {
-    const asked = async () => (await wide.deps.metrics.requests.totals()).reduce((sum, one) => sum + one, 0)
-    const before = await asked()
+  it('are not handled beyond the limit: a thousand of them close the connection', async () => {
+    const requestCount = async () => (await wide.deps.metrics.requests.totals()).reduce((sum, one) => sum + one, 0)
+    const before = await requestCount()
     const { socket } = await send(READ.repeat(1_000))
     await until(() => socket.closed)
-    await until(async () => (await ofLimit(wide)) === 0)
-    expect((await asked()) - before).toBeLessThanOrEqual(MAX_UNANSWERED + 1)
+    await until(async () => (await inProgressOf(wide)) === 0)
+    expect((await requestCount()) - before).toBeLessThanOrEqual(MAX_UNANSWERED + 1)
   })
 
-  it('count no longer once their connection is gone, answered or not', async () => {
+  it('no longer count as in progress once their connection is gone, answered or not', async () => {
     const lock = await wide.pool.connect()
     await lock.query('begin; lock table partner')
     const sent = await Promise.all([1, 5, MAX_UNANSWERED, MAX_UNANSWERED + 3].map((times) => send(WAITS.repeat(times))))
-    await until(async () => (await ofLimit(wide)) === 1 + 5 + 2 * MAX_UNANSWERED)
+    await until(async () => (await inProgressOf(wide)) === 1 + 5 + 2 * MAX_UNANSWERED)
     for (const { socket } of sent) socket.destroy()
-    await until(async () => (await ofLimit(wide)) === 0)
+    await until(async () => (await inProgressOf(wide)) === 0)
     await lock.query('rollback')
     lock.release()
-    await sleep(100) // for the answers that nobody waits for any more
-    expect(await ofLimit(wide)).toBe(0)
+    await sleep(100) // for the responses that nobody waits for any more
+    expect(await inProgressOf(wide)).toBe(0)
   })
 })
 
-describe('connections that say nothing', () => {
-  it('make room for those who have something to ask, first those that have never asked', async () => {
+describe('idle connections', () => {
+  it('are closed to make room for requests, first those that have never sent one', async () => {
     const most = 64
     const small = await openWorld({ MAX_CONNECTIONS: String(most) })
     await small.app.listen({ host: '127.0.0.1', port: 0 })
@@ -276,7 +271,7 @@ describe('connections that say nothing', () => {
 })
 
 describe('sign-in', () => {
-  it('refuses at once who would have to wait behind too many others, and says so in their language', async () => {
+  it('rejects requests beyond the queue immediately, in the language of the browser', async () => {
     const app = await openWorld({ SIGN_IN_QUEUE: String(WAITING) })
     const form = {
       accept: 'text/html',

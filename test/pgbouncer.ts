@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from './free-port.ts'
 
-/** Debian's PgBouncer in front of a PostgreSQL. */
+/** Starts PgBouncer in front of a PostgreSQL. */
 
 const PROGRAM = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/opt/homebrew/bin/pgbouncer']
   .concat((process.env.PATH ?? '').split(':').map((folder) => join(folder, 'pgbouncer')))
   .find((path) => spawnSync(path, ['--version']).status === 0)
 
-/** For `describe.skipIf`; says so where it is missing. */
+/** For `describe.skipIf`. */
 export const pgbouncerMissing = PROGRAM === undefined
 
 if (pgbouncerMissing) {
@@ -21,7 +21,7 @@ if (pgbouncerMissing) {
 }
 
 export interface PgBouncer {
-  /** The address of this database by way of PgBouncer. */
+  /** The URL of this database through PgBouncer. */
   through(databaseUrl: string): string
   stop(): Promise<void>
 }
@@ -46,7 +46,7 @@ export async function startPgBouncer(serverUrl: string, settings: readonly strin
     ...settings,
   ]
   writeFileSync(file, lines.join('\n'))
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const owner = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
   const child: ChildProcess = spawn(PROGRAM ?? 'pgbouncer', [file], { ...owner, stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''

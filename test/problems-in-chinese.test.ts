@@ -5,7 +5,7 @@ import { openWorld, type World } from './harness.ts'
 import { newSandboxPartner, sessionOf } from './sandbox/partners.ts'
 import { APP_FORM, type Developer, founder } from './teams/people.ts'
 
-/** What is wrong with a form is said in the language of its page, and a field is called what the page calls it. */
+/** Problems of a form are shown in the language of its page, with the field names used there. */
 
 let world: World
 let owner: Developer & { team: string }
@@ -19,7 +19,7 @@ afterAll(() => world?.close())
 
 const TWO_WORDS = /[a-z]{2,} [a-z]{2,}/
 
-/** Each problem that the page shows. */
+/** All problems shown on the page. */
 function problemsIn(html: string): string[] {
   const [, list = ''] = /(?:<ul class="terms problems">|role="alert">)([\s\S]*?)<\/ul>/.exec(html) ?? []
   const problems = [...list.matchAll(/<li>([\s\S]*?)<\/li>/g)].map(([, problem = '']) => visibleText(problem).trim())
@@ -58,7 +58,7 @@ describe('the form of an app', () => {
     ],
     [{ logo_url: 'https://u:p@host/' }, ['图标地址 不能包含用户名或密码']],
     [{ reason_USER_INFO: '' }, ['用途：您的基本信息 必填']],
-  ])('%o', async (changes, said) => {
+  ])('shows problems in Chinese: %o', async (changes, said) => {
     expect(await send(changes)).toEqual(said)
   })
 })
@@ -71,7 +71,7 @@ describe('a form of the console', () => {
     return problemsIn(text)
   }
 
-  it('of what cannot be done now', async () => {
+  it('says in Chinese that an operation is not possible now', async () => {
     const made = { partner_id: '7001', client_id: 'seller', name: 'Seller' }
     await admin.submit('/console/partners/new', made)
     expect(await send('/console/partners/7001/switch-signing', {})).toEqual([
@@ -125,12 +125,12 @@ describe('a form of the console', () => {
         '令牌有效天数 不能小于 1',
       ],
     ],
-  ])('%s %o', async (path, fields, said) => {
+  ])('shows problems in Chinese: %s %o', async (path, fields, said) => {
     expect(await send(path, fields)).toEqual(said)
   })
 })
 
-it('a name and its value stand on a page with a colon of its language', async () => {
+it('a label and its value are separated by the colon of the language', async () => {
   await admin.submit('/console/partners/new', { partner_id: '7002', client_id: 'colon', name: 'Colon' })
   const at = async (path: string, locale: string) => (await admin.get(`${path}?ui_locales=${locale}`)).text
   const heading = (html: string) => visibleText(/<h1>([\s\S]*?)<\/h1>/.exec(html)?.[1] ?? '').trim()
@@ -144,7 +144,7 @@ it('a name and its value stand on a page with a colon of its language', async ()
 describe('an error page', () => {
   const browser = { accept: 'text/html', 'accept-language': 'zh-CN' }
   const authorize = '/oauth/v2/authorize?response_type=code'
-  /** What the page says besides its heading, its advice and the number of the request. */
+  /** The text of the page without its heading, its advice and the request id. */
   async function messageAt(url: string, headers: Record<string, string> = {}, form?: string): Promise<string> {
     const sent = form === undefined ? {} : { method: 'POST' as const, payload: form }
     const type = form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
@@ -171,18 +171,18 @@ describe('an error page', () => {
     ],
     ['/sandbox/sign-in?return_to=%C4%E3', '请求无效：return_to 不是有效的 UTF-8'],
     ['/sandbox/shared/1/none', '请求无效：测试不存在'],
-  ])('%s', async (path, said) => {
+  ])('shows its message in Chinese: %s', async (path, said) => {
     expect(await messageAt(path)).toBe(said)
   })
 
   it.each<[string, string, string]>([
     ['/sign-in', 'passport=%FF', '20007 请求无效：passport 不是有效的 UTF-8'],
     ['/sign-in', 'passport=\ufffd', '20007 请求无效：正文不是有效的 UTF-8（第 1 行，第 10 列）'],
-  ])('%s %s', async (path, form, said) => {
+  ])('shows its message in Chinese: %s %s', async (path, form, said) => {
     expect(await messageAt(path, { 'sec-fetch-site': 'same-origin' }, form)).toBe(said)
   })
 
-  it('of a person, a developer and an operator', async () => {
+  it('shows its message in Chinese to a person, a developer and an operator', async () => {
     const { browser: at } = owner
     const own = { cookie: at.cookieHeader }
     expect(await messageAt('/developer/teams/none', own)).toBe('20007 请求无效：路径不存在')
@@ -199,7 +199,7 @@ describe('an error page', () => {
       expect(await messageAt(`/console/${path}`, operator), path).toBe(`请求无效：${said}`)
   })
 
-  it('of a seller', async () => {
+  it('shows its message in Chinese to a seller', async () => {
     const cookie = await sessionOf(world, await newSandboxPartner(world, { partner_id: '7100', client_id: 'other' }))
     expect(await messageAt('/sandbox/traffic/in/1', { cookie })).toBe('请求无效：调用记录不存在')
     expect(await messageAt('/sandbox/run/00000000-0000-4000-8000-000000000000', { cookie })).toBe(

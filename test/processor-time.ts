@@ -1,4 +1,4 @@
-/** What this process has used of the processors for some work, in milliseconds: who else uses them changes it less. */
+/** The CPU time of some work in milliseconds: other processes influence it less than the elapsed time. */
 export function processorTime(work: () => void): number {
   const before = process.cpuUsage()
   work()

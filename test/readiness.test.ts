@@ -14,7 +14,7 @@ import { openWorld, SECRET_KEY, type World } from './harness.ts'
 import { shardsOf } from './one-table.ts'
 import { SHORT_LIVED } from './start-options.ts'
 
-/** `/readyz` says what is true: also of a database that takes no writes, has no room, or was made with another key. */
+/** `/readyz` reports the real state, even if the database is read-only, its disk full, or its SECRET_KEY another one. */
 
 async function world(): Promise<World> {
   const opened = await openWorld()
@@ -39,11 +39,11 @@ const asAdmin = async (...statements: string[]) => {
   await client.end()
 }
 const nameOf = ({ databaseUrl }: World) => new URL(databaseUrl).pathname.slice(1)
-/** As if the service had been failed over to: its connections are made anew. */
+/** As after a failover: the service has to open new connections. */
 const endSessions = (opened: World) =>
   asAdmin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${nameOf(opened)}'`)
 
-it('is not ready while the database takes no writes; a write is answered 503 with Retry-After', async () => {
+it('is not ready while the database is read-only, and answers a write with 503 and Retry-After', async () => {
   const opened = await world()
   expect(await readyz(opened)).toEqual([200, 'ok'])
   await asAdmin(`alter database ${nameOf(opened)} set default_transaction_read_only = on`)
@@ -64,7 +64,7 @@ it('is not ready while the database takes no writes; a write is answered 503 wit
   expect(linesWith(opened, 'ready again')).not.toHaveLength(0)
 })
 
-it('says within two seconds that a database does not answer, and asks it once for all who want to know', async () => {
+it('reports within two seconds that the database does not answer, with one query for all callers', async () => {
   const opened = await world()
   let asked = 0
   const silent = { ...opened.deps.db, many: () => new Promise<never>(() => asked++) }
@@ -75,7 +75,7 @@ it('says within two seconds that a database does not answer, and asks it once fo
   expect(asked).toBe(1)
 })
 
-it('tells an operator, and the log, what the database said; others the status alone', async () => {
+it('shows the error of the database to operators and in the log; others see only the status', async () => {
   const opened = await world()
   const asked = (authorization: string) => opened.app.inject({ url: '/readyz', headers: { authorization } })
   const admin = `Bearer ${opened.deps.config.ADMIN_TOKEN}`
@@ -93,7 +93,7 @@ it('tells an operator, and the log, what the database said; others the status al
   expect((await asked(admin)).json()).toEqual({ status: 'migrations pending', why: '0005_operations' })
 })
 
-it('is not ready once the database is one of another SECRET_KEY', async () => {
+it('is not ready if the database belongs to another SECRET_KEY', async () => {
   const opened = await world()
   await opened.pool.query("update installation set secret_key_fingerprint = 'another'")
   expect(await readyz(opened)).toEqual([503, 'another SECRET_KEY'])
@@ -101,7 +101,7 @@ it('is not ready once the database is one of another SECRET_KEY', async () => {
   expect(linesWith(opened, '"reason":"another SECRET_KEY"')).toHaveLength(1)
 })
 
-it('of several keys at once the first one counts, and each later start with another one is refused', async () => {
+it('if several keys start on a new database at once, one wins and all others are rejected', async () => {
   const opened = await openWorld()
   onTestFinished(() => opened.close())
   const starts = Array.from({ length: 8 }, (_, n) => ({ db: opened.deps.db, keys: deriveKeys(`${SECRET_KEY} ${n}`) }))
@@ -121,7 +121,7 @@ describe('with another SECRET_KEY', () => {
   })
 
   it.each([['.build/main.js'], ['.build/worker.js'], ['.build/cli.js', 'demo', 'remove']])(
-    '%s ends with a sentence',
+    '%s ends with an explanation',
     (...program) => {
       const key = 'another secret key, as long as it has to be'
       const { status, stderr } = spawnSync(process.execPath, [...SHORT_LIVED, ...program], {
@@ -143,7 +143,7 @@ describe('with another SECRET_KEY', () => {
   )
 })
 
-/** A file system of 64 MB, which only root can make; undefined where that is not allowed. */
+/** A file system of 64 MB; undefined unless run as root with the right to mount. */
 function smallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-disk-'))
   if (process.getuid?.() !== 0 || spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'small', folder]).status !== 0) {
@@ -161,7 +161,7 @@ function smallDisk(): string | undefined {
 it('is not ready while the disk of the database is full', async (context) => {
   const disk = smallDisk()
   if (disk === undefined) {
-    process.stderr.write('SKIPPED: readiness on a full disk, which takes root and mount to make\n')
+    process.stderr.write('SKIPPED: readiness on a full disk, which needs root and mount\n')
     return context.skip()
   }
   const opened = await world()

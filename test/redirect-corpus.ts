@@ -1,7 +1,7 @@
 /**
- * Redirect URIs and what becomes of them (REFERENCE "Redirect URI").
- * Used twice: against the function itself and over HTTP, where `ok` is the sign-in page, `mismatch` 20012 and
- * the others 20007 with the reason.
+ * Redirect URIs and the expected outcome of each (REFERENCE "Redirect URI").
+ * Used twice: against the function itself and over HTTP, where `ok` is the sign-in page, `mismatch` is 20012 and
+ * the others are 20007 with the reason.
  */
 type Verdict = 'ok' | 'mismatch' | 'not-a-url' | 'has-fragment' | 'has-answer'
 
@@ -121,7 +121,7 @@ export const REDIRECT_CORPUS: readonly CorpusEntry[] = [
     'https://good.ćom/cb',
     'https://munchen.de/cb',
     'https://中文.co/cb',
-    // trailing and doubled dots: a name with a trailing dot is another name to browsers and certificates
+    // trailing and doubled dots: to browsers and certificates, a trailing dot makes it another name
     'https://good.com./cb',
     'https://good.com.:443/cb',
     'https://a.wild.com./cb',
@@ -140,7 +140,7 @@ export const REDIRECT_CORPUS: readonly CorpusEntry[] = [
     'https://good.com%40@evil.com/cb',
     'https://good.com%2f@evil.com/cb',
     'https://evil.com:80@good.com/cb',
-    // fragment, and parameters of the answer, of a host that is not registered
+    // fragments and reserved response parameters, on a host that is not registered
     'https://evil.com/cb#x',
     'https://evil.com/cb?code=1',
     'https://evil.com#@good.com',
@@ -158,7 +158,7 @@ export const REDIRECT_CORPUS: readonly CorpusEntry[] = [
     'https:/\\good.com/cb',
     'https://good.com/a\\b',
     'https://good.com/cb?a=\\',
-    // control characters and whitespace, inside and around
+    // control characters and whitespace, within and around the URI
     'https://good.com/c\tb',
     'https://good.com/c\nb',
     'https://good.com/c\rb',
@@ -187,7 +187,7 @@ export const REDIRECT_CORPUS: readonly CorpusEntry[] = [
     'https://g%6fod.com/cb',
     'https://%67%6f%6f%64.com/cb',
     'https://good.com%E3%80%82evil.com/cb',
-    // too few or too many slashes: the parser repairs them
+    // too few or too many slashes, which the URL parser would repair
     'https:good.com/cb',
     'https:/good.com/cb',
     'https:///good.com/cb',

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { tablesOfPeople } from '../src/platform/db/migrate.ts'
 
-/** The floors of src/ and their rooms. `process` and `demo` stand above all floors, `lib`, `config` and `db` below all rooms. */
+/** The floors of src/ and their rooms. `process` and `demo` are above all floors, `lib`, `config` and `db` below all rooms. */
 export const FLOORS = {
   platform: ['lib', 'config', 'db', 'throttle', 'audit', 'history', 'outbound'],
   authorization: [
@@ -35,7 +35,7 @@ export const FLOORS = {
 } as const satisfies Readonly<Record<string, readonly string[]>>
 type Floor = keyof typeof FLOORS
 
-/** Which floors a floor stands on. */
+/** The floors that each floor may import from, besides itself. */
 export const STANDS_ON: Readonly<Record<Floor, readonly Floor[]>> = {
   platform: [],
   authorization: ['platform'],
@@ -51,15 +51,15 @@ export const floorOf = (room: string): Floor | undefined =>
 export const folderOf = (room: string): string =>
   ['src', floorOf(room), room, ''].filter((part) => part !== undefined).join('/')
 
-/** The room of a file, or the folder that it is in by mistake; undefined for those directly in src/ or in a floor. */
+/** The room of a file, or the misplaced folder that it is in; undefined for files directly in src/ or in a floor. */
 export function roomOf(path: string): string | undefined {
   const [, first = '', second] = /^src\/([^/]+)\/(?:([^/]+)\/)?/.exec(path) ?? []
   return first in FLOORS ? second : first || undefined
 }
 
 /**
- * Which room may import which. lib is below all rooms, config above lib, db above config; the files directly in src/ and
- * process/, which puts everything together, are above them.
+ * Which rooms each room may import. Below all rooms are, from the bottom, lib, config and db; above them are process/,
+ * which wires everything up, and the files directly in src/.
  */
 export const BELOW_ALL = ['lib', 'config', 'db']
 export const ARROWS: Readonly<Record<string, readonly string[]>> = {
@@ -247,8 +247,8 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   process: ['demo', 'jobs', 'metrics', 'certification', 'partner-reach', 'partners', 'throttle'],
 }
 /**
- * Which room owns a table or a view: only its files name it. A view over tables of several rooms is owned by the room that
- * reads it.
+ * The room that owns each table or view: only files of that room may name it. A view over tables of several rooms belongs
+ * to the room that reads it.
  */
 export const OWNERS: Readonly<Record<string, string>> = {
   access_token: 'oauth',
@@ -339,7 +339,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
 
 const FOLDER = new URL('../migrations/', import.meta.url).pathname
 
-/** The tables and views that the migrations leave behind. */
+/** The tables and views that exist after all migrations. */
 export function tablesOfMigrations(): string[] {
   const tables = new Set<string>()
   for (const file of readdirSync(FOLDER).sort()) {
@@ -356,19 +356,19 @@ export function tablesOfMigrations(): string[] {
 
 const NAMED = new RegExp(`\\b(?:from|join|into|update|using|table|only)\\s+(${Object.keys(OWNERS).join('|')})\\b`, 'g')
 
-/** The statements of a file, and their parts: what stands in sql`…`, whatever is put in. */
+/** The SQL of a file, whole statements and fragments: the text of each sql`…`, with its placeholders. */
 const statementsIn = (source: string): string[] =>
   [...source.matchAll(/\bsql(?:\.\w+)?`([^`]*(?:`[^`]*`[^`]*)*?)`/g)].map(([, text = '']) => text)
 const statementsOf = (source: string): string => statementsIn(source).join('\n')
 
-/** Tables of people: each shard has its own, made by migrations that say so (src/platform/db/migrate.ts). */
+/** Tables of people: each shard has its own, created by migrations marked for shards (src/platform/db/migrate.ts). */
 export const SHARD_TABLES: readonly string[] = tablesOfPeople()
-/** Every node of a cluster has these. */
+/** Tables that every node of a Citus cluster has. */
 const EVERYWHERE = ['micro_app', 'micro_app_secret']
-/** Parts of statements that look up a person or a grant. */
+/** SQL fragments that look up a person or a grant. */
 const OF_PEOPLE = /\b(?:userByKey|lockedUserByKey|grantByKey|grantRevocationJoins)\(/
 
-/** `teams/store.ts joins team_member with tables of people`, one a table; for a file below src/. */
+/** One line for each table, such as `teams/store.ts joins team_member with tables of people`; `path` is below src/. */
 export const joinedAcrossShards = (path: string, source: string): string[] =>
   statementsIn(source).flatMap((text) => {
     const tables = [...text.matchAll(NAMED)].map(([, table = '']) => table)
@@ -377,7 +377,7 @@ export const joinedAcrossShards = (path: string, source: string): string[] =>
     return [...new Set(others)].map((table) => `${path.replace('src/', '')} joins ${table} with tables of people`)
   })
 
-/** `orders/new-order-store.ts reads product, which catalogue owns`, one a table; for a file below src/. */
+/** One line for each table, such as `orders/new-order-store.ts names product, which catalogue owns`; `path` is below src/. */
 export function foreignTables(path: string, source: string): string[] {
   const room = roomOf(path)
   const found = new Set([...statementsOf(source).matchAll(NAMED)].map(([, table = '']) => table))

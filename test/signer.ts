@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 
 /**
- * A partner's client as its engineer would write it, from the contract alone: nothing of src/ is imported here, so an
- * error in src/ticketing/mws/authenticate.ts cannot hide behind the same error in the tests. Each part can be got wrong.
+ * Signs calls the way a partner's client would, written from the contract alone. It imports nothing from src/, so that a
+ * bug in src/ticketing/mws/authenticate.ts cannot hide behind the same bug here. Tests can replace each part by a wrong one.
  */
 export interface Signing {
   method: string
@@ -16,7 +16,7 @@ export interface Signing {
   encode: (digest: Buffer) => string
 }
 
-const rightly: Omit<Signing, 'path' | 'date' | 'secret'> = {
+const CORRECT: Omit<Signing, 'path' | 'date' | 'secret'> = {
   method: 'POST',
   space: ' ',
   newline: '\n',
@@ -28,7 +28,7 @@ const rightly: Omit<Signing, 'path' | 'date' | 'secret'> = {
 export type ToSign = Pick<Signing, 'path' | 'date' | 'secret'> & Partial<Signing>
 
 export function signatureOf(given: ToSign): string {
-  const { method, space, path, newline, date, end, secret, hmac, encode } = { ...rightly, ...given }
+  const { method, space, path, newline, date, end, secret, hmac, encode } = { ...CORRECT, ...given }
   return encode(hmac(secret, method + space + path + newline + date + end))
 }
 
@@ -39,7 +39,7 @@ export interface SignedHeaders {
   'Content-Type': string
 }
 
-/** The header set of a signed call; `date` is the text of the Date header. */
+/** The headers of a signed call; `date` is the value of the Date header. */
 export function signedHeaders(
   partner: { partnerId: string; clientId: string; clientSecret: string },
   call: { path: string; date: string; method?: string },

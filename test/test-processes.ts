@@ -1,11 +1,11 @@
 import { relative } from 'node:path'
 import { ForksPoolWorker, type PoolRunnerInitializer, type WorkerRequest } from 'vitest/node'
 
-/** Not one of the runner's own, which it would take instead. */
+/** Must not be the name of a built-in pool, which Vitest would use instead. */
 const NAME = 'processes'
 const ROOT = new URL('..', import.meta.url).pathname
 
-/** One that ends by itself is named with its files: the runner says "exited unexpectedly" alone. */
+/** A test process that reports its files if it ends by itself: Vitest says only "exited unexpectedly". */
 class TestProcess extends ForksPoolWorker {
   override readonly name = NAME
   #files: readonly string[] = []
@@ -21,7 +21,7 @@ class TestProcess extends ForksPoolWorker {
     super.send(message)
   }
 
-  // The runner stops listening for the end before it ends a process.
+  // Vitest removes its exit listener before it ends a process itself, so a deliberate end is not reported.
   override on(event: string, callback: (arg: unknown) => void): void {
     if (event === 'exit') super.on(event, this.#sayHowItEnded)
     super.on(event, callback)

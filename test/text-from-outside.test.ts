@@ -7,7 +7,7 @@ import { ADMIN_TOKEN, openWorld, type World } from './harness.ts'
 import { newSandboxPartner, type SandboxPartner, sessionOf } from './sandbox/partners.ts'
 import { signedHeaders } from './signer.ts'
 
-/** Bodies and queries that cannot be read as they were meant: other encodings, compressed ones. Nothing of them is stored. */
+/** Bodies and queries in other encodings, or compressed: they are rejected, and nothing of them is stored. */
 
 /** "李雷" in GBK. */
 const GBK = Buffer.from([0xc0, 0xee, 0xc0, 0xd7])
@@ -40,7 +40,7 @@ const FORM = {
   accept: 'text/html',
 }
 
-/** The JSON of a value, with the bytes of `李雷` in GBK. */
+/** The value as JSON, with `李雷` encoded in GBK. */
 const inGbk = (value: object): Buffer => {
   const [before = '', after = ''] = JSON.stringify(value).split('李雷')
   return Buffer.concat([Buffer.from(before), GBK, Buffer.from(after)])
@@ -55,9 +55,9 @@ const JSON_BODIES: [string, string, object][] = [
   ['a partner', '/admin/v1/partners', { name: '李雷' }],
 ]
 
-describe('JSON of operators', () => {
+describe('JSON sent by operators', () => {
   it.each(JSON_BODIES)(
-    'that is not UTF-8 is refused with its place, and nothing is stored: %s',
+    'that is not UTF-8 is rejected with the position, and nothing is stored: %s',
     async (_n, url, value) => {
       const column = JSON.stringify(value).indexOf('李雷') + 1
       const answer = await send({ url, payload: inGbk(value), headers: OPERATOR })
@@ -72,33 +72,36 @@ describe('JSON of operators', () => {
     },
   )
 
-  it.each(JSON_BODIES)('in UTF-16, compressed or of another charset is named as that: %s', async (_n, url, value) => {
-    const text = JSON.stringify(value)
-    const told = async (payload: Buffer, headers: Record<string, string> = {}) => {
-      const answer = await send({ url, payload, headers: { ...OPERATOR, ...headers } })
-      return [
-        answer.statusCode,
-        answer.json().data.message.replace('Invalid request: ', ''),
-        answer.headers['accept-encoding'],
-      ]
-    }
-    expect(await told(Buffer.from(`\ufeff${text}`, 'utf16le'))).toEqual([
-      400,
-      'the body is UTF-16, not UTF-8',
-      undefined,
-    ])
-    for (const coding of ['gzip', 'br', 'deflate, gzip']) {
-      expect(await told(gzipSync(text), { 'content-encoding': coding })).toEqual([
-        415,
-        `the body is compressed (Content-Encoding: ${coding}); send it uncompressed`,
-        'identity',
+  it.each(JSON_BODIES)(
+    'in UTF-16, compressed or in another charset is rejected as such: %s',
+    async (_n, url, value) => {
+      const text = JSON.stringify(value)
+      const answerTo = async (payload: Buffer, headers: Record<string, string> = {}) => {
+        const answer = await send({ url, payload, headers: { ...OPERATOR, ...headers } })
+        return [
+          answer.statusCode,
+          answer.json().data.message.replace('Invalid request: ', ''),
+          answer.headers['accept-encoding'],
+        ]
+      }
+      expect(await answerTo(Buffer.from(`\ufeff${text}`, 'utf16le'))).toEqual([
+        400,
+        'the body is UTF-16, not UTF-8',
+        undefined,
       ])
-    }
-    const gbk = { 'content-type': 'application/json; charset=gbk' }
-    expect(await told(inGbk(value), gbk)).toEqual([415, 'Content-Type: charset must be utf-8', undefined])
-  })
+      for (const coding of ['gzip', 'br', 'deflate, gzip']) {
+        expect(await answerTo(gzipSync(text), { 'content-encoding': coding })).toEqual([
+          415,
+          `the body is compressed (Content-Encoding: ${coding}); send it uncompressed`,
+          'identity',
+        ])
+      }
+      const gbk = { 'content-type': 'application/json; charset=gbk' }
+      expect(await answerTo(inGbk(value), gbk)).toEqual([415, 'Content-Type: charset must be utf-8', undefined])
+    },
+  )
 
-  it('is taken with a byte order mark, with the coding identity, and with a U+FFFD that was sent as one', async () => {
+  it('is accepted with a byte order mark, with the coding identity, and with a genuine U+FFFD', async () => {
     const user = { ...USER, user_id: 'marked', passport: 'marked', name: 'a\ufffdb' }
     const headers = { ...OPERATOR, 'content-type': 'application/json; charset="UTF-8"', 'content-encoding': 'identity' }
     const made = await send({ url: '/admin/v1/users', payload: `\ufeff${JSON.stringify(user)}`, headers })
@@ -107,7 +110,7 @@ describe('JSON of operators', () => {
     await world.pool.query('delete from user_profile')
   })
 
-  it('a query that is not UTF-8 is refused: a reason would be kept as it was sent', async () => {
+  it('may not come with a query that is not UTF-8, as the reason in it would be stored', async () => {
     const url = `/admin/v1/users/1/10001?reason=${GBK_ENCODED}`
     const answer = await world.app.inject({ url, headers: { authorization: OPERATOR.authorization } })
     expect([answer.statusCode, answer.json().data.message]).toEqual([400, 'Invalid request: reason is not valid UTF-8'])
@@ -130,7 +133,7 @@ const FORMS = ['sign-in', 'consent', 'password', 'sandbox: sign-in', 'sandbox: c
 describe('a form', () => {
   const formNamed = (wanted: string) => forms().find(([name]) => name === wanted) ?? expect.fail(wanted)
 
-  it.each(FORMS)('that is not UTF-8 is refused, raw and percent-encoded: %s', async (wanted) => {
+  it.each(FORMS)('that is not UTF-8 is rejected, raw or percent-encoded: %s', async (wanted) => {
     const [, url, name, more] = formNamed(wanted)
     const headers = { ...FORM, ...more }
     const raw = await send({ url, payload: fields(name, GBK), headers })
@@ -140,7 +143,7 @@ describe('a form', () => {
     expect(encoded.body).toContain(`${name} is not valid UTF-8`)
   })
 
-  it.each(FORMS)('that is compressed, or names a charset that matters, is 415: %s', async (wanted) => {
+  it.each(FORMS)('that is compressed, or not ASCII in another charset, gets 415: %s', async (wanted) => {
     const [, url, name, more] = formNamed(wanted)
     const headers = { ...FORM, ...more }
     const compressed = await send({
@@ -157,7 +160,7 @@ describe('a form', () => {
     expect(ascii.statusCode).not.toBe(415)
   })
 
-  it('of tens of thousands of fields is read in no time, also where all have one name', async () => {
+  it('with tens of thousands of fields of one name is parsed quickly', async () => {
     for (const field of ['a&', 'a=%41&']) {
       const before = process.cpuUsage()
       const payload = field.repeat(Math.floor(65_000 / field.length))
@@ -166,7 +169,7 @@ describe('a form', () => {
     }
   })
 
-  it('may have a percent sign that begins no escape, and UTF-8 that is not encoded', async () => {
+  it('may contain a percent sign that begins no escape, and raw UTF-8', async () => {
     const payload = { ...ALICE, user_id: 'percent', passport: '李雷', password: '100% sure? +1' }
     await send({ url: '/admin/v1/users', payload: JSON.stringify(payload), headers: OPERATOR })
     const signIn = (body: string) => send({ url: '/sign-in', payload: body, headers: FORM })
@@ -180,13 +183,13 @@ it.each([
   ['the sign-in', '/sign-in', { 'content-type': 'application/json' }, FORM['content-type']],
   ['the consent form', '/oauth/v2/consent', { 'content-type': 'text/plain' }, FORM['content-type']],
   ['the sign-in of operators', '/console/sign-in', { 'content-type': 'text/json' }, FORM['content-type']],
-])('a body of another type: %s says which type it reads', async (_name, url, headers, type) => {
+])('%s names the Content-Type that it expects', async (_name, url, headers, type) => {
   const answer = await send({ url, payload: 'x=1', headers: { ...OPERATOR, accept: 'application/json', ...headers } })
   expect(answer.json().data.message).toBe(`Invalid request: Content-Type must be ${type}`)
 })
 
-describe('the standard dialect', () => {
-  it('names what cannot be read of a form, at each endpoint', async () => {
+describe('the standard OAuth endpoints', () => {
+  it('all report a form that is not UTF-8 or is compressed', async () => {
     const app = await createMicroApp(
       world.deps,
       createMicroApp.input.parse({ name: 'App', scopes: ['USER_INFO'], hosts: ['shop.example'] }),
@@ -234,7 +237,7 @@ describe('a partner', () => {
   }
   const PATHS = ['/mtp/api/order/consume/notice', '/sandbox/api/runs']
 
-  it.each(PATHS)('is told that a body is compressed, or in UTF-16, in its envelope: %s', async (path) => {
+  it.each(PATHS)('gets an error in its envelope for a body that is compressed or not UTF-8: %s', async (path) => {
     const notice = JSON.stringify({ partnerId: Number(partner.partner_id), body: {} })
     expect((await call(path, gzipSync(notice), { 'content-encoding': 'gzip' })).json()).toMatchObject({
       describe: 'HTTP body: compressed (Content-Encoding: gzip); send it uncompressed',
@@ -253,13 +256,13 @@ describe('a partner', () => {
     expect(answer.json()).toMatchObject({ code: 200, warnings: ['body-compressed'] })
   })
 
-  it('sees in its traffic that a body was compressed, not what its bytes look like', async () => {
+  it('sees in its traffic that a body was compressed, but not the bytes', async () => {
     const { rows } = await world.pool.query(`select body from rejected_call where body like '%Content-Encoding%'`)
     expect(rows).toEqual([{ body: '(not kept: its Content-Encoding is not read)' }])
   })
 })
 
-it('nothing that was stored has a U+FFFD that nobody sent', async () => {
+it('nothing stored contains a U+FFFD that nobody sent', async () => {
   const { rows } = await world.pool.query(
     `select name from user_profile where name like '%\ufffd%' union all select name from partner where name like '%\ufffd%'
      union all select passport from user_credential where passport like '%\ufffd%'`,

@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 
-/** Which tests need no more than the sources: these are `npm run test:unit`. Found out from what they import. */
+/** Finds the unit tests (`npm run test:unit`): those that need only the sources, judged by their imports. */
 
 export const ROOT = resolve(import.meta.dirname, '..')
 
-/** Asks for the test server or the built program, or starts a process, a browser too. */
+/** Signs that a file uses the test server or the built program, or starts a process or a browser. */
 const NEEDS_SETUP = /\binject\('|'node:child_process'|'playwright-core'|\/embedded\/|\.build\b/
 const IMPORTED = /(?:\bfrom\s+|\bimport\s*\(?\s*)'(\.[^']+)'/g
 
-/** A test's file and all files of test/ that it imports, however indirectly. */
+/** The text of a file, and of all files below test/ that it imports directly or indirectly. */
 function withImports(file: string, found = new Map<string, string>()): Map<string, string> {
   if (found.has(file)) return found
   const text = readFileSync(file, 'utf8')
@@ -25,7 +25,7 @@ function withImports(file: string, found = new Map<string, string>()): Map<strin
 
 const needsSetup = (file: string): boolean => [...withImports(file).values()].some((text) => NEEDS_SETUP.test(text))
 
-/** Paths from the root, such as `test/lib/concurrency-limit.test.ts`. */
+/** Paths relative to the root, such as `test/lib/concurrency-limit.test.ts`. */
 export function unitTests(): string[] {
   return readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))

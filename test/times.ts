@@ -1,17 +1,17 @@
-/** Times on pages: each is a `<time>` of views/when.eta, which scripts turn into the reader's own time. */
+/** Times on pages: each must be a `<time>` of views/when.eta, which a script converts to the reader's time zone. */
 
 const TIME = /<time datetime="([^"]+)" title="([^"]+)">([^<]*)<\/time>/g
-/** What was sent, such as Date headers, and a clock that runs down. */
+/** Ignored: raw data that was sent, such as Date headers, and countdowns. */
 const RAW =
   /<(pre|code|textarea|style|script)[\s>][\s\S]*?<\/\1>|<dl class="headers">[\s\S]*?<\/dl>|<[^>]*\sdata-left=[^>]*>[^<]*/g
-/** Values of fields are what a form sends. */
+/** Form fields: their values are sent and not shown, unlike their labels. */
 const FIELDS = /<(?:input|option)[^>]*>/g
 const CLOCK = /\d{4}-\d\d-\d\d[ T]\d\d:\d\d|\b\d{1,2}:\d\d(?::\d\d)?(?!\d)|\b\d\d:\d\d:\d\d GMT/g
 
 export interface TimesOnPage {
-  /** What looks like a time in the text of a page, or in what is said of it, and is none of ours. */
+  /** Whatever looks like a time in the text or the labels of the page but is no proper `<time>`. */
   readonly stray: readonly string[]
-  /** ISO 8601. */
+  /** The proper times, in ISO 8601. */
   readonly right: readonly string[]
 }
 
@@ -21,7 +21,7 @@ export function timesOn(html: string): TimesOnPage {
     .slice(html.indexOf('<body'))
     .replace(TIME, (whole, iso: string, title: string, text: string) => {
       const utc = `${iso.slice(0, 19).replace('T', ' ')} UTC`
-      // A line of a log says how long after the first one it came.
+      // A line of a log shows its offset from the first one, such as "+2 s".
       const isTime = /^[\d-]{10}T[\d:.]{8,12}Z$/.test(iso) && title === utc && (text === utc || /^\+/.test(text))
       if (isTime) right.push(iso)
       return isTime ? '' : whole.replaceAll('<time', '<time 00:00')

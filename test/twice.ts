@@ -4,8 +4,8 @@ import { toNextPage } from './browser.ts'
 import { untilLocked } from './locks.ts'
 
 /**
- * Presses a button twice: the second click comes once the first form has been sent, before its answer is there, as that
- * waits for the row which `lock` selects. Returns how many forms were sent.
+ * Clicks a button twice: the second click comes after the first form was sent but before its response, which waits for
+ * the row selected by `lock`. Returns how many forms were sent.
  */
 export async function pressTwice(page: Page, button: string, pool: pg.Pool, lock: string, id: string): Promise<number> {
   let sent = 0

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 
-/** Below the time-out of a test, so that the failure names what was waited for. */
+/** Below the timeout of a test, so that the failure says what was waited for. */
 const LIMIT_MS = 300_000
 const LOOK_EVERY_MS = 25
 
 type Found<T> = T | undefined | false
 
 /**
- * What the probe finds, once it finds something. The limit only ends what hangs: how long a thing takes says how busy
- * the machine is. `state` tells what was there instead.
+ * Polls the probe and returns what it finds. The limit only ends what hangs, as durations depend on how busy the machine
+ * is. `state` describes the actual state for the error message.
  */
 export async function until<T>(
   probe: () => Found<T> | Promise<Found<T>>,

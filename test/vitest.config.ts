@@ -4,9 +4,9 @@ import { LongestFirst } from './longest-first.ts'
 import { testProcesses } from './test-processes.ts'
 import { unitTests } from './tiers.ts'
 
-/** What needs another language: `npm run interop`. */
+/** Tests that need other programming languages; `npm run interop` runs them. */
 const LANGUAGES = 'test/**/*.languages.test.ts'
-/** `npm run test:unit` sets it. */
+/** Set by `npm run test:unit`. */
 const UNIT_ALONE = process.env.TEST_TIER === 'unit'
 
 export default defineConfig({
@@ -14,21 +14,21 @@ export default defineConfig({
     root: new URL('..', import.meta.url).pathname,
     reporters: ['default', new HowToRun()],
     pool: testProcesses,
-    // Files of one worker share what they import: the app is loaded once a worker.
+    // Files of one worker share their imports, so each worker loads the app only once.
     isolate: false,
-    // What a run has compiled the next one need not.
+    // Compiled modules are reused by the next run.
     experimental: { fsModuleCache: true },
-    // Twice the cores of a small machine: tests also wait, for processes and for time to pass. Six took as long, at three
+    // Twice the cores of a small machine, as tests also wait for processes and for time to pass. Six were no faster at three
     // times the load.
     maxWorkers: 4,
     setupFiles: ['test/record-stacks.ts', 'test/english-equals.ts', 'test/cheap-hashes.ts'],
     sequence: { sequencer: LongestFirst },
-    // These only end what hangs, on the busiest machine.
+    // These only end what hangs, even on a very busy machine.
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 300_000 } },
     projects: [
-      // One for both tiers: files of two projects never share a process, and each process loads the app anew.
+      // One project for both tiers: files of two projects never share a process, and each process has to load the app.
       {
         extends: true,
         test: {

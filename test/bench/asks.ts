@@ -9,13 +9,13 @@ import { seedRefreshTokens } from './fixtures/tokens.ts'
 import { APP_SECRET, APPS, type FilledWorld } from './fixtures/world.ts'
 import type { Ask, Expectation } from './load/ask.ts'
 
-/** The requests of each work, with the answers that they must get. */
+/** The requests of each workload, with the expected responses. */
 
 export const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' }
 const USER_INFO = '/oauth/v2/api/resource/get_userinfo?access_token='
 const SCOPE = 'USER_INFO PHONE_NUMBER'
 const text = (expected: string): Expectation => ({ kind: 'text', text: expected })
-/** What this one request must get; `bare` answers everybody the same. */
+/** The expected response to a request; `bare` always answers the same. */
 const expectOf = (name: Name, answer: string, expect: Expectation): Expectation =>
   name === 'bare' ? text(answer) : expect
 
@@ -32,7 +32,7 @@ export function* userInfoAsks({ live }: FilledWorld, name: Name): Iterable<Ask> 
   }
 }
 
-/** A5, and sign-ins by password of a hundred people. */
+/** A5 requests, and password sign-ins of a hundred people. */
 export async function besideSignIns(world: FilledWorld, name: Name): Promise<Ask[]> {
   const passports = await seedCredentials(world, 100)
   const signIns = passports.map((passport): Ask => {
@@ -65,7 +65,7 @@ export async function rotateAsks(world: FilledWorld, name: Name, count: number):
   return made.map(({ token }) => ({ target: refreshRequest(APPS.rotating, token), expect }))
 }
 
-/** Real tokens with the last character of their MAC changed; `bare` is told by a word what to answer. */
+/** Real tokens with the last character of their MAC changed; for `bare`, a prefix of the token requests the refusal. */
 export function* forgedAsks({ live }: FilledWorld, name: Name): Iterable<Ask> {
   for (const { token } of live) {
     const forged = name === 'bare' ? `refuse${token}` : altered(token)

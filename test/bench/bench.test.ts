@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-/** The whole benchmark with the shortest options. */
+/** Runs the whole benchmark with the shortest options. */
 
 const ROOT = new URL('../../', import.meta.url).pathname
 
@@ -18,7 +18,7 @@ interface Ended {
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** What `npm run bench` does; the program itself is built when the tests begin. */
+/** The steps of `npm run bench`; the first, building the service, is done by the test setup. */
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const [BUILD, COMPILE = '', BENCH = ''] = String(scripts.bench).split(' && ')
 
@@ -50,7 +50,7 @@ describe('npm run bench', () => {
   })
   const written = () => JSON.parse(readFileSync(file, 'utf8'))
 
-  it('prints a table and goals, and writes everything as JSON', () => {
+  it('prints tables of results and goals, and writes everything as JSON', () => {
     const { code, output, errors } = ended
     expect(code, errors).toBe(0)
     expect(errors).toContain('round 1 of 1: gatehouse')
@@ -70,7 +70,7 @@ describe('npm run bench', () => {
     expect(against.figure.median).toBeCloseTo(round.perSecond / rounds.a5.bare[0].perSecond)
   })
 
-  it('counts what was written, and sees refused tokens not touch the database', () => {
+  it('verifies that rows were written, and that rejected tokens do not reach the database', () => {
     const { rounds } = written()
     expect(rounds.exchange.plain[0].perSecond).toBeGreaterThan(0)
     expect(rounds.notices.gatehouse[0].perSecond).toBeGreaterThan(0)
@@ -78,9 +78,9 @@ describe('npm run bench', () => {
     expect(rounds.forged.gatehouse[0].lastStatements).toEqual([])
   })
 
-  it('fails when a contestant answers wrongly', async () => {
+  it('fails if a contestant gives wrong responses', async () => {
     const file = join(folder, 'wrong.json')
-    // Built by the run above.
+    // Compiled by the run above.
     const { code, errors } = await bench(BENCH, '--only', 'a5', '--contestants', 'wrong', '--output', file)
     expect(code).toBe(1)
     expect(errors).toContain('not the expected')

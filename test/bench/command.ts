@@ -1,7 +1,7 @@
 import { Endings } from './endings.ts'
 import { BadOption } from './options.ts'
 
-/** What `npm run bench` and `npm run chaos` have in common. */
+/** Shared by `npm run bench` and `npm run chaos`. */
 
 export const say = (text: string): boolean => process.stdout.write(`${text}\n`)
 
@@ -9,7 +9,7 @@ const began = performance.now()
 export const progress = (text: string): boolean =>
   process.stderr.write(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${text}\n`)
 
-/** Ends what the work has started, also when a signal stops it half-way. */
+/** Runs `work`, then ends everything that it has started, even if a signal interrupts it. */
 export async function withEndings(work: (endings: Endings) => Promise<void>): Promise<void> {
   const endings = new Endings()
   const stopEarly = async (signal: string) => {
@@ -25,7 +25,7 @@ export async function withEndings(work: (endings: Endings) => Promise<void>): Pr
   }
 }
 
-/** Runs a command with the options that it was called with; a wrong option is told without a stack. */
+/** Runs a command with the options from the command line; invalid options are reported without a stack trace. */
 export async function command<Options extends object>(
   help: string,
   readOptions: (args: readonly string[]) => Options | 'help',

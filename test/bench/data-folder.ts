@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } f
 import { join } from 'node:path'
 import { ROOT } from './contestants/contestant.ts'
 
-/** A new data folder below the project, so on a real disk: in a /tmp that lies in memory a commit would cost nothing. */
+/** A new data folder below the project, so on a real disk: if /tmp is in memory, commits there cost nothing. */
 export function newDataFolder(): string {
   const parent = join(ROOT, '.data')
   mkdirSync(parent, { recursive: true })
@@ -11,7 +11,7 @@ export function newDataFolder(): string {
   return folder
 }
 
-/** With the cluster, which may be millions of tokens large and lie elsewhere (src/platform/db/embedded/cluster.ts, under root). */
+/** Removes the folder and its PostgreSQL cluster, which as root is elsewhere (src/platform/db/embedded/cluster.ts). */
 export function removeDataFolder(folder: string): void {
   const link = join(folder, 'postgres')
   if (existsSync(link)) {

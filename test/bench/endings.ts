@@ -1,6 +1,6 @@
 /**
- * What has been started, to be ended in the opposite order; also when a signal ends the benchmark half-way. One end that
- * fails must not keep the others from being tried.
+ * Cleanup functions for everything that was started, run in reverse order, even if a signal interrupts the benchmark. If
+ * one fails, the others still run.
  */
 export class Endings {
   readonly #ends: (() => unknown)[] = []

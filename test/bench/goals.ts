@@ -7,7 +7,7 @@ import { ratios, type Spread, spreadOf } from './statistics.ts'
 import type { Round } from './turn-runner.ts'
 import type { WorkName } from './works.ts'
 
-/** Everything that a run has measured. */
+/** Everything that a run measures. */
 export interface Results {
   readonly rounds: Rounds
   /** Seconds from `npm start` to the first answer. */
@@ -44,11 +44,11 @@ const times =
   (results: Results): number[] =>
     ratios(rates(results, work, 'gatehouse'), rates(results, work, other))
 
-/** Against its own A5, turn by turn. */
+/** userinfo compared with A5, turn by turn. */
 const timesA5 = (results: Results): number[] =>
   ratios(rates(results, 'userinfo', 'gatehouse'), rates(results, 'userinfo', 'gatehouse-a5'))
 
-/** How many times one process as many as there are cores do, a core; less where PostgreSQL or the load need some. */
+/** Speed-up by a process for each core, divided by the cores; below 1, as PostgreSQL and the load need CPU too. */
 const timesOneACore = (results: Results): number[] =>
   ratios(rates(results, 'a5', ALL_PROCESSES), rates(results, 'a5', 'gatehouse')).map(
     (times) => times / availableParallelism(),
@@ -56,7 +56,7 @@ const timesOneACore = (results: Results): number[] =>
 
 const used = (work: WorkName) => (results: Results) => of(results, work, 'gatehouse', (r) => r.lastStatements.length)
 
-/** Against the p50 at peak where that is smaller: a turn that cannot keep up is slow throughout, and must not pass for it. */
+/** Compared with the p50 at peak if that is smaller: a turn that cannot keep up is slow throughout and must not pass. */
 function tailAtHalf(results: Results): number[] {
   const atPeak = of(results, 'a5', 'gatehouse', ({ p50 }) => p50)
   const most = atPeak.length > 0 ? spreadOf(atPeak).median : Number.POSITIVE_INFINITY
@@ -70,7 +70,7 @@ const tailBesideSignIns = (results: Results): number[] => {
 
 const known = (value: number | undefined): number[] => (value === undefined ? [] : [value])
 
-/** What the service promises of its speed: ratios to what runs beside it, never absolute rates. */
+/** The performance goals: ratios to other contestants on the same machine, never absolute rates. */
 const GOALS: readonly Goal[] = [
   { goal: 'A5 against plain', atLeast: 2, unit: '×', figure: times('a5', 'plain') },
   { goal: 'A5 against bare', atLeast: 0.45, unit: '×', figure: times('a5', 'bare') },
@@ -127,7 +127,7 @@ const GOALS: readonly Goal[] = [
   { goal: 'cold npm start to the first answer', atMost: 4, unit: 's', figure: ({ coldStarts }) => coldStarts },
 ]
 
-/** The median decides; where nothing at all is allowed, the worst round. */
+/** The median decides; if the limit is zero, the worst round does. */
 export function judge(goal: Omit<Goal, 'figure'>, values: readonly number[]): Verdict {
   const { atLeast, atMost, unit } = goal
   const limit = atLeast === undefined ? `≤ ${atMost} ${unit}` : `≥ ${atLeast} ${unit}`

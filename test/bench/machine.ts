@@ -12,10 +12,10 @@ export interface Machine {
   readonly system: string
   readonly node: string
   readonly postgres: string
-  /** One small durable commit, median, milliseconds: what the disk adds to each write. */
+  /** Median duration of a small durable commit in milliseconds: the cost of the disk for each write. */
   readonly commitMs: number
   readonly settings: Readonly<Record<string, string>>
-  /** Of the sources measured; `+` when files differ from it. */
+  /** The commit that was measured; `+` if there are uncommitted changes. */
   readonly commit: string
 }
 

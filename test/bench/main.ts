@@ -13,7 +13,7 @@ import { goalTable, purgeText, resultTable } from './report.ts'
 import { type Stage, setStage } from './stage.ts'
 import { turnRunner } from './turn-runner.ts'
 
-/** `npm run bench`: see README.md beside this file. Ends with 1 when an answer was wrong or anything failed, never for a goal missed. */
+/** `npm run bench`: see README.md in this folder. Exits with 1 on a wrong response or another failure, not for a missed goal. */
 
 async function bench(options: Options): Promise<void> {
   const coldStarts: number[] = []

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { ALL_PROCESSES, CONTESTANTS, type Name } from './contestants/contestant.ts'
 import { WORK_NAMES, WORKS, type WorkName } from './works.ts'
 
-/** What --tokens is compared with. */
+/** The size of the database that a larger one (--tokens) is compared with. */
 export const FEW_TOKENS = 10_000
 
 export interface Options {
@@ -13,7 +13,7 @@ export interface Options {
   readonly warmUpS: number
   readonly connections: number
   readonly tokens: number
-  /** How often `npm start` is timed. */
+  /** How many times `npm start` is timed. */
   readonly coldStarts: number
   /** 0: no soak. */
   readonly soakS: number

@@ -13,22 +13,22 @@ import { lastStatements, verifyRows } from './verify.ts'
 import { WORKS } from './works.ts'
 
 describe('statistics', () => {
-  it('takes the middle one, or the mean of the two in the middle', () => {
+  it('takes the median, or the mean of the two middle values', () => {
     expect(spreadOf([5, 1, 9])).toEqual({ median: 5, least: 1, most: 9 })
     expect(spreadOf([4, 1, 2, 10])).toEqual({ median: 3, least: 1, most: 10 })
     expect(() => spreadOf([])).toThrow('no values')
   })
-  it('takes the nearest rank', () => {
+  it('computes percentiles by nearest rank', () => {
     const hundred = Array.from({ length: 100 }, (_, index) => index + 1)
     expect(percentile(hundred, 0.5)).toBe(50)
     expect(percentile(hundred, 0.99)).toBe(99)
     expect(percentile([7], 0.99)).toBe(7)
   })
-  it('compares round by round', () => {
+  it('computes ratios round by round', () => {
     expect(ratios([20, 30], [10, 10])).toEqual([2, 3])
     expect(ratios([20], [])).toEqual([])
   })
-  it('tells growing memory from a flat one', () => {
+  it('distinguishes growing memory from constant memory', () => {
     expect(growthOf([50, 100, 100, 100, 100, 100, 100, 100])).toBe(1)
     expect(growthOf([50, 60, 100, 100, 110, 120, 150, 150])).toBe(1.5)
     expect(growthOf([1, 2, 3])).toBeUndefined()
@@ -47,8 +47,8 @@ const round = (perSecond: number, more: Partial<Round> = {}): Round => ({
 })
 
 describe('goals', () => {
-  it('are decided by the median of the ratios, each of one round', () => {
-    // Medians of the rates would say 300 / 100; round by round it is 3, 1 and 1.5.
+  it('are decided by the median of the ratios of each round', () => {
+    // The ratio of the medians would be 300 / 100; the ratios of the rounds are 3, 1 and 1.5.
     const gatehouse = [round(300), round(100), round(900)]
     const plain = [round(100), round(100), round(600)]
     const verdict = verdicts({ rounds: { a5: { gatehouse, plain } }, coldStarts: [3, 5, 4] })
@@ -57,13 +57,13 @@ describe('goals', () => {
     expect(named('A5 against bare')).toMatchObject({ figure: undefined, pass: undefined })
     expect(named('cold npm start to the first answer')).toMatchObject({ limit: '≤ 4 s', pass: true })
   })
-  it('are met on the limit and missed beyond it', () => {
+  it('are met at the limit and missed beyond it', () => {
     const atLeast = { goal: 'rate', unit: '×', atLeast: 2 }
     expect([judge(atLeast, [2]).pass, judge(atLeast, [1.99]).pass]).toEqual([true, false])
     const atMost = { goal: 'connections', unit: '', atMost: 0 }
     expect([judge(atMost, [0]).pass, judge(atMost, [0, 0, 1]).pass]).toEqual([true, false])
   })
-  it('are not met by a service that is slow throughout', () => {
+  it('are missed by a service that is slow throughout', () => {
     const half = { gatehouse: [round(700, { duePerSecond: 1000, p50: 700, p99: 1300 })] }
     const goals = (rounds: Results['rounds']) => verdicts({ rounds, coldStarts: [] })
     const [tail, kept] = goals({ a5: { gatehouse: [round(2000, { p50: 6 })] }, half }).filter(({ goal }) =>
@@ -72,7 +72,7 @@ describe('goals', () => {
     expect(tail).toMatchObject({ figure: { median: 1300 / 6 }, pass: false })
     expect(kept).toMatchObject({ figure: { median: 0.7 }, pass: false })
   })
-  it('compare A5 beside sign-ins with A5 alone, and overload with the peak', () => {
+  it('compare A5 during sign-ins with A5 alone, and overload with the peak', () => {
     const rounds: Results['rounds'] = {
       half: { gatehouse: [round(700, { p99: 4 })] },
       'sign-ins': { gatehouse: [round(700, { p99: 10 })] },
@@ -86,7 +86,7 @@ describe('goals', () => {
       [3.1, false],
     ])
   })
-  it('hold every row of the design', () => {
+  it('are exactly these', () => {
     const nothing: Results = { rounds: {}, coldStarts: [] }
     const limits = verdicts(nothing).map(({ goal, limit }) => `${goal} ${limit}`)
     expect(limits).toEqual([
@@ -121,11 +121,11 @@ describe('goals', () => {
   })
 })
 
-describe('answers', () => {
+describe('responses', () => {
   const asked = (expect: Expectation) => ({ request: 'POST /sign-in?a=b HTTP/1.1\r\n\r\n', expect })
   const bytes = (text: string) => Buffer.from(text, 'utf8')
 
-  it('are read when they are complete, and only one at a time', () => {
+  it('are parsed once they are complete, and only one at a time', () => {
     const whole = 'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{"a":1}'
     expect(readAnswer(bytes(whole))).toEqual({ status: 200, body: '{"a":1}' })
     expect(readAnswer(bytes(whole.slice(0, -1)))).toBeUndefined()
@@ -136,16 +136,16 @@ describe('answers', () => {
   it.each([
     ['another text', { kind: 'text', text: 'a' }, 200, 'b'],
     ['another status', { kind: 'text', text: 'a' }, 503, 'a'],
-    ['another status beside the work', { kind: 'beside', status: 303 }, 500, ''],
+    ['another status of a background request', { kind: 'beside', status: 303 }, 500, ''],
     ['another user', { kind: 'fields', fields: { active: true, sub: '7' } }, 200, '{"active":true,"sub":"8"}'],
   ] as const)('are wrong with %s', (_name, expected, status, body) => {
     expect(() => answerChecker().check({ status, body }, asked(expected))).toThrow('a wrong answer of /sign-in: ')
   })
-  it('may be 503 beside the work, when more comes than the machine can do', () => {
+  it('may be 503 for background requests, if the machine cannot keep up', () => {
     const check = () => answerChecker().check({ status: 503, body: '' }, asked({ kind: 'beside', status: 303 }))
     expect(check).not.toThrow()
   })
-  it('hold each access token once, and the refresh token that was asked with', () => {
+  it('must contain each access token only once, and the refresh token of the request', () => {
     const checker = answerChecker()
     const expected = { kind: 'tokens', enveloped: true, scope: 'USER_INFO', refreshToken: 'r'.repeat(50) } as const
     const set = { access_token: 'a'.repeat(50), refresh_token: 'r'.repeat(50), expires_in: 60, scope: 'USER_INFO' }
@@ -161,7 +161,7 @@ describe('answers', () => {
       'refresh token',
     )
   })
-  it('must have left their rows', async () => {
+  it('must match the number of rows written', async () => {
     const database = await freshDatabase()
     const pool = new pg.Pool({ connectionString: database.url })
     const rows = await verifyRows(pool, WORKS.rotate, 'plain')
@@ -172,18 +172,18 @@ describe('answers', () => {
     await pool.end()
     await database.drop()
   })
-  it('are told from what the service writes once a minute', async () => {
+  it('are judged by the last statements, ignoring those that the service sends once a minute', async () => {
     const database = await freshDatabase()
     const [looking, asking] = [1, 2].map(() => new pg.Pool({ connectionString: database.url, max: 1 }))
     const since = new Date(Date.now() - 60_000)
     const counted = "insert into app_usage values ('a', now(), 'read', 0, 1) on conflict do nothing"
-    for (const [statements, told] of [
+    for (const [statements, expected] of [
       [[counted], []],
       [['begin', counted, 'commit'], []],
       [['select 1 as asked'], ['select 1 as asked']],
     ] as const) {
       for (const statement of statements) await asking?.query(statement)
-      expect(await lastStatements(looking as pg.Pool, since)).toEqual(told)
+      expect(await lastStatements(looking as pg.Pool, since)).toEqual(expected)
     }
     await Promise.all([looking?.end(), asking?.end()])
     await database.drop()
@@ -191,18 +191,18 @@ describe('answers', () => {
 })
 
 describe('options', () => {
-  it('have defaults, and a short form of everything', () => {
+  it('have defaults, and shorter ones with --quick', () => {
     expect(readOptions([])).toMatchObject({ rounds: 5, seconds: 5, tokens: 10_000, coldStarts: 5, soakS: 0 })
     expect(readOptions(['--quick', '--only', 'a5'])).toMatchObject({ rounds: 2, works: ['a5'], coldStarts: 0 })
     expect(readOptions(['--set', 'HTTP_PROCESSES=2'])).toMatchObject({ settings: { HTTP_PROCESSES: '2' } })
   })
-  it('run a process for each core only where that is asked for', () => {
+  it('run a process for each core only on request', () => {
     expect(readOptions([])).toMatchObject({ contestants: CONTESTANTS })
     expect(readOptions(['--contestants', 'gatehouse,gatehouse-all'])).toMatchObject({
       contestants: ['gatehouse', 'gatehouse-all'],
     })
   })
-  it.each([[['--only', 'a6']], [['--rounds', 'many']], [['--contestants', 'apache']]])('refuse %j', (args) => {
+  it.each([[['--only', 'a6']], [['--rounds', 'many']], [['--contestants', 'apache']]])('reject %j', (args) => {
     expect(() => readOptions(args)).toThrow(BadOption)
   })
 })

@@ -25,9 +25,9 @@ import { BadOption } from './options.ts'
 import { ratios, spreadOf } from './statistics.ts'
 
 /**
- * What each setting of src/platform/db/planning.ts brings: the processor time that PostgreSQL takes for a batch while all are
- * forced, and how many times as much while one of them is left as PostgreSQL has it. First with plans that connections
- * made while tables had three rows, of which there are many since; then with plans made of large, analyzed tables.
+ * The effect of each setting in src/platform/db/planning.ts: PostgreSQL's CPU time for a batch with all settings forced,
+ * and relative to that with one of them left at PostgreSQL's default. First with plans made when tables had three rows,
+ * after the tables have grown; then with plans made for large, analyzed tables.
  */
 
 const HELP = `npm run bench:planning -- [options]
@@ -57,14 +57,14 @@ function readOptions(args: readonly string[]): Options | 'help' {
 
 const FEW = { users: 3, orders: 3, parties: 3 }
 const SIZES = [1, 40] as const
-/** Batches of a turn, by their size; a turn that takes longer than TURN_MS ends early. */
+/** Batches per turn by batch size; a turn that takes longer than TURN_MS ends early. */
 const BATCHES: Readonly<Record<(typeof SIZES)[number], number>> = { 1: 40, 40: 10 }
 const TURN_MS = 300
 
-/** What was forced once and is not any more, with its value. */
+/** Settings that are not forced, to be measured too. */
 const CANDIDATES: ServerSettings = { join_collapse_limit: '1' }
 
-/** Connections with settings of their own. */
+/** A connection with its own planner settings. */
 interface Variant {
   readonly name: string
   readonly pool: pg.Pool
@@ -76,10 +76,10 @@ interface Variant {
 const LIMITS = { batches: 1, length: 10_000, waitMs: 600_000 }
 const quiet = openLog({ level: 'error', pretty: false })
 
-/** It lasts as long as its plans are asked for, however long a batch takes. */
+/** Without any timeouts, as the connection has to keep its plans. */
 async function openVariant(databaseUrl: string, name: string, settings: ServerSettings): Promise<Variant> {
   const url = new URL(databaseUrl)
-  // What the operator gives has the last word.
+  // Options in the URL override others.
   url.searchParams.set('options', startupOptions({ ...settings, statement_timeout: '0' }))
   const config = connectionConfig({ connectionString: url.href, genericPlan: true })
   const pool = new pg.Pool({ ...config, query_timeout: 0, max: 1, idleTimeoutMillis: 0 })
@@ -91,17 +91,17 @@ async function openVariant(databaseUrl: string, name: string, settings: ServerSe
 
 const USUAL = 'as planning.ts has it'
 
-/** Settings by the name of their variant. `known`: PostgreSQL's own values. */
+/** Settings by the name of the variant. `known`: PostgreSQL's defaults. */
 function variantsOf(known: ServerSettings): Readonly<Record<string, ServerSettings>> {
   const left = PLAN_SETTINGS.map((name) => [`without ${name}`, { [name]: known[name] ?? '' }] as const)
   const more = Object.entries(CANDIDATES).map(([name, value]) => [`with ${name}=${value}`, { [name]: value }] as const)
   return { [USUAL]: {}, ...Object.fromEntries(left), ...Object.fromEntries(more), 'with none': known }
 }
 
-/** Nanoseconds on a processor (Linux). */
+/** CPU time of a process in nanoseconds (Linux). */
 const cpuOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[0])
 
-/** `n`: a user. `fresh`: what was made of this user for one use; 0 if nothing was. */
+/** `n`: a user. `fresh`: number of the single-use record created for this user; 0 if there is none. */
 interface Given {
   readonly n: number
   readonly fresh: number
@@ -114,7 +114,7 @@ const hash = (text: string): Buffer => sha256(text)
 
 interface Work {
   readonly one: (db: Db, given: Given) => Promise<unknown>
-  /** Makes what is used once, of these users. */
+  /** SQL that creates the single-use records of these users. */
   readonly fresh?: string
 }
 
@@ -230,7 +230,7 @@ async function givenFor(admin: pg.Pool, { fresh }: Work, count: number, users: n
   return given
 }
 
-/** Nanoseconds of PostgreSQL for a batch. */
+/** CPU time of PostgreSQL for a batch in nanoseconds. */
 async function turn(
   admin: pg.Pool,
   variant: Variant,
@@ -249,7 +249,7 @@ async function turn(
   return (cpuOf(variant.pid) - cpu) / batches
 }
 
-/** So often that PostgreSQL, left to itself, has made a generic plan. What would write finds nothing, so that few rows stay few. */
+/** Enough for PostgreSQL to switch to a generic plan by itself. Writes find no rows, so that the tables stay small. */
 const WARM_UPS = 8
 
 async function makePlans(admin: pg.Pool, { dbs }: Variant): Promise<void> {
@@ -285,7 +285,7 @@ async function measure(admin: pg.Pool, variants: readonly Variant[], { rounds, u
   return figures
 }
 
-/** Milliseconds with the settings of planning.ts; with others, how many times as much in the same round. */
+/** Milliseconds with the settings of planning.ts; for other variants the ratio to these, round by round. */
 function tableOf(figures: Figures): string {
   const usual = figures[USUAL] ?? {}
   const cell = (name: string, title: string): string => {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** CPU time and memory of a contestant as the kernel counts them (Linux); its child processes included. */
+/** CPU time and memory of a contestant and its child processes, as counted by the kernel (Linux). */
 
 export interface Usage {
   /** User and system time since the start, seconds. */
@@ -20,7 +20,7 @@ interface Stat {
 
 const sum = (texts: readonly string[]): number => texts.reduce((total, text) => total + Number(text), 0)
 
-/** Undefined when the process has ended meanwhile. Its time holds that of children which it has seen end. */
+/** Undefined if the process has ended meanwhile. Its time includes that of children that it has waited for. */
 function statOf(pid: number): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
@@ -45,7 +45,7 @@ export function usageOf(root: number): Usage | undefined {
   const pids = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))
   const stats = pids.flatMap((pid) => statOf(pid) ?? [])
   const family = new Set([root])
-  // Children have been started after their parents, but pids wrap around: repeat until nothing is added.
+  // Children may have lower pids than their parents, because pids wrap around: repeat until nothing is added.
   for (let before = 0; before < family.size; ) {
     before = family.size
     for (const { pid, parent } of stats) if (family.has(parent)) family.add(pid)

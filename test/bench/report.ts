@@ -5,7 +5,7 @@ import { type Spread, spreadOf } from './statistics.ts'
 import type { Round } from './turn-runner.ts'
 import { WORK_NAMES, WORKS } from './works.ts'
 
-/** Tables in Markdown, aligned so that they read well on a terminal too. */
+/** A Markdown table, aligned to be readable in a terminal too. */
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)))

@@ -23,15 +23,15 @@ import { BENCH } from './verify.ts'
 
 /** Everything that runs during a benchmark. */
 export interface Stage {
-  /** The database of a contestant and what is in it; all but gatehouse-10k share one. */
+  /** The database of a contestant; all except gatehouse-10k share one. */
   worldOf(name: Name): FilledWorld
   readonly contestants: ReadonlyMap<Name, Contestant>
   readonly generator: LoadGenerator
-  /** Process of the PostgreSQL server. */
+  /** Process id of the PostgreSQL server. */
   readonly databasePid: number
 }
 
-/** Starts the one PostgreSQL that `npm start` would start, the contestants on it, and fills it. */
+/** Starts the same PostgreSQL as `npm start`, starts the contestants on it, and fills it. */
 export async function setStage(options: Options, endings: Endings, progress: (text: string) => void): Promise<Stage> {
   const folder = newDataFolder()
   endings.add(() => removeDataFolder(folder))
@@ -44,7 +44,7 @@ export async function setStage(options: Options, endings: Endings, progress: (te
     contestants.set(contestant.name, contestant)
     endings.add(() => contestant.stop())
   }
-  /** Gatehouse brings the schema, so it is there before the database is filled and before others use it. */
+  /** Starts Gatehouse first, as it creates the schema, then fills the database. */
   const openWorld = async (name: GatehouseOptions['name'], databaseUrl: string, tokens: number) => {
     const shards = Number(options.settings.SHARDS ?? 1)
     const connectionString = everybodyUrl(databaseUrl, shards)

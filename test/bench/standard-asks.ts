@@ -6,7 +6,7 @@ import { CID, userInfo } from './fixtures/people.ts'
 import { APP_SECRET, APPS, type FilledWorld } from './fixtures/world.ts'
 import type { Ask } from './load/ask.ts'
 
-/** The requests of the standard dialect, with the answers that they must get. */
+/** The requests to the standard OAuth endpoints, with the expected responses. */
 
 const CLIENT = { client_id: APPS.fixed, client_secret: APP_SECRET }
 const STANDARD_SCOPE = 'openid profile phone offline_access'
@@ -33,7 +33,7 @@ export function* introspectAsks({ live }: FilledWorld): Iterable<Ask> {
   }
 }
 
-/** Each answer has an id_token, which Gatehouse signs by this algorithm. */
+/** Code exchanges whose responses contain an id_token, signed by Gatehouse with this algorithm. */
 export const idTokenAsks =
   (alg: Alg) =>
   async (world: FilledWorld, _name: Name, count: number): Promise<Ask[]> => {

@@ -1,4 +1,4 @@
-/** What is made of several rounds: the middle one, and how far the others are from it. */
+/** A summary of several rounds: the median and the range. */
 export interface Spread {
   readonly median: number
   readonly least: number
@@ -14,13 +14,13 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median, least: sorted[0] as number, most: sorted.at(-1) as number }
 }
 
-/** Nearest rank; `share` from 0 to 1, `sorted` ascending and not empty. */
+/** By nearest rank; `share` is from 0 to 1, `sorted` is ascending and not empty. */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   const value = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]
   if (value === undefined) throw new Error('no values')
   return value
 }
 
-/** Round by round, because what disturbs a machine disturbs neighbours in time alike. */
+/** Ratios round by round, because disturbances of the machine affect turns that are close in time alike. */
 export const ratios = (of: readonly number[], to: readonly number[]): number[] =>
   of.slice(0, to.length).map((value, round) => value / (to[round] as number))

@@ -5,24 +5,24 @@ import type { Stage } from './stage.ts'
 import { databaseTime, lastStatements, tryTokens, verifyRows } from './verify.ts'
 import { listFor, WORKS, type Work, type WorkName } from './works.ts'
 
-/** What one turn of one contestant at one work gave. Milliseconds of CPU are user and system time together. */
+/** The result of one turn of a contestant at a workload. CPU times are user and system time together. */
 export interface Round {
   readonly perSecond: number
   /** Open loop only: the rate at which requests were due. */
   readonly duePerSecond?: number
   readonly p50: number
   readonly p99: number
-  /** The longest that an answer took, milliseconds. */
+  /** The slowest response, milliseconds. */
   readonly slowest: number
-  /** Refusals (503) a second, which no other figure contains. */
+  /** Refusals (503) per second, which the other figures exclude. */
   readonly refusedPerSecond: number
-  /** Undefined where the system has no /proc. */
+  /** Undefined on systems without /proc. */
   readonly cpuMsPer1000?: number
   readonly databaseCpuMsPer1000?: number
   readonly residentMb?: number
-  /** Share of one core that the load generator took: near 1 it would be the bottleneck. */
+  /** Share of one core used by the load generator: near 1 it would be the bottleneck. */
   readonly generatorShare: number
-  /** The last statement on each database connection that the contestant used in this turn. */
+  /** The last statement on each database connection used by the contestant in this turn. */
   readonly lastStatements: readonly string[]
 }
 
@@ -38,13 +38,13 @@ interface TurnPlan {
 const FIRST_GUESS_PER_S = 8000
 const LIST_MARGIN = 1.5
 
-/** `bare` spends nothing, so it may be asked the same again. */
+/** `bare` uses nothing up, so its requests may repeat. */
 const orderOf = (work: WorkName, { name }: Contestant): Work['order'] =>
   name === 'bare' ? 'random' : WORKS[work].order
 
 export type RunTurn = (plan: TurnPlan) => Promise<Round>
 
-/** Runs turns; it remembers rates (how long lists must be) and lists that can be asked again. */
+/** Runs turns; remembers rates, to know how long lists must be, and lists that can be reused. */
 export function turnRunner(stage: Stage): RunTurn {
   const rates = new Map<string, number>()
   const lists = new Map<string, string>()

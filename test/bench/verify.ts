@@ -2,14 +2,14 @@ import type { Pool } from 'pg'
 import type { Contestant, Name } from './contestants/contestant.ts'
 import type { Work } from './works.ts'
 
-/** What a fast wrong contestant would fail at, beyond the check of each answer. */
+/** Checks in addition to those of each response, to expose contestants that are fast but wrong. */
 
 /** application_name of the benchmark's own connections. */
 export const BENCH = 'bench'
 
 const USES_DATABASE: readonly Name[] = ['gatehouse', 'plain', 'checked']
 
-/** Counts the rows that right answers leave behind, before and after a turn: an answer without its row was not durable. */
+/** Counts the rows that correct responses must leave, before and after a turn: a response without its row was not durable. */
 export async function verifyRows(pool: Pool, { title, leaves }: Work, name: Name) {
   if (!leaves || !USES_DATABASE.includes(name)) return { mustHaveGrownBy: async () => {} }
   const count = async (): Promise<number> => {
@@ -25,7 +25,7 @@ export async function verifyRows(pool: Pool, { title, leaves }: Work, name: Name
   }
 }
 
-/** Some of the access tokens that Gatehouse handed out: each must open A5. */
+/** Tries some of the access tokens issued by Gatehouse: each must work at A5. */
 export async function tryTokens(gatehouse: Contestant | undefined, by: Contestant, tokens: readonly string[]) {
   if (!gatehouse || by.name !== 'gatehouse') return
   for (const token of tokens) {
@@ -36,10 +36,10 @@ export async function tryTokens(gatehouse: Contestant | undefined, by: Contestan
 }
 
 /**
- * The last statement of each connection of a contestant on which one ran after `since`, without those of the job queue, of
- * leases, of shared counts, of the audit log's seals, of refused requests, which are kept a moment later, and of what is
- * written once a minute. A commit is of such a write: requests with forged tokens have no transaction.
- * PostgreSQL's counters of look-ups would tell how many statements, but connections report them up to ten seconds late.
+ * The last statement of each connection that ran one after `since`, ignoring those of the job queue, leases, shared rate
+ * counts, seals of the audit log, rejected requests, which are written a moment later, and data written once a minute.
+ * Commits belong to such writes: requests with forged tokens have no transaction.
+ * PostgreSQL's statistics would give numbers of statements, but connections report them up to ten seconds late.
  */
 export async function lastStatements(pool: Pool, since: Date): Promise<string[]> {
   const { rows } = await pool.query(

@@ -36,26 +36,26 @@ export const WORK_NAMES = [
 ] as const
 export type WorkName = (typeof WORK_NAMES)[number]
 
-/** One kind of request. */
+/** A workload: one kind of request. */
 export interface Work {
   readonly title: string
   readonly contestants: readonly Name[]
-  /** `once`: what is asked with is spent, so every turn gets a list of its own. */
+  /** `once`: codes or tokens are used up, so every turn needs a new list. */
   readonly order: 'once' | 'random'
   readonly asks: (world: FilledWorld, name: Name, count: number) => Promise<Iterable<Ask>> | Iterable<Ask>
-  /** Sent at so many times the rate measured at another work, whatever the answers do (open loop). */
+  /** Open loop: sent at this multiple of the rate measured for another workload, regardless of responses. */
   readonly offered?: { readonly of: WorkName; readonly times: number }
-  /** Over so many connections, not all of which may get more than a refusal (503). */
+  /** The number of connections; responses may be refusals (503). */
   readonly overload?: { readonly connections: number }
-  /** In each round Gatehouse is asked for A5 too, as `gatehouse-a5`. */
+  /** Each round also has a turn of A5 by Gatehouse, as `gatehouse-a5`. */
   readonly besideA5?: true
-  /** Only run by an option of its own. */
+  /** Runs only if requested by an option. */
   readonly onRequest?: true
-  /** The table where each right answer leaves exactly one row more, and the condition that finds it. */
+  /** The table in which each correct response leaves exactly one more row, and the condition that selects it. */
   readonly leaves?: { readonly table: string; readonly where: string }
 }
 
-/** Those that the benchmark puts in live 167 hours at most, those that contestants issue 168. */
+/** Selects tokens issued by contestants, which live for 168 hours; those of the fixtures live for at most 167. */
 const ISSUED_SINCE = `expires_at > (select created_at + interval '167 hours 10 minutes' from micro_app
                                     where app_key = '${APPS.fixed}')`
 
@@ -164,7 +164,7 @@ export const WORKS: Readonly<Record<WorkName, Work>> = {
   },
 }
 
-/** Writes the list of requests for one turn; what oidc-provider is asked only its own process can make. */
+/** Writes the list of requests for one turn; that of oidc-provider is written by its own process. */
 export async function listFor(
   world: FilledWorld,
   name: WorkName,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { authorizationHeader } from '../../src/platform/lib/crypto/signing.ts'
 import type { Call } from './calls.ts'
 
-/** One caller who does all it can with one address, one partner's credentials and no others. */
+/** An attacker with one IP address and the credentials of one partner. */
 
 export interface Attacker {
   readonly partnerId: string
@@ -33,15 +33,15 @@ const form = (target: string, body: string): Call => ({
   body,
 })
 
-/** 90 KB of entries that are all wrong. */
+/** 90 KB of entries that are all invalid. */
 const EMPTY_VOUCHERS = `{"body":{"orderId":1,"partnerOrderId":"P","quantity":1,"usedQuantity":1,"refundedQuantity":0,"voucherList":[${'{},'.repeat(30_000)}{}]}}`
-/** As many products as fit into 1 MiB, others each time. */
+/** As many products as fit into 1 MiB, different ones each time. */
 const products = (): string => {
   const name = randomBytes(4).toString('hex')
   const entries = Array.from({ length: 20_000 }, (_, place) => `{"partnerDealId":"${name}${place}","status":2}`)
   return `{"body":[${entries.join(',')}]}`
 }
-/** As many as are taken, which a partner may send. */
+/** About as many as are accepted from a partner. */
 const someProducts = (): string => {
   const name = randomBytes(4).toString('hex')
   const entries = Array.from({ length: 900 }, (_, place) => `{"partnerDealId":"${name}${place}","status":2}`)
@@ -49,7 +49,7 @@ const someProducts = (): string => {
 }
 const LANGUAGES = Array.from({ length: 4_000 }, (_, place) => `l${place};q=0.${place % 10}`).join(',')
 
-/** Items 1 to 7, one after the other. */
+/** The attacks, one after the other, repeatedly. */
 export function attacksOf(attacker: Attacker): () => Call {
   const stranger = { ...attacker, secret: 'not the secret' }
   const passport = () => `passport=${randomBytes(6).toString('hex')}&password=wrong`

@@ -5,14 +5,14 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** nginx and haproxy as somebody would set them up before two processes, with nothing of ours in mind. */
+/** nginx and haproxy with an ordinary setup in front of two processes, not tuned for this service. */
 
 export interface Balancer {
   readonly name: string
   readonly program: string
-  /** Seconds until it calls a process again that it has found away; nginx's `fail_timeout` is 10. */
+  /** Seconds until it retries a process that it considered down; nginx's `fail_timeout` is 10. */
   readonly forgivesAfterS: number
-  /** The configuration file, and how the program is started with it, in the foreground. */
+  /** The text of the configuration file; `args` start the program with it in the foreground. */
   readonly config: (folder: string, port: number, upstreams: readonly number[]) => string
   readonly args: (folder: string, file: string) => readonly string[]
 }
@@ -79,7 +79,7 @@ ${upstreams.map((upstream, index) => `  server process${index} 127.0.0.1:${upstr
 
 export const isInstalled = ({ program }: Balancer): boolean => spawnSync(program, ['-v']).error === undefined
 
-/** Starts it; resolves once it listens. */
+/** Resolves once the balancer listens. */
 export async function startBalancer(
   balancer: Balancer,
   folder: string,

@@ -10,18 +10,18 @@ export interface Call {
   readonly body?: string
 }
 
-/** What became of one call. */
+/** The outcome of one call. */
 export interface Outcome {
-  /** 0 where no answer came. */
+  /** 0 if there was no response. */
   readonly status: number
-  /** The reason where no answer came. */
+  /** The reason if there was no response. */
   readonly failure?: string
   readonly ms: number
   readonly text?: string
   readonly retryAfter?: string | undefined
 }
 
-/** As many connections as there are calls waiting, so that none waits in this process. */
+/** Opens as many connections as there are pending calls, so that none waits in this process. */
 const agent = new Agent({ keepAlive: true })
 
 /** Makes one call; gives up after `patienceMs`. Never rejects. */
@@ -51,7 +51,7 @@ export function call(
   })
 }
 
-/** Calls at a steady rate for some seconds, whatever the answers do; resolves when the last one has ended. */
+/** Calls at a steady rate for some seconds, regardless of responses; resolves when the last one has ended. */
 export async function callsAt(
   perSecond: number,
   seconds: number,
@@ -72,7 +72,7 @@ export async function callsAt(
 export const count = (outcomes: readonly Outcome[], status: number): number =>
   outcomes.filter((outcome) => outcome.status === status).length
 
-/** `longest, middle one; how many 503; how many without an answer` */
+/** Maximum and median, then the numbers of 503 and of calls without a response. */
 export function waitsText(outcomes: readonly Outcome[]): string {
   const waits = outcomes.map((outcome) => outcome.ms).sort((one, other) => one - other)
   const unanswered = count(outcomes, 0)

@@ -14,7 +14,7 @@ import { startService } from './service.ts'
 
 const TOKENS = 5_000
 
-/** One PostgreSQL of our own for all scenarios, with the service's schema and live tokens in it. */
+/** Starts one PostgreSQL for all scenarios, with the schema of the service and valid tokens. */
 export async function openGround(
   options: Options,
   endings: Endings,
@@ -38,7 +38,7 @@ export async function openGround(
     endings.add(() => service.stop())
     return service
   }
-  const first = await start() // brings the schema and the demo's people
+  const first = await start() // creates the schema and the people of the demo
   await first.stop()
   const world = await fillWorld({ pool, keys: deriveKeys(secretKey), folder }, TOKENS, progress)
   return { options, endings, world, databaseUrl: server.databaseUrl, databasePid, progress, start }

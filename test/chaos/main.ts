@@ -19,7 +19,7 @@ import { rolling } from './scenarios/rolling.ts'
 import { shutdown } from './scenarios/shutdown.ts'
 import { takeHealth } from './service.ts'
 
-/** `npm run chaos`: what the service does when its surroundings fail; see README.md beside this file. */
+/** `npm run chaos`: how the service behaves when its environment fails; see README.md in this folder. */
 
 const SCENARIOS: Readonly<Record<ScenarioName, Scenario>> = {
   overload,
@@ -43,7 +43,7 @@ const chaos = (options: Options): Promise<void> =>
     const figures: Partial<Record<ScenarioName, readonly Figure[]>> = {}
     for (const name of options.scenarios) {
       progress(`${name}:`)
-      takeHealth() // of what came before
+      takeHealth() // discards earlier results
       const found = await SCENARIOS[name](ground)
       figures[name] = [
         ...found,

@@ -23,13 +23,13 @@ const CASE_NAMES = Object.keys(CASES) as CaseName[]
 
 export interface Options {
   readonly scenarios: readonly ScenarioName[]
-  /** Of `failover`; none where it is not asked for. */
+  /** Cases of `failover`; empty for other scenarios. */
   readonly cases: readonly CaseName[]
-  /** The top level of the sources whose built service is started. */
+  /** Folder of the checkout whose built service is started. */
   readonly checkout: string
-  /** Length of what can be longer or shorter; 1 is for figures, less for a first look. */
+  /** Factor for the length of loads: 1 for proper figures, less for a first look. */
   readonly scale: number
-  /** Offered requests in the overload, as a multiple of the peak. */
+  /** Callers in the overload scenario, as a multiple of those at the peak. */
   readonly times: number
   readonly output: string
 }

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { usageOf } from '../bench/processes.ts'
 
-/** `pid` and its child processes: PostgreSQL's server and its backends. */
+/** `pid` and its direct children, such as a PostgreSQL server and its backends. */
 function familyOf(pid: number): number[] {
   return [pid, ...processes().flatMap(([child, parent]) => (parent === pid ? [child] : []))]
 }
 
-/** Its child processes, theirs, and so on. */
+/** All direct and indirect children of a process. */
 export function descendantsOf(pid: number): number[] {
   const all = processes()
   const below = (one: number): number[] =>
@@ -15,7 +15,7 @@ export function descendantsOf(pid: number): number[] {
   return below(pid)
 }
 
-/** Each process with its parent; small images of Linux have no ps. */
+/** All processes with their parents; on Linux read from /proc, as small images have no ps. */
 function processes(): [pid: number, parent: number][] {
   if (process.platform !== 'linux') {
     const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n')
@@ -45,7 +45,7 @@ export function signal(pids: readonly number[], name: NodeJS.Signals): void {
 export const freeze = (pid: number): void => signal(familyOf(pid), 'SIGSTOP')
 export const resume = (pid: number): void => signal(familyOf(pid), 'SIGCONT')
 
-/** Watches the resident memory of a process until it is asked for the most that it has seen. */
+/** Samples the resident memory of a process until `most` is called, which returns the maximum. */
 export function watchMemory(pid: number): { before: number | undefined; most(): number | undefined } {
   const before = usageOf(pid)?.residentMb
   let most = before

@@ -3,24 +3,24 @@ import type { FilledWorld } from '../bench/fixtures/world.ts'
 import type { Options } from './options.ts'
 import type { Service } from './service.ts'
 
-/** One line of the table. */
+/** One row of the results. */
 export interface Figure {
   readonly figure: string
   /** A number with its unit, or words. */
   readonly value: string
 }
 
-/** What every scenario is given. */
+/** The environment of a scenario. */
 export interface Ground {
   readonly options: Options
-  /** What has to end with the run; also when a signal ends it half-way. */
+  /** Cleanup functions, run even if a signal interrupts the run. */
   readonly endings: Endings
   readonly world: FilledWorld
   readonly databaseUrl: string
-  /** Process of the PostgreSQL server that all scenarios but `embedded` share. */
+  /** Process id of the PostgreSQL server that all scenarios except `embedded` share. */
   readonly databasePid: number
   progress(text: string): void
-  /** Starts the service of the checkout on the shared database, with settings on top of the defaults. */
+  /** Starts the service of the checkout on the shared database, with settings that override the defaults. */
   start(settings?: Readonly<Record<string, string>>): Promise<Service>
 }
 

@@ -8,31 +8,31 @@ import { INHERITED } from '../bench/contestants/contestant.ts'
 import { startOptions } from '../start-options.ts'
 import { type Call, call, type Outcome } from './calls.ts'
 
-/** The built service as a process, as `npm start` runs it. */
+/** The built service as a process, run like `npm start` does. */
 export interface Service {
   readonly port: number
-  /** Of its own listener for /healthz; versions without one answer at `port`. */
+  /** Port of the separate listener for /healthz; versions without one answer at `port`. */
   readonly healthPort: number
   readonly pid: number
   readonly child: ChildProcess
-  /** Whether it was told to stop. */
+  /** Whether `stop` was called. */
   stopping: boolean
-  /** Whether it has ended, and how. */
+  /** Its signal or exit code; undefined while it is running. */
   ended(): string | undefined
-  /** Everything that it has written. */
+  /** Its whole output. */
   output(): string
-  /** SIGTERM; resolves with the milliseconds that it took to end. */
+  /** Sends SIGTERM; resolves with the milliseconds until it ended. */
   stop(): Promise<number>
 }
 
 export interface StartOptions {
   readonly checkout: string
-  /** Where its output goes. */
+  /** Folder for its log file. */
   readonly folder: string
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** Longer than any end in order takes; then it is killed, so that no run leaves a process behind. */
+/** Longer than any regular shutdown; then it is killed, so that no run leaves a process behind. */
 const KILL_AFTER_MS = 40_000
 let started = 0
 
@@ -85,7 +85,7 @@ const HEALTH_EVERY_MS = 200
 const HEALTH_PATIENCE_MS = 30_000
 const health: Outcome[] = []
 
-/** How /healthz was answered since this was asked last, by every service until it was told to stop. */
+/** Results of /healthz since the last call of this function, from all services that were not being stopped. */
 export const takeHealth = (): Outcome[] => health.splice(0)
 
 /** Versions without HEALTH_PORT answer at PORT. */

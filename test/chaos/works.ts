@@ -7,7 +7,7 @@ import { TICKET_PARTNER_ID } from '../bench/fixtures/people.ts'
 import type { FilledWorld } from '../bench/fixtures/world.ts'
 import type { Call } from './calls.ts'
 
-/** The calls of well-behaved callers. */
+/** Calls of well-behaved callers. */
 
 export const READY: Call = { method: 'GET', target: '/readyz' }
 
@@ -19,7 +19,7 @@ export const SIGN_IN: Call = {
   body: FORM,
 }
 
-/** A5 with a token of its own each time, as long as there are tokens. */
+/** A5 calls, each with another token until they are used up. */
 export function userInfoCalls(world: FilledWorld): () => Call {
   const targets = Array.from(userInfoAsks(world, 'gatehouse'), ({ target }) => target)
   let asked = 0
@@ -30,7 +30,7 @@ export function userInfoCalls(world: FilledWorld): () => Call {
   })
 }
 
-/** Signed consumption notices, each of an order of its own. */
+/** Signed consumption notices, each for another order. */
 export async function noticeCalls(world: FilledWorld, most: number): Promise<() => Call> {
   const asks = await seedNotices(world, most, BARE_TEXT.accepted)
   let sent = 0
@@ -42,7 +42,7 @@ export async function noticeCalls(world: FilledWorld, most: number): Promise<() 
 
 const REFUND_PATH = '/mtp/api/order/refund/notice'
 
-/** Signed refund notices of those orders: each reads the table `refund`. */
+/** Signed refund notices for such orders: each reads the table `refund`. */
 export async function refundCalls(world: FilledWorld, most: number): Promise<() => Call> {
   const asks = await seedNotices(world, most, BARE_TEXT.accepted)
   let sent = 0

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { print, reportFailure } from '../../src/operations/cli/report.ts'
 import { aligned, printable, printableJson, printableLines } from '../../src/operations/cli/text.ts'
 
-/** What partners and users wrote reaches the operator's terminal as text alone. */
+/** Text written by partners and users must not control the operator's terminal. */
 
 const HOSTILE: readonly (readonly [what: string, text: string])[] = [
   ['an escape sequence that clears the screen', 'a\u001b[2Jb'],
@@ -17,7 +17,7 @@ const HOSTILE: readonly (readonly [what: string, text: string])[] = [
   ['an Arabic letter mark', 'a\u061cb'],
   ['a line separator', 'a\u2028b'],
 ]
-/** All but the line feed, and what turns the direction of writing. */
+/** Control characters except the line feed, and characters that change the direction of writing. */
 const COMMAND = /(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u
 
 const written = (write: (terminal: { stdout: PassThrough; stderr: PassThrough }) => void): string => {
@@ -32,7 +32,7 @@ const terminalOf = (streams: { stdout: PassThrough; stderr: PassThrough }) => ({
 })
 
 describe.each(HOSTILE)('%s', (_what, text) => {
-  it('is not written to the terminal, as a text for people or as JSON', () => {
+  it('is never written to the terminal, neither as text nor as JSON', () => {
     for (const json of [true, false]) {
       const output = written((streams) => print(terminalOf(streams), json, { text }, (one) => `first\n${one.text}`))
       expect(output).not.toMatch(COMMAND)
@@ -51,11 +51,11 @@ describe.each(HOSTILE)('%s', (_what, text) => {
   })
 })
 
-it('a line feed in a cell makes no row of its own', () => {
+it('a line feed in a cell does not start a new row', () => {
   expect(aligned([['state', 'paid\nstate  refunded']])).toBe('state  paid\ufffdstate  refunded')
 })
 
-it('other texts are written as they are', () => {
+it('harmless text is written unchanged', () => {
   const text = '北京 Ünïcode 👩‍👩‍👧 a\tb'
   expect(printableLines(text)).toBe(text)
   expect(printableJson(JSON.stringify({ text }, null, 2))).toBe(JSON.stringify({ text }, null, 2))

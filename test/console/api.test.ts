@@ -4,7 +4,7 @@ import { openWorld, type World } from '../harness.ts'
 import { type Filled, fill, USER } from './filled.ts'
 import { type Person, signedIn } from './person.ts'
 
-/** The operators' API tried from the console: with the role of whoever is signed in, and the mark of the session. */
+/** Trying the operator API in the console: with the role of the signed-in operator and the form mark of the session. */
 
 let world: World
 let filled: Filled
@@ -21,7 +21,7 @@ afterAll(() => world.close())
 const textOf = (html: string): string =>
   html.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&#39;', "'")
 
-it('lists every operation of the description, previews too, with its role and command', async () => {
+it('the list shows every operation and preview of the API', async () => {
   const { text } = await viewer.get('/console/api')
   for (const { id, previewRole } of ALL_ACTIONS) {
     expect(text).toContain(`href="/console/api/${id}"`)
@@ -34,7 +34,7 @@ it('lists every operation of the description, previews too, with its role and co
 })
 
 describe('an operation', () => {
-  it('is described with its fields, for whoever may not carry it out too', async () => {
+  it('is described with its fields, even to operators who may not run it', async () => {
     const { status, text } = await viewer.get('/console/api/app_create')
     expect(status).toBe(200)
     expect(text).toContain('POST /admin/v1/apps')
@@ -42,7 +42,7 @@ describe('an operation', () => {
     expect((await viewer.get('/console/api/nothing')).status).toBe(404)
   })
 
-  it('answers as the API does', async () => {
+  it('shows the response of the API', async () => {
     const { status, text } = await viewer.submit('/console/api/app_show', { app_key: filled.app_key })
     expect(status).toBe(200)
     expect(textOf(text)).toContain(`"app_key": "${filled.app_key}"`)
@@ -50,27 +50,27 @@ describe('an operation', () => {
     expect(text).toContain(`/admin/v1/apps/${filled.app_key}`)
   })
 
-  it('is carried out in the name of the operator', async () => {
+  it('is audited as a change by an operator', async () => {
     const { text } = await editor.submit('/console/api/app_update', { app_key: filled.app_key, hosts: 'tried.example' })
     expect(textOf(text)).toContain('"tried.example"')
     const { rows } = await world.pool.query("select actor from audit_event where event = 'app_updated'")
     expect(rows).toEqual([{ actor: 'operator' }])
   })
 
-  it('says which fields are wrong, and keeps what was typed', async () => {
+  it('marks invalid fields and keeps the input', async () => {
     const { status, text } = await editor.submit('/console/api/app_create', { name: 'Typed' })
     expect(status).toBe(400)
     expect(text).toContain('value="Typed"')
     expect(text).toContain('<strong>hosts</strong>')
   })
 
-  it('shows what else the API would answer', async () => {
+  it('shows other errors as the API would return them', async () => {
     const { status, text } = await viewer.submit('/console/api/app_show', { app_key: 'none' })
     expect(status).toBe(200)
     expect(textOf(text)).toMatch(/404[\s\S]*"rescode": 20007[\s\S]*no such micro-app/)
   })
 
-  it('needs its role, and the audit log keeps that it was refused', async () => {
+  it('is denied without its role, and the denial is audited', async () => {
     const { status } = await viewer.submit('/console/api/app_suspend', { app_key: filled.app_key })
     expect(status).toBe(403)
     const { rows } = await world.pool.query("select target from audit_event where event = 'operator_refused'")
@@ -78,25 +78,25 @@ describe('an operation', () => {
     expect((await world.pool.query("select 1 from audit_event where event = 'app_suspended'")).rows).toEqual([])
   })
 
-  it('needs the mark of the session', async () => {
+  it('is rejected without the form mark of the session', async () => {
     const forged = await editor.post('/console/api/app_suspend', { app_key: filled.app_key, form_mark: 'forged' })
     expect(forged.status).toBe(403)
   })
 
-  it('hides what a viewer may not see, as the API does', async () => {
+  it('masks what a viewer may not see, like the API', async () => {
     const { text } = await viewer.submit('/console/api/audit_list', {})
     expect(textOf(text)).toContain('"address": null')
     expect(text).not.toContain('127.0.0.1')
   })
 
-  it('that answers with a file shows its beginning', async () => {
+  it('that returns a file shows the beginning of it', async () => {
     const { text } = await viewer.submit('/console/api/get_openapi_json', {})
     expect(textOf(text)).toContain('"openapi": "3.1.0"')
   })
 })
 
-describe('what only a higher role may give', () => {
-  it('is refused as the API refuses it, and not asked for', async () => {
+describe('a parameter that needs a higher role', () => {
+  it('is not offered to a viewer, and rejected like in the API', async () => {
     const [cid, user_id] = [String(USER.cid), USER.user_id]
     for (const [id, fields] of Object.entries({
       user_show: { cid, user_id, reason: 'curious' },
@@ -111,7 +111,7 @@ describe('what only a higher role may give', () => {
     expect(textOf(text)).toContain('***')
   })
 
-  it('is given by support, with the reason in the audit log', async () => {
+  it('is accepted from support, and the reason is audited', async () => {
     const support = (await signedIn(world, 'support')).person
     const fields = { cid: String(USER.cid), user_id: USER.user_id, reason: 'a call of theirs' }
     expect((await support.submit('/console/api/user_show', fields)).status).toBe(200)
@@ -120,7 +120,7 @@ describe('what only a higher role may give', () => {
   })
 })
 
-it('an operation that stands for several routes is carried out too', async () => {
+it('an operation with several routes can be run', async () => {
   const { status, text } = await editor.submit('/console/api/partner_contact', {
     partner_id: filled.partner_id,
     role: 'product',
@@ -131,7 +131,7 @@ it('an operation that stands for several routes is carried out too', async () =>
   expect(textOf(text)).toContain('Ms Contact')
 })
 
-it('a typed secret is taken letter by letter', async () => {
+it('a secret is not trimmed', async () => {
   const admin = (await signedIn(world, 'admin')).person
   const { status } = await admin.submit('/console/api/operator_set_password', {
     name: 'nobody',

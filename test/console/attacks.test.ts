@@ -7,7 +7,7 @@ import { openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill } from './filled.ts'
 import { COOKIE, Person, signedInAs } from './person.ts'
 
-/** The console attacked: forged forms, other roles, guessed addresses. */
+/** Attacks on the console: forged forms, wrong roles, guessed URLs. */
 
 let world: World
 let filled: Filled
@@ -22,13 +22,11 @@ afterAll(() => world.close())
 
 const FORMS = SECTIONS.flatMap(({ forms = [] }) => forms)
 const PAGES = SECTIONS.flatMap(({ lists = [], details = [] }) => [...lists, ...details])
-const MARKED = () => addressOf('/apps/:app_key/suspend', filled)
+const suspend = () => addressOf('/apps/:app_key/suspend', filled)
 const statusOf = async () => (await world.pool.query('select status from micro_app')).rows[0].status
 
 describe('a form', () => {
-  const suspend = () => addressOf('/apps/:app_key/suspend', filled)
-
-  it('without the mark of its session, or with another one’s, changes nothing', async () => {
+  it('without the mark of its session, or with that of another, changes nothing', async () => {
     const { person } = as('editor')
     const foreign = await as('admin').person.mark(suspend())
     expect(foreign).not.toBe('')
@@ -39,7 +37,7 @@ describe('a form', () => {
     expect(await statusOf()).toBe('approved')
   })
 
-  it('of another site changes nothing, even with the mark', async () => {
+  it('sent from another site changes nothing, even with the right mark', async () => {
     const { person } = as('editor')
     const form_mark = await person.mark(suspend())
     for (const headers of [
@@ -53,13 +51,13 @@ describe('a form', () => {
     expect(await statusOf()).toBe('approved')
   })
 
-  it.each(FORMS.map(({ path }) => [path]))('for %s is made by nobody but its session', async (path) => {
+  it.each(FORMS.map(({ path }) => [path]))('for %s is accepted only from its own session and site', async (path) => {
     await world.pool.query('delete from rate_count')
     const { person } = as('admin')
     const changes = async () => (await world.pool.query('select count(*)::int as rows from audit_event')).rows[0].rows
     const [own, foreign, before] = [
-      await person.mark(MARKED()),
-      await as('editor').person.mark(MARKED()),
+      await person.mark(suspend()),
+      await as('editor').person.mark(suspend()),
       await changes(),
     ]
     const fields = { reason: 'because', overlap_s: '1', days: '1', role: 'admin', name: 'new', token_name: 'new' }
@@ -72,7 +70,7 @@ describe('a form', () => {
     expect(await changes()).toBe(before)
   })
 
-  it('of another site signs nobody in or out', async () => {
+  it('sent from another site signs nobody in or out', async () => {
     const { person } = as('viewer')
     const headers = { 'sec-fetch-site': 'cross-site' }
     expect((await person.post('/console/sign-out', {}, headers)).status).toBe(403)
@@ -80,14 +78,14 @@ describe('a form', () => {
     expect((await new Person(world).post('/console/sign-in', { token: 'x' }, headers)).status).toBe(403)
   })
 
-  it('in JSON is not read', async () => {
+  it('sent as JSON is rejected', async () => {
     const { person } = as('editor')
     const answer = await person.post(suspend(), {}, { 'content-type': 'application/json' })
     expect(answer.status).toBeGreaterThanOrEqual(400)
     expect(await statusOf()).toBe('approved')
   })
 
-  it('is needed: opening the address of a change changes nothing', async () => {
+  it('changes nothing when it is only opened', async () => {
     const { person } = as('admin')
     const before = (await world.pool.query('select count(*)::int as rows from audit_event')).rows
     for (const { path } of FORMS) await person.get(addressOf(path, filled))
@@ -102,10 +100,10 @@ describe('each change', () => {
     ),
   )
 
-  it.each(cases)('%s (%s) is refused to a %s, and audited', async (path, operation, role) => {
+  it.each(cases)('%s (%s) is denied to a %s, and the denial is audited', async (path, operation, role) => {
     const { person, name } = as(role)
     await world.pool.query('delete from rate_count')
-    const form_mark = await person.mark(addressOf('/apps/:app_key/suspend', filled))
+    const form_mark = await person.mark(suspend())
     const rows = async () =>
       (
         await world.pool.query(
@@ -121,7 +119,7 @@ describe('each change', () => {
     expect(await rows()).toBe(before + 1)
   })
 
-  it('is linked for those alone who may make it', async () => {
+  it('is linked only for roles that may make it', async () => {
     const page = addressOf('/apps/:app_key', filled)
     expect((await as('viewer').person.get(page)).text).not.toContain('/suspend')
     expect((await as('support').person.get(page)).text).not.toContain('/suspend')
@@ -132,7 +130,7 @@ describe('each change', () => {
 
 describe('a page', () => {
   it.each([...PAGES, { path: '' }, { path: '/search' }].map(({ path }) => [path]))(
-    '%s leads to the sign-in without a session of an operator',
+    '%s redirects to the sign-in without the session of an operator',
     async (path) => {
       const address = addressOf(path, filled)
       const foreign = (await as('viewer').person.get('/console')).status
@@ -148,7 +146,7 @@ describe('a page', () => {
   )
 
   it.each(PAGES.map(({ path, operation }) => [path, operation]))(
-    '%s (%s) is shown by role',
+    '%s (%s) is shown only to roles that may see it',
     async (path, operation) => {
       for (const role of ROLES) {
         const { status } = await as(role).person.get(addressOf(path, filled))
@@ -158,7 +156,7 @@ describe('a page', () => {
     },
   )
 
-  it('is not there where operators have a listener of their own', async () => {
+  it('does not exist on the public listener if operators have their own', async () => {
     const { buildApp } = await import('../../src/app.ts')
     const parts = { deps: world.deps, log: world.log, readiness: { draining: false }, isForOperators: () => false }
     const app = await buildApp(parts)

@@ -10,7 +10,7 @@ import { fits, LOOKS, type Look, picture, visit } from '../sandbox/browse.ts'
 import { addressOf, type Filled, fill, HOSTILE } from './filled.ts'
 import { codeOf, PASSWORD } from './person.ts'
 
-/** The console in a real browser: nothing that is shown runs, everything is readable and works with the keyboard. */
+/** The console in a real browser: hostile content does not run, and everything is readable and works with the keyboard. */
 
 let world: World
 let origin: string
@@ -83,7 +83,7 @@ async function look(page: Page, name: string, as: Look): Promise<void> {
   await picture(page, `console-${name}`, as)
 }
 
-it.each(LOOKS)('each page, on a $size, in $locale: nothing hostile runs, axe has no complaint, it fits', async (as) => {
+it.each(LOOKS)('each page on a $size in $locale runs nothing hostile, passes axe and fits', async (as) => {
   const page = await open(as)
   await page.goto(`${origin}/console/sign-in`)
   await look(page, 'sign-in', as)
@@ -94,7 +94,7 @@ it.each(LOOKS)('each page, on a $size, in $locale: nothing hostile runs, axe has
   }
 })
 
-it('the sections unfold on a phone, without JavaScript too', async () => {
+it('the menu of sections can be opened on a phone, even without JavaScript', async () => {
   const page = await open({ size: 'phone', locale: 'en', javaScriptEnabled: false })
   await enter(page)
   const users = page.locator('header nav').getByRole('link', { name: 'Users' })
@@ -104,7 +104,7 @@ it('the sections unfold on a phone, without JavaScript too', async () => {
   expect(page.url()).toBe(`${origin}/console/users`)
 })
 
-it('the filters of a list unfold on a phone, and are open where they choose something', async () => {
+it('the filters of a list are collapsed on a phone, unless one is set or required', async () => {
   const page = await open({ size: 'phone', locale: 'en', javaScriptEnabled: false })
   await enter(page)
   await page.goto(`${origin}/console/apps`)
@@ -116,11 +116,11 @@ it('the filters of a list unfold on a phone, and are open where they choose some
   await filter.selectOption('suspended')
   await toNextPage(page, () => page.getByRole('button', { name: 'Show' }).click())
   expect(await filter.isVisible()).toBe(true)
-  await page.goto(`${origin}/console/grants`) // shows nothing before it is asked for something
+  await page.goto(`${origin}/console/grants`) // a list that requires a filter
   expect(await page.getByLabel('app_key').isVisible()).toBe(true)
 })
 
-it('what may be several of few values is checked, and stays as it was sent', async () => {
+it('checkboxes for several values keep their state after an error and are saved', async () => {
   const page = await open({ size: 'phone', locale: 'en', javaScriptEnabled: false })
   await enter(page)
   await page.goto(`${origin}/console/apps/new`)
@@ -145,13 +145,13 @@ it('what may be several of few values is checked, and stays as it was sent', asy
   expect(rows).toEqual([{ scopes: ['USER_INFO'], token_auth_methods: ['client_secret_post'] }])
 })
 
-it('a name keeps its direction, and turns nothing around beside it', async () => {
+it('a right-to-left name keeps its direction and does not affect the text around it', async () => {
   const name = 'رحلات (2)!'
   await world.pool.query('update partner set name = $1', [name])
   const page = await open({ size: 'desktop', locale: 'en' })
   await enter(page)
   await page.goto(`${origin}/console/partners/${filled.partner_id}/suspend`)
-  /** From left to right: where the first letter of the name is, and its last mark. */
+  /** Horizontal positions: of the first and last character of the name, and of the text before it. */
   const ends = (selector: string) =>
     page
       .locator(selector)
@@ -179,7 +179,7 @@ it('a name keeps its direction, and turns nothing around beside it', async () =>
 })
 
 describe('the keyboard', () => {
-  it('is enough to sign in, add an authenticator, and make a change', async () => {
+  it('suffices to sign in, add an authenticator, and make a change', async () => {
     await createOperator(world.deps, { name: 'keys', role: 'editor', days: 1 })
     await setOperatorPassword(world.deps, { name: 'keys', password: PASSWORD })
     const as: Look = { size: 'desktop', locale: 'en', javaScriptEnabled: false }

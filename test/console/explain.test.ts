@@ -6,7 +6,7 @@ import { openWorld, type World } from '../harness.ts'
 import { until } from '../until.ts'
 import { type Person, signedIn } from './person.ts'
 
-/** The search box and the page of a request answer what `gatehouse explain` knows. */
+/** The search box and the page of a request show the same as `gatehouse explain`. */
 
 let world: World
 let client: Client
@@ -33,7 +33,7 @@ const search = (who: Person, query: string) => who.get(`/console/search?${new UR
 const one = async (query: string) => (await world.pool.query(query)).rows[0]
 
 describe('a request', () => {
-  it('is found by its id, and its page says what came, what was answered, and in which step it was refused', async () => {
+  it('is found by its id, and its page shows the endpoint, the failure and the failed check', async () => {
     expect((await search(viewer, refusedId)).location).toBe(`/console/requests/${refusedId}`)
     const { text } = await viewer.get(`/console/requests/${refusedId}`)
     expect(text).toContain('POST A2')
@@ -43,7 +43,7 @@ describe('a request', () => {
     expect(text).not.toContain(app.app_secret)
   })
 
-  it('shows what was received beside what is registered, in words of its language', async () => {
+  it('shows received and registered values side by side, in the language of the page', async () => {
     const browser = await client.signedIn(user, app)
     const page = await browser.open(
       client.authorizePath({ ...client.request(app), redirect_uri: 'https://elsewhere.example/cb' }),
@@ -61,7 +61,7 @@ describe('a request', () => {
     expect(zh.text).not.toContain('user_consented')
   })
 
-  it('of which only the audit log knows has a page too, linked from there', async () => {
+  it('that only the audit log knows has a page too, linked from there', async () => {
     const { request_id } = await one("select request_id from audit_event where event = 'app_created' limit 1")
     const { text } = await viewer.get(`/console/requests/${request_id}`)
     expect(text).toContain('Only the audit log has records of this request')
@@ -71,26 +71,26 @@ describe('a request', () => {
     expect(listed).toContain('href="/console/audit?action=app_created"')
   })
 
-  it('of which nothing is known is not found', async () => {
+  it('that is unknown gets 404', async () => {
     expect((await viewer.get(`/console/requests/${randomUUID()}`)).status).toBe(404)
     expect((await viewer.get('/console/requests/nonsense')).status).toBe(400)
   })
 })
 
 describe('the search', () => {
-  it('shows support what was refused lately, with a link to each request', async () => {
+  it('shows support the latest rejected requests of an app, each with a link', async () => {
     const { text } = await search(support, app.app_key)
     expect(text).toContain(`Latest refused requests of ${app.app_key}`)
     expect(text).toContain(`href="/console/requests/${refusedId}"`)
     expect((await search(viewer, app.app_key)).location).toBe(`/console/apps/${app.app_key}`)
   })
 
-  it('leads straight to a person who was refused nothing', async () => {
+  it('redirects straight to a person without rejected requests', async () => {
     const { passport } = await client.makeUser()
     expect((await search(support, passport)).location).toContain('/console/users/user?')
   })
 
-  it('finds a token by its beginning, and a person by phone, for support alone', async () => {
+  it('finds a token by its prefix and a person by phone number, but only for support', async () => {
     const { token } = await one('select token from refused_request limit 1')
     const found = await search(support, token)
     expect(found.text).toContain('authorization code')

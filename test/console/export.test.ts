@@ -7,7 +7,7 @@ import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { addressOf, type Filled, fill } from './filled.ts'
 import { type Person, signedIn } from './person.ts'
 
-/** Every list as a file: the same role, filters and masks as its page. */
+/** Every list can be exported as a file, with the role, filters and masks of its page. */
 
 let world: World
 let filled: Filled
@@ -28,7 +28,7 @@ afterAll(() => world.close())
 
 const rowsOf = (text: string) => parse(text, { bom: true, columns: true }) as Record<string, string>[]
 
-it('CSV has every row once, its ids exact, and nothing that a spreadsheet calculates', async () => {
+it('CSV has every row once, exact ids, and no cell that a spreadsheet would evaluate', async () => {
   const { status, headers, text } = await viewer.get('/console/orders?export=csv&sandbox=true')
   expect(status).toBe(200)
   expect(headers['content-type']).toBe('text/csv; charset=utf-8')
@@ -46,13 +46,13 @@ it('CSV has every row once, its ids exact, and nothing that a spreadsheet calcul
   expect(rows[1]?.partner_order_id).toBe('a "b",\r\nc')
 })
 
-it('stands above the list, which is long on a phone', async () => {
+it('the link stands above the list, which is long on a phone', async () => {
   const { text } = await viewer.get('/console/orders?sandbox=true')
   expect(text.indexOf('export=csv')).toBeGreaterThan(0)
   expect(text.indexOf('export=csv')).toBeLessThan(text.indexOf('<table'))
 })
 
-it('NDJSON has the rows as the API answers them', async () => {
+it('NDJSON has the rows as the API returns them', async () => {
   const { headers, text } = await viewer.get('/console/orders?export=ndjson&sandbox=true')
   expect(headers['content-disposition']).toBe('attachment; filename="orders.ndjson"')
   const lines = text.trimEnd().split('\n')
@@ -61,7 +61,7 @@ it('NDJSON has the rows as the API answers them', async () => {
   expect(lines[0]).toMatch(/"created_at":"\d{4}-\d\d-\d\dT/)
 })
 
-it('a filter that is wrong, another format or no right is refused as on the page', async () => {
+it('an invalid filter, an unknown format or a missing permission is rejected', async () => {
   expect((await viewer.get('/console/orders?export=csv&state=lost')).status).toBe(400)
   expect((await viewer.get('/console/orders?export=xls')).status).toBe(400)
   expect((await viewer.get('/console/grants?export=csv')).status).toBe(400)
@@ -70,7 +70,7 @@ it('a filter that is wrong, another format or no right is refused as on the page
   expect((await viewer.get('/console/apps?export=csv&nonsense=1')).status).toBe(400)
 })
 
-it('every list that has pages offers it where it has rows', async () => {
+it('every paged list that has rows offers CSV', async () => {
   const support = (await signedIn(world, 'support')).person
   const lists = Object.values(ACTIONS)
     .flat()
@@ -87,7 +87,7 @@ it('every list that has pages offers it where it has rows', async () => {
   }
 })
 
-it('the audit log as a file is for support, as audit export is', async () => {
+it('the audit log can be exported only by support, like with audit export', async () => {
   const page = await viewer.get('/console/audit')
   expect([page.status, page.text.includes('export=csv')]).toEqual([200, false])
   expect((await viewer.get('/console/audit?export=csv')).status).toBe(403)
@@ -95,7 +95,7 @@ it('the audit log as a file is for support, as audit export is', async () => {
   expect((await support.get('/console/audit?export=csv')).status).toBe(200)
 })
 
-it('the command line prints every page as CSV too', async () => {
+it('the command line prints all pages as CSV too', async () => {
   const { code, stdout } = await gatehouse(
     { DATABASE_URL: world.databaseUrl, SECRET_KEY },
     'order',

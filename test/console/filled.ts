@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { enqueue } from '../../src/platform/db/jobs-store.ts'
 import { ADMIN_TOKEN, type World } from '../harness.ts'
 
-/** One record of each kind, made over the admin API, with names and addresses that would run in a careless page. */
+/** One record of each kind, with names and URLs that would run as scripts in a careless page. */
 
 export const HOSTILE = `"><img src=x onerror="globalThis.ran=1"><script>globalThis.ran=1</script>'`
 const HOSTILE_URL = `https://evil.example/"><script>globalThis.ran=1</script>`
@@ -18,12 +18,12 @@ export interface Filled {
   readonly run_id: string
   readonly request_id: string
   readonly event_id: string
-  /** Of a call to the partner, as traffic has it. */
+  /** `kind` and `id` of a call to the partner, as in the traffic. */
   readonly kind: string
   readonly id: string
 }
 
-/** Personal data in a body. */
+/** Personal data in the body of a call. */
 export const VISITOR = 'Erika Mustermann'
 export const USER = { cid: 7, user_id: `a/b ${HOSTILE}`.slice(0, 120) }
 
@@ -101,7 +101,7 @@ export async function fill(world: World): Promise<Filled> {
      values ($1, $2, 'A2', 'POST', 200, 20004, $3, $3, $3, $4, true, 'ghac_AAAAAAAAAAAA', $5, $6, $7)`,
     [request_id, world.clock.now(), HOSTILE, app.app_key, routing_key, USER.cid, USER.user_id],
   )
-  // Of the same number as the refused request, as both are called request_id.
+  // With the id of the refused request, because `Filled` has only one request_id.
   await world.pool.query(
     `with made as (insert into team (team_id, name, created_at) values (gen_random_uuid(), $1, $2) returning team_id),
        given as (insert into team_app (app_key, team_id, kind, given_at) select $3, team_id, 'server', $2 from made)
@@ -149,7 +149,7 @@ export async function fill(world: World): Promise<Filled> {
   return { ...keys, run_id, request_id, kind: 'call', id }
 }
 
-/** The address of a page or change of the console, about these records. */
+/** The URL of a page or change of the console, with the ids of these records filled in. */
 export function addressOf(path: string, filled: Filled, name = 'somebody'): string {
   const params: Record<string, string> = { ...filled, name, kid: 'none', operation: 'app_show' }
   const query = new URLSearchParams({ cid: String(USER.cid), user_id: USER.user_id })

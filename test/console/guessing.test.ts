@@ -5,7 +5,7 @@ import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill } from './filled.ts'
 import { adminTokenHolder, codeOf, PASSWORD, Person, signedIn } from './person.ts'
 
-/** The console attacked: planted sessions, guessed passwords and codes. */
+/** Attacks on the console: planted sessions, guessed passwords and codes. */
 
 let world: World
 let filled: Filled
@@ -19,7 +19,7 @@ const FORMS = SECTIONS.flatMap(({ forms = [] }) => forms)
 const statusOf = async () => (await world.pool.query('select status from micro_app')).rows[0].status
 
 describe('a session', () => {
-  it('that was planted before the sign-in is not the one after it, and does not become one', async () => {
+  it('that was planted before the sign-in is replaced by a new one', async () => {
     const attacker = await adminTokenHolder(world)
     const planted = attacker.cookie
     const { name, secret } = await signedIn(world, 'admin')
@@ -34,7 +34,7 @@ describe('a session', () => {
     expect(unknown.cookie).not.toContain('BBBB')
   })
 
-  it('without an authenticator makes no change, whatever form is sent', async () => {
+  it('without an authenticator can change nothing', async () => {
     await createOperator(world.deps, { name: 'pending', role: 'admin', days: 1 })
     await setOperatorPassword(world.deps, { name: 'pending', password: PASSWORD })
     const person = new Person(world)
@@ -55,7 +55,7 @@ describe('guessing', () => {
     return { status, text: text.replace(`value="${form.name}"`, 'value=""').replace(/X-Request-Id.*/g, '') }
   }
 
-  it('is answered alike for an unknown name, a wrong password and a wrong code, until it is over', async () => {
+  it('gets the same response for an unknown name, a wrong password and a wrong code, until it is locked out', async () => {
     await world.pool.query('delete from failed_attempt')
     const { name, secret } = await signedIn(world, 'support')
     world.clock.advance(60)
@@ -69,11 +69,11 @@ describe('guessing', () => {
     for (let tried = 0; tried < 20; tried++) {
       statuses.push((await answerTo({ name, password: PASSWORD, code: String(tried).padStart(6, '0') })).status)
     }
-    expect(statuses.filter((status) => status === 403)).toHaveLength(3) // five failures, two are above
+    expect(statuses.filter((status) => status === 403)).toHaveLength(3) // of five failures, two happened above
     expect((await answerTo({ name, password: PASSWORD, code: codeOf(world, secret) })).status).toBe(429)
   })
 
-  it('the first code of an authenticator is bounded too', async () => {
+  it('the first code of a new authenticator is limited too', async () => {
     await world.pool.query('delete from failed_attempt')
     await createOperator(world.deps, { name: 'fresh', role: 'admin', days: 1 })
     await setOperatorPassword(world.deps, { name: 'fresh', password: PASSWORD })

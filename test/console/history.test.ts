@@ -9,7 +9,7 @@ import { openWorld, type World } from '../harness.ts'
 import { type Filled, fill } from './filled.ts'
 import { type Person, signedIn } from './person.ts'
 
-/** What the overview shows of 24 hours and 30 days, and which apps and partners fail most. */
+/** The history in the overview: 24 hours and 30 days, and the apps and partners that fail most. */
 
 let world: World
 let filled: Filled
@@ -33,8 +33,8 @@ const rows = async (kind: string) =>
     )
   ).rows
 
-describe('what a process counts', () => {
-  it('is added to the row of its hour, by however many processes', async () => {
+describe('the counts of a process', () => {
+  it('are added to the row of their hour, by several processes', async () => {
     const other = new ActivityMeter()
     const { activity } = world.deps.metrics
     activity.take()
@@ -51,7 +51,7 @@ describe('what a process counts', () => {
     await world.pool.query('delete from activity_hour')
   })
 
-  it('is kept while the database is away, and bounded', async () => {
+  it('are kept while the database is unavailable, up to a limit', async () => {
     const activity = new ActivityMeter()
     for (let n = 0; n < 3_000; n++) activity.count('app', String(n), n % 2 === 0 ? 'ok' : 'refused')
     const broken = { ...world.deps.db, exec: () => Promise.reject(new Error('away')) }
@@ -61,7 +61,7 @@ describe('what a process counts', () => {
     expect(taken[1]).toEqual({ kind: 'app', subject: '1', total: 1, refused: 1, failed: 0 })
   })
 
-  it('are requests of authenticated apps, not of operators about them, nor of whoever names one', async () => {
+  it('include an app only for requests that it has authenticated itself', async () => {
     const end = keepHistory(world.deps)
     world.deps.metrics.activity.take()
     const refused = { code: 'none', state: 'none' }
@@ -107,7 +107,7 @@ describe('the overview', () => {
     expect((await viewer.get('/console?span=nonsense')).text).toContain('Requests in the last hour')
   })
 
-  it('goes with the purge after 31 days', async () => {
+  it('loses rows older than 31 days in the purge', async () => {
     await add(32 * 24, 'app', 'old', 1, 1, 0)
     await purge(world.deps, {})
     expect((await rows('app')).map(({ subject }) => subject)).not.toContain('old')

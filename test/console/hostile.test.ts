@@ -6,7 +6,7 @@ import { timesOn } from '../times.ts'
 import { addressOf, type Filled, fill, HOSTILE } from './filled.ts'
 import { type Person, signedIn } from './person.ts'
 
-/** The console attacked: names, addresses and forms that hold what would run, or break something. */
+/** Attacks on the console: names, URLs and forms with content that would run as a script or break something. */
 
 let world: World
 let filled: Filled
@@ -25,14 +25,14 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Of pages with times, and of forms that are sent once. */
+/** The scripts of pages with times, and of forms that must be sent only once. */
 const OWN_SCRIPTS = /<script src="\/assets\/(local-time|send-once)\.js\?v=\w+" defer><\/script>/g
 
 const FORMS = SECTIONS.flatMap(({ forms = [] }) => forms)
 const PAGES = SECTIONS.flatMap(({ lists = [], details = [] }) => [...lists, ...details])
 
 it.each([...PAGES, ...FORMS, { path: '' }, { path: '/search?q=img' }].map(({ path }) => [path]))(
-  '/console%s shows what is hostile as text',
+  '/console%s shows hostile content as text',
   async (path) => {
     await world.pool.query('delete from rate_count')
     const answer = await admin.get(path.includes('?') ? `/console${path}` : addressOf(path, filled))
@@ -45,12 +45,12 @@ it.each([...PAGES, ...FORMS, { path: '' }, { path: '/search?q=img' }].map(({ pat
     ])
     const page = answer.text.replace(OWN_SCRIPTS, '')
     expect(page).not.toMatch(/<script|<img src=x|href="(?:javascript|data):/i)
-    // An attribute of its own, not a text in the value of another.
+    // A real attribute, not text within the value of another.
     expect(page.replaceAll(/="[^"]*"/g, '=""')).not.toMatch(/<[^>]*\sonerror=/i)
   },
 )
 
-it('nothing that an address or a form holds is answered with a failure of the service', async () => {
+it('nothing in a URL or a form causes a server error', async () => {
   const bad = ['%00', '%ff', '%F0%9F%A6%8A', '-1', '99999999999999999999', '..%2f..', '%27%22%3C', 'a'.repeat(90)]
   const cursors = [
     ['2026-01-01T00:00:00Z', '\0'],

@@ -4,7 +4,7 @@ import { altered } from '../altered.ts'
 import { openWorld, type World } from '../harness.ts'
 import { adminTokenHolder, COOKIE, type Person, signedIn } from './person.ts'
 
-/** Users of a file, imported in the console: looked at first, then done. */
+/** Importing a file of users in the console: first a preview, then the import. */
 
 let world: World
 let admin: Person
@@ -63,7 +63,7 @@ async function operator(role: Role): Promise<Person> {
 }
 
 describe('a file of users', () => {
-  it('is looked at first, and changes nothing; then it is imported, without what has problems', async () => {
+  it('is first previewed without any change, then imported without the lines that have problems', async () => {
     const [one, two] = [line(), line()]
     const file = ndjson(one, { ...line(), name: '' }, two, { ...line(), passport: one.passport }, line({ user_id: '' }))
     const before = await people()
@@ -91,7 +91,7 @@ describe('a file of users', () => {
     expect(world.logged()).not.toContain(PASSWORD)
   })
 
-  it('has its problems told in Chinese', async () => {
+  it('has its problems listed in Chinese', async () => {
     const one = line()
     const { text } = await send({ file: ndjson(one, one, line({ name: '' })), language: 'zh-CN' })
     expect(text).toContain('2 passport：与第 1 行相同 2 user_id：与第 1 行相同，且 cid 相同 3 name：不能为空')
@@ -99,7 +99,7 @@ describe('a file of users', () => {
     expect(none.text).toContain('文件 是 UTF-16 而不是 UTF-8；请另存为 UTF-8')
   })
 
-  it('may be CSV, and may have nothing to create', async () => {
+  it('may be CSV, and cannot be imported if nothing is new', async () => {
     const { cid, user_id, passport, name, big_avatar_url, password } = line()
     const head = 'cid,user_id,passport,name,big_avatar_url,password\n'
     const csv = `\uFEFF${head}${[cid, user_id, passport, name, big_avatar_url, password].join(',')}\n`
@@ -112,7 +112,7 @@ describe('a file of users', () => {
   })
 
   it.each<[string, () => string | Buffer, number, string]>([
-    ['that is none', () => Buffer.from([0xff, 0xfe, 0x00, 0xd8]), 400, 'not UTF-8'],
+    ['that is not UTF-8', () => Buffer.from([0xff, 0xfe, 0x00, 0xd8]), 400, 'not UTF-8'],
     ['without a line', () => '', 400, 'has no users'],
     [
       'of more users than a page takes',
@@ -122,7 +122,7 @@ describe('a file of users', () => {
     ],
     ['with more passwords than a page hashes', () => ndjson(...Array.from({ length: 201 }, () => line())), 400, '200'],
     ['that is too large', () => 'x'.repeat(600_000), 413, 'too large'],
-  ])('%s is refused', async (_name, file, status, said) => {
+  ])('%s is rejected', async (_name, file, status, said) => {
     const before = await people()
     const answer = await send({ file: file() })
     expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(said)])
@@ -133,8 +133,8 @@ describe('a file of users', () => {
 
 const HASH = '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$RdescudvJCsgt3ub+b4dWRWJTmaaJObG1u4PzWvDrIc'
 
-describe('who may', () => {
-  it('is an editor or an administrator', async () => {
+describe('an import', () => {
+  it('needs the role editor', async () => {
     for (const role of ['viewer', 'support'] as const) {
       const person = await operator(role)
       expect((await person.get(PAGE)).status).toBe(403)
@@ -147,7 +147,7 @@ describe('who may', () => {
     expect((await send({ file: ndjson(line()) }, editor)).sealed).toBeDefined()
   })
 
-  it('is nobody with a form of another site, of another session, or made up', async () => {
+  it('is rejected with a form from another site, from another session, or forged', async () => {
     const file = ndjson(line())
     const before = await people()
     expect((await send({ file, site: 'cross-site' })).status).toBe(403)

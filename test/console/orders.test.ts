@@ -5,7 +5,7 @@ import { stands } from '../orders/desk.ts'
 import { type FakeSeller, fakeSeller, ok, refusal, reset } from '../partner-calls/fake-seller.ts'
 import { type Person, signedIn } from './person.ts'
 
-/** Orders and products in the console: each step a form, and what the partner said. */
+/** Orders and products in the console: a form for each step, and the response of the partner. */
 
 let world: World
 let seller: FakeSeller
@@ -26,7 +26,7 @@ const DEAL = 'd-1'
 const PRICES = { unit_price: '10.50', buy_price: '9', mt_deal_id: '1' }
 const stateOf = async (order: string) =>
   (await world.pool.query('select state from ticket_order where order_id = $1', [order])).rows[0]?.state
-/** What a form begins with. */
+/** The initial value of a form field. */
 const valueIn = async (url: string, name: string) =>
   new RegExp(`name="${name}"[^>]* value="([^"]*)"`).exec((await editor.get(url)).text)?.[1] ?? ''
 
@@ -48,7 +48,7 @@ async function paid(): Promise<string> {
 }
 
 describe('an order', () => {
-  it('is created, paid and refunded by forms, in the name of the operator and by the console', async () => {
+  it('is created, paid and refunded by forms; records name the operator and the console', async () => {
     const order = await created({ visitors: '[{"name":"王芳"}]' })
     expect(seller.calls.at(-1)?.body).toMatchObject({ orderId: Number(order), visitors: [{ name: '王芳' }] })
     const page = `/console/orders/${order}`
@@ -75,7 +75,7 @@ describe('an order', () => {
     expect(causes.rows).toEqual([{ cause: 'operator', cause_ref: 'console' }])
   })
 
-  it('is one order after a double click, and one refund', async () => {
+  it('is created once by a double click, and refunded once', async () => {
     const form = { partner_id: '7001', partner_deal_id: DEAL, quantity: '2', ...PRICES }
     const order_id = await valueIn('/console/orders/new', 'order_id')
     const hidden = await editor.hidden('/console/orders/new')
@@ -94,7 +94,7 @@ describe('an order', () => {
     expect(rows).toEqual([{ refund_quantity: 1 }])
   })
 
-  it('whose product has no partial refunds warns before the partner is asked, in the language of the reader', async () => {
+  it('of a product without partial refunds warns before the partner is called, in the language of the page', async () => {
     seller.on(
       '/product/query',
       ok([{ ...PRODUCT, partnerDealId: DEAL, partlyRefund: false }] as object, { totalSize: 1 }),
@@ -119,7 +119,7 @@ describe('an order', () => {
     expect(await stateOf(order)).toBe('paid')
   })
 
-  it('says what a call came to that failed, and where to go on', async () => {
+  it('shows the result of a failed call, and a link back to the order', async () => {
     const order = await paid()
     const page = `/console/orders/${order}`
     seller.on('/order/refund', refusal(606, 'too few'))
@@ -134,7 +134,7 @@ describe('an order', () => {
     seller.on('/order/refund', ok({}))
   })
 
-  it('cannot be closed once it is paid, nor created without what it needs, and nothing is called', async () => {
+  it('cannot be closed once paid, nor created without required fields, and the partner is not called', async () => {
     const order = await paid()
     const before = seller.calls.length
     const close = await editor.submit(`/console/orders/${order}/close`)
@@ -149,7 +149,7 @@ describe('an order', () => {
     expect(await stateOf(unpaid)).toBe('closed')
   })
 
-  it('is shown masked to a viewer, who is offered no step', async () => {
+  it('is shown masked and without any steps to a viewer', async () => {
     const order = await paid()
     const { text } = await viewer.get(`/console/orders/${order}`)
     expect(text).not.toContain(`${order}-1`)
@@ -162,7 +162,7 @@ describe('an order', () => {
 })
 
 describe('products of a partner', () => {
-  it('are pulled, listed and shown with their prices; a pull says what it brought', async () => {
+  it('are pulled, listed and shown with their prices; a pull reports its result', async () => {
     const list = '/console/partners/7001/products'
     const entries = [
       { ...PRODUCT, partnerDealId: 'p/1' },
@@ -191,7 +191,7 @@ describe('products of a partner', () => {
     )
   })
 
-  it('are read page by page', async () => {
+  it('are listed page by page', async () => {
     await world.pool.query(
       `insert into product (partner_id, partner_deal_id, sale_state, created_at, updated_at)
        select 7001, 'many-' || lpad(n::text, 4, '0'), 'unknown', now(), now() from generate_series(1, 1100) n`,

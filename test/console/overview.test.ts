@@ -7,7 +7,7 @@ import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, HOSTILE, USER } from './filled.ts'
 import { type Person, signedIn } from './person.ts'
 
-/** What a viewer finds out: about one order, by searching, of the settings, at first sight. */
+/** What a viewer sees on the page of an order, in the search, in the settings and on the home page. */
 
 let world: World
 let filled: Filled
@@ -28,13 +28,13 @@ it('an order shows its states and calls in one list', async () => {
   expect(page.text).toContain('Platform → partner: Order query')
 })
 
-it('an error of several lines is shown with a space between them', async () => {
+it('an error of several lines is shown as one line', async () => {
   await world.pool.query("update graphile_worker._private_jobs set last_error = E'first line\\nsecond line'")
   expect((await viewer.get('/console/jobs')).text).toContain('first line second line')
 })
 
 describe('the search', () => {
-  it('finds micro-apps and partners by name, and people for support alone', async () => {
+  it('finds micro-apps and partners by name, and people only for support', async () => {
     const query = encodeURIComponent(HOSTILE.slice(0, 20).toUpperCase())
     const found = async (who: Person) => (await who.get(`/console/search?q=${query}`)).text
     const ofViewer = await found(viewer)
@@ -46,7 +46,7 @@ describe('the search', () => {
     expect((await support.get('/console/search?q=zhang')).location).toMatch('/console/users/user?cid=7')
   })
 
-  it('leads to the one page that fits, or shows those that do', async () => {
+  it('redirects to the only match, or lists all matches', async () => {
     expect((await viewer.get('/console/search?q=88001')).location).toBe('/console/orders/88001')
     expect((await viewer.get(`/console/search?q=${filled.app_key}`)).location).toBe(`/console/apps/${filled.app_key}`)
     const { client_id } = await one('select client_id from partner')
@@ -60,7 +60,7 @@ describe('the search', () => {
   })
 })
 
-describe('what lists and the audit log name by its id', () => {
+describe('a record that lists and the audit log name by its id', () => {
   it('is found by that id', async () => {
     const { partner_id } = filled
     expect((await viewer.get(`/console/search?q=${partner_id}`)).location).toBe(`/console/partners/${partner_id}`)
@@ -70,7 +70,7 @@ describe('what lists and the audit log name by its id', () => {
       expect((await viewer.get(`/console/search?q=${nobody}`)).text, nobody).toContain('Nothing was found')
   })
 
-  it('is opened from the audit log', async () => {
+  it('is linked from the audit log', async () => {
     const { text } = await viewer.get('/console/audit')
     for (const page of [
       `/console/apps/${filled.app_key}`,
@@ -81,7 +81,7 @@ describe('what lists and the audit log name by its id', () => {
   })
 })
 
-it('the search shows five of a kind, and leads to the others', async () => {
+it('the search shows five matches of a kind, and links to all of them', async () => {
   for (let n = 0; n < 6; n++) {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
     const payload = { name: `Many & more ${n}`, hosts: ['a.example'], scopes: ['USER_INFO'] }
@@ -98,7 +98,7 @@ describe('settings', () => {
     const { text } = await viewer.get('/console/settings')
     expect(text).toContain('PAGES_PER_MINUTE')
     expect(text).toMatch(/>SESSION_LIFETIME_S<[\s\S]*?data-label="Unit">seconds<[\s\S]*?life of a browser session/)
-    expect(text.indexOf('>SMTP_URL<')).toBeLessThan(text.indexOf('>AUDIT_DAYS<')) // it is set here
+    expect(text.indexOf('>SMTP_URL<')).toBeLessThan(text.indexOf('>AUDIT_DAYS<')) // changed settings come first
     for (const secret of [SECRET_KEY, ADMIN_TOKEN, 'hunter2', new URL(world.databaseUrl).password || SECRET_KEY]) {
       expect(text).not.toContain(secret)
     }
@@ -113,17 +113,17 @@ describe('settings', () => {
     ['SMTP_URL', undefined, null, false],
     ['PASSWORD_RESET', 'mail', 'mail', false],
     ['PASSWORD_RESET_HOOK', 'https://hook.example/abc', null, true],
-  ])('%s', (name, given, value, secret) => {
+  ])('hide secrets and passwords in URLs: %s', (name, given, value, secret) => {
     expect(settingInForce(name, given)).toEqual({ name, value, secret })
   })
 
-  it('count as changed where they differ from their default', () => {
+  it('count as changed if they differ from their default', () => {
     const isChangedTo = (name: string, value: string) => isChanged(settingInForce(name, value))
     expect([isChangedTo('PASSWORD_RESET', 'mail'), isChangedTo('PASSWORD_RESET', 'off')]).toEqual([true, false])
     expect([isChangedTo('SECRET_KEY', 'x'), isChangedTo('LOG_LEVEL', 'info')]).toEqual([true, false])
   })
 
-  it('are the same over HTTP and on the command line, without secrets there either', async () => {
+  it('are shown without secrets over HTTP and on the command line too', async () => {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
     const { settings } = (await world.app.inject({ url: '/admin/v1/settings', headers })).json().data
     expect(settings).toContainEqual({ name: 'ADMIN_TOKEN', value: null, secret: true })
@@ -135,7 +135,7 @@ describe('settings', () => {
     const { stdout } = await gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, 'settings')
     expect(stdout).toMatch(/^PAGES_PER_MINUTE +\d+ +yes$/m)
     expect(stdout).toMatch(/^SECRET_KEY +set, not shown +yes$/m)
-    expect(stdout).toMatch(/^MIGRATE +on +no$/m) // as it is set
+    expect(stdout).toMatch(/^MIGRATE +on +no$/m) // written as in the environment
     for (const order of [stdout, JSON.stringify(settings)]) {
       expect(order.indexOf('SMTP_URL')).toBeLessThan(order.indexOf('AUDIT_DAYS'))
     }
@@ -143,7 +143,7 @@ describe('settings', () => {
   })
 })
 
-it('the home page shows what waits for a decision, and since when', async () => {
+it('the home page shows the requests that wait for a decision, and since when', async () => {
   await world.pool.query(
     "insert into deletion_request select routing_key, cid, user_id, '2026-01-02T03:04:05Z' from user_profile limit 1",
   )
@@ -158,7 +158,7 @@ it('the home page shows what waits for a decision, and since when', async () => 
   )
 })
 
-it('the home page shows jobs, calls and partners that are not called', async () => {
+it('the home page shows calls, and partners that are currently not called', async () => {
   await world.pool.query('insert into partner_circuit values ($1, gen_random_uuid(), $2, $3)', [
     ...[filled.partner_id, world.clock.now(), addSeconds(world.clock.now(), 30)],
   ])
@@ -181,7 +181,7 @@ it('the home page shows jobs, calls and partners that are not called', async () 
   expect(text).toContain('<rect class="all" x="222" y="0" width="16" height="53"/><rect class="failed" x="222" y="53"')
 })
 
-it('the page of a partner says since when it is not called, and when it is tried next', async () => {
+it('the page of a partner shows since when it is not called, and the next attempt', async () => {
   const path = addressOf('/partners/:partner_id', filled)
   const called = await world.pool.query('delete from partner_circuit where partner_id = $1', [filled.partner_id])
   expect(called.rowCount).toBe(1)
@@ -205,15 +205,15 @@ it('the home page shows the requests of the last hour, by minute and outcome', a
   await viewer.get('/console/apps')
   const after = await asked()
   expect([after.requests - before.requests, after.refused - before.refused]).toEqual([3, 1])
-  world.clock.advance(29 * 60) // a session ends when nobody was there for half an hour
+  world.clock.advance(29 * 60) // a session ends after half an hour without a request
   expect((await asked()).requests).toBe(after.requests + 1)
   world.clock.advance(29 * 60)
   expect((await asked()).requests).toBe(after.requests + 2)
   world.clock.advance(29 * 60)
-  expect((await asked()).requests).toBe(3) // one of each look, counted at the next one
+  expect((await asked()).requests).toBe(3) // the last three views, as each is recorded at the time of the next
 })
 
-it('the home page counts refused sign-ins of operators, users and partners, and leads to those that it counts', async () => {
+it('the home page counts failed sign-ins of operators, users and partners, and links to them', async () => {
   const anHourAgo = addSeconds(world.clock.now(), -3_600)
   await recordAudit({ ...world.deps, clock: { now: () => anHourAgo } }, { event: 'user_sign_in_failed' })
   for (const [event, times] of [
@@ -231,7 +231,7 @@ it('the home page counts refused sign-ins of operators, users and partners, and 
   expect((await viewer.get('/console?ui_locales=zh-CN')).text).toContain('用户：4')
 })
 
-it('a chart says what its colours mean', async () => {
+it('each chart has a legend', async () => {
   const { text } = await viewer.get('/console')
   const legends = [...text.matchAll(/<ul class="legend">([\s\S]*?)<\/ul>/g)].map(([, items = '']) =>
     [...items.matchAll(/<rect class="(\w+)"[\s\S]*?<\/svg> (\w+)</g)].map(([, kind, said]) => [kind, said]),
@@ -247,7 +247,7 @@ it('a chart says what its colours mean', async () => {
   ])
 })
 
-it('the home page names partners whose certificates end soon, of hosts that they still have', async () => {
+it('the home page warns of expiring certificates of partners, but not of their former hosts', async () => {
   await world.pool.query(
     `insert into partner_certificate (partner_id, origin, ends_at, seen_at)
      select $1, origin, $2::timestamptz + days * interval '1 day', $2

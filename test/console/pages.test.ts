@@ -5,7 +5,7 @@ import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, USER } from './filled.ts'
 import { shownForm as formShownTo, type Person, signedIn } from './person.ts'
 
-/** What the pages show and the changes do. */
+/** What the pages of the console show and what its changes do. */
 
 let world: World
 let filled: Filled
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Makes the change; the page that it leads to, or shows, is the answer. */
+/** Submits a change; returns the response and the new rows of the audit log. */
 async function change(path: string, fields: Record<string, string> = {}, who = admin) {
   const before = new Set((await world.pool.query('select audit_id from audit_event')).rows.map((row) => row.audit_id))
   const answer = await who.submit(addressOf(path, filled), fields)
@@ -32,7 +32,7 @@ async function change(path: string, fields: Record<string, string> = {}, who = a
   return { answer, rows: rows.filter((row) => !before.has(row.audit_id)) }
 }
 
-it('the page of an order says when its visitors were removed', async () => {
+it('the page of an order shows when its visitors were removed', async () => {
   const path = addressOf('/orders/:order_id', filled)
   expect((await viewer.get(path)).text).toContain('<dt>Visitors and contact removed</dt><dd>–</dd>')
   const set = 'update ticket_order set data_removed_at = $2 where order_id = $1'
@@ -43,7 +43,7 @@ it('the page of an order says when its visitors were removed', async () => {
   await world.pool.query(set, [filled.order_id, null])
 })
 
-it('the page of a request of developers says in words what each scope is for', async () => {
+it('the page of an app request names its fields and the purpose of each scope in words', async () => {
   const { text } = await viewer.get(`/console/app-requests/${filled.request_id}`)
   expect(text).toMatch(/<dt>What each scope is for: USER_INFO<\/dt><dd[^>]*>&quot;&gt;&lt;img/)
   expect(text).not.toContain('{')
@@ -53,7 +53,7 @@ it('the page of a request of developers says in words what each scope is for', a
 })
 
 describe('a change', () => {
-  it('says what it will do in numbers, and is made in the name of the operator', async () => {
+  it('first shows how much it affects, and is recorded with the name of the operator', async () => {
     const asked = await admin.get(addressOf('/apps/:app_key/suspend', filled))
     expect(asked.text).toMatch(/<dt>Grants concerned<\/dt><dd>1<[\s\S]*<dt>People concerned<\/dt><dd>1</)
     const { answer, rows } = await change('/apps/:app_key/suspend')
@@ -72,7 +72,7 @@ describe('a change', () => {
     expect((await change('/apps/:app_key/approve')).rows).toMatchObject([{ event: 'app_approved' }])
   })
 
-  it('of a stage goes where the page said, not where somebody else has moved the partner since', async () => {
+  it('of a stage sets the stage shown on the page, even if somebody else has changed it since', async () => {
     const path = addressOf('/partners/:partner_id/stage', filled)
     const stage = async () => (await showPartner(world.deps, BigInt(filled.partner_id))).stage
     const before = await stage()
@@ -87,7 +87,7 @@ describe('a change', () => {
     expect(await stage()).toBe(before)
   })
 
-  it('tells a new secret once', async () => {
+  it('shows a new secret only once', async () => {
     const { answer } = await change('/apps/:app_key/rotate-secret', { overlap_s: '60' })
     const [secret] = /ghas_\w+/.exec(answer.text) ?? []
     expect(secret).toBeDefined()
@@ -96,7 +96,7 @@ describe('a change', () => {
     expect(world.logged()).not.toContain(secret)
   })
 
-  it('that cannot be made says why beside the form', async () => {
+  it('that cannot be made shows the reason next to the form', async () => {
     const { answer, rows } = await change('/apps/:app_key/rotate-secret', { overlap_s: '99999999' })
     expect(answer.status).toBe(400)
     expect(answer.text).toContain('must be at most 2592000')
@@ -105,7 +105,7 @@ describe('a change', () => {
     expect(none.status).toBe(404)
   })
 
-  it('of users, grants, partners, orders and jobs is made and kept', async () => {
+  it('of users, grants, partners, jobs and keys is made and audited', async () => {
     expect((await change('/users/block')).rows).toMatchObject([{ event: 'user_blocked', user_id: USER.user_id }])
     expect((await change('/users/unblock')).rows).toMatchObject([{ event: 'user_unblocked' }])
     expect((await change('/grants/revoke', {}, support)).rows).toMatchObject([{ event: 'grant_withdrawn' }])
@@ -129,7 +129,7 @@ describe('a change', () => {
     ])
   })
 
-  it('ends everything of a user or an app at once, and says before how much that is', async () => {
+  it('that ends all sessions of a user or all tokens of an app first shows how many there are', async () => {
     const asked = await support.get(addressOf('/users/end-sessions', filled))
     expect(asked.text).toMatch(/<dt>Tokens concerned<\/dt><dd>0<[\s\S]*<dt>Browser sessions concerned<\/dt><dd>0</)
     expect((await change('/users/end-sessions', {}, support)).rows).toMatchObject([
@@ -143,7 +143,7 @@ describe('a change', () => {
     expect((await admin.get('/console/apps/nobody/end-tokens')).status).toBe(404)
   })
 
-  it('of operators: made, with a password, a role, a token; disabled', async () => {
+  it('of operators creates them, sets password, role and tokens, disables and enables them', async () => {
     const made = await admin.submit('/console/operators/new', { name: 'grace', role: 'viewer', days: '30' })
     expect(made.text).toMatch(/data-copy="Copy"[^>]*><code>ghop_\w+/)
     const taken = await admin.submit('/console/operators/new', { name: 'grace', role: 'viewer', days: '30' })
@@ -189,7 +189,7 @@ describe('a change', () => {
 describe('personal data', () => {
   const page = () => addressOf('/users/user', filled)
 
-  it('is masked for everybody, in lists and on the page', async () => {
+  it('is masked for everybody, in lists and on the page of a user', async () => {
     for (const person of [viewer, support, admin]) {
       for (const { text } of [await person.get(page()), await person.get('/console/users')]) {
         expect(text).not.toContain('13800138000')
@@ -198,7 +198,7 @@ describe('personal data', () => {
     }
   })
 
-  it('of one user is shown with a reason, which is kept, to support and above', async () => {
+  it('of one user is shown to support and above for a reason, which is audited', async () => {
     expect((await viewer.get(page())).text).not.toContain('/unmask')
     expect((await change('/users/unmask', {}, support)).answer.status).toBe(400)
     const { answer, rows } = await change('/users/unmask', { reason: 'called about order 88001' }, support)
@@ -208,7 +208,7 @@ describe('personal data', () => {
 })
 
 describe('a list', () => {
-  it('goes on from page to page with its filter, and begins anew', async () => {
+  it('keeps its filter on the next page, and links back to the first', async () => {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
     for (const number of [1, 2, 3]) {
       const payload = { name: `Page ${number}`, hosts: ['a.example'], scopes: ['USER_INFO'] }
@@ -225,14 +225,14 @@ describe('a list', () => {
     expect(second).toContain('First page')
   })
 
-  it('says what is wrong with a filter', async () => {
+  it('shows the problem of an invalid filter', async () => {
     const page = await admin.get('/console/orders?state=nonsense&strange=1')
     expect(page.status).toBe(400)
     expect(page.text).toContain('<strong>strange</strong> is not a known field')
   })
 })
 
-it('the audit log is filtered by whole days, both inclusive, and says of which zone', async () => {
+it('the audit log is filtered by whole days, both inclusive, in UTC', async () => {
   const today = world.clock.now().toISOString().slice(0, 10)
   const { text } = await viewer.get(`/console/audit?from=${today}&to=${today}&action=app_created`)
   expect(text).toContain('>App created</a>')
@@ -242,7 +242,7 @@ it('the audit log is filtered by whole days, both inclusive, and says of which z
   expect(zh.text).not.toContain('小程序已创建')
 })
 
-it('the audit log is exported as it is filtered, by those who may see people', async () => {
+it('the audit log is exported with its filter, by support and above', async () => {
   const { text } = await support.get('/console/audit?action=app_created')
   expect(text).toContain('href="/console/audit/export?action=app_created"')
   expect((await support.get('/console/audit/export?action=app_created')).text).toContain('value="app_created"')
@@ -254,7 +254,7 @@ it('the audit log is exported as it is filtered, by those who may see people', a
   expect((await viewer.get('/console/audit/export')).status).toBe(403)
 })
 
-it('the audit log says in words who did it; its files have the names of the kinds', async () => {
+it('the audit log translates kinds of actors; its exports keep their names', async () => {
   const address = '/console/audit?action=app_created'
   expect((await support.get(address)).text).toContain('>Operator ADMIN_TOKEN<')
   expect((await support.get(`${address}&ui_locales=zh-CN`)).text).toContain('>运营人员 ADMIN_TOKEN<')
@@ -262,7 +262,7 @@ it('the audit log says in words who did it; its files have the names of the kind
   expect((await support.get(`${address}&export=csv`)).text).toContain(',operator ADMIN_TOKEN,')
 })
 
-it('the audit log says a change in words', async () => {
+it('the audit log describes a change in words', async () => {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
   await world.app.inject({
     ...{ method: 'PATCH', url: `/admin/v1/apps/${filled.app_key}`, headers },
@@ -272,7 +272,7 @@ it('the audit log says a change in words', async () => {
   expect(text).toContain('data-label="Details">hosts: evil.example → b.example, c.example')
 })
 
-it('the keys that sign are rotated from their list, and retired one by one', async () => {
+it('signing keys are rotated from their list and retired one by one', async () => {
   await change('/keys/rotate')
   const { text } = await admin.get('/console/keys')
   expect(text).toContain('href="/console/keys/rotate"')
@@ -281,7 +281,7 @@ it('the keys that sign are rotated from their list, and retired one by one', asy
   expect(rows).toContainEqual(expect.objectContaining({ event: 'signing_key_retired', detail: { at_once: true } }))
 })
 
-it('the audit log is verified, from the console too', async () => {
+it('the audit log can be verified in the console', async () => {
   const { answer } = await change('/audit/verify', {}, support)
   expect(answer.text).toContain('The log is intact')
 })
@@ -289,7 +289,7 @@ it('the audit log is verified, from the console too', async () => {
 describe('an app', () => {
   const shownForm = (path: string) => formShownTo(admin, path)
 
-  it('is created and edited in the console: what is not touched stays', async () => {
+  it('is created and edited in the console, and fields that are not edited stay unchanged', async () => {
     const fields = {
       ...(await shownForm('/console/apps/new')),
       name: '向日葵',
@@ -318,7 +318,7 @@ describe('an app', () => {
     })
   })
 
-  it('is as it was where its checkboxes come in another order', async () => {
+  it('does not change if its checkboxes are sent in another order', async () => {
     await world.app.inject({
       ...{ method: 'POST', url: '/admin/v1/apps', headers: { authorization: `Bearer ${ADMIN_TOKEN}` } },
       payload: { app_key: 'ordered', name: 'Ordered', hosts: ['a.example'], scopes: ['PHONE_NUMBER', 'USER_INFO'] },
@@ -330,7 +330,7 @@ describe('an app', () => {
     expect(Object.keys(rows[0].detail.after)).toEqual(['name'])
   })
 
-  it('given to a team says so on its page', async () => {
+  it('shows its team on its page', async () => {
     const page = '/console/apps/made-here'
     expect((await viewer.get(page)).text).toMatch(/<dt>Team<\/dt><dd[^>]*>–</)
     const { rows } = await world.pool.query('select team_id from team limit 1')
@@ -339,7 +339,7 @@ describe('an app', () => {
     expect((await viewer.get(page)).text).toMatch(/<dt>Team<\/dt><dd[^>]*>Harbour tours</)
   })
 
-  it('that somebody else has changed since is not changed by an older form', async () => {
+  it('that somebody else has changed meanwhile is not changed by an outdated form', async () => {
     const path = '/console/apps/made-here/edit'
     const [mine, theirs] = [await shownForm(path), await shownForm(path)]
     world.clock.advance(1)
@@ -349,28 +349,28 @@ describe('an app', () => {
     expect(refused.text).toContain('Somebody else has changed this meanwhile')
     expect(refused.text).toContain('is now “60”; your form said “90”')
     expect(await shownForm(path)).toMatchObject({ name: 'Theirs', refresh_days: '60' })
-    // The page that says so shows the present state: sending it again changes nothing of theirs.
+    // That page shows the current state, so sending it again does not undo their changes.
     expect(refused.text).toContain('value="Theirs"')
   })
 
   it.each([
     ['micro-app', '/console/apps/new', { name: 'Twice', hosts: 'a.example', scopes: 'USER_INFO' }, 'micro_app'],
     ['partner', '/console/partners/new', { name: 'Twice' }, 'partner'],
-  ])('of a form that is sent twice is made once: %s', async (_what, path, fields, table) => {
+  ])('or a partner is created only once by a form that is sent twice: %s', async (_what, path, fields, table) => {
     const form = { ...(await shownForm(path)), ...fields }
     expect(await admin.post(path, form)).toMatchObject({ status: 200, text: expect.stringContaining('shown only now') })
     expect(await admin.post(path, form)).toMatchObject({ status: 400, text: expect.stringContaining('already taken') })
     expect((await world.pool.query(`select 1 from ${table} where name = 'Twice'`)).rowCount).toBe(1)
   })
 
-  it('is refused to those who may not, and offers them no form', async () => {
+  it('cannot be created or edited without the role, which is offered no form', async () => {
     expect((await viewer.get('/console/apps')).text).not.toContain('/console/apps/new')
     expect((await viewer.get('/console/apps/new')).status).toBe(403)
     expect((await support.get('/console/apps/made-here')).text).not.toContain('/edit')
     expect((await support.get('/console/apps/made-here/edit')).status).toBe(403)
   })
 
-  it('over /admin/v1 keeps what others changed since unchanged_since, and says so', async () => {
+  it('is not updated over /admin/v1 if it has changed since unchanged_since', async () => {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
     const url = '/admin/v1/apps/made-here'
     const { updated_at } = (await world.app.inject({ url, headers })).json().data

@@ -3,7 +3,7 @@ import { findPartner } from '../../src/ticketing/partners/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { type Person, shownForm, signedIn } from './person.ts'
 
-/** Partners are made and changed in the console: every command has its form. */
+/** Partners are created and changed in the console: every command has a form. */
 
 let world: World
 let editor: Person
@@ -25,19 +25,19 @@ const partner = async () => {
   if (!found) throw new Error('no partner')
   return found
 }
-/** The form of a page, sent with these fields changed. */
+/** Submits the form of a page with these fields changed. */
 const change = async (path: string, fields: Record<string, string> = {}) =>
   editor.post(path, { ...(await shownForm(editor, path)), ...fields })
 
 describe('a partner', () => {
-  it('begins in the sandbox, and has no contacts among the fields of its form', async () => {
+  it('starts in the sandbox, with a form that has no contacts', async () => {
     expect(await partner()).toMatchObject({ name: '阳光票务', stage: 'sandbox', base_url: null, interface_urls: {} })
     const form = await shownForm(editor, '/console/partners/new')
     expect(form).toMatchObject({ stage: 'sandbox', base_url: '' })
     expect(form).not.toHaveProperty('contacts')
   })
 
-  it('is edited: URLs of interfaces a line each, and what is not touched stays', async () => {
+  it('is edited, with one interface URL per line, and fields that are not edited stay unchanged', async () => {
     const urls = 'poi=https://a.example/poi\r\norder-pay=https://a.example/pay?a=b=c'
     const done = await change(`${PAGE}/edit`, { base_url: 'https://a.example', interface_urls: urls })
     expect(done).toMatchObject({ status: 303, location: `${PAGE}?done=1` })
@@ -51,7 +51,7 @@ describe('a partner', () => {
     expect((await support.get(`${PAGE}/edit`)).status).toBe(403)
   })
 
-  it('that somebody else has changed since is not changed by an older form, nor over /admin/v1', async () => {
+  it('that somebody else has changed meanwhile is not changed by an outdated form, nor over /admin/v1', async () => {
     const [mine, theirs] = [await shownForm(editor, `${PAGE}/edit`), await shownForm(editor, `${PAGE}/edit`)]
     const { updated_at } = await partner()
     world.clock.advance(1)
@@ -71,14 +71,14 @@ describe('a partner', () => {
     expect((await partner()).name).toBe('Theirs')
   })
 
-  it('with a URL without TLS is warned of', async () => {
+  it('with a URL without TLS causes a warning', async () => {
     const warned = await change(`${PAGE}/edit`, { base_url: 'http://tickets.example.com' })
     expect([warned.status, warned.text]).toEqual([200, expect.stringContaining('is plain http')])
     expect((await partner()).base_url).toBe('http://tickets.example.com')
     expect((await change(`${PAGE}/edit`, { base_url: '' })).status).toBe(303)
   })
 
-  it('has its commands on its page, what ends something apart, each only where it can be done', async () => {
+  it('has on its page only the commands that are possible now', async () => {
     const shown = async () => [
       ...(await editor.get(PAGE)).text.matchAll(/href="\/console\/partners\/7001\/([\w/-]+)"/g),
     ]
@@ -92,7 +92,7 @@ describe('a partner', () => {
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('no URL is registered for Heartbeat')])
   })
 
-  it('gets an AES key, which no page shows', async () => {
+  it('gets an AES key, which no later page shows', async () => {
     const path = `${PAGE}/aes-key/set`
     expect((await editor.get(path)).text).toMatch(/<input id="field-aes_key" name="aes_key" type="password" value=""/)
     const short = await change(path, { aes_key: 'too short a key' })
@@ -110,7 +110,7 @@ describe('a partner', () => {
 describe('the contacts of a partner', () => {
   const path = `${PAGE}/contacts/product/set`
 
-  it('are set, and set again from what they are; a new webhook’s secret is shown once', async () => {
+  it('are set and edited; the secret of a new webhook is shown once', async () => {
     const lin = { name: 'Lin', mail: 'lin@a.example', webhook_url: 'https://a.example/hook' }
     const made = await change(path, lin)
     expect(made.text).toMatch(/whsec_\S{20}/)
@@ -123,7 +123,7 @@ describe('the contacts of a partner', () => {
     expect((await support.get(PAGE)).text).toContain('lin@a.example')
   })
 
-  it('are kept where somebody else has changed them since', async () => {
+  it('that somebody else has changed meanwhile are not changed by an outdated form', async () => {
     const [mine, theirs] = [await shownForm(editor, path), await shownForm(editor, path)]
     world.clock.advance(1)
     expect((await editor.post(path, { ...theirs, mail: 'theirs@a.example' })).status).toBe(303)
@@ -145,7 +145,7 @@ it('members are invited and removed', async () => {
   expect((await editor.get(list)).text).not.toContain('owner@a.example')
 })
 
-it('its notices, certificates and breakers are lists, and lead to the partner and its traffic', async () => {
+it('lists of notices, certificates and circuit breakers link to the partner and its traffic', async () => {
   expect((await viewer.get(`${PAGE}/notices`)).status).toBe(403)
   expect((await viewer.get(PAGE)).text).not.toContain('/notices')
   await world.pool.query(

@@ -4,7 +4,7 @@ import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, HOSTILE, USER } from './filled.ts'
 import { type Person, signedInAs } from './person.ts'
 
-/** One person on the pages: who has read what, a new password, all there is, and its erasure. */
+/** Pages about one person: the access ledger, a password reset, the export and the erasure. */
 
 let world: World
 let filled: Filled
@@ -32,7 +32,7 @@ it('a user’s page offers what the role allows', async () => {
   expect(await offered('admin')).toEqual(['accesses', 'reset-password', 'export', 'erase'])
 })
 
-it('a form that begins empty changes what is filled in, and never writes a mask', async () => {
+it('the edit form starts empty and changes only the fields that are filled in, so a mask is never saved', async () => {
   const form = await as('editor').get(at('update'))
   expect(form.text).not.toMatch(/<input id="name"[^>]* value="[^"]/)
   const done = await as('editor').submit(at('update'), { name: '', gender: '1' })
@@ -44,7 +44,7 @@ it('a form that begins empty changes what is filled in, and never writes a mask'
 })
 
 describe('the access ledger', () => {
-  it('is shown page by page, newest hour first, and each look is kept', async () => {
+  it('is shown page by page, newest hour first, and each view is audited', async () => {
     await world.pool.query(
       `insert into data_access (routing_key, cid, user_id, app_key, kind, hour, reads, last_at)
        select routing_key, cid, user_id, $1, case when n % 2 = 0 then 'phone' else 'profile' end,
@@ -68,13 +68,13 @@ describe('the access ledger', () => {
     ])
   })
 
-  it('of nobody is no page', async () => {
+  it('gets 404 for an unknown person, and 400 without a person', async () => {
     expect((await as('support').get('/console/users/accesses?cid=1&user_id=nobody')).status).toBe(404)
     expect((await as('support').get('/console/users/accesses')).status).toBe(400)
   })
 })
 
-it('a link for a new password is shown once, and opens', async () => {
+it('a password link is shown once and works', async () => {
   const asked = await as('editor').get(at('reset-password'))
   expect(asked.text).toContain('takes over the account')
   const { text, headers } = await as('editor').submit(at('reset-password'))
@@ -86,12 +86,12 @@ it('a link for a new password is shown once, and opens', async () => {
 })
 
 describe('an export', () => {
-  it('needs a reason, which is kept', async () => {
+  it('needs a reason', async () => {
     expect((await as('support').submit(at('export'))).status).toBe(400)
     expect(await events('user_exported')).toEqual([])
   })
 
-  it('comes as a file', async () => {
+  it('is downloaded as a file, and audited with the reason', async () => {
     const { status, headers, text } = await as('support').submit(at('export'), { reason: 'the person has asked' })
     expect(status).toBe(200)
     expect(headers).toMatchObject({
@@ -105,14 +105,14 @@ describe('an export', () => {
 })
 
 describe('an erasure', () => {
-  it('says first how much will go, in both languages', async () => {
+  it('first shows how much will be deleted, in both languages', async () => {
     const { text } = await as('admin').get(at('erase'))
     expect(text).toMatch(/<dt>Grants<\/dt><dd>1<\/dd>/)
     expect(text).toMatch(/<dt>Hours in which apps have read data<\/dt><dd>60<\/dd>/)
     expect((await as('admin').get(`${at('erase')}&ui_locales=zh-CN`)).text).toMatch(/<dt>授权<\/dt><dd>1<\/dd>/)
   })
 
-  it('is made only with the user_id typed', async () => {
+  it('happens only if the user_id is typed', async () => {
     for (const typed of ['', 'yes', USER.user_id.slice(1)]) {
       expect((await as('admin').submit(at('erase'), { typed })).status, typed).toBe(400)
     }
@@ -129,7 +129,7 @@ describe('an erasure', () => {
     expect(found.json().data.users).toEqual([])
   })
 
-  it('has a text for every kind of rows and all that stays', async () => {
+  it('has a text for every kind of row', async () => {
     const { ROWS_OF_PERSON } = await import('../../src/authorization/people/store.ts')
     const { default: texts } = await import('../../views/locales/en.json', { with: { type: 'json' } })
     const known: Record<string, string> = texts

@@ -5,7 +5,7 @@ import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, USER } from './filled.ts'
 import { type Person, signedInAs } from './person.ts'
 
-/** Operators look at the browser sessions and sign-ins of a person, and end one of them. */
+/** Operators view the browser sessions and sign-ins of a person, and end a session. */
 
 let world: World
 let filled: Filled
@@ -29,7 +29,7 @@ afterAll(() => world.close())
 const ADA = 'cid=1&user_id=ada'
 const sessions = async () => (await world.pool.query("select 1 from browser_session where user_id = 'ada'")).rows.length
 
-it('lists them for support and above, and keeps each look', async () => {
+it('sessions and sign-ins are listed for support and above, and each view is audited', async () => {
   expect((await as('viewer').get(addressOf('/users/user', filled))).text).not.toContain('/users/sign-ins')
   expect((await as('viewer').get(`/console/users/sessions?${ADA}`)).status).toBe(403)
   const listed = (await as('support').get(`/console/users/sessions?${ADA}`)).text
@@ -39,7 +39,7 @@ it('lists them for support and above, and keeps each look', async () => {
   expect(rows.map(({ event }) => event)).toEqual(['user_sessions_read', 'user_sign_ins_read'])
 })
 
-it('ends one of them, which is of this person', async () => {
+it('a session can be ended only for the person that it belongs to', async () => {
   const { text } = await as('support').get(`/console/users/sessions?${ADA}`)
   const [, href = ''] = /href="(\/console\/users\/end-session\?[^"]+)"/.exec(text) ?? []
   const address = href.replaceAll('&amp;', '&')

@@ -3,7 +3,7 @@ import { createOperator, setOperatorPassword } from '../../src/operations/operat
 import type { Role } from '../../src/platform/lib/web/admin-auth.ts'
 import { ADMIN_TOKEN, type World } from '../harness.ts'
 
-/** Somebody in front of the console: a browser without a window. */
+/** A client for the console: like a browser, it keeps the cookie and submits forms. */
 
 export const PASSWORD = 'a long enough password'
 export const COOKIE = 'gatehouse_operator'
@@ -53,23 +53,23 @@ export class Person {
   post = (url: string, fields: Record<string, string> = {}, headers = {}): Promise<Page> =>
     this.#ask('POST', url, fields, headers)
 
-  /** The mark that forms of this session carry. */
+  /** The form mark of this session. */
   async mark(url = '/console/settings'): Promise<string> {
     return /name="form_mark" value="([^"]+)"/.exec((await this.get(url)).text)?.[1] ?? ''
   }
 
-  /** What the form of a page carries unseen: the mark of its session, and more. */
+  /** The hidden fields of a form: the mark of the session, and more. */
   async hidden(url: string): Promise<Record<string, string>> {
     const inputs = (await this.get(url)).text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)
     return Object.fromEntries([...inputs].map(([, name = '', value = '']) => [name, value]))
   }
 
-  /** Opens the page of a change and sends its form. */
+  /** Opens the page of a change and submits its form. */
   submit = async (url: string, fields: Record<string, string> = {}): Promise<Page> =>
     this.post(url, { ...(await this.hidden(url)), ...fields })
 }
 
-/** What a browser sends of the form that is shown, with nothing touched. */
+/** The fields that a browser would send for a form without any edits. */
 export async function shownForm(who: Person, path: string): Promise<Record<string, string>> {
   const { text } = await who.get(path)
   const unescaped = (value = '') =>
@@ -103,7 +103,7 @@ export async function adminTokenHolder(world: World): Promise<Person> {
 
 type Signed = Awaited<ReturnType<typeof signedIn>>
 
-/** An operator of each role, signed in; asked for by role. */
+/** Signs in an operator of each role; returns a function that finds them by role. */
 export async function signedInAs<R extends Role>(world: World, roles: readonly R[]): Promise<(role: R) => Signed> {
   const people = new Map<R, Signed>()
   for (const role of roles) people.set(role, await signedIn(world, role))
@@ -116,7 +116,7 @@ export async function signedInAs<R extends Role>(world: World, roles: readonly R
 
 let serial = 0
 
-/** An operator with an authenticator, signed in. */
+/** Creates an operator with an authenticator and signs in. */
 export async function signedIn(world: World, role: Role) {
   const name = `${role}${++serial}`
   await createOperator(world.deps, { name, role, days: 1 })

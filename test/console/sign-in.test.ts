@@ -4,7 +4,7 @@ import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { untilLocked } from '../locks.ts'
 import { adminTokenHolder, codeOf, PASSWORD, Person, signedIn } from './person.ts'
 
-/** Into the console, and out of it. */
+/** Signing in to the console, and out of it. */
 
 let world: World
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeEach(() => world.pool.query('delete from failed_attempt'))
 const events = async (target: string) =>
   (await world.pool.query('select event, detail from audit_event where target = $1 order by at', [target])).rows
 
-it('the two forms lead to each other, and both back to the page that was asked for', async () => {
+it('the two sign-in forms link to each other, and keep the page to return to', async () => {
   const person = new Person(world)
   const asked = `${(await person.get('/console/orders?state=paid')).location}`
   for (const [page, other] of [
@@ -32,7 +32,7 @@ it('the two forms lead to each other, and both back to the page that was asked f
 })
 
 describe('the holder of ADMIN_TOKEN', () => {
-  it('enters with ADMIN_TOKEN, and is told to create named ones', async () => {
+  it('signs in, and is advised to create an operator for each person', async () => {
     const person = await adminTokenHolder(world)
     const page = await person.get('/console')
     expect(page.status).toBe(200)
@@ -44,7 +44,7 @@ describe('the holder of ADMIN_TOKEN', () => {
     expect(world.logged()).not.toContain(ADMIN_TOKEN)
   })
 
-  it('leaves: the session is over', async () => {
+  it('signs out, which ends the session', async () => {
     const person = await adminTokenHolder(world)
     const { cookie } = person
     expect((await person.post('/console/sign-out')).location).toBe('/console/sign-in')
@@ -52,7 +52,7 @@ describe('the holder of ADMIN_TOKEN', () => {
     expect(await events('operator:ADMIN_TOKEN')).toContainEqual({ event: 'operator_signed_out', detail: {} })
   })
 
-  it('has another session after each sign-in; the one before is over', async () => {
+  it('gets a new session at each sign-in, which ends the previous one', async () => {
     const person = await adminTokenHolder(world)
     const { cookie } = person
     expect((await person.post('/console/sign-in', { token: ADMIN_TOKEN })).location).toBe('/console')
@@ -60,7 +60,7 @@ describe('the holder of ADMIN_TOKEN', () => {
     expect((await new Person(world, cookie).get('/console')).location).toContain('/console/sign-in?')
   })
 
-  it('is out when nobody was there for OPERATOR_IDLE_S, and when the token is another one', async () => {
+  it('is signed out after OPERATOR_IDLE_S, or if ADMIN_TOKEN has changed', async () => {
     const person = await adminTokenHolder(world)
     world.clock.advance(1_700)
     expect((await person.get('/console')).status).toBe(200)
@@ -71,14 +71,14 @@ describe('the holder of ADMIN_TOKEN', () => {
     expect((await other.get('/console')).status).toBe(302)
   })
 
-  it('gets the form for it again after one without a token', async () => {
+  it('gets the same form again if the token is missing', async () => {
     const { status, text } = await new Person(world).post('/console/sign-in', { token: ' ' })
     expect(status).toBe(400)
     expect(text).toContain('id="token"')
     expect(text).toContain('Enter ADMIN_TOKEN.')
   })
 
-  it('is refused with a wrong token, like with any wrong password, and cannot guess on', async () => {
+  it('is rejected with a wrong token, and locked out after five', async () => {
     const person = new Person(world)
     const statuses: number[] = []
     for (let tried = 0; tried < 7; tried++) {
@@ -90,7 +90,7 @@ describe('the holder of ADMIN_TOKEN', () => {
 })
 
 describe('an operator', () => {
-  it('who adds an authenticator in two windows is sent to the sign-in by the slower one', async () => {
+  it('who adds an authenticator in two windows has to sign in again in the slower one', async () => {
     await createOperator(world.deps, { name: 'two-windows', role: 'viewer', days: 1 })
     await setOperatorPassword(world.deps, { name: 'two-windows', password: PASSWORD })
     const person = new Person(world)
@@ -108,7 +108,7 @@ describe('an operator', () => {
     expect((await person.get(location)).location).toContain('/console/sign-in?')
   })
 
-  it('adds an authenticator at the first sign-in and sees nothing before', async () => {
+  it('has to add an authenticator at the first sign-in before seeing anything', async () => {
     await createOperator(world.deps, { name: 'lin', role: 'viewer', days: 1 })
     await setOperatorPassword(world.deps, { name: 'lin', password: PASSWORD })
     const person = new Person(world)
@@ -136,7 +136,7 @@ describe('an operator', () => {
     expect((await person.get('/console/authenticator')).location).toBe('/console')
   })
 
-  it('makes new recovery codes with a code, and signs in with one of them', async () => {
+  it('gets new recovery codes by entering a code, and can sign in with one of them', async () => {
     const { person, name, secret } = await signedIn(world, 'viewer')
     world.clock.advance(30)
     expect((await person.get('/console/own-sign-in')).text).toContain('Left: 10.')
@@ -153,7 +153,7 @@ describe('an operator', () => {
     expect((await first.get('/console')).text).not.toContain('/console/own-sign-in')
   })
 
-  it('loses nothing that is shown once by a click on the other language: such a page has no such link', async () => {
+  it('sees no link to the other language on pages with secrets that are shown only once', async () => {
     const name = 'shown-once'
     await createOperator(world.deps, { name, role: 'viewer', days: 1 })
     await setOperatorPassword(world.deps, { name, password: PASSWORD })
@@ -172,7 +172,7 @@ describe('an operator', () => {
     for (const { text } of [begun, codes, renewed]) expect(text).not.toContain('hreflang')
   })
 
-  it('comes back to the page that was asked for, and to no other host', async () => {
+  it('returns to the requested page, but never to another host', async () => {
     const { name, secret } = await signedIn(world, 'viewer')
     const asked = await new Person(world).get('/console/orders?state=paid')
     expect(asked.location).toBe(`/console/sign-in?${new URLSearchParams({ return_to: '/console/orders?state=paid' })}`)
@@ -188,7 +188,7 @@ describe('an operator', () => {
     }
   })
 
-  it('has another session after each sign-in; the one before is over', async () => {
+  it('gets a new session at each sign-in, which ends the previous one', async () => {
     const { person, name, secret } = await signedIn(world, 'viewer')
     const { cookie } = person
     world.clock.advance(60)
@@ -198,7 +198,7 @@ describe('an operator', () => {
     expect((await new Person(world, cookie).get('/console')).location).toContain('/console/sign-in?')
   })
 
-  it('is out at once when disabled', async () => {
+  it('is signed out immediately when disabled', async () => {
     const { person, name } = await signedIn(world, 'admin')
     await disableOperator(world.deps, { name })
     expect((await person.get('/console')).status).toBe(302)
@@ -212,12 +212,12 @@ describe('an operator', () => {
   })
 })
 
-it('pages allow no script and no style of their own', async () => {
+it('pages allow no inline scripts or styles', async () => {
   const person = await adminTokenHolder(world)
   const { headers } = await person.get('/console')
   const policy = String(headers['content-security-policy'])
   expect(policy).toContain("default-src 'none'")
-  // The script of the times; it calls nobody.
+  // For the script that converts times, which makes no requests.
   expect(policy).toContain("script-src 'self'")
   expect(policy).not.toContain('connect-src')
   expect(policy).toContain("style-src 'self'")

@@ -6,7 +6,7 @@ import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, VISITOR } from './filled.ts'
 import { type Person, signedIn } from './person.ts'
 
-/** Calls and notices of all partners, and certification runs, as operators see them. */
+/** Calls, notices and certification runs of all partners, as operators see them. */
 
 let world: World
 let filled: Filled
@@ -30,7 +30,7 @@ const insertNotices = (from: number, to: number, path: string) =>
 const nextOf = (page: string): string => /href="(\?[^"]*)" rel="next"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
 
 describe('the list', () => {
-  it('has calls in both directions, each with its page', async () => {
+  it('shows and filters calls in both directions, each with a link to its page', async () => {
     const { text } = await viewer.get('/console/traffic')
     expect(text).toContain('Platform → partner: Order query')
     expect(text).toContain(`/console/traffic/${filled.partner_id}/call/${filled.id}`)
@@ -44,7 +44,7 @@ describe('the list', () => {
     expect((await viewer.get('/console/traffic?code=x')).status).toBe(400)
   })
 
-  it('shows only what failed, to which the page of a partner leads', async () => {
+  it('can be limited to failures, which the page of a partner links to', async () => {
     await insertNotices(3_000, 3_001, '/mtp/api/product/change')
     const failed = `/console/traffic?partner_id=${filled.partner_id}&outcome=failed`
     const partner = (await viewer.get(`/console/partners/${filled.partner_id}`)).text
@@ -61,7 +61,7 @@ describe('the list', () => {
     expect((await viewer.get('/console/traffic?outcome=x')).status).toBe(400)
   })
 
-  it('goes on from page to page, every call once', async () => {
+  it('shows every call once, page by page', async () => {
     await insertNotices(1, 120, '/mtp/api/order/consume/notice')
     const seen: string[] = []
     for (let query = '?path=consume'; query !== '' && seen.length < 500; ) {
@@ -72,7 +72,7 @@ describe('the list', () => {
     expect([seen.length, new Set(seen).size]).toEqual([120, 120])
   })
 
-  it('looks through a thousand calls at a time for a path, and says that there is more', async () => {
+  it('searches a thousand calls at a time for a path, and says that there are more', async () => {
     await insertNotices(200, 1_400, '/mtp/api/order/consume/notice')
     await insertNotices(5_000, 5_000, '/far/away')
     const first = (await viewer.get('/console/traffic?path=%2Ffar%2F')).text
@@ -86,7 +86,7 @@ describe('the list', () => {
 describe('a call', () => {
   const page = () => addressOf('/traffic/:partner_id/:kind/:id', filled)
 
-  it('is shown with its reason and links, without personal data, to everybody', async () => {
+  it('is shown to everybody with links, but without personal data', async () => {
     for (const who of [viewer, support]) {
       const { text } = await who.get(page())
       expect(text).toContain('***')
@@ -98,7 +98,7 @@ describe('a call', () => {
     expect((await viewer.get(`/console/traffic/${filled.partner_id}/call/${randomUUID()}`)).status).toBe(404)
   })
 
-  it('whose body is no JSON shows none of it', async () => {
+  it('shows nothing of a body that is not JSON', async () => {
     const { call_id } = (await world.pool.query('select call_id from rejected_call limit 1')).rows[0]
     const { text } = await viewer.get(`/console/traffic/${filled.partner_id}/rejected/${call_id}`)
     expect(text).toContain('It cannot be read as JSON and may hold personal data')
@@ -106,7 +106,7 @@ describe('a call', () => {
     expect(text).not.toContain('<pre')
   })
 
-  it("that was refused says why in the reader's language, wherever it is listed", async () => {
+  it('that was rejected shows the reason in the language of the page, wherever it is listed', async () => {
     const { call_id, client_id } = (
       await world.pool.query(
         `update rejected_call set reason = '{"id": "signature-unfit", "values": {}}' where call_id = (select call_id from rejected_call limit 1)
@@ -125,7 +125,7 @@ describe('a call', () => {
     [{ id: 'signature-mistakes', values: { mistakes: 'newline-missing, base64-twice' } }, 'Base64'],
     [{ id: 'partner-id-missing', values: {} }, '缺少'],
     [{ id: 'query-signed', values: {} }, '查询'],
-  ])('whose signature has mistakes has them explained, not named: %j', async (reason, told) => {
+  ])('with mistakes in its signature has them explained in words: %j', async (reason, told) => {
     const { call_id, client_id } = (
       await world.pool.query(
         `update rejected_call set reason = $1, answer = '{"code":300,"describe":"BA_FAILED"}'
@@ -141,7 +141,7 @@ describe('a call', () => {
     }
   })
 
-  it('that stands for others says so for an operator', async () => {
+  it('that represents further calls says so in words meant for operators', async () => {
     await world.pool.query('update rejected_call set left_out = 7')
     for (const [locale, told, never] of [
       ['en', '7 more unverified calls that name the clientId of this partner', 'your'],
@@ -154,7 +154,7 @@ describe('a call', () => {
     await world.pool.query('update rejected_call set left_out = null')
   })
 
-  it('is shown whole to support with a reason, which is kept', async () => {
+  it('is shown unmasked to support for a reason, which is audited', async () => {
     expect((await viewer.get(page())).text).not.toContain('/unmask')
     for (const reason of ['', '   ', 'no']) {
       expect((await support.submit(`${page()}/unmask`, { reason })).status, reason).toBe(400)
@@ -168,7 +168,7 @@ describe('a call', () => {
   })
 })
 
-it('a partner shows its certification runs, and a run its steps', async () => {
+it('the page of a partner shows its certification runs, and that of a run its steps', async () => {
   const partner = await viewer.get(addressOf('/partners/:partner_id', filled))
   expect(partner.text).toContain(`/runs/${filled.run_id}`)
   expect(partner.text).toContain('0 / 1')
@@ -183,7 +183,7 @@ const askApi = async (role: 'viewer' | 'support', path: string) => {
   return world.app.inject({ url: `/admin/v1${path}`, headers: { authorization: `Bearer ${token}` } })
 }
 
-it('runs, their steps and the timeline of an order are told by the API as on the pages', async () => {
+it('the API returns runs, their steps and the timeline of an order', async () => {
   const { partner_id, run_id, order_id } = filled
   const { runs } = (await askApi('viewer', `/partners/${partner_id}/runs`)).json().data
   expect(runs).toMatchObject([{ run_id, number: 1, state: 'under_way', passed: 0, steps_total: 1 }])
@@ -207,10 +207,10 @@ it('runs, their steps and the timeline of an order are told by the API as on the
   expect((await askApi('viewer', '/orders/1/timeline')).statusCode).toBe(404)
 })
 
-describe('one call over the API and on the command line', () => {
+describe('a call over the API and on the command line', () => {
   const ask = (role: 'viewer' | 'support', path: string) => askApi(role, `/traffic/${path}`)
 
-  it('has its bodies masked', async () => {
+  it('has masked bodies', async () => {
     for (const role of ['viewer', 'support'] as const) {
       const { data } = (await ask(role, filled.id)).json()
       expect(data).toMatchObject({ kind: 'call', id: filled.id, partner_id: Number(filled.partner_id), masked: true })
@@ -223,7 +223,7 @@ describe('one call over the API and on the command line', () => {
     expect((await ask('viewer', 'nonsense')).statusCode).toBe(400)
   })
 
-  it('has them as they came for support with a reason, which is kept', async () => {
+  it('has unmasked bodies for support with a reason, which is audited', async () => {
     const reason = '?reason=a+complaint'
     expect((await ask('viewer', filled.id + reason)).statusCode).toBe(403)
     const answer = await ask('support', filled.id + reason)
@@ -234,7 +234,7 @@ describe('one call over the API and on the command line', () => {
     ])
   })
 
-  it('is found by what the list calls it', async () => {
+  it('is found by its name in the list', async () => {
     const cli = (...words: string[]) => gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, 'traffic', ...words)
     const [, listed = ''] = /(call\/[0-9a-f-]{36})/.exec((await cli('list')).stdout) ?? []
     const masked = await cli('show', listed)
@@ -244,7 +244,7 @@ describe('one call over the API and on the command line', () => {
   })
 })
 
-it('a timeline that leaves out older calls says so, on the page and on the terminal', async () => {
+it('a timeline that omits older calls says so, on the page and on the command line', async () => {
   const told = 'Only the newest 200 calls are shown.'
   const cli = (...words: string[]) => gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, ...words)
   const both = async () => [

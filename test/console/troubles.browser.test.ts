@@ -13,9 +13,9 @@ import { browsing, fits, LOOKS, type Look, picture } from '../sandbox/browse.ts'
 import { until } from '../until.ts'
 import { COOKIE, signedInAs } from './person.ts'
 
-/** An operator in front of trouble: from the overview to the call that failed, and from an id to the refusal. */
+/** How an operator investigates: from the overview to a failed call, and from a request id to the reason of the rejection. */
 
-/** Editors and admins have the same pages, and more buttons. */
+/** Editors and admins see the same pages with more buttons. */
 const ROLES = ['viewer', 'support'] as const
 let world: World
 let origin: string
@@ -68,7 +68,7 @@ async function open(role: (typeof ROLES)[number], look: Look, path = ''): Promis
 }
 
 describe.each(ROLES)('as %s', (role) => {
-  it.each(LOOKS)('which partner fails most, and why: three clicks, on a $size, in $locale', async (look) => {
+  it.each(LOOKS)('three clicks show which partner fails most and why, on a $size in $locale', async (look) => {
     const page = await open(role, look)
     await picture(page, `console-troubles-${role}`, look)
     await toNextPage(page, () => page.locator('td a[href^="/console/partners/"]').first().click())
@@ -81,7 +81,7 @@ describe.each(ROLES)('as %s', (role) => {
     await picture(page, `console-troubles-call-${role}`, look)
   })
 
-  it.each(LOOKS)('why a request was refused: its id in the search box, on a $size, in $locale', async (look) => {
+  it.each(LOOKS)('the search box shows why a request was rejected, on a $size in $locale', async (look) => {
     const page = await open(role, look)
     const box = page.getByRole('searchbox').first()
     if (!(await box.isVisible())) await page.locator('header .menu summary').click()
@@ -93,7 +93,7 @@ describe.each(ROLES)('as %s', (role) => {
   })
 })
 
-it('a form sent after the session has ended leads back to its page, and says that nothing was changed', async () => {
+it('a form sent after the session has ended leads to the sign-in, which returns to its page', async () => {
   const page = await open('support', { size: 'desktop', locale: 'en' }, '/own-sign-in')
   await page.fill('#code', '000000')
   await page.context().clearCookies()

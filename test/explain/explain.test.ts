@@ -11,7 +11,7 @@ import { seedOrder } from '../orders/orders.ts'
 import { signedHeaders } from '../signer.ts'
 import { until } from '../until.ts'
 
-/** What support asks: why was this request refused? Asked by the id that the caller has, and by what else is known. */
+/** Support asks why a request was rejected, by its id or by whatever else is known about it. */
 
 const SECRET = '123456ce8b61f8e608eaf2e9702864a9'
 const CONSUME = '/mtp/api/order/consume/notice'
@@ -45,8 +45,8 @@ const about = (text: string) => ask(`explain?about=${encodeURIComponent(text)}`)
 const command = (text: string) =>
   gatehouse({ NODE_ENV: 'test', DATABASE_URL: world.databaseUrl, SECRET_KEY }, 'explain', text)
 
-describe('a refused request of area A', () => {
-  it('is explained by its id: what came, what was answered, and in which row it was refused', async () => {
+describe('a rejected request of area A', () => {
+  it('is explained by its id: what was sent, the response, and the row of the check that failed', async () => {
     const consented = await client.getCode(await client.signedIn(user, app), app)
     world.clock.advance(301)
     const refused = await client.exchange(app, consented)
@@ -87,7 +87,7 @@ describe('a refused request of area A', () => {
     expect(stdout).toContain('answered    20013 ServerErrorException (HTTP 200)')
   })
 
-  it('is found by app_key, token, passport and phone number; what followed is told too', async () => {
+  it('is found by app_key, token, passport and phone number, and shown with the failures that followed', async () => {
     world.clock.advance(10)
     const tokens = await client.getTokens(await client.signedIn(user, app), app)
     await world.pool.query('update user_grant set revoked_at = $1 where cid = $2 and user_id = $3', [
@@ -124,7 +124,7 @@ describe('a refused request of area A', () => {
     expect(byToken.issued).toMatchObject([
       { app_key: app.app_key, user_id: user.user_id, revoked_at: expect.any(String) },
     ])
-    expect((await about(tokens.access_token)).data.token).toEqual(byToken) // of a whole one only the beginning is used
+    expect((await about(tokens.access_token)).data.token).toEqual(byToken) // only the prefix of a whole token is used
 
     const byPassport = (await about(user.passport)).data.people
     expect(byPassport).toMatchObject([
@@ -137,7 +137,7 @@ describe('a refused request of area A', () => {
     expect(JSON.stringify(byPhone.data)).not.toContain(phone)
   })
 
-  it('says what is the app and what the person where the text is of both', async () => {
+  it('is shown with both the app and the person if the text matches both', async () => {
     const person = await client.makeUser()
     const named = await client.makeApp({ app_key: person.passport })
     const refused = await client.refresh(named, 'nonsense')
@@ -149,7 +149,7 @@ describe('a refused request of area A', () => {
     expect(stdout).toMatch(/^people\nUSER/m)
   })
 
-  it('of a caller who did not prove who it is: the app that it named, if there is one', async () => {
+  it('of an unauthenticated caller has the app that it named, if that exists', async () => {
     const wrong = (app_key: string) =>
       client.call(
         'POST',
@@ -171,7 +171,7 @@ describe('a refused request of area A', () => {
     expect(JSON.stringify(await rows('true'))).not.toMatch(/password-typed|guessed/)
   })
 
-  it('of an endpoint of the standard dialect has its failure and no row', async () => {
+  it('of a standard OAuth endpoint has its failure but no row', async () => {
     const answer = await world.app.inject({
       method: 'POST',
       url: '/oauth2/token',
@@ -189,7 +189,7 @@ describe('a refused request of area A', () => {
     })
   })
 
-  it('shows what was received beside what is registered, without what the query of a URI holds', async () => {
+  it('is shown with received and registered values, without queries and passwords of URIs', async () => {
     const browser = await client.signedIn(user, app)
     const open = async (changes: Record<string, string>) => {
       const page = await browser.open(client.authorizePath({ ...client.request(app), ...changes }))
@@ -207,7 +207,7 @@ describe('a refused request of area A', () => {
     expect(JSON.stringify(await rows('true'))).not.toMatch(/secret=typed|typed-password/)
   })
 
-  it('of a form has the app that it named and the beginning of its token; a session at A1 proves no app', async () => {
+  it('with a form has the named app and the prefix of the token; a session at A1 does not authenticate the app', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const payload = `grant_type=refresh_token&client_id=${app.app_key}&client_secret=no&refresh_token=ghrt_${'A'.repeat(43)}`
     const answer = await world.app.inject({ method: 'POST', url: '/oauth2/token', payload, headers })
@@ -223,15 +223,15 @@ describe('a refused request of area A', () => {
     expect((await ask(`requests/${idOf(page)}`)).data.refusal).toMatchObject({ app_key: app.app_key, proved: false })
   })
 
-  it('leaves no row where it was answered', async () => {
+  it('is not recorded if it was successful', async () => {
     const tokens = await client.getTokens(await client.signedIn(user, app), app)
     const answer = await client.userInfo(tokens.access_token)
     expect(await ask(`requests/${idOf(answer)}`)).toMatchObject({ status: 404 })
   })
 })
 
-describe('how much is kept', () => {
-  it('of a burst, fifty of a caller; the rest is counted', async () => {
+describe('the number of recorded rejections', () => {
+  it('is limited in a burst of one caller; the others are only counted', async () => {
     const other = await client.makeApp({})
     const before = (await world.deps.metrics.refusalsLeftOut.get()).values[0]?.value ?? 0
     const ask = () => client.call('POST', `/oauth/v2/api/token?app_key=${other.app_key}&app_secret=${other.app_secret}`)
@@ -243,7 +243,7 @@ describe('how much is kept', () => {
     await until(async () => (await rows(`app_key = '${other.app_key}'`)).length === 300 - leftOut)
   })
 
-  it('of an app that the caller has not proved to be, counted for its network and not for the app', async () => {
+  it('is counted for the network, not the app, if the app is unauthenticated', async () => {
     const victim = await client.makeApp({})
     const counts = { kind: 'refusal kept of app', most: 1_000, windowS: 86_400 }
     const ofApp = () => world.deps.rateLimiter.count(counts, victim.app_key).uses
@@ -257,7 +257,7 @@ describe('how much is kept', () => {
     expect((await rows(`app_key = '${victim.app_key}'`)).map(({ proved }) => proved)).toEqual([false, false])
   })
 
-  it('of a burst of one network, fifty; of another one all the same', async () => {
+  it('is fifty in a burst of one network, without affecting another network', async () => {
     const from = (remoteAddress: string) =>
       world.app.inject({ method: 'POST', url: '/oauth/v2/api/token', remoteAddress })
     const burst = await Promise.all(Array.from({ length: 60 }, () => from('198.51.100.1')))
@@ -267,18 +267,18 @@ describe('how much is kept', () => {
     expect(await rows(`request_id in (${ids})`)).toHaveLength(50)
   })
 
-  it('of an app, a thousand a day', async () => {
+  it('is a thousand a day for an app', async () => {
     const busy = await client.makeApp({})
     for (let used = 0; used < 1_000; used++) {
       world.deps.rateLimiter.count({ kind: 'refusal kept of app', most: 1_000, windowS: 86_400 }, busy.app_key)
     }
     await client.call('POST', `/oauth/v2/api/token?app_key=${busy.app_key}&app_secret=${busy.app_secret}`)
     const later = await client.call('POST', `/oauth/v2/api/token?app_key=${app.app_key}&app_secret=${app.app_secret}`)
-    await kept(idOf(later)) // written together with what came before it
+    await kept(idOf(later)) // written together with earlier rejections
     expect(await rows(`app_key = '${busy.app_key}'`)).toEqual([])
   })
 
-  it('for thirty days', async () => {
+  it('includes only the last thirty days, as older ones are purged', async () => {
     const columns = 'routing_key, endpoint, method, status, rescode, parameters, proved'
     await world.pool.query(
       `insert into refused_request (request_id, at, ${columns})
@@ -290,7 +290,7 @@ describe('how much is kept', () => {
   })
 })
 
-describe('what partners send', () => {
+describe('records of partners', () => {
   const notice = (secret: string, used: number) => {
     const date = formatHttpDate(world.clock.now())
     const headers = signedHeaders(
@@ -302,7 +302,7 @@ describe('what partners send', () => {
     return world.app.inject({ method: 'POST', url: CONSUME, headers: { ...headers }, payload })
   }
 
-  it('a refused notice has the id of its request, and so has one that was accepted', async () => {
+  it('a notice, rejected or accepted, is found by its request id', async () => {
     const refused = await notice('another-secret-another-secret-xx', 1)
     const id = String(refused.headers['x-request-id'])
     await until(async () => (await ask(`requests/${id}`)).status === 200)
@@ -326,15 +326,15 @@ describe('what partners send', () => {
     expect(stdout).toMatch(/^rejected_calls of 7001\nAT .*\n.*the signature does not match.* no$/m)
   })
 
-  it('an order is told with its history and its calls', async () => {
+  it('an order is shown with its history and its calls', async () => {
     const { data } = await about(String(ORDER))
     expect(data.order.history.length).toBeGreaterThan(0)
     expect((await command(String(ORDER))).stdout).toContain('used_quantity')
   })
 })
 
-describe('asking', () => {
-  it('is for operators, and says so where nothing is known', async () => {
+describe('explain', () => {
+  it('is only for operators, and reports that nothing was found', async () => {
     expect((await world.app.inject(`/admin/v1/requests/${randomUUID()}`)).statusCode).toBe(401)
     expect((await world.app.inject('/admin/v1/explain?about=x')).statusCode).toBe(401)
     for (const text of [randomUUID(), 'nobody', 'ghat_AAA', '13800000000', '%00', 'a b']) {
@@ -350,7 +350,7 @@ describe('asking', () => {
   })
 })
 
-it('a value that is cut within an emoji is kept, and so are the others of its second', async () => {
+it('a value truncated within an emoji is recorded, and so are the rejections written together with it', async () => {
   const ids = await Promise.all(
     [`${'a'.repeat(278)}🎫`, 'other'].map(async (path) => {
       const asked = {

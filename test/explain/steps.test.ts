@@ -4,7 +4,7 @@ import { CHECK_SEQUENCES, checkText, type Endpoint, refusingCheckOf } from '../.
 import { RESOURCE_FAILURES } from '../../src/authorization/resource/failures.ts'
 import { cellsOf, read } from '../documents/document.ts'
 
-/** The rows of the sequences of checks, as the REFERENCE has them and as `gatehouse explain` tells them. */
+/** The order of checks in the REFERENCE must match the one that `gatehouse explain` shows. */
 
 const TITLES: Readonly<Record<Endpoint, string>> = {
   A1: '### A1: order of checks',
@@ -13,15 +13,15 @@ const TITLES: Readonly<Record<Endpoint, string>> = {
   A4: '### A4 and A5: order of checks',
   A5: '### A4 and A5: order of checks',
 }
-/** Rows in which nothing is refused with an answer of area A. */
-const WITHOUT = ['user not signed in', 'user refuses']
+/** Rows that do not reject the request with an error of area A. */
+const NOT_REJECTING = ['user not signed in', 'user refuses']
 
 function rowsOf(title: string): string[][] {
   const after = read('.github/REFERENCE.md').split(title)[1] ?? ''
   const table = /\| Row \| Failure \| rescode \|\n\|[-|]+\|\n((?:\|.*\n)+)/.exec(after)?.[1] ?? ''
   return table.trimEnd().split('\n').map(cellsOf)
 }
-const withoutFailure = (check: string) => WITHOUT.includes(check)
+const withoutFailure = (check: string) => NOT_REJECTING.includes(check)
 type Failures = Readonly<Record<string, { readonly rescode: number }>>
 const OF_TOKENS: Failures = OAUTH_FAILURES
 const OF_DATA: Failures = RESOURCE_FAILURES
@@ -29,13 +29,13 @@ const OF_DATA: Failures = RESOURCE_FAILURES
 describe.each(Object.entries(CHECK_SEQUENCES))('the sequence of checks of %s', (endpoint, sequence) => {
   const documented = rowsOf(TITLES[endpoint as Endpoint]).filter(([, check = '']) => !withoutFailure(check))
 
-  it('has the rows of the REFERENCE, word for word', () => {
-    const told = Object.entries(sequence).map(([row, { check }]) => [row, check])
-    const own = endpoint === 'A3' ? told.filter(([row]) => Number(row) > 8) : told
+  it('matches the rows of the REFERENCE word for word', () => {
+    const implemented = Object.entries(sequence).map(([row, { check }]) => [row, check])
+    const own = endpoint === 'A3' ? implemented.filter(([row]) => Number(row) > 8) : implemented
     expect(own).toEqual(documented.map(([row, check]) => [row, check]))
   })
 
-  it('each failure has the rescode of its row', () => {
+  it('has failures with the rescodes of their rows', () => {
     const table = endpoint === 'A3' ? [...rowsOf(TITLES.A2).slice(0, 8), ...documented] : documented
     for (const [row = '', , rescodes = ''] of table) {
       for (const failure of sequence[Number(row)]?.failures ?? []) {
@@ -47,7 +47,7 @@ describe.each(Object.entries(CHECK_SEQUENCES))('the sequence of checks of %s', (
   })
 })
 
-it('each check has a Chinese text, without marks of Markdown in either language', () => {
+it('each check has a Chinese text, and neither language contains Markdown', () => {
   for (const { check } of Object.values(CHECK_SEQUENCES).flatMap((sequence) => Object.values(sequence))) {
     expect(checkText(check, 'zh-CN'), check).toMatch(/\p{Script=Han}/u)
     for (const locale of ['en', 'zh-CN'] as const) expect(checkText(check, locale)).not.toMatch(/`|\]\(/)
@@ -61,7 +61,7 @@ it('a failure that is in no table has no step', () => {
   expect(refusingCheckOf({ ...refused, failure: 'method_not_allowed' })).toEqual({ row: 1, check: 'not POST' })
 })
 
-it('a parameter that stands in the body has the step of a missing one', () => {
+it('a parameter in the body instead of the query has the step of a missing one', () => {
   const inBody = { endpoint: 'A2', failure: 'parameters_in_body', detail: 'grant_type' }
   expect(refusingCheckOf(inBody)?.row).toBe(8)
   expect(refusingCheckOf({ ...inBody, endpoint: 'A5', detail: 'access_token' })?.row).toBe(2)

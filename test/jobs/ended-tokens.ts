@@ -3,8 +3,8 @@ import { sql } from '../../src/platform/db/sql.ts'
 import type { World } from '../harness.ts'
 
 /**
- * Access tokens that ended two hours ago. Each shard is given its own: through `everybody` a row is a statement of its
- * own on Citus.
+ * Inserts access tokens that expired two hours ago, directly into each shard: through the schema `everybody`, Citus would
+ * need a statement for each row.
  */
 export async function endedTokens({ deps, clock }: World, count: number): Promise<void> {
   const shards = deps.db.shards()

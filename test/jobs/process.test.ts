@@ -13,7 +13,7 @@ import { hang, ok, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { SHORT_LIVED } from '../start-options.ts'
 import { until } from '../until.ts'
 
-/** `npm run worker` as a process of its own, and its sudden death. */
+/** `npm run worker` as a separate process that is killed. */
 
 const { world, seller, close } = await worldWithSeller()
 const workers: ChildProcess[] = []
@@ -47,12 +47,12 @@ const tell = (partnerDealId: string) =>
     cause: { kind: 'notice', id: 'n' },
     notice: 'deal-change',
   })
-/** What the first test leaves running, for the second one. */
-let atWork: ChildProcess | undefined
+/** The worker that the first test leaves running for the second one. */
+let survivor: ChildProcess | undefined
 const jobsLeft = () => listJobs(world.deps.db, { failed: false, limit: 99 })
 const states = async () => (await jobsLeft()).map(({ state }) => state)
 
-it('a job that its worker has not survived is done by the next one', async () => {
+it('the job of a killed worker is done by the next worker', async () => {
   seller.on('/product/query', hang, ok([{ ...PRODUCT, partnerDealId: 'd-1' }] as object))
   await tell('d-1')
   const first = startProcess()
@@ -60,9 +60,9 @@ it('a job that its worker has not survived is done by the next one', async () =>
   first.kill('SIGKILL')
   await once(first, 'exit')
   expect(await states()).toEqual(['running'])
-  // As if its lease of 30 s were over by the clock of the database.
+  // As if its lease of 30 s had expired.
   await world.pool.query('update worker_lease set ends_at = now()')
-  atWork = startProcess()
+  survivor = startProcess()
   await until(async () => (await states()).length === 0)
   expect(seller.calls).toHaveLength(2)
   expect((await showProduct(world.deps, { partner_id: 7001n, partner_deal_id: 'd-1' })).product.title).toBe(
@@ -70,7 +70,7 @@ it('a job that its worker has not survived is done by the next one', async () =>
   )
 })
 
-it('of two workers one is killed: no job runs twice at once, and none is lost', async () => {
+it('when one of two workers is killed, no job runs twice at once and none is lost', async () => {
   const wanted: string[] = []
   const unended = new Map<string, number>()
   const [ended, atOnce]: [string[], string[]] = [[], []]
@@ -83,7 +83,7 @@ it('of two workers one is killed: no job runs twice at once, and none is lost', 
     ended.push(deal)
     return ok([{ ...PRODUCT, partnerDealId: deal }] as object)
   })
-  /** As long as they are needed there are some left, however long a worker takes to start. */
+  /** Keeps this many jobs waiting, however long a worker takes to start. */
   const keepWaiting = async (most: number) => {
     for (let left = wanted.length - ended.length; left < most; left++) {
       const partnerDealId = `two-${wanted.length}`
@@ -94,7 +94,7 @@ it('of two workers one is killed: no job runs twice at once, and none is lost', 
   await keepWaiting(30)
   const leases = async () =>
     (await world.pool.query('select worker_id from worker_lease')).rows.map(({ worker_id }) => String(worker_id))
-  /** Jobs that a worker holds, and those behind them: the jobs of one queue are done one after the other. */
+  /** Jobs that a worker has locked, and those queued behind them, as jobs of one queue run one after the other. */
   const heldBy = async (worker: string) => {
     const { rows } = await world.pool.query(
       `select count(*) filter (where job.locked_by = $1)::int as own, count(*)::int as with_those_behind
@@ -106,7 +106,7 @@ it('of two workers one is killed: no job runs twice at once, and none is lost', 
     return rows[0] as { own: number; with_those_behind: number }
   }
 
-  const dying = atWork ?? startProcess()
+  const dying = survivor ?? startProcess()
   await until(async () => (await leases()).length === 1)
   const [dead = ''] = await leases()
   const living = startProcess()
@@ -118,8 +118,8 @@ it('of two workers one is killed: no job runs twice at once, and none is lost', 
     dying.kill('SIGKILL')
     await once(dying, 'exit')
     await world.pool.query("update worker_lease set ends_at = now() + interval '1 hour' where worker_id = $1", [dead])
-    // The living one does all others and, while the lease of the dead one lasts, not these. What the dead one sent last
-    // may still come into force.
+    // While the lease of the dead worker lasts, the other does all jobs except these. The last statements of the dead one
+    // may still take effect.
     await until(async () => (await states()).length === (await heldBy(dead)).with_those_behind, jobsLeft)
     expect((await heldBy(dead)).own).toBeGreaterThan(0)
     await world.pool.query('update worker_lease set ends_at = now() where worker_id = $1', [dead])

@@ -48,7 +48,7 @@ const jobs = (failed = false) => listJobs(world.deps.db, { failed, limit: 100 })
 const entries = ({ partnerDealIds }: { partnerDealIds: string[] }) =>
   ok(partnerDealIds.map((partnerDealId) => ({ ...PRODUCT, partnerDealId })) as object)
 
-/** Counts the statements of a transaction. */
+/** Deps whose statements are counted, including those within transactions. */
 function counted(): { deps: World['deps']; count: () => number } {
   let count = 0
   const counting = (db: Db): Db =>
@@ -64,18 +64,18 @@ function counted(): { deps: World['deps']; count: () => number } {
 }
 
 describe('a product notice', () => {
-  it('of a thousand entries takes as many statements as one of one, and leaves one job', async () => {
+  it('with a thousand entries takes as many statements as one with a single entry, and adds one job', async () => {
     const one = counted()
     await tell(many(1), 7001n, one.deps)
     const thousand = counted()
     await tell(many(1_000), 7001n, thousand.deps)
-    // One after the other, these were 2,000, and 1,000 jobs.
+    // Handled one by one, these would be 2,000 statements and 1,000 jobs.
     expect([one.count(), thousand.count()]).toEqual([2, 2])
     expect(await duePulls(world.pool)).toHaveLength(1_000)
     expect(await waitingJobs(world.pool)).toEqual(['pull-due pull-due:7001'])
   })
 
-  it('makes each product due once, whatever it says of it', async () => {
+  it('schedules each product once, however many entries it has', async () => {
     await tell([
       ...[1, 0, 5, 2, 1].map((status) => ({ partnerDealId: 'd-1', status: status as 0 | 1 | 2 | 5 })),
       { partnerDealId: 'd-2', status: 0 },
@@ -87,12 +87,12 @@ describe('a product notice', () => {
     expect(rows).toEqual([{ sale_state: 'off_sale' }, { sale_state: 'on_sale' }])
   })
 
-  it('that says nothing to pull leaves no job', async () => {
+  it('that requires no pull adds no job', async () => {
     await tell([{ partnerDealId: 'd-2', status: 0 }])
     expect(await waitingJobs(world.pool)).toEqual([])
   })
 
-  it('during the pull is not lost', async () => {
+  it('that arrives during the pull is not lost', async () => {
     seller.on('/product/query', async (body) => {
       if (seller.calls.length === 1) await tell(changed('d-3'))
       return entries(body)
@@ -105,8 +105,8 @@ describe('a product notice', () => {
   })
 })
 
-describe('what is due', () => {
-  it('is pulled, and what does not fit costs no other', async () => {
+describe('due pulls', () => {
+  it('are made even if the response to one of them is invalid', async () => {
     seller.on('/product/query', (body) =>
       body.partnerDealIds[0] === 'p-1'
         ? ok([{ ...PRODUCT, partnerDealId: 'p-1', title: '' }] as object)
@@ -121,7 +121,7 @@ describe('what is due', () => {
     expect(seller.calls).toHaveLength(61)
   })
 
-  it('and was given up is taken up again when an operator retries the job', async () => {
+  it('that were given up are made when an operator retries the job', async () => {
     seller.on('/product/query', ok([] as object), entries)
     await tell(changed('d-4'))
     worker = await startWorker(world.deps, world.log, world.databaseUrl)
@@ -133,7 +133,7 @@ describe('what is due', () => {
     expect(await duePulls(world.pool)).toEqual([])
   })
 
-  it('waits when the partner seems to be down, and the rest of it is not tried', async () => {
+  it('stop after a few failures if the partner seems to be down', async () => {
     seller.on('/product/query', status(500))
     await tell(many(20))
     expect(await run()).toMatchObject({ settled: 0, left: true, failure: 'http-status: HTTP status 500' })
@@ -141,7 +141,7 @@ describe('what is due', () => {
     expect(await duePulls(world.pool)).toHaveLength(20)
   })
 
-  it('goes on after a pause where some of it came through', async () => {
+  it('are retried later if only some of them succeed', async () => {
     seller.on('/product/query', entries, refusal(302))
     await tell(many(10))
     worker = await startWorker(world.deps, world.log, world.databaseUrl)
@@ -152,7 +152,7 @@ describe('what is due', () => {
   })
 })
 
-describe('a pull that the seller has not chosen', () => {
+describe('functions that the seller has not chosen', () => {
   const price = { partnerDealId: 'c-1', marketPrice: 1, mtPrice: 1, settlementPrice: 1, stock: 1 }
   const all = async () => {
     seller.on('/product/query', entries)
@@ -170,16 +170,16 @@ describe('a pull that the seller has not chosen', () => {
       ['product-pull', 'price-calendar', 'level-price-calendar'],
       ['/product/price/query', '/product/query'],
     ],
-  ])('makes no call: of %j', async (chosen, called) => {
+  ])('cause no calls: with %j chosen', async (chosen, called) => {
     await all()
     expect(await run(new Set(chosen))).toEqual({ settled: 2, left: false, failure: null, problems: null })
     expect(seller.paths().sort()).toEqual(called)
     expect(await duePulls(world.pool)).toEqual([])
   })
 
-  it('follows what its runs say; a live partner without a run is asked for everything', async () => {
+  it('are taken from the runs of the seller; a live partner without runs is called for everything', async () => {
     const lone = await fakeSeller(world, 7201, { fields: { stage: 'sandbox' } })
-    const told = async () => {
+    const pathsCalled = async () => {
       lone.calls.length = 0
       await tell(
         [1, 5].map((status) => ({ partnerDealId: 'c-2', status: status as 1 | 5 })),
@@ -192,7 +192,7 @@ describe('a pull that the seller has not chosen', () => {
     lone.on('/product/query', entries)
     lone.on('/product/price/query', ok([{ ...price, partnerDealId: 'c-2', date: '2026-06-01' }] as object))
     worker = await startWorker(world.deps, world.log, world.databaseUrl)
-    expect(await told(), 'a sample of a new seller').toEqual([])
+    expect(await pathsCalled(), 'a sample of a new seller').toEqual([])
     const choose = (...functions: string[]) =>
       startRun(
         world.deps,
@@ -200,22 +200,22 @@ describe('a pull that the seller has not chosen', () => {
         choice.parse({ functions: ['pay-at-once', 'refund-at-once', ...functions], products: { main: 'c-2' } }),
       )
     const { run_id } = await choose('product-pull')
-    expect(await told()).toEqual(['/product/query'])
+    expect(await pathsCalled()).toEqual(['/product/query'])
     await world.pool.query('update sandbox_run set passed_at = now() where run_id = $1', [run_id])
     await choose('price-calendar')
-    expect(await told(), 'chosen in the accepted run, or in this one').toEqual([
+    expect(await pathsCalled(), 'chosen in the accepted run, or in this one').toEqual([
       '/product/price/query',
       '/product/query',
     ])
     await world.pool.query('delete from sandbox_run where partner_id = 7201')
     await world.pool.query("update partner set stage = 'live' where partner_id = 7201")
-    expect(await told()).toEqual(['/product/price/query', '/product/query'])
+    expect(await pathsCalled()).toEqual(['/product/price/query', '/product/query'])
     await lone.close()
   })
 })
 
-describe('partners that are slow', () => {
-  it('do not hold up the pulls of another, nor the purge', async () => {
+describe('slow partners', () => {
+  it('do not delay the pulls of other partners, nor the purge', async () => {
     const slow = await Promise.all([7101, 7102].map((id) => fakeSeller(world, id)))
     let answer = () => {}
     const othersAreDone = new Promise<void>((resolve) => {
@@ -235,7 +235,7 @@ describe('partners that are slow', () => {
     await enqueue(world.deps.db, 'purge', {})
     await until(async () => (await jobs()).every(({ key }) => /:710\d$/.test(key ?? '')))
     expect(seller.calls).toHaveLength(20)
-    // Five jobs at once, one a product, would all have waited for these two.
+    // If each product were a job, all five concurrent jobs would be waiting for these two partners.
     for (const { calls } of slow) expect(calls.length).toBeLessThanOrEqual(6)
     answer()
     await worker.stop()
@@ -243,7 +243,7 @@ describe('partners that are slow', () => {
     for (const one of slow) await one.close()
   })
 
-  it('are spared the calls that nobody waits for, not the others, until little time goes there', async () => {
+  it('get no background calls, only others, until they take little time again', async () => {
     await createPartner(world.deps, newPartner.parse({ partner_id: 7103, client_id: 'slow', name: 'Slow' }), 's')
     const { breakers } = world.deps.calls
     const admitted = () => [true, false].map((background) => breakers.allowsCall(7103n, background) === true)
@@ -261,7 +261,7 @@ describe('partners that are slow', () => {
     expect(admitted()).toEqual([true, true])
   })
 
-  it('end the run of their pulls, which goes on later', async () => {
+  it('have their pulls interrupted and continued later', async () => {
     seller.on('/product/query', entries)
     for (let calls = 0; calls < 3; calls++) world.deps.calls.breakers.recordOutcome(7001n, true, 14_000)
     await tell(many(5))
@@ -272,7 +272,7 @@ describe('partners that are slow', () => {
   })
 })
 
-it('a run that fails leaves no call under way, and begins none', async () => {
+it('when a run fails, it finishes the call in progress and starts no more', async () => {
   await tell(changed('fails-0', 'fails-1', 'fails-2'))
   seller.on('/product/query', (body) =>
     body.partnerDealIds[0] === 'fails-0' ? entries(body) : slowly(entries(body))(body),

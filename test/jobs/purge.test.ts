@@ -12,7 +12,7 @@ import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { newSandboxPartner } from '../sandbox/partners.ts'
 import { endedTokens } from './ended-tokens.ts'
 
-/** What is over goes, and nobody who holds it is told anything else than before. */
+/** The purge deletes expired rows without changing any response: an expired token is still reported as expired. */
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
@@ -44,7 +44,7 @@ const rowsOf = async (table: string): Promise<number> =>
   (await world.pool.query(`select count(*)::int as rows from ${table}`)).rows[0].rows
 const rows = async () =>
   Object.fromEntries(await Promise.all(TABLES.map(async (table) => [table, await rowsOf(table)])))
-/** Without refused requests, which are written a second later, whatever the clock of this world says by then. */
+/** Ignores rejected requests: they are written a second later, so their number depends on timing. */
 const purged = async () => {
   const { refused_request: _, ...deleted } = (await purge(world.deps, {})).deleted
   return deleted
@@ -61,14 +61,14 @@ async function granted(of: App = app): Promise<Granted> {
 }
 
 describe('the purge', () => {
-  it('leaves alone what lives', async () => {
+  it('deletes nothing that is still valid', async () => {
     const { tokens } = await granted()
     expect(await purged()).toEqual({})
     dataOf(await client.userInfo(tokens.access_token))
     tokenSetOf(await client.refresh(app, tokens.refresh_token))
   })
 
-  it('takes an access token an hour after its end, which then still is expired and not illegal', async () => {
+  it('deletes an access token an hour after its expiry, and it is still reported as expired, not as invalid', async () => {
     const { tokens } = await granted()
     world.clock.advance(7 * DAY + HOUR)
     expect(await purged()).toEqual({ authorization_code: 1, consent_decision: 1, browser_session: 1 })
@@ -79,7 +79,7 @@ describe('the purge', () => {
     tokenSetOf(await client.refresh(app, tokens.refresh_token))
   })
 
-  it('takes a refresh token an hour after its end, which then still is expired', async () => {
+  it('deletes a refresh token an hour after its expiry, and it is still reported as expired', async () => {
     const { tokens } = await granted()
     world.clock.advance(30 * DAY + HOUR + 1)
     expect(await purged()).toMatchObject({ refresh_token: 1 })
@@ -89,7 +89,7 @@ describe('the purge', () => {
     expectFailure(await client.refresh(other, tokens.refresh_token), { rescode: 20006 })
   })
 
-  it('keeps rotated refresh tokens to their end: one sent again revokes the grant', async () => {
+  it('keeps rotated refresh tokens until they expire, as reusing one revokes the grant', async () => {
     const rotating = await client.makeApp({ refresh_policy: 'rotating', refresh_days: 30 })
     const { tokens } = await granted(rotating)
     world.clock.advance(29 * DAY)
@@ -103,7 +103,7 @@ describe('the purge', () => {
     expect(await rowsOf('refresh_token')).toBe(0)
   })
 
-  it('keeps a used code as long as a token of it can live: sent again it revokes the grant', async () => {
+  it('keeps a used code as long as one of its tokens may be valid, as reusing it revokes the grant', async () => {
     const patient = await client.makeApp({ refresh_days: 90 })
     const { consented, tokens } = await granted(patient)
     world.clock.advance(90 * DAY - 1)
@@ -122,7 +122,7 @@ describe('the purge', () => {
     })
   })
 
-  it('keeps of a used code what recognises it, from a day after its end; an app that it is not for revokes the grant too', async () => {
+  it('reduces a used code to its hash a day after its expiry; reuse by another app still revokes the grant', async () => {
     const other = await client.makeApp()
     const { consented, tokens } = await granted()
     world.clock.advance(DAY + 300)
@@ -146,7 +146,7 @@ describe('the purge', () => {
     expect(events.at(-1).detail).toMatchObject({ presented_by: other.app_key })
   })
 
-  it('keeps nothing of a code that nobody used: it has expired', async () => {
+  it('deletes an unused code completely', async () => {
     const consented = await client.getCode(await client.signedIn(user, app), app)
     world.clock.advance(DAY + 301)
     expect(await purged()).toMatchObject({ authorization_code: 1 })
@@ -157,7 +157,7 @@ describe('the purge', () => {
     })
   })
 
-  it('keeps the grant, withdrawn or not, longer than any setting lets its tokens live', async () => {
+  it('keeps a grant, even a withdrawn one, longer than any setting lets its tokens live', async () => {
     await granted()
     await client.withdraw(user)
     world.clock.advance(455 * DAY + HOUR)
@@ -169,7 +169,7 @@ describe('the purge', () => {
     expect((await world.pool.query("select from audit_event where event = 'grant_withdrawn'")).rowCount).toBe(1)
   })
 
-  it('takes a session an hour after its end; its browser is asked to sign in, as before', async () => {
+  it('deletes a session an hour after its expiry, and its browser still has to sign in', async () => {
     const browser = await client.signedIn(user, app)
     world.clock.advance(12 * HOUR + HOUR + 1)
     expect(await purged()).toEqual({ browser_session: 1 })
@@ -178,7 +178,7 @@ describe('the purge', () => {
 })
 
 it.each(RETENTION.map(({ table, column, key }) => [table, column, key] as const))(
-  'rows of %s that are over by %s are deleted by their primary key',
+  'expired rows of %s (by %s) are deleted by their primary key',
   async (table, _column, key) => {
     const { rows: found } = await world.pool.query(
       `select array_agg(attname::text order by array_position(conkey, attnum)) as key
@@ -191,7 +191,7 @@ it.each(RETENTION.map(({ table, column, key }) => [table, column, key] as const)
 )
 
 describe('the purge of the sandbox', () => {
-  it("takes a partner's session an hour after its end", async () => {
+  it("deletes a partner's session an hour after its expiry", async () => {
     const { deps, clock } = world
     const { client_id, client_secret } = await newSandboxPartner(world)
     await signInPartner(deps, { clientId: client_id, password: client_secret, address: '127.0.0.1' })
@@ -203,13 +203,13 @@ describe('the purge of the sandbox', () => {
 })
 
 describe('a purge of many rows', () => {
-  // Of the other world requests were refused, which are kept a second later and may be expired too.
+  // In a new world, as rejected requests of the previous one are written a second later and may be expired too.
   beforeAll(async () => {
     await world.close()
     world = await openWorld()
   })
 
-  it('takes turns between tables and says how far it is', async () => {
+  it('alternates between tables and reports its progress', async () => {
     await endedTokens(world, 2_500)
     await world.pool.query(
       `insert into browser_session select 1, sha256(i::text::bytea), 1, 'x', now(), $1::timestamptz - interval '2 hours'
@@ -229,7 +229,7 @@ describe('a purge of many rows', () => {
     expect({ deleted, total, finished }).toEqual({ deleted: progress.at(-1), total: 4_000, finished: true })
   })
 
-  it('passes over rows that somebody holds, and takes them the next time', async () => {
+  it('skips locked rows and deletes them the next time', async () => {
     await endedTokens(world, 10)
     const holder = await world.pool.connect()
     await holder.query('begin')
@@ -240,7 +240,7 @@ describe('a purge of many rows', () => {
     expect(await purged()).toEqual({ access_token: 1 })
   })
 
-  it('ends early when its time is over or it is told to, and the next one goes on', async () => {
+  it('ends at its time limit or when aborted, and the next one continues', async () => {
     await endedTokens(world, 200_000)
     const first = await purge(world.deps, { seconds: 1 })
     expect(first.finished).toBe(false)
@@ -256,7 +256,7 @@ describe('a purge of many rows', () => {
     expect(await rowsOf('access_token')).toBe(0)
   })
 
-  it('does not rest past its end, however long a batch took', async () => {
+  it('does not pause beyond its time limit after a slow batch', async () => {
     const slow = RETENTION.filter(({ table }) => table === 'access_token').map((rows) => ({
       ...rows,
       remove: async () => {
@@ -269,7 +269,7 @@ describe('a purge of many rows', () => {
     expect(performance.now() - began).toBeLessThan(5_000)
   })
 
-  it('may run several times at once: each row is deleted and counted once', async () => {
+  it('may run several times at once, and each row is deleted and counted once', async () => {
     await endedTokens(world, 20_000)
     const all = await Promise.all([1, 2, 3].map(() => purge(world.deps, {})))
     expect(all.reduce((sum, { total }) => sum + total, 0)).toBe(20_000)

@@ -44,7 +44,7 @@ const start = async () => {
 const jobs = (failed = false) => listJobs(world.deps.db, { failed, limit: 100 })
 const done = () => until(async () => (await jobs()).length === 0, jobs)
 const failedJob = () => until<Job>(async () => (await jobs(true))[0])
-/** As if leases that were not renewed twice were over by the clock of the database. */
+/** As if leases that were not renewed twice in a row had expired. */
 const endSilentLeases = async () => {
   await world.pool.query("update worker_lease set ends_at = now() where ends_at < now() + interval '23 seconds'")
   await unlockDeadWorkers(world.deps.db)
@@ -55,7 +55,7 @@ const addMany = async () => {
 }
 const left = async () =>
   Number((await world.pool.query('select count(*) from graphile_worker._private_jobs')).rows[0].count)
-/** On a way to the database that can be cut, held or slow. */
+/** Starts a worker whose connection to the database can be cut, paused or delayed. */
 const startForwarded = async () => {
   const forwarder = new Forwarder()
   await forwarder.open()
@@ -63,7 +63,7 @@ const startForwarded = async () => {
   worker = await startWorker(world.deps, world.log, forwarder.through(world.databaseUrl))
   return forwarder
 }
-/** Also those that a worker had taken under a former name. */
+/** Waits for all jobs, including those that a worker had locked under a former name. */
 const allDone = () =>
   until(async () => {
     await endSilentLeases()
@@ -82,7 +82,7 @@ const tell = (partnerDealId: string, status: 1 | 5) =>
 const prices = { partnerDealId: 'd-1', marketPrice: 1, mtPrice: 1, settlementPrice: 1, stock: 1 }
 
 describe('the worker', () => {
-  it('pulls what a notice says has changed', async () => {
+  it('pulls the products and prices that a notice reports as changed', async () => {
     seller.on('/product/query', ok([{ ...PRODUCT, partnerDealId: 'd-1' }] as object))
     seller.on('/product/price/query', ok([{ ...prices, date: '2026-06-01' }] as object))
     await tell('d-1', 1)
@@ -95,7 +95,7 @@ describe('the worker', () => {
     })
   })
 
-  it('tries again, with a pause between nothing and an end that doubles', async () => {
+  it('retries with a random pause whose maximum doubles', async () => {
     await world.pool.query(`create table public.rescheduled (run_at timestamptz);
       create function note_run_at() returns trigger language plpgsql as
         $$ begin insert into public.rescheduled values (new.run_at); return new; end $$;
@@ -106,7 +106,7 @@ describe('the worker', () => {
     await tell('d-2', 1)
     await done()
     expect(seller.calls).toHaveLength(3)
-    // The test's clock stands still in the past, so what is due by it is due at once for the database. The queue itself
+    // The test clock stands still in the past, so what is due by it is due at once for the database. The queue itself
     // reschedules by the clock of the database.
     const start0 = +world.clock.now()
     const { rows } = await world.pool.query('select run_at from rescheduled order by run_at')
@@ -119,7 +119,7 @@ describe('the worker', () => {
     await world.pool.query('drop table rescheduled; drop function note_run_at cascade')
   })
 
-  it('gives up at once on what trying again would not mend; an operator can have it run again', async () => {
+  it('gives up at once on a failure that retrying cannot fix; an operator can retry the job', async () => {
     seller.on(
       '/product/query',
       ok([{ ...PRODUCT, partnerDealId: 'd-3', title: '' }] as object),
@@ -142,7 +142,7 @@ describe('the worker', () => {
     await expect(retryJob(world.deps, { job_id: job.job_id })).rejects.toMatchObject({ failure: { status: 404 } })
   })
 
-  it('leaves a job whose attempts are used up for an operator', async () => {
+  it('leaves a job without remaining attempts to an operator', async () => {
     seller.on('/product/query', status(500))
     await tell('d-4', 1)
     await enqueue(world.deps.db, 'pull-due', { partnerId: '7001' }, { key: 'pull-due:7001', maxAttempts: 2 })
@@ -157,7 +157,7 @@ describe('the worker', () => {
     await until(async () => (await jobs(true)).find(({ last_error }) => last_error?.includes('order 9 does not exist')))
   })
 
-  it('drops a failed job when a newer one of its key has been queued meanwhile', async () => {
+  it('drops a failed job if a newer one with its key was queued meanwhile', async () => {
     seller.on('/product/query', async () => {
       if (seller.calls.length === 1) await tell('d-5', 1)
       return seller.calls.length === 1 ? status(500) : ok([{ ...PRODUCT, partnerDealId: 'd-5' }] as object)
@@ -168,7 +168,7 @@ describe('the worker', () => {
     expect(seller.calls).toHaveLength(2)
   })
 
-  it('asks about an order that the partner is still issuing until it is decided', async () => {
+  it('queries an order that the partner is still issuing until its outcome is known', async () => {
     const orderId = newId()
     await order.create(orderId)
     seller.on('/order/pay', refusal(598))
@@ -180,7 +180,7 @@ describe('the worker', () => {
     expect(seller.paths()).toEqual(['/order/create', '/order/pay', '/order/query', '/order/query', '/order/query'])
   })
 
-  it('clears up after an answer that was lost, without any operator', async () => {
+  it('resolves orders whose response was lost, without an operator', async () => {
     const [created, paid] = [newId(), newId()]
     await order.create(paid)
     seller.on('/order/create', reset)
@@ -197,7 +197,7 @@ describe('the worker', () => {
     seller.on('/order/create', ({ orderId }) => ok({ partnerOrderId: `P-${orderId}` }))
   })
 
-  it('leaves an order that is undecided for a day to people', async () => {
+  it('leaves an order that is undecided for a day to an operator', async () => {
     const orderId = newId()
     await order.create(orderId)
     seller.on('/order/pay', refusal(598))
@@ -211,7 +211,7 @@ describe('the worker', () => {
     })
   })
 
-  it('frees the jobs of a worker that is dead, and of no other', async () => {
+  it('unlocks the jobs of dead workers only', async () => {
     await tell('d-6', 1)
     await enqueue(world.deps.db, 'purge', {})
     await world.pool.query(
@@ -233,7 +233,7 @@ describe('the worker', () => {
     expect((await jobs()).every(({ state }) => state === 'waiting')).toBe(true)
   })
 
-  it('has its lease from the second attempt to take it, when the answer to the first was lost', async () => {
+  it('gets its lease by a second attempt if the response to the first was lost', async () => {
     await takeLease(world.deps.db, 'retried', 0)
     await takeLease(world.deps.db, 'retried', 60)
     await unlockDeadWorkers(world.deps.db)
@@ -241,14 +241,14 @@ describe('the worker', () => {
     await unlockDeadWorkers(world.deps.db)
   })
 
-  it('frees a job that was taken by a statement which arrived after the lease of its worker had ended', async () => {
+  it('unlocks a job that was locked only after the lease of its worker had expired', async () => {
     await tell('d-6', 1)
     await world.pool.query("update graphile_worker._private_jobs set locked_at = now(), locked_by = 'ended before'")
     await unlockDeadWorkers(world.deps.db)
     expect((await jobs()).map(({ state }) => state)).toEqual(['waiting'])
   })
 
-  it('leaves nothing of a job that was queued anew while its worker died', async () => {
+  it('keeps only one job if it was queued again while its worker died', async () => {
     await tell('d-6', 1)
     await world.pool.query("update graphile_worker._private_jobs set locked_at = now(), locked_by = 'dead'")
     await tell('d-7', 1)
@@ -258,7 +258,7 @@ describe('the worker', () => {
     expect((await jobs()).map(({ key, state }) => [key, state])).toEqual([['pull-due:7001', 'waiting']])
   })
 
-  it('begins anew under another name when its lease has ended', async () => {
+  it('restarts under another name after its lease has expired', async () => {
     seller.on('/product/query', ok([{ ...PRODUCT, partnerDealId: 'd-8' }] as object))
     await start()
     const leases = async () => (await world.pool.query('select worker_id from worker_lease')).rows
@@ -273,10 +273,10 @@ describe('the worker', () => {
     expect(second).not.toEqual(first)
     await worker?.stop()
     worker = undefined
-    expect(await leases(), 'given back').toEqual([])
+    expect(await leases(), 'returned').toEqual([])
   })
 
-  it('outlives a database that goes away while jobs end, and does all of them', async () => {
+  it('survives a database outage while jobs finish, and does all of them', async () => {
     await addMany()
     const forwarder = await startForwarded()
     await until(async () => (await left()) < 300, left, 1)
@@ -288,7 +288,7 @@ describe('the worker', () => {
     await stopForwarded(forwarder)
   })
 
-  it('outlives a table that is locked while jobs end, and a database that stands still', async () => {
+  it('survives a locked table while jobs finish, and a database that hangs', async () => {
     await addMany()
     const forwarder = await startForwarded()
     await until(async () => (await left()) < 300, left, 1)
@@ -306,7 +306,7 @@ describe('the worker', () => {
     await stopForwarded(forwarder)
   })
 
-  it('begins anew when the queue could not look up its tasks', async () => {
+  it('restarts if the queue could not look up its tasks', async () => {
     await enqueue(world.deps.db, 'member-password', MEMBER_PASSWORD)
     const locker = await world.pool.connect()
     await locker.query('begin; lock table graphile_worker._private_tasks in exclusive mode')
@@ -317,7 +317,7 @@ describe('the worker', () => {
     await allDone()
   })
 
-  it('goes on after an end that the database refuses, runs that job again, and can be stopped', async () => {
+  it('continues if the database rejects the end of a job, and runs that job again', async () => {
     await world.pool.query(`create function refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
       create trigger refuse before delete on graphile_worker._private_jobs for each row execute function refuse()`)
     await enqueue(world.deps.db, 'member-password', MEMBER_PASSWORD)
@@ -327,7 +327,7 @@ describe('the worker', () => {
     await allDone()
   })
 
-  it('stops at once while the database is away, and leaves what it could not write to the next one', async () => {
+  it('stops at once while the database is unavailable, and leaves unfinished jobs to the next worker', async () => {
     await addMany()
     const forwarder = await startForwarded()
     await until(async () => (await left()) < 300, left, 1)
@@ -346,8 +346,8 @@ describe('the worker', () => {
   it.each([
     ['that breaks', 1_000],
     ['that is silent for too long', 12_000],
-  ])('does not leave a job locked that it was given on a connection %s', async (_, lateMs) => {
-    await addMany() // so that every worker is always taking one
+  ])('does not leave jobs locked that it took over a connection %s', async (_, lateMs) => {
+    await addMany() // so that it is always taking a job
     const forwarder = await startForwarded()
     await until(async () => (await left()) < 300, left, 1)
     const restarts = () => world.logged().split('did not answer while this worker took a job').length
@@ -362,13 +362,13 @@ describe('the worker', () => {
     await stopForwarded(forwarder)
   })
 
-  it('takes no job while it cannot renew its lease, and goes on when it can', async () => {
+  it('takes no job while it cannot renew its lease, and continues when it can', async () => {
     seller.on('/product/query', ok([{ ...PRODUCT, partnerDealId: 'd-9' }] as object))
     await start()
     await until(async () => (await world.pool.query('select from worker_lease')).rowCount)
     const locker = await world.pool.connect()
     await locker.query('begin; lock table worker_lease')
-    await sleep(13_500) // of 30 s: what is begun now could outlast the lease
+    await sleep(13_500) // of 30 s: a job started now could outlast the lease
     await tell('d-9', 1)
     await sleep(1_000)
     expect(seller.calls).toEqual([])
@@ -378,7 +378,7 @@ describe('the worker', () => {
     expect(seller.paths()).toContain('/product/query')
   })
 
-  it('purges notices and calls of both directions after 30 days, and says so', async () => {
+  it('purges notices and calls in both directions after 30 days, and logs it', async () => {
     await world.pool.query('delete from partner_call')
     const insert = async (days: number) => {
       const at = new Date(+world.clock.now() - days * 86_400_000)

@@ -8,7 +8,7 @@ import { issueCommandToken } from '../../src/operations/operators/index.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 
-/** A command on the machine of the service signs its request with a key derived from SECRET_KEY. */
+/** Commands on the machine of the service sign their requests with a key derived from SECRET_KEY. */
 
 const OLD = 'the SECRET_KEY that was replaced by another one'
 let world: World
@@ -39,7 +39,7 @@ async function send(token: string, sent = LIST, { host = '127.0.0.1', headers = 
 }
 
 describe('the signed request of a command', () => {
-  it('is an admin’s, whom the audit log calls by the name of the system’s user', async () => {
+  it('acts as an admin, recorded in the audit log with the name of the system user', async () => {
     expect((await send(signed())).status).toBe(200)
     expect((await send(signed(CREATE), CREATE)).status).toBe(200)
     const { rows } = await world.pool.query(
@@ -48,7 +48,7 @@ describe('the signed request of a command', () => {
     expect(rows).toEqual([{ actor: 'cli', actor_name: 'lin', address: '127.0.0.1' }])
   })
 
-  it('makes no other request: another method, path, query or body is refused and does nothing', async () => {
+  it('is rejected with another method, path, query or body', async () => {
     const more = { ...CREATE, body: '{"name":"two","role":"admin"}' }
     for (const [of, sent] of [
       [LIST, { ...LIST, target: '/admin/v1/apps' }],
@@ -63,7 +63,7 @@ describe('the signed request of a command', () => {
     expect(rows).toEqual([])
   })
 
-  it('lasts half a minute, and not longer where a clock is wrong', async () => {
+  it('is valid for half a minute, even if a clock is wrong', async () => {
     const token = signed()
     world.clock.advance(29)
     expect((await send(token)).status).toBe(200)
@@ -75,14 +75,14 @@ describe('the signed request of a command', () => {
     expect((await send(ahead)).status).toBe(401)
   })
 
-  it('is not made without SECRET_KEY, and not by cutting or changing one', async () => {
+  it('is rejected if made with another SECRET_KEY, truncated or altered', async () => {
     const [claims = '', mac = ''] = signed().split('.')
     const other = Buffer.from(JSON.stringify({ user: 'x', expires_at: 2_000_000_000, body: '' })).toString('base64url')
     for (const token of [signed(LIST, OLD), claims, `${claims}.`, `${claims}.${mac.slice(1)}`, `ghmc_${other}.${mac}`])
       expect((await send(token)).status, token).toBe(401)
   })
 
-  it('counts with a key of SECRET_KEYS_OLD too', async () => {
+  it('is accepted with a key of SECRET_KEYS_OLD too', async () => {
     const rotating = await openWorld()
     Object.assign(rotating.deps.keys, deriveKeys(SECRET_KEY, [OLD]))
     const ask = (key: string) =>
@@ -92,7 +92,7 @@ describe('the signed request of a command', () => {
     await rotating.close()
   })
 
-  it('is accepted from this machine alone, and not from a proxy on it', async () => {
+  it('is accepted only from this machine, and not from a proxy on it', async () => {
     for (const header of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip'])
       expect((await send(signed(), LIST, { headers: { [header]: '127.0.0.1' } })).status, header).toBe(401)
     const elsewhere = await world.app.inject({
@@ -106,11 +106,11 @@ describe('the signed request of a command', () => {
   const own = Object.values(networkInterfaces())
     .flat()
     .find((one) => one && !one.internal && one.family === 'IPv4')?.address
-  it.skipIf(!own)('is accepted at another address of this machine, where HOST is that', async () => {
+  it.skipIf(!own)('is accepted at another address of this machine', async () => {
     expect((await send(signed(), LIST, { host: own ?? '' })).status).toBe(200)
   })
 
-  it('is in no log', async () => {
+  it('never appears in the log, unlike the name of its user', async () => {
     const token = signed()
     await send(token)
     await send(token, CREATE)

@@ -6,7 +6,7 @@ import { type ExportFormat, exportOf } from '../../src/operations/actions/export
 import { action } from '../../src/platform/lib/action.ts'
 import { translator } from '../../src/platform/lib/web/locale.ts'
 
-/** What a file is at most, and that it says so where a list has more. */
+/** The maximum size of an export, and the note at its end if the list has more rows. */
 
 const NUMBERS = action({
   route: 'GET /numbers',
@@ -27,7 +27,7 @@ const fileOf = async (format: ExportFormat, pages: number, rows: number) => {
   return { lines: (await text(Readable.from(parts))).trimEnd().split(/\r?\n/), asked }
 }
 
-it('a file with the whole list ends with its last row', async () => {
+it('a complete export ends with the last row', async () => {
   expect((await fileOf('csv', 3, 2)).lines).toEqual(['\ufeffnumber', ...Array(6).fill('7')])
   expect((await fileOf('ndjson', 3, 2)).lines).toEqual(Array(6).fill('{"number":7}'))
 })
@@ -35,7 +35,7 @@ it('a file with the whole list ends with its last row', async () => {
 it.each([
   ['pages without rows', 2_000, 0, 1_000],
   ['rows', 2_000, 1_000, 100],
-])('one of too many %s says where it ends', async (_what, pages, rows, read) => {
+])('an export of too many %s says that it is incomplete', async (_what, pages, rows, read) => {
   const csv = await fileOf('csv', pages, rows)
   expect([csv.asked, csv.lines.length]).toEqual([read, 1 + read * rows + 1])
   expect(csv.lines.at(-1)).toMatch(/^The list goes on: this file ends here/)

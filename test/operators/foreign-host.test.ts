@@ -3,7 +3,7 @@ import { DEMO_ADMIN_TOKEN } from '../../src/platform/config/index.ts'
 import { FORM, form } from '../account/people.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 
-/** The ADMIN_TOKEN of the demo is public: a page under a name that leads to this machine must not be able to use it. */
+/** The ADMIN_TOKEN of the demo is public: a page on a host name that resolves to this machine must not be able to use it. */
 
 let demo: World
 let other: World
@@ -51,24 +51,24 @@ const FOREIGN = [
 const OWN = ['localhost:3000', 'localhost', 'LOCALHOST:3000', '127.0.0.1:41234', '[::1]:3000']
 
 describe.each(ASKED)('with the ADMIN_TOKEN of the demo, %s', (_what, ask, status) => {
-  it.each(FOREIGN)('is refused as %s', async (host) => {
+  it.each(FOREIGN)('is rejected with the Host %s', async (host) => {
     expect(await ask(host)).toBe(403)
   })
 
-  it.each(OWN)('is answered as %s', async (host) => {
+  it.each(OWN)('is answered with the Host %s', async (host) => {
     expect(await ask(host)).toBe(status)
   })
 })
 
-it('nobody signs in to the console with it under another name', async () => {
+it('the ADMIN_TOKEN of the demo cannot sign in to the console on another host', async () => {
   expect([await signIn('evil.example:3000'), await signIn('localhost:3000')]).toEqual([403, 303])
 })
 
-it('a token that is nobody’s but the operator’s is taken under every name', async () => {
+it('a secret ADMIN_TOKEN is accepted on every host', async () => {
   for (const [what, ask, status] of ASKED) expect(await ask('gate.example', other, ADMIN_TOKEN), what).toBe(status)
 })
 
-it('what programs call is answered under every name', async () => {
+it('endpoints for programs are answered on every host', async () => {
   for (const url of ['/healthz', '/oauth/v2/api/resource/get_userinfo?access_token=x', '/mtp/api/order/test/ba']) {
     const method = url === '/healthz' ? 'GET' : 'POST'
     const { statusCode } = await demo.app.inject({ method, url, headers: { host: 'host.docker.internal:3000' } })
@@ -76,7 +76,7 @@ it('what programs call is answered under every name', async () => {
   }
 })
 
-it('the refusal says what to do', async () => {
+it('the error says what to do', async () => {
   const headers = { host: 'evil.example', authorization: `Bearer ${DEMO_ADMIN_TOKEN}` }
   const answer = await demo.app.inject({ url: '/admin/v1/apps', headers })
   expect(answer.json().data.message).toMatch(/open this as http:\/\/localhost/)

@@ -4,7 +4,7 @@ import { buildApp } from '../../src/app.ts'
 import { openMetrics } from '../../src/platform/lib/metrics.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 
-/** What is for operators is answered on their listener only, and told nobody who came through another program. */
+/** Operator paths exist only on the listener of operators, and not without a token for requests through a proxy. */
 
 let world: World
 let app: FastifyInstance
@@ -32,7 +32,7 @@ const ask = (url: string, headers: Record<string, string> = {}) =>
 const statusOf = async (url: string, headers: Record<string, string> = {}) => (await ask(url, headers)).statusCode
 
 describe('/metrics on a loopback ADMIN_HOST', () => {
-  it.each(['127.0.0.1:3999', 'localhost:3999', '[::1]:3999', 'localhost'])('asks for no token as %s', async (host) => {
+  it.each(['127.0.0.1:3999', 'localhost:3999', '[::1]:3999', 'localhost'])('needs no token at %s', async (host) => {
     expect(await statusOf('/metrics', { ...OURS, host })).toBe(200)
   })
 
@@ -46,7 +46,7 @@ describe('/metrics on a loopback ADMIN_HOST', () => {
     ['Host', 'attacker.example'],
     ['Host', '127.0.0.1.attacker.example:3999'],
     ['Host', 'localhost@attacker.example'],
-  ])('asks for one where a proxy or a page of another name may have sent the request: %s: %s', async (name, value) => {
+  ])('needs a token if a proxy or a page of another host may have sent the request: %s: %s', async (name, value) => {
     const headers = { ...OURS, [name.toLowerCase()]: value }
     const refused = await ask('/metrics', headers)
     expect([refused.statusCode, refused.json().rescode]).toEqual([401, 20015])
@@ -60,7 +60,7 @@ describe('/metrics on a loopback ADMIN_HOST', () => {
 })
 
 describe('on PORT', () => {
-  it('/readyz tells nobody why it is not ready', async () => {
+  it('/readyz does not say why it is not ready', async () => {
     const failing = new Error('no route to db.internal')
     const broken = { ...world.deps.db, many: () => Promise.reject(failing) }
     const down = await buildApp({
@@ -76,7 +76,7 @@ describe('on PORT', () => {
     await down.close()
   })
 
-  it('the console leaves no trace: its paths are those of no page', async () => {
+  it('paths of the console look like any other unknown path', async () => {
     address++
     const headers = { accept: 'text/html', 'accept-language': 'en' }
     const [ours, nowhere] = [await ask('/console/sign-in', headers), await ask('/nowhere', headers)]
@@ -87,7 +87,7 @@ describe('on PORT', () => {
   })
 
   it.each(['/console', '/console/no-such-page', '/admin/v1/apps', '/metrics'])(
-    '%s is limited like a page',
+    '%s is rate-limited like a page',
     async (path) => {
       address++
       const statuses = []

@@ -6,7 +6,7 @@ import { signedIn } from '../console/person.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { untilLocked } from '../locks.ts'
 
-/** What an operator asks for and takes long leaves the connections of operators to others. */
+/** Long-running reads must not use up the database connections of operators. */
 
 let world: World
 let client: Client
@@ -21,7 +21,7 @@ const ask = (path: string) =>
 const count = (app_key: string) => ask(`/apps/${app_key}/end-tokens`)
 const verify = () => ask('/audit/verify')
 
-/** Holds these tables while `work` is done: whoever reads them waits. */
+/** Locks these tables while `work` runs, so that reading them has to wait. */
 async function whileLocked(tables: string, work: () => Promise<void>): Promise<void> {
   const holder = await world.pool.connect()
   try {
@@ -34,7 +34,7 @@ async function whileLocked(tables: string, work: () => Promise<void>): Promise<v
 }
 const waiting = () => untilLocked(world.pool)
 
-it('one at a time in a process: a further one is refused at once, with what to do', async () => {
+it('only one long read runs at a time in a process; another is rejected immediately', async () => {
   const { app_key } = await client.makeApp()
   const admin = (await signedIn(world, 'admin')).person
   let first: ReturnType<typeof count> | undefined
@@ -50,7 +50,7 @@ it('one at a time in a process: a further one is refused at once, with what to d
       })
     }
     expect((await admin.submit('/console/audit/verify')).status).toBe(429)
-    // Making the change does not count again what its page has counted.
+    // Submitting a change does not repeat the counting done for its page.
     const { form_mark = '' } = await admin.hidden('/console/apps/new')
     expect((await admin.post(`/console/apps/${app_key}/end-tokens`, { form_mark })).status).toBe(303)
     expect((await ask('/apps')).statusCode).toBe(200)
@@ -59,12 +59,12 @@ it('one at a time in a process: a further one is refused at once, with what to d
   expect((await verify()).statusCode).toBe(200)
 })
 
-it('the next one is answered after one that has failed', async () => {
+it('a failed long read does not block the next one', async () => {
   expect((await count('nobody')).statusCode).toBe(404)
   expect((await count('nobody')).statusCode).toBe(404)
 })
 
-it('verification ends when its time is over, and says where it has as long as it needs', async () => {
+it('verification stops at its time limit and names the command that has none', async () => {
   await recordAudit(world.deps, { event: 'app_updated' })
   await sealAudit(world.deps)
   await expect(verifyAudit(world.deps, {}, world.clock.now())).rejects.toMatchObject({

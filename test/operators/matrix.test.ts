@@ -13,7 +13,7 @@ import { adminRoutes } from '../admin-routes.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
 
-/** Every route and every command, with every role: allowed or refused, and what the audit log says of it. */
+/** Every route and every command with every role: allowed, or denied and audited. */
 
 let world: World
 let url: string
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** How many rows there are about what this operator was refused. */
+/** The number of audited denials of this operator, by target. */
 const refusals = async (role: Role): Promise<Readonly<Record<string, number>>> => {
   const { rows } = await world.pool.query(
     `select target, count(*)::int as count from audit_event
@@ -42,11 +42,11 @@ const commands = PERMISSIONS.flatMap(({ role, command, route }) => (command ? [{
 
 describe('the table of permissions', () => {
   it('has every route of the admin API, and no other', () => {
-    const told = routes.map(([route]) => route.replace(' ', ' /admin/v1'))
-    expect(adminRoutes(world.app).sort()).toEqual(told.sort())
+    const listed = routes.map(([route]) => route.replace(' ', ' /admin/v1'))
+    expect(adminRoutes(world.app).sort()).toEqual(listed.sort())
   })
 
-  it('has every command but those that need no rights of an operator', () => {
+  it('has every command except those that need no operator', () => {
     const own = ['jsticket', 'secret check', /^sandbox /]
     const known = commandsOf(
       programOf(openContext({ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, env: {} })),
@@ -72,7 +72,7 @@ describe.each(routes)('%s', (route, needed) => {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     })
 
-  it.each(ROLES)('%s', async (role) => {
+  it.each(ROLES)('is allowed or denied according to the permissions of %s', async (role) => {
     const before = await refusals(role)
     const { statusCode, json } = await ask(tokens.get(role))
     const after = await refusals(role)
@@ -87,7 +87,7 @@ describe.each(routes)('%s', (route, needed) => {
     }
   })
 
-  it('nobody without a token', async () => {
+  it('is denied without a valid token', async () => {
     expect((await ask()).statusCode).toBe(401)
     expect((await ask('ghop_forged')).statusCode).not.toBe(200)
   })
@@ -100,14 +100,14 @@ writeFileSync(
 )
 
 const UUID = '8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'
-/** What required fields are given, by name; else the first choice, a number or a text. */
+/** Values for required fields by name; all others get their first choice, a number or a text. */
 const GIVEN: Readonly<Record<string, string>> = {
   ...{ partner_id: '1', order_id: '1', job_id: '1' },
   ...{ request_id: UUID, event_id: UUID, grant_id: UUID, token_id: UUID, team_id: UUID, run_id: UUID, id: UUID },
   ...{ mail: 'x@a.example', big_avatar_url: 'https://a.example/', session_id: 'x'.repeat(43) },
 }
-/** What is typed besides what is required, so that the command gets as far as the service. */
-const BESIDES: Readonly<Record<string, readonly string[]>> = {
+/** Options needed in addition to the required ones for a command to reach the service. */
+const EXTRA_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   'app create': ['--host', 'example.com'],
   'app update': ['--name', 'X'],
   'app end-tokens': ['--yes'],
@@ -118,7 +118,7 @@ const BESIDES: Readonly<Record<string, readonly string[]>> = {
   'user end-sessions': ['--yes'],
   'partner update': ['--name', 'X'],
 }
-/** Commands that are no single request, or whose file is typed as an argument. */
+/** The arguments of commands that do not correspond to an action. */
 const OWN: Readonly<Record<string, readonly string[]>> = { 'user import': [USERS] }
 
 function typedFor(command: string): readonly string[] {
@@ -132,7 +132,7 @@ function typedFor(command: string): readonly string[] {
   return [
     ...named.map((name) => GIVEN[name] ?? required.find((field) => field.name === name)?.choices[0] ?? 'none'),
     ...options.flatMap((field) => [`--${field.flag}`, given(field)]),
-    ...(BESIDES[command] ?? []),
+    ...(EXTRA_OPTIONS[command] ?? []),
   ]
 }
 const NEEDS_INPUT = ['partner set-aes-key', 'operator set-password']
@@ -142,7 +142,7 @@ describe.each(commands.filter(({ command }) => !NEEDS_INPUT.includes(command)))(
   ({ command, role: needed, route }) => {
     const typed = typedFor(command)
 
-    it.each(ROLES)('%s', async (role) => {
+    it.each(ROLES)('is allowed or denied according to the permissions of %s', async (role) => {
       const settings = { GATEHOUSE_URL: url, GATEHOUSE_TOKEN: tokens.get(role) ?? '' }
       const { code, stderr } = await gatehouse(settings, ...command.split(' '), ...typed)
       if (route === undefined) expect(stderr).toContain('works only on the machine of the service')
@@ -159,7 +159,7 @@ describe.each(commands.filter(({ command }) => !NEEDS_INPUT.includes(command)))(
 describe('the command line over the admin API', () => {
   const remote = (...words: string[]) => gatehouse({ GATEHOUSE_URL: `${url}/`, GATEHOUSE_TOKEN: ADMIN_TOKEN }, ...words)
 
-  it('prints what it prints on the machine of the service', async () => {
+  it('prints the same as on the machine of the service', async () => {
     await remote('app', 'create', '--name', '票', '--host', 'a.com', '--scope', 'USER_INFO', '--app-key', 'same')
     const direct = { DATABASE_URL: world.databaseUrl, SECRET_KEY }
     for (const words of [
@@ -173,7 +173,7 @@ describe('the command line over the admin API', () => {
     }
   })
 
-  it('says what is wrong by the options that were typed', async () => {
+  it('reports problems by the names of the options', async () => {
     await remote('app', 'create', '--name', 'X', '--host', 'a.com', '--scope', 'USER_INFO', '--app-key', 'twice')
     const again = await remote(
       'app',
@@ -191,7 +191,7 @@ describe('the command line over the admin API', () => {
     expect(await remote('app', 'show', 'none')).toMatchObject({ code: 1, stderr: 'no such micro-app\n' })
   })
 
-  it('says where it could not ask', async () => {
+  it('says which service did not respond or which setting is wrong', async () => {
     const nowhere = await gatehouse({ GATEHOUSE_URL: 'http://127.0.0.1:1', GATEHOUSE_TOKEN: 'x' }, 'app', 'list')
     expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('http://127.0.0.1:1 does not respond') })
     const without = await gatehouse({ GATEHOUSE_URL: url }, 'app', 'list')
@@ -204,7 +204,7 @@ describe('the command line over the admin API', () => {
   })
 
   it.each(['http://gatehouse.internal:3001', 'http://10.0.0.7', 'http://127.0.0.1.example.com'])(
-    'sends its token to no other machine over plain http: %s',
+    'does not send its token to another machine over plain http: %s',
     async (address) => {
       const settings = { GATEHOUSE_URL: address, GATEHOUSE_TOKEN: ADMIN_TOKEN }
       const { code, stderr } = await gatehouse(settings, 'app', 'list')
@@ -212,14 +212,14 @@ describe('the command line over the admin API', () => {
     },
   )
 
-  it('allows it where GATEHOUSE_URL_HTTP says so', async () => {
+  it('sends its token over plain http if GATEHOUSE_URL_HTTP allows it', async () => {
     const settings = { GATEHOUSE_URL: 'http://gatehouse.invalid', GATEHOUSE_TOKEN: 'x', GATEHOUSE_URL_HTTP: 'on' }
     const { stderr } = await gatehouse(settings, 'app', 'list')
     expect(stderr).toContain('http://gatehouse.invalid does not respond')
   })
 
   it.each(['http://127.0.0.1:1/?a=b', 'http://127.0.0.1:1/#top', 'http://127.0.0.1:1?'])(
-    'refuses an address to which no path can be appended: %s',
+    'rejects a URL with a query or fragment: %s',
     async (address) => {
       const { code, stderr } = await gatehouse({ GATEHOUSE_URL: address, GATEHOUSE_TOKEN: 'x' }, 'app', 'list')
       expect([code, stderr]).toEqual([1, expect.stringContaining('GATEHOUSE_URL must not have a query or a fragment')])
@@ -227,7 +227,7 @@ describe('the command line over the admin API', () => {
   )
 
   it.each(['http://lin:pass-word@127.0.0.1:1', 'https://lin:pass-word@gatehouse.internal', 'ftp://lin:pass-word@x'])(
-    'never prints a user name or password in an address: %s',
+    'never prints the user name or password of a URL: %s',
     async (address) => {
       const { code, stdout, stderr } = await gatehouse({ GATEHOUSE_URL: address, GATEHOUSE_TOKEN: 'x' }, 'app', 'list')
       expect([code, stderr]).toEqual([1, expect.stringContaining('GATEHOUSE_URL must')])

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ALL_ACTIONS } from '../../src/operations/actions/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 
-/** The description of the operators' API, which is made of the actions. */
+/** The OpenAPI document of the operator API, which is generated from the actions. */
 
 let world: World
 beforeAll(async () => {
@@ -16,7 +16,7 @@ const documentIn = async (language: string) => {
   return (await world.app.inject({ url: '/admin/v1/openapi.json', headers })).json()
 }
 
-it.each(['en', 'zh-CN'])('is valid OpenAPI, and has every action with its role and command: %s', async (language) => {
+it.each(['en', 'zh-CN'])('is valid and has every action with its role and command: %s', async (language) => {
   const document = await documentIn(language)
   expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true })
   for (const { id, route, role, command } of ALL_ACTIONS) {
@@ -31,7 +31,7 @@ it.each(['en', 'zh-CN'])('is valid OpenAPI, and has every action with its role a
   }
 })
 
-it('says of each field what it may be and what it is for', async () => {
+it('describes the type and purpose of each field', async () => {
   const { paths } = await documentIn('en')
   const { properties, required } = paths['/apps'].post.requestBody.content['application/json'].schema
   expect(properties.refresh_days).toEqual({
@@ -49,7 +49,7 @@ it('says of each field what it may be and what it is for', async () => {
   expect(limit).toMatchObject({ in: 'query', required: false, schema: { maximum: 1000 } })
 })
 
-/** Every schema in a part of the document, with where it stands. */
+/** Every schema in a part of the document, with its path. */
 function schemasIn(part: unknown, path = ''): [path: string, schema: Record<string, unknown>][] {
   if (typeof part !== 'object' || part === null) return []
   const inside = Object.entries(part).flatMap(([name, one]) => schemasIn(one, `${path}/${name}`))
@@ -57,7 +57,7 @@ function schemasIn(part: unknown, path = ''): [path: string, schema: Record<stri
   return isSchema ? [[path, part as Record<string, unknown>], ...inside] : inside
 }
 
-it('has only schemas of which generators of clients make programs that compile', async () => {
+it('has only schemas for which client generators produce code that compiles', async () => {
   const { paths } = await documentIn('en')
   const faulty = schemasIn(paths).filter(
     ([, { type, anyOf, oneOf, enum: values, default: initially, wire, flag, minimum, maximum, pattern, ...rest }]) =>
@@ -74,7 +74,7 @@ it('has only schemas of which generators of clients make programs that compile',
   expect(faulty.map(([path]) => path)).toEqual([])
 })
 
-it('has one type for each parameter, as an address holds texts', async () => {
+it('has exactly one type for each parameter', async () => {
   const { paths } = await documentIn('en')
   const parameters = Object.values<Record<string, { parameters: { name: string; schema: { type?: string } }[] }>>(
     paths,
@@ -84,7 +84,7 @@ it('has one type for each parameter, as an address holds texts', async () => {
   expect(id.schema).toMatchObject({ type: 'string', pattern: '^\\d+$' })
 })
 
-it('takes ids of 64 bits as integer or text, and prices as number or text', async () => {
+it('allows 64-bit ids as integer or string, and prices as number or string', async () => {
   const { paths } = await documentIn('en')
   const { properties } = paths['/orders'].post.requestBody.content['application/json'].schema
   expect(properties.order_id.anyOf).toEqual([
@@ -96,7 +96,7 @@ it('takes ids of 64 bits as integer or text, and prices as number or text', asyn
   expect(partner.base_url).toMatchObject({ type: ['string', 'null'], maxLength: 2048 })
 })
 
-it('has what every operation takes: the users of an import, and of whom a preview is', async () => {
+it('describes the users of an import and the parameters of a preview', async () => {
   const { paths } = await documentIn('en')
   const [dry, real] = paths['/users/import'].post.requestBody.content['application/json'].schema.oneOf
   expect(dry).toMatchObject({ type: 'object', required: ['dry_run', 'users'] })
@@ -111,7 +111,7 @@ it('has what every operation takes: the users of an import, and of whom a previe
   expect(paths['/apps/{app_key}/end-tokens'].get.parameters.map(named)).toEqual([['app_key', true]])
 })
 
-it('says where the rows of a list are, and the way to its next page', async () => {
+it('describes the rows of a list and the cursor of its next page', async () => {
   const { paths } = await documentIn('en')
   const dataOf = (path: string) => paths[path].get.responses[200].content['application/json'].schema.properties.data
   expect(dataOf('/orders')).toEqual({
@@ -122,7 +122,7 @@ it('says where the rows of a list are, and the way to its next page', async () =
   expect(dataOf('/operators').required).toEqual(['operators'])
 })
 
-it('says of an id only what holds in this operation', async () => {
+it('describes an id as it applies to the operation', async () => {
   const { paths } = await documentIn('en')
   const [partner] = paths['/partners/{partner_id}'].get.parameters
   expect(partner.schema.description).toBe('PartnerId')
@@ -132,7 +132,7 @@ it('says of an id only what holds in this operation', async () => {
   expect(created.partner_id.description).toMatch(/next free one/)
 })
 
-it('describes files as files, and failures of theirs as envelopes', async () => {
+it('describes downloads as files, and their errors as envelopes', async () => {
   const { paths } = await documentIn('en')
   const { 200: file, 403: failed } = paths['/audit/export'].get.responses
   expect(Object.keys(file.content)).toEqual(['text/csv', 'application/x-ndjson'])

@@ -11,7 +11,7 @@ import { sealAudit } from '../../src/platform/audit/index.ts'
 import { ADMIN_TOKEN, MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { until } from '../until.ts'
 
-/** Operators over the admin API: who is admitted, and what is kept of it. */
+/** Operators over the admin API: authentication, roles, tokens, and the audit of them. */
 
 let world: World
 beforeAll(async () => {
@@ -40,7 +40,7 @@ const events = async (target: string) =>
   ).rows
 
 describe('an operator', () => {
-  it('is made with a token that is told once, and kept as a hash', async () => {
+  it('is created with a token that is shown once and stored as a hash', async () => {
     const { data } = await call('POST', '/operators', ADMIN_TOKEN, { name: 'lin', role: 'editor' })
     expect(data).toMatchObject({
       name: 'lin',
@@ -60,7 +60,7 @@ describe('an operator', () => {
     ])
   })
 
-  it('has no password that attackers try first, and not its name', async () => {
+  it('cannot have a common password, nor its name as password', async () => {
     await call('POST', '/operators', ADMIN_TOKEN, { name: 'the-operator-of-ours', role: 'viewer' })
     for (const [password, problem] of [
       ['1QAZ2wsx3edc', 'is among those that attackers try first: choose another one'],
@@ -73,7 +73,7 @@ describe('an operator', () => {
     expect((await world.pool.query(row)).rows).toEqual([{ password_hash: null }])
   })
 
-  it('has a name of its own', async () => {
+  it('has a unique name', async () => {
     await call('POST', '/operators', ADMIN_TOKEN, { name: 'twin', role: 'viewer' })
     const again = await call('POST', '/operators', ADMIN_TOKEN, { name: 'TWIN', role: 'viewer' })
     expect(again).toMatchObject({ status: 400, data: { problems: [{ field: 'name', problem: 'is already taken' }] } })
@@ -82,7 +82,7 @@ describe('an operator', () => {
     })
   })
 
-  it('is refused what its role does not allow, with words, a row and a line', async () => {
+  it('is denied what its role does not allow, with an explanation, an audit row and a log line', async () => {
     const { name, token } = await made('viewer')
     const refused = await call('POST', '/apps/none/suspend', token)
     expect(refused).toMatchObject({
@@ -101,7 +101,7 @@ describe('an operator', () => {
     expect(world.logged()).toContain(`"operator":"${name}"`)
   })
 
-  it('may be held back in its role from the next request on, tokens included', async () => {
+  it('is bound to a lowered role from the next request on, even with an old token', async () => {
     const { name, token } = await made('editor')
     await call('POST', `/operators/${name}/role`, ADMIN_TOKEN, { role: 'viewer' })
     expect(await call('POST', '/apps/none/suspend', token)).toMatchObject({ status: 403 })
@@ -113,7 +113,7 @@ describe('an operator', () => {
     )
   })
 
-  it('is out at once when it is disabled, and in again when it is enabled', async () => {
+  it('loses access immediately when disabled, and regains it when enabled', async () => {
     const { name, token } = await made('viewer')
     await call('POST', `/operators/${name}/disable`, ADMIN_TOKEN)
     expect(await call('GET', '/apps', token)).toMatchObject({ status: 401 })
@@ -121,7 +121,7 @@ describe('an operator', () => {
     expect(await call('GET', '/apps', token)).toMatchObject({ status: 200 })
   })
 
-  it('has further tokens, of a lower role if wanted, which end by themselves or are revoked', async () => {
+  it('may have further tokens, with a lower role if wanted, which expire or are revoked', async () => {
     const { name, token_id, token } = await made('editor')
     const more = await call('POST', `/operators/${name}/tokens`, ADMIN_TOKEN, { role: 'viewer', days: 1 })
     expect(await call('POST', '/apps/none/suspend', more.data.token)).toMatchObject({ status: 403 })
@@ -138,7 +138,7 @@ describe('an operator', () => {
     expect(await call('GET', '/apps', more.data.token)).toMatchObject({ status: 401 })
   })
 
-  it('has the last use of a token written once a minute at most', async () => {
+  it('has the last use of a token recorded at most once a minute', async () => {
     const { token, token_id } = await made('viewer')
     const used = async () =>
       (await world.pool.query('select last_used_at from operator_token where token_id = $1', [token_id])).rows[0]
@@ -156,7 +156,7 @@ describe('an operator', () => {
 })
 
 describe('the last admin', () => {
-  it('stays where no ADMIN_TOKEN could let anybody in again, of two who go at once too', async () => {
+  it('cannot be demoted without an ADMIN_TOKEN, not even by two demotions at once', async () => {
     const bare = await openWorld({ ADMIN_TOKEN: '' })
     try {
       await createOperator(bare.deps, { name: 'first', role: 'admin', days: 1 })
@@ -172,7 +172,7 @@ describe('the last admin', () => {
     }
   })
 
-  it('is one who can get in: whoever has neither a password nor a token of the role does not count', async () => {
+  it('is the last one who can sign in: admins without a password or an admin token do not count', async () => {
     const bare = await openWorld({ ADMIN_TOKEN: '' })
     try {
       const of = (name: string) => createOperator(bare.deps, { name, role: 'admin', days: 1 })
@@ -199,7 +199,7 @@ describe('the last admin', () => {
     }
   })
 
-  it('keeps one of two last tokens that are revoked at once', async () => {
+  it('keeps a token if the last two are revoked at once', async () => {
     const bare = await openWorld({ ADMIN_TOKEN: '' })
     try {
       const [one, two] = [
@@ -215,14 +215,14 @@ describe('the last admin', () => {
     }
   })
 
-  it('may go where ADMIN_TOKEN is set', async () => {
+  it('may be disabled if ADMIN_TOKEN is set', async () => {
     const { name } = await made('admin')
     expect(await call('POST', `/operators/${name}/disable`, ADMIN_TOKEN)).toMatchObject({ status: 200 })
   })
 })
 
 describe('a wrong token', () => {
-  it('leaves a line and rows, as many as are bounded, and has to wait at last', async () => {
+  it('is logged, audited up to a limit, and finally rate-limited', async () => {
     const other = await openWorld()
     try {
       const answers: number[] = []
@@ -241,7 +241,7 @@ describe('a wrong token', () => {
   })
 })
 
-it('is what the worker seals', async () => {
+it('audited events are sealed', async () => {
   await made('viewer')
   await until(async () => (await sealAudit(world.deps)) === 0)
   const { rows } = await world.pool.query('select count(*)::int as waiting from audit_unsealed')

@@ -17,7 +17,7 @@ import {
 import { rememberDevice } from '../../src/platform/throttle/index.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
-/** Signing in with password and authenticator. */
+/** Operators sign in with a password and an authenticator. */
 
 let world: World
 beforeAll(async () => {
@@ -44,7 +44,7 @@ beforeEach(async () => {
   await setOperatorPassword(world.deps, { name, password: PASSWORD })
   await world.pool.query('delete from failed_attempt')
 })
-/** Adds an authenticator as a person does, and returns its secret and the session. */
+/** Adds an authenticator and returns its secret and the session. */
 async function enrolled() {
   const { session } = await signIn(name)
   const pending = await sessionOf(session)
@@ -55,7 +55,7 @@ async function enrolled() {
 }
 
 describe('the first sign-in', () => {
-  it('may only add an authenticator, and then has another session', async () => {
+  it('only allows adding an authenticator, which starts a new session', async () => {
     const { session, pending } = await signIn(name)
     expect(pending).toBe(true)
     expect(await found(session)).toMatchObject({ name, role: 'support', pending: true })
@@ -64,20 +64,20 @@ describe('the first sign-in', () => {
     expect(await found(first)).toBeNull()
   })
 
-  it('keeps the secret sealed', async () => {
+  it('stores the secret encrypted', async () => {
     const { secret } = await enrolled()
     const { rows } = await world.pool.query('select o::text from operator o')
     expect(JSON.stringify(rows)).not.toContain(secret)
   })
 
-  it('cannot replace an authenticator that counts already', async () => {
+  it('cannot replace a confirmed authenticator', async () => {
     const { session } = await enrolled()
     await expect(enrolTotp(world.deps, await sessionOf(session))).rejects.toThrow(OperatorSignInRefused)
   })
 })
 
 describe('a recovery code', () => {
-  it('signs in once, however many ask at once, in any spelling, and the audit log says so', async () => {
+  it('works once, even for concurrent sign-ins, in any spelling, and its use is audited', async () => {
     const { codes } = await enrolled()
     expect(new Set(codes).size).toBe(10)
     const [first = '', second = ''] = codes
@@ -95,7 +95,7 @@ describe('a recovery code', () => {
     expect(JSON.stringify(kept.rows)).not.toContain(first)
   })
 
-  it('is nobody else’s, and none of before the authenticator was reset or the codes were made anew', async () => {
+  it('is invalid for other operators, after new codes were made, and after the authenticator was reset', async () => {
     const theirs = await enrolled()
     const owner = name
     name = `person${++serial}`
@@ -115,7 +115,7 @@ describe('a recovery code', () => {
 })
 
 describe('a code', () => {
-  it('is needed, and used once, however many ask at once', async () => {
+  it('is required and works once, even for concurrent sign-ins', async () => {
     const { secret } = await enrolled()
     await expect(signIn(name)).rejects.toThrow(OperatorSignInRefused)
     const code = codeOf(secret)
@@ -126,7 +126,7 @@ describe('a code', () => {
     expect(await signIn(name, codeOf(secret))).toMatchObject({ pending: false })
   })
 
-  it('of before the last one that was used is not accepted either', async () => {
+  it('is rejected if it is older than the last one that was used', async () => {
     const { secret } = await enrolled()
     const earlier = codeOf(secret)
     world.clock.advance(30)
@@ -134,7 +134,7 @@ describe('a code', () => {
     await expect(signIn(name, earlier)).rejects.toThrow(OperatorSignInRefused)
   })
 
-  it('cannot be guessed: the limits of failed sign-ins hold, and the right one waits too', async () => {
+  it('cannot be guessed: after five failures even the right one has to wait', async () => {
     const { secret } = await enrolled()
     const retry: boolean[] = []
     for (let tried = 0; tried < 7; tried++) {
@@ -150,8 +150,8 @@ describe('a code', () => {
     expect([count('operator_sign_in_failed'), count('operator_sign_in_locked')]).toEqual([4, 1])
   })
 
-  describe('of whoever knows the password and has every network and all day', () => {
-    /** So many wrong ones, four from each network, as fast as the limits of a quarter of an hour let them. */
+  describe('guessed by an attacker who knows the password and has many networks and a whole day', () => {
+    /** This many wrong codes, four from each network, as fast as the quarter-hourly limits allow. */
     const guess = async (times: number, changes: object = {}) => {
       for (let tried = 0; tried < times; tried++) {
         if (tried % 40 === 0) world.clock.advance(1_000)
@@ -160,7 +160,7 @@ describe('a code', () => {
       }
     }
 
-    it('counts twenty times a day; then a right one reads like a wrong one, but in a browser that is known', async () => {
+    it('may fail twenty times a day; then even the right one is rejected, except in a known browser', async () => {
       const { secret, codes } = await enrolled()
       await guess(20)
       await expect(signIn(name, codeOf(secret))).rejects.toMatchObject({ retryAt: undefined })
@@ -177,7 +177,7 @@ describe('a code', () => {
       expect(await signIn(name, codeOf(secret))).toMatchObject({ pending: false })
     })
 
-    it('does not count without the password, nor without a code', async () => {
+    it('does not count as a failure with a wrong password or without a code', async () => {
       const { secret } = await enrolled()
       await guess(20, { password: 'a wrong password' })
       for (let tried = 0; tried < 21; tried++) {
@@ -188,7 +188,7 @@ describe('a code', () => {
       expect(await signIn(name, codeOf(secret))).toMatchObject({ pending: false })
     })
 
-    it('counts in a session too, which somebody may have stolen', async () => {
+    it('counts in a session too, which may be stolen', async () => {
       const { secret, session: cookie } = await enrolled()
       const session = await sessionOf(cookie)
       for (let tried = 0; tried < 20; tried++) {
@@ -199,7 +199,7 @@ describe('a code', () => {
       await expect(renewRecoveryCodes(world.deps, session, { code: codeOf(secret), address })).rejects.toThrow()
     })
 
-    it('begins anew with another password, and with another authenticator', async () => {
+    it('has its failures reset by a new password or authenticator', async () => {
       const first = await enrolled()
       await guess(20)
       await setOperatorPassword(world.deps, { name, password: PASSWORD })
@@ -212,7 +212,7 @@ describe('a code', () => {
       expect(await signIn(name, codeOf(secret))).toMatchObject({ pending: false })
     })
 
-    it('lets no more through of those that come at once', async () => {
+    it('gets no additional attempts by concurrent requests', async () => {
       const { secret } = await enrolled()
       await guess(19)
       const at = (turn: number) => ({ address: `203.0.${turn + 1}.1` })
@@ -222,7 +222,7 @@ describe('a code', () => {
     })
   })
 
-  it('cannot be replaced by somebody who knows the password and has signed in before it was there', async () => {
+  it('cannot be bypassed with a session from before the authenticator was added', async () => {
     const thief = await sessionOf((await signIn(name)).session)
     const cookie = (await signIn(name)).session
     const { session, secret } = await enrolled()
@@ -232,7 +232,7 @@ describe('a code', () => {
     expect(await signIn(name, codeOf(secret))).toMatchObject({ pending: false })
   })
 
-  it('is asked for anew after the authenticator was reset', async () => {
+  it('must be set up again after the authenticator was reset', async () => {
     const { session } = await enrolled()
     await resetTotp(world.deps, { name })
     expect(await found(session)).toBeNull()
@@ -241,7 +241,7 @@ describe('a code', () => {
 })
 
 describe('a session', () => {
-  it('ends when nobody was there, and at last in any case', async () => {
+  it('ends after OPERATOR_IDLE_S without a request', async () => {
     const { session } = await enrolled()
     world.clock.advance(1_700)
     expect(await found(session)).not.toBeNull()
@@ -249,7 +249,7 @@ describe('a session', () => {
     expect(await found(session)).toBeNull()
   })
 
-  it('lasts OPERATOR_SESSION_S however busy somebody is', async () => {
+  it('ends after OPERATOR_SESSION_S even if it is in use', async () => {
     const { session } = await enrolled()
     for (let passed = 60; passed < 43_200; passed += 1_500) {
       expect(await found(session), String(passed)).not.toBeNull()
@@ -258,7 +258,7 @@ describe('a session', () => {
     expect(await found(session)).toBeNull()
   })
 
-  it('ends with a sign-out, a new password and when the operator is disabled', async () => {
+  it('ends with a sign-out, a new password, or when the operator is disabled', async () => {
     const { session, secret } = await enrolled()
     await endConsoleSession(world.deps, session)
     expect(await found(session)).toBeNull()
@@ -273,7 +273,7 @@ describe('a session', () => {
   })
 })
 
-it('a wrong name is refused like a wrong password, and is not kept', async () => {
+it('an unknown name is rejected like a wrong password, and is not stored', async () => {
   await expect(signIn('hunter2-typed-into-the-name')).rejects.toThrow('wrong name, password or code of an operator')
   await expect(signIn(name, '', { password: 'wrong' })).rejects.toThrow('wrong name, password or code of an operator')
   const { rows } = await world.pool.query('select a::text from audit_event a')

@@ -24,7 +24,7 @@ import { injectWire, type Wire } from '../acceptance/http.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 
-/** A rotation of SECRET_KEY, step by step as OPERATIONS has it. */
+/** A rotation of SECRET_KEY, step by step as described in OPERATIONS. */
 
 const NEXT = 'the secret key that comes after the one of these tests'
 const AES_KEY = '0123456789abcdef'
@@ -40,7 +40,7 @@ afterAll(async () => {
   await world.close()
 })
 
-/** A process with these keys, and somebody who calls it. */
+/** A process with these keys, and a client for it. */
 async function processWith(key: string, ...old: string[]): Promise<{ deps: Deps; client: Client; wire: Wire }> {
   const deps = { ...world.deps, keys: deriveKeys(key, old) }
   await checkSecretKey(deps)
@@ -72,8 +72,8 @@ async function partnerOf(deps: Deps) {
   return { partner_id, read }
 }
 
-describe('a rotation by the book', () => {
-  it('ends nothing, and the old key can be dropped for all that is sealed', async () => {
+describe('a rotation of SECRET_KEY', () => {
+  it('invalidates nothing, and everything encrypted is readable without the old key afterwards', async () => {
     const before = await processWith(SECRET_KEY)
     const user = await before.client.makeUser()
     const app = await before.client.makeApp({ refresh_policy: 'rotating' })
@@ -81,7 +81,7 @@ describe('a rotation by the book', () => {
       before.deps,
       parseInput(createMicroApp.input, { name: 'Idle', hosts: ['a.example'], scopes: ['USER_INFO'] }),
     )
-    // It has two secrets for a while.
+    // This app has two secrets for a while.
     const second = await rotateSecret(before.deps, idle.app_key, { overlap_s: 3_600 })
     const browser = await before.client.signedIn(user, app)
     const tokens = await before.client.getTokens(browser, app)
@@ -93,7 +93,7 @@ describe('a rotation by the book', () => {
     await new SigningKeys(before.deps).publicJwks()
     const robot = await createOperator(before.deps, { name: 'robot', role: 'viewer', days: 400 })
 
-    // Step 1: one process knows both keys, and makes what the other one understands.
+    // Step 1: one process knows both keys and issues tokens that the other one accepts.
     const both = await processWith(NEXT, SECRET_KEY)
     const madeByBoth = await both.client.getTokens(browser, app)
     for (const { access_token } of [tokens, madeByBoth]) {
@@ -104,7 +104,7 @@ describe('a rotation by the book', () => {
     const laterPartner = await partnerOf(both.deps)
     expect((await laterPartner.read(before.deps)).aes).toBe(AES_KEY)
 
-    // Step 2, when all know both keys.
+    // Step 2, once all processes know both keys.
     const progress: number[] = []
     const first = await resealEverything(both.deps, ({ seen, total }) => progress.push(seen / total))
     expect(first).toMatchObject({ resealed: 8, sealed_before: 0, unreadable: { total: 0, rows: [] } })
@@ -114,11 +114,11 @@ describe('a rotation by the book', () => {
     // An operator's token lasts longer than those of micro-apps and than the marks of browsers.
     const ends = { tokens_end_at: robot.expires_at, droppable_at: robot.expires_at }
     expect(first).toMatchObject(ends)
-    world.clock.advance(10) // which it need not wait for again
+    world.clock.advance(10) // neither this nor a later token of the new key changes these times
     await newOperatorToken(both.deps, { name: 'robot', token_name: 'of the new key', days: 500 })
     expect(await resealEverything(both.deps)).toMatchObject({ resealed: 0, sealed_before: 8, ...ends })
 
-    // A cookie, a form, a code, tokens, a secret and a mark of the old key.
+    // A cookie, a form, a code, tokens, a secret and a browser mark made with the old key still work.
     const rotated = tokenSetOf(await both.client.refresh(app, tokens.refresh_token))
     expect(tokenSetOf(await both.client.refresh(app, tokens.refresh_token))).toEqual(rotated)
     dataOf(await both.client.userInfo(tokens.access_token))
@@ -145,16 +145,16 @@ describe('a rotation by the book', () => {
       { event: 'secret_key_replaced', n: 1 },
       { event: 'secrets_resealed', n: 2 },
     ])
-    // The idle app's secret works with the old key alone, which the command says.
+    // The secret of the idle app is still hashed with the old key, as the command reports.
     const settings = { DATABASE_URL: world.databaseUrl, SECRET_KEY: NEXT }
     const none = await gatehouse(settings, 'reseal')
     expect([none.code, none.stderr]).toEqual([1, 'SECRET_KEYS_OLD is empty: give the keys that SECRET_KEY replaces\n'])
-    const told = await gatehouse({ ...settings, SECRET_KEYS_OLD: SECRET_KEY }, 'reseal')
-    expect(told.stdout).toContain(
+    const reported = await gatehouse({ ...settings, SECRET_KEYS_OLD: SECRET_KEY }, 'reseal')
+    expect(reported.stdout).toContain(
       `app_secrets still hashed with an old key: 1; they are rehashed on next use or rotation:`,
     )
-    expect(told.stdout).toContain(`rotation:\n  ${idle.app_key}\nthe last token`)
-    expect(told.stdout + told.stderr).not.toContain(NEXT)
+    expect(reported.stdout).toContain(`rotation:\n  ${idle.app_key}\nthe last token`)
+    expect(reported.stdout + reported.stderr).not.toContain(NEXT)
     for (const { app_secret } of [idle, second]) {
       const credentials = { appKey: idle.app_key, appSecrets: [app_secret ?? ''] }
       await expect(verifyCredentials(alone.deps, credentials, '127.0.0.1')).rejects.toThrow()
@@ -165,7 +165,7 @@ describe('a rotation by the book', () => {
     expect((await listSigningKeys(alone.deps)).length).toBe(2)
   })
 
-  it('counts the values that no key decrypts, and names some of them', async () => {
+  it('counts values that no key decrypts, and names some of them', async () => {
     const { partner_id } = await partnerOf((await processWith(NEXT)).deps)
     await rowsOf(
       `insert into partner_secret (secret_id, partner_id, sealed, signs, created_at)

@@ -10,7 +10,7 @@ import { signedIn } from '../console/person.ts'
 import { ADMIN_TOKEN, type World } from '../harness.ts'
 import { openShards, personOfEach, withoutShard } from './four-shards.ts'
 
-/** One shard of four cannot be used: its people wait, everybody else is served. */
+/** One shard of four is unavailable: its people get 503, everybody else is served. */
 
 const AWAY = 'shard_1_of_4'
 
@@ -18,14 +18,14 @@ interface Held {
   readonly user: User
   readonly browser: Browser
   readonly tokens: TokenSet
-  /** A code that was not used yet. */
+  /** A code that has not been used yet. */
   readonly consented: Consented
 }
 
 let world: World
 let client: Client
 let app: App
-/** One of each shard. */
+/** One person of each shard. */
 let people: Held[]
 beforeAll(async () => {
   world = await openShards()
@@ -53,7 +53,7 @@ const asOperator = (method: string, path: string, body?: object) =>
   )
 const refused = ({ status, headers }: Answer) => status === 503 && Number(headers['retry-after']) > 0
 
-/** Those of the shard are refused with Retry-After, all others get this status. */
+/** People of the unavailable shard get 503 with Retry-After, all others this status. */
 function expectServed(what: string, answers: readonly Answer[], status: number): void {
   expect([what, answers.map((answer) => (refused(answer) ? 'later' : answer.status))]).toEqual([
     what,
@@ -61,8 +61,8 @@ function expectServed(what: string, answers: readonly Answer[], status: number):
   ])
 }
 
-describe('its people are told to come back, and all others are served', () => {
-  it('by area A', async () => {
+describe('only people of the unavailable shard are asked to retry later', () => {
+  it('in area A', async () => {
     const asked = await away(() =>
       Promise.all([
         ofEach(({ tokens }) => client.userInfo(tokens.access_token)),
@@ -73,14 +73,14 @@ describe('its people are told to come back, and all others are served', () => {
       ]),
     )
     for (const [at, answers] of asked.entries()) expectServed(`call ${at}`, answers, 200)
-    // What was refused was not done: code and token still work.
+    // The rejected requests had no effect: code and token still work.
     const { tokens, consented } = people[1] as Held
     tokenSetOf(await client.exchange(app, consented))
     tokenSetOf(await client.refresh(app, tokens.refresh_token))
     dataOf(await client.userInfo(tokens.access_token))
   })
 
-  it('by sign-in and the account pages', async () => {
+  it('at sign-in and on the account pages', async () => {
     const [pages, changes, signedIn] = await away(() =>
       Promise.all([
         ofEach(({ browser }) => browser.send('GET', '/account')),
@@ -95,7 +95,7 @@ describe('its people are told to come back, and all others are served', () => {
     expectServed('sign-in', signedIn, 303)
   })
 
-  it('by operators, who see, export and erase one of another shard; lists over all people wait', async () => {
+  it('when operators view, export or erase one person; lists of all people are unavailable', async () => {
     const { person } = await signedIn(world, 'admin')
     const erased = await personOfEach(client)
     const keyed = ({ cid, user_id }: User) => `cid=${cid}&user_id=${user_id}`
@@ -121,7 +121,7 @@ describe('its people are told to come back, and all others are served', () => {
   })
 })
 
-it('people of other shards are erased in time, however many of it are due before them', async () => {
+it('due erasures in other shards are not delayed by many earlier ones in the unavailable shard', async () => {
   const due = await personOfEach(client)
   const request = (key: number, cid: number, userId: string, dueAt: string) =>
     world.pool.query(
@@ -145,8 +145,8 @@ it('people of other shards are erased in time, however many of it are due before
   expect(await left()).toEqual([404, 200, 404, 404])
 })
 
-describe('operators learn', () => {
-  it('from /readyz which it is, and from the log once when it goes and once when it is back', async () => {
+describe('an unavailable shard', () => {
+  it('is named by /readyz and /metrics, and logged once when it fails and once when it is back', async () => {
     const lines = () =>
       world
         .logged()
@@ -167,14 +167,14 @@ describe('operators learn', () => {
     })
     await expect.poll(ready).toEqual({ status: 'ok' })
     await ready()
-    const told = lines().slice(before)
-    expect(told.map((line) => JSON.parse(line)).map(({ shard, why, msg }) => [shard, why, msg])).toEqual([
+    const logged = lines().slice(before)
+    expect(logged.map((line) => JSON.parse(line)).map(({ shard, why, msg }) => [shard, why, msg])).toEqual([
       [AWAY, expect.stringContaining(`${AWAY}: `), 'a shard is away'],
       [AWAY, undefined, 'a shard is back'],
     ])
   })
 
-  it('what the purge has left: it goes on with the others, and the next one comes to its end', async () => {
+  it('is skipped and reported by the purge, and purged the next time', async () => {
     const now = world.clock.now()
     for (const schema of [0, 1, 2, 3].map((place) => `shard_${place}_of_4`))
       await world.pool.query(`update ${schema}.access_token set expires_at = $1`, [new Date(now.getTime() - 7_200_000)])
@@ -199,7 +199,7 @@ describe('operators learn', () => {
     expect(await lastPurge(world.deps.db)).toEqual(world.clock.now())
   })
 
-  it('of a shard in which one table is locked that table alone is left', async () => {
+  it('with only one locked table is purged except for that table', async () => {
     const expired = [new Date(world.clock.now().getTime() - 100 * 86_400_000)]
     await world.pool.query(`update ${AWAY}.refresh_token set expires_at = $1`, expired)
     const locker = await world.pool.connect()

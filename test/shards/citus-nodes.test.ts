@@ -8,7 +8,7 @@ import { CITUS_URL } from '../one-table.ts'
 import { until } from '../until.ts'
 import { openShards, personOfEach } from './four-shards.ts'
 
-/** Nodes of Citus that are away, and schemas that move from one to another. `citus-tasks.test.ts` says where this is skipped. */
+/** Citus nodes that are unavailable, and schemas that move between nodes. `citus-tasks.test.ts` reports if these are skipped. */
 
 interface Held {
   readonly user: User
@@ -20,7 +20,7 @@ describe.skipIf(!CITUS_URL)('on Citus', () => {
   let client: Client
   let app: App
   let admin: pg.Client
-  /** One of each shard. */
+  /** One person of each shard. */
   let people: Held[]
   beforeAll(async () => {
     world = await openShards()
@@ -47,7 +47,7 @@ describe.skipIf(!CITUS_URL)('on Citus', () => {
   const statuses = async (): Promise<number[]> =>
     (await Promise.all(people.map(({ tokens }) => client.userInfo(tokens.access_token)))).map(({ status }) => status)
 
-  it('a transaction about a person that also writes to `public` is committed in two phases, another one in one', async () => {
+  it('a transaction about a person is committed in two phases only if it also writes to `public`', async () => {
     const notices: string[] = []
     admin.on('notice', ({ message }) => notices.push(message ?? ''))
     await admin.query('set citus.log_remote_commands = on')
@@ -66,7 +66,7 @@ describe.skipIf(!CITUS_URL)('on Citus', () => {
     expect(await commit(`delete from used_challenge`)).toBe(1)
   })
 
-  it('so every table is one that Citus knows of, or leads it to commit in two phases', async () => {
+  it('every other table is known to Citus or has the trigger that forces two phases', async () => {
     const { rows } = await admin.query(
       `select oid::regclass::text as name from pg_class
        where relkind in ('r', 'p') and relpersistence = 'p'
@@ -77,7 +77,7 @@ describe.skipIf(!CITUS_URL)('on Citus', () => {
     expect(rows).toEqual([])
   })
 
-  it('a worker that is away is 503 for its people, with Retry-After; others are served, and /readyz says which shards', async () => {
+  it('an unavailable worker node means 503 with Retry-After for its people only, and /readyz names its shards', async () => {
     const nodes = await Promise.all(people.map((_, place) => nodeOf(place)))
     const away = nodes[1]?.port
     const worker = inject('workerUrls').find((url) => Number(new URL(url).port) === away) ?? ''
@@ -86,7 +86,7 @@ describe.skipIf(!CITUS_URL)('on Citus', () => {
     const schemas = nodes.flatMap(({ port }, place) => (port === away ? `shard_${place}_of_4` : []))
     await onServer(worker, `alter database ${name} allow_connections false`, end)
     try {
-      // Whoever asks waits first, as long as a queue may be slow in tests.
+      // Requests wait first, for as long as queues may take in tests.
       const answers = await Promise.all(people.map(({ tokens }) => client.userInfo(tokens.access_token)))
       expect(answers.map(({ status }) => status)).toEqual(nodes.map(({ port }) => (port === away ? 503 : 200)))
       expect(answers[1]?.headers['retry-after']).toBeDefined()
@@ -98,7 +98,7 @@ describe.skipIf(!CITUS_URL)('on Citus', () => {
     expect((await world.app.inject('/readyz')).json()).toEqual({ status: 'ok' })
   })
 
-  it('a schema is moved to another worker while its people are served', async () => {
+  it('a schema can be moved to another worker node while its people are served', async () => {
     const from = await nodeOf(0)
     const to = inject('workerUrls').find((url) => Number(new URL(url).port) !== from.port) ?? ''
     const { hostname, port } = new URL(to)

@@ -5,7 +5,7 @@ import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { CITUS_URL } from '../one-table.ts'
 import { watchStatements } from './seen-statements.ts'
 
-/** On Citus each statement about a person is one task of the node where they are: nothing is collected elsewhere first. */
+/** On Citus, each statement about a person is a single task on the node that has their rows. */
 
 type Operations = Awaited<ReturnType<typeof hotOperations>>
 
@@ -13,7 +13,7 @@ let world: World
 let operations: Operations
 let statements: ReturnType<typeof watchStatements>
 
-/** Each `Task Count`, `Subplans` and method of an INSERT … SELECT in a plan. */
+/** Each `Task Count`, `Subplans` and `INSERT/SELECT method` in a plan. */
 function partsOf(plan: unknown, found: string[] = []): string[] {
   for (const [name, value] of Object.entries(plan ?? {})) {
     if (name === 'Task Count') found.push(`${value} task`)
@@ -25,7 +25,7 @@ function partsOf(plan: unknown, found: string[] = []): string[] {
 
 const NOT_ABOUT_PEOPLE = /notice|orders|partner|wrong secret|passport/
 
-if (!CITUS_URL) process.stderr.write('SKIPPED: tests of Citus, whose coordinator CITUS_URL would name\n')
+if (!CITUS_URL) process.stderr.write('SKIPPED: tests of Citus; CITUS_URL must name its coordinator\n')
 describe.skipIf(!CITUS_URL)('on Citus', () => {
   beforeAll(async () => {
     world = await openWorld({ ...MANY_CONNECTIONS, AUTHORIZE_PER_MINUTE: '1000000' })
@@ -38,27 +38,30 @@ describe.skipIf(!CITUS_URL)('on Citus', () => {
     await world?.close()
   })
 
-  it.each(OPERATIONS.filter((name) => !NOT_ABOUT_PEOPLE.test(name)))('%s', async (operation) => {
-    const { prepare } = operations[operation]
-    const one = await prepare()
-    const seen = await statements.during(one)
-    const many = await times(AT_ONCE, prepare)
-    seen.push(...(await statements.during(() => Promise.all(many.map((each) => each())))))
-    let distributed = 0
-    for (const { text, values, options } of seen) {
-      const client = new pg.Client({ connectionString: world.databaseUrl, options })
-      await client.connect()
-      const { rows } = await client
-        .query(`explain (format json, costs off) ${text}`, values)
-        .catch((error) => expect.fail(`${error.message}: ${text}`))
-        .finally(() => client.end())
-      const parts = partsOf(rows[0]['QUERY PLAN'])
-      expect(
-        parts.filter((part) => part !== '1 task'),
-        text,
-      ).toEqual([])
-      if (options.includes('shard_')) distributed += parts.length
-    }
-    expect(distributed, 'statements about people were seen').toBeGreaterThan(0)
-  })
+  it.each(OPERATIONS.filter((name) => !NOT_ABOUT_PEOPLE.test(name)))(
+    '%s takes one task a statement',
+    async (operation) => {
+      const { prepare } = operations[operation]
+      const one = await prepare()
+      const seen = await statements.during(one)
+      const many = await times(AT_ONCE, prepare)
+      seen.push(...(await statements.during(() => Promise.all(many.map((each) => each())))))
+      let distributed = 0
+      for (const { text, values, options } of seen) {
+        const client = new pg.Client({ connectionString: world.databaseUrl, options })
+        await client.connect()
+        const { rows } = await client
+          .query(`explain (format json, costs off) ${text}`, values)
+          .catch((error) => expect.fail(`${error.message}: ${text}`))
+          .finally(() => client.end())
+        const parts = partsOf(rows[0]['QUERY PLAN'])
+        expect(
+          parts.filter((part) => part !== '1 task'),
+          text,
+        ).toEqual([])
+        if (options.includes('shard_')) distributed += parts.length
+      }
+      expect(distributed, 'statements about people were seen').toBeGreaterThan(0)
+    },
+  )
 })

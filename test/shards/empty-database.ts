@@ -4,7 +4,7 @@ import { EMPTY_TEMPLATE } from '../database.ts'
 import { freshDatabase } from '../harness.ts'
 import { CITUS_URL } from '../one-table.ts'
 
-/** A database without any table, for whoever migrates it. */
+/** A database without any tables, for tests that migrate it themselves. */
 export async function emptied(): ReturnType<typeof freshDatabase> {
   if (CITUS_URL) return freshDatabase(EMPTY_TEMPLATE)
   const database = await freshDatabase()
@@ -18,7 +18,7 @@ export async function emptied(): ReturnType<typeof freshDatabase> {
   return database
 }
 
-/** The same, which goes with the test. */
+/** The same, dropped after the test. */
 export async function emptyDatabase(): Promise<{ readonly url: string; readonly query: pg.Client['query'] }> {
   const { url, drop } = await emptied()
   onTestFinished(drop)

@@ -6,7 +6,7 @@ import type { Client, User } from '../acceptance/client.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { emptied } from './empty-database.ts'
 
-/** A service with four shards, whatever TEST_SHARDS says, and as many authorization pages as a test may ask for. */
+/** The number of shards of these tests, whatever TEST_SHARDS is. */
 
 export const SHARDS = 4
 
@@ -16,7 +16,7 @@ export async function openShards(): Promise<World> {
   return openWorld({ ...MANY_CONNECTIONS, SHARDS: String(SHARDS), AUTHORIZE_PER_MINUTE: '1000000' }, database)
 }
 
-/** One person of each shard, in the order of the shards. */
+/** Creates one person in each shard, in the order of the shards. */
 export async function personOfEach(client: Client): Promise<User[]> {
   const people: User[] = []
   while (people.length < SHARDS) {
@@ -26,7 +26,7 @@ export async function personOfEach(client: Client): Promise<User[]> {
   return people
 }
 
-/** While `work` runs no statement gets at the tables of this shard. */
+/** Locks all tables of a shard while `work` runs, so that no statement can use them. */
 export async function withoutShard<T>({ databaseUrl }: World, schema: string, work: () => Promise<T>): Promise<T> {
   const admin = new pg.Client({ connectionString: databaseUrl })
   await admin.connect()

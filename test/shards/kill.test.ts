@@ -9,7 +9,7 @@ import { until } from '../until.ts'
 import { emptyDatabase } from './empty-database.ts'
 import { personOfEach, SHARDS } from './four-shards.ts'
 
-/** What a kill leaves of work about people of four shards: each piece whole or not at all. */
+/** A killed service leaves changes about people of four shards either complete or not made at all. */
 
 type Database = Awaited<ReturnType<typeof emptyDatabase>>
 
@@ -20,7 +20,7 @@ async function start({ url }: Database): Promise<{ running: RunningProcess; clie
   return { running, client: new Client(httpWire(running.origin), running.origin) }
 }
 
-it('tokens that were acknowledged before a kill -9 work after it, and codes once, whosever shard they are in', async () => {
+it('after a kill -9, acknowledged tokens of all shards work, and codes without a response work at most once', async () => {
   const database = await emptyDatabase()
   const { running, client } = await start(database)
   const app = await client.makeApp()
@@ -40,13 +40,13 @@ it('tokens that were acknowledged before a kill -9 work after it, and codes once
   }
 })
 
-it('an audited change of a shard and of `public` that is broken off between the two leaves nothing half', async () => {
+it('an audited change of a shard and of `public` that is interrupted between the two has no effect', async () => {
   const database = await emptyDatabase()
   const { running, client } = await start(database)
   const app = await client.makeApp()
   const [first, user] = (await personOfEach(client)) as [User, User]
   const tokens = await client.getTokens(await client.signedIn(user, app), app)
-  /** The last statement of an erasure waits: rows of the shard and the credential are deleted by then. */
+  /** Interrupts an erasure at its last statement, when the rows of the shard and the credential are already deleted. */
   const eraseUntil = async (end: (backends: number[]) => Promise<unknown>) => {
     await database.query('begin; lock table audit_event in share mode')
     const erasing = client.admin('POST', '/users/erase', { cid: user.cid, user_id: user.user_id }).catch(String)

@@ -10,7 +10,7 @@ import { openWorld, SECRET_KEY } from '../harness.ts'
 import { SHORT_LIVED } from '../start-options.ts'
 import { emptyDatabase } from './empty-database.ts'
 
-/** People are moved to more shards while no service runs. */
+/** Moving people to more shards while no service runs. */
 
 const PEOPLE = 12
 
@@ -20,7 +20,7 @@ interface Held {
   readonly refresh_token: string
 }
 
-it('moves everybody, goes on where it broke off, and their tokens, passwords and consents work', async () => {
+it('moves everybody, can be resumed, and keeps their tokens, passwords and consents working', async () => {
   const database = await emptyDatabase()
   const { url, query } = database
   await migrate(url)
@@ -59,7 +59,7 @@ it('moves everybody, goes on where it broke off, and their tokens, passwords and
   }
 
   let running = before
-  /** A process of before serves nobody any more, and balancers learn it. */
+  /** A process with the former number of shards serves nobody, and is not ready. */
   const isOver = async () => {
     const { world, client } = running
     const [{ access_token }] = held as [Held]
@@ -88,7 +88,7 @@ it('moves everybody, goes on where it broke off, and their tokens, passwords and
   expect(rows).toEqual([])
 })
 
-it('refuses what is not the same afterwards, and leaves it to be looked at', async () => {
+it('stops if a copied table differs, and can be resumed once that is fixed', async () => {
   const { url, query } = await emptyDatabase()
   await migrate(url)
   await query(`insert into user_profile (routing_key, cid, user_id, name, gender, big_avatar_url, status, created_at)

@@ -5,7 +5,7 @@ import { shardOf } from '../../src/platform/db/shards.ts'
 import type { World } from '../harness.ts'
 import { openShards, SHARDS } from './four-shards.ts'
 
-/** A list over people of all shards. */
+/** A list of people from all shards. */
 
 let world: World
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-it('has each once, in the order of PostgreSQL, page by page', async () => {
+it('a list over all shards has each person once, in the order of PostgreSQL, page by page', async () => {
   const ids = Array.from({ length: 40 }, (_, n) => `${n % 2 ? 'b' : 'B'}-${n % 3 ? 'ä' : 'z'}-${n}`)
   const created_at = world.clock.now()
   for (const user_id of ids) {

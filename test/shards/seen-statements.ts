@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { Seen } from '../db/seen.ts'
 
-/** A statement that was sent, with the startup options of a connection that would find the same tables. */
+/** A statement that was sent, with startup options for a connection that finds the same tables. */
 interface SeenStatement {
   readonly text: string
   readonly values: unknown[]
@@ -17,10 +17,10 @@ interface Asked {
   readonly values?: unknown[]
 }
 
-/** Listens to all connections of this process. */
+/** Records the statements of all connections of this process. */
 export function watchStatements() {
   const seen = new Seen<SeenStatement>()
-  /** Of transactions about people of several shards. */
+  /** The search_path set by a transaction that involves several shards. */
   const paths = new WeakMap<pg.Client, string>()
   function statementOf(client: pg.Client, { text, values = [] }: Asked): SeenStatement | undefined {
     if (text === undefined) return undefined

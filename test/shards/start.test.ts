@@ -6,20 +6,20 @@ import { gatehouse } from '../cli-runner.ts'
 import { SECRET_KEY } from '../harness.ts'
 import { emptyDatabase } from './empty-database.ts'
 
-/** SHARDS is the same in every process, and in the database. */
+/** SHARDS must be the same in every process and in the database. */
 
 const settings = { DATABASE_URL: 'postgres://localhost/db', SECRET_KEY, NODE_ENV: 'test' }
 
-it.each(['3', '0', '128', 'four'])('SHARDS=%s is refused', (SHARDS) => {
+it.each(['3', '0', '128', 'four'])('SHARDS=%s is rejected', (SHARDS) => {
   expect(() => readConfig({ ...settings, SHARDS })).toThrow(/^SHARDS /)
 })
 
-it('more than one need DATABASE_URL', () => {
+it('more than one shard requires DATABASE_URL', () => {
   expect(readConfig({ ...settings, SHARDS: '4' }).SHARDS).toBe(4)
   expect(() => readConfig({ NODE_ENV: 'test', SHARDS: '4' })).toThrow('SHARDS needs DATABASE_URL')
 })
 
-it('a database keeps the number that it was made with', async () => {
+it('a database keeps the number of shards that it was created with', async () => {
   for (const [made, other] of [
     [4, 8],
     [4, 1],
@@ -37,7 +37,7 @@ it('a database keeps the number that it was made with', async () => {
   }
 })
 
-it('of processes that start at once with different numbers those of one go on', async () => {
+it('when processes with different numbers start at once, only those with one of them succeed', async () => {
   const { url, query } = await emptyDatabase()
   const tried = await Promise.allSettled([4, 8, 1, 4, 8, 1].map((shards) => migrate(url, shards)))
   expect(tried.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
@@ -47,7 +47,7 @@ it('of processes that start at once with different numbers those of one go on', 
   expect([1, 4, 8]).toContain(rows[0].places)
 })
 
-it('a shard whose migrations were broken off is gone on with, and no other is touched', async () => {
+it('interrupted migrations of a shard are continued without touching other shards', async () => {
   const { url, query } = await emptyDatabase()
   await migrate(url, 4)
   await query('drop schema shard_2_of_4 cascade; create schema shard_2_of_4')

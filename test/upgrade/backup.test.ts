@@ -10,7 +10,7 @@ import { makeSeller, SIGNATURE_TEST, send } from '../acceptance/seller.ts'
 import { type RunningProcess, SECRET_KEY, startProcess } from '../acceptance/system.ts'
 import { dumpVersion, type Server, serverFor } from './dump-server.ts'
 
-/** OPERATIONS "Backups": what is dumped while the service runs is all that another server needs, with SECRET_KEY. */
+/** OPERATIONS "Backups": a dump made while the service runs and SECRET_KEY are all that another server needs. */
 
 const PUBLIC_URL = 'http://gatehouse.test'
 
@@ -28,7 +28,7 @@ async function started(start: () => Promise<Server>): Promise<Server> {
   return server
 }
 
-it('a dump that was made under load is restored into an empty server, and everybody goes on', async (context) => {
+it('a dump made under load is restored into an empty server, and tokens and secrets keep working', async (context) => {
   const version = dumpVersion()
   const start = version === undefined ? undefined : serverFor(version)
   if (!start) {

@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { startPostgres } from '../own-postgres.ts'
 
-/** Servers that the installed pg_dump can read: it refuses one that is newer than itself. */
+/** Servers that the installed pg_dump can read: it refuses servers newer than itself. */
 
 export interface Server {
-  /** Of a database that is empty in the beginning. */
+  /** The URL of an initially empty database. */
   readonly databaseUrl: string
   stop(): Promise<void>
 }
 
-/** Of pg_dump, such as 18; undefined where it is not installed. */
+/** The major version of pg_dump, such as 18; undefined if it is not installed. */
 export function dumpVersion(): number | undefined {
   const { stdout } = spawnSync('pg_dump', ['--version'], { encoding: 'utf8' })
   const version = /\) (\d+)/.exec(stdout ?? '')?.[1]
@@ -21,18 +21,18 @@ export function dumpVersion(): number | undefined {
 }
 
 const NOBODY = 65_534
-const OURS = 18
+const EMBEDDED_VERSION = 18
 
-/** Undefined where there is no server of this version, nor one that is older. */
+/** Undefined if there is no server of this version or older. */
 export function serverFor(version: number): (() => Promise<Server>) | undefined {
   const programs = `/usr/lib/postgresql/${version}/bin`
   if (existsSync(join(programs, 'initdb'))) return () => startFrom(programs)
-  return version >= OURS ? startOurs : undefined
+  return version >= EMBEDDED_VERSION ? startEmbeddedServer : undefined
 }
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), 'gatehouse-backup-'))
 
-async function startOurs(): Promise<Server> {
+async function startEmbeddedServer(): Promise<Server> {
   const folder = newFolder()
   chmodSync(folder, 0o755)
   const { databaseUrl, stop } = await startPostgres(folder)

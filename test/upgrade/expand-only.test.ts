@@ -4,8 +4,8 @@ import { statementsOf } from '../../src/platform/db/migrate.ts'
 import { LAST_RELEASE, lastReleaseNames } from './last-release.ts'
 
 /**
- * While an upgrade is rolled out the last release reads and writes the schema of the next one: it may only grow. What that
- * release does not name any more may go: functions, which none of its sources calls.
+ * During an upgrade the last release reads and writes the schema of the next one, so the schema may only grow. Only
+ * functions that are not called by that release may be dropped.
  */
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
@@ -17,7 +17,7 @@ const FORBIDDEN: Readonly<Record<string, RegExp>> = {
   'demands a value that is not written yet': /\bset\s+not\s+null\b/,
 }
 
-/** What a statement would break; `made`: tables that came after the last release, which it does not know. */
+/** What a statement would break. `made`: tables created after the last release, which that release does not know. */
 function breaks(statement: string, made: ReadonlySet<string>): string[] {
   const text = statement.toLowerCase().replace(/\s+/g, ' ')
   const [, dropped = ''] = /^drop function (?:if exists )?(\w+)\s?\([^)]*\)$/.exec(text) ?? []
@@ -38,7 +38,7 @@ const tableMadeBy = (statement: string): string | undefined =>
   /^create table (\S+)/i.exec(statement)?.[1]?.toLowerCase()
 
 describe('migrations after the last release', () => {
-  it('only add', () => {
+  it('only extend the schema', () => {
     const files = readdirSync(FOLDER).filter((file) => file.endsWith('.sql'))
     expect(files).toContain(`${LAST_RELEASE.lastMigration}.sql`)
     const made = new Set<string>()
@@ -55,7 +55,7 @@ describe('migrations after the last release', () => {
     expect(broken).toEqual([])
   })
 
-  it('keep a function that the last release names', (context) => {
+  it('may not drop a function that the last release calls', (context) => {
     if (lastReleaseNames('hashtext') === undefined) return context.skip()
     expect(breaks('drop function hashtext(text)', new Set())).toHaveLength(1)
   })
@@ -77,7 +77,7 @@ describe('migrations after the last release', () => {
     ['alter table made add column x text not null', 0],
     ['drop index notice_at', 0],
     ['alter table notice alter column body drop not null', 0],
-  ])('%s: %i breach', (statement, count) => {
+  ])('are checked: %s has %i breaches', (statement, count) => {
     expect(breaks(statement, new Set(['made']))).toHaveLength(count)
   })
 })

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * What runs in the field while the next version is rolled out. To be set to the commit of each release, and to its last
- * migration, when it is made; until 1.0.0 is, to the commit from which on its schema only grows.
+ * The version that is in use while the next one is rolled out. Set this to the commit and the last migration of each
+ * release when it is made; until 1.0.0, to the commit from which on the schema only grows.
  */
 export const LAST_RELEASE = {
   commit: 'b255234055f99766ac5475c58de0d7857ccd28dd',
@@ -17,13 +17,13 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const isHere = (): boolean =>
   spawnSync('git', ['cat-file', '-e', `${LAST_RELEASE.commit}^{commit}`], { cwd: ROOT }).status === 0
 
-/** Whether its sources name a function of the database; undefined where this clone does not have the commit. */
+/** Whether the sources of the last release name a database function; undefined if this clone does not have the commit. */
 export const lastReleaseNames = (name: string): boolean | undefined =>
   isHere()
     ? spawnSync('git', ['grep', '-qw', name, LAST_RELEASE.commit, '--', 'src'], { cwd: ROOT }).status === 0
     : undefined
 
-/** Its program in a folder of its own, with today's node_modules; undefined where this clone does not have the commit. */
+/** Builds the last release in its own folder with today's node_modules; undefined if this clone does not have the commit. */
 export function buildLastRelease(): string | undefined {
   const { commit } = LAST_RELEASE
   if (!isHere()) return undefined
@@ -35,7 +35,7 @@ export function buildLastRelease(): string | undefined {
   const archive = execFileSync('git', ['archive', commit, ...parts], { cwd: ROOT, maxBuffer: 2 ** 28 })
   execFileSync('tar', ['-x', '-C', making], { input: archive })
   symlinkSync(join(ROOT, 'node_modules'), join(making, 'node_modules'))
-  // Its types were checked when it was made: this takes a tenth of the time.
+  // Without type checks, which were done for the release: this takes a tenth of the time.
   execFileSync(join(ROOT, 'node_modules', '.bin', 'tsc'), ['--noCheck'], { cwd: making })
   execFileSync(process.execPath, ['.bundle.js'], { cwd: making })
   renameSync(making, folder)

@@ -5,8 +5,8 @@ import { gatehouse } from '../cli-runner.ts'
 import { buildLastRelease, LAST_RELEASE } from './last-release.ts'
 
 /**
- * Two processes are replaced one by one under load, and nobody notices: OPERATIONS "Upgrades" (the schema comes first),
- * then "Keys and secrets".
+ * Two processes are replaced one by one under load without a failed request: OPERATIONS "Upgrades" (the schema is migrated
+ * first), then "Keys and secrets".
  */
 
 const PUBLIC_URL = 'http://gatehouse.test'
@@ -33,7 +33,7 @@ afterAll(async () => {
   await system?.stop()
 })
 
-/** Each in its turn, by one with these settings. */
+/** Replaces the processes one after the other by new ones with these settings. */
 async function replaceAll(settings: Record<string, string> = {}): Promise<void> {
   for (const JOBS of ['on', 'off']) {
     expect(await fleet.replaceFirst(() => system.add({ ...COMMON, JOBS, ...settings }))).toBe(0)
@@ -46,7 +46,7 @@ function expectNoFailures(): void {
   expect(Math.min(...Object.values(traffic?.answered ?? {}))).toBeGreaterThan(2)
 }
 
-it('the last release serves on the schema of today, and is replaced under load: no request fails', async (context) => {
+it('no request fails while the last release runs on the current schema and is replaced under load', async (context) => {
   if (lastRelease === undefined) {
     process.stderr.write(
       `SKIPPED: upgrade from ${LAST_RELEASE.commit}, which this clone does not have (git fetch it)\n`,
@@ -58,7 +58,7 @@ it('the last release serves on the schema of today, and is replaced under load: 
   expectNoFailures()
 })
 
-it('SECRET_KEY is replaced while two processes serve: no request fails', async () => {
+it('no request fails while SECRET_KEY is replaced in two processes', async () => {
   const both = { SECRET_KEY: NEXT, SECRET_KEYS_OLD: SECRET_KEY }
   await replaceAll(both)
   const { code, stdout, stderr } = await gatehouse({ DATABASE_URL: system.databaseUrl, ...both }, 'reseal', '--json')
@@ -68,7 +68,7 @@ it('SECRET_KEY is replaced while two processes serve: no request fails', async (
   await traffic?.stop()
   expectNoFailures()
 
-  // Once what the old key has made has ended: everybody has signed in again since.
+  // The old key is dropped once everything made with it has expired, so everybody signs in again here.
   traffic = await startTraffic(fleet, system, PUBLIC_URL)
   await replaceAll({ SECRET_KEY: NEXT })
   await traffic.stop()

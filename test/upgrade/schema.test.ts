@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { migrate, statementsOf } from '../../src/platform/db/migrate.ts'
 import { freshDatabase } from '../harness.ts'
 
-/** Databases of 1.0.0 and later are upgraded (OPERATIONS "Upgrades"): what was released of the schema stays as it was. */
+/** Databases of 1.0.0 and later can be upgraded (OPERATIONS "Upgrades"), so released migrations never change. */
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 const digestOf = (file: string): string =>
@@ -15,8 +15,8 @@ const digestOf = (file: string): string =>
     .digest('hex')
 
 /**
- * SHA-256 of each migration of a release. It has been applied somewhere: what changes comes with a new file. `RELEASE=write`
- * records those that there are; it is for the commit of a release alone.
+ * SHA-256 of each released migration. These have been applied somewhere, so changes need a new file. `RELEASE=write`
+ * records the current ones; use it only for the commit of a release.
  */
 const RECORD = new URL('released.json', import.meta.url)
 const today = Object.fromEntries(
@@ -27,7 +27,7 @@ const today = Object.fromEntries(
 if (process.env.RELEASE === 'write') writeFileSync(RECORD, `${JSON.stringify(today, null, 2)}\n`)
 const RELEASED: Readonly<Record<string, string>> = JSON.parse(readFileSync(RECORD, 'utf8'))
 
-it('a migration that was released is not changed, and none comes before it', () => {
+it('released migrations are unchanged, and new ones come after them', () => {
   const count = Object.keys(RELEASED).length
   expect(Object.fromEntries(Object.entries(today).slice(0, count))).toEqual(RELEASED)
 })
@@ -50,7 +50,7 @@ async function rowsOf(client: pg.Client): Promise<Record<string, unknown[]>> {
   return tables
 }
 
-it('a database of 1.0.0 with rows becomes one of today, and keeps them', async () => {
+it('a database of 1.0.0 is migrated to the current schema and keeps its rows', async () => {
   const { url, drop } = await freshDatabase()
   onTestFinished(drop)
   const client = await connectTo(url)

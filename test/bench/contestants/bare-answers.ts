@@ -1,6 +1,6 @@
 import { TICKET_PARTNER_ID, userInfo } from '../fixtures/people.ts'
 
-/** What `bare` answers to everybody, as text: the requests to it expect exactly this. */
+/** The fixed responses of `bare`: its requests expect exactly these texts. */
 
 const text = (answer: object): string => JSON.stringify(answer)
 

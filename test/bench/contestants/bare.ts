@@ -2,7 +2,7 @@ import Fastify, { type FastifyRequest } from 'fastify'
 import { ACCEPTED, BARE_REFUSAL, BARE_TOKENS, BARE_USER } from './bare-answers.ts'
 import { listenForBench } from './listen.ts'
 
-/** Fastify as it comes, answering the same JSON without looking anything up: what Node and Fastify alone can do. */
+/** Plain Fastify that always answers the same JSON without any look-up: the upper limit of Node and Fastify. */
 const app = Fastify()
 
 type TokenRequest = FastifyRequest<{ Querystring: { access_token: string } }>

@@ -1,4 +1,4 @@
-/** The statements of `checked`: plain's one, taken apart, since each is looked at before the next is sent. */
+/** The statements of `checked`: those of `plain`'s single statement, as each result is checked before the next is sent. */
 
 export const findSecret = {
   name: 'find-secret',
@@ -8,7 +8,7 @@ export const findSecret = {
     where p.client_id = $1 and (s.ends_at is null or s.ends_at > now())`,
 }
 
-/** Nothing comes back where the same notice has come before. */
+/** Returns no row if the same notice was received before. */
 export const claim = {
   name: 'claim',
   text: `

@@ -10,9 +10,9 @@ import * as sql from './checked-sql.ts'
 import { listenForBench } from './listen.ts'
 
 /**
- * Consumption notices as a careful team writes them: the signature and its date, a JSON parser that keeps 64-bit ids, zod on
- * the body, and one transaction in which the notice is its own idempotency key, the order is locked and what is told of it
- * checked before anything changes. On the same tables as Gatehouse, a pg pool of ten, prepared statements.
+ * Consumption notices as a careful team would implement them: it checks the signature and its date, parses JSON with exact
+ * 64-bit ids, validates the body with zod, and uses one transaction in which the notice is its own idempotency key, the
+ * order is locked and the notice is checked against it. Same tables as Gatehouse, a pg pool of ten, prepared statements.
  */
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 })
 const keys = deriveKeys(process.env.SECRET_KEY ?? '')
@@ -82,7 +82,7 @@ async function inTransaction<T>(work: (client: pg.PoolClient) => Promise<T>): Pr
   }
 }
 
-/** Changes the order as it is told, or refuses what does not fit it. */
+/** Updates the order as reported, or rejects a report that does not match it. */
 async function consume(client: pg.PoolClient, { partner_id }: Partner, report: Report, noticeId: string) {
   const { orderId, partnerOrderId, quantity, usedQuantity, refundedQuantity, voucherList } = report
   const order = await first(client, sql.lockOrder, [orderId])
@@ -93,8 +93,8 @@ async function consume(client: pg.PoolClient, { partner_id }: Partner, report: R
   if (used + refunded > quantity) throw new Refused('more than the order has')
   const { rows } = await client.query({ ...sql.vouchersOf, values: [orderId] })
   const known = new Map(rows.map(({ voucher, state }) => [voucher, state]))
-  const told = voucherList.map(({ voucher, status }) => ({ voucher, state: VOUCHER_STATES[status] }))
-  if (told.some(({ voucher }) => !known.has(voucher))) throw new Refused('a voucher of another order')
+  const reported = voucherList.map(({ voucher, status }) => ({ voucher, state: VOUCHER_STATES[status] }))
+  if (reported.some(({ voucher }) => !known.has(voucher))) throw new Refused('a voucher of another order')
   const state = used + refunded < quantity ? order.state : used > 0 ? 'consumed' : 'refunded'
   const changes = [
     {
@@ -102,13 +102,13 @@ async function consume(client: pg.PoolClient, { partner_id }: Partner, report: R
       record_id: orderId,
       change: { state: [order.state, state], used_quantity: [order.used_quantity, used] },
     },
-    ...told.map(({ voucher, state }) => ({
+    ...reported.map(({ voucher, state }) => ({
       record: 'voucher',
       record_id: voucher,
       change: { state: [known.get(voucher), state] },
     })),
   ]
-  const [vouchers, states] = [told.map(({ voucher }) => voucher), told.map(({ state }) => state)]
+  const [vouchers, states] = [reported.map(({ voucher }) => voucher), reported.map(({ state }) => state)]
   await client.query({
     ...sql.change,
     values: [orderId, state, used, refunded, vouchers, states, noticeId, JSON.stringify(changes)],

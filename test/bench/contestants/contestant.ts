@@ -8,11 +8,12 @@ import { freePort } from '../../../src/platform/lib/web/listen.ts'
 import { startOptions } from '../../start-options.ts'
 
 export const CONTESTANTS = ['gatehouse', 'plain', 'checked', 'bare', 'oidc-provider'] as const
-/** Only where `--contestants` names it: Gatehouse with a process for each core, beside the one of `gatehouse`. */
+/** Gatehouse with a process for each core; runs only if `--contestants` names it. */
 export const ALL_PROCESSES = 'gatehouse-all'
 /**
- * `gatehouse-10k` is Gatehouse again, on a database with ten thousand tokens, beside one with more (--tokens). `wrong`
- * answers wrongly: a test sees a run with it fail. `gatehouse-a5` is Gatehouse, asked for A5 between turns of another work.
+ * `gatehouse-10k` is another Gatehouse, on a database with ten thousand tokens, to compare with one that has more (--tokens).
+ * `wrong` gives wrong responses, for a test that the run then fails. `gatehouse-a5` is Gatehouse running A5 between the
+ * turns of another workload.
  */
 export type Name = (typeof CONTESTANTS)[number] | typeof ALL_PROCESSES | 'gatehouse-10k' | 'gatehouse-a5' | 'wrong'
 
@@ -20,7 +21,7 @@ export interface Contestant {
   readonly name: Name
   readonly port: number
   readonly pid: number
-  /** Asks the process to write a list of requests that only it can make (oidc-provider keeps its tokens in memory). */
+  /** Makes the process write its own list of requests (oidc-provider keeps its tokens in memory). */
   prepare(list: object): Promise<void>
   stop(): Promise<void>
 }
@@ -30,7 +31,7 @@ export interface Connection {
   readonly secretKey: string
 }
 
-/** The top level of the project: this file runs from .build/.bench/test/bench/contestants. */
+/** The folder of the project: this file runs from .build/.bench/test/bench/contestants. */
 export const ROOT = fileURLToPath(new URL('../../../../../', import.meta.url))
 
 export const INHERITED = { PATH: process.env.PATH, HOME: process.env.HOME }
@@ -42,7 +43,7 @@ async function stopChild(child: ChildProcess): Promise<void> {
   await ended
 }
 
-/** All but Gatehouse: a module of this folder in a process of its own. */
+/** Starts a contestant other than Gatehouse: a module of this folder in its own process. */
 export async function startModule(name: Name, { databaseUrl, secretKey }: Connection): Promise<Contestant> {
   const module = fileURLToPath(new URL(`./${name}.js`, import.meta.url))
   const env = { ...INHERITED, NODE_ENV: 'production', DATABASE_URL: databaseUrl, SECRET_KEY: secretKey }
@@ -70,15 +71,15 @@ export async function startModule(name: Name, { databaseUrl, secretKey }: Connec
 
 export interface GatehouseOptions extends Connection {
   readonly name: 'gatehouse' | 'gatehouse-10k' | typeof ALL_PROCESSES
-  /** Where its output goes, as it would go to a terminal or a file. */
+  /** Folder for its log file. */
   readonly folder: string
-  /** Settings to try, on top of the defaults. */
+  /** Settings that override the defaults. */
   readonly settings: Readonly<Record<string, string>>
   /** Options of node, such as --cpu-prof. */
   readonly nodeOptions: readonly string[]
 }
 
-/** What `npm start` runs, with its defaults: demo, durable jobs and log included. Only the database is given to it. */
+/** Runs the same as `npm start`, with its defaults, including the demo, jobs and logging, on a given database. */
 export async function startGatehouse(options: GatehouseOptions): Promise<Contestant> {
   const { name, databaseUrl, secretKey, folder, settings, nodeOptions } = options
   const port = await freePort()
@@ -92,8 +93,8 @@ export async function startGatehouse(options: GatehouseOptions): Promise<Contest
       PORT: String(port),
       DEMO: 'on',
       DEMO_PORT: '0',
-      REFRESHES_PER_MINUTE: '10000000', // one app asks for all
-      ACCESS_TOKENS_PER_GRANT: '10000', // and of few grants; each answer's row is counted
+      REFRESHES_PER_MINUTE: '10000000', // a single app makes all requests
+      ACCESS_TOKENS_PER_GRANT: '10000', // for few grants, and every new row has to stay, to be counted
       DEMO_PARTNER_PORT: '0',
       ...settings,
     },

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-/** Listens on a free port, tells it to the bench, and ends with it. */
+/** Listens on a free port, reports it to the benchmark, and exits together with it. */
 export async function listenForBench(app: FastifyInstance): Promise<void> {
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
   endWithBench()

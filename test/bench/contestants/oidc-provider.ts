@@ -8,12 +8,12 @@ import { writeList } from '../load/list.ts'
 import { endWithBench } from './listen.ts'
 
 /**
- * oidc-provider with everything in memory, set up to do the least work for the same purpose: opaque tokens, no PKCE,
- * refresh tokens that stay (as Gatehouse's policy `fixed`), and no `openid` scope, so no ID token to sign, except for what
- * is about just that.
+ * oidc-provider with everything in memory, configured for the least work: opaque tokens, no PKCE, refresh tokens that do
+ * not rotate (like Gatehouse's policy `fixed`), and no `openid` scope, so no ID token to sign, except in the workloads
+ * about userinfo and ID tokens.
  */
 
-/** Its own adapter keeps 1000 entries only and walks a grant's tokens at each write; this one is a Map. */
+/** The bundled adapter keeps only 1000 entries and visits all tokens of a grant at each write; this one is a plain Map. */
 const stored = new Map<string, AdapterPayload>()
 
 class MapAdapter implements Adapter {
@@ -74,7 +74,7 @@ type Kind = 'a5' | 'introspect' | 'userinfo' | 'exchange' | 'id-token' | 'refres
 
 const scopeOf = (kind: Kind): string => (kind === 'userinfo' || kind === 'id-token' ? OPENID_SCOPE : SCOPE)
 
-/** One request of the kind for one user; what it asks with is saved first, as a consent would. */
+/** Creates one request for one user; first saves the token or code that it uses, as a consent would. */
 async function ask(kind: Kind, user: number): Promise<Ask> {
   const client = await provider.Client.find(CLIENT.client_id)
   const accountId = userIdOf(user)

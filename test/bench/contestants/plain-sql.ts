@@ -1,4 +1,4 @@
-/** The four statements of `plain`. Each authenticates by a join, reads what Gatehouse reads and writes what it writes. */
+/** The statements of `plain`. Each authenticates by a join, and reads and writes the same as Gatehouse. */
 
 export const findToken = {
   name: 'find-token',
@@ -35,7 +35,7 @@ export const exchange = {
     select scopes, status from spent`,
 }
 
-/** What both kinds of refresh read first. */
+/** The part that both kinds of refresh have in common. */
 const FOUND_REFRESH = `
     with found as (
       select r.routing_key, r.token_hash, r.grant_id, r.expires_at, g.scopes, p.status

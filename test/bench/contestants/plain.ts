@@ -6,9 +6,9 @@ import { listenForBench } from './listen.ts'
 import * as sql from './plain-sql.ts'
 
 /**
- * What a good engineer writes in an afternoon: Fastify, a pg pool of ten connections, one prepared statement a request
- * (plain-sql.ts), on the same tables with the same reads and writes as Gatehouse. It checks nothing: no MAC, no
- * signature, no state, no scope, no expiry, no limits; it reads what such checks need, because a real one would.
+ * What a good engineer could write in an afternoon: Fastify, a pg pool of ten connections, one prepared statement per
+ * request (plain-sql.ts), with the same tables, reads and writes as Gatehouse. It checks nothing (no MAC, signature, state,
+ * scope, expiry or limits), but reads the data that real checks would need.
  */
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 })
 const keys = deriveKeys(process.env.SECRET_KEY ?? '')
@@ -16,7 +16,7 @@ const app = Fastify()
 
 const LIFETIME_S = 604_800
 const hashSecret = (secret: string): Buffer => createHmac('sha256', keys.storage).update(secret).digest()
-/** As Gatehouse stores tokens and codes; the bearer of a refresh token is its app. */
+/** Hashes tokens and codes as Gatehouse stores them; the bearer of a refresh token is its app. */
 const hashOfToken = (token: string, bearer = ''): Buffer =>
   createHmac('sha256', keys.token)
     .update(`${token.slice(0, 4)}\n${bearer}\n`)

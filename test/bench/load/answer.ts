@@ -8,7 +8,7 @@ export interface Answer {
 
 const HEAD_END = '\r\n\r\n'
 
-/** The one answer in `bytes`, or undefined while it is not complete. Knows Content-Length only: no contestant chunks. */
+/** Parses the response in `bytes`; undefined while incomplete. Supports only Content-Length, as no contestant uses chunks. */
 export function readAnswer(bytes: Buffer): Answer | undefined {
   const end = bytes.indexOf(HEAD_END)
   if (end < 0) return undefined
@@ -22,7 +22,7 @@ export function readAnswer(bytes: Buffer): Answer | undefined {
   return { status: Number(head.slice(9, 12)), body: bytes.toString('utf8', bodyStart, bodyEnd) }
 }
 
-/** Checks one turn's answers; it remembers the access tokens handed out, since none may come twice. */
+/** Checks the responses of one turn, and that no access token is issued twice. */
 export function answerChecker() {
   const seen = new Set<string>()
 
@@ -41,7 +41,7 @@ export function answerChecker() {
   }
 
   function problemOf({ status, body }: Answer, expected: Expectation): string | undefined {
-    // 503 too: where a busy machine hashes fewer passwords than come, who has waited for QUEUE_WAIT_MS is rightly refused.
+    // 503 is fine too: a busy machine may hash fewer passwords than arrive, and rejects those that waited for QUEUE_WAIT_MS.
     if (expected.kind === 'beside') return status === expected.status || status === 503 ? undefined : `status ${status}`
     if (status !== 200) return `status ${status}`
     if (expected.kind === 'text') return body === expected.text ? undefined : `not the expected ${expected.text}`
@@ -52,14 +52,14 @@ export function answerChecker() {
   }
 
   return {
-    /** Throws, and so fails the whole run, when an answer is not the expected one. */
+    /** Throws, which fails the whole run, if the response is not the expected one. */
     check(answer: Answer, { expect, request }: Prepared): void {
       const problem = problemOf(answer, expect)
       if (!problem) return
       const [, path] = /^\S+ ([^ ?]+)/.exec(request) ?? []
       throw new Error(`a wrong answer of ${path}: ${problem}\nit was: ${answer.body}`)
     },
-    /** Access tokens handed out so far, oldest first. */
+    /** Access tokens issued so far, oldest first. */
     tokens: (): readonly string[] => [...seen],
   }
 }

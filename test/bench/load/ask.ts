@@ -1,4 +1,4 @@
-/** One request of a list and the answer that it must get: a line of JSON in the list's file. Always a POST. */
+/** A POST request and its expected response: one line of JSON in the file of a list. */
 export interface Ask {
   /** Path and query. */
   readonly target: string
@@ -12,35 +12,35 @@ export type Expectation =
   | { readonly kind: 'text'; readonly text: string }
   /** A JSON object with at least these fields. */
   | { readonly kind: 'fields'; readonly fields: Readonly<Record<string, unknown>> }
-  /** This status, or 503, of a request beside the work that is measured: it counts in no figure. */
+  /** This status, or 503, for a background request, which is not measured. */
   | { readonly kind: 'beside'; readonly status: number }
-  /** A token set whose access token no other answer of the turn has held. */
+  /** A token set whose access token appears in no other response of the turn. */
   | TokensExpected
 
 interface TokensExpected {
   readonly kind: 'tokens'
-  /** Whether the token set is `data` of the envelope of area A, or the whole answer (RFC 6749). */
+  /** Whether the token set is the `data` of the envelope of area A, or the whole response (RFC 6749). */
   readonly enveloped: boolean
   readonly scope: string
-  /** The refresh token that must come back; absent where it must be a new one. */
+  /** The refresh token that must be returned; absent if it must be a new one. */
   readonly refreshToken?: string
-  /** Whether an id_token comes with it. */
+  /** Whether an id_token must be included. */
   readonly idToken?: true
 }
 
-/** What the main process asks of the load generator: one turn of one contestant. */
+/** A turn of one contestant, which the main process sends to the load generator. */
 export interface Turn {
   /** File with the requests. */
   readonly list: string
-  /** `once`: in order, none twice; the turn is over when they are used up. `random`: each drawn at random. */
+  /** `once`: in order, each at most once; the turn ends when the list is used up. `random`: each drawn at random. */
   readonly order: 'once' | 'random'
   readonly port: number
   readonly connections: number
   readonly warmUpS: number
   readonly seconds: number
-  /** Open loop: requests a second, whatever the answers do. Absent: each connection sends as soon as it has its answer. */
+  /** Open loop: requests per second, regardless of responses. Absent: each connection sends again after each response. */
   readonly perSecond?: number | undefined
-  /** 503 is an answer as well, and counted apart; what finds no free connection is not sent. */
+  /** 503 is acceptable and counted separately; requests that find no free connection are not sent. */
   readonly overload: boolean
 }
 
@@ -50,15 +50,15 @@ export interface TurnResult {
   /** Milliseconds. */
   readonly p50: number
   readonly p99: number
-  /** The longest that an answer took, refusals included. */
+  /** The slowest response, including refusals. */
   readonly slowest: number
-  /** Answers that were 503, which no other figure contains. */
+  /** Responses with 503, which the other figures exclude. */
   readonly refused: number
-  /** Some of the access tokens that were handed out, to be tried afterwards. */
+  /** Some of the issued access tokens, to be tried afterwards. */
   readonly tokens: readonly string[]
-  /** All answers, the warm-up's included. */
+  /** All responses, including those of the warm-up. */
   readonly answersWithWarmUp: number
-  /** CPU time of the load generator itself in the measured part, seconds. */
+  /** CPU time of the load generator in the measured part, seconds. */
   readonly generatorCpuS: number
 }
 

@@ -3,14 +3,14 @@ import { connect } from 'node:net'
 import { type Answer, readAnswer } from './answer.ts'
 
 export interface Connection {
-  /** Sends a whole HTTP request; the next one only after its answer. */
+  /** Sends a whole HTTP request; call it again only after its response. */
   send(request: string): void
   close(): void
 }
 
 /**
- * One keep-alive HTTP/1.1 connection with one request at a time. A general client (undici, autocannon) takes several
- * times the CPU for the same, and on two cores that CPU would be missing from the contestants.
+ * A keep-alive HTTP/1.1 connection with one request at a time. General clients (undici, autocannon) need several times the
+ * CPU, which the contestants would lack on a machine with two cores.
  */
 export async function openConnection(
   port: number,

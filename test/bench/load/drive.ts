@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url'
 import type { GeneratorMessage, Turn, TurnResult } from './ask.ts'
 
 export interface LoadGenerator {
-  /** Runs one turn; `onMeasuring` is called when its warm-up is over. Rejects on a wrong answer. */
+  /** Runs one turn; calls `onMeasuring` after the warm-up. Rejects on a wrong response. */
   run(turn: Turn, onMeasuring: () => void): Promise<TurnResult>
   stop(): void
 }
 
-/** Starts the load generator in a process of its own. */
+/** Starts the load generator in its own process. */
 export function startGenerator(): LoadGenerator {
   const child = fork(fileURLToPath(new URL('./generator.js', import.meta.url)), { execArgv: ['--expose-gc'] })
   return {

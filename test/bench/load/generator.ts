@@ -2,11 +2,11 @@ import type { GeneratorMessage, Turn } from './ask.ts'
 import { type Prepared, readList } from './list.ts'
 import { runTurn } from './turn.ts'
 
-/** The load generator: a process of its own that runs the turns it is told to, the same code for every contestant. */
+/** The load generator: a separate process that runs turns, with the same code for every contestant. */
 
 const say = (message: GeneratorMessage): boolean | undefined => process.send?.(message)
 
-/** The list of tokens is asked again and again; lists of which nothing may come twice are read once. */
+/** Lists for random order are kept for later turns; those whose requests must not repeat are used once. */
 const kept = new Map<string, Prepared[]>()
 
 async function listOf({ list, order }: Turn): Promise<Prepared[]> {

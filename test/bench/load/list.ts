@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Ask, Expectation } from './ask.ts'
 
-/** Lists are made before a turn and written to a file, so that the generator has nothing to compute while it measures. */
+/** Lists are written to a file before a turn, so that the generator has nothing to compute while it measures. */
 export async function writeList(file: string, asks: Iterable<Ask>): Promise<void> {
   const lines = function* () {
     for (const ask of asks) yield `${JSON.stringify(ask)}\n`

@@ -5,25 +5,25 @@ import type { Turn, TurnResult } from './ask.ts'
 import { type Connection, openConnection } from './connection.ts'
 import type { Prepared } from './list.ts'
 
-/** A timer may fire this much late by its grain; what is later than that counts as waiting time. */
-const TIMER_GRAIN_MS = 2
+/** Timers may fire this late because of their resolution; any further delay counts as waiting time. */
+const TIMER_RESOLUTION_MS = 2
 const SILENCE_MS = 10_000
 const TOKENS_TO_TRY = 20
-/** What goes on beside an open loop: so often, over so many connections of its own. */
+/** Interval of background requests, which have their own connections. */
 const BESIDE_EVERY_MS = 20
 /**
- * No more than may wait (SIGN_IN_QUEUE). Where passwords are hashed more slowly than they come, some are still refused:
- * those that have waited for QUEUE_WAIT_MS (answer.ts).
+ * At most as many as may queue (SIGN_IN_QUEUE). If passwords arrive faster than they can be hashed, some are still rejected
+ * after waiting for QUEUE_WAIT_MS (answer.ts).
  */
 const BESIDE_CONNECTIONS = 50
 
 interface InFlight {
   readonly asked: Prepared
-  /** When it was sent, or, in an open loop, due. Milliseconds on the monotonic clock, as all times here. */
+  /** When it was sent or, in an open loop, due. Like all times here, milliseconds of the monotonic clock. */
   readonly since: number
 }
 
-/** Runs one turn. Rejects on the first wrong answer, broken connection or silence. */
+/** Runs one turn. Rejects on the first wrong response, closed connection or long silence. */
 export async function runTurn(turn: Turn, list: readonly Prepared[], onMeasuring: () => void): Promise<TurnResult> {
   const running = new RunningTurn(turn, list)
   try {
@@ -42,7 +42,7 @@ class RunningTurn {
   readonly #inFlight = new Map<Connection, InFlight>()
   readonly #idle: Connection[] = []
   readonly #idleBeside: Connection[] = []
-  /** Open loop: when the requests were due that found every connection busy. */
+  /** Open loop: due times of requests that found every connection busy. */
   readonly #overdue: number[] = []
   readonly #latencies: number[] = []
   readonly #timers: NodeJS.Timeout[] = []
@@ -71,7 +71,7 @@ class RunningTurn {
       this.#over = resolve
       this.#fail = reject
     })
-    ended.catch(() => {}) // it is awaited below, maybe after it has been rejected
+    ended.catch(() => {}) // it is awaited only below, maybe after it was rejected
     const open = async (): Promise<Connection> => {
       const onAnswer = (connection: Connection, answer: Answer) => this.#onAnswer(connection, answer)
       const opened = await openConnection(port, onAnswer, (error) => this.#fail(error))
@@ -101,7 +101,7 @@ class RunningTurn {
     for (const connection of this.#connections) connection.close()
   }
 
-  /** The clock starts with the first answer, however long a contestant takes to it. */
+  /** The clock starts with the first response, however long that takes. */
   #startClock(now: number): void {
     const { warmUpS, seconds } = this.#turn
     this.#measuresFrom = now + warmUpS * 1000
@@ -126,7 +126,7 @@ class RunningTurn {
     return this.#list[order === 'once' ? this.#asked : Math.floor(Math.random() * this.#list.length)]
   }
 
-  /** Sends the next request; without one, because the time is up or the list is, the connection rests. */
+  /** Sends the next request, or makes the connection idle if the time is up or the list used up. */
   #send(connection: Connection, since: number): void {
     const asked = performance.now() < this.#endsAt ? this.#next() : undefined
     if (!asked) {
@@ -162,7 +162,7 @@ class RunningTurn {
     else this.#send(connection, since)
   }
 
-  /** One at a time, in turn. Those that are left when the time is up are not sent. */
+  /** Sends one background request if a connection is free and the time is not up. */
   #sendBeside(): void {
     const now = performance.now()
     const connection = now < this.#endsAt ? this.#idleBeside.pop() : undefined
@@ -178,12 +178,12 @@ class RunningTurn {
     else this.#latencies.push(took)
   }
 
-  /** Open loop: requests are due at random moments (Poisson), whether or not earlier answers have come. */
+  /** Open loop: requests are due at random times (a Poisson process), regardless of earlier responses. */
   #sendDue(perSecond: number): void {
     const now = performance.now()
     if (now >= this.#endsAt && this.#inFlight.size === 0) this.#over()
     while (this.#nextDue <= Math.min(now, this.#endsAt)) {
-      const since = now - this.#nextDue <= TIMER_GRAIN_MS ? now : this.#nextDue
+      const since = now - this.#nextDue <= TIMER_RESOLUTION_MS ? now : this.#nextDue
       const connection = this.#idle.pop()
       if (connection) this.#send(connection, since)
       else if (!this.#turn.overload) this.#overdue.push(since)

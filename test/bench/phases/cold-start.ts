@@ -7,13 +7,13 @@ import { newDataFolder, removeDataFolder } from '../data-folder.ts'
 
 const GIVE_UP_MS = 60_000
 
-/** Seconds from `npm start` on an empty data folder to the first answer that says it is ready (/readyz: database and schema are there). */
+/** Seconds from `npm start` on an empty data folder until /readyz reports that the service is ready. */
 export async function coldStart(): Promise<number> {
   const folder = newDataFolder()
   const port = await freePort()
   const ports = { PORT: String(port), DEMO_PORT: '0', DEMO_PARTNER_PORT: '0' }
   const began = performance.now()
-  // A group of its own: npm, its shell and the service end together.
+  // In its own process group, so that npm, its shell and the service can be ended together.
   const child = spawn('npm', ['start', '--silent'], {
     cwd: ROOT,
     env: { ...INHERITED, ...ports, DATA_DIR: folder },

@@ -17,10 +17,10 @@ export interface PurgeRun {
 }
 
 const ROWS = 1_000_000
-/** The durable job of src/operations/jobs/tasks.ts that removes what is over; the service runs it by the hour. */
+/** The hourly job of the service that deletes expired rows (src/operations/jobs/tasks.ts). */
 const TASK: TaskName = 'purge'
 
-/** A5 before, while and after the service's own job removes a million expired access tokens. */
+/** Measures A5 before, while and after the service deletes a million expired access tokens. */
 export async function measurePurge(
   run: RunTurn,
   gatehouse: Contestant,
@@ -72,6 +72,6 @@ async function countExpired(pool: Pool): Promise<number> {
   return rows[0].n
 }
 
-/** One at a time, whatever the job does before it leaves the rest to the next. */
+/** Queues the job unless it is already queued or running; it may take several jobs to delete everything. */
 const startJob = (pool: Pool) =>
   pool.query(`select graphile_worker.add_job($1, job_key => 'bench-purge', job_key_mode => 'unsafe_dedupe')`, [TASK])

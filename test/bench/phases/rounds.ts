@@ -7,10 +7,10 @@ import { WORKS, type Work, type WorkName } from '../works.ts'
 
 export type Rounds = { readonly [work in WorkName]?: { readonly [name in Name]?: readonly Round[] } }
 
-/** A contestant's code for a work is not compiled yet when it meets it first, and each of its processes compiles it. */
+/** The first warm-up is longer: each process of a contestant still has to compile its code for the workload. */
 const FIRST_WARM_UP = 3
 
-/** Every work in turn; within a work the contestants take turns, each round beginning with the next of them. */
+/** Runs the workloads one after the other. Within one, contestants take turns, and each round starts with the next one. */
 export async function runRounds(
   run: RunTurn,
   all: readonly Contestant[],
@@ -48,7 +48,7 @@ interface Turn {
   readonly work: WorkName
 }
 
-/** Who is asked for what in each round of a work. */
+/** The turns in each round of a workload. */
 function turnsOf(name: WorkName, all: readonly Contestant[], options: Options): Turn[] {
   const work: Work = WORKS[name]
   const turns = all
@@ -58,7 +58,7 @@ function turnsOf(name: WorkName, all: readonly Contestant[], options: Options): 
   return own ? [...turns, { ...own, label: 'gatehouse-a5', work: 'a5' }] : turns
 }
 
-/** The rate that was measured before, or, where that work was left out, in one turn now. */
+/** The rate measured before or, if that workload was not run, measured in one turn now. */
 async function peak(measured: readonly Round[] | undefined, run: RunTurn, plan: Parameters<RunTurn>[0]) {
   const rounds = measured ?? [await run(plan)]
   return spreadOf(rounds.map(({ perSecond }) => perSecond)).median

@@ -5,17 +5,17 @@ import type { Round, RunTurn } from '../turn-runner.ts'
 
 export interface Soak {
   readonly seconds: number
-  /** One after the other, ten seconds each, as fast as the service answers. */
+  /** Consecutive rounds of ten seconds at peak rate. */
   readonly rounds: readonly Round[]
-  /** Resident memory at its highest, MB; undefined where the system has no /proc. */
+  /** Maximum of resident memory, MB; undefined on systems without /proc. */
   readonly mostMb: number | undefined
-  /** Median of the last quarter over that of the second: 1 is flat, and the first quarter is warming up. */
+  /** Median of the last quarter divided by that of the second: 1 means no growth. The first quarter is warm-up. */
   readonly growth: number | undefined
 }
 
 const SLICE_S = 10
 
-/** Nine A5 and one A3 in ten requests, at peak rate for `seconds`: what happens to the memory. */
+/** Measures memory under nine A5 to one A3 request at peak rate for `seconds`. */
 export async function soak(
   run: RunTurn,
   gatehouse: Contestant,

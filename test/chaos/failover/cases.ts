@@ -4,9 +4,9 @@ import type { Node } from './node.ts'
 
 export interface Case {
   readonly failure: string
-  /** Not in synchronous mode: only on request, to show what that loses. */
+  /** Runs in asynchronous mode, to show what that loses; only on request. */
   readonly asynchronous?: boolean
-  /** Makes the failure happen, and resolves when it is over or has been mended. */
+  /** Causes the failure; resolves when it is over or repaired. */
   readonly happen: (cluster: Cluster, leader: Node) => Promise<void>
 }
 

@@ -23,11 +23,11 @@ export interface Cluster {
   /** Through HAProxy. */
   readonly databaseUrl: string
   leader(): Promise<Node>
-  /** Resolves once one node leads, all others follow it closely and, in synchronous mode, one of them synchronously. */
+  /** Resolves once there is a leader, all others follow it closely and, in synchronous mode, one of them synchronously. */
   untilWell(synchronous: boolean): Promise<void>
-  /** Leaves its folder, with the logs of all programs, when it ends. */
+  /** Keeps its folder, with the logs of all programs, after the end. */
   keep(): void
-  /** patronictl, as an operator runs it. */
+  /** Runs patronictl. */
   control(...args: string[]): Promise<unknown>
 }
 
@@ -106,7 +106,7 @@ export async function startCluster(endings: Endings, progress: (text: string) =>
   )
   const haproxy = startProgram('haproxy', ['-db', '-f', file], folder, 'haproxy.log')
   endings.add(() => haproxy.stop())
-  /** What must not end by itself: none once all is well, for then they are killed on purpose. */
+  /** Programs that must not end by themselves; empty after the start, as nodes are then killed on purpose. */
   let starting = [etcd, ...patronis, haproxy]
 
   const leader = async (): Promise<Node> => {
@@ -147,7 +147,7 @@ export async function startCluster(endings: Endings, progress: (text: string) =>
   await administrator.connect()
   await administrator.query(`create role gatehouse login password '${password}'`)
   await administrator.query('create database gatehouse owner gatehouse')
-  await administrator.query('grant pg_checkpoint to gatehouse') // as the fixtures end
+  await administrator.query('grant pg_checkpoint to gatehouse') // for the checkpoint after the fixtures
   await administrator.end()
   return {
     folder,

@@ -1,15 +1,15 @@
 /**
- * The set-up that OPERATIONS shows, as text (a test compares it): nodes of PostgreSQL under Patroni, which keep in etcd who
- * leads, and HAProxy, which leads to that one.
+ * The setup documented in OPERATIONS (compared by a test): PostgreSQL nodes under Patroni, which elect their leader through
+ * etcd, and HAProxy, which forwards to the leader.
  */
 
 export interface Member {
   readonly name: string
   readonly address: string
   readonly postgresPort: number
-  /** Of Patroni's REST API. */
+  /** The port of Patroni's REST API. */
   readonly restPort: number
-  /** Where replicas reach its PostgreSQL. */
+  /** The port at which replicas reach its PostgreSQL. */
   readonly replicationPort: number
   readonly dataDir: string
 }
@@ -23,7 +23,7 @@ export interface Surroundings {
   readonly passwords: { readonly superuser: string; readonly replication: string }
 }
 
-/** As OPERATIONS shows them. */
+/** The values shown in OPERATIONS. */
 export const SHOWN: { readonly members: readonly Member[]; readonly surroundings: Surroundings } = {
   members: [1, 2, 3].map((number) => ({
     name: `pg${number}`,
@@ -73,7 +73,7 @@ postgresql:
     - host all all ${network} scram-sha-256
 `
 
-/** `port`: where the service finds the database. */
+/** `port`: where the service connects to the database. */
 export const haproxyConfig = (members: readonly Member[], port: number): string => `defaults
   mode tcp
   timeout connect 2s

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Outcome } from '../calls.ts'
 import type { Work } from './works.ts'
 
-/** One request of the load, by performance's clock. */
+/** One request of the load, with its time by performance.now(). */
 interface Entry {
   readonly at: number
   readonly outcome: Outcome
 }
 
-/** Everything that was sent, and what was acknowledged. */
+/** All requests that were sent, and those that were acknowledged. */
 interface Ledger {
   readonly entries: Entry[]
   readonly acknowledged: string[]
@@ -16,12 +16,12 @@ interface Ledger {
 
 export interface Load {
   readonly ledgers: ReadonlyMap<Work, Ledger>
-  /** Milliseconds since the last request that has failed; since the start where none has. */
+  /** Milliseconds since the last failed request, or since the start if none has failed. */
   quietMs(): number
   stop(): Promise<void>
 }
 
-/** Sends so many a second of each kind, whatever the answers do. */
+/** Sends this many requests per second of each kind, regardless of responses. */
 export function startLoad(works: readonly Work[], perSecond: number): Load {
   const ledgers = new Map(works.map((work) => [work, { entries: [], acknowledged: [] } as Ledger]))
   const running = new Set<Promise<void>>()
@@ -55,9 +55,9 @@ export function startLoad(works: readonly Work[], perSecond: number): Load {
 }
 
 export interface Account {
-  /** By kind of work, from the first request that failed to the last one, seconds; by when they were sent. */
+  /** For each kind of work, seconds between the sending of the first and the last request that failed. */
   readonly outageS: Readonly<Record<string, number>>
-  /** How many failed, by status; 0: no answer. A status of 200 is a refusal that should not have come. */
+  /** Numbers of failures by status (0: no response). `<work> refused`: errors with status 200, which must not occur. */
   readonly failed: Readonly<Record<string, number>>
   readonly withoutRetryAfter: number
   readonly slowestMs: number
@@ -65,7 +65,7 @@ export interface Account {
   readonly lost: Readonly<Record<string, number>>
 }
 
-/** What became of a load that has stopped, with everything acknowledged looked up again. */
+/** The outcome of a stopped load, after looking up again everything that was acknowledged. */
 export async function accountOf({ ledgers }: Load): Promise<Account> {
   const all = [...ledgers.values()].flatMap(({ entries }) => entries)
   const failures = all.filter(({ outcome }) => outcome.status !== 200)

@@ -7,16 +7,16 @@ import { type Member, patroniConfig, type Surroundings } from './configuration.t
 import { type Program, startProgram } from './programs.ts'
 
 const ASK_MS = 1_000
-/** To a machine that stood still TCP sends again what it has not confirmed, at growing intervals. */
-const SENT_AGAIN_MS = 1_000
+/** TCP retransmits unconfirmed data to a machine that was paused only after growing intervals. */
+const RETRANSMIT_MS = 1_000
 
-/** One node: Patroni and its PostgreSQL, which reach etcd, and are reached by replicas, through forwarders. */
+/** A node: Patroni and its PostgreSQL. Its connections to etcd and from replicas go through forwarders. */
 export class Node {
   readonly member: Member
   readonly file: string
-  /** On the way to its replicas. */
+  /** Between its replicas and this node. */
   readonly replication: Forwarder
-  /** On the way to etcd. */
+  /** Between this node and etcd. */
   readonly #etcd: Forwarder
   readonly #folder: string
   #patroni: Program | undefined
@@ -63,25 +63,25 @@ export class Node {
     this.replication.cut()
   }
 
-  /** It stands still, as a virtual machine does that is moved. */
+  /** Pauses the node, like a virtual machine that is being migrated. */
   pause(): void {
     signal(this.#processes(), 'SIGSTOP')
     this.#etcd.hold()
   }
 
-  /** It goes on, and learns a little later what etcd has told it meanwhile. */
+  /** Resumes the node, which receives the data from etcd a little later. */
   async resume(): Promise<void> {
     signal(this.#processes(), 'SIGCONT')
-    await sleep(SENT_AGAIN_MS)
+    await sleep(RETRANSMIT_MS)
     this.#etcd.release()
   }
 
-  /** Whether Patroni says that it leads. */
+  /** Whether Patroni reports this node as the leader. */
   leads(): Promise<boolean> {
     return this.#ask('/primary').then((answer) => answer?.status === 200)
   }
 
-  /** What Patroni knows of all nodes. */
+  /** The state of all nodes as known to Patroni. */
   async cluster(): Promise<{ members: { name: string; role: string; state: string; lag?: number | string }[] }> {
     const answer = await this.#ask('/cluster')
     return answer?.status === 200 ? JSON.parse(answer.text) : { members: [] }

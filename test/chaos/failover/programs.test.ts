@@ -19,19 +19,19 @@ const problemOf = (program: Program): string | undefined => {
 }
 
 describe('a program of the cluster', () => {
-  it('that ends by itself is told, with its output', async () => {
+  it('that ends by itself is reported with its output', async () => {
     const program = startProgram('sh', ['-c', 'echo may not be read >&2; exit 3'], folder, 'ends.log')
     expect(await until(() => problemOf(program))).toBe('sh ended by itself (exit code 3):\nmay not be read\n')
     await program.stop()
   })
 
-  it('that cannot be started is told', async () => {
+  it('that cannot be started is reported', async () => {
     const program = startProgram('/nowhere/patroni', [], folder, 'missing.log')
     expect(await until(() => problemOf(program))).toContain('spawn /nowhere/patroni ENOENT')
     await program.stop()
   })
 
-  it('that runs is not', async () => {
+  it('that is running is not reported', async () => {
     const program = startProgram('sleep', ['60'], folder, 'runs.log')
     expect(problemOf(program)).toBeUndefined()
     await program.stop()

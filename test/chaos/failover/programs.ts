@@ -3,20 +3,20 @@ import { once } from 'node:events'
 import { existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Programs of Debian's packages, each in the foreground, with its output in a file. */
+/** Programs from Debian packages, run in the foreground with their output in a file. */
 
 const PACKAGES = { patroni: 'patroni', etcd: 'etcd-server', haproxy: 'haproxy' } as const
 
 const isInstalled = (program: string): boolean => spawnSync(program, ['--help']).error === undefined
 
-/** Where Debian puts the newest PostgreSQL. */
+/** The folder with the programs of the newest PostgreSQL installed by Debian packages. */
 export function postgresFolder(): string | undefined {
   const all = '/usr/lib/postgresql'
   const versions = existsSync(all) ? readdirSync(all).sort((one, other) => Number(other) - Number(one)) : []
   return versions.map((version) => join(all, version, 'bin')).find((folder) => existsSync(join(folder, 'postgres')))
 }
 
-/** Packages that are missing here. */
+/** Required packages that are not installed. */
 export const missingPackages = (): string[] => [
   ...Object.entries(PACKAGES).flatMap(([program, name]) => (isInstalled(program) ? [] : [name])),
   ...(postgresFolder() ? [] : ['postgresql']),
@@ -25,11 +25,11 @@ export const missingPackages = (): string[] => [
 export const patroniVersion = (): string =>
   /[\d.]+/.exec(spawnSync('patroni', ['--version'], { encoding: 'utf8' }).stdout)?.[0] ?? ''
 
-/** Before 3.0.3 a leader wrote its name over another's in etcd. */
+/** Before 3.0.3, a former leader could overwrite the name of the new one in etcd. */
 export const isTooOld = (version: string): boolean =>
   version !== '' && version.localeCompare('3.0.3', undefined, { numeric: true }) < 0
 
-/** PostgreSQL does not run as root. */
+/** The user to run as: PostgreSQL refuses to run as root. */
 export function owner(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
   const [, , uid, gid] = /^postgres:.*$/m.exec(readFileSync('/etc/passwd', 'utf8'))?.[0].split(':') ?? []
@@ -40,9 +40,9 @@ export interface Program {
   readonly pid: number
   readonly child: ChildProcess
   readonly log: string
-  /** Throws once it has ended, with the end of its output. */
+  /** Throws if it has ended, with the last part of its output. */
   assertRuns(): void
-  /** Resolves when it has ended. */
+  /** Ends it; resolves once it has ended. */
   stop(): Promise<void>
 }
 

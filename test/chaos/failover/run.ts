@@ -23,13 +23,13 @@ const TOKENS = 5_000
 const PER_SECOND = 60
 const BEFORE_S = 5
 const QUIET_MS = 6_000
-/** A case is ended after this, even if requests are still refused. */
+/** A case ends after this, even if requests still fail. */
 const MOST_S = 150
 const TOO_OLD = 'lets a leader that stood still take its place again, which loses acknowledged writes: see OPERATIONS'
-/** Exit code where the packages are missing: nothing was tested. */
+/** Exit code if packages are missing, so nothing was tested. */
 const SKIPPED = 3
 
-/** `npm run chaos -- failover`: a real cluster, whose nodes fail under load. */
+/** `npm run chaos -- failover`: a real cluster whose nodes fail under load. */
 export async function failover({ checkout, output, cases }: Options): Promise<void> {
   const missing = missingPackages()
   if (missing.length > 0) {
@@ -94,9 +94,9 @@ interface Result extends Account {
   readonly name: CaseName
   readonly failure: string
   readonly asynchronous: boolean
-  /** Moments at which two nodes said that they lead. */
+  /** How many times two nodes claimed to be the leader. */
   readonly twoLeaders: number
-  /** Whether nothing was refused any longer at the end. */
+  /** Whether requests no longer failed at the end. */
   readonly settled: boolean
 }
 
@@ -150,7 +150,7 @@ function watchLeaders({ nodes }: Cluster) {
 const sum = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((one, other) => one + other, 0)
 
-/** Asynchronous mode loses; else nothing is lost, and whoever is refused is told to come back. */
+/** Only asynchronous mode may lose data; failures must be 503 with Retry-After; there must never be two leaders. */
 const isBad = ({ asynchronous, failed, lost, withoutRetryAfter, twoLeaders, settled }: Result): boolean =>
   !settled ||
   (sum(lost) > 0 && !asynchronous) ||
@@ -158,13 +158,13 @@ const isBad = ({ asynchronous, failed, lost, withoutRetryAfter, twoLeaders, sett
   twoLeaders > 0 ||
   Object.keys(failed).some((status) => status !== '503')
 
-/** Jobs by themselves where they are away for longer: they are queued one after the other. */
+/** Shows jobs separately if their outage is longer. */
 function outageText({ jobs = 0, ...others }: Result['outageS']): string {
   const longest = Math.max(...Object.values(others))
   return `${longest.toFixed(1)} s${jobs > longest + 1 ? `; jobs ${jobs.toFixed(1)} s` : ''}`
 }
 
-/** As OPERATIONS shows it. */
+/** The table shown in OPERATIONS. */
 const tableOf = (results: readonly Result[]): string =>
   [
     '| Failure | Outage | Refused | Slowest answer | Acknowledged | of these lost |',

@@ -11,12 +11,12 @@ import type { Ask } from '../../bench/load/ask.ts'
 import { type Call, call, type Outcome } from '../calls.ts'
 import { noticeCalls, userInfoCalls } from '../works.ts'
 
-/** One kind of work: what is sent, and whether what was acknowledged is still there afterwards. */
+/** A kind of work: how to send it, and how to check afterwards whether acknowledged data was lost. */
 export interface Work {
   readonly name: string
-  /** `acknowledged` names what has to be found again. */
+  /** `acknowledged` identifies the data that must be found again. */
   send(): Promise<Sent>
-  /** Those of the names that are lost. */
+  /** Those of the names whose data is lost. */
   lost(names: readonly string[]): Promise<readonly string[]>
 }
 
@@ -28,12 +28,12 @@ interface Sent {
 const PATIENCE_MS = 30_000
 const USER_INFO = '/oauth/v2/api/resource/get_userinfo?access_token='
 const CHECKED_AT_ONCE = 50
-/** A look-up that is refused says nothing about a loss. */
+/** Look-ups are retried for this long, as a refused one says nothing about a loss. */
 const LOOK_UP_MS = 60_000
-/** One of the demo. */
+/** A user of the demo. */
 const PERSON = { cid: 1, userId: '10001' }
 
-/** Gives the person whom jobs write to an address. */
+/** Gives the person who receives the mails of the jobs an address. */
 export const preparePerson = ({ pool }: FilledWorld): Promise<unknown> =>
   pool.query(`update user_credential set passport = 'failover@example.com' where cid = $1 and user_id = $2`, [
     PERSON.cid,
@@ -70,7 +70,7 @@ function reads(port: number, world: FilledWorld): Work {
   }
 }
 
-/** What was acknowledged is a token: it must tell whose it is. */
+/** Acknowledged tokens must still work at A5. */
 function tokens(name: string, port: number, asks: readonly Ask[]): Work {
   let sent = 0
   const send = async (): Promise<Sent> => {
@@ -124,10 +124,10 @@ async function notices(port: number, world: FilledWorld, most: number): Promise<
 const LOOK_EVERY_MS = 250
 const JOBS_PATIENCE_MS = 120_000
 
-/** As the service answers it. */
+/** Whether the service would answer this error with 503. */
 const isAnswered503 = (error: unknown): boolean => error instanceof DatabaseUnavailable || error instanceof Overloaded
 
-/** Queued as the service queues them, for its worker to do: each writes a mail. */
+/** Jobs queued like the service does, for its worker: each writes a mail. */
 function jobs(db: Db, mailFolder: string): Work {
   const isMissing = (mailId: string) => !existsSync(join(mailFolder, `${mailId}.eml`))
   return {

@@ -3,32 +3,32 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { percentile } from '../../bench/statistics.ts'
 
-/** What the main process asks of the load process: so many callers, each with one request at a time. */
+/** A load of many callers with one request at a time each, sent by the main process to the load process. */
 export interface Crowd {
   readonly port: number
-  /** Whole requests, taken in turn. */
+  /** Raw requests, used in turn. */
   readonly requests: readonly string[]
   readonly callers: number
   readonly seconds: number
-  /** Before them, not measured. */
+  /** Before `seconds`, not measured. */
   readonly warmUpS: number
-  /** Whether callers who get 503 come back when Retry-After says, or at once. */
+  /** Whether callers retry a 503 after Retry-After, or immediately. */
   readonly heedsRetryAfter: boolean
 }
 
 export interface CrowdResult {
-  /** Answered with success, per second. */
+  /** Successful responses per second. */
   readonly goodPerSecond: number
   readonly good: number
   readonly refused: number
-  /** Any other answer, or a connection that was closed. */
+  /** Other responses and closed connections. */
   readonly failed: number
-  /** Milliseconds of what was answered with success; NaN where nothing was. */
+  /** Of successful responses, milliseconds; NaN if there were none. */
   readonly p99: number
   readonly longest: number
-  /** Milliseconds of what was answered 503. */
+  /** Of responses with 503, milliseconds. */
   readonly refusalP99: number
-  /** Processor time that the load itself took, in cores. */
+  /** CPU used by the load itself, in cores. */
   readonly cores: number
 }
 
@@ -41,7 +41,7 @@ interface Answer {
   readonly ms: number
 }
 
-/** A caller with a keep-alive connection of its own. */
+/** A caller with its own keep-alive connection. */
 class Caller {
   readonly socket: Socket
   #sentAt = 0
@@ -90,7 +90,7 @@ export async function gather(crowd: Crowd): Promise<CrowdResult> {
     if (measuring && status === 200) answered.push(ms)
     else if (measuring && status === 503) refusals.push(ms)
     else if (measuring) failed++
-    // Not all in the same moment, as no two callers' clocks agree.
+    // With random jitter, as independent callers would not retry at the same moment.
     if (status === 503 && heedsRetryAfter) setTimeout(sendNext, retryAfterS * 1000 * (1 + Math.random() / 2), caller)
     else sendNext(caller)
   }
@@ -98,7 +98,7 @@ export async function gather(crowd: Crowd): Promise<CrowdResult> {
     if (!over) failed++
   }
   const callers: Caller[] = []
-  // Few at once: a listener's backlog that overflows costs a second of its own.
+  // Few at a time: an overflow of the listen backlog would cost a second.
   while (callers.length < count) {
     const length = Math.min(OPENED_AT_ONCE, count - callers.length)
     const opened = Array.from({ length }, () => new Caller(port, onAnswer, onClose))

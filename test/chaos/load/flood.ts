@@ -1,24 +1,24 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Strangers who open many connections at once and send the same text on each, whatever they are answered. */
+/** Strangers who open many connections at once and send the same text on each, regardless of responses. */
 export interface Flood {
   readonly port: number
   readonly connections: number
-  /** What each sends as soon as it is open; nothing if it is empty. */
+  /** Sent on each connection once it is open, unless empty. */
   readonly text: string
-  /** Whether it is sent again after each answer. */
+  /** Whether the text is sent again after each response. */
   readonly again: boolean
-  /** Milliseconds after which a connection that was closed is opened again; none if it is undefined. */
+  /** Milliseconds until a closed connection is reopened; undefined: never. */
   readonly reopenMs?: number | undefined
   readonly seconds: number
 }
 
 export interface FloodResult {
   readonly opened: number
-  /** Closed by the service, or not opened at all. */
+  /** Closed by the service, or never opened. */
   readonly closed: number
-  /** How many answers there were of each status. */
+  /** Numbers of responses by status. */
   readonly statuses: Readonly<Record<string, number>>
   /** Open at the end. */
   readonly open: number

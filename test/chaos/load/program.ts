@@ -1,7 +1,7 @@
 import { type Crowd, type CrowdResult, gather } from './crowd.ts'
 import { type Flood, type FloodResult, flood } from './flood.ts'
 
-/** The load process: a crowd of callers or a flood, on a core of its own where there is one. */
+/** The load process: runs a crowd of callers or a flood, on a separate core if there is one. */
 
 export type Load = { readonly crowd: Crowd } | { readonly flood: Flood }
 export type LoadAnswer =

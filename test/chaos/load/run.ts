@@ -6,7 +6,7 @@ import type { Crowd, CrowdResult } from './crowd.ts'
 import type { Flood, FloodResult } from './flood.ts'
 import type { Load, LoadAnswer } from './program.ts'
 
-/** Runs a load in a process of its own. */
+/** Runs a load in a separate process. */
 async function run(load: Load, { endings }: Ground): Promise<LoadAnswer> {
   const child = fork(fileURLToPath(new URL('./program.js', import.meta.url)))
   const end = () => child.connected && child.disconnect()

@@ -3,26 +3,26 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Keep-alive connections with one request at a time, as a balancer or a server-side client has them: they honour
- * `Connection: close`, and they tell a request that was lost from a connection that was closed between two of them.
+ * Keep-alive connections with one request at a time, like those of a load balancer or a server-side client: they honour
+ * `Connection: close`, and distinguish a lost request from a connection that was closed between two requests.
  */
 export interface Visitors {
   readonly counts: VisitorCounts
   /** Resolves when every connection has ended. */
   readonly ended: Promise<void>
-  /** No further request. */
+  /** Sends no further requests. */
   stop(): void
 }
 
 interface VisitorCounts {
   answered: number
-  /** Visitors that have had an answer. */
+  /** Visitors that have received a response. */
   atWork: number
-  /** Requests that were sent and got no whole answer: the connection was reset or closed before. */
+  /** Requests without a complete response because the connection was reset or closed. */
   reset: number
-  /** Answers that were not 200. */
+  /** Responses other than 200. */
   failed: number
-  /** Why, each once: for the log of a run. */
+  /** The distinct reasons of failures, for the log of a run. */
   readonly reasons: Set<string>
   /** Connections that were refused. */
   refused: number
@@ -32,15 +32,15 @@ export interface VisitPlan {
   readonly port: number
   readonly connections: number
   readonly request: () => string
-  /** Milliseconds between an answer and the next request, at most; drawn at random. */
+  /** Maximum of the random pause between a response and the next request, in milliseconds. */
   readonly pauseMs: number
-  /** Whether a new connection may be opened now; a balancer opens none to a service that is not ready. */
+  /** Whether a new connection may be opened now; a balancer opens none if the service is not ready. */
   readonly mayConnect: () => boolean
-  /** What a refused connection means: the end of this visitor, or another try. */
+  /** After a refused connection: end this visitor, or try again. */
   readonly onRefused: 'end' | 'again'
 }
 
-/** Long enough for a balancer to give up and say so. */
+/** Long enough for a balancer to give up and respond with an error. */
 const SILENCE_MS = 15_000
 
 export function startVisitors(plan: VisitPlan): Visitors {
@@ -87,7 +87,7 @@ interface Visit {
   readonly isOver: () => boolean
 }
 
-/** Requests one after another on one connection, until either side closes it. */
+/** Sends requests one after the other on one connection until either side closes it. */
 async function talk(socket: Socket, plan: VisitPlan, { counts, onAnswer, isOver }: Visit): Promise<void> {
   let closed = false
   socket.on('error', (error: NodeJS.ErrnoException) => counts.reasons.add(error.code ?? error.message))
@@ -111,7 +111,7 @@ async function talk(socket: Socket, plan: VisitPlan, { counts, onAnswer, isOver 
   }
 }
 
-/** The next whole answer, or undefined when the connection ends before it. */
+/** The next complete response, or undefined if the connection ends before that. */
 function readWhole(socket: Socket): Promise<string | undefined> {
   let text = ''
   return new Promise((resolve) => {

@@ -6,7 +6,7 @@ import { percent, type Scenario } from '../scenario.ts'
 const CODES = 20
 const PATIENCE_MS = 45_000
 
-/** Item 26: code exchanges meet a locked table; what has been answered 503, and is done once the lock is gone? */
+/** Code exchanges meet a locked table: how many are answered with 503 and still take effect once the lock is released? */
 export const abandoned: Scenario = async ({ world, start, progress }) => {
   const { pool } = world
   const service = await start()

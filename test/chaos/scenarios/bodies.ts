@@ -9,7 +9,7 @@ const SOCKETS = 1_500
 const ANNOUNCED = 1024 * 1024
 const SENT = Math.floor(ANNOUNCED * 0.94)
 
-/** Item 28: strangers announce notices of 1 MiB, send 0.94 MiB of each and stop. */
+/** Strangers announce notices of 1 MiB, send 0.94 MiB of each and stop. */
 export const bodies: Scenario = async ({ world, options, start, progress }) => {
   const service = await start()
   const sockets = options.scale < 1 ? SOCKETS / 5 : SOCKETS

@@ -7,14 +7,14 @@ import { call, callsAt, count } from '../calls.ts'
 import { type Figure, type Ground, ms, percent, type Scenario } from '../scenario.ts'
 import { type Service, startService } from '../service.ts'
 
-/** Long enough that a start of PostgreSQL meets the backend which still holds the shared memory. */
+/** Long enough for PostgreSQL to restart while the backend still holds the shared memory. */
 const SLOW_BACKEND_S = 12
 const LONGEST_MS = 60_000
 
-/** Asks the database, and needs no token. */
+/** A request that queries the database and needs no token. */
 const READ = { method: 'GET', target: '/readyz' } as const
 
-/** Item 31: the PostgreSQL that the service runs itself is killed, and killed while a backend of it hangs. */
+/** The embedded PostgreSQL is killed, then killed again while one of its backends hangs. */
 export const embedded: Scenario = async (ground) => {
   const folder = newDataFolder()
   ground.endings.add(() => removeDataFolder(folder))
@@ -68,7 +68,7 @@ async function killed({ progress }: Ground, service: Service, folder: string, sl
   const ended = service.ended()
   const outcomes = await asked
   if (ending) clearTimeout(ending)
-  if (slow) kill(backend) // where the service ended sooner than it
+  if (slow) kill(backend) // in case the service ended first
   const answered = count(outcomes, 200) + count(outcomes, 503)
   return [
     {

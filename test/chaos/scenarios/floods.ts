@@ -6,7 +6,7 @@ import { watchMemory } from '../processes.ts'
 import { type Figure, type Ground, mb, type Scenario } from '../scenario.ts'
 import { userInfoCalls } from '../works.ts'
 
-/** Needs no credentials. */
+/** A request that needs no credentials. */
 const READ =
   'POST /oauth/v2/api/resource/get_userinfo?access_token=none HTTP/1.1\r\nHost: gatehouse\r\nContent-Length: 0\r\n\r\n'
 const HEALTH: Call = { method: 'GET', target: '/healthz' }
@@ -15,7 +15,7 @@ const PATIENCE_MS = 30_000
 
 type Plan = Omit<Flood, 'port' | 'seconds'>
 
-/** A hundred connections send a thousand requests each without waiting for answers: once, then as often as they are closed. */
+/** A hundred connections pipeline a thousand requests each: once, then again whenever they are closed. */
 export const pipelining: Scenario = async (ground) => {
   const plan: Plan = { connections: 100, text: READ.repeat(1_000), again: false }
   return [
@@ -24,7 +24,7 @@ export const pipelining: Scenario = async (ground) => {
   ]
 }
 
-/** Six thousand connections: silent ones, then such that send a request after each answer. */
+/** Six thousand connections: first silent ones, then ones that send a request after each response. */
 export const connections: Scenario = async (ground) => {
   const plan: Plan = { connections: 6_000, text: '', again: false, reopenMs: 1_000 }
   return [
@@ -33,7 +33,7 @@ export const connections: Scenario = async (ground) => {
   ]
 }
 
-/** What a new caller of /healthz and of A5 waits meanwhile, each on a connection of its own. */
+/** How long new connections wait for /healthz and A5 meanwhile. */
 async function flooded(ground: Ground, name: string, plan: Plan): Promise<Figure[]> {
   const { options, world, progress } = ground
   const seconds = 12 * options.scale

@@ -12,12 +12,12 @@ const ATTACKS_PER_S = 20
 const READS_PER_S = 100
 const NOTICES_PER_S = 20
 const PATIENCE_MS = 30_000
-/** The attacker calls from another address than the others. */
+/** The attacker has a different IP address from the other callers. */
 const ATTACKER_ADDRESS = process.platform === 'linux' ? '127.0.0.66' : '127.0.0.1'
-/** The attacker's own server answers each call of ours this late, just before we give up. */
+/** The attacker's server delays its responses to our calls until just before we give up. */
 const SLOW_MS = 14_000
 
-/** Items 1 to 7: one address and one partner send what costs most, while others use A5 and notices. */
+/** One IP address and one partner send the most expensive requests while others use A5 and notices. */
 export const hostile: Scenario = async (ground) => {
   const { options, world, start, progress } = ground
   const server = createServer((request, response) => {

@@ -5,10 +5,10 @@ import { ms, type Scenario } from '../scenario.ts'
 import { isReady } from '../service.ts'
 import { noticeCalls, READY, SIGN_IN, userInfoCalls } from '../works.ts'
 
-/** Callers are given up on after this; the database hangs until then. */
+/** Callers give up after this; the database hangs until all calls have ended. */
 const PATIENCE_MS = 45_000
 
-/** Item 25: PostgreSQL accepts connections and says nothing (SIGSTOP of all of its processes). */
+/** PostgreSQL accepts connections but does not respond (SIGSTOP to all of its processes). */
 export const hung: Scenario = async ({ world, options, databasePid, start, progress }) => {
   const service = await start()
   const notices = await noticeCalls(world, 500)

@@ -4,7 +4,7 @@ import { READY, refundCalls, userInfoCalls } from '../works.ts'
 
 const PATIENCE_MS = 45_000
 
-/** Item 27: one table is locked, and ten notices a second want to read it. */
+/** A table is locked, and ten notices per second need to read it. */
 export const locked: Scenario = async ({ world, options, start, progress }) => {
   const service = await start()
   const refunds = await refundCalls(world, 500)

@@ -12,14 +12,14 @@ import { type Figure, type Ground, mb, ms, percent, type Scenario } from '../sce
 import type { Service } from '../service.ts'
 import { userInfoCalls } from '../works.ts'
 
-/** Callers at the peak: more get no more answers, they only wait longer. */
+/** Number of callers at peak throughput: with more, they only wait longer. */
 const AT_PEAK = 256
 const FRESH_EVERY_MS = 200
 const REQUESTS = 2_000
-/** Nobody's rate is to be limited but by what the service can do. */
+/** No rate limit, so that only the capacity of the service limits callers. */
 const SETTINGS = { REFRESHES_PER_MINUTE: '10000000' }
 
-/** Item 25: five times as many callers as the service can serve, of a read and of a write. */
+/** Five times as many callers as the service can serve, for a read and for a write. */
 export const overload: Scenario = async (ground) => {
   const { world } = ground
   return [

@@ -8,7 +8,7 @@ import { rawReads } from './shutdown.ts'
 const CONNECTIONS = 32
 const PAUSE_MS = 8
 
-/** Item 29: two processes behind a balancer, replaced one after the other while callers go on. */
+/** Two processes behind a load balancer are replaced one after the other while callers continue. */
 export const rolling: Scenario = async (ground) => {
   const figures: Figure[] = []
   for (const balancer of BALANCERS) {
@@ -32,7 +32,7 @@ async function rollBehind(ground: Ground, balancer: Balancer): Promise<Figure> {
   const port = await freePort()
   const { stop } = await startBalancer(balancer, world.folder, port, ports)
   endings.add(stop)
-  await sleep(1_500) // until the balancer has found both of them well
+  await sleep(1_500) // until the balancer considers both healthy
   const visitors = startVisitors({
     port,
     connections: CONNECTIONS,

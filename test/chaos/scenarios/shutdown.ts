@@ -7,13 +7,13 @@ import { userInfoCalls } from '../works.ts'
 const CONNECTIONS = 64
 const CHECK_EVERY_MS = 500
 
-/** A read as bytes, for connections that are watched closely. */
+/** A5 requests as raw text. */
 export function rawReads(world: Ground['world']): () => string {
   const next = userInfoCalls(world)
   return () => `POST ${next().target} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`
 }
 
-/** Item 29: SIGTERM while 64 keep-alive connections are busy. Callers look at /readyz, as a balancer does, or do not. */
+/** SIGTERM while 64 keep-alive connections are busy. Callers check /readyz, like a load balancer, or do not. */
 export const shutdown: Scenario = async (ground) => {
   const figures: Figure[] = []
   const two = { HTTP_PROCESSES: '2' }
@@ -33,7 +33,7 @@ export const shutdown: Scenario = async (ground) => {
 
 interface Visits {
   readonly pauseMs: number
-  /** Whether callers open no connection while /readyz is 503. */
+  /** Whether callers check /readyz and open no connections while it is 503. */
   readonly looks: boolean
 }
 

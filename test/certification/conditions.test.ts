@@ -5,7 +5,7 @@ import { NO_CONDITIONS } from '../../src/sandbox/test-plan/conditions.ts'
 import { type Lab, type Made, openLab, simpleChoice, walkTo } from '../sandbox/lab.ts'
 import { makeStep, orderOf, walk } from '../sandbox/walk.ts'
 
-/** Conditions of a run: another date, and a platform that repeats its calls. */
+/** Conditions of a run: a later date, and calls that are repeated, slow or out of order. */
 
 const WISH = {
   functions: ['product-pull', 'price-calendar', 'pay-at-once', 'refund-at-once', 'order-close'],
@@ -23,7 +23,7 @@ const change = (runId: string, wanted: object) =>
   changeConditions(lab.world.deps, lab.partnerId, runId, { ...NO_CONDITIONS, ...wanted })
 const faultsOf = ({ events }: Made) => events.flatMap(({ kind, data }) => (kind === 'fault' ? [data.fault.id] : []))
 
-/** The calls about an order: what the body stated, and the Date header. */
+/** The calls about an order: each body, and how many milliseconds its Date header was off. */
 const callsAbout = async (orderId: bigint, name: string) => {
   const { rows } = await lab.world.pool.query(
     `select request_body, request_headers, started_at from partner_call
@@ -32,12 +32,12 @@ const callsAbout = async (orderId: bigint, name: string) => {
   )
   return rows.map(({ request_body, request_headers, started_at }) => ({
     body: JSON.parse(request_body).body,
-    date: Math.abs(Date.parse(request_headers.Date) - started_at.getTime()),
+    dateOff: Math.abs(Date.parse(request_headers.Date) - started_at.getTime()),
   }))
 }
 
-describe('a run that is days ahead', () => {
-  it('asks and orders for the day after its own, and dates refunds so; the Date header stays right', async () => {
+describe('a run that is set days ahead', () => {
+  it('shifts the dates of prices, orders and refunds, but not the Date header', async () => {
     const runId = await lab.run({ ...WISH, conditions: { days_ahead: 7 } })
     await walkTo(lab, runId, 'price-calendar')
     const calendar = await makeStep(lab, runId, 'price-calendar')
@@ -50,10 +50,10 @@ describe('a run that is days ahead', () => {
     expect(create?.body.travelDate).toBe(addDays(today(), 8))
     const [refund] = await callsAbout(await orderOf(lab, walked.runId, 'refund'), 'order-refund')
     expect(refund?.body.refundTime.slice(0, 10)).toBe(addDays(today(), 7))
-    for (const call of [create, refund]) expect(call?.date).toBeLessThan(1_000)
+    for (const call of [create, refund]) expect(call?.dateOff).toBeLessThan(1_000)
   })
 
-  it('moves while it is under way, from the next start on', async () => {
+  it('can be shifted midway, which takes effect when a step is next started', async () => {
     const runId = await lab.run(WISH)
     await walkTo(lab, runId, 'order-create')
     for (const days_ahead of [0, 5]) {
@@ -69,7 +69,7 @@ describe('a run that is days ahead', () => {
     expect(run.choice).toMatchObject({ products: WISH.products, conditions: { days_ahead: 5 } })
   })
 
-  it('is bounded, and moves no run that is over', async () => {
+  it('rejects a shift out of range, and one of a run that is over', async () => {
     for (const days_ahead of [-1, 31, 1.5, 'x']) {
       await expect(lab.run({ ...WISH, conditions: { days_ahead } })).rejects.toThrow()
     }
@@ -82,7 +82,7 @@ describe('a run that is days ahead', () => {
 
 describe('a platform that sends each call twice', () => {
   it('gets the same answer from the demo partner in every step', async () => {
-    const again: string[] = []
+    const repeatedSteps: string[] = []
     const walked = await walk(lab, { ...WISH, conditions: { sends_twice: true } })
     expect(walked.failed).toBeUndefined()
     expect(walked.warned).toEqual([])
@@ -93,9 +93,9 @@ describe('a platform that sends each call twice', () => {
     )
     for (const { data, step_id } of rows) {
       expect(data, step_id).toMatchObject({ passed: true })
-      again.push(step_id)
+      repeatedSteps.push(step_id)
     }
-    expect(again).toEqual(expect.arrayContaining(['order-create', 'order-pay', 'refund-at-once', 'order-close']))
+    expect(repeatedSteps).toEqual(expect.arrayContaining(['order-create', 'order-pay', 'refund-at-once', 'order-close']))
     expect(await callsAbout(await orderOf(lab, walked.runId, 'close'), 'order-create')).toHaveLength(2)
     const forged = await lab.world.pool.query(
       `select forged, count(*)::int as calls from partner_call where forged is not null group by 1`,
@@ -103,7 +103,7 @@ describe('a platform that sends each call twice', () => {
     expect(new Set(forged.rows.map(({ calls }) => calls)).size).toBe(1)
   })
 
-  it('warns of a partner that answers a repeated call differently', async () => {
+  it('warns about a partner that answers a repeated call differently', async () => {
     const runId = await lab.run({ ...WISH, conditions: { sends_twice: true } })
     await walkTo(lab, runId, 'order-create')
     await lab.mistakes('order-create-not-idempotent')
@@ -119,7 +119,7 @@ const checksOf = ({ events }: Made, id: string) =>
   events.flatMap((event) => (event.kind === 'check' && event.data.id === id ? [event.data] : []))
 
 describe('a platform that sends slowly', () => {
-  it('sends each body in two parts, which is not counted as time of the seller', async () => {
+  it('sends each body in two parts, which does not count as response time of the seller', async () => {
     const runId = await lab.run({ ...WISH, conditions: { is_slow: true } })
     await walkTo(lab, runId, 'product-pull')
     const before = performance.now()
@@ -144,7 +144,7 @@ describe('a platform that sends out of order', () => {
     expect(await callsAbout(await orderOf(lab, walked.runId, 'refund'), 'order-pay')).not.toHaveLength(1)
   })
 
-  it('warns of a partner that makes a second order out of a late call', async () => {
+  it('warns about a partner that creates a second order from a late call', async () => {
     const runId = await lab.run({ ...WISH, conditions: { out_of_order: true } })
     await walkTo(lab, runId, 'order-pay')
     await lab.mistakes('order-create-not-idempotent')

@@ -10,7 +10,7 @@ import { updatePartner } from '../../src/ticketing/partners/partner.ts'
 import { type Lab, openLab, walkTo } from '../sandbox/lab.ts'
 import { makeStep, orderOf } from '../sandbox/walk.ts'
 
-/** Order create that is started again: each attempt has an order of its own. */
+/** The order create step when it is started again: each attempt has its own order. */
 
 let lab: Lab
 /** Hangs up on every caller, like a failing network. */
@@ -46,8 +46,8 @@ const runAt = async (stepId: string, wish: object = DATED): Promise<string> => {
   return runId
 }
 
-describe('order create, started again', () => {
-  it('makes a fresh order after an answer that was lost', async () => {
+describe('order create when started again', () => {
+  it('creates a new order after a lost answer', async () => {
     const { deps } = lab.world
     const runId = await runAt('order-create')
     await hangUpAt('order-create')
@@ -72,7 +72,7 @@ describe('order create, started again', () => {
     expect(await makeStep(lab, runId, 'order-pay')).toMatchObject({ outcome: 'passed', failures: [] })
   })
 
-  it('says what is unknown about the product, and how the calls for it ended', async () => {
+  it('says which product data is missing, and how the calls for it failed', async () => {
     const runId = await runAt('order-create', { ...DATED, products: { main: 'DEMO-TOWER' } })
     await hangUpAt('product-pull', 'price-calendar')
     const made = await makeStep(lab, runId, 'order-create')
@@ -90,7 +90,7 @@ describe('order create, started again', () => {
     expect(await orderOf(lab, runId, 'main')).toBe(0n)
   })
 
-  it('warns of a partnerOrderId that an order of the run has already', async () => {
+  it('warns about a partnerOrderId that another order of the run already has', async () => {
     const runId = await runAt('order-create')
     await lab.mistakes('orders-share-id')
     expect(await makeStep(lab, runId, 'order-create')).toMatchObject({ outcome: 'passed', failures: [] })
@@ -110,8 +110,8 @@ describe('order create, started again', () => {
   })
 })
 
-describe('a run that was left until its travel date was over', () => {
-  it.each(['price-calendar', 'order-create'])('says so at %s', async (step) => {
+describe('a run whose travel date is over', () => {
+  it.each(['price-calendar', 'order-create'])('says so in the step %s', async (step) => {
     const travel_date = addDays(beijingDate(lab.world.clock.now()), 2)
     const runId = await runAt(step, { ...DATED, travel_date })
     lab.world.clock.advance(2 * DAY_S)

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => lab.close())
 
-/** Steps see decrypted bodies; traffic shows calls decrypted, and marks them. */
+/** Steps see decrypted bodies; the traffic pages show them decrypted, marked as encrypted. */
 async function showsEncryptedCalls(): Promise<void> {
   const { rows } = await lab.world.pool.query(
     `select call_id, interface, request_headers ->> 'X-Encryption-Status' as sent, response_headers ->> 'gatehouse-body-decrypted' as came
@@ -56,12 +56,12 @@ async function namesStepOfEachCall(): Promise<void> {
 }
 
 describe('the steps', () => {
-  it('have ids of their own', () => {
+  it('have unique ids', () => {
     expect(new Set(STEPS.map(({ id }) => id)).size).toBe(STEPS.length)
   })
 
-  // With calls that are not encrypted they pass in sandbox/headless.test.ts, the extra tests in robustness.test.ts.
-  it('are all passed by the demo partner with its calls encrypted, and then the integration is', async () => {
+  // Calls without encryption are covered by sandbox/headless.test.ts, and for the extra tests by robustness.test.ts.
+  it('are all passed by the demo partner with encrypted calls, after which its run is accepted once', async () => {
     const { deps } = lab.world
     await updatePartner(deps, lab.partnerId, { encrypts_calls: true })
     const walked = await walk(lab, EVERYTHING)
@@ -85,7 +85,7 @@ describe('the steps', () => {
     expect(JSON.parse(report?.content ?? '').steps).toHaveLength(STEPS.length)
   })
 
-  it('of a payment that is issued later passes by the pay notice, which stands in its log', async () => {
+  it('include a payment with later issue, which passes with the pay notice and logs it', async () => {
     const wish = { functions: ['pay-later', 'refund-at-once', 'price-calendar'], products: { main: 'DEMO-CASTLE' } }
     const runId = await lab.run(wish)
     await walkTo(lab, runId, 'order-pay-later')
@@ -99,7 +99,7 @@ describe('the steps', () => {
     expect(history.find(({ change }) => change.state?.[1] === 'paid')).toMatchObject({ cause: 'notice' })
   })
 
-  it('of a payment that is issued later goes on after a pay notice that says that the codes come later', async () => {
+  it('include a payment with later issue, which passes even after a pay notice that announces the codes for later', async () => {
     const { deps, clock } = lab.world
     const wish = { functions: ['pay-later', 'refund-at-once', 'price-calendar'], products: { main: 'DEMO-CASTLE' } }
     const runId = await lab.run(wish)
@@ -128,25 +128,25 @@ describe('the steps', () => {
       { functions: ['product-pull', 'pay-at-once', 'refund-at-once'], products: { main: 'DEMO-OPEN' } },
     ],
     [
-      'a seller who does everything later',
+      'later issue and reviewed refunds',
       {
         functions: ['product-pull', 'pay-later', 'refund-after-review', 'price-calendar'],
         products: { main: 'DEMO-TOWER' },
       },
     ],
     [
-      'a seller with sessions only',
+      'sessions only',
       {
         functions: ['product-pull', 'pay-at-once', 'refund-at-once', 'level-price-calendar'],
         products: { main: 'DEMO-SHOW' },
       },
     ],
-  ])('fit %s', async (_name, wish) => {
+  ])('can all be passed with %s', async (_name, wish) => {
     const walked = await walk(lab, wish)
     expect(walked.failed).toBeUndefined()
     expect((await checkAcceptance(lab.world.deps, lab.partnerId, walked.runId)).passed).toBe(true)
   })
-  // Types hold it too; this sees what the attempts above have stored.
+  // Types enforce this too; here it is checked on what the attempts above have stored.
   it('make only the checks that they list, and the common ones', async () => {
     const { rows } = await lab.world.pool.query<{ step_id: string; id: CheckId }>(
       `select distinct a.step_id, e.data ->> 'id' as id from sandbox_event e join sandbox_attempt a using (attempt_id)
@@ -186,7 +186,7 @@ it('a run with more orders than a report names is accepted, with some of them as
   expect((await checkAcceptance(deps, lab.partnerId, runId)).passed).toBe(true)
   const { content = '', signature = '' } = (await reportOfRun(deps, runId)) ?? {}
   expect((await examineReport(deps, content, signature)).verdict).toBe('genuine')
-  // The form that verifies a report takes as much.
+  // The form that verifies a report accepts this length.
   expect(content.length).toBeLessThan(32_000)
 })
 
@@ -197,14 +197,14 @@ describe('rescheduling an open-date product', () => {
   }
   const failure = { id: 'dated-product', expected: 'useDateMode ≥ 1', actual: 'useDateMode 0' }
 
-  it('is named impossible at the beginning of the run, once the product is known', async () => {
+  it('is reported as impossible as soon as the run has pulled the product', async () => {
     const made = await makeStep(lab, await lab.run(wish), 'product-pull')
     expect(made).toMatchObject({ outcome: 'failed', failures: [failure] })
   })
 })
 
-describe('orders of the sandbox', () => {
-  it('are marked, of a live partner too', async () => {
+describe('sandbox orders', () => {
+  it('are marked as such, even for a live partner', async () => {
     await lab.world.pool.query(`update partner set stage = 'live'`)
     const runId = await lab.run({
       functions: ['product-pull', 'pay-at-once', 'refund-at-once'],

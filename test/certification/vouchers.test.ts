@@ -23,7 +23,7 @@ const aboutVouchers = ({ failures }: Made) =>
     id === 'voucher-list' ? [{ level, path, expected, actual }] : [],
   )
 
-describe('the notice of a consumption', () => {
+describe('a consumption notice', () => {
   const consume = async (runId: string, listOf: (codes: string[]) => unknown): Promise<Made> =>
     lab.make(runId, 'consumption', async () => {
       const orderId = BigInt((await lab.awaited(runId)).about.orderId ?? '')
@@ -34,7 +34,7 @@ describe('the notice of a consumption', () => {
       expect(await lab.send('/mtp/api/order/consume/notice', { partnerId: 7001, body })).toMatchObject({ code: 200 })
     })
 
-  it('fails the step when no code is used by it, and says how many there are', async () => {
+  it('fails the step when it marks too few codes as used, and says how many it marks', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
     const unused = await consume(runId, (codes) => codes.map((code) => voucher(code)))
@@ -93,7 +93,7 @@ describe('the answer to an order query', () => {
     server.close()
   })
 
-  it('names the codes that were issued, and none of them used before anybody has come', async () => {
+  it('must name exactly the issued codes, none of them marked used yet', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'order-query')
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
@@ -102,14 +102,14 @@ describe('the answer to an order query', () => {
       listOf = list
       return aboutVouchers(await lab.make(runId, 'order-query'))
     }
-    const rightly = (codes: string[]) => codes.map((code) => voucher(code))
-    expect(await query(rightly)).toEqual([])
+    const unused = (codes: string[]) => codes.map((code) => voucher(code))
+    expect(await query(unused)).toEqual([])
     expect(await query(() => [voucher('X-1'), voucher('X-2')])).toMatchObject([{ level: 'error', actual: 'X-1, X-2' }])
-    expect(await query((codes) => rightly(codes).slice(1))).toHaveLength(1)
+    expect(await query((codes) => unused(codes).slice(1))).toHaveLength(1)
     // They are compared as a set.
-    expect(await query((codes) => rightly(codes).toReversed())).toEqual([])
-    expect(await query((codes) => rightly([...codes, ...codes]))).toEqual([])
-    expect(await query((codes) => [...rightly(codes), voucher('X-3')])).toHaveLength(1)
+    expect(await query((codes) => unused(codes).toReversed())).toEqual([])
+    expect(await query((codes) => unused([...codes, ...codes]))).toEqual([])
+    expect(await query((codes) => [...unused(codes), voucher('X-3')])).toHaveLength(1)
     expect(await query(() => undefined)).toMatchObject([{ level: 'error', expected: 'required', actual: 'missing' }])
     expect(await query((codes) => codes.map((code) => voucher(code, 1)))).toMatchObject([
       { expected: 'vouchers for 0 tickets marked used', actual: 'vouchers for 2 tickets marked used' },

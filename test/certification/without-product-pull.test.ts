@@ -6,7 +6,7 @@ import { updatePartner } from '../../src/ticketing/partners/partner.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
 import { makeStep, orderOf, walk } from '../sandbox/walk.ts'
 
-/** A seller that pushes its changes and has no product pull: whoever calls it there gets no answer. */
+/** A seller that pushes its changes and offers no product pull: nothing answers at that URL. */
 let lab: Lab
 beforeAll(async () => {
   lab = await openLab()
@@ -16,15 +16,15 @@ beforeAll(async () => {
 afterAll(() => lab.close())
 beforeEach(() => lab.mistakes())
 
-const LEAST = ['pay-at-once', 'refund-at-once']
+const MINIMAL = ['pay-at-once', 'refund-at-once']
 const PRICES = { unit_price: '45', buy_price: 39.99 }
 
 describe('a partner without product pull', () => {
   it.each([
-    ['prices of its own', { functions: LEAST, products: { main: 'DEMO-OPEN' }, ...PRICES }],
-    ['a price calendar', { functions: [...LEAST, 'price-calendar'], products: { main: 'DEMO-BOAT' } }],
-    ['a level price calendar', { functions: [...LEAST, 'level-price-calendar'], products: { main: 'DEMO-SHOW' } }],
-  ])('is certified, with %s', async (_name, wish) => {
+    ['prices of its own', { functions: MINIMAL, products: { main: 'DEMO-OPEN' }, ...PRICES }],
+    ['a price calendar', { functions: [...MINIMAL, 'price-calendar'], products: { main: 'DEMO-BOAT' } }],
+    ['a level price calendar', { functions: [...MINIMAL, 'level-price-calendar'], products: { main: 'DEMO-SHOW' } }],
+  ])('is certified with %s', async (_name, wish) => {
     const walked = await walk(lab, wish)
     expect(walked.failed?.made.failures).toBeUndefined()
     expect(walked.steps).not.toContain('product-pull')
@@ -36,8 +36,8 @@ describe('a partner without product pull', () => {
     expect(rows).toEqual([])
   })
 
-  it('has its defences tried all the same, by order query if there is nothing else', async () => {
-    const runId = await lab.run({ functions: LEAST, products: { main: 'DEMO-OPEN' }, ...PRICES })
+  it('still has its signature check tested, by order query if it offers nothing else', async () => {
+    const runId = await lab.run({ functions: MINIMAL, products: { main: 'DEMO-OPEN' }, ...PRICES })
     await lab.mistakes('wrong-signature-accepted')
     const made = await makeStep(lab, runId, 'wrong-signature')
     expect(made.outcome).toBe('failed')
@@ -52,8 +52,8 @@ describe('a partner without product pull', () => {
     expect(await orderOf(lab, runId, 'main')).toBe(0n)
   })
 
-  it('is not taken for careful because it refuses everything: nothing was tested', async () => {
-    const runId = await lab.run({ functions: [...LEAST, 'balance-query'], products: { main: 'DEMO-OPEN' }, ...PRICES })
+  it('does not pass the signature step by refusing every call: that counts as not tested', async () => {
+    const runId = await lab.run({ functions: [...MINIMAL, 'balance-query'], products: { main: 'DEMO-OPEN' }, ...PRICES })
     await lab.mistakes('answer-code-300')
     const made = await makeStep(lab, runId, 'wrong-signature')
     expect(made.outcome).toBe('not_tested')
@@ -62,21 +62,21 @@ describe('a partner without product pull', () => {
     await lab.mistakes()
   })
 
-  it('says its prices where nobody can be asked for them', () => {
+  it('must state its prices if it has no interface that returns them', () => {
     const problems = (wish: object) => choice.safeParse(wish).error?.issues.map(({ path }) => path.join('.')) ?? []
     const products = { main: 'A' }
-    expect(problems({ functions: LEAST, products })).toEqual(['unit_price', 'buy_price'])
-    expect(problems({ functions: LEAST, products, unit_price: '1.005', buy_price: -1 })).toEqual([
+    expect(problems({ functions: MINIMAL, products })).toEqual(['unit_price', 'buy_price'])
+    expect(problems({ functions: MINIMAL, products, unit_price: '1.005', buy_price: -1 })).toEqual([
       'unit_price',
       'buy_price',
     ])
-    expect(problems({ functions: LEAST, products, ...PRICES })).toEqual([])
-    expect(problems({ functions: [...LEAST, 'product-pull'], products })).toEqual([])
+    expect(problems({ functions: MINIMAL, products, ...PRICES })).toEqual([])
+    expect(problems({ functions: [...MINIMAL, 'product-pull'], products })).toEqual([])
   })
 })
 
-it('an old Date that is accepted is a warning, which says how old', async () => {
-  const runId = await lab.run({ functions: LEAST, products: { main: 'DEMO-OPEN' }, ...PRICES })
+it('accepting an old Date causes a warning that says how old it was', async () => {
+  const runId = await lab.run({ functions: MINIMAL, products: { main: 'DEMO-OPEN' }, ...PRICES })
   await lab.world.pool.query(`update sandbox_run set current_step = 'stale-date' where run_id = $1`, [runId])
   await lab.mistakes('stale-date-accepted')
   const made = await makeStep(lab, runId, 'stale-date')

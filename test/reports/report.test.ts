@@ -62,7 +62,7 @@ const pretty = (change: (report: Record<string, unknown>) => void = () => {}) =>
 }
 
 describe('a report', () => {
-  it('says what was passed, by whom, with what evidence, and is signed', async () => {
+  it('states who passed what with which evidence, and is signed', async () => {
     expect(JSON.parse(kept.content)).toEqual({
       ...FACTS,
       format: 'gatehouse-sandbox-report-1',
@@ -77,7 +77,7 @@ describe('a report', () => {
     expect(await verifyReport(world.deps, kept.content, kept.signature)).toBe(true)
   })
 
-  it('is made once a run', async () => {
+  it('is created once per run', async () => {
     const runId = await newRun()
     expect(await reportOfRun(world.deps, runId)).toBeUndefined()
     const all = await Promise.all(Array.from({ length: 5 }, () => storeReport(world.deps, runId, FACTS)))
@@ -89,7 +89,7 @@ describe('a report', () => {
       expect(await findReport(world.deps, wrong)).toBeUndefined()
   })
 
-  it('with anything changed is not ours, nor is one that another key has signed', async () => {
+  it('does not verify when anything was changed or another key signed it', async () => {
     for (let at = 0; at < kept.content.length; at++) {
       const character = kept.content[at] === 'x' ? 'y' : 'x'
       const changed = kept.content.slice(0, at) + character + kept.content.slice(at + 1)
@@ -101,7 +101,7 @@ describe('a report', () => {
     expect(await verifyReport(other, kept.content, kept.signature)).toBe(false)
   })
 
-  it('stays ours when SECRET_KEY is replaced, also once the old one is given up', async () => {
+  it('still verifies after SECRET_KEY is replaced, even once the old key is gone', async () => {
     const { db, clock } = world.deps
     const next = `${SECRET_KEY} next`
     const both = { ...world.deps, keys: deriveKeys(next, [SECRET_KEY]) }
@@ -113,8 +113,8 @@ describe('a report', () => {
   })
 })
 
-describe('the key', () => {
-  it('is made of its seed as RFC 8037, appendix A, has it', () => {
+describe('the report key', () => {
+  it('is derived from its seed as in RFC 8037, appendix A', () => {
     const seed = Buffer.from('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60', 'hex')
     expect(reportKey({ ...world.deps.keys, report: seed }).jwk).toEqual({
       kty: 'OKP',
@@ -126,7 +126,7 @@ describe('the key', () => {
     })
   })
 
-  it('is published, the same for ever, and verifies; its secret half is not', async () => {
+  it('is published without its private part, never changes, and verifies reports', async () => {
     const answer = await get(world, '/sandbox/report-key')
     expect(answer.headers['content-type']).toMatch(/^application\/jwk\+json/)
     const jwk = answer.json()
@@ -144,7 +144,7 @@ describe('the key', () => {
 describe('the page of a report', () => {
   const page = (id = kept.report_id, headers = {}) => get(world, `/sandbox/verify/${id}`, '', headers)
 
-  it('shows everybody what was signed, escaped', async () => {
+  it('shows the signed content to everybody, escaped', async () => {
     const { statusCode, body, headers } = await page()
     expect(statusCode).toBe(200)
     for (const text of [
@@ -168,7 +168,7 @@ describe('the page of a report', () => {
     expect(headers['referrer-policy']).toBe('no-referrer')
   })
 
-  it('shows and offers the key that has signed it, also once SECRET_KEY was replaced', async () => {
+  it('shows and offers the key that signed it, even after SECRET_KEY was replaced', async () => {
     const before = `${SECRET_KEY} before`
     const former = { ...world.deps, keys: deriveKeys(before) }
     const { report_id, content, signature } = await storeReport(former, await newRun(), FACTS)
@@ -183,13 +183,13 @@ describe('the page of a report', () => {
     expect(verify(null, Buffer.from(content), key, Buffer.from(signature, 'base64url'))).toBe(true)
   })
 
-  it('is there in Chinese', async () => {
+  it('is available in Chinese', async () => {
     const { body } = await page(kept.report_id, { 'accept-language': 'zh' })
     expect(body).toContain('<h1>报告真实有效</h1>')
     expect(body).toContain('心跳')
   })
 
-  it('offers what was signed to the byte', async () => {
+  it('offers the signed bytes for download', async () => {
     const file = (name: string) => get(world, `/sandbox/verify/${kept.report_id}/${name}`)
     expect((await file('report.json')).body).toBe(kept.content)
     expect((await file('report.sig')).rawPayload).toEqual(Buffer.from(kept.signature, 'base64url'))
@@ -205,7 +205,7 @@ describe('the page of a report', () => {
     }
   })
 
-  it('says when the row was altered', async () => {
+  it('says that the report is not genuine when its row was altered', async () => {
     const { report_id } = await storeReport(world.deps, await newRun(), FACTS)
     await world.pool.query(
       `update sandbox_report set content = replace(content, 'Lake', 'Pond') where report_id = $1`,
@@ -217,8 +217,8 @@ describe('the page of a report', () => {
   })
 })
 
-describe('the form', () => {
-  it('knows a genuine report, however it is laid out', async () => {
+describe('the verification form', () => {
+  it('recognizes a genuine report, however it is formatted', async () => {
     for (const content of [kept.content, `\ufeff \n${kept.content}\n`, pretty()]) {
       const { statusCode, body } = await paste(content, ` ${kept.signature}\n`)
       expect(statusCode).toBe(200)
@@ -230,16 +230,16 @@ describe('the form', () => {
   it.each<[string, (report: Record<string, unknown>) => void]>([
     ['another name', (report) => Object.assign(report, { partner_name: 'Pond' })],
     ['another run', (report) => Object.assign(report, { run_number: 4 })],
-    ['a step less', (report) => (report.steps as unknown[]).pop()],
+    ['one step missing', (report) => (report.steps as unknown[]).pop()],
     ['another order', (report) => Object.assign(report, { evidence: { consumption: ['1'], refund: ['2'] } })],
-  ])('knows a forged one: %s', async (_what, change) => {
+  ])('recognizes a forged report: %s', async (_what, change) => {
     const { statusCode, body } = await paste(pretty(change))
     expect(statusCode).toBe(200)
     expect(body).toContain('<h1>The report is not genuine</h1>')
     expect(body).not.toContain('<h2>Evidence')
   })
 
-  it('knows a signature that is of another report', async () => {
+  it('rejects the signature of another report', async () => {
     const other = await storeReport(world.deps, await newRun(), { ...FACTS, run_number: 4 })
     expect((await paste(kept.content, other.signature)).body).toContain('not genuine')
     expect((await paste(kept.content, '')).body).toContain('not genuine')
@@ -247,26 +247,26 @@ describe('the form', () => {
 
   it.each([
     ['nothing', ''],
-    ['no JSON', '<script>alert(1)</script>'],
+    ['not JSON', '<script>alert(1)</script>'],
     ['something else', '{"a":1}'],
     ['an array', '[]'],
     ['deep nesting', '['.repeat(9_000)],
     ['another format', '{"format":"gatehouse-sandbox-report-2"}'],
-  ])('says what is no report: %s', async (_what, content) => {
+  ])('rejects what is not a report: %s', async (_what, content) => {
     const { statusCode, body } = await paste(content, kept.signature, { 'x-forwarded-for': '9.9.9.9' })
     expect(statusCode).toBe(400)
     expect(body).toContain('<h1>This is not a report</h1>')
     expect(body).not.toMatch(/<script(?! src="\/assets\/)/)
   })
 
-  it('takes no report that says one thing twice, or more than we would sign', async () => {
+  it('rejects a report with a duplicate or unknown field', async () => {
     const twice = `{"partner_name":"Pond",${kept.content.slice(1)}`
     expect((await paste(twice)).body).toContain('This is not a report')
     const more = `{"partner_note":"Pond",${kept.content.slice(1)}`
     expect((await paste(more)).body).toContain('This is not a report')
   })
 
-  it('takes nothing huge, no foreign form, and only so much a minute', async () => {
+  it('rejects huge input and cross-site forms, and is rate limited', async () => {
     expect((await paste('x'.repeat(70_000))).statusCode).toBe(400)
     expect((await paste(kept.content, '', { 'sec-fetch-site': 'cross-site' })).statusCode).toBe(403)
     const more = await Promise.all(Array.from({ length: 30 }, () => paste(kept.content)))

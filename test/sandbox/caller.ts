@@ -2,7 +2,7 @@ import { parseLossless, stringifyLossless } from '../../src/platform/lib/json/lo
 import { signedHeaders } from '../signer.ts'
 import type { Lab } from './lab.ts'
 
-/** What an answer of the headless API is read into; its fields are looked at with toMatchObject. */
+/** A parsed answer of the headless API; tests check its fields with toMatchObject. */
 export interface Answered {
   readonly status: number
   readonly headers: Headers
@@ -23,7 +23,7 @@ export const itself = ({ partnerId, secret }: Lab): Who => ({
   clientSecret: secret,
 })
 
-/** A partner's CI: signs a call of the headless API and sends it; `headers` replace what it would send. */
+/** Signs and sends a call of the headless API as a partner's CI does; `headers` override the usual ones. */
 export async function call(
   lab: Lab,
   method: 'GET' | 'POST' | 'PUT',

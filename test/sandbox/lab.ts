@@ -19,26 +19,26 @@ import { signedHeaders } from '../signer.ts'
 import { until } from '../until.ts'
 import { inEnglish } from './in-english.ts'
 
-/** A platform and the demo partner, each listening, that can walk through the sandbox together. */
+/** A platform and the demo partner, both listening, to walk through the sandbox. */
 export interface Lab {
   readonly world: World
   readonly partnerId: bigint
   readonly secret: string
   /** Where the platform listens. */
   readonly url: string
-  /** Where the demo partner does. */
+  /** Where the demo partner listens. */
   readonly sellerUrl: string
-  /** The demo partner's control API. */
+  /** Calls the demo partner's control API. */
   control(action: string, input?: object): Promise<unknown>
-  /** The mistakes that the demo partner makes from now on. */
+  /** Sets the mistakes that the demo partner makes from now on. */
   mistakes(...names: string[]): Promise<void>
-  /** Starts a run; everything at once unless told otherwise. */
+  /** Starts a run, by default with SIMPLE. */
   run(wish?: object): Promise<string>
   /** Starts a step and waits until its attempt has ended. */
   make(runId: string, stepId: string, meanwhile?: () => Promise<unknown>): Promise<Made>
-  /** What the running attempt waits for, once it waits for more than late tickets. */
+  /** Resolves with what the running attempt waits for, once that is something other than the pay notice. */
   awaited(runId: string): Promise<Waiting>
-  /** Sends a notice as the partner does, signed, without these headers. */
+  /** Sends a notice as the partner, signed, leaving out these headers. */
   send(
     path: string,
     notice: object,
@@ -50,7 +50,7 @@ export interface Lab {
 export interface Made {
   readonly outcome: string | null
   readonly events: readonly RunEvent[]
-  /** Checks that have failed, their details in English. */
+  /** Failed checks, with their details in English. */
   readonly failures: readonly Finding[]
 }
 
@@ -61,7 +61,7 @@ export const SIMPLE = {
 
 export const simpleChoice = (): Choice => choice.parse(SIMPLE)
 
-/** The steps of a run with it, in order: tests that count or follow them need no change for a new one. */
+/** The steps of a run with SIMPLE, in order, so that tests need no change when a step is added. */
 export const SIMPLE_STEPS: readonly string[] = stepsFor(simpleChoice()).map(({ id }) => id)
 
 const PARTNER_ID = 7001n
@@ -74,7 +74,7 @@ const CONTACTS = {
   business: { name: 'Business', mail: 'business@lab.example' },
 }
 
-/** `fresh`: the partner has just been registered, so nobody has given its URL or its contacts. */
+/** `fresh`: the partner has just been registered, without a URL or contacts. */
 export async function openLab(environment: Record<string, string> = {}, { fresh = false } = {}): Promise<Lab> {
   const world = await openWorld({ DEMO: 'on', PARTNER_ADDRESS_ALLOW: '127.0.0.1', ...environment })
   const { deps, app, log } = world
@@ -109,7 +109,7 @@ export async function openLab(environment: Record<string, string> = {}, { fresh 
   }
 
   const ended = async (runId: string, attemptId: string): Promise<Made> => {
-    // Polling the database all the time would be most of the cost of a step that waits.
+    // Polling the database during a wait would be most of the cost of the step.
     await deps.runningAttempts.endOf(attemptId)
     for (;;) {
       const attempt = (await attemptsOf(deps.db, runId)).find(({ attempt_id }) => attempt_id === attemptId)
@@ -152,7 +152,7 @@ export async function openLab(environment: Record<string, string> = {}, { fresh 
       const headers = Object.entries(signed).filter(([name]) => !without.includes(name))
       const answer = await fetch(url + path, {
         method: 'POST',
-        headers: headers,
+        headers,
         body: stringifyLossless(notice),
       })
       return (await answer.json()) as { code: number; describe: string }

@@ -26,7 +26,7 @@ export async function useTickets(lab: Lab, runId: string, tickets?: number): Pro
   return BigInt(about.orderId ?? '')
 }
 
-/** Steps in which the demo partner issues tickets, which takes three seconds by a clock that stands still here. */
+/** Steps in which the demo partner issues tickets: that takes three seconds of a clock that stands still here. */
 const ISSUED_AFTER_S = 4
 const TAKES_TIME = [
   'order-pay-later',
@@ -54,7 +54,7 @@ const MEANWHILE: Readonly<Record<string, (lab: Lab, runId: string) => Promise<un
   },
 }
 
-/** The time that tickets take passes quickly; after it the clock goes slowly, for a step must not run out of time. */
+/** Advances the clock fast until tickets are issued, and then slowly, so that the step does not time out. */
 function passTime({ world }: Lab): () => void {
   let timer: NodeJS.Timeout
   const pass = (passed: number): void => {
@@ -88,14 +88,14 @@ export async function makeStep(
 
 interface Walked {
   readonly runId: string
-  /** Those that have passed, in order. */
+  /** The steps that passed, in order. */
   readonly steps: readonly string[]
   /** Checks of level `warning` that failed in steps that passed. */
   readonly warned: readonly CheckId[]
   readonly failed?: { readonly step: string; readonly made: Made }
 }
 
-/** Walks to the end, or to the first step that does not pass; `before` is told of each step that comes. */
+/** Walks to the end, or to the first step that does not pass; `before` is called ahead of each step. */
 export async function walk(
   lab: Lab,
   wish: object,

@@ -485,7 +485,7 @@ describe('the page for owners', () => {
       '该邮箱已是成员',
     ],
     [
-      'no address',
+      'an invalid address',
       () => ['invite', { mail: 'x', role: 'owner' }],
       400,
       'Enter an email address',

@@ -4,7 +4,7 @@ import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { type Lab, openLab, walkTo } from './lab.ts'
 import { makeStep, orderOf } from './walk.ts'
 
-/** Whatever people at the partner do out of turn, every step can still pass. */
+/** Whatever people at the partner do too early, every step can still pass. */
 
 let lab: Lab
 beforeAll(async () => {
@@ -12,8 +12,8 @@ beforeAll(async () => {
 })
 afterAll(() => lab.close())
 
-describe('an order that was used before its turn', () => {
-  it('is queried no more: another one takes its place', async () => {
+describe('an order that was used too early', () => {
+  it('is not queried, but replaced by a new one', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'order-query')
     const used = await orderOf(lab, runId, 'main')
@@ -29,8 +29,8 @@ describe('an order that was used before its turn', () => {
   })
 })
 
-describe('a refund that the partner decided against', () => {
-  it('fails the step, which then asks for another one', async () => {
+describe('a refund that the partner rejects', () => {
+  it('fails the step, which requests a new refund when it is run again', async () => {
     const wish = { functions: ['pay-later', 'refund-after-review', 'price-calendar'], products: { main: 'DEMO-TOWER' } }
     const runId = await lab.run(wish)
     for (;;) {
@@ -40,7 +40,7 @@ describe('a refund that the partner decided against', () => {
       await nextStep(lab.world.deps, lab.partnerId, runId, step)
     }
     const refused = await lab.make(runId, 'refund-notice', async () => {
-      const { refundId } = (await lab.awaited(runId)).about // decided before that, another one would be asked for
+      const { refundId } = (await lab.awaited(runId)).about // if decided earlier, the step would request another one
       await lab.control('decide-refund', { refundId, approve: false })
     })
     expect(refused.outcome).toBe('failed')

@@ -6,7 +6,7 @@ import { nextStep, showRun } from '../../src/sandbox/certification/run.ts'
 import { call } from '../sandbox/caller.ts'
 import { type Lab, openLab, walkTo } from '../sandbox/lab.ts'
 import { type Visitor, visitor } from '../sandbox/pages/visitor.ts'
-import { makeStep } from '../sandbox/walk.ts'
+import { completeStep } from '../sandbox/walk.ts'
 import { until } from '../until.ts'
 
 /** The example of the awaited notice that the page and the API offer, and how a wait is stopped. */
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => lab.close())
 
-const WISH = {
+const CHOICE = {
   functions: ['product-pull', 'price-calendar', 'product-change', 'pay-at-once', 'refund-after-review'],
   products: { main: 'DEMO-BOAT', review: 'DEMO-TOWER' },
 }
@@ -37,15 +37,15 @@ async function sendAsShown(runId: string): Promise<void> {
 
 describe('the example of the awaited notice', () => {
   it('passes every step that waits for a notice when it is sent unchanged', async () => {
-    const runId = await lab.run(WISH)
+    const runId = await lab.run(CHOICE)
     const sent: string[] = []
     for (;;) {
       const { current } = await showRun(lab.world.deps, lab.partnerId, runId)
       if (!current) break
       const { id, kind } = current.step
-      const made =
-        kind === 'notice' ? await lab.make(runId, id, () => sendAsShown(runId)) : await makeStep(lab, runId, id)
-      expect(made, id).toMatchObject({ outcome: 'passed', failures: [] })
+      const result =
+        kind === 'notice' ? await lab.runStep(runId, id, () => sendAsShown(runId)) : await completeStep(lab, runId, id)
+      expect(result, id).toMatchObject({ outcome: 'passed', failures: [] })
       if (kind === 'notice') sent.push(id)
       await nextStep(lab.world.deps, lab.partnerId, runId, id)
     }
@@ -103,7 +103,7 @@ describe('a wait', () => {
     // Nothing keeps running in the background, and the step can be run again.
     await until(() => lab.world.deps.runningAttempts.size === 0)
     expect((await consumptionStep(runId))?.attempts).toHaveLength(1)
-    expect((await makeStep(lab, runId, 'consumption')).outcome).toBe('passed')
+    expect((await completeStep(lab, runId, 'consumption')).outcome).toBe('passed')
   })
 
   it('can be stopped over the headless API', async () => {

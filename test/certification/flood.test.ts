@@ -20,12 +20,12 @@ it('a step finds the notice it waits for among hundreds of others', async () => 
      from generate_series(1, 250) i`,
     [lab.partnerId, lab.world.clock.now()],
   )
-  const made = await lab.make(runId, 'consumption', async () => {
+  const result = await lab.runStep(runId, 'consumption', async () => {
     await lab.awaited(runId)
     await sleep(300)
     await useTickets(lab, runId)
   })
-  expect(made.failures).toEqual([])
-  expect(made.outcome).toBe('passed')
-  expect(made.events.length).toBeLessThan(50)
+  expect(result.failures).toEqual([])
+  expect(result.outcome).toBe('passed')
+  expect(result.events.length).toBeLessThan(50)
 })

@@ -6,7 +6,7 @@ import { eventsOfAttempt } from '../../src/sandbox/certification/attempt-store.t
 import { showRun } from '../../src/sandbox/certification/run.ts'
 import { showEntry } from '../../src/sandbox/portal/traffic/entry.ts'
 import { updatePartner } from '../../src/ticketing/partners/partner.ts'
-import { type Lab, type Made, openLab } from '../sandbox/lab.ts'
+import { type Lab, openLab, type StepResult } from '../sandbox/lab.ts'
 
 /** A partner with malicious answers. */
 
@@ -33,14 +33,14 @@ afterAll(async () => {
   server.close()
 })
 
-const runWithAnswer = async (functions: readonly string[], stepId: string, text: string): Promise<Made> => {
+const runWithAnswer = async (functions: readonly string[], stepId: string, text: string): Promise<StepResult> => {
   const runId = await lab.run({
     functions: ['product-pull', 'pay-at-once', 'refund-at-once', ...functions],
     products: { main: 'DEMO-OPEN' },
   })
   await lab.world.pool.query('update sandbox_run set current_step = $2 where run_id = $1', [runId, stepId])
   answer = text
-  return lab.make(runId, stepId)
+  return lab.runStep(runId, stepId)
 }
 
 const DAY = { date: '2026-01-01', marketPrice: 100, mtPrice: 90, settlementPrice: 80, stock: 5 }
@@ -58,11 +58,15 @@ describe('the log of a step', () => {
 
   it('does not contain a secret that the partner echoes', async () => {
     const body = [{ ...DAY, partnerDealId: lab.secret }]
-    const made = await runWithAnswer(['price-calendar'], 'price-calendar', JSON.stringify({ code: 200, describe: 'ok', body }))
-    expect(made.failures.map(({ id }) => id)).toContain('product-found')
-    expect(JSON.stringify(made.events)).not.toContain(lab.secret)
+    const result = await runWithAnswer(
+      ['price-calendar'],
+      'price-calendar',
+      JSON.stringify({ code: 200, describe: 'ok', body }),
+    )
+    expect(result.failures.map(({ id }) => id)).toContain('product-found')
+    expect(JSON.stringify(result.events)).not.toContain(lab.secret)
     // Nor the secret that the partner put into its URLs.
-    expect(JSON.stringify(made.events)).not.toContain(encodeURIComponent(lab.secret))
+    expect(JSON.stringify(result.events)).not.toContain(encodeURIComponent(lab.secret))
   })
 
   it('does not grow with the size of the answer', async () => {
@@ -70,10 +74,10 @@ describe('the log of a step', () => {
     const long = [{ ...DAY, partnerDealId: 'x'.repeat(200_000) }]
     for (const body of [many, long]) {
       const text = JSON.stringify({ code: 200, describe: 'ok', body })
-      const made = await runWithAnswer(['price-calendar'], 'price-calendar', text)
-      expect(made.outcome).toBe('failed')
-      expect(made.events.length).toBeLessThan(50)
-      expect(JSON.stringify(made.events).length).toBeLessThan(20_000)
+      const result = await runWithAnswer(['price-calendar'], 'price-calendar', text)
+      expect(result.outcome).toBe('failed')
+      expect(result.events.length).toBeLessThan(50)
+      expect(JSON.stringify(result.events).length).toBeLessThan(20_000)
     }
   })
 })
@@ -81,9 +85,9 @@ describe('the log of a step', () => {
 describe('a megabyte of wrong fields', () => {
   it('is reported as fewer than 100 problems', async () => {
     const text = `{"code":200,"describe":"ok","body":[${'0,'.repeat(400_000)}0]}`
-    const made = await runWithAnswer([], 'product-pull', text)
-    expect(made.outcome).toBe('failed')
-    const [id = ''] = made.events.flatMap(({ kind, data }) => (kind === 'call' ? [data.call_id] : []))
+    const result = await runWithAnswer([], 'product-pull', text)
+    expect(result.outcome).toBe('failed')
+    const [id = ''] = result.events.flatMap(({ kind, data }) => (kind === 'call' ? [data.call_id] : []))
     const { problems } = await showEntry(lab.world.deps, lab.partnerId, { kind: 'call', id })
     expect(problems.length).toBeLessThan(100)
   })

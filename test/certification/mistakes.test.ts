@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DemoMistake, MISTAKES } from '../../src/demo/partner/mistakes/mistakes.ts'
 import type { CheckId } from '../../src/sandbox/checks/checks.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
-import { EVERYTHING, makeStep, walk } from '../sandbox/walk.ts'
+import { completeStep, EVERYTHING, walk } from '../sandbox/walk.ts'
 import { until } from '../until.ts'
 
 /** The step that each mistake fails, the check that fails, and what that check reports. */
@@ -97,7 +97,7 @@ describe('the mistakes of the demo partner', () => {
         const refusedBefore = await refusedCalls()
         // Only here does a step time out, so the clock starts once the refused notice is stored.
         let clockTimer: NodeJS.Timeout | undefined
-        const made = await makeStep(lab, runId, step, async () => {
+        const result = await completeStep(lab, runId, step, async () => {
           if (!check.startsWith('notice-')) return
           if (mistake !== 'notice-not-sent') {
             await until(async () => (await refusedCalls()) > refusedBefore)
@@ -107,9 +107,9 @@ describe('the mistakes of the demo partner', () => {
           clockTimer = setInterval(() => lab.world.clock.advance(10), 50)
         }).finally(() => clearInterval(clockTimer))
         await lab.mistakes()
-        expect(made.outcome, mistake).toBe('failed')
-        const found = made.failures.find(({ id }) => id === check)
-        expect(found, `${mistake}: ${JSON.stringify(made.failures)}`).toMatchObject(says)
+        expect(result.outcome, mistake).toBe('failed')
+        const found = result.failures.find(({ id }) => id === check)
+        expect(found, `${mistake}: ${JSON.stringify(result.failures)}`).toMatchObject(says)
         failed.push(mistake)
       }
       await lab.mistakes(...Object.entries(HARMLESS).flatMap(([name, where]) => (where === step ? [name] : [])))

@@ -4,12 +4,12 @@ import { STEPS } from '../../src/sandbox/certification/steps/index.ts'
 import { acceptRun } from '../../src/sandbox/portal/notify/notifications.ts'
 import { reportOfRun } from '../../src/sandbox/reports/report.ts'
 import { showOrder } from '../../src/ticketing/orders/show-order.ts'
-import { type Lab, type Made, openLab } from '../sandbox/lab.ts'
-import { makeStep, orderOf, walk } from '../sandbox/walk.ts'
+import { type Lab, openLab, type StepResult } from '../sandbox/lab.ts'
+import { completeStep, orderOf, walk } from '../sandbox/walk.ts'
 
 /** The extra tests of a run that has chosen robustness. */
 
-const WISH = {
+const CHOICE = {
   functions: ['product-pull', 'price-calendar', 'pay-at-once', 'refund-at-once', 'order-close'],
   products: { main: 'DEMO-BOAT' },
 }
@@ -35,7 +35,7 @@ afterAll(() => lab.close())
 
 describe('the extra tests', () => {
   it('are not part of a run that did not choose them', async () => {
-    const runId = await lab.run(WISH)
+    const runId = await lab.run(CHOICE)
     const { steps } = await showRun(lab.world.deps, lab.partnerId, runId)
     expect(steps.map(({ step }) => step.id).filter((id) => EXTRA.includes(id))).toEqual([])
   })
@@ -45,7 +45,7 @@ describe('the extra tests', () => {
     for (const mistake of ['notice-not-sent', 'notice-missing-field']) {
       await lab.mistakes(mistake)
       let clockTimer: NodeJS.Timeout | undefined
-      const none = await makeStep(lab, runId, 'refund-of-rest', async () => {
+      const none = await completeStep(lab, runId, 'refund-of-rest', async () => {
         clockTimer = setInterval(() => lab.world.clock.advance(30), 100)
       }).finally(() => clearInterval(clockTimer))
       await lab.mistakes()
@@ -56,26 +56,30 @@ describe('the extra tests', () => {
   }
 
   it('are passed by the demo partner without warnings, and a mistake only causes a warning', async () => {
-    const made = new Map<string, Made>()
-    const walked = await walk(lab, { ...WISH, functions: [...WISH.functions, 'robustness'] }, async (runId, step) => {
-      if (!EXTRA.includes(step)) return
-      for (const [mistake, where, check, says] of WARNINGS) {
-        if (where !== step) continue
-        await lab.mistakes(mistake)
-        const wrong = await makeStep(lab, runId, step)
-        await lab.mistakes()
-        expect(wrong.outcome, mistake).toBe('passed')
-        const found = wrong.failures.find(({ id }) => id === check)
-        expect(found, `${mistake}: ${JSON.stringify(wrong.failures)}`).toMatchObject({ level: 'warning', ...says })
-      }
-      if (step === 'refund-of-rest') await expectNotTested(runId)
-      made.set(step, await makeStep(lab, runId, step))
-    })
+    const results = new Map<string, StepResult>()
+    const walked = await walk(
+      lab,
+      { ...CHOICE, functions: [...CHOICE.functions, 'robustness'] },
+      async (runId, step) => {
+        if (!EXTRA.includes(step)) return
+        for (const [mistake, where, check, says] of WARNINGS) {
+          if (where !== step) continue
+          await lab.mistakes(mistake)
+          const wrong = await completeStep(lab, runId, step)
+          await lab.mistakes()
+          expect(wrong.outcome, mistake).toBe('passed')
+          const found = wrong.failures.find(({ id }) => id === check)
+          expect(found, `${mistake}: ${JSON.stringify(wrong.failures)}`).toMatchObject({ level: 'warning', ...says })
+        }
+        if (step === 'refund-of-rest') await expectNotTested(runId)
+        results.set(step, await completeStep(lab, runId, step))
+      },
+    )
     expect(walked.failed).toBeUndefined()
-    expect([...made.keys()]).toEqual(EXTRA)
-    for (const [step, { failures }] of made) expect(failures, step).toEqual([])
+    expect([...results.keys()]).toEqual(EXTRA)
+    for (const [step, { failures }] of results) expect(failures, step).toEqual([])
 
-    const lost = made.get('lost-answer')?.events ?? []
+    const lost = results.get('lost-answer')?.events ?? []
     expect(lost.flatMap(({ kind, data }) => (kind === 'fault' ? [data.fault.values.interface] : []))).toEqual([
       'order-create',
       'order-pay',

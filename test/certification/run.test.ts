@@ -42,13 +42,13 @@ describe('a test run', () => {
     const { deps } = lab.world
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
-    const made = await lab.make(runId, 'consumption', () => consume(runId))
-    expect(made.failures).toEqual([])
-    expect(made.outcome).toBe('passed')
-    expect(made.events.map(({ kind }) => kind)).toEqual(
+    const result = await lab.runStep(runId, 'consumption', () => consume(runId))
+    expect(result.failures).toEqual([])
+    expect(result.outcome).toBe('passed')
+    expect(result.events.map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['started', 'waiting', 'notice', 'check', 'ended']),
     )
-    const waiting = made.events.find(({ kind }) => kind === 'waiting')?.data as Waiting
+    const waiting = result.events.find(({ kind }) => kind === 'waiting')?.data as Waiting
     expect(waiting.path).toBe('/mtp/api/order/consume/notice')
     const { run, steps } = await showRun(deps, lab.partnerId, runId)
     const passed = steps.flatMap(({ step, state }) => (state === 'passed' ? [step.id] : []))
@@ -61,7 +61,7 @@ describe('a test run', () => {
   it('reports at most the newest 5,000 of its failed checks', async () => {
     const { deps, pool } = lab.world
     const runId = await lab.run()
-    await lab.make(runId, 'product-pull')
+    await lab.runStep(runId, 'product-pull')
     await pool.query(
       `insert into sandbox_event (run_id, seq, attempt_id, at, kind, data)
        select run_id, 10000 + n, attempt_id, now(), 'check',
@@ -90,10 +90,10 @@ describe('a test run', () => {
     await expect(next('product-pull')).rejects.toThrow('has not passed')
     await expect(next('wrong-signature')).rejects.toThrow('not at this step')
     await lab.mistakes('answer-missing-field')
-    expect((await lab.make(runId, 'product-pull')).outcome).toBe('failed')
+    expect((await lab.runStep(runId, 'product-pull')).outcome).toBe('failed')
     await expect(next('product-pull')).rejects.toThrow('has not passed')
     await lab.mistakes()
-    expect((await lab.make(runId, 'product-pull')).outcome).toBe('passed')
+    expect((await lab.runStep(runId, 'product-pull')).outcome).toBe('passed')
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => next('product-pull')))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect((await currentRun(deps, lab.partnerId)).current_step).toBe(SIMPLE_STEPS[1])
@@ -118,7 +118,7 @@ describe('a test run', () => {
   it('names a missing field and where it is documented', async () => {
     const runId = await lab.run()
     await lab.mistakes('answer-missing-field')
-    const { failures } = await lab.make(runId, 'product-pull')
+    const { failures } = await lab.runStep(runId, 'product-pull')
     await lab.mistakes()
     expect(failures[0]).toMatchObject({
       id: 'fields',
@@ -158,10 +158,10 @@ describe('a running step', () => {
     const { deps } = lab.world
     const runId = await lab.run()
     await lab.mistakes('answer-slow')
-    const made = lab.make(runId, 'product-pull')
+    const attempt = lab.runStep(runId, 'product-pull')
     await until(() => isRunning(runId))
     const second = await startRun(deps, lab.partnerId, simpleChoice())
-    expect((await made).outcome).toBe('interrupted')
+    expect((await attempt).outcome).toBe('interrupted')
     await lab.mistakes()
     expect((await showRun(deps, lab.partnerId, second.run_id)).steps[0]?.state).toBe('open')
     expect((await listRuns(deps, lab.partnerId)).map(({ run }) => run.run_id).slice(0, 2)).toEqual([
@@ -174,23 +174,23 @@ describe('a running step', () => {
   it('must end before acceptance can be checked', async () => {
     const runId = await lab.run()
     await lab.mistakes('answer-slow')
-    const made = lab.make(runId, 'product-pull')
+    const attempt = lab.runStep(runId, 'product-pull')
     await until(() => isRunning(runId))
     await expect(checkAcceptance(lab.world.deps, lab.partnerId, runId)).rejects.toThrow('still running')
     await lab.mistakes()
     await lab.run()
-    expect((await made).outcome).toBe('interrupted')
+    expect((await attempt).outcome).toBe('interrupted')
   })
 
   it('is interrupted when its process stops, and can be started again', async () => {
     const { deps } = lab.world
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
-    const made = lab.make(runId, 'consumption')
+    const attempt = lab.runStep(runId, 'consumption')
     await until(() => isRunning(runId))
     await deps.runningAttempts.close()
-    expect((await made).outcome).toBe('interrupted')
-    expect((await lab.make(runId, 'consumption', () => consume(runId))).outcome).toBe('passed')
+    expect((await attempt).outcome).toBe('interrupted')
+    expect((await lab.runStep(runId, 'consumption', () => consume(runId))).outcome).toBe('passed')
   })
 
   it('logs nothing after its last event, even when writes race with the end', async () => {
@@ -222,7 +222,7 @@ describe('a running step', () => {
     expect((await showRun(deps, lab.partnerId, runId)).current?.running).toBe(true)
     clock.advance(1)
     expect((await showRun(deps, lab.partnerId, runId)).current?.state).toBe('interrupted')
-    expect((await lab.make(runId, 'product-pull')).outcome).toBe('passed')
+    expect((await lab.runStep(runId, 'product-pull')).outcome).toBe('passed')
   })
 
   it('is not ended by forged or replayed notices', async () => {
@@ -241,7 +241,7 @@ describe('a running step', () => {
         },
         body: '{"body":{}}',
       })
-    const made = await lab.make(runId, 'consumption', async () => {
+    const result = await lab.runStep(runId, 'consumption', async () => {
       await forge(clock.now().toUTCString(), 'a guess')
       // Replays headers that were seen an hour ago: the signature does not cover the body.
       await forge(new Date(clock.now().getTime() - 3_600_000).toUTCString(), lab.secret)
@@ -249,9 +249,9 @@ describe('a running step', () => {
       clock.advance(1) // at the same moment, the accepted notice would be read first and end the step
       await consume(runId)
     })
-    expect(made.events.filter(({ kind }) => kind === 'unverified')).toHaveLength(2)
-    expect(made.failures).toEqual([])
-    expect(made.outcome).toBe('passed')
+    expect(result.events.filter(({ kind }) => kind === 'unverified')).toHaveLength(2)
+    expect(result.failures).toEqual([])
+    expect(result.outcome).toBe('passed')
   })
 
   it.each([
@@ -266,7 +266,7 @@ describe('a running step', () => {
     const { clock, deps } = lab.world
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
-    const made = await lab.make(runId, 'consumption', async () => {
+    const result = await lab.runStep(runId, 'consumption', async () => {
       const date = clock.now().toUTCString()
       const headers = {
         Date: date,
@@ -283,9 +283,9 @@ describe('a running step', () => {
       expect(waiting?.path).toBe('/mtp/api/order/consume/notice')
       await consume(runId)
     })
-    const line = made.events.find(({ kind }) => kind === 'wrong-path')
+    const line = result.events.find(({ kind }) => kind === 'wrong-path')
     expect(line?.data).toMatchObject({ path, reason })
-    expect(made.failures).toEqual([])
-    expect(made.outcome).toBe('passed')
+    expect(result.failures).toEqual([])
+    expect(result.outcome).toBe('passed')
   })
 })

@@ -11,7 +11,7 @@ import { examineReport, findSigningKey, reportOfRun } from '../../src/sandbox/re
 import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { updatePartner } from '../../src/ticketing/partners/partner.ts'
 import { type Lab, openLab, SIMPLE, walkTo } from '../sandbox/lab.ts'
-import { EVERYTHING, makeStep, orderOf, walk } from '../sandbox/walk.ts'
+import { completeStep, EVERYTHING, orderOf, walk } from '../sandbox/walk.ts'
 import { signedHeaders } from '../signer.ts'
 import { until } from '../until.ts'
 
@@ -50,9 +50,9 @@ async function namesStepOfEachCall(): Promise<void> {
        on e.kind = 'call' and e.data ->> 'call_id' = c.call_id::text`,
   )
   expect(new Set(rows.map(({ cause }) => cause))).toEqual(new Set(['step']))
-  const made = rows.filter(({ step_id }) => step_id !== null)
-  expect(made.length).toBeGreaterThan(30)
-  for (const { cause, cause_ref, step_id } of made) expect([cause, cause_ref]).toEqual(['step', step_id])
+  const linked = rows.filter(({ step_id }) => step_id !== null)
+  expect(linked.length).toBeGreaterThan(30)
+  for (const { cause, cause_ref, step_id } of linked) expect([cause, cause_ref]).toEqual(['step', step_id])
 }
 
 describe('the steps', () => {
@@ -86,12 +86,12 @@ describe('the steps', () => {
   })
 
   it('include a payment with later issue, which passes with the pay notice and logs it', async () => {
-    const wish = { functions: ['pay-later', 'refund-at-once', 'price-calendar'], products: { main: 'DEMO-CASTLE' } }
-    const runId = await lab.run(wish)
+    const chosen = { functions: ['pay-later', 'refund-at-once', 'price-calendar'], products: { main: 'DEMO-CASTLE' } }
+    const runId = await lab.run(chosen)
     await walkTo(lab, runId, 'order-pay-later')
-    const made = await makeStep(lab, runId, 'order-pay-later')
-    expect(made).toMatchObject({ outcome: 'passed', failures: [] })
-    expect(made.events.filter(({ kind }) => kind === 'notice' || kind === 'rejected')).toMatchObject([
+    const result = await completeStep(lab, runId, 'order-pay-later')
+    expect(result).toMatchObject({ outcome: 'passed', failures: [] })
+    expect(result.events.filter(({ kind }) => kind === 'notice' || kind === 'rejected')).toMatchObject([
       { kind: 'notice', data: { path: '/mtp/api/order/pay/notice' } },
     ])
     const { order, history } = await showOrder(lab.world.deps, await orderOf(lab, runId, 'main'))
@@ -101,11 +101,11 @@ describe('the steps', () => {
 
   it('include a payment with later issue, which passes even after a pay notice that announces the codes for later', async () => {
     const { deps, clock } = lab.world
-    const wish = { functions: ['pay-later', 'refund-at-once', 'price-calendar'], products: { main: 'DEMO-CASTLE' } }
-    const runId = await lab.run(wish)
+    const chosen = { functions: ['pay-later', 'refund-at-once', 'price-calendar'], products: { main: 'DEMO-CASTLE' } }
+    const runId = await lab.run(chosen)
     await walkTo(lab, runId, 'order-pay-later')
     const orderId = await orderOf(lab, runId, 'main')
-    const step = makeStep(lab, runId, 'order-pay-later')
+    const step = completeStep(lab, runId, 'order-pay-later')
     const paying = await until(async () => {
       const { order } = await showOrder(deps, orderId)
       return order.state === 'paying' && order
@@ -141,8 +141,8 @@ describe('the steps', () => {
         products: { main: 'DEMO-SHOW' },
       },
     ],
-  ])('can all be passed with %s', async (_name, wish) => {
-    const walked = await walk(lab, wish)
+  ])('can all be passed with %s', async (_name, chosen) => {
+    const walked = await walk(lab, chosen)
     expect(walked.failed).toBeUndefined()
     expect((await checkAcceptance(lab.world.deps, lab.partnerId, walked.runId)).passed).toBe(true)
   })
@@ -191,15 +191,15 @@ it('a run with more orders than a report names is accepted, with some of them as
 })
 
 describe('rescheduling an open-date product', () => {
-  const wish = {
+  const chosen = {
     functions: ['product-pull', 'pay-at-once', 'refund-at-once', 'order-reschedule'],
     products: { main: 'DEMO-OPEN' },
   }
   const failure = { id: 'dated-product', expected: 'useDateMode ≥ 1', actual: 'useDateMode 0' }
 
   it('is reported as impossible as soon as the run has pulled the product', async () => {
-    const made = await makeStep(lab, await lab.run(wish), 'product-pull')
-    expect(made).toMatchObject({ outcome: 'failed', failures: [failure] })
+    const result = await completeStep(lab, await lab.run(chosen), 'product-pull')
+    expect(result).toMatchObject({ outcome: 'failed', failures: [failure] })
   })
 })
 
@@ -211,7 +211,7 @@ describe('sandbox orders', () => {
       products: { main: 'DEMO-OPEN' },
     })
     await walkTo(lab, runId, 'order-create')
-    expect((await makeStep(lab, runId, 'order-create')).outcome).toBe('passed')
+    expect((await completeStep(lab, runId, 'order-create')).outcome).toBe('passed')
     expect((await showOrder(lab.world.deps, await orderOf(lab, runId, 'main'))).order.sandbox).toBe(true)
     await lab.world.pool.query(`update partner set stage = 'sandbox'`)
   })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseLossless, stringifyLossless } from '../../src/platform/lib/json/lossless.ts'
 import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { updatePartner } from '../../src/ticketing/partners/partner.ts'
-import { type Lab, type Made, openLab, walkTo } from '../sandbox/lab.ts'
+import { type Lab, openLab, type StepResult, walkTo } from '../sandbox/lab.ts'
 
 /** The codes that partners report must be the issued ones, and match the quantities they report. */
 
@@ -18,14 +18,14 @@ const voucher = (code: string, status = 0) => ({
   ...{ voucher: code, voucherInvalidTime: '2099-01-01 00:00:00' },
   ...{ quantity: 1, status },
 })
-const aboutVouchers = ({ failures }: Made) =>
+const aboutVouchers = ({ failures }: StepResult) =>
   failures.flatMap(({ id, level = 'error', path, expected, actual }) =>
     id === 'voucher-list' ? [{ level, path, expected, actual }] : [],
   )
 
 describe('a consumption notice', () => {
-  const consume = async (runId: string, listOf: (codes: string[]) => unknown): Promise<Made> =>
-    lab.make(runId, 'consumption', async () => {
+  const consume = async (runId: string, listOf: (codes: string[]) => unknown): Promise<StepResult> =>
+    lab.runStep(runId, 'consumption', async () => {
       const orderId = BigInt((await lab.awaited(runId)).about.orderId ?? '')
       const { order } = await showOrder(lab.world.deps, orderId)
       const voucherList = listOf(order.vouchers.map((one) => one.voucher))
@@ -56,15 +56,15 @@ describe('a consumption notice', () => {
     await lab.world.pool.query(`update partner set stage = 'live'`)
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
-    const made = await lab.make(runId, 'consumption', async () => {
+    const result = await lab.runStep(runId, 'consumption', async () => {
       const { order } = await showOrder(lab.world.deps, BigInt((await lab.awaited(runId)).about.orderId ?? ''))
       const ids = { orderId: order.order_id, partnerOrderId: order.partner_order_id }
       const body = { ...ids, quantity: 2, usedQuantity: 2, refundedQuantity: 0 }
       await lab.send('/mtp/api/order/consume/notice', { body }, ['PartnerId'])
     })
     await lab.world.pool.query(`update partner set stage = 'sandbox'`)
-    expect(made.outcome).toBe('passed')
-    expect(made.failures.map(({ id, level, path }) => [id, level, path])).toEqual([
+    expect(result.outcome).toBe('passed')
+    expect(result.failures.map(({ id, level, path }) => [id, level, path])).toEqual([
       ['envelope', 'warning', 'PartnerId'],
       ['envelope', 'warning', 'partnerId'],
       ['voucher-list', 'warning', 'body.voucherList'],
@@ -100,7 +100,7 @@ describe('the answer to an order query', () => {
     await updatePartner(lab.world.deps, lab.partnerId, { interface_urls: { 'order-query': url } })
     const query = async (list: typeof listOf): Promise<unknown> => {
       listOf = list
-      return aboutVouchers(await lab.make(runId, 'order-query'))
+      return aboutVouchers(await lab.runStep(runId, 'order-query'))
     }
     const unused = (codes: string[]) => codes.map((code) => voucher(code))
     expect(await query(unused)).toEqual([])

@@ -76,12 +76,12 @@ describe('an expected failure', () => {
   const expectation = { codes: 'failure', usual: [420] } as const
 
   it('may have a code that the contract does not name, with a warning', () => {
-    expect(failed(answered(200, { code: 420, describe: 'none left', partnerId: '7001' }, 'order-create'), expectation)).toEqual(
-      [],
-    )
-    expect(failed(answered(200, { code: 410, describe: 'none left', partnerId: '7001' }, 'order-create'), expectation)).toEqual(
-      [['usual-code', '410: "none left"']],
-    )
+    expect(
+      failed(answered(200, { code: 420, describe: 'none left', partnerId: '7001' }, 'order-create'), expectation),
+    ).toEqual([])
+    expect(
+      failed(answered(200, { code: 410, describe: 'none left', partnerId: '7001' }, 'order-create'), expectation),
+    ).toEqual([['usual-code', '410: "none left"']])
   })
 
   it('must not be answered with success', () => {

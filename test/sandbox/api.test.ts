@@ -10,13 +10,13 @@ import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { MANY_CONNECTIONS } from '../harness.ts'
 import { signedHeaders } from '../signer.ts'
 import { until } from '../until.ts'
-import { call, itself, type Who } from './caller.ts'
+import { type Caller, call, labPartner } from './caller.ts'
 import { junitProblems } from './junit.ts'
 import { type Lab, openLab, SIMPLE, SIMPLE_STEPS } from './lab.ts'
 import { orderOf, walk } from './walk.ts'
 
 let lab: Lab
-let stranger: Who
+let stranger: Caller
 beforeAll(async () => {
   lab = await openLab({ ...MANY_CONNECTIONS, SANDBOX_WAIT_S: '60', ORDER_ID_BITS: '63' })
   const partner = await createPartner(lab.world.deps, newPartner.parse({ name: 'Stranger', client_id: 'stranger' }))
@@ -30,8 +30,8 @@ const begin = async (overwrite = true): Promise<string> => {
   expect(answer).toMatchObject({ status: 200, code: 200, describe: 'success', partnerId: '7001' })
   return (answer.run as ReturnType<typeof runAnswer>).run_id
 }
-const start = (run: string, step: string, who?: { who: Who }) =>
-  call(lab, 'POST', `/runs/${run}/steps/${step}/start`, undefined, who)
+const start = (run: string, step: string, as?: { caller: Caller }) =>
+  call(lab, 'POST', `/runs/${run}/steps/${step}/start`, undefined, as)
 const next = (run: string, step: string) => call(lab, 'POST', `/runs/${run}/steps/${step}/next`)
 
 /** The events of a run up to the end of the current attempt. */
@@ -227,7 +227,7 @@ describe('access to the headless API', () => {
     for (const path of [`/runs/${run}`, '/runs/present', `/runs/${run}/report.xml`, `/runs/${run}/events?wait=30`]) {
       expect(await call(lab, 'GET', path, undefined, unsigned), path).toMatchObject(REFUSED)
     }
-    const guess = { who: { partnerId: '7001', clientId: 'lab', clientSecret: 'guessed' } }
+    const guess = { caller: { partnerId: '7001', clientId: 'lab', clientSecret: 'guessed' } }
     expect(await call(lab, 'POST', '/runs', '{', guess)).toMatchObject(REFUSED)
     expect(await start(run, 'product-pull', guess)).toMatchObject(REFUSED)
     expect(await call(lab, 'GET', `/runs/${run}`)).toMatchObject({ run: { last_seq: 0 } })
@@ -246,7 +246,7 @@ describe('access to the headless API', () => {
       { path, date, method: 'GET' },
       { path: `${path}/`, date, method: 'POST' },
     ]) {
-      const { Authorization } = signedHeaders(itself(lab), signed)
+      const { Authorization } = signedHeaders(labPartner(lab), signed)
       expect(await call(lab, 'POST', `/runs/${run}/accept`, undefined, { headers: { Authorization } })).toMatchObject(
         REFUSED,
       )
@@ -256,7 +256,7 @@ describe('access to the headless API', () => {
   it('covers only the partner’s own runs: others look as if they did not exist', async () => {
     const run = await begin()
     const none = { status: 404, code: 300, describe: 'no such run' }
-    const as = { who: stranger }
+    const as = { caller: stranger }
     const guessed = ['00000000-0000-4000-8000-000000000000', 'x', "' or 1=1", '%00', `${run}0`].map(encodeURIComponent)
     for (const id of [run, ...guessed]) {
       for (const [method, path] of [
@@ -299,7 +299,7 @@ describe('access to the headless API', () => {
   it('is rate limited', async () => {
     // One after the other: the limiter may refuse every call of a burst that exceeds the limit.
     const answers: Awaited<ReturnType<typeof call>>[] = []
-    for (let sent = 0; sent < 40; sent++) answers.push(await call(lab, 'POST', '/runs', {}, { who: stranger }))
+    for (let sent = 0; sent < 40; sent++) answers.push(await call(lab, 'POST', '/runs', {}, { caller: stranger }))
     expect(answers.slice(0, 20).every(({ status }) => status === 200)).toBe(true)
     expect(answers.slice(30).every(({ status }) => status === 429)).toBe(true)
     expect(answers.find(({ status }) => status === 429)).toMatchObject({
@@ -388,7 +388,7 @@ describe('the details of a failed check', () => {
   it('are in the requested language, English by default; older events keep their stored text', async () => {
     const runId = await lab.run()
     await lab.mistakes('answer-missing-field')
-    await lab.make(runId, 'product-pull')
+    await lab.runStep(runId, 'product-pull')
     await lab.mistakes()
     const detailsFor = async (language?: string) => {
       const headers = language ? { 'accept-language': language } : {}

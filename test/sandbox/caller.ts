@@ -3,21 +3,21 @@ import { signedHeaders } from '../signer.ts'
 import type { Lab } from './lab.ts'
 
 /** A parsed answer of the headless API; tests check its fields with toMatchObject. */
-export interface Answered {
+export interface ApiAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
   readonly [field: string]: unknown
 }
 
-export interface Who {
+export interface Caller {
   readonly partnerId: string
   readonly clientId: string
   readonly clientSecret: string
 }
 
 /** The partner of the lab. */
-export const itself = ({ partnerId, secret }: Lab): Who => ({
+export const labPartner = ({ partnerId, secret }: Lab): Caller => ({
   partnerId: String(partnerId),
   clientId: 'lab',
   clientSecret: secret,
@@ -29,11 +29,11 @@ export async function call(
   method: 'GET' | 'POST' | 'PUT',
   path: string,
   body?: object | string,
-  { who = itself(lab), headers = {} }: { who?: Who; headers?: Record<string, string> } = {},
-): Promise<Answered> {
+  { caller = labPartner(lab), headers = {} }: { caller?: Caller; headers?: Record<string, string> } = {},
+): Promise<ApiAnswer> {
   const target = `/sandbox/api${path}`
   const date = lab.world.clock.now().toUTCString()
-  const signed = signedHeaders(who, { method, path: target.replace(/\?.*$/, ''), date })
+  const signed = signedHeaders(caller, { method, path: target.replace(/\?.*$/, ''), date })
   const sent = typeof body === 'object' ? stringifyLossless(body) : body
   const answer = await fetch(lab.url + target, {
     method,

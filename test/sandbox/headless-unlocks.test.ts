@@ -16,7 +16,7 @@ it('a correctly signed call passes the signature tool, a wrongly signed one does
   const { deps } = lab.world
   const me = await visitor(lab)
   expect(textOf(await me.open('/sandbox'))).toMatch(/Get the signature right next/)
-  const guess = { who: { partnerId: '7001', clientId: 'lab', clientSecret: 'guessed' } }
+  const guess = { caller: { partnerId: '7001', clientId: 'lab', clientSecret: 'guessed' } }
   expect(await call(lab, 'GET', '/runs', undefined, guess)).toMatchObject({ code: 300 })
   expect(await hasPassedSignatureTool(deps, lab.partnerId)).toBe(false)
 

@@ -162,7 +162,16 @@ describe('gatehouse sandbox', () => {
       '--overwrite',
     ]
     const command = 'exec >&2; yes filler | head -n 10000; echo "status $STATUS"; echo "no shop today"; exit 7'
-    const { code, stdout } = await asPartner(gatehouse, SECRET, 'run', ...options, '--timeout', '50', '--on-wait', command)
+    const { code, stdout } = await asPartner(
+      gatehouse,
+      SECRET,
+      'run',
+      ...options,
+      '--timeout',
+      '50',
+      '--on-wait',
+      command,
+    )
     expect(stdout).toMatch(
       /notice: status 2, partnerDealId DEMO-OPEN\n {2}the --on-wait command ended with 7:\n(.*\n)+ +status 2\n +no shop today\nstopped waiting: nothing will send the notice\nNOT PASSED\n$/,
     )

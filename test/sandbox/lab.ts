@@ -33,9 +33,9 @@ export interface Lab {
   /** Sets the mistakes that the demo partner makes from now on. */
   mistakes(...names: string[]): Promise<void>
   /** Starts a run, by default with SIMPLE. */
-  run(wish?: object): Promise<string>
+  run(chosen?: object): Promise<string>
   /** Starts a step and waits until its attempt has ended. */
-  make(runId: string, stepId: string, meanwhile?: () => Promise<unknown>): Promise<Made>
+  runStep(runId: string, stepId: string, meanwhile?: () => Promise<unknown>): Promise<StepResult>
   /** Resolves with what the running attempt waits for, once that is something other than the pay notice. */
   awaited(runId: string): Promise<Waiting>
   /** Sends a notice as the partner, signed, leaving out these headers. */
@@ -47,7 +47,7 @@ export interface Lab {
   close(): Promise<void>
 }
 
-export interface Made {
+export interface StepResult {
   readonly outcome: string | null
   readonly events: readonly RunEvent[]
   /** Failed checks, with their details in English. */
@@ -108,7 +108,7 @@ export async function openLab(environment: Record<string, string> = {}, { fresh 
     return JSON.parse(text)
   }
 
-  const ended = async (runId: string, attemptId: string): Promise<Made> => {
+  const ended = async (runId: string, attemptId: string): Promise<StepResult> => {
     // Polling the database during a wait would be most of the cost of the step.
     await deps.runningAttempts.endOf(attemptId)
     for (;;) {
@@ -132,8 +132,8 @@ export async function openLab(environment: Record<string, string> = {}, { fresh 
     mistakes: async (...names) => {
       await control('mistakes', { mistakes: names })
     },
-    run: async (wish = SIMPLE) => (await startRun(deps, PARTNER_ID, choice.parse(wish))).run_id,
-    make: async (runId, stepId, meanwhile) => {
+    run: async (chosen = SIMPLE) => (await startRun(deps, PARTNER_ID, choice.parse(chosen))).run_id,
+    runStep: async (runId, stepId, meanwhile) => {
       // So that earlier notices belong to the previous attempt.
       world.clock.advance(1)
       const attemptId = await startStep(deps, log, { partnerId: PARTNER_ID, runId, stepId })
@@ -172,8 +172,8 @@ export async function walkTo(lab: Lab, runId: string, stepId: string): Promise<v
     if (!current) throw new Error(`the run has no step ${stepId}`)
     const { id } = current.step
     if (id === stepId) return
-    const made = await lab.make(runId, id)
-    if (made.outcome !== 'passed') throw new Error(`${id}: ${JSON.stringify(made.failures)}`)
+    const result = await lab.runStep(runId, id)
+    if (result.outcome !== 'passed') throw new Error(`${id}: ${JSON.stringify(result.failures)}`)
     await nextStep(deps, lab.partnerId, runId, id)
   }
 }

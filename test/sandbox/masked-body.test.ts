@@ -92,9 +92,12 @@ describe('a body that operators see without a reason', () => {
     expect(maskedBody(text, { name: 'consume', direction: 'notice' })).toBeUndefined()
   })
 
-  it.each(['"ERIKA"', '["ERIKA"]', '13912345678', '[[{"orderId":1234}]]'])('hides what is not an object: %s', (text) => {
-    expect(maskedBody(text, { name: 'consume', direction: 'notice' })).not.toMatch(/ERIKA|139|1234/)
-  })
+  it.each(['"ERIKA"', '["ERIKA"]', '13912345678', '[[{"orderId":1234}]]'])(
+    'hides what is not an object: %s',
+    (text) => {
+      expect(maskedBody(text, { name: 'consume', direction: 'notice' })).not.toMatch(/ERIKA|139|1234/)
+    },
+  )
 })
 
 it('every field of the contract is listed either as shown or as masked', () => {

@@ -79,13 +79,16 @@ describe('a live partner', () => {
     expect(seller.calls.every(({ signedRight }) => signedRight)).toBe(true)
   })
 
-  it.each(Object.keys(SPELLINGS))('cannot send a body about a sold order whose id is written as %s', async (spelling) => {
-    const id = SPELLINGS[spelling]?.(String(sold.order_id)) ?? ''
-    for (const partnerOrderId of [sold.partner_order_id, own.partner_order_id, '']) {
-      expect((await send(refund(id, partnerOrderId))).statusCode).toBeGreaterThanOrEqual(400)
-    }
-    expect(seller.calls).toEqual([])
-  })
+  it.each(Object.keys(SPELLINGS))(
+    'cannot send a body about a sold order whose id is written as %s',
+    async (spelling) => {
+      const id = SPELLINGS[spelling]?.(String(sold.order_id)) ?? ''
+      for (const partnerOrderId of [sold.partner_order_id, own.partner_order_id, '']) {
+        expect((await send(refund(id, partnerOrderId))).statusCode).toBeGreaterThanOrEqual(400)
+      }
+      expect(seller.calls).toEqual([])
+    },
+  )
 
   it.each([
     ['in another field', () => refund(String(own.order_id), own.partner_order_id, `, "OrderId": ${sold.order_id}`)],
@@ -119,10 +122,13 @@ describe('a live partner', () => {
     expect(seller.calls).toEqual([])
   })
 
-  it.each(['signature', 'date', 'client'])('cannot send a body about a sold order as a forged call either: %s', async (sign) => {
-    expect((await send(refund(String(sold.order_id), ''), REFUND, { sign })).statusCode).toBe(409)
-    expect(seller.calls).toEqual([])
-  })
+  it.each(['signature', 'date', 'client'])(
+    'cannot send a body about a sold order as a forged call either: %s',
+    async (sign) => {
+      expect((await send(refund(String(sold.order_id), ''), REFUND, { sign })).statusCode).toBe(409)
+      expect(seller.calls).toEqual([])
+    },
+  )
 
   it('may query its own orders, sold or not, and unknown ones, but not those of others', async () => {
     const ask = ({ order_id, partner_order_id }: Kept) =>

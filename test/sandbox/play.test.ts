@@ -104,11 +104,14 @@ describe('the playground', () => {
     ['later', 598, 'passed'],
     ['either', 598, 'passed'],
     ['later', 300, 'failed'],
-  ])('judges an answer that may come later by the expectation %s: code %i has %s', async (expectation, code, verdict) => {
-    seller.on('/order/pay', { ...refusal(code), partnerId: '7001' })
-    await send({ body: ASK, expect: expectation }, '/sandbox/play/order-pay')
-    expect(await newestCall()).toMatchObject({ verdict, interface: 'order-pay' })
-  })
+  ])(
+    'judges an answer that may come later by the expectation %s: code %i has %s',
+    async (expectation, code, verdict) => {
+      seller.on('/order/pay', { ...refusal(code), partnerId: '7001' })
+      await send({ body: ASK, expect: expectation }, '/sandbox/play/order-pay')
+      expect(await newestCall()).toMatchObject({ verdict, interface: 'order-pay' })
+    },
+  )
 
   it.each([
     ['signature', refusal(300, 'BA verification failed'), 'passed'],

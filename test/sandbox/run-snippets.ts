@@ -96,7 +96,8 @@ export function testSnippets(languages: readonly string[]): void {
   }
 
   describe('the snippets', () => {
-    it('exist for seven languages', () => expect([...snippets.values()].filter((source) => source !== '').length).toBe(7))
+    it('exist for seven languages', () =>
+      expect([...snippets.values()].filter((source) => source !== '').length).toBe(7))
 
     it.each(languages)('pass the signature tool: %s', async (id) => {
       const source = snippets.get(id) ?? ''

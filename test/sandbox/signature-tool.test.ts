@@ -299,9 +299,12 @@ describe('a stored test', () => {
     expect(page.body).not.toContain('/of/7001/alone')
   })
 
-  it.each(['x', '-1', '9'.repeat(40), '1&test=2', ''])('is not needed for the page to open with ?test=%s', async (id) => {
-    expect((await get(world, `/sandbox/signature?test=${id}`, cookie)).statusCode).toBe(200)
-  })
+  it.each(['x', '-1', '9'.repeat(40), '1&test=2', ''])(
+    'is not needed for the page to open with ?test=%s',
+    async (id) => {
+      expect((await get(world, `/sandbox/signature?test=${id}`, cookie)).statusCode).toBe(200)
+    },
+  )
 
   it('holds no whole signature, and no secret', async () => {
     await paste({ authorization: `MWS demo:partner:${SECRET}` })

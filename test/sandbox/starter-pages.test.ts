@@ -69,9 +69,12 @@ describe('a download', () => {
     expect(body).toMatch(/^[\n -~]*$/)
   })
 
-  it.each(['seller', 'SELLER.PY', 'python.txt', '..%2fpython.txt', 'constructor'])('does not exist under the name %s', async (file) => {
-    expect((await page(`/sandbox/starters/${file}`)).statusCode).toBe(404)
-  })
+  it.each(['seller', 'SELLER.PY', 'python.txt', '..%2fpython.txt', 'constructor'])(
+    'does not exist under the name %s',
+    async (file) => {
+      expect((await page(`/sandbox/starters/${file}`)).statusCode).toBe(404)
+    },
+  )
 })
 
 it.each(STARTERS)('$file has every interface, and sells a product for every role of a test run', ({ fill }) => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
   stranger = await visitor(lab, await newSandboxPartner(lab.world))
   runId = await lab.run()
   await walkTo(lab, runId, 'consumption')
-  await lab.make(runId, 'consumption', async () => {
+  await lab.runStep(runId, 'consumption', async () => {
     orderId = await useTickets(lab, runId)
   })
 })

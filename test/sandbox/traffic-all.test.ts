@@ -79,7 +79,9 @@ describe('GET /admin/v1/traffic', () => {
     const own = seen.filter(({ text }) => text.includes('sandbox_outgoing'))
     expect(own.length).toBeGreaterThan(0)
     for (const plan of own) {
-      const scans = nodesOf(plan.root).filter((node) => ['notice', 'partner_call'].includes(node['Relation Name'] ?? ''))
+      const scans = nodesOf(plan.root).filter((node) =>
+        ['notice', 'partner_call'].includes(node['Relation Name'] ?? ''),
+      )
       expect(scans.filter((node) => node['Node Type'] === 'Seq Scan').length, plan.text).toBe(0)
       expect(rowsTouched(plan), plan.text).toBeLessThan(3_100)
     }

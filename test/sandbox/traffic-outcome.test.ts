@@ -23,14 +23,14 @@ async function afterStep(stepId: string, ...mistakes: string[]) {
   const runId = await lab.run()
   await walkTo(lab, runId, stepId)
   await lab.mistakes(...mistakes)
-  const made = await lab.make(runId, stepId)
+  const result = await lab.runStep(runId, stepId)
   // The clock stands still during a step, so its forged call is as new as the genuine one before it.
   const [newest, ...older] = await list()
   const line = [newest, ...older.filter(({ at }) => +at === Number(newest?.at))].find((one) => one?.forged) ?? newest
   if (!line) throw new Error('no call was made')
   const page = await me.open(`/sandbox/run/${runId}?step=${stepId}`)
   const entry = await me.open(`/sandbox/traffic/${line.kind}/${line.id}`)
-  return { made, line, page, entry }
+  return { result, line, page, entry }
 }
 
 describe('a call that the partner has to refuse', () => {
@@ -39,8 +39,8 @@ describe('a call that the partner has to refuse', () => {
     ['stale-date', 'The platform sent an old Date on purpose.'],
     ['unknown-client', 'The platform sent an unknown clientId on purpose.'],
   ])('is shown as refused correctly: %s', async (step, reason) => {
-    const { made, line, page, entry } = await afterStep(step)
-    expect(made.outcome).toBe('passed')
+    const { result, line, page, entry } = await afterStep(step)
+    expect(result.outcome).toBe('passed')
     expect(line).toMatchObject({ outcome: { name: 'refused-rightly', tone: 'good' }, warned: false })
     expect(textOf(entry)).toContain('Refused correctly')
     expect(textOf(entry)).toContain(reason)
@@ -54,16 +54,16 @@ describe('a call that the partner has to refuse', () => {
   })
 
   it('has failed when it is accepted, although its answer was a success', async () => {
-    const { made, line, entry } = await afterStep('wrong-signature', 'wrong-signature-accepted')
-    expect(made.outcome).toBe('failed')
+    const { result, line, entry } = await afterStep('wrong-signature', 'wrong-signature-accepted')
+    expect(result.outcome).toBe('failed')
     expect(line).toMatchObject({ outcome: { name: 'not-refused', tone: 'bad' }, code: 200 })
     expect(entry.body).toContain('<span class="mark bad">Not refused</span>')
     expect((await list('failed')).map(({ id }) => id)).toContain(line.id)
   })
 
   it('has not failed when it is accepted in a step that only warns', async () => {
-    const { made, line, page } = await afterStep('stale-date', 'stale-date-accepted')
-    expect(made.outcome).toBe('passed')
+    const { result, line, page } = await afterStep('stale-date', 'stale-date-accepted')
+    expect(result.outcome).toBe('passed')
     expect(line).toMatchObject({ outcome: { name: 'not-refused', tone: 'warning' } })
     expect(textOf(page)).toContain('Warnings (1)')
     expect(textOf(page)).not.toContain('What failed')
@@ -73,15 +73,15 @@ describe('a call that the partner has to refuse', () => {
 
 describe('a call of a test step', () => {
   it('has failed when its answer fails a check, although its code is 200', async () => {
-    const { made, line, entry } = await afterStep('product-pull', 'answer-other-partner-id')
-    expect(made.outcome).toBe('failed')
+    const { result, line, entry } = await afterStep('product-pull', 'answer-other-partner-id')
+    expect(result.outcome).toBe('failed')
     expect(line).toMatchObject({ outcome: { name: 'failed', tone: 'bad' }, code: 200 })
     expect(textOf(entry)).toContain('A check failed for this response')
   })
 
   it('has succeeded when there is only a warning, which is shown beside it', async () => {
-    const { made, line, page } = await afterStep('product-pull', 'answer-wrong-content-type')
-    expect(made.outcome).toBe('passed')
+    const { result, line, page } = await afterStep('product-pull', 'answer-wrong-content-type')
+    expect(result.outcome).toBe('passed')
     expect(line).toMatchObject({ outcome: { name: 'succeeded' }, warned: true })
     expect(textOf(page)).toContain('Warnings (1)')
   })

@@ -14,8 +14,8 @@ import { sendNotification } from '../../../src/sandbox/portal/notify/send.ts'
 import { freePort } from '../../free-port.ts'
 import { openWorld, type World } from '../../harness.ts'
 import { until } from '../../until.ts'
-import { postOffice, reply } from './post-office.ts'
 import { oneMail, passedRun } from './passed-run.ts'
+import { postOffice, reply } from './post-office.ts'
 
 const opened: { close(): Promise<void> | void }[] = []
 afterEach(async () => {
@@ -325,7 +325,10 @@ describe('the settings', () => {
     },
   )
 
-  it.each(['a@b.example', 'Gatehouse Sandbox <no-reply@b.example>', '沙箱 <a@b.example>'])('accept %s as MAIL_FROM', (MAIL_FROM) => {
-    expect(readConfig({ MAIL_FROM }).MAIL_FROM).toBe(MAIL_FROM)
-  })
+  it.each(['a@b.example', 'Gatehouse Sandbox <no-reply@b.example>', '沙箱 <a@b.example>'])(
+    'accept %s as MAIL_FROM',
+    (MAIL_FROM) => {
+      expect(readConfig({ MAIL_FROM }).MAIL_FROM).toBe(MAIL_FROM)
+    },
+  )
 })

@@ -4,8 +4,8 @@ import { listJobs } from '../../../src/platform/db/jobs-store.ts'
 import { notificationsOf, notifyContacts } from '../../../src/sandbox/portal/notify/notifications.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../../harness.ts'
 import { until } from '../../until.ts'
-import { hook, type PostOffice, postOffice } from './post-office.ts'
 import { passedRun } from './passed-run.ts'
+import { hook, type PostOffice, postOffice } from './post-office.ts'
 
 let world: World
 let office: PostOffice

@@ -44,7 +44,10 @@ export async function oneMail(world: World, mail = 'lin@example.com', name = 'Li
 }
 
 /** The notification of a run that has exactly one. */
-export async function onlyNotification(world: World, { runId }: Passed): Promise<Notifications['notifications'][number]> {
+export async function onlyNotification(
+  world: World,
+  { runId }: Passed,
+): Promise<Notifications['notifications'][number]> {
   const { notifications } = await notificationsOf(world.deps, runId)
   const [one] = notifications
   if (!one || notifications.length > 1) throw new Error(`not one: ${JSON.stringify(notifications)}`)

@@ -10,8 +10,8 @@ import { openWorld, SECRET_KEY, type World } from '../../harness.ts'
 import { shardsOf } from '../../one-table.ts'
 import { SHORT_LIVED } from '../../start-options.ts'
 import { until } from '../../until.ts'
-import { postOffice } from './post-office.ts'
 import { oneMail } from './passed-run.ts'
+import { postOffice } from './post-office.ts'
 
 /** `npm run worker` as a separate process that trusts the certificate of an SMTP server, and its sudden death. */
 

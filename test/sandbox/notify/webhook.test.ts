@@ -6,8 +6,8 @@ import { rotateWebhookSecret, setContact, webhookSecret } from '../../../src/tic
 import { rotatePartnerSecret } from '../../../src/ticketing/partners/secret.ts'
 import { freePort } from '../../free-port.ts'
 import { openWorld, type World } from '../../harness.ts'
-import { hook } from './post-office.ts'
 import { onlyNotification, passedRun, SECRET } from './passed-run.ts'
+import { hook } from './post-office.ts'
 
 let world: World
 let strict: World
@@ -156,7 +156,10 @@ describe('a webhook', () => {
     expect(deliveries).toEqual([])
     const { passed, attempt } = await notifiedByWebhook(world, `http://127.0.0.1:${await freePort()}/hook`)
     expect(await attempt()).toEqual({ failure: 'webhook: connect (ECONNREFUSED)' })
-    expect(await onlyNotification(world, passed)).toMatchObject({ state: 'waiting', last_error: 'the webhook cannot be reached' })
+    expect(await onlyNotification(world, passed)).toMatchObject({
+      state: 'waiting',
+      last_error: 'the webhook cannot be reached',
+    })
   })
 
   it('leaves no secret and no URL in the records of a failure', async () => {
@@ -176,7 +179,10 @@ describe('a webhook', () => {
       [passed.partnerId],
     )
     expect(await attempt()).toEqual({ failure: expect.stringMatching(/sealed secret cannot be opened/) })
-    expect(await onlyNotification(world, passed)).toMatchObject({ state: 'waiting', last_error: 'an error of the platform' })
+    expect(await onlyNotification(world, passed)).toMatchObject({
+      state: 'waiting',
+      last_error: 'an error of the platform',
+    })
     expect(deliveries).toEqual([])
   })
 })

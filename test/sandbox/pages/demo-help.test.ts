@@ -4,7 +4,7 @@ import { nextStep, showRun } from '../../../src/sandbox/certification/run.ts'
 import { demoHelp } from '../../../src/sandbox/portal/pages/waiting.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../src/ticketing/partners/partner.ts'
 import { type Lab, openLab } from '../lab.ts'
-import { EVERYTHING, makeStep } from '../walk.ts'
+import { completeStep, EVERYTHING } from '../walk.ts'
 
 let lab: Lab
 let demo: PartnerWithSecrets
@@ -42,8 +42,9 @@ describe('the demo partner’s help', () => {
       const { current } = await showRun(deps, lab.partnerId, runId)
       if (!current || helped.length === 3) break
       const { id, kind } = current.step
-      const made = kind === 'notice' ? await lab.make(runId, id, () => followHelp(runId)) : await makeStep(lab, runId, id)
-      expect(made.failures, id).toEqual([])
+      const result =
+        kind === 'notice' ? await lab.runStep(runId, id, () => followHelp(runId)) : await completeStep(lab, runId, id)
+      expect(result.failures, id).toEqual([])
       if (kind === 'notice') helped.push(id)
       await nextStep(deps, lab.partnerId, runId, id)
     }

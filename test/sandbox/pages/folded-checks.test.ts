@@ -33,10 +33,13 @@ it('a successful call is folded into one line with its checks', () => {
 it.each([
   ['failed', 'bad'],
   ['warns', 'warning'],
-] as const)('in a call with a check that %s only the other checks are folded, if two or more are adjacent', (_name, tone) => {
-  const lines = [...called(1), ok(3), ok(4), line(5, 'check', tone), ok(6), ...called(7), ok(9)]
-  expect(shown(lines)).toEqual([1, 2, [3, 4], 5, 6, [7, 8, 9]])
-})
+] as const)(
+  'in a call with a check that %s only the other checks are folded, if two or more are adjacent',
+  (_name, tone) => {
+    const lines = [...called(1), ok(3), ok(4), line(5, 'check', tone), ok(6), ...called(7), ok(9)]
+    expect(shown(lines)).toEqual([1, 2, [3, 4], 5, 6, [7, 8, 9]])
+  },
+)
 
 it('a call that got no answer, or none yet, is not folded', () => {
   expect(shown([line(1, 'calling'), line(2, 'call', 'bad'), ok(3)])).toEqual([1, 2, 3])

@@ -127,16 +127,19 @@ describe('test conditions', () => {
     expect(await conditions()).toBeUndefined()
   })
 
-  it.each(['31', '-1', '1.5', 'x'])('cannot be %s days ahead, neither for a new nor for the current run', async (days_ahead) => {
-    await me.send(FORM, filled())
-    for (const action of ['start', 'conditions']) {
-      const answer = await me.send(FORM, filled({ action, days_ahead }))
-      expect([answer.statusCode, action]).toEqual([400, action])
-      expect(answer.body).toContain('Enter a whole number from 0 to 30.')
-      expect(answer.body).toContain(`value="${days_ahead}"`)
-    }
-    expect(await conditions()).toBeUndefined()
-  })
+  it.each(['31', '-1', '1.5', 'x'])(
+    'cannot be %s days ahead, neither for a new nor for the current run',
+    async (days_ahead) => {
+      await me.send(FORM, filled())
+      for (const action of ['start', 'conditions']) {
+        const answer = await me.send(FORM, filled({ action, days_ahead }))
+        expect([answer.statusCode, action]).toEqual([400, action])
+        expect(answer.body).toContain('Enter a whole number from 0 to 30.')
+        expect(answer.body).toContain(`value="${days_ahead}"`)
+      }
+      expect(await conditions()).toBeUndefined()
+    },
+  )
 
   it('cannot be changed when there is no run', async () => {
     const answer = await me.send(FORM, filled({ action: 'conditions', days_ahead: '1' }))

@@ -77,7 +77,7 @@ async function walkToEnd(runId: string): Promise<void> {
   for (;;) {
     const { current } = await showRun(deps, lab.partnerId, runId)
     if (!current) return
-    if (current.state !== 'passed') await lab.make(runId, current.step.id)
+    if (current.state !== 'passed') await lab.runStep(runId, current.step.id)
     await nextStep(deps, lab.partnerId, runId, current.step.id)
   }
 }
@@ -128,7 +128,7 @@ describe('while a step is running', () => {
   it('a page that was requested before Next does not replace the one after it', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'product-pull')
-    await lab.make(runId, 'product-pull')
+    await lab.runStep(runId, 'product-pull')
     const page = await open(runPath(runId))
     const late: (() => Promise<void>)[] = []
     await page.route(`**${runPath(runId)}`, async (route) => {
@@ -155,7 +155,7 @@ describe('while a step is running', () => {
       requests.push(() => route.continue())
       if (requests.length !== 2) await route.continue()
     })
-    await lab.make(runId, 'product-pull')
+    await lab.runStep(runId, 'product-pull')
     await page.waitForSelector('#lines > li.is-ended')
     expect(await page.locator('#lines li.event').count()).toBeGreaterThan(4)
     await expect.poll(() => requests.length).toBe(2)
@@ -172,7 +172,7 @@ describe('while a step is running', () => {
     // Without events the page does not notice that the run moves on elsewhere.
     await page.context().route('**/events?*', () => {})
     await page.reload()
-    await lab.make(runId, 'product-pull')
+    await lab.runStep(runId, 'product-pull')
     await nextStep(lab.world.deps, lab.partnerId, runId, 'product-pull')
     await start(page).click()
     await page.getByRole('alert').waitFor()
@@ -497,7 +497,7 @@ describe.each(LOOKS)('viewed as %j', (look) => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'product-pull')
     await lab.mistakes('answer-missing-field')
-    await lab.make(runId, 'product-pull')
+    await lab.runStep(runId, 'product-pull')
     await lab.mistakes()
     await page.goto(origin + runPath(runId))
     await looksRight(page, 'run-failed')

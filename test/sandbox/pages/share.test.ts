@@ -22,7 +22,7 @@ async function failedRun(): Promise<{ runId: string; link: string }> {
   const runId = await lab.run()
   await walkTo(lab, runId, 'product-pull')
   await lab.mistakes('answer-missing-field')
-  await lab.make(runId, 'product-pull')
+  await lab.runStep(runId, 'product-pull')
   await lab.mistakes()
   return { runId, link: await linkTo(runId) }
 }
@@ -39,7 +39,7 @@ async function linkTo(runId: string): Promise<string> {
 it('a link shows the log without a sign-in, but no form, no secret and nothing that needs a sign-in', async () => {
   const { runId, link } = await failedRun()
   // A later attempt does not change what the link shows.
-  await lab.make(runId, 'product-pull')
+  await lab.runStep(runId, 'product-pull')
   const answer = await read(link)
   expect(answer.statusCode).toBe(200)
   expect(answer.headers['cache-control']).toContain('no-store')

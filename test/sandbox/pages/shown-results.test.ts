@@ -19,11 +19,11 @@ beforeAll(async () => {
   runId = await lab.run()
   // Passes with a warning.
   await lab.mistakes('answer-wrong-content-type')
-  await lab.make(runId, 'product-pull')
+  await lab.runStep(runId, 'product-pull')
   await lab.mistakes()
   await nextStep(lab.world.deps, lab.partnerId, runId, 'product-pull')
   await walkTo(lab, runId, 'consumption')
-  await lab.make(runId, 'consumption', () => useTickets(lab, runId))
+  await lab.runStep(runId, 'consumption', () => useTickets(lab, runId))
 })
 afterAll(() => lab.close())
 
@@ -72,7 +72,7 @@ describe('the log of a step', () => {
     const other = await lab.run()
     await walkTo(lab, other, 'order-create')
     await lab.mistakes('answer-code-300')
-    await lab.make(other, 'order-create')
+    await lab.runStep(other, 'order-create')
     await lab.mistakes()
     const failed = textOf(await me.open(`/sandbox/run/${other}?step=order-create`))
     expect(failed).toContain('created (created, not paid)')

@@ -58,8 +58,8 @@ const FAILS: Readonly<Partial<Record<DemoMistake, [step: string, check: CheckId,
 }
 
 /**
- * Mistakes that fail no step, and the step that meets them. By contract a repeated notice gets the first answer, and pages
- * escape HTML in texts. The others only cause warnings, like everything that the extra tests find (robustness.test.ts).
+ * Mistakes that fail no step, and the step that meets them. By contract a repeated notice gets the first answer, and
+ * pages escape HTML in texts. The others only cause warnings, as in all extra tests (robustness.test.ts).
  */
 const HARMLESS: Readonly<Partial<Record<DemoMistake, string>>> = {
   'stale-date-accepted': 'stale-date',

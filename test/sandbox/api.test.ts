@@ -357,8 +357,10 @@ describe('the report', () => {
     expect(xml.headers.get('content-type')).toBe('application/xml; charset=utf-8')
     expect(await junitProblems(xml.text)).toEqual([])
     expect(xml.text).toContain('body[0].title is required')
-    const asked = await call(lab, 'GET', `/runs/${run}/report`, undefined, { headers: { accept: 'application/xml' } })
-    expect(asked.text).toBe(xml.text)
+    const onRequest = await call(lab, 'GET', `/runs/${run}/report`, undefined, {
+      headers: { accept: 'application/xml' },
+    })
+    expect(onRequest.text).toBe(xml.text)
   })
 
   it('of an accepted run includes the signed report and exact order ids', async () => {
@@ -375,11 +377,11 @@ describe('the report', () => {
     const later = await begin(false)
     expect(await standing()).toEqual({ state: 'under_way', run_id: later, accepted_run_id: runId })
     expect(await call(lab, 'GET', `/runs/${runId}`)).toMatchObject({ run: { state: 'accepted', current_step: null } })
-    const kept = await reportOfRun(lab.world.deps, runId)
+    const stored = await reportOfRun(lab.world.deps, runId)
     const { report } = await call(lab, 'GET', `/runs/${runId}/report`)
     expect((report as RunReport).signed_report).toEqual({
-      url: `${lab.world.deps.config.PUBLIC_URL}/sandbox/verify/${kept?.report_id}`,
-      ...{ content: kept?.content, signature: kept?.signature, key_id: kept?.key_id },
+      url: `${lab.world.deps.config.PUBLIC_URL}/sandbox/verify/${stored?.report_id}`,
+      ...{ content: stored?.content, signature: stored?.signature, key_id: stored?.key_id },
     })
   })
 })

@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterEach, beforeAll, expect } from 'vitest'
 import { lookAt, sharedBrowser, toNextPage } from '../browser.ts'
 
-/** Opens pages in different sizes, languages and colour schemes, and takes screenshots if SCREENSHOTS names a folder. */
+/** Opens pages in several sizes, languages and colour schemes, and takes screenshots if SCREENSHOTS names a folder. */
 
 const FOLDER = process.env.SCREENSHOTS
 const SIZES = { phone: { width: 360, height: 780 }, desktop: { width: 1280, height: 800 } } as const
@@ -24,8 +24,8 @@ const LIGHT_LOOKS: readonly Look[] = [
 ]
 
 /**
- * Each size, language and colour scheme once; `fits` tries all widths in each language. Screenshots are taken in the light
- * scheme only, in every size and language.
+ * Each size, language and colour scheme once; `fits` tries all widths in each language. Screenshots are taken in every
+ * size and language, but only in the light scheme.
  */
 export const LOOKS: readonly Look[] = FOLDER
   ? LIGHT_LOOKS
@@ -49,7 +49,7 @@ interface Browsing {
   open(address: string, look: Look): Promise<Page>
 }
 
-/** A browser for the tests of a file. A test fails if a page has a script error or violates its Content-Security-Policy. */
+/** A browser for the tests of a file; fails a test if a page has a script error or violates its security policy. */
 export function browsing(): Browsing {
   let browser: Browser
   const pageErrors: string[] = []
@@ -119,7 +119,7 @@ export async function picture(page: Page, name: string, { size, locale }: Look, 
   })
 }
 
-/** Whether only the current element has a line of a different colour when the system forces its colours (high contrast). */
+/** Whether only the current element has a line of a different colour in forced colours (high contrast). */
 export async function onlyCurrentMarked(page: Page, selector: string, line: 'borderBottomColor' | 'borderLeftColor') {
   await page.emulateMedia({ forcedColors: 'active' })
   const found = await page.locator(selector).evaluateAll(

@@ -7,9 +7,9 @@ import { browsing, fits, type Look, picture, signInAs, tabTo } from './browse.ts
 import { type Lab, openLab } from './lab.ts'
 
 /**
- * A seller that makes every common mistake and reads nothing but the pages: no URL and no contacts at first, a scanner that
- * reports ticket by ticket, and first notices with a wrong signature, a wrong path and a wrong body. It is still certified,
- * using only the browser.
+ * A seller that makes every common mistake and reads nothing but the pages: no URL and no contacts at first, a scanner
+ * that reports ticket by ticket, and first notices with a wrong signature, a wrong path and a wrong body. It is still
+ * certified, using only the browser.
  */
 
 const TOOL = '/mtp/api/order/test/ba'

@@ -10,7 +10,7 @@ import { desk, newId } from '../orders/desk.ts'
 import { type FakeSeller, fakeSeller, ok, status } from '../partner-calls/fake-seller.ts'
 import { textOf } from './pages/visitor.ts'
 import { get, post, sellerSession } from './partners.ts'
-import { type Kept, SPELLINGS, touched, tryingBody } from './play-bodies.ts'
+import { attackingBody, type KnownOrder, SPELLINGS, touched } from './play-bodies.ts'
 
 const REFUND = '/sandbox/play/order-refund'
 const QUERY = '/sandbox/play/order-query'
@@ -21,11 +21,11 @@ let world: World
 let seller: FakeSeller
 let stranger: FakeSeller
 let cookie: string
-let own: Kept
-let sold: Kept
-let foreign: Kept
+let own: KnownOrder
+let sold: KnownOrder
+let foreign: KnownOrder
 
-const kept = (id: bigint): Kept => ({
+const knownOrder = (id: bigint): KnownOrder => ({
   order_id: id,
   partner_order_id: `P-${id}`,
   vouchers: [`${id}-1`, `${id}-2`],
@@ -45,9 +45,9 @@ beforeAll(async () => {
   seller = await fakeSeller(world, 7001)
   stranger = await fakeSeller(world, 7002)
   cookie = await sellerSession(world, seller)
-  own = kept(await paidTrial())
-  sold = kept(await desk(world).paid())
-  foreign = kept(await desk(world).paid({ partner_id: 7002 }))
+  own = knownOrder(await paidTrial())
+  sold = knownOrder(await desk(world).paid())
+  foreign = knownOrder(await desk(world).paid({ partner_id: 7002 }))
   seller.on('/order/query', ok({ orderStatus: 4, orderQuantity: 2, usedQuantity: 0, refundedQuantity: 0 }))
 })
 beforeEach(() => {
@@ -131,7 +131,7 @@ describe('a live partner', () => {
   )
 
   it('may query its own orders, sold or not, and unknown ones, but not those of others', async () => {
-    const ask = ({ order_id, partner_order_id }: Kept) =>
+    const ask = ({ order_id, partner_order_id }: KnownOrder) =>
       send(`{"body": {"orderId": ${order_id}, "partnerOrderId": "${partner_order_id}"}}`, QUERY)
     expect((await ask(own)).statusCode).toBe(303)
     expect((await ask(sold)).statusCode).toBe(303)
@@ -225,7 +225,7 @@ describe('a live partner', () => {
     for (let place = 0; place < BODIES_OVER_HTTP; place++) {
       if (place % PER_MINUTE === 0) world.clock.advance(61)
       const random = randomAt(seed, place)
-      const written = tryingBody(random, own, random.pick([sold, foreign]))
+      const written = attackingBody(random, own, random.pick([sold, foreign]))
       const before = seller.calls.length
       await send(written)
       for (const { text } of seller.calls.slice(before)) {

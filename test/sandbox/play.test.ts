@@ -182,7 +182,7 @@ describe('nothing is sent', () => {
     ['an unknown way to sign', { body: ASK, sign: 'twice' }, 400],
     ['an unknown expectation', { body: ASK, expect: 'luck' }, 400],
     ['no body', {}, 400],
-  ])('for %s', async (_what, fields, code) => {
+  ])('for a request with %s', async (_what, fields, code) => {
     expect((await send(fields as Record<string, string>)).statusCode).toBe(code)
     expect(seller.calls).toEqual([])
   })

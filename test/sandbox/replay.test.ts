@@ -140,14 +140,17 @@ describe('replaying a notice of the partner', () => {
     const replayed = await again(entry)
     expect(replayed).toMatchObject({ outcome: 'refused', kind: 'rejected' })
     expect(replayed.id).not.toBe(entry.id)
-    const kept = await showEntry(world.deps, seller.partnerId, { kind: 'rejected', id: replayed.id ?? '' })
-    expect(kept).toMatchObject({ name: 'deal-change', failure: { detail: 'body[0].status must be one of 0, 1, 2, 5' } })
-    expect(Object.fromEntries(kept.request.headers ?? [])).toMatchObject({
+    const stored = await showEntry(world.deps, seller.partnerId, { kind: 'rejected', id: replayed.id ?? '' })
+    expect(stored).toMatchObject({
+      name: 'deal-change',
+      failure: { detail: 'body[0].status must be one of 0, 1, 2, 5' },
+    })
+    expect(Object.fromEntries(stored.request.headers ?? [])).toMatchObject({
       'user-agent': 'seller/1.0',
       'x-trace': '[not kept]',
       'gatehouse-replay-of': entry.id,
     })
-    expect(kept.at).toEqual(world.clock.now())
+    expect(stored.at).toEqual(world.clock.now())
   })
 
   it.each<[string, Partial<SentNotice>, string]>([

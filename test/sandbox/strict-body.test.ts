@@ -5,7 +5,7 @@ import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { orderRefund } from '../../src/ticketing/interfaces/refund.ts'
 import type { NamedOrder } from '../../src/ticketing/orders/trial-store.ts'
 import { fuzzSettings, randomAt } from '../fuzz/random.ts'
-import { touched, tryingBody } from './play-bodies.ts'
+import { attackingBody, touched } from './play-bodies.ts'
 
 const order = (id: bigint, fields: Partial<NamedOrder> = {}): NamedOrder => ({
   order_id: id,
@@ -44,7 +44,7 @@ describe('what a live partner may send from the playground', () => {
       let [sent, refusedRightly] = [0, 0]
       for (let place = 0; place < BODIES; place++) {
         const random = randomAt(seed, place)
-        const written = tryingBody(random, OWN, random.pick([SOLD, FOREIGN]))
+        const written = attackingBody(random, OWN, random.pick([SOLD, FOREIGN]))
         const decided = decide(written, reads)
         const text = 'text' in decided ? decided.text : written
         const read = parseLossless(Buffer.from(text))

@@ -26,8 +26,9 @@ export async function useTickets(lab: Lab, runId: string, tickets?: number): Pro
   return BigInt(about.orderId ?? '')
 }
 
-/** Steps in which the demo partner issues tickets: that takes three seconds of a clock that stands still here. */
+/** The demo partner needs three seconds to issue tickets, by a clock that stands still here. */
 const ISSUED_AFTER_S = 4
+/** Steps in which the demo partner issues tickets. */
 const TAKES_TIME = [
   'order-pay-later',
   'order-pay-again',

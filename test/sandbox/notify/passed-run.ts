@@ -13,7 +13,7 @@ import type { World } from '../../harness.ts'
 
 export const SECRET = 'the-clientSecret-of-a-partner-that-is-told'
 
-/** Creates a partner with these contacts and a passed run; also returns the secret of the product contact's webhook, if any. */
+/** Creates a partner with these contacts and a passed run; `webhookSecret` is that of the product contact. */
 export async function passedRun(world: World, contacts: object): Promise<Passed & { webhookSecret: string }> {
   const { partner_id, webhook_secrets } = await createPartner(
     world.deps,

@@ -37,7 +37,7 @@ const arrivalsOn = (answer: LightMyRequestResponse): string => {
 }
 
 describe('the page of a run', () => {
-  it('is where /sandbox/run leads, or the functions when there is no run', async () => {
+  it('opens from /sandbox/run, which leads to the functions when there is no run', async () => {
     expect((await me.open('/sandbox/run')).headers.location).toBe('/sandbox/functions')
     const runId = await lab.run()
     expect((await me.open('/sandbox/run')).headers.location).toBe(page(runId))

@@ -28,7 +28,7 @@ beforeEach(async () => {
 const notificationTo = async (role: 'product' | 'business') => {
   const { notifications } = await notificationsOf(lab.world.deps, runId)
   const found = notifications.find((one) => one.role === role)
-  if (!found) throw new Error(`no ${role} contact was told`)
+  if (!found) throw new Error(`no ${role} contact was notified`)
   return found
 }
 /** As if the mail server had refused the product contact's mail for a day. */

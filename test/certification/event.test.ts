@@ -14,7 +14,7 @@ it.each([
     data: { id: 'json', passed: false, actual: { id: 'new-text', values: { deep: { id: 'b', values: {} } } } },
   },
   { kind: 'ended', data: { outcome: 'interrupted', stopped: true } },
-])('a line of $kind is read as it was stored', ({ kind, data }) => {
+])('an event of kind $kind is read as it was stored', ({ kind, data }) => {
   expect(runEvent.parse({ ...line, kind, data })).toEqual({ ...line, kind, data })
 })
 
@@ -22,6 +22,6 @@ it.each([
   { kind: 'check', data: { id: 'json' } },
   { kind: 'ended', data: { outcome: 'of-no-release' } },
   { kind: 'of-no-release', data: {} },
-])('a line of $kind without what every release stores is an error', (event) => {
+])('an event of kind $kind is rejected in a form that no release stores', (event) => {
   expect(runEvent.safeParse({ ...line, ...event }).success).toBe(false)
 })

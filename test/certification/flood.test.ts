@@ -9,10 +9,10 @@ beforeAll(async () => {
 })
 afterAll(() => lab.close())
 
-it('finds the notice that a step waits for among hundreds of others', async () => {
+it('a step finds the notice it waits for among hundreds of others', async () => {
   const runId = await lab.run()
   await walkTo(lab, runId, 'consumption')
-  // A partner that is live and in the sandbox at once sends notices of its other orders meanwhile.
+  // A live partner that uses the sandbox keeps sending notices about its other orders.
   await lab.world.pool.query(
     `insert into notice (notice_id, partner_id, client_id, path, body_hash, body, answer, received_at)
      select gen_random_uuid(), $1, 'lab', '/mtp/api/order/consume/notice', sha256(i::text::bytea),
@@ -20,12 +20,12 @@ it('finds the notice that a step waits for among hundreds of others', async () =
      from generate_series(1, 250) i`,
     [lab.partnerId, lab.world.clock.now()],
   )
-  const made = await lab.make(runId, 'consumption', async () => {
+  const result = await lab.runStep(runId, 'consumption', async () => {
     await lab.awaited(runId)
     await sleep(300)
     await useTickets(lab, runId)
   })
-  expect(made.failures).toEqual([])
-  expect(made.outcome).toBe('passed')
-  expect(made.events.length).toBeLessThan(50)
+  expect(result.failures).toEqual([])
+  expect(result.outcome).toBe('passed')
+  expect(result.events.length).toBeLessThan(50)
 })

@@ -6,7 +6,7 @@ import { eventsOfAttempt } from '../../src/sandbox/certification/attempt-store.t
 import { showRun } from '../../src/sandbox/certification/run.ts'
 import { showEntry } from '../../src/sandbox/portal/traffic/entry.ts'
 import { updatePartner } from '../../src/ticketing/partners/partner.ts'
-import { type Lab, type Made, openLab } from '../sandbox/lab.ts'
+import { type Lab, openLab, type StepResult } from '../sandbox/lab.ts'
 
 /** A partner with malicious answers. */
 
@@ -33,57 +33,61 @@ afterAll(async () => {
   server.close()
 })
 
-const first = async (functions: readonly string[], stepId: string, text: string): Promise<Made> => {
+const runWithAnswer = async (functions: readonly string[], stepId: string, text: string): Promise<StepResult> => {
   const runId = await lab.run({
     functions: ['product-pull', 'pay-at-once', 'refund-at-once', ...functions],
     products: { main: 'DEMO-OPEN' },
   })
   await lab.world.pool.query('update sandbox_run set current_step = $2 where run_id = $1', [runId, stepId])
   answer = text
-  return lab.make(runId, stepId)
+  return lab.runStep(runId, stepId)
 }
 
 const DAY = { date: '2026-01-01', marketPrice: 100, mtPrice: 90, settlementPrice: 80, stock: 5 }
 
 describe('the log of a step', () => {
   it.each([
-    ['no JSON', `${'<'.repeat(119)}😀`],
+    ['not JSON', `${'<'.repeat(119)}😀`],
     [
       'a field',
       JSON.stringify({ code: 200, describe: 'ok', body: [{ partnerDealId: { a: `${'x'.repeat(113)}😀` } }] }),
     ],
-  ])('takes a character that is cut in two: %s', async (_name, text) => {
-    expect((await first([], 'product-pull', text)).outcome).toBe('failed')
+  ])('survives an excerpt that ends in the middle of a surrogate pair: %s', async (_name, text) => {
+    expect((await runWithAnswer([], 'product-pull', text)).outcome).toBe('failed')
   })
 
-  it('holds no secret that the partner sends back', async () => {
+  it('does not contain a secret that the partner echoes', async () => {
     const body = [{ ...DAY, partnerDealId: lab.secret }]
-    const made = await first(['price-calendar'], 'price-calendar', JSON.stringify({ code: 200, describe: 'ok', body }))
-    expect(made.failures.map(({ id }) => id)).toContain('product-found')
-    expect(JSON.stringify(made.events)).not.toContain(lab.secret)
-    // Nor one that the partner has put into the URL.
-    expect(JSON.stringify(made.events)).not.toContain(encodeURIComponent(lab.secret))
+    const result = await runWithAnswer(
+      ['price-calendar'],
+      'price-calendar',
+      JSON.stringify({ code: 200, describe: 'ok', body }),
+    )
+    expect(result.failures.map(({ id }) => id)).toContain('product-found')
+    expect(JSON.stringify(result.events)).not.toContain(lab.secret)
+    // Nor the secret that the partner put into its URLs.
+    expect(JSON.stringify(result.events)).not.toContain(encodeURIComponent(lab.secret))
   })
 
-  it('does not grow with what the partner answers', async () => {
+  it('does not grow with the size of the answer', async () => {
     const many = Array.from({ length: 3_000 }, () => ({ ...DAY, partnerDealId: 'another' }))
     const long = [{ ...DAY, partnerDealId: 'x'.repeat(200_000) }]
     for (const body of [many, long]) {
       const text = JSON.stringify({ code: 200, describe: 'ok', body })
-      const made = await first(['price-calendar'], 'price-calendar', text)
-      expect(made.outcome).toBe('failed')
-      expect(made.events.length).toBeLessThan(50)
-      expect(JSON.stringify(made.events).length).toBeLessThan(20_000)
+      const result = await runWithAnswer(['price-calendar'], 'price-calendar', text)
+      expect(result.outcome).toBe('failed')
+      expect(result.events.length).toBeLessThan(50)
+      expect(JSON.stringify(result.events).length).toBeLessThan(20_000)
     }
   })
 })
 
 describe('a megabyte of wrong fields', () => {
-  it('is told in a page of reasonable length', async () => {
+  it('is reported as fewer than 100 problems', async () => {
     const text = `{"code":200,"describe":"ok","body":[${'0,'.repeat(400_000)}0]}`
-    const made = await first([], 'product-pull', text)
-    expect(made.outcome).toBe('failed')
-    const [id = ''] = made.events.flatMap(({ kind, data }) => (kind === 'call' ? [data.call_id] : []))
+    const result = await runWithAnswer([], 'product-pull', text)
+    expect(result.outcome).toBe('failed')
+    const [id = ''] = result.events.flatMap(({ kind, data }) => (kind === 'call' ? [data.call_id] : []))
     const { problems } = await showEntry(lab.world.deps, lab.partnerId, { kind: 'call', id })
     expect(problems.length).toBeLessThan(100)
   })
@@ -103,7 +107,7 @@ describe('a URL that leads nowhere', () => {
     }
   }
 
-  it('reads alike in production, whether its address is not called or nobody listens there', async () => {
+  it('gets the same finding in production whether its address is blocked, refuses or is unknown', async () => {
     const blocked = await reachedAt('http://10.1.2.3/')
     const refused = await reachedAt('http://127.0.0.1:1/')
     const unknown = await reachedAt('http://nowhere.invalid/')
@@ -114,15 +118,15 @@ describe('a URL that leads nowhere', () => {
 })
 
 describe('a step that is started again and again', () => {
-  it('is made 120 times a minute at most', async () => {
+  it('runs at most 120 times a minute', async () => {
     const { deps, log } = lab.world
-    // In a fresh minute, because the tests before have started steps too.
+    // In a fresh minute, because earlier tests have started steps too.
     lab.world.clock.advance(120)
     const runId = await lab.run()
     const start = () => startStep(deps, log, { partnerId: lab.partnerId, runId, stepId: 'product-pull' })
     const over = 'update sandbox_run set open_attempt = null where run_id = $1'
     const ended = `update sandbox_attempt set ended_at = started_at, outcome = 'failed' where run_id = $1 and ended_at is null`
-    for (let made = 0; made < 120; made++) {
+    for (let started = 0; started < 120; started++) {
       await start()
       await lab.world.pool.query(over, [runId])
       await lab.world.pool.query(ended, [runId])

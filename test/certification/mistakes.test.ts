@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DemoMistake, MISTAKES } from '../../src/demo/partner/mistakes/mistakes.ts'
 import type { CheckId } from '../../src/sandbox/checks/checks.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
-import { EVERYTHING, makeStep, walk } from '../sandbox/walk.ts'
+import { completeStep, EVERYTHING, walk } from '../sandbox/walk.ts'
 import { until } from '../until.ts'
 
-/** The step that a mistake fails, the check that fails, and what it says. */
+/** The step that each mistake fails, the check that fails, and what that check reports. */
 const FAILS: Readonly<Partial<Record<DemoMistake, [step: string, check: CheckId, says: object]>>> = {
   'wrong-signature-accepted': [
     'wrong-signature',
@@ -58,9 +58,8 @@ const FAILS: Readonly<Partial<Record<DemoMistake, [step: string, check: CheckId,
 }
 
 /**
- * What fails no step: the same notice again gets the first answer by contract; a text may hold HTML, which pages escape;
- * of a wrong content type, an old Date and an unknown clientId there is a warning, as of all that
- * the extra tests find (robustness.test.ts).
+ * Mistakes that fail no step, and the step that meets them. By contract a repeated notice gets the first answer, and
+ * pages escape HTML in texts. The others only cause warnings, as in all extra tests (robustness.test.ts).
  */
 const HARMLESS: Readonly<Partial<Record<DemoMistake, string>>> = {
   'stale-date-accepted': 'stale-date',
@@ -75,42 +74,42 @@ const HARMLESS: Readonly<Partial<Record<DemoMistake, string>>> = {
 }
 
 let lab: Lab
-/** Without repetitions: the partner keeps resending an earlier refused notice. */
+/** Counts distinct notices, because the partner keeps resending a refused one. */
 const refusedCalls = async (): Promise<number> =>
   (await lab.world.pool.query('select count(distinct (path, body))::int as n from rejected_call')).rows[0].n
 beforeAll(async () => {
-  // With ids of 19 digits, so that a program that rounds them fails.
+  // Order ids of 19 digits, so that a partner that rounds them fails.
   lab = await openLab({ SANDBOX_WAIT_S: '120', ORDER_ID_BITS: '63' })
 })
 afterAll(() => lab.close())
 
 describe('the mistakes of the demo partner', () => {
-  it('each have their step, or are harmless', () => {
+  it('each either fail a step or are listed as harmless', () => {
     expect([...Object.keys(FAILS), ...Object.keys(HARMLESS)].sort()).toEqual(Object.keys(MISTAKES).sort())
   })
 
-  it('each fail that step with a check that names it; once mended, the step passes', async () => {
+  it('each fail their step with the expected check, and the step passes once they are fixed', async () => {
     const failed: string[] = []
     const walked = await walk(lab, EVERYTHING, async (runId, step) => {
       for (const [mistake, [where, check, says]] of Object.entries(FAILS)) {
         if (where !== step) continue
         await lab.mistakes(mistake)
         const refusedBefore = await refusedCalls()
-        // Only here does a step wait until it times out: the partner has done its part, and its refused notice is stored.
-        let passing: NodeJS.Timeout | undefined
-        const made = await makeStep(lab, runId, step, async () => {
+        // Only here does a step time out, so the clock starts once the refused notice is stored.
+        let clockTimer: NodeJS.Timeout | undefined
+        const result = await completeStep(lab, runId, step, async () => {
           if (!check.startsWith('notice-')) return
           if (mistake !== 'notice-not-sent') {
             await until(async () => (await refusedCalls()) > refusedBefore)
-            // Sent again once order query has brought the tickets, it would be accepted.
+            // A resent notice would be accepted once order query has brought the tickets.
             await lab.mistakes(mistake, 'notice-not-sent')
           }
-          passing = setInterval(() => lab.world.clock.advance(10), 50)
-        }).finally(() => clearInterval(passing))
+          clockTimer = setInterval(() => lab.world.clock.advance(10), 50)
+        }).finally(() => clearInterval(clockTimer))
         await lab.mistakes()
-        expect(made.outcome, mistake).toBe('failed')
-        const found = made.failures.find(({ id }) => id === check)
-        expect(found, `${mistake}: ${JSON.stringify(made.failures)}`).toMatchObject(says)
+        expect(result.outcome, mistake).toBe('failed')
+        const found = result.failures.find(({ id }) => id === check)
+        expect(found, `${mistake}: ${JSON.stringify(result.failures)}`).toMatchObject(says)
         failed.push(mistake)
       }
       await lab.mistakes(...Object.entries(HARMLESS).flatMap(([name, where]) => (where === step ? [name] : [])))

@@ -8,9 +8,9 @@ import { newOrderId } from '../../src/ticketing/orders/create-order.ts'
 import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { updatePartner } from '../../src/ticketing/partners/partner.ts'
 import { type Lab, openLab, walkTo } from '../sandbox/lab.ts'
-import { makeStep, orderOf } from '../sandbox/walk.ts'
+import { completeStep, orderOf } from '../sandbox/walk.ts'
 
-/** Order create that is started again: each attempt has an order of its own. */
+/** The order create step when it is started again: each attempt has its own order. */
 
 let lab: Lab
 /** Hangs up on every caller, like a failing network. */
@@ -40,24 +40,24 @@ const DATED = {
   products: { main: 'DEMO-BOAT' },
 }
 
-const runAt = async (stepId: string, wish: object = DATED): Promise<string> => {
-  const runId = await lab.run(wish)
+const runAt = async (stepId: string, chosen: object = DATED): Promise<string> => {
+  const runId = await lab.run(chosen)
   await walkTo(lab, runId, stepId)
   return runId
 }
 
-describe('order create, started again', () => {
-  it('makes a fresh order after an answer that was lost', async () => {
+describe('order create when started again', () => {
+  it('creates a new order after a lost answer', async () => {
     const { deps } = lab.world
     const runId = await runAt('order-create')
     await hangUpAt('order-create')
-    const first = await makeStep(lab, runId, 'order-create')
+    const first = await completeStep(lab, runId, 'order-create')
     expect(first.outcome).toBe('failed')
     expect(first.failures.map(({ id }) => id)).toEqual(['reached', 'order-state'])
     const lost = await orderOf(lab, runId, 'main')
     expect((await showOrder(deps, lost)).order.state).toBe('create_unknown')
     await hangUpAt()
-    expect(await makeStep(lab, runId, 'order-create')).toMatchObject({ outcome: 'passed', failures: [] })
+    expect(await completeStep(lab, runId, 'order-create')).toMatchObject({ outcome: 'passed', failures: [] })
     const fresh = await orderOf(lab, runId, 'main')
     expect(fresh).not.toBe(lost)
     expect((await showOrder(deps, fresh)).order.state).toBe('created')
@@ -69,15 +69,15 @@ describe('order create, started again', () => {
     const runId = await runAt('order-pay')
     lab.world.clock.advance(1)
     await linkOrder(db, { orderId: newOrderId(53), runId, role: 'main' }, clock.now())
-    expect(await makeStep(lab, runId, 'order-pay')).toMatchObject({ outcome: 'passed', failures: [] })
+    expect(await completeStep(lab, runId, 'order-pay')).toMatchObject({ outcome: 'passed', failures: [] })
   })
 
-  it('says what is unknown about the product, and how the calls for it ended', async () => {
+  it('says which product data is missing, and how the calls for it failed', async () => {
     const runId = await runAt('order-create', { ...DATED, products: { main: 'DEMO-TOWER' } })
     await hangUpAt('product-pull', 'price-calendar')
-    const made = await makeStep(lab, runId, 'order-create')
-    expect(made.outcome).toBe('failed')
-    expect(made.failures).toMatchObject([
+    const result = await completeStep(lab, runId, 'order-create')
+    expect(result.outcome).toBe('failed')
+    expect(result.failures).toMatchObject([
       { id: 'reached', level: 'warning', actual: expect.stringContaining('the connection closed') },
       { id: 'reached', level: 'warning', actual: expect.stringContaining('the connection closed') },
       {
@@ -90,12 +90,12 @@ describe('order create, started again', () => {
     expect(await orderOf(lab, runId, 'main')).toBe(0n)
   })
 
-  it('warns of a partnerOrderId that an order of the run has already', async () => {
+  it('warns about a partnerOrderId that another order of the run already has', async () => {
     const runId = await runAt('order-create')
     await lab.mistakes('orders-share-id')
-    expect(await makeStep(lab, runId, 'order-create')).toMatchObject({ outcome: 'passed', failures: [] })
+    expect(await completeStep(lab, runId, 'order-create')).toMatchObject({ outcome: 'passed', failures: [] })
     const former = await orderOf(lab, runId, 'main')
-    const again = await makeStep(lab, runId, 'order-create')
+    const again = await completeStep(lab, runId, 'order-create')
     expect(again).toMatchObject({
       outcome: 'passed',
       failures: [
@@ -110,16 +110,16 @@ describe('order create, started again', () => {
   })
 })
 
-describe('a run that was left until its travel date was over', () => {
-  it.each(['price-calendar', 'order-create'])('says so at %s', async (step) => {
+describe('a run whose travel date is over', () => {
+  it.each(['price-calendar', 'order-create'])('says so in the step %s', async (step) => {
     const travel_date = addDays(beijingDate(lab.world.clock.now()), 2)
     const runId = await runAt(step, { ...DATED, travel_date })
     lab.world.clock.advance(2 * DAY_S)
-    expect(await makeStep(lab, runId, step)).toMatchObject({ outcome: 'passed' })
+    expect(await completeStep(lab, runId, step)).toMatchObject({ outcome: 'passed' })
     lab.world.clock.advance(DAY_S)
-    const made = await makeStep(lab, runId, step)
-    expect(made.outcome).toBe('failed')
-    expect(made.failures).toEqual([
+    const result = await completeStep(lab, runId, step)
+    expect(result.outcome).toBe('failed')
+    expect(result.failures).toEqual([
       {
         id: 'platform',
         passed: false,

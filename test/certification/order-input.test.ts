@@ -8,8 +8,8 @@ import { ok, worldWithSeller } from '../partner-calls/fake-seller.ts'
 const { world, seller, close } = await worldWithSeller()
 afterAll(close)
 
-/** Tickets of a test order of a product with these fields, where this many are wanted. */
-async function tickets(fields: object, quantity: number): Promise<number> {
+/** The quantity of a test order for a product with these fields, when the partner chose this quantity. */
+async function orderQuantity(fields: object, quantity: number): Promise<number> {
   const open = {
     useDateMode: 0,
     stock: 9,
@@ -31,10 +31,10 @@ async function tickets(fields: object, quantity: number): Promise<number> {
 }
 
 it.each([
-  ['as wanted where there is no limit', {}, 2, 2],
-  ['as few as one buyer may have', { maxBuyCount: 1 }, 2, 1],
-  ['numbers that came as text', { minBuyCount: '3', maxBuyCount: '4' }, 5, 4],
-  ['no fewer than the product is sold in', { minBuyCount: 3 }, 2, 3],
-])('a test order has %s', async (_what, fields, wanted, quantity) => {
-  expect(await tickets(fields, wanted)).toBe(quantity)
+  ['as chosen when there is no limit', {}, 2, 2],
+  ['at most maxBuyCount', { maxBuyCount: 1 }, 2, 1],
+  ['within limits that are strings', { minBuyCount: '3', maxBuyCount: '4' }, 5, 4],
+  ['at least minBuyCount', { minBuyCount: 3 }, 2, 3],
+])('the quantity of a test order is %s', async (_what, fields, wanted, quantity) => {
+  expect(await orderQuantity(fields, wanted)).toBe(quantity)
 })

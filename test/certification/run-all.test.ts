@@ -30,8 +30,8 @@ async function settled(runId: string) {
   return { at: current?.step.id, state: current?.state, passed: steps.filter(({ state }) => state === 'passed').length }
 }
 
-describe('all steps', () => {
-  it('are run by one form up to the step that waits, and by one call to the end, where one click accepts', async () => {
+describe('running all steps', () => {
+  it('goes from the form to the step that waits, and from the API to the end, where one click accepts the run', async () => {
     const runId = await lab.run()
     expect((await me.open(page(runId))).body).toContain(`action="${page(runId)}/start-all"`)
     const begun = await me.send(`${page(runId)}/start-all`)
@@ -55,7 +55,7 @@ describe('all steps', () => {
     expect(over).toMatchObject({ code: 300, describe: expect.stringContaining('has passed') })
   })
 
-  it('stop at a step that fails, which is then run again with those after it', async () => {
+  it('stops at a failed step, and retries it and runs the others when started again', async () => {
     const runId = await lab.run()
     await lab.mistakes('answer-missing-field')
     await me.send(`${page(runId)}/start-all`)
@@ -68,9 +68,9 @@ describe('all steps', () => {
     expect(await settled(runId)).toMatchObject({ at: 'consumption', state: 'interrupted' })
   })
 
-  it('go on once, however often they are asked for between two steps', async () => {
+  it('continues once, however often it is requested between two steps', async () => {
     const runId = await lab.run()
-    expect((await lab.make(runId, 'product-pull')).outcome).toBe('passed')
+    expect((await lab.runStep(runId, 'product-pull')).outcome).toBe('passed')
     const clicks = Array.from({ length: 4 }, () => me.send(`${page(runId)}/start-all`))
     for (const { headers } of await Promise.all(clicks)) expect(headers.location).toBe(`${page(runId)}?all=1`)
     await lab.awaited(runId)
@@ -80,7 +80,7 @@ describe('all steps', () => {
     await settled(runId)
   })
 
-  it('go on after a step that another process runs', async () => {
+  it('continues after a step that another process runs', async () => {
     const { deps, log } = lab.world
     const runId = await lab.run({ ...SIMPLE, conditions: { is_slow: true } })
     const elsewhere = { ...deps, runningAttempts: new RunningAttempts() }
@@ -93,7 +93,7 @@ describe('all steps', () => {
     await settled(runId)
   })
 
-  it('end with a new run', async () => {
+  it('ends when a new run replaces this one', async () => {
     const runId = await lab.run()
     await me.send(`${page(runId)}/start-all`)
     const next = await lab.run()

@@ -30,25 +30,25 @@ beforeAll(async () => {
 })
 afterAll(() => lab.close())
 
-const consumed = (runId: string) => useTickets(lab, runId)
-/** Whether a step is running and has written a line. */
-const isMade = async (runId: string): Promise<boolean> => {
+const consume = (runId: string) => useTickets(lab, runId)
+/** Whether a step is running and has logged an event. */
+const isRunning = async (runId: string): Promise<boolean> => {
   const last = (await eventsAfter(lab.world.deps.db, runId, 0)).at(-1)
   return last !== undefined && last.kind !== 'ended'
 }
 
 describe('a test run', () => {
-  it('is walked step by step, and leaves proof in the records', async () => {
+  it('proceeds step by step, and leaves proof of the consumption', async () => {
     const { deps } = lab.world
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
-    const made = await lab.make(runId, 'consumption', () => consumed(runId))
-    expect(made.failures).toEqual([])
-    expect(made.outcome).toBe('passed')
-    expect(made.events.map(({ kind }) => kind)).toEqual(
+    const result = await lab.runStep(runId, 'consumption', () => consume(runId))
+    expect(result.failures).toEqual([])
+    expect(result.outcome).toBe('passed')
+    expect(result.events.map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['started', 'waiting', 'notice', 'check', 'ended']),
     )
-    const waiting = made.events.find(({ kind }) => kind === 'waiting')?.data as Waiting
+    const waiting = result.events.find(({ kind }) => kind === 'waiting')?.data as Waiting
     expect(waiting.path).toBe('/mtp/api/order/consume/notice')
     const { run, steps } = await showRun(deps, lab.partnerId, runId)
     const passed = steps.flatMap(({ step, state }) => (state === 'passed' ? [step.id] : []))
@@ -58,10 +58,10 @@ describe('a test run', () => {
     expect((await checkAcceptance(deps, lab.partnerId, runId)).proof.consumed).toHaveLength(1)
   })
 
-  it('reports the newest of its failed checks, however many there are', async () => {
+  it('reports at most the newest 5,000 of its failed checks', async () => {
     const { deps, pool } = lab.world
     const runId = await lab.run()
-    await lab.make(runId, 'product-pull')
+    await lab.runStep(runId, 'product-pull')
     await pool.query(
       `insert into sandbox_event (run_id, seq, attempt_id, at, kind, data)
        select run_id, 10000 + n, attempt_id, now(), 'check',
@@ -74,7 +74,7 @@ describe('a test run', () => {
     expect([checks[0]?.data.path, checks.at(-1)?.data.path]).toEqual(['2', '5001'])
   })
 
-  it('numbers its lines from 1 without a gap, whoever reads them when', async () => {
+  it('numbers its events from 1 without gaps, wherever reading starts', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'stale-date')
     const all = await lab.world.deps.logFollowers.nextEvents(runId, 0, new AbortController().signal, 1_000)
@@ -83,23 +83,23 @@ describe('a test run', () => {
     expect(rest).toEqual(all.slice(5))
   })
 
-  it('goes on only from the current step, once it has passed', async () => {
+  it('moves on only from the current step, and only once that has passed', async () => {
     const { deps } = lab.world
     const runId = await lab.run()
     const next = (step: string) => nextStep(deps, lab.partnerId, runId, step)
     await expect(next('product-pull')).rejects.toThrow('has not passed')
     await expect(next('wrong-signature')).rejects.toThrow('not at this step')
     await lab.mistakes('answer-missing-field')
-    expect((await lab.make(runId, 'product-pull')).outcome).toBe('failed')
+    expect((await lab.runStep(runId, 'product-pull')).outcome).toBe('failed')
     await expect(next('product-pull')).rejects.toThrow('has not passed')
     await lab.mistakes()
-    expect((await lab.make(runId, 'product-pull')).outcome).toBe('passed')
+    expect((await lab.runStep(runId, 'product-pull')).outcome).toBe('passed')
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => next('product-pull')))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect((await currentRun(deps, lab.partnerId)).current_step).toBe(SIMPLE_STEPS[1])
   })
 
-  it('keeps the steps that it began with, so that a step which is added later strands nobody', async () => {
+  it('keeps the steps it began with when a step is added later', async () => {
     const { deps } = lab.world
     const runId = await lab.run()
     const idsOf = async (id: string) => (await showRun(deps, lab.partnerId, id)).steps.map(({ step }) => step.id)
@@ -115,10 +115,10 @@ describe('a test run', () => {
     expect(await idsOf(await lab.run())).toEqual(['added', ...before])
   })
 
-  it('names the field that is missing, with where it is described', async () => {
+  it('names a missing field and where it is documented', async () => {
     const runId = await lab.run()
     await lab.mistakes('answer-missing-field')
-    const { failures } = await lab.make(runId, 'product-pull')
+    const { failures } = await lab.runStep(runId, 'product-pull')
     await lab.mistakes()
     expect(failures[0]).toMatchObject({
       id: 'fields',
@@ -128,11 +128,11 @@ describe('a test run', () => {
     })
   })
 
-  it('makes one attempt of any number of starts at once', async () => {
+  it('makes one attempt out of many simultaneous starts', async () => {
     const { deps, log } = lab.world
     const runId = await lab.run()
     const start = () => startStep(deps, log, { partnerId: lab.partnerId, runId, stepId: 'product-pull' })
-    await lab.mistakes('answer-slow') // or the attempt may have ended before the last start
+    await lab.mistakes('answer-slow') // otherwise the attempt might end before the last start
     const ids = await Promise.all(Array.from({ length: 20 }, start))
     expect(new Set(ids).size).toBe(1)
     await sleep(500)
@@ -141,7 +141,7 @@ describe('a test run', () => {
     await lab.run() // ends the attempt
   })
 
-  it('is not shown, started or moved by another partner', async () => {
+  it('cannot be shown, started or moved on by another partner', async () => {
     const { deps, log } = lab.world
     const runId = await lab.run()
     const other = 9999n
@@ -154,14 +154,14 @@ describe('a test run', () => {
 })
 
 describe('a running step', () => {
-  it('ends as interrupted when the run is started anew, and cannot write into the new one', async () => {
+  it('is interrupted when a new run starts, and does not write into that run', async () => {
     const { deps } = lab.world
     const runId = await lab.run()
     await lab.mistakes('answer-slow')
-    const made = lab.make(runId, 'product-pull')
-    await until(() => isMade(runId))
+    const attempt = lab.runStep(runId, 'product-pull')
+    await until(() => isRunning(runId))
     const second = await startRun(deps, lab.partnerId, simpleChoice())
-    expect((await made).outcome).toBe('interrupted')
+    expect((await attempt).outcome).toBe('interrupted')
     await lab.mistakes()
     expect((await showRun(deps, lab.partnerId, second.run_id)).steps[0]?.state).toBe('open')
     expect((await listRuns(deps, lab.partnerId)).map(({ run }) => run.run_id).slice(0, 2)).toEqual([
@@ -171,29 +171,29 @@ describe('a running step', () => {
     await expect(nextStep(deps, lab.partnerId, runId, 'product-pull')).rejects.toThrow('newer run')
   })
 
-  it('has to end before the acceptance check says anything', async () => {
+  it('must end before acceptance can be checked', async () => {
     const runId = await lab.run()
     await lab.mistakes('answer-slow')
-    const made = lab.make(runId, 'product-pull')
-    await until(() => isMade(runId))
+    const attempt = lab.runStep(runId, 'product-pull')
+    await until(() => isRunning(runId))
     await expect(checkAcceptance(lab.world.deps, lab.partnerId, runId)).rejects.toThrow('still running')
     await lab.mistakes()
     await lab.run()
-    expect((await made).outcome).toBe('interrupted')
+    expect((await attempt).outcome).toBe('interrupted')
   })
 
-  it('ends as interrupted when its process stops, and can be started again', async () => {
+  it('is interrupted when its process stops, and can be started again', async () => {
     const { deps } = lab.world
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
-    const made = lab.make(runId, 'consumption')
-    await until(() => isMade(runId))
+    const attempt = lab.runStep(runId, 'consumption')
+    await until(() => isRunning(runId))
     await deps.runningAttempts.close()
-    expect((await made).outcome).toBe('interrupted')
-    expect((await lab.make(runId, 'consumption', () => consumed(runId))).outcome).toBe('passed')
+    expect((await attempt).outcome).toBe('interrupted')
+    expect((await lab.runStep(runId, 'consumption', () => consume(runId))).outcome).toBe('passed')
   })
 
-  it('writes no line after its last one, however both race', async () => {
+  it('logs nothing after its last event, even when writes race with the end', async () => {
     const { deps } = lab.world
     const runId = await lab.run()
     for (let round = 1; round <= 20; round++) {
@@ -209,7 +209,7 @@ describe('a running step', () => {
     }
   })
 
-  it('is taken for interrupted when its process has died', async () => {
+  it('counts as interrupted when its process has died', async () => {
     const { deps, clock, pool } = lab.world
     const runId = await lab.run()
     // What a killed process leaves behind: an open attempt that nobody works on.
@@ -222,10 +222,10 @@ describe('a running step', () => {
     expect((await showRun(deps, lab.partnerId, runId)).current?.running).toBe(true)
     clock.advance(1)
     expect((await showRun(deps, lab.partnerId, runId)).current?.state).toBe('interrupted')
-    expect((await lab.make(runId, 'product-pull')).outcome).toBe('passed')
+    expect((await lab.runStep(runId, 'product-pull')).outcome).toBe('passed')
   })
 
-  it('is not ended by what a stranger sends in the name of the partner', async () => {
+  it('is not ended by forged or replayed notices', async () => {
     const { clock } = lab.world
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
@@ -241,17 +241,17 @@ describe('a running step', () => {
         },
         body: '{"body":{}}',
       })
-    const made = await lab.make(runId, 'consumption', async () => {
+    const result = await lab.runStep(runId, 'consumption', async () => {
       await forge(clock.now().toUTCString(), 'a guess')
-      // Seen on the wire an hour ago: the body is not signed.
+      // Replays headers that were seen an hour ago: the signature does not cover the body.
       await forge(new Date(clock.now().getTime() - 3_600_000).toUTCString(), lab.secret)
       await lab.world.deps.incoming.rejected.finish()
-      clock.advance(1) // of one moment the accepted one would be read first, and decide
-      await consumed(runId)
+      clock.advance(1) // at the same moment, the accepted notice would be read first and end the step
+      await consume(runId)
     })
-    expect(made.events.filter(({ kind }) => kind === 'unverified')).toHaveLength(2)
-    expect(made.failures).toEqual([])
-    expect(made.outcome).toBe('passed')
+    expect(result.events.filter(({ kind }) => kind === 'unverified')).toHaveLength(2)
+    expect(result.failures).toEqual([])
+    expect(result.outcome).toBe('passed')
   })
 
   it.each([
@@ -262,30 +262,30 @@ describe('a running step', () => {
       'no such path; the nearest path is POST /mtp/api/order/consume/notice',
     ],
     ['a call with a wrong method', 'GET', '/mtp/api/order/consume/notice', 'method not allowed: GET; use POST'],
-  ])('tells of %s, and goes on waiting', async (_what, method, path, reason) => {
+  ])('reports %s and keeps waiting', async (_what, method, path, reason) => {
     const { clock, deps } = lab.world
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
-    const made = await lab.make(runId, 'consumption', async () => {
+    const result = await lab.runStep(runId, 'consumption', async () => {
       const date = clock.now().toUTCString()
       const headers = {
         Date: date,
         Authorization: `MWS lab:${signatureOf({ path, date, method, secret: lab.secret })}`,
       }
       await fetch(lab.url + path, { method, headers, ...(method === 'POST' ? { body: '{}' } : {}) })
-      const told = async () => {
+      const reported = async () => {
         const { current } = await showRun(deps, lab.partnerId, runId)
         const events = await eventsOfAttempt(deps.db, String(current?.attempts.at(-1)?.attempt_id))
         return events.some(({ kind }) => kind === 'wrong-path') ? events : undefined
       }
-      const events = await until(told)
+      const events = await until(reported)
       const waiting = await waitingIn(deps, lab.partnerId, events, null)
       expect(waiting?.path).toBe('/mtp/api/order/consume/notice')
-      await consumed(runId)
+      await consume(runId)
     })
-    const line = made.events.find(({ kind }) => kind === 'wrong-path')
+    const line = result.events.find(({ kind }) => kind === 'wrong-path')
     expect(line?.data).toMatchObject({ path, reason })
-    expect(made.failures).toEqual([])
-    expect(made.outcome).toBe('passed')
+    expect(result.failures).toEqual([])
+    expect(result.outcome).toBe('passed')
   })
 })

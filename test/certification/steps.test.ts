@@ -11,7 +11,7 @@ import { examineReport, findSigningKey, reportOfRun } from '../../src/sandbox/re
 import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { updatePartner } from '../../src/ticketing/partners/partner.ts'
 import { type Lab, openLab, SIMPLE, walkTo } from '../sandbox/lab.ts'
-import { EVERYTHING, makeStep, orderOf, walk } from '../sandbox/walk.ts'
+import { completeStep, EVERYTHING, orderOf, walk } from '../sandbox/walk.ts'
 import { signedHeaders } from '../signer.ts'
 import { until } from '../until.ts'
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => lab.close())
 
-/** Steps see decrypted bodies; traffic shows calls decrypted, and marks them. */
+/** Steps see decrypted bodies; the traffic pages show them decrypted, marked as encrypted. */
 async function showsEncryptedCalls(): Promise<void> {
   const { rows } = await lab.world.pool.query(
     `select call_id, interface, request_headers ->> 'X-Encryption-Status' as sent, response_headers ->> 'gatehouse-body-decrypted' as came
@@ -50,18 +50,18 @@ async function namesStepOfEachCall(): Promise<void> {
        on e.kind = 'call' and e.data ->> 'call_id' = c.call_id::text`,
   )
   expect(new Set(rows.map(({ cause }) => cause))).toEqual(new Set(['step']))
-  const made = rows.filter(({ step_id }) => step_id !== null)
-  expect(made.length).toBeGreaterThan(30)
-  for (const { cause, cause_ref, step_id } of made) expect([cause, cause_ref]).toEqual(['step', step_id])
+  const linked = rows.filter(({ step_id }) => step_id !== null)
+  expect(linked.length).toBeGreaterThan(30)
+  for (const { cause, cause_ref, step_id } of linked) expect([cause, cause_ref]).toEqual(['step', step_id])
 }
 
 describe('the steps', () => {
-  it('have ids of their own', () => {
+  it('have unique ids', () => {
     expect(new Set(STEPS.map(({ id }) => id)).size).toBe(STEPS.length)
   })
 
-  // With calls that are not encrypted they pass in sandbox/headless.test.ts, the extra tests in robustness.test.ts.
-  it('are all passed by the demo partner with its calls encrypted, and then the integration is', async () => {
+  // Calls without encryption are covered by sandbox/headless.test.ts, and for the extra tests by robustness.test.ts.
+  it('are all passed by the demo partner with encrypted calls, after which its run is accepted once', async () => {
     const { deps } = lab.world
     await updatePartner(deps, lab.partnerId, { encrypts_calls: true })
     const walked = await walk(lab, EVERYTHING)
@@ -85,13 +85,13 @@ describe('the steps', () => {
     expect(JSON.parse(report?.content ?? '').steps).toHaveLength(STEPS.length)
   })
 
-  it('of a payment that is issued later passes by the pay notice, which stands in its log', async () => {
-    const wish = { functions: ['pay-later', 'refund-at-once', 'price-calendar'], products: { main: 'DEMO-CASTLE' } }
-    const runId = await lab.run(wish)
+  it('include a payment with later issue, which passes with the pay notice and logs it', async () => {
+    const chosen = { functions: ['pay-later', 'refund-at-once', 'price-calendar'], products: { main: 'DEMO-CASTLE' } }
+    const runId = await lab.run(chosen)
     await walkTo(lab, runId, 'order-pay-later')
-    const made = await makeStep(lab, runId, 'order-pay-later')
-    expect(made).toMatchObject({ outcome: 'passed', failures: [] })
-    expect(made.events.filter(({ kind }) => kind === 'notice' || kind === 'rejected')).toMatchObject([
+    const result = await completeStep(lab, runId, 'order-pay-later')
+    expect(result).toMatchObject({ outcome: 'passed', failures: [] })
+    expect(result.events.filter(({ kind }) => kind === 'notice' || kind === 'rejected')).toMatchObject([
       { kind: 'notice', data: { path: '/mtp/api/order/pay/notice' } },
     ])
     const { order, history } = await showOrder(lab.world.deps, await orderOf(lab, runId, 'main'))
@@ -99,13 +99,13 @@ describe('the steps', () => {
     expect(history.find(({ change }) => change.state?.[1] === 'paid')).toMatchObject({ cause: 'notice' })
   })
 
-  it('of a payment that is issued later goes on after a pay notice that says that the codes come later', async () => {
+  it('include a payment with later issue, which passes even after a pay notice that announces the codes for later', async () => {
     const { deps, clock } = lab.world
-    const wish = { functions: ['pay-later', 'refund-at-once', 'price-calendar'], products: { main: 'DEMO-CASTLE' } }
-    const runId = await lab.run(wish)
+    const chosen = { functions: ['pay-later', 'refund-at-once', 'price-calendar'], products: { main: 'DEMO-CASTLE' } }
+    const runId = await lab.run(chosen)
     await walkTo(lab, runId, 'order-pay-later')
     const orderId = await orderOf(lab, runId, 'main')
-    const step = makeStep(lab, runId, 'order-pay-later')
+    const step = completeStep(lab, runId, 'order-pay-later')
     const paying = await until(async () => {
       const { order } = await showOrder(deps, orderId)
       return order.state === 'paying' && order
@@ -128,25 +128,25 @@ describe('the steps', () => {
       { functions: ['product-pull', 'pay-at-once', 'refund-at-once'], products: { main: 'DEMO-OPEN' } },
     ],
     [
-      'a seller who does everything later',
+      'later issue and reviewed refunds',
       {
         functions: ['product-pull', 'pay-later', 'refund-after-review', 'price-calendar'],
         products: { main: 'DEMO-TOWER' },
       },
     ],
     [
-      'a seller with sessions only',
+      'sessions only',
       {
         functions: ['product-pull', 'pay-at-once', 'refund-at-once', 'level-price-calendar'],
         products: { main: 'DEMO-SHOW' },
       },
     ],
-  ])('fit %s', async (_name, wish) => {
-    const walked = await walk(lab, wish)
+  ])('can all be passed with %s', async (_name, chosen) => {
+    const walked = await walk(lab, chosen)
     expect(walked.failed).toBeUndefined()
     expect((await checkAcceptance(lab.world.deps, lab.partnerId, walked.runId)).passed).toBe(true)
   })
-  // Types hold it too; this sees what the attempts above have stored.
+  // Types enforce this too; here it is checked on what the attempts above have stored.
   it('make only the checks that they list, and the common ones', async () => {
     const { rows } = await lab.world.pool.query<{ step_id: string; id: CheckId }>(
       `select distinct a.step_id, e.data ->> 'id' as id from sandbox_event e join sandbox_attempt a using (attempt_id)
@@ -186,32 +186,32 @@ it('a run with more orders than a report names is accepted, with some of them as
   expect((await checkAcceptance(deps, lab.partnerId, runId)).passed).toBe(true)
   const { content = '', signature = '' } = (await reportOfRun(deps, runId)) ?? {}
   expect((await examineReport(deps, content, signature)).verdict).toBe('genuine')
-  // The form that verifies a report takes as much.
+  // The form that verifies a report accepts this length.
   expect(content.length).toBeLessThan(32_000)
 })
 
 describe('rescheduling an open-date product', () => {
-  const wish = {
+  const chosen = {
     functions: ['product-pull', 'pay-at-once', 'refund-at-once', 'order-reschedule'],
     products: { main: 'DEMO-OPEN' },
   }
   const failure = { id: 'dated-product', expected: 'useDateMode ≥ 1', actual: 'useDateMode 0' }
 
-  it('is named impossible at the beginning of the run, once the product is known', async () => {
-    const made = await makeStep(lab, await lab.run(wish), 'product-pull')
-    expect(made).toMatchObject({ outcome: 'failed', failures: [failure] })
+  it('is reported as impossible as soon as the run has pulled the product', async () => {
+    const result = await completeStep(lab, await lab.run(chosen), 'product-pull')
+    expect(result).toMatchObject({ outcome: 'failed', failures: [failure] })
   })
 })
 
-describe('orders of the sandbox', () => {
-  it('are marked, of a live partner too', async () => {
+describe('sandbox orders', () => {
+  it('are marked as such, even for a live partner', async () => {
     await lab.world.pool.query(`update partner set stage = 'live'`)
     const runId = await lab.run({
       functions: ['product-pull', 'pay-at-once', 'refund-at-once'],
       products: { main: 'DEMO-OPEN' },
     })
     await walkTo(lab, runId, 'order-create')
-    expect((await makeStep(lab, runId, 'order-create')).outcome).toBe('passed')
+    expect((await completeStep(lab, runId, 'order-create')).outcome).toBe('passed')
     expect((await showOrder(lab.world.deps, await orderOf(lab, runId, 'main'))).order.sandbox).toBe(true)
     await lab.world.pool.query(`update partner set stage = 'sandbox'`)
   })

@@ -15,7 +15,7 @@ const idsOf = (people: readonly { readonly credentials?: unknown }[] = []) =>
   people.map(({ credentials }) => (credentials as Record<string, string>)['0'] ?? '')
 
 describe('visitors of test orders', () => {
-  it('have an id card each, which is right, in whichever order of a run', () => {
+  it('each have a valid id card number that no other order uses', () => {
     const orders = Array.from({ length: 4_000 }, () => testVisitors({ visitorInfoType: 3 }, 5))
     const ids = orders.flatMap(({ visitors }) => idsOf(visitors))
     expect(ids).toHaveLength(20_000)
@@ -31,7 +31,7 @@ describe('visitors of test orders', () => {
     expect(idsOf([alone.contact_person ?? {}]).every(isIdCard)).toBe(true)
   })
 
-  it('are recognized by a check digit that this test knows of by itself', () => {
+  it('are verified with a check that tells right from wrong check digits', () => {
     expect(isIdCard('11010519491231002X')).toBe(true)
     expect(isIdCard('110105194912310021')).toBe(false)
   })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseLossless, stringifyLossless } from '../../src/platform/lib/json/lossless.ts'
 import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { updatePartner } from '../../src/ticketing/partners/partner.ts'
-import { type Lab, type Made, openLab, walkTo } from '../sandbox/lab.ts'
+import { type Lab, openLab, type StepResult, walkTo } from '../sandbox/lab.ts'
 
 /** The codes that partners report must be the issued ones, and match the quantities they report. */
 
@@ -18,14 +18,14 @@ const voucher = (code: string, status = 0) => ({
   ...{ voucher: code, voucherInvalidTime: '2099-01-01 00:00:00' },
   ...{ quantity: 1, status },
 })
-const aboutVouchers = ({ failures }: Made) =>
+const aboutVouchers = ({ failures }: StepResult) =>
   failures.flatMap(({ id, level = 'error', path, expected, actual }) =>
     id === 'voucher-list' ? [{ level, path, expected, actual }] : [],
   )
 
-describe('the notice of a consumption', () => {
-  const consume = async (runId: string, listOf: (codes: string[]) => unknown): Promise<Made> =>
-    lab.make(runId, 'consumption', async () => {
+describe('a consumption notice', () => {
+  const consume = async (runId: string, listOf: (codes: string[]) => unknown): Promise<StepResult> =>
+    lab.runStep(runId, 'consumption', async () => {
       const orderId = BigInt((await lab.awaited(runId)).about.orderId ?? '')
       const { order } = await showOrder(lab.world.deps, orderId)
       const voucherList = listOf(order.vouchers.map((one) => one.voucher))
@@ -34,7 +34,7 @@ describe('the notice of a consumption', () => {
       expect(await lab.send('/mtp/api/order/consume/notice', { partnerId: 7001, body })).toMatchObject({ code: 200 })
     })
 
-  it('fails the step when no code is used by it, and says how many there are', async () => {
+  it('fails the step when it marks too few codes as used, and says how many it marks', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
     const unused = await consume(runId, (codes) => codes.map((code) => voucher(code)))
@@ -56,15 +56,15 @@ describe('the notice of a consumption', () => {
     await lab.world.pool.query(`update partner set stage = 'live'`)
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
-    const made = await lab.make(runId, 'consumption', async () => {
+    const result = await lab.runStep(runId, 'consumption', async () => {
       const { order } = await showOrder(lab.world.deps, BigInt((await lab.awaited(runId)).about.orderId ?? ''))
       const ids = { orderId: order.order_id, partnerOrderId: order.partner_order_id }
       const body = { ...ids, quantity: 2, usedQuantity: 2, refundedQuantity: 0 }
       await lab.send('/mtp/api/order/consume/notice', { body }, ['PartnerId'])
     })
     await lab.world.pool.query(`update partner set stage = 'sandbox'`)
-    expect(made.outcome).toBe('passed')
-    expect(made.failures.map(({ id, level, path }) => [id, level, path])).toEqual([
+    expect(result.outcome).toBe('passed')
+    expect(result.failures.map(({ id, level, path }) => [id, level, path])).toEqual([
       ['envelope', 'warning', 'PartnerId'],
       ['envelope', 'warning', 'partnerId'],
       ['voucher-list', 'warning', 'body.voucherList'],
@@ -93,23 +93,23 @@ describe('the answer to an order query', () => {
     server.close()
   })
 
-  it('names the codes that were issued, and none of them used before anybody has come', async () => {
+  it('must name exactly the issued codes, none of them marked used yet', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'order-query')
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     await updatePartner(lab.world.deps, lab.partnerId, { interface_urls: { 'order-query': url } })
     const query = async (list: typeof listOf): Promise<unknown> => {
       listOf = list
-      return aboutVouchers(await lab.make(runId, 'order-query'))
+      return aboutVouchers(await lab.runStep(runId, 'order-query'))
     }
-    const rightly = (codes: string[]) => codes.map((code) => voucher(code))
-    expect(await query(rightly)).toEqual([])
+    const unused = (codes: string[]) => codes.map((code) => voucher(code))
+    expect(await query(unused)).toEqual([])
     expect(await query(() => [voucher('X-1'), voucher('X-2')])).toMatchObject([{ level: 'error', actual: 'X-1, X-2' }])
-    expect(await query((codes) => rightly(codes).slice(1))).toHaveLength(1)
+    expect(await query((codes) => unused(codes).slice(1))).toHaveLength(1)
     // They are compared as a set.
-    expect(await query((codes) => rightly(codes).toReversed())).toEqual([])
-    expect(await query((codes) => rightly([...codes, ...codes]))).toEqual([])
-    expect(await query((codes) => [...rightly(codes), voucher('X-3')])).toHaveLength(1)
+    expect(await query((codes) => unused(codes).toReversed())).toEqual([])
+    expect(await query((codes) => unused([...codes, ...codes]))).toEqual([])
+    expect(await query((codes) => [...unused(codes), voucher('X-3')])).toHaveLength(1)
     expect(await query(() => undefined)).toMatchObject([{ level: 'error', expected: 'required', actual: 'missing' }])
     expect(await query((codes) => codes.map((code) => voucher(code, 1)))).toMatchObject([
       { expected: 'vouchers for 0 tickets marked used', actual: 'vouchers for 2 tickets marked used' },

@@ -4,9 +4,9 @@ import { showRun } from '../../src/sandbox/certification/run.ts'
 import { choice } from '../../src/sandbox/test-plan/choice.ts'
 import { updatePartner } from '../../src/ticketing/partners/partner.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
-import { makeStep, orderOf, walk } from '../sandbox/walk.ts'
+import { completeStep, orderOf, walk } from '../sandbox/walk.ts'
 
-/** A seller that pushes its changes and has no product pull: whoever calls it there gets no answer. */
+/** A seller that pushes its changes and offers no product pull: nothing answers at that URL. */
 let lab: Lab
 beforeAll(async () => {
   lab = await openLab()
@@ -16,17 +16,17 @@ beforeAll(async () => {
 afterAll(() => lab.close())
 beforeEach(() => lab.mistakes())
 
-const LEAST = ['pay-at-once', 'refund-at-once']
+const MINIMAL = ['pay-at-once', 'refund-at-once']
 const PRICES = { unit_price: '45', buy_price: 39.99 }
 
 describe('a partner without product pull', () => {
   it.each([
-    ['prices of its own', { functions: LEAST, products: { main: 'DEMO-OPEN' }, ...PRICES }],
-    ['a price calendar', { functions: [...LEAST, 'price-calendar'], products: { main: 'DEMO-BOAT' } }],
-    ['a level price calendar', { functions: [...LEAST, 'level-price-calendar'], products: { main: 'DEMO-SHOW' } }],
-  ])('is certified, with %s', async (_name, wish) => {
-    const walked = await walk(lab, wish)
-    expect(walked.failed?.made.failures).toBeUndefined()
+    ['prices of its own', { functions: MINIMAL, products: { main: 'DEMO-OPEN' }, ...PRICES }],
+    ['a price calendar', { functions: [...MINIMAL, 'price-calendar'], products: { main: 'DEMO-BOAT' } }],
+    ['a level price calendar', { functions: [...MINIMAL, 'level-price-calendar'], products: { main: 'DEMO-SHOW' } }],
+  ])('is certified with %s', async (_name, chosen) => {
+    const walked = await walk(lab, chosen)
+    expect(walked.failed?.result.failures).toBeUndefined()
     expect(walked.steps).not.toContain('product-pull')
     expect(walked.steps.slice(0, 3)).toEqual(['wrong-signature', 'stale-date', 'unknown-client'])
     expect((await checkAcceptance(lab.world.deps, lab.partnerId, walked.runId)).passed).toBe(true)
@@ -36,52 +36,56 @@ describe('a partner without product pull', () => {
     expect(rows).toEqual([])
   })
 
-  it('has its defences tried all the same, by order query if there is nothing else', async () => {
-    const runId = await lab.run({ functions: LEAST, products: { main: 'DEMO-OPEN' }, ...PRICES })
+  it('still has its signature check tested, by order query if it offers nothing else', async () => {
+    const runId = await lab.run({ functions: MINIMAL, products: { main: 'DEMO-OPEN' }, ...PRICES })
     await lab.mistakes('wrong-signature-accepted')
-    const made = await makeStep(lab, runId, 'wrong-signature')
-    expect(made.outcome).toBe('failed')
-    expect(made.failures).toMatchObject([
+    const result = await completeStep(lab, runId, 'wrong-signature')
+    expect(result.outcome).toBe('failed')
+    expect(result.failures).toMatchObject([
       {
         id: 'signature-checked',
         actual: expect.stringMatching(/^accepted a call with a wrong signature \(code 301/),
       },
     ])
     await lab.mistakes()
-    expect((await makeStep(lab, runId, 'wrong-signature')).outcome).toBe('passed')
+    expect((await completeStep(lab, runId, 'wrong-signature')).outcome).toBe('passed')
     expect(await orderOf(lab, runId, 'main')).toBe(0n)
   })
 
-  it('is not taken for careful because it refuses everything: nothing was tested', async () => {
-    const runId = await lab.run({ functions: [...LEAST, 'balance-query'], products: { main: 'DEMO-OPEN' }, ...PRICES })
+  it('does not pass the signature step by refusing every call: that counts as not tested', async () => {
+    const runId = await lab.run({
+      functions: [...MINIMAL, 'balance-query'],
+      products: { main: 'DEMO-OPEN' },
+      ...PRICES,
+    })
     await lab.mistakes('answer-code-300')
-    const made = await makeStep(lab, runId, 'wrong-signature')
-    expect(made.outcome).toBe('not_tested')
-    expect(made.failures).toMatchObject([{ id: 'code', expected: '200', actual: expect.stringContaining('300') }])
+    const result = await completeStep(lab, runId, 'wrong-signature')
+    expect(result.outcome).toBe('not_tested')
+    expect(result.failures).toMatchObject([{ id: 'code', expected: '200', actual: expect.stringContaining('300') }])
     expect((await showRun(lab.world.deps, lab.partnerId, runId)).current).toMatchObject({ done: false })
     await lab.mistakes()
   })
 
-  it('says its prices where nobody can be asked for them', () => {
-    const problems = (wish: object) => choice.safeParse(wish).error?.issues.map(({ path }) => path.join('.')) ?? []
+  it('must state its prices if it has no interface that returns them', () => {
+    const problems = (chosen: object) => choice.safeParse(chosen).error?.issues.map(({ path }) => path.join('.')) ?? []
     const products = { main: 'A' }
-    expect(problems({ functions: LEAST, products })).toEqual(['unit_price', 'buy_price'])
-    expect(problems({ functions: LEAST, products, unit_price: '1.005', buy_price: -1 })).toEqual([
+    expect(problems({ functions: MINIMAL, products })).toEqual(['unit_price', 'buy_price'])
+    expect(problems({ functions: MINIMAL, products, unit_price: '1.005', buy_price: -1 })).toEqual([
       'unit_price',
       'buy_price',
     ])
-    expect(problems({ functions: LEAST, products, ...PRICES })).toEqual([])
-    expect(problems({ functions: [...LEAST, 'product-pull'], products })).toEqual([])
+    expect(problems({ functions: MINIMAL, products, ...PRICES })).toEqual([])
+    expect(problems({ functions: [...MINIMAL, 'product-pull'], products })).toEqual([])
   })
 })
 
-it('an old Date that is accepted is a warning, which says how old', async () => {
-  const runId = await lab.run({ functions: LEAST, products: { main: 'DEMO-OPEN' }, ...PRICES })
+it('accepting an old Date causes a warning that says how old it was', async () => {
+  const runId = await lab.run({ functions: MINIMAL, products: { main: 'DEMO-OPEN' }, ...PRICES })
   await lab.world.pool.query(`update sandbox_run set current_step = 'stale-date' where run_id = $1`, [runId])
   await lab.mistakes('stale-date-accepted')
-  const made = await makeStep(lab, runId, 'stale-date')
-  expect(made.outcome).toBe('passed')
-  expect(made.failures).toMatchObject([
+  const result = await completeStep(lab, runId, 'stale-date')
+  expect(result.outcome).toBe('passed')
+  expect(result.failures).toMatchObject([
     { id: 'date-checked', actual: expect.stringMatching(/^accepted a call with a Date 20 minutes old/) },
   ])
 })

@@ -42,7 +42,7 @@ describe('a forged call', () => {
   it.each([
     ['success', 200, { code: 200, describe: 'success' }, 'code 200: "success"'],
     ['no code', 200, { describe: 'no' }, 'code missing: "no"'],
-    ['no number for a code', 200, { code: 'FAIL' }, 'code "FAIL"'],
+    ['a code that is not a number', 200, { code: 'FAIL' }, 'code "FAIL"'],
   ])('is not refused by %s', (_name, status, body, said) => {
     expect(failed(answered(status, body), { refusal })).toEqual([
       ['signature-checked', `accepted a call with a wrong signature (${said})`],
@@ -54,11 +54,11 @@ describe('a forged call', () => {
     expect(failed(later, { refusal })).toMatchObject([['signature-checked', expect.stringContaining('999')]])
   })
 
-  it('is not refused by the words with which the right one was answered', () => {
+  it('is not refused by the same answer that the genuine call got', () => {
     const none = { code: 301, describe: 'no such order' }
     expect(failed(answered(200, none), { refusal: { ...refusal, genuineAnswer: none } })).toHaveLength(1)
-    const told = { code: 301, describe: 'bad BA', partnerId: '7001' }
-    expect(failed(answered(200, told), { refusal: { ...refusal, genuineAnswer: none } })).toEqual([])
+    const different = { code: 301, describe: 'bad BA', partnerId: '7001' }
+    expect(failed(answered(200, different), { refusal: { ...refusal, genuineAnswer: none } })).toEqual([])
   })
 
   it.each([
@@ -67,31 +67,31 @@ describe('a forged call', () => {
     [302, '', 'http-status'],
     [200, 'no', 'json'],
     [200, '"{\\"code\\":300}"', 'json'],
-  ])('is not refused by HTTP %i with %j, which is no answer', (status, body, check) => {
+  ])('is not refused by HTTP %i with %j, which is not a valid answer', (status, body, check) => {
     expect(failed(answered(status, body), { refusal })).toMatchObject([[check, expect.anything()]])
   })
 })
 
-describe('a failure that is due', () => {
-  const due = { codes: 'failure', usual: [420] } as const
+describe('an expected failure', () => {
+  const expectation = { codes: 'failure', usual: [420] } as const
 
-  it('may have another code than the contract names, with a warning', () => {
-    expect(failed(answered(200, { code: 420, describe: 'none left', partnerId: '7001' }, 'order-create'), due)).toEqual(
-      [],
-    )
-    expect(failed(answered(200, { code: 410, describe: 'none left', partnerId: '7001' }, 'order-create'), due)).toEqual(
-      [['usual-code', '410: "none left"']],
-    )
+  it('may have a code that the contract does not name, with a warning', () => {
+    expect(
+      failed(answered(200, { code: 420, describe: 'none left', partnerId: '7001' }, 'order-create'), expectation),
+    ).toEqual([])
+    expect(
+      failed(answered(200, { code: 410, describe: 'none left', partnerId: '7001' }, 'order-create'), expectation),
+    ).toEqual([['usual-code', '410: "none left"']])
   })
 
-  it('is no success', () => {
+  it('must not be answered with success', () => {
     const sold = { code: 200, describe: 'success', partnerId: '7001', body: { partnerOrderId: 'P' } }
-    expect(failed(answered(200, sold, 'order-create'), due)).toEqual([['code', '200: "success"']])
+    expect(failed(answered(200, sold, 'order-create'), expectation)).toEqual([['code', '200: "success"']])
   })
 })
 
-describe('a product whose fields bend', () => {
-  it('costs the seller a warning that names each', () => {
+describe('a product with invalid fields that are not essential', () => {
+  it('causes a warning for each of them', () => {
     const body = [PRODUCT, { ...PRODUCT, orderCancelTime: 30, getInAddresses: [''] }]
     const findings = examine(answered(200, { code: 200, describe: 'success', partnerId: '7001', body }, 'product-pull'))
     expect(findings.filter(({ passed }) => !passed)).toMatchObject([
@@ -101,8 +101,8 @@ describe('a product whose fields bend', () => {
   })
 })
 
-describe('an issue of tickets with fields that do not fit and decide nothing', () => {
-  it('costs the seller a warning that names each', () => {
+describe('an issue of tickets with invalid fields that are not essential', () => {
+  it('causes a warning for each of them', () => {
     const body = { voucherType: 1, vouchers: ['a', 'b'], voucherPics: ['x', null], realNameType: 2 }
     const findings = examine(answered(200, { code: 200, describe: 'success', partnerId: '7001', body }, 'order-pay'))
     const soft = { id: 'soft-fields', level: 'warning', passed: false }
@@ -115,7 +115,7 @@ describe('an issue of tickets with fields that do not fit and decide nothing', (
 })
 
 describe('an answer that cannot be used', () => {
-  it('because of its size fails a check of its own, which names the limit', () => {
+  it('because it is too large fails a separate check, which names the limit', () => {
     const failure_detail = 'the response is larger than 1 MiB: too-large (UND_ERR_RES_EXCEEDED_MAX_SIZE)'
     const huge = { ...answered(200, ''), http_status: null, response_body: null, failure: 'too-large', failure_detail }
     expect(examine(huge).map(inEnglish)).toMatchObject([
@@ -124,7 +124,7 @@ describe('an answer that cannot be used', () => {
     ])
   })
 
-  it('because it never came names both limits of time', () => {
+  it('because it never arrived reports both time limits', () => {
     const silent = { ...answered(200, ''), http_status: null, response_body: null, failure: 'timeout' }
     expect(examine(silent).map(inEnglish)).toMatchObject([
       { id: 'reached', expected: 'a response within 10 s (a warning after 3 s)' },
@@ -135,7 +135,7 @@ describe('an answer that cannot be used', () => {
     ['{"code":200,\n  "describe" "success"}', 'line 2, column 14'],
     ['{"code":200,\n "code":200}', 'line 2, column 2'],
     ['<h1>It works!</h1>', 'line 1, column 1'],
-  ])('because it is no JSON names line and column: %s', (body, place) => {
+  ])('because it is not JSON reports the line and column: %s', (body, place) => {
     expect(failed(answered(200, body))).toMatchObject([['json', expect.stringContaining(`(${place}); it begins: `)]])
     expect(failed(answered(200, body))[0]?.[1]).not.toContain('at position')
   })
@@ -145,7 +145,7 @@ describe('an answer that cannot be used', () => {
     ['"ok"', '"ok"'],
     ['[{"code":200}]', '[{"code":200}]'],
     ['null', 'null'],
-  ])('because it is no object fails as such, not for what is missing: %s', (body, actual) => {
+  ])('because it is not an object fails for that reason, not for missing fields: %s', (body, actual) => {
     expect(
       examine(answered(200, body))
         .filter(({ passed }) => !passed)
@@ -153,7 +153,7 @@ describe('an answer that cannot be used', () => {
     ).toEqual([{ id: 'json', passed: false, expected: 'a JSON object', actual }])
   })
 
-  it('because of a field shows it, also where the fields stand beside the code', () => {
+  it('because of a field reports its value, also when the fields are beside the code', () => {
     const fields = { voucherType: 9, vouchers: ['a'] }
     const envelope = { code: 200, describe: 'success', partnerId: '7001' }
     for (const answer of [
@@ -171,7 +171,7 @@ describe('an answer that cannot be used', () => {
     ['application/json;charset=UTF8', true],
     ['text/html; charset=utf-8', false],
     ['application/json; charset=GBK', false],
-  ])('with Content-Type %s', (type, isRight) => {
+  ])('because of its Content-Type fails a check, except for UTF-8 JSON: %s', (type, isRight) => {
     const call = { ...answered(200, { code: 200 }), response_headers: { 'content-type': type } }
     expect(examine(call).find(({ id }) => id === 'content-type')?.passed).toBe(isRight)
   })
@@ -179,7 +179,7 @@ describe('an answer that cannot be used', () => {
   it.each([
     ['marketPrice', 'is required because useDateMode is 0'],
     ['voucherText', 'is required because returnVoucher is false'],
-  ])('because %s is missing says why it is required', (field, why) => {
+  ])('because %s is missing reports why it is required', (field, why) => {
     const body = [{ ...PRODUCT, useDateMode: 0, returnVoucher: false, [field]: undefined }]
     const findings = examine(answered(200, { code: 200, describe: 'success', body }, 'product-pull'))
     expect(findings.map(inEnglish).filter(({ passed }) => !passed)).toContainEqual(
@@ -197,7 +197,7 @@ describe('the envelope of an answer', () => {
         passed || (id !== 'envelope' && id !== 'code') ? [] : [[level, path, expected, actual]],
       )
 
-  it('has an integer and two texts', () => {
+  it('consists of an integer and two strings', () => {
     expect(envelopes(whole)).toEqual([])
   })
 
@@ -208,26 +208,26 @@ describe('the envelope of an answer', () => {
     [{ describe: '' }, ['describe', 'a non-empty string', '""']],
     [{ describe: 5 }, ['describe', 'a non-empty string', 'the number 5, not a string']],
     [{ partnerId: undefined }, ['partnerId', 'a string, such as "7001"', 'missing']],
-  ])('of which %j is an error in stage sandbox and a warning of a live partner', (change, told) => {
-    expect(envelopes({ ...whole, ...change })).toEqual([['error', ...told]])
-    expect(envelopes({ ...whole, ...change }, 'live')).toEqual([['warning', ...told]])
+  ])('with %j is an error in the sandbox and a warning for a live partner', (change, problem) => {
+    expect(envelopes({ ...whole, ...change })).toEqual([['error', ...problem]])
+    expect(envelopes({ ...whole, ...change }, 'live')).toEqual([['warning', ...problem]])
   })
 
-  it.each(['7001', '9007199254740993'])('of which the number %s as partnerId is a warning', (digits) => {
-    const told = ['warning', 'partnerId', `a string, such as "${digits}"`, `the number ${digits}, not a string`]
+  it.each(['7001', '9007199254740993'])('with the number %s as partnerId is a warning', (digits) => {
+    const warning = ['warning', 'partnerId', `a string, such as "${digits}"`, `the number ${digits}, not a string`]
     const body = `{"code":200,"describe":"success","partnerId":${digits}}`
-    expect(envelopes(body)).toEqual([told])
-    expect(envelopes(body, 'live')).toEqual([told])
+    expect(envelopes(body)).toEqual([warning])
+    expect(envelopes(body, 'live')).toEqual([warning])
   })
 
-  it.each([true, ['7001'], { id: 7001 }, 7001.5, null, ' '])('of which %j as partnerId is an error', (partnerId) => {
+  it.each([true, ['7001'], { id: 7001 }, 7001.5, null, ' '])('with %j as partnerId is an error', (partnerId) => {
     const [[level, path] = []] = envelopes({ ...whole, partnerId })
     expect([level, path]).toEqual(['error', 'partnerId'])
   })
 
-  it('belongs to refusals too, and that of a signature names the reason', () => {
-    const told = envelopes({ code: '300' }, 'sandbox', { refusal })
-    expect(told.map(([, path]) => path)).toEqual(['code', 'describe', 'partnerId'])
+  it('is required of refusals too, and refusing a signature must name the reason', () => {
+    const problems = envelopes({ code: '300' }, 'sandbox', { refusal })
+    expect(problems.map(([, path]) => path)).toEqual(['code', 'describe', 'partnerId'])
     const vague = answered(200, { code: 300, describe: 'failed', partnerId: '7001' })
     expect(failed(vague, { refusal })).toEqual([])
     const ofSignature = { refusal: { ...refusal, ofSignature: true } }
@@ -243,7 +243,7 @@ describe('the envelope of an answer', () => {
   })
 })
 
-describe('an answer that is no text', () => {
+describe('an answer that is not UTF-8 text', () => {
   const whole = { code: 200, describe: 'success', partnerId: '7001' }
   // The last byte of a GBK character may be a backslash, which then swallows the quote after it.
   it.each([
@@ -256,7 +256,7 @@ describe('an answer that is no text', () => {
     ],
     ['UTF-16', '\ufffd\ufffd{\ufffd"\ufffd', {}, localized('is-utf16')],
     ['gzip', whole, { 'content-encoding': 'gzip' }, localized('is-compressed', { coding: 'gzip' })],
-  ])('is told as that, whatever its stored text looks like: %s', (_name, stored, headers, problem) => {
+  ])('is reported as such, whatever its stored text looks like: %s', (_name, stored, headers, problem) => {
     const call = {
       ...answered(200, stored),
       response_headers: { 'content-type': 'application/json', ...headers },
@@ -271,7 +271,7 @@ it.each([
   ['order-pay', 598],
   ['order-refund', 602],
   ['order-refund', 606],
-])('an answer of %s with code %i may have an empty record', (name, code) => {
+])('an answer of %s with code %i may have empty ids', (name, code) => {
   const body = { orderId: 0, refundId: '', partnerOrderId: '' }
   const call = answered(200, { code, describe: 'later', partnerId: '7001', body }, name)
   const sent = { ...call, request_body: '{"body":{"orderId":5,"refundId":"R","partnerOrderId":"P"}}' }

@@ -13,12 +13,12 @@ it.each<[string, object, object, boolean]>([
   ['the id in a body and beside the code', { body: { partnerOrderId: 'P1' } }, { partnerOrderId: 'P1' }, true],
   ['fields in another order', { body: { orderId: 1, refundId: 'R' } }, { body: { refundId: 'R', orderId: 1 } }, true],
   [
-    'the moment of each answer',
+    'another responseTime',
     { body: { refundId: 'R', responseTime: '2026-05-06 18:00:00' } },
     { body: { refundId: 'R', responseTime: '2026-05-06 18:00:01' } },
     true,
   ],
-  ['another text beside the code', { describe: 'success' }, { describe: 'done before' }, true],
-])('two answers with %s', (_what, first, second, same) => {
+  ['another describe', { describe: 'success' }, { describe: 'done before' }, true],
+])('compares two answers with %s', (_what, first, second, same) => {
   expect(isSame(first, second)).toBe(same)
 })

@@ -37,7 +37,7 @@ const verifyReport = async (...signed: Parameters<typeof findSigningKey>) =>
   (await findSigningKey(...signed)) !== undefined
 
 let world: World
-let kept: StoredReport
+let stored: StoredReport
 async function newRun(): Promise<string> {
   const { partner_id } = await newSandboxPartner(world)
   const runId = randomUUID()
@@ -49,35 +49,35 @@ async function newRun(): Promise<string> {
 }
 beforeAll(async () => {
   world = await openWorld({ PUBLIC_URL: 'https://gate.example' })
-  kept = await storeReport(world.deps, await newRun(), FACTS)
+  stored = await storeReport(world.deps, await newRun(), FACTS)
 })
 afterAll(() => world.close())
 
-const paste = (content: string, signature = kept.signature, headers: Record<string, string> = {}) =>
+const paste = (content: string, signature = stored.signature, headers: Record<string, string> = {}) =>
   post(world, '/sandbox/verify', { content, signature }, headers)
 const pretty = (change: (report: Record<string, unknown>) => void = () => {}) => {
-  const report = Object.fromEntries(Object.entries(JSON.parse(kept.content)).reverse())
+  const report = Object.fromEntries(Object.entries(JSON.parse(stored.content)).reverse())
   change(report)
   return JSON.stringify(report, null, 2).replaceAll('\n', '\r\n')
 }
 
 describe('a report', () => {
-  it('says what was passed, by whom, with what evidence, and is signed', async () => {
-    expect(JSON.parse(kept.content)).toEqual({
+  it('states who passed what with which evidence, and is signed', async () => {
+    expect(JSON.parse(stored.content)).toEqual({
       ...FACTS,
       format: 'gatehouse-sandbox-report-1',
       issuer: 'https://gate.example',
-      report_id: kept.report_id,
+      report_id: stored.report_id,
       service_version: VERSION,
     })
     expect(VERSION).toMatch(/^\d+\.\d+\.\d+/)
-    expect(kept.content).toMatch(/^\{"evidence":\{"consumption":\["8985652356562000001"\],/)
-    expect(kept.report_id).toMatch(/^[\w-]{22}$/)
-    expect(reportUrl(world.deps, kept.report_id)).toBe(`https://gate.example/sandbox/verify/${kept.report_id}`)
-    expect(await verifyReport(world.deps, kept.content, kept.signature)).toBe(true)
+    expect(stored.content).toMatch(/^\{"evidence":\{"consumption":\["8985652356562000001"\],/)
+    expect(stored.report_id).toMatch(/^[\w-]{22}$/)
+    expect(reportUrl(world.deps, stored.report_id)).toBe(`https://gate.example/sandbox/verify/${stored.report_id}`)
+    expect(await verifyReport(world.deps, stored.content, stored.signature)).toBe(true)
   })
 
-  it('is made once a run', async () => {
+  it('is created once per run', async () => {
     const runId = await newRun()
     expect(await reportOfRun(world.deps, runId)).toBeUndefined()
     const all = await Promise.all(Array.from({ length: 5 }, () => storeReport(world.deps, runId, FACTS)))
@@ -85,36 +85,36 @@ describe('a report', () => {
     expect(await storeReport(world.deps, runId, { ...FACTS, run_number: 9 })).toEqual(all[0])
     expect(await reportOfRun(world.deps, runId)).toEqual(all[0])
     expect(await findReport(world.deps, String(all[0]?.report_id))).toEqual(all[0])
-    for (const wrong of ['', runId, 'x'.repeat(22), '\0', `${kept.report_id}=`])
+    for (const wrong of ['', runId, 'x'.repeat(22), '\0', `${stored.report_id}=`])
       expect(await findReport(world.deps, wrong)).toBeUndefined()
   })
 
-  it('with anything changed is not ours, nor is one that another key has signed', async () => {
-    for (let at = 0; at < kept.content.length; at++) {
-      const character = kept.content[at] === 'x' ? 'y' : 'x'
-      const changed = kept.content.slice(0, at) + character + kept.content.slice(at + 1)
-      expect(await verifyReport(world.deps, changed, kept.signature), changed).toBe(false)
+  it('does not verify when anything was changed or another key signed it', async () => {
+    for (let at = 0; at < stored.content.length; at++) {
+      const character = stored.content[at] === 'x' ? 'y' : 'x'
+      const changed = stored.content.slice(0, at) + character + stored.content.slice(at + 1)
+      expect(await verifyReport(world.deps, changed, stored.signature), changed).toBe(false)
     }
-    for (const signature of ['', 'x', 'A'.repeat(86), `${kept.signature}A`, kept.signature.toLowerCase()])
-      expect(await verifyReport(world.deps, kept.content, signature)).toBe(false)
+    for (const signature of ['', 'x', 'A'.repeat(86), `${stored.signature}A`, stored.signature.toLowerCase()])
+      expect(await verifyReport(world.deps, stored.content, signature)).toBe(false)
     const other = { db: world.deps.db, keys: deriveKeys(`${SECRET_KEY}!`) }
-    expect(await verifyReport(other, kept.content, kept.signature)).toBe(false)
+    expect(await verifyReport(other, stored.content, stored.signature)).toBe(false)
   })
 
-  it('stays ours when SECRET_KEY is replaced, also once the old one is given up', async () => {
+  it('still verifies after SECRET_KEY is replaced, even once the old key is gone', async () => {
     const { db, clock } = world.deps
     const next = `${SECRET_KEY} next`
     const both = { ...world.deps, keys: deriveKeys(next, [SECRET_KEY]) }
-    expect(await verifyReport(both, kept.content, kept.signature)).toBe(true)
+    expect(await verifyReport(both, stored.content, stored.signature)).toBe(true)
     const alone = { db, keys: deriveKeys(next) }
-    expect(await verifyReport(alone, kept.content, kept.signature)).toBe(false)
+    expect(await verifyReport(alone, stored.content, stored.signature)).toBe(false)
     for (let time = 0; time < 2; time++) await storeReportKeys({ ...both, clock })
-    expect(await verifyReport(alone, kept.content, kept.signature)).toBe(true)
+    expect(await verifyReport(alone, stored.content, stored.signature)).toBe(true)
   })
 })
 
-describe('the key', () => {
-  it('is made of its seed as RFC 8037, appendix A, has it', () => {
+describe('the report key', () => {
+  it('is derived from its seed as in RFC 8037, appendix A', () => {
     const seed = Buffer.from('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60', 'hex')
     expect(reportKey({ ...world.deps.keys, report: seed }).jwk).toEqual({
       kty: 'OKP',
@@ -126,15 +126,15 @@ describe('the key', () => {
     })
   })
 
-  it('is published, the same for ever, and verifies; its secret half is not', async () => {
+  it('is published without its private part, never changes, and verifies reports', async () => {
     const answer = await get(world, '/sandbox/report-key')
     expect(answer.headers['content-type']).toMatch(/^application\/jwk\+json/)
     const jwk = answer.json()
     expect(Object.keys(jwk).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x'])
-    expect(jwk.kid).toBe(kept.key_id)
+    expect(jwk.kid).toBe(stored.key_id)
     expect(jwk).toEqual(reportKey(deriveKeys(SECRET_KEY)).jwk)
     const key = createPublicKey({ key: jwk, format: 'jwk' })
-    expect(verify(null, Buffer.from(kept.content), key, Buffer.from(kept.signature, 'base64url'))).toBe(true)
+    expect(verify(null, Buffer.from(stored.content), key, Buffer.from(stored.signature, 'base64url'))).toBe(true)
     const pem = (await get(world, '/sandbox/report-key.pem')).body
     expect(pem).toMatch(/^-----BEGIN PUBLIC KEY-----/)
     expect(createPublicKey(pem).equals(key)).toBe(true)
@@ -142,9 +142,9 @@ describe('the key', () => {
 })
 
 describe('the page of a report', () => {
-  const page = (id = kept.report_id, headers = {}) => get(world, `/sandbox/verify/${id}`, '', headers)
+  const page = (id = stored.report_id, headers = {}) => get(world, `/sandbox/verify/${id}`, '', headers)
 
-  it('shows everybody what was signed, escaped', async () => {
+  it('shows the signed content to everybody, escaped', async () => {
     const { statusCode, body, headers } = await page()
     expect(statusCode).toBe(200)
     for (const text of [
@@ -156,7 +156,7 @@ describe('the page of a report', () => {
       'Heartbeat <small>heartbeat</small>',
       'a-step-of-the-past <small>',
       ...['8985652356562000001', '8985652356562000002', '8985652356562000003'],
-      ...[kept.signature, kept.key_id, reportKey(world.deps.keys).jwk.x],
+      ...[stored.signature, stored.key_id, reportKey(world.deps.keys).jwk.x],
       'Steps passed: 2',
       'Not tested: A lost response · another-step-of-the-past',
     ])
@@ -168,7 +168,7 @@ describe('the page of a report', () => {
     expect(headers['referrer-policy']).toBe('no-referrer')
   })
 
-  it('shows and offers the key that has signed it, also once SECRET_KEY was replaced', async () => {
+  it('shows and offers the key that signed it, even after SECRET_KEY was replaced', async () => {
     const before = `${SECRET_KEY} before`
     const former = { ...world.deps, keys: deriveKeys(before) }
     const { report_id, content, signature } = await storeReport(former, await newRun(), FACTS)
@@ -183,29 +183,29 @@ describe('the page of a report', () => {
     expect(verify(null, Buffer.from(content), key, Buffer.from(signature, 'base64url'))).toBe(true)
   })
 
-  it('is there in Chinese', async () => {
-    const { body } = await page(kept.report_id, { 'accept-language': 'zh' })
+  it('is available in Chinese', async () => {
+    const { body } = await page(stored.report_id, { 'accept-language': 'zh' })
     expect(body).toContain('<h1>报告真实有效</h1>')
     expect(body).toContain('心跳')
   })
 
-  it('offers what was signed to the byte', async () => {
-    const file = (name: string) => get(world, `/sandbox/verify/${kept.report_id}/${name}`)
-    expect((await file('report.json')).body).toBe(kept.content)
-    expect((await file('report.sig')).rawPayload).toEqual(Buffer.from(kept.signature, 'base64url'))
+  it('offers the signed bytes for download', async () => {
+    const file = (name: string) => get(world, `/sandbox/verify/${stored.report_id}/${name}`)
+    expect((await file('report.json')).body).toBe(stored.content)
+    expect((await file('report.sig')).rawPayload).toEqual(Buffer.from(stored.signature, 'base64url'))
     for (const name of ['report.json', 'report.sig', 'report-key.pem'])
       expect((await get(world, `/sandbox/verify/${'x'.repeat(22)}/${name}`)).statusCode).toBe(404)
   })
 
   it('says that there is no such report', async () => {
-    for (const id of ['x'.repeat(22), 'x', '%00', kept.run_id]) {
+    for (const id of ['x'.repeat(22), 'x', '%00', stored.run_id]) {
       const { statusCode, body } = await page(id)
       expect(statusCode).toBe(404)
       expect(body).toContain('<h1>There is no such report</h1>')
     }
   })
 
-  it('says when the row was altered', async () => {
+  it('says that the report is not genuine when its row was altered', async () => {
     const { report_id } = await storeReport(world.deps, await newRun(), FACTS)
     await world.pool.query(
       `update sandbox_report set content = replace(content, 'Lake', 'Pond') where report_id = $1`,
@@ -217,10 +217,10 @@ describe('the page of a report', () => {
   })
 })
 
-describe('the form', () => {
-  it('knows a genuine report, however it is laid out', async () => {
-    for (const content of [kept.content, `\ufeff \n${kept.content}\n`, pretty()]) {
-      const { statusCode, body } = await paste(content, ` ${kept.signature}\n`)
+describe('the verification form', () => {
+  it('recognizes a genuine report, however it is formatted', async () => {
+    for (const content of [stored.content, `\ufeff \n${stored.content}\n`, pretty()]) {
+      const { statusCode, body } = await paste(content, ` ${stored.signature}\n`)
       expect(statusCode).toBe(200)
       expect(body).toContain('<h1>The report is genuine</h1>')
       expect(body).toContain('8985652356562000003')
@@ -230,50 +230,50 @@ describe('the form', () => {
   it.each<[string, (report: Record<string, unknown>) => void]>([
     ['another name', (report) => Object.assign(report, { partner_name: 'Pond' })],
     ['another run', (report) => Object.assign(report, { run_number: 4 })],
-    ['a step less', (report) => (report.steps as unknown[]).pop()],
+    ['one step missing', (report) => (report.steps as unknown[]).pop()],
     ['another order', (report) => Object.assign(report, { evidence: { consumption: ['1'], refund: ['2'] } })],
-  ])('knows a forged one: %s', async (_what, change) => {
+  ])('recognizes a forged report: %s', async (_what, change) => {
     const { statusCode, body } = await paste(pretty(change))
     expect(statusCode).toBe(200)
     expect(body).toContain('<h1>The report is not genuine</h1>')
     expect(body).not.toContain('<h2>Evidence')
   })
 
-  it('knows a signature that is of another report', async () => {
+  it('rejects the signature of another report', async () => {
     const other = await storeReport(world.deps, await newRun(), { ...FACTS, run_number: 4 })
-    expect((await paste(kept.content, other.signature)).body).toContain('not genuine')
-    expect((await paste(kept.content, '')).body).toContain('not genuine')
+    expect((await paste(stored.content, other.signature)).body).toContain('not genuine')
+    expect((await paste(stored.content, '')).body).toContain('not genuine')
   })
 
   it.each([
     ['nothing', ''],
-    ['no JSON', '<script>alert(1)</script>'],
+    ['not JSON', '<script>alert(1)</script>'],
     ['something else', '{"a":1}'],
     ['an array', '[]'],
     ['deep nesting', '['.repeat(9_000)],
     ['another format', '{"format":"gatehouse-sandbox-report-2"}'],
-  ])('says what is no report: %s', async (_what, content) => {
-    const { statusCode, body } = await paste(content, kept.signature, { 'x-forwarded-for': '9.9.9.9' })
+  ])('rejects what is not a report: %s', async (_what, content) => {
+    const { statusCode, body } = await paste(content, stored.signature, { 'x-forwarded-for': '9.9.9.9' })
     expect(statusCode).toBe(400)
     expect(body).toContain('<h1>This is not a report</h1>')
     expect(body).not.toMatch(/<script(?! src="\/assets\/)/)
   })
 
-  it('takes no report that says one thing twice, or more than we would sign', async () => {
-    const twice = `{"partner_name":"Pond",${kept.content.slice(1)}`
+  it('rejects a report with a duplicate or unknown field', async () => {
+    const twice = `{"partner_name":"Pond",${stored.content.slice(1)}`
     expect((await paste(twice)).body).toContain('This is not a report')
-    const more = `{"partner_note":"Pond",${kept.content.slice(1)}`
+    const more = `{"partner_note":"Pond",${stored.content.slice(1)}`
     expect((await paste(more)).body).toContain('This is not a report')
   })
 
-  it('takes nothing huge, no foreign form, and only so much a minute', async () => {
+  it('rejects huge input and cross-site forms, and is rate limited', async () => {
     expect((await paste('x'.repeat(70_000))).statusCode).toBe(400)
-    expect((await paste(kept.content, '', { 'sec-fetch-site': 'cross-site' })).statusCode).toBe(403)
-    const more = await Promise.all(Array.from({ length: 30 }, () => paste(kept.content)))
+    expect((await paste(stored.content, '', { 'sec-fetch-site': 'cross-site' })).statusCode).toBe(403)
+    const more = await Promise.all(Array.from({ length: 30 }, () => paste(stored.content)))
     expect(more.map(({ statusCode }) => statusCode)).toContain(429)
-    const limited = await paste(kept.content)
+    const limited = await paste(stored.content)
     expect(limited.statusCode).toBe(429)
     expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0)
-    expect((await get(world, `/sandbox/verify/${kept.report_id}`)).statusCode).toBe(200)
+    expect((await get(world, `/sandbox/verify/${stored.report_id}`)).statusCode).toBe(200)
   })
 })

@@ -39,7 +39,7 @@ async function paste(page: Page, newline: string): Promise<void> {
   await toNextPage(page, () => page.click('#paste button[type=submit]'))
 }
 
-/** Pictures of the pages as they are met first, in the light. */
+/** Pages whose screenshots are kept, in the light colour scheme only. */
 const KEPT = ['sign-in', 'home', 'signature-failed', 'signature-passed']
 
 const looksRight = async (page: Page, name: string, look: Look) => {
@@ -49,8 +49,8 @@ const looksRight = async (page: Page, name: string, look: Look) => {
   if (KEPT.includes(name) && look.colorScheme !== 'dark') await picture(page, name, look)
 }
 
-describe.each(LOOKS)('looked at as %j', (look) => {
-  it('each page is accessible, fits, and leads on', async () => {
+describe.each(LOOKS)('viewed as %j', (look) => {
+  it('each page is accessible, fits, and leads to the next', async () => {
     const page = await open('/sandbox', look)
     await looksRight(page, 'sign-in', look)
     await signInAs(page, { ...partner, client_secret: 'wrong' })
@@ -88,7 +88,7 @@ describe('the signature tool', () => {
       body: '{}',
     })
 
-  it('shows calls as they come, what is typed stays, and a chosen call stays chosen', async () => {
+  it('shows calls as they arrive, and keeps what was typed and which call was chosen', async () => {
     const page = await open('/sandbox/signature', { size: 'desktop', locale: 'en' })
     await signInAs(page, partner)
     await page.waitForURL(`${origin}/sandbox/signature`)
@@ -122,7 +122,7 @@ describe('the signature tool', () => {
 })
 
 describe('without JavaScript', () => {
-  it('signs in, is told the mistake, passes, and signs out', async () => {
+  it('a partner signs in, sees its mistake, passes, and signs out', async () => {
     const page = await open('/sandbox/signature', { size: 'phone', locale: 'zh-CN', javaScriptEnabled: false })
     await signInAs(page, partner)
     expect(new URL(page.url()).pathname).toBe('/sandbox/signature')
@@ -139,7 +139,7 @@ describe('without JavaScript', () => {
     expect(new URL(page.url()).pathname).toBe('/sandbox/sign-in')
   })
 
-  it('sees a call that was sent, after looking again', async () => {
+  it('a partner sees a received call after reloading the page', async () => {
     const page = await open('/sandbox/signature', { size: 'desktop', locale: 'en', javaScriptEnabled: false })
     await signInAs(page, partner)
     expect(await page.textContent('#send')).toContain('No calls received yet.')
@@ -152,7 +152,7 @@ describe('without JavaScript', () => {
     expect(await page.textContent('#verdict .when')).toMatch(/ UTC$/)
   })
 
-  it('comes back to the page of a form whose session had ended', async () => {
+  it('a partner whose session ended before it sent a form signs in and is back on the page of the form', async () => {
     const page = await open('/sandbox/signature', { size: 'desktop', locale: 'en', javaScriptEnabled: false })
     await signInAs(page, partner)
     world.clock.advance(world.deps.config.SESSION_LIFETIME_S + 1)
@@ -164,12 +164,12 @@ describe('without JavaScript', () => {
 })
 
 describe('with the keyboard alone', () => {
-  it('signs in, skips the navigation, and has a call judged', async () => {
+  it('a partner signs in, skips the navigation, and has a call checked', async () => {
     const page = await open('/sandbox/signature', { size: 'desktop', locale: 'en' })
     await page.locator('#client_id:focus').waitFor()
     await page.keyboard.type(partner.client_id)
     await page.keyboard.press('Tab')
-    await page.keyboard.press('Tab') // over the address, which members have
+    await page.keyboard.press('Tab') // skips the email address, which only members enter
     await page.keyboard.type(partner.client_secret)
     await toNextPage(page, () => page.keyboard.press('Enter'))
     expect(page.url()).toBe(`${origin}/sandbox/signature`)
@@ -193,7 +193,7 @@ describe('with the keyboard alone', () => {
 })
 
 describe('with JavaScript', () => {
-  it('copies a snippet', async () => {
+  it('a snippet can be copied', async () => {
     const page = await open('/sandbox/signature', { size: 'desktop', locale: 'en' })
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await signInAs(page, partner)

@@ -15,7 +15,7 @@ describe('the body of an answer', () => {
   const envelope = { code: 200, describe: 'success', partnerId: '7001' }
 
   it.each(INTERFACES.filter(({ answer }) => 'body' in answer.shape))(
-    'of $name is required by the reference and the schemas where the checks need it',
+    'of $name is required by the reference and the schemas exactly when the checks need it',
     (entry) => {
       const isNeeded = readAnswer(entry, envelope).outcome !== 'success'
       const section = interfaces.find(({ name }) => name === entry.name)

@@ -10,17 +10,17 @@ import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { MANY_CONNECTIONS } from '../harness.ts'
 import { signedHeaders } from '../signer.ts'
 import { until } from '../until.ts'
-import { call, itself, type Who } from './caller.ts'
+import { type Caller, call, labPartner } from './caller.ts'
 import { junitProblems } from './junit.ts'
 import { type Lab, openLab, SIMPLE, SIMPLE_STEPS } from './lab.ts'
 import { orderOf, walk } from './walk.ts'
 
 let lab: Lab
-let stranger: Who
+let stranger: Caller
 beforeAll(async () => {
   lab = await openLab({ ...MANY_CONNECTIONS, SANDBOX_WAIT_S: '60', ORDER_ID_BITS: '63' })
-  const made = await createPartner(lab.world.deps, newPartner.parse({ name: 'Stranger', client_id: 'stranger' }))
-  stranger = { partnerId: String(made.partner_id), clientId: 'stranger', clientSecret: made.client_secret }
+  const partner = await createPartner(lab.world.deps, newPartner.parse({ name: 'Stranger', client_id: 'stranger' }))
+  stranger = { partnerId: String(partner.partner_id), clientId: 'stranger', clientSecret: partner.client_secret }
 })
 afterAll(() => lab.close())
 beforeEach(() => lab.world.clock.advance(61))
@@ -30,11 +30,11 @@ const begin = async (overwrite = true): Promise<string> => {
   expect(answer).toMatchObject({ status: 200, code: 200, describe: 'success', partnerId: '7001' })
   return (answer.run as ReturnType<typeof runAnswer>).run_id
 }
-const start = (run: string, step: string, who?: { who: Who }) =>
-  call(lab, 'POST', `/runs/${run}/steps/${step}/start`, undefined, who)
+const start = (run: string, step: string, as?: { caller: Caller }) =>
+  call(lab, 'POST', `/runs/${run}/steps/${step}/start`, undefined, as)
 const next = (run: string, step: string) => call(lab, 'POST', `/runs/${run}/steps/${step}/next`)
 
-/** The lines of a run up to the end of the attempt that is being made. */
+/** The events of a run up to the end of the current attempt. */
 async function follow(run: string, after = 0): Promise<RunEvent[]> {
   const answer = await call(lab, 'GET', `/runs/${run}/events?after=${after}&wait=20`)
   const events = answer.events as RunEvent[]
@@ -47,7 +47,7 @@ async function follow(run: string, after = 0): Promise<RunEvent[]> {
 const REFUSED = { status: 200, code: 300, describe: 'BA verification failed' }
 
 describe('a run over the headless API', () => {
-  it('is started, followed and gone on with', async () => {
+  it('can be started, followed and moved on', async () => {
     const run = await begin()
     expect(await call(lab, 'GET', '/runs/present')).toMatchObject({
       run: {
@@ -78,13 +78,13 @@ describe('a run over the headless API', () => {
     expect((runs as ReturnType<typeof runAnswer>[])[0]).toMatchObject({ run_id: run })
   })
 
-  it('speaks Chinese when asked', async () => {
+  it('is in Chinese on request', async () => {
     const run = await begin()
     const { text } = await call(lab, 'GET', `/runs/${run}`, undefined, { headers: { 'accept-language': 'zh' } })
     expect(text).toMatch(/"name":"[^"]*[\u4e00-\u9fff]/)
   })
 
-  it('waits for lines no longer than asked, and a wait ends with the caller', async () => {
+  it('waits for events no longer than requested, and for at most 30 seconds', async () => {
     const run = await begin()
     const before = performance.now()
     expect(await call(lab, 'GET', `/runs/${run}/events?wait=0.5`)).toMatchObject({ code: 200, events: [], last_seq: 0 })
@@ -96,7 +96,7 @@ describe('a run over the headless API', () => {
     })
   })
 
-  it('lets so many of a partner wait at once, and no more', async () => {
+  it('lets 20 requests of a partner wait at once, and refuses more', async () => {
     const run = await begin()
     const refused: Awaited<ReturnType<typeof call>>[] = []
     const waiting = Array.from({ length: 25 }, async () => {
@@ -114,7 +114,7 @@ describe('a run over the headless API', () => {
     expect((await call(lab, 'GET', `/runs/${run}/events?wait=0.1`)).status).toBe(200)
   })
 
-  it('is not overwritten while it is under way, unless that is said', async () => {
+  it('is replaced while it is in progress only when overwrite is set', async () => {
     const run = await begin()
     expect(await begin(false)).not.toBe(run)
     const present = ((await call(lab, 'GET', '/runs/present')).run as ReturnType<typeof runAnswer>).run_id
@@ -139,7 +139,7 @@ describe('a run over the headless API', () => {
       { body: { ...SIMPLE, functions: ['refund-at-once'] } },
       'body.functions must have pay-at-once or pay-later',
     ],
-    ['no JSON', '{', 'HTTP body: not JSON'],
+    ['invalid JSON', '{', 'HTTP body: not JSON'],
     ['another partner', { partnerId: 1, body: SIMPLE }, 'partnerId does not belong to the clientId of the signature'],
   ])('is not started with %s', async (_name, body, describe) => {
     expect(await call(lab, 'POST', '/runs', body)).toMatchObject({
@@ -150,10 +150,10 @@ describe('a run over the headless API', () => {
   })
 })
 
-describe('whoever presses too much or too early', () => {
-  it('makes one attempt with ten starts at once', async () => {
+describe('a run in progress over the headless API', () => {
+  it('makes one attempt out of ten simultaneous starts', async () => {
     const run = await begin()
-    // So slow that none of them comes after its end.
+    // So slow that no start arrives after the attempt has ended.
     await lab.mistakes('answer-slow')
     const starts = await Promise.all(Array.from({ length: 10 }, () => start(run, 'product-pull')))
     await lab.mistakes()
@@ -163,7 +163,7 @@ describe('whoever presses too much or too early', () => {
     expect((await follow(run)).find(({ kind }) => kind === 'ended')?.data).toEqual({ outcome: 'interrupted' })
   })
 
-  it('changes what a run pretends while it is under way; the log says so', async () => {
+  it('can change its conditions, and the log says so', async () => {
     const run = await begin()
     const set = (body: object) => call(lab, 'POST', `/runs/${run}/conditions`, { body })
     expect(await set({ days_ahead: 3, sends_twice: true })).toMatchObject({
@@ -184,7 +184,7 @@ describe('whoever presses too much or too early', () => {
     expect(await set({})).toMatchObject({ code: 300, describe: 'a newer run has replaced this one' })
   })
 
-  it('gives out a link to a run, and takes it back', async () => {
+  it('can be shared by a link, which can be withdrawn', async () => {
     const run = await begin()
     const { share } = await call(lab, 'POST', `/runs/${run}/share`)
     const { url } = share as { url: string }
@@ -196,7 +196,7 @@ describe('whoever presses too much or too early', () => {
     expect(await call(lab, 'POST', `/runs/${randomUUID()}/share`)).toMatchObject({ status: 404, code: 300 })
   })
 
-  it('does not get on before the step has passed, or from another one', async () => {
+  it('does not move on before its step has passed, or from another step', async () => {
     const run = await begin()
     expect(await next(run, 'product-pull')).toMatchObject({
       status: 200,
@@ -220,14 +220,14 @@ describe('whoever presses too much or too early', () => {
   })
 })
 
-describe('who may ask', () => {
-  it('is nobody without the partner’s signature, and that learns nothing', async () => {
+describe('access to the headless API', () => {
+  it('is refused without the partner’s signature, and reveals nothing', async () => {
     const run = await begin()
     const unsigned = { headers: { Authorization: '' } }
     for (const path of [`/runs/${run}`, '/runs/present', `/runs/${run}/report.xml`, `/runs/${run}/events?wait=30`]) {
       expect(await call(lab, 'GET', path, undefined, unsigned), path).toMatchObject(REFUSED)
     }
-    const guess = { who: { partnerId: '7001', clientId: 'lab', clientSecret: 'guessed' } }
+    const guess = { caller: { partnerId: '7001', clientId: 'lab', clientSecret: 'guessed' } }
     expect(await call(lab, 'POST', '/runs', '{', guess)).toMatchObject(REFUSED)
     expect(await start(run, 'product-pull', guess)).toMatchObject(REFUSED)
     expect(await call(lab, 'GET', `/runs/${run}`)).toMatchObject({ run: { last_seq: 0 } })
@@ -238,7 +238,7 @@ describe('who may ask', () => {
     expect(rows[0]).toMatchObject({ reason: 'the signature does not match: signature-unrecognised' })
   })
 
-  it('does not take the signature of another path or method', async () => {
+  it('is refused with the signature of another path or method', async () => {
     const run = await begin()
     const date = lab.world.clock.now().toUTCString()
     const path = `/sandbox/api/runs/${run}/accept`
@@ -246,17 +246,17 @@ describe('who may ask', () => {
       { path, date, method: 'GET' },
       { path: `${path}/`, date, method: 'POST' },
     ]) {
-      const { Authorization } = signedHeaders(itself(lab), signed)
+      const { Authorization } = signedHeaders(labPartner(lab), signed)
       expect(await call(lab, 'POST', `/runs/${run}/accept`, undefined, { headers: { Authorization } })).toMatchObject(
         REFUSED,
       )
     }
   })
 
-  it('sees only its own runs: others are told apart from none by nobody', async () => {
+  it('covers only the partner’s own runs: others look as if they did not exist', async () => {
     const run = await begin()
     const none = { status: 404, code: 300, describe: 'no such run' }
-    const as = { who: stranger }
+    const as = { caller: stranger }
     const guessed = ['00000000-0000-4000-8000-000000000000', 'x', "' or 1=1", '%00', `${run}0`].map(encodeURIComponent)
     for (const id of [run, ...guessed]) {
       for (const [method, path] of [
@@ -284,7 +284,7 @@ describe('who may ask', () => {
     })
   })
 
-  it('is told which method and which path there is', async () => {
+  it('with a wrong method names the right one, and with a wrong path is a 404', async () => {
     const run = await begin()
     const wrong = await call(lab, 'PUT', `/runs/${run}`)
     expect(wrong).toMatchObject({ status: 405, code: 300, describe: 'method not allowed; use GET' })
@@ -296,10 +296,10 @@ describe('who may ask', () => {
     }
   })
 
-  it('is slowed down', async () => {
-    // One after the other: of a burst that goes beyond the limit the counter may refuse every one.
+  it('is rate limited', async () => {
+    // One after the other: the limiter may refuse every call of a burst that exceeds the limit.
     const answers: Awaited<ReturnType<typeof call>>[] = []
-    for (let sent = 0; sent < 40; sent++) answers.push(await call(lab, 'POST', '/runs', {}, { who: stranger }))
+    for (let sent = 0; sent < 40; sent++) answers.push(await call(lab, 'POST', '/runs', {}, { caller: stranger }))
     expect(answers.slice(0, 20).every(({ status }) => status === 200)).toBe(true)
     expect(answers.slice(30).every(({ status }) => status === 429)).toBe(true)
     expect(answers.find(({ status }) => status === 429)).toMatchObject({
@@ -311,7 +311,7 @@ describe('who may ask', () => {
 })
 
 describe('an outage', () => {
-  it('is told as such, in the same envelope', async () => {
+  it('is reported as such, in the usual envelope', async () => {
     const broken = lab.world.deps.db.withShareOf('sandbox').maybe
     Object.assign(lab.world.deps.db.withShareOf('sandbox'), { maybe: () => Promise.reject(new Error('for the test')) })
     const answer = await call(lab, 'GET', '/runs/present')
@@ -325,7 +325,7 @@ describe('an outage', () => {
 })
 
 describe('the report', () => {
-  it('has every attempt with what failed in it, and is JUnit when asked', async () => {
+  it('lists every attempt with its failed checks, and is JUnit on request', async () => {
     const run = await begin()
     await lab.mistakes('answer-scripts', 'answer-missing-field')
     await start(run, 'product-pull')
@@ -357,11 +357,13 @@ describe('the report', () => {
     expect(xml.headers.get('content-type')).toBe('application/xml; charset=utf-8')
     expect(await junitProblems(xml.text)).toEqual([])
     expect(xml.text).toContain('body[0].title is required')
-    const asked = await call(lab, 'GET', `/runs/${run}/report`, undefined, { headers: { accept: 'application/xml' } })
-    expect(asked.text).toBe(xml.text)
+    const onRequest = await call(lab, 'GET', `/runs/${run}/report`, undefined, {
+      headers: { accept: 'application/xml' },
+    })
+    expect(onRequest.text).toBe(xml.text)
   })
 
-  it('of a run that has passed is vouched for, its order ids exact', async () => {
+  it('of an accepted run includes the signed report and exact order ids', async () => {
     const { runId, failed } = await walk(lab, SIMPLE)
     expect(failed).toBeUndefined()
     const orderId = await orderOf(lab, runId, 'consumption')
@@ -375,20 +377,20 @@ describe('the report', () => {
     const later = await begin(false)
     expect(await standing()).toEqual({ state: 'under_way', run_id: later, accepted_run_id: runId })
     expect(await call(lab, 'GET', `/runs/${runId}`)).toMatchObject({ run: { state: 'accepted', current_step: null } })
-    const kept = await reportOfRun(lab.world.deps, runId)
+    const stored = await reportOfRun(lab.world.deps, runId)
     const { report } = await call(lab, 'GET', `/runs/${runId}/report`)
     expect((report as RunReport).signed_report).toEqual({
-      url: `${lab.world.deps.config.PUBLIC_URL}/sandbox/verify/${kept?.report_id}`,
-      ...{ content: kept?.content, signature: kept?.signature, key_id: kept?.key_id },
+      url: `${lab.world.deps.config.PUBLIC_URL}/sandbox/verify/${stored?.report_id}`,
+      ...{ content: stored?.content, signature: stored?.signature, key_id: stored?.key_id },
     })
   })
 })
 
 describe('the details of a failed check', () => {
-  it('are in the reader’s language, and in English unless asked; lines of before keep their words', async () => {
+  it('are in the requested language, English by default; older events keep their stored text', async () => {
     const runId = await lab.run()
     await lab.mistakes('answer-missing-field')
-    await lab.make(runId, 'product-pull')
+    await lab.runStep(runId, 'product-pull')
     await lab.mistakes()
     const detailsFor = async (language?: string) => {
       const headers = language ? { 'accept-language': language } : {}

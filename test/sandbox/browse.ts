@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterEach, beforeAll, expect } from 'vitest'
 import { lookAt, sharedBrowser, toNextPage } from '../browser.ts'
 
-/** How pages are looked at: sizes, languages, colour schemes, and pictures where SCREENSHOTS names a folder. */
+/** Opens pages in several sizes, languages and colour schemes, and takes screenshots if SCREENSHOTS names a folder. */
 
 const FOLDER = process.env.SCREENSHOTS
 const SIZES = { phone: { width: 360, height: 780 }, desktop: { width: 1280, height: 800 } } as const
@@ -16,7 +16,7 @@ export interface Look {
   readonly javaScriptEnabled?: boolean
 }
 
-const IN_THE_LIGHT: readonly Look[] = [
+const LIGHT_LOOKS: readonly Look[] = [
   { size: 'phone', locale: 'en' },
   { size: 'phone', locale: 'zh-CN' },
   { size: 'desktop', locale: 'en' },
@@ -24,11 +24,11 @@ const IN_THE_LIGHT: readonly Look[] = [
 ]
 
 /**
- * Each size, language and colour scheme once; `fits` tries all widths in each language. Pictures are taken in the light, of
- * every size and language.
+ * Each size, language and colour scheme once; `fits` tries all widths in each language. Screenshots are taken in every
+ * size and language, but only in the light scheme.
  */
 export const LOOKS: readonly Look[] = FOLDER
-  ? IN_THE_LIGHT
+  ? LIGHT_LOOKS
   : [
       { size: 'phone', locale: 'en', colorScheme: 'light' },
       { size: 'desktop', locale: 'zh-CN', colorScheme: 'dark' },
@@ -41,33 +41,33 @@ export const visit = (
 ): Promise<BrowserContext> => browser.newContext({ viewport: SIZES[size], reducedMotion: 'reduce', ...look, ...more })
 
 interface Browsing {
-  /** Somebody who has no cookies yet. */
+  /** A new visitor, without cookies. */
   visit(look: Look, more?: Parameters<Browser['newContext']>[0]): Promise<BrowserContext>
-  /** One more tab of a visitor. */
+  /** Another tab of a visitor. */
   tab(context: BrowserContext, address: string): Promise<Page>
   /** The first tab of a new visitor. */
   open(address: string, look: Look): Promise<Page>
 }
 
-/** A browser for the tests of a file. Each test has to end without an error on a page, or a breach of its policy. */
+/** A browser for the tests of a file; fails a test if a page has a script error or violates its security policy. */
 export function browsing(): Browsing {
   let browser: Browser
-  const complaints: string[] = []
+  const pageErrors: string[] = []
   beforeAll(async () => {
     browser = await sharedBrowser()
   })
   afterEach(async () => {
     for (const context of browser.contexts()) await context.close()
-    expect(complaints.splice(0)).toEqual([])
+    expect(pageErrors.splice(0)).toEqual([])
   })
 
   const tab: Browsing['tab'] = async (context, address) => {
     const page = await context.newPage()
-    // Chromium reports what the Content-Security-Policy blocked on the console.
+    // Chromium logs what the Content-Security-Policy blocked to the console.
     page.on('console', (message) => {
-      if (/content security policy/i.test(message.text())) complaints.push(message.text())
+      if (/content security policy/i.test(message.text())) pageErrors.push(message.text())
     })
-    page.on('pageerror', (error) => complaints.push(String(error)))
+    page.on('pageerror', (error) => pageErrors.push(String(error)))
     await page.goto(address)
     return page
   }
@@ -81,7 +81,7 @@ export async function signInAs(page: Page, partner: { client_id: string; client_
   await toNextPage(page, () => page.click('button[type=submit]'))
 }
 
-/** Presses Tab until what the selector names has the focus. */
+/** Presses Tab until the element has the focus. */
 export async function tabTo(page: Page, selector: string): Promise<void> {
   await page.waitForLoadState()
   for (let stops = 0; stops < 150; stops++) {
@@ -91,7 +91,7 @@ export async function tabTo(page: Page, selector: string): Promise<void> {
   throw new Error(`${selector} cannot be reached`)
 }
 
-/** Whether the page scrolls sideways at no width: neither of the sizes, nor at 400 % zoom of a desktop (320 px). */
+/** Whether the page never scrolls sideways: at both sizes, and at 320 px, which is a desktop at 400 % zoom. */
 export async function fits(page: Page): Promise<boolean> {
   const size = page.viewportSize() ?? SIZES.desktop
   const tooWide: number[] = []
@@ -106,20 +106,20 @@ export async function fits(page: Page): Promise<boolean> {
   return tooWide.length === 0
 }
 
-/** The whole page, or, of one that is longer than a picture can be, what is in view. */
+/** Takes a screenshot of the whole page, or only of the viewport for a page too long for one image. */
 export async function picture(page: Page, name: string, { size, locale }: Look, fullPage = true): Promise<void> {
   if (!FOLDER) return
   mkdirSync(FOLDER, { recursive: true })
   const path = join(FOLDER, `sandbox-${name}-${size}-${locale}.png`)
   await page.waitForLoadState('networkidle')
-  // Chromium without a GPU is at times "unable to capture" right after a navigation, and able a moment later.
+  // Chromium without a GPU is sometimes "unable to capture" right after a navigation, and able a moment later.
   await page.screenshot({ path, fullPage }).catch(async () => {
     await page.waitForTimeout(500)
     await page.screenshot({ path, fullPage })
   })
 }
 
-/** Whether the current one of these has a line unlike all others where the system forces its colours (high contrast). */
+/** Whether only the current element has a line of a different colour in forced colours (high contrast). */
 export async function onlyCurrentMarked(page: Page, selector: string, line: 'borderBottomColor' | 'borderLeftColor') {
   await page.emulateMedia({ forcedColors: 'active' })
   const found = await page.locator(selector).evaluateAll(

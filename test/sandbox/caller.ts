@@ -2,38 +2,38 @@ import { parseLossless, stringifyLossless } from '../../src/platform/lib/json/lo
 import { signedHeaders } from '../signer.ts'
 import type { Lab } from './lab.ts'
 
-/** What an answer of the headless API is read into; its fields are looked at with toMatchObject. */
-export interface Answered {
+/** A parsed answer of the headless API; tests check its fields with toMatchObject. */
+export interface ApiAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
   readonly [field: string]: unknown
 }
 
-export interface Who {
+export interface Caller {
   readonly partnerId: string
   readonly clientId: string
   readonly clientSecret: string
 }
 
 /** The partner of the lab. */
-export const itself = ({ partnerId, secret }: Lab): Who => ({
+export const labPartner = ({ partnerId, secret }: Lab): Caller => ({
   partnerId: String(partnerId),
   clientId: 'lab',
   clientSecret: secret,
 })
 
-/** A partner's CI: signs a call of the headless API and sends it; `headers` replace what it would send. */
+/** Signs and sends a call of the headless API as a partner's CI does; `headers` override the usual ones. */
 export async function call(
   lab: Lab,
   method: 'GET' | 'POST' | 'PUT',
   path: string,
   body?: object | string,
-  { who = itself(lab), headers = {} }: { who?: Who; headers?: Record<string, string> } = {},
-): Promise<Answered> {
+  { caller = labPartner(lab), headers = {} }: { caller?: Caller; headers?: Record<string, string> } = {},
+): Promise<ApiAnswer> {
   const target = `/sandbox/api${path}`
   const date = lab.world.clock.now().toUTCString()
-  const signed = signedHeaders(who, { method, path: target.replace(/\?.*$/, ''), date })
+  const signed = signedHeaders(caller, { method, path: target.replace(/\?.*$/, ''), date })
   const sent = typeof body === 'object' ? stringifyLossless(body) : body
   const answer = await fetch(lab.url + target, {
     method,

@@ -7,9 +7,9 @@ import { browsing, fits, type Look, picture, signInAs, tabTo } from './browse.ts
 import { type Lab, openLab } from './lab.ts'
 
 /**
- * A seller that makes every usual mistake and reads nothing but the pages: no URL and no contacts at first, a scanner that
- * reports ticket by ticket, first notices with a wrong signature, a wrong path and a wrong body. It is certified all the
- * same, in the browser alone.
+ * A seller that makes every common mistake and reads nothing but the pages: no URL and no contacts at first, a scanner
+ * that reports ticket by ticket, and first notices with a wrong signature, a wrong path and a wrong body. It is still
+ * certified, using only the browser.
  */
 
 const TOOL = '/mtp/api/order/test/ba'
@@ -19,7 +19,7 @@ const OFFERED = ['product-pull', 'product-change', 'pay-at-once', 'refund-at-onc
 
 const browser = browsing()
 
-/** Signs as the seller does, with a mistake. */
+/** Sends a request that the seller signed, with a mistake if one is given. */
 function send(lab: Lab, path: string, body: string, mistake?: (headers: SignedHeaders) => SignedHeaders) {
   const caller = { clientId: 'lab', partnerId: String(lab.partnerId), clientSecret: lab.secret }
   const right = signedHeaders(caller, { path, date: lab.world.clock.now().toUTCString() })
@@ -38,13 +38,13 @@ interface Walk {
   readonly lab: Lab
   readonly page: Page
   readonly origin: string
-  /** Looks at the page as it is, and keeps a picture of it where that is asked for. */
-  seen(name: string): Promise<void>
-  /** Every page that the browser got. */
+  /** Checks the language, accessibility and width of the current page, and takes a screenshot if requested. */
+  inspect(name: string): Promise<void>
+  /** Every page that the browser received. */
   readonly pages: Promise<string>[]
 }
 
-/** Sentences in English on the page, beside what is code, and what came over the wire. */
+/** English sentences on the page, outside code and data from requests. */
 const englishOn = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const main = document.querySelector('main')?.cloneNode(true) as Element
@@ -63,9 +63,9 @@ async function arrive(look: Look): Promise<Walk> {
   const pages: Promise<string>[] = []
   page.on('response', (response) => {
     const isPage = response.ok() && response.headers()['content-type']?.startsWith('text/html')
-    if (isPage) pages.push(response.text().catch(() => '')) // a page that was left before it was there
+    if (isPage) pages.push(response.text().catch(() => '')) // the page was left before it had loaded
   })
-  const seen = async (name: string) => {
+  const inspect = async (name: string) => {
     expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
     if (look.locale === 'zh-CN') expect(await lookAt(page, () => englishOn(page)), name).toEqual([])
     if (look.javaScriptEnabled !== false && ONLY_HERE.includes(name)) {
@@ -74,23 +74,23 @@ async function arrive(look: Look): Promise<Walk> {
     expect(await fits(page), name).toBe(true)
     await picture(page, `careless-${name}`, look)
   }
-  return { lab, page, origin, seen, pages }
+  return { lab, page, origin, inspect, pages }
 }
 
-/** Looked at for barriers: the others are, in all looks, in access, traffic, report and pages/run.browser.test.ts. */
+/** Checked for accessibility here; access, traffic, report and pages/run.browser.test.ts check the other pages. */
 const ONLY_HERE = [
   ...['signature-failed', 'waiting-wrongly', 'refused', 'one-of-two', 'not-accepted', 'contacts'],
   ...['entry-path', 'entry-body'],
 ]
 
-/** With the keyboard alone. */
+/** Activates an element with the keyboard alone. */
 async function press(page: Page, selector: string): Promise<void> {
   await tabTo(page, selector)
   await page.keyboard.press('Enter')
 }
 
-async function passSignatureTool({ lab, page, seen }: Walk): Promise<void> {
-  // With JavaScript the page looks by itself, and has no such link.
+async function passSignatureTool({ lab, page, inspect }: Walk): Promise<void> {
+  // With JavaScript the page updates itself, and has no such link.
   const lookAgain = async (): Promise<void> => {
     const link = page.locator('#send a.button')
     if (await link.isVisible()) await toNextPage(page, () => link.click())
@@ -100,14 +100,14 @@ async function passSignatureTool({ lab, page, seen }: Walk): Promise<void> {
   await lookAgain()
   await page.waitForSelector('#verdict .mistakes code')
   expect(await page.locator('#verdict .mistakes code').allTextContents()).toEqual(['full-url-signed'])
-  await seen('signature-failed')
+  await inspect('signature-failed')
   await send(lab, TOOL, '{}')
   await lookAgain()
   await page.waitForSelector('#verdict.good')
   await toNextPage(page, () => page.click('.next a.button'))
 }
 
-async function chooseFunctions({ lab, page, seen }: Walk): Promise<void> {
+async function chooseFunctions({ lab, page, inspect }: Walk): Promise<void> {
   await page.waitForSelector('#field-main')
   await page.fill('#field-main', 'DEMO-OPEN')
   for (const box of await page.locator('input[name=functions]:not(:disabled)').all()) {
@@ -115,12 +115,12 @@ async function chooseFunctions({ lab, page, seen }: Walk): Promise<void> {
   }
   await page.click('button[value=start]')
   await page.waitForSelector('#field-base_url-problem')
-  await seen('functions-problem')
+  await inspect('functions-problem')
   await page.fill('#field-base_url', lab.sellerUrl)
   await toNextPage(page, () => page.click('button[value=check]'))
   await page.waitForSelector('#preflight .preflight')
   expect(await page.locator('#preflight .mark.bad').count()).toBe(0)
-  await seen('preflight')
+  await inspect('preflight')
   await page.click('button[value=start]')
   await page.waitForURL(/\/sandbox\/run\//)
 }
@@ -128,42 +128,42 @@ async function chooseFunctions({ lab, page, seen }: Walk): Promise<void> {
 const lines = (page: Page, kind: string) => page.locator(`#lines > li.is-${kind}`)
 const stepName = (page: Page) => page.locator('#steps li[aria-current=step] .name').textContent()
 
-/** What the page names for a person to copy. */
-const awaited = async (page: Page): Promise<string> => String(await page.textContent('.waiting pre.body'))
+/** The example notice that the page shows for copying. */
+const exampleNotice = async (page: Page): Promise<string> => String(await page.textContent('.waiting pre.body'))
 
-/** One product changes, then the other one that the page waits for. */
+/** Changes another product first, then the one that the step waits for. */
 async function changeProducts({ lab, page }: Walk): Promise<void> {
   await lab.control('change-product', { partnerDealId: 'DEMO-BOAT', title: 'Another product' })
   await lines(page, 'notice').waitFor()
   await lab.control('change-product', { partnerDealId: 'DEMO-OPEN', title: 'A new title' })
 }
 
-/** Nothing of it ends the wait; the reason why a wrong body was refused can be read. */
-async function sendWrongly({ lab, page, seen }: Walk): Promise<void> {
+/** Sends notices with mistakes: none of them ends the wait, and the page shows why a body was refused. */
+async function sendWrongly({ lab, page, inspect }: Walk): Promise<void> {
   await page.waitForSelector('.waiting')
-  const body = await awaited(page)
-  await seen('waiting')
+  const body = await exampleNotice(page)
+  await inspect('waiting')
   await send(lab, NOTICE, body, fullUrlSigned(lab, NOTICE))
   await lines(page, 'unverified').waitFor()
   await send(lab, '/mtp/api/order/consume/notices', body)
   await lines(page, 'wrong-path').waitFor()
-  await seen('waiting-wrongly')
+  await inspect('waiting-wrongly')
   await send(lab, NOTICE, body.replace(/"usedQuantity": *\d+/, '"usedQuantity":"two"'))
   await lines(page, 'rejected').waitFor()
   expect(await lines(page, 'rejected').textContent()).toContain('usedQuantity')
-  await seen('refused')
+  await inspect('refused')
 }
 
-/** The scanner at the gate reports each ticket by itself. */
-async function scanTickets({ lab, page, seen }: Walk): Promise<void> {
-  const { orderId } = JSON.parse((await awaited(page)).replace(/("orderId": *)(\d+)/, '$1"$2"')).body
+/** The scanner at the gate reports each ticket separately. */
+async function scanTickets({ lab, page, inspect }: Walk): Promise<void> {
+  const { orderId } = JSON.parse((await exampleNotice(page)).replace(/("orderId": *)(\d+)/, '$1"$2"')).body
   await lab.control('consume', { orderId, quantity: 1 })
   await lines(page, 'notice').waitFor()
   expect(await lines(page, 'notice').textContent()).toMatch(/1.*2/)
-  await seen('one-of-two')
+  await inspect('one-of-two')
   await lab.control('consume', { orderId, quantity: 1 })
   await page.waitForSelector('#now form[action$="/next"]')
-  await seen('consumed')
+  await inspect('consumed')
 }
 
 async function goThroughSteps(walk: Walk): Promise<void> {
@@ -187,11 +187,11 @@ async function goThroughSteps(walk: Walk): Promise<void> {
   expect(await page.locator('#steps li .mark.good').count()).toBe(await page.locator('#steps li').count())
 }
 
-async function beAccepted({ page, seen, origin }: Walk): Promise<void> {
+async function beAccepted({ page, inspect, origin }: Walk): Promise<void> {
   const accept = '#now form[action$="/accept"] button'
   await page.click(accept)
   await page.waitForSelector('#now [role=alert]')
-  await seen('not-accepted')
+  await inspect('not-accepted')
   await toNextPage(page, () => page.click('#acceptance a[href$="#contacts"]'))
   for (const role of ['product', 'business']) {
     await tabTo(page, `[id="field-contact.${role}.name"]`)
@@ -201,53 +201,53 @@ async function beAccepted({ page, seen, origin }: Walk): Promise<void> {
   }
   await press(page, 'button[value=contacts]')
   await page.waitForSelector('#contacts .success')
-  await seen('contacts')
+  await inspect('contacts')
   await page.goto(`${origin}/sandbox`)
   await page.click('li[aria-current=step] a.button')
   await press(page, accept)
   await page.waitForSelector('#acceptance .success')
   await page.waitForLoadState()
   expect(await page.locator('#acceptance .told li').count()).toBe(2)
-  await seen('accepted')
+  await inspect('accepted')
   await toNextPage(page, () => page.click('#acceptance a[href^="/sandbox/verify/"]'))
   await page.waitForSelector('.verify .success')
   expect(await page.textContent('main')).toContain('Lab')
-  await seen('verify')
+  await inspect('verify')
 }
 
-/** What went wrong can be read afterwards. */
-async function readTraffic({ page, origin, seen }: Walk): Promise<void> {
+/** The traffic pages show afterwards what went wrong. */
+async function readTraffic({ page, origin, inspect }: Walk): Promise<void> {
   for (const [name, text] of [
     ['entry-signature', /whole URL was signed|签入了完整 URL/i],
     ['entry-path', '/mtp/api/order/consume/notices'],
     ['entry-body', 'usedQuantity'],
   ] as const) {
     await page.goto(`${origin}/sandbox/traffic?direction=in&outcome=failed`)
-    if (name === 'entry-signature') await seen('traffic')
+    if (name === 'entry-signature') await inspect('traffic')
     await page.locator('ol.traffic a').filter({ hasText: text }).first().click()
     await page.waitForURL(/\/traffic\/rejected\//)
-    await seen(name)
+    await inspect(name)
   }
   await page.click('a[href*="/sandbox/traffic/orders/"]')
   await page.waitForURL(/\/traffic\/orders\//)
-  await seen('timeline')
+  await inspect('timeline')
 }
 
 const LOOKS: readonly Look[] = [
   { size: 'desktop', locale: 'en' },
   { size: 'phone', locale: 'zh-CN', javaScriptEnabled: false },
 ]
-/** Walked for their pictures. */
+/** Run only for their screenshots. */
 const OTHERS: readonly Look[] = [
   { size: 'desktop', locale: 'zh-CN' },
   { size: 'phone', locale: 'en' },
 ]
 
-describe.each(process.env.SCREENSHOTS ? [...LOOKS, ...OTHERS] : LOOKS)('a careless seller, who looks as %j', (look) => {
+describe.each(process.env.SCREENSHOTS ? [...LOOKS, ...OTHERS] : LOOKS)('a careless seller with %j', (look) => {
   it('is certified without the command line', async () => {
     const walk = await arrive(look)
     await signInAs(walk.page, { client_id: 'lab', client_secret: walk.lab.secret })
-    await walk.seen('home')
+    await walk.inspect('home')
     await passSignatureTool(walk)
     await chooseFunctions(walk)
     await goThroughSteps(walk)

@@ -1,4 +1,4 @@
-/** Certificates for servers of tests, valid for 100 years, trusted by nobody. Made with `openssl req -x509 -newkey ec -nodes -days 36500`. */
+/** Certificates for test servers, valid for 100 years, trusted by nobody. Made with `openssl req -x509 -newkey ec -nodes -days 36500`. */
 
 export const SELF_SIGNED = {
   key: `-----BEGIN PRIVATE KEY-----

@@ -8,7 +8,7 @@ import { expect } from 'vitest'
 
 export type Variables = Readonly<Record<string, string>>
 
-/** What both programs offer to scripts under this name. */
+/** The part of `crypto-js` that both programs offer to scripts. */
 const cryptoJs = {
   enc: { Base64: 'base64' },
   HmacSHA1: (text: string, key: string) => ({
@@ -69,7 +69,7 @@ export async function runPostman({ event }: Postman, item: PostmanItem, variable
       passed.push(title)
     },
   }
-  // Postman declares it itself.
+  // Postman itself declares CryptoJS.
   runInNewContext(`let CryptoJS\n${script('prerequest')}`, { pm, require })
   const { status, json } = await send(filled(request.url.raw, variables), headers, filled(request.body.raw, variables))
   const response = { to: { have: { status: (wanted: number) => expect(status).toBe(wanted) } }, json: () => json }
@@ -96,7 +96,7 @@ export async function runBruno(script: string, name: string, text: string, varia
   return { name, answer: json, passed }
 }
 
-/** The files of a zip whose entries are stored; through the list at its end. */
+/** The files of a zip with uncompressed entries, read through its central directory. */
 export function unzipped(zip: Buffer): Map<string, string> {
   const files = new Map<string, string>()
   const end = zip.lastIndexOf(Buffer.from('PK\x05\x06'))

@@ -7,7 +7,7 @@ import { type Lab, openLab, SIMPLE } from './lab.ts'
 import { textOf, visitor } from './pages/visitor.ts'
 import { walk } from './walk.ts'
 
-/** The partner names its contacts itself, and no run is accepted that nobody would hear of. */
+/** The partner sets its own contacts, and no run is accepted without them. */
 
 let lab: Lab
 let runId: string
@@ -28,7 +28,7 @@ const BUSINESS = { name: 'Bo', mail: 'bo@example.com' }
 const give = (body: object) => call(lab, 'POST', '/contacts', { body })
 
 describe('contacts over the headless API', () => {
-  it('are set one by one, and read', async () => {
+  it('can be set one by one, and read', async () => {
     const none = { code: 200, contacts: {}, missing_contacts: ['product', 'business'] }
     expect(await call(lab, 'GET', '/contacts')).toMatchObject(none)
     expect(await give({ business: BUSINESS })).toMatchObject({
@@ -40,11 +40,11 @@ describe('contacts over the headless API', () => {
     expect(await call(lab, 'GET', '/contacts')).toMatchObject(both)
   })
 
-  it('leave a webhook as an operator has set it, and are the partner’s in the audit log', async () => {
+  it('keep a webhook that an operator set, and are audited as set by the partner', async () => {
     const webhook_url = 'https://hooks.example/told?token=planted'
     const { deps, pool } = lab.world
     await setContact(deps, lab.partnerId, { role: 'product', name: 'Before', mail: 'before@example.com', webhook_url })
-    lab.world.clock.advance(1) // or which event is the last one would be decided by chance
+    lab.world.clock.advance(1) // otherwise it would be chance which event comes last
     const answer = await give({ product: PRODUCT })
     expect(answer.text).not.toContain('planted')
     const { contacts } = await showPartner(deps, lab.partnerId)
@@ -63,11 +63,11 @@ describe('contacts over the headless API', () => {
     [{ product: { ...PRODUCT, name: 'Lin\r\nBcc: all@example.com' } }, 'control characters'],
     [{ product: { ...PRODUCT, webhook_url: 'https://hooks.example' } }, 'webhook_url'],
     [{ sales: PRODUCT }, 'sales'],
-  ])('refuse %j', async (body, why) => {
+  ])('refuse the input %j', async (body, why) => {
     expect(await give(body)).toMatchObject({ code: 300, describe: expect.stringContaining(why) })
   })
 
-  it('change thirty times a minute at most; the same again is no change', async () => {
+  it('can change at most 30 times a minute, and sending the same again is no change', async () => {
     for (let n = 0; n < 30; n++) {
       expect(await give({ product: { ...PRODUCT, name: `Lin ${n}` } })).toMatchObject({ code: 200 })
     }
@@ -79,7 +79,7 @@ describe('contacts over the headless API', () => {
 describe('acceptance', () => {
   const accept = () => call(lab, 'POST', `/runs/${runId}/accept`)
 
-  it('is refused without contacts, with where to add them, and passes once they are there', async () => {
+  it('is refused without contacts, saying where to add them, and succeeds once they exist', async () => {
     const refused = await accept()
     expect(refused).toMatchObject({ status: 200, code: 300 })
     for (const said of [
@@ -103,7 +103,7 @@ describe('acceptance', () => {
     ])
   })
 
-  it('of a later run does not write to the contacts again, and says so', async () => {
+  it('of a later run does not notify the contacts again, and says so', async () => {
     await give({ product: PRODUCT, business: BUSINESS })
     const later = await walk(lab, SIMPLE)
     expect(later.failed).toBeUndefined()
@@ -116,7 +116,7 @@ describe('acceptance', () => {
     expect(page).not.toContain('while no contacts were known')
   })
 
-  it('says which contacts are missing while more is missing, too', async () => {
+  it('names the missing contacts even when steps are missing too', async () => {
     await call(lab, 'POST', '/runs', { overwrite: true, body: SIMPLE })
     expect(await call(lab, 'POST', '/runs/present/accept')).toMatchObject({
       code: 200,

@@ -9,13 +9,13 @@ import { findPartner, updatePartner } from '../../src/ticketing/partners/partner
 import { callPartner } from '../partner-calls/calls.ts'
 import { fakeSeller, ok, refusal, worldWithSeller } from '../partner-calls/fake-seller.ts'
 
-/** Of a partner without an AES key. */
+/** Options for a partner without an AES key. */
 const PLAIN = { encrypted: false, namesApp: false }
 
 const { world, seller, close } = await worldWithSeller()
 afterAll(close)
 
-/** Runs it as the partner's engineer does; the seller verifies the signature with its own signer. */
+/** Runs a script as the partner's engineer would; the seller verifies the signature with its own signer. */
 const run = (script: string, environment: Record<string, string> = { CLIENT_SECRET: seller.secret }) =>
   promisify(execFile)('sh', ['-c', script], { env: { PATH: process.env.PATH, ...environment } })
 
@@ -46,7 +46,7 @@ describe('a call as cURL', () => {
     ])
   })
 
-  it('encrypts the body when it runs, where the call was encrypted, and holds no key', async () => {
+  it('encrypts the body when it runs if the call was encrypted, and holds no key', async () => {
     const AES_KEY = '0123456789abcdef'
     const other = await fakeSeller(world, 7002, { aesKey: AES_KEY })
     other.on('/order/query', refusal(301))
@@ -76,7 +76,7 @@ describe('a call as cURL', () => {
     await other.close()
   })
 
-  it('says what is missing without the secret, and calls nobody', async () => {
+  it('says that the secret is missing when there is none, and sends nothing', async () => {
     const calls = seller.calls.length
     const script = curlOf({
       url: `${seller.url}/alive`,
@@ -103,7 +103,7 @@ describe('a call as cURL', () => {
       await run(script)
       const last = seller.calls.at(-1)
       expect(last?.path).toBe(url.pathname + url.search)
-      // The seller signs over all that follows the host, so only a path without a query can fit.
+      // This seller signs everything after the host, so only a path without a query can match.
       if (!url.search) expect(last?.signedRight).toBe(true)
     },
   )

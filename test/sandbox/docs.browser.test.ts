@@ -26,7 +26,7 @@ async function looksRight(page: Page, name: string, look: Look): Promise<void> {
   await picture(page, name, look, false)
 }
 
-describe.each(LOOKS)('the field reference, looked at as %j', (look) => {
+describe.each(LOOKS)('the field reference viewed as %j', (look) => {
   it('is accessible and fits, from its contents to its diagrams and results', async () => {
     const page = await open('/sandbox/docs', look)
     expect(await page.getAttribute('html', 'lang')).toBe(look.locale)

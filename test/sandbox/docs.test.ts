@@ -65,12 +65,12 @@ describe('an anchor', () => {
     ['code', 'product-pull.answer.code'],
     ['', 'product-pull.answer'],
     ['body[12].refundStairsRules[3].refundFee', 'product-pull.answer.body.refundStairsRules.refundFee'],
-  ])('is stable, for %j', (path, anchor) => {
+  ])('of the path %j is stable', (path, anchor) => {
     expect(docsAnchor('product-pull', 'answer', path)).toBe(anchor)
     expect(docsLink('product-pull', 'answer', path)).toBe(`/sandbox/docs#${anchor}`)
   })
 
-  it('is on the page once', () => {
+  it('is unique on the page', () => {
     const all = sections.flatMap(({ parts }) =>
       parts.flatMap((part) => [part.anchor, ...part.fields.map((field) => field.anchor)]),
     )
@@ -79,7 +79,7 @@ describe('an anchor', () => {
   })
 })
 
-/** Every JSON that differs from `value` in one place, where something else stands or nothing. */
+/** Every variant of `value` with one part replaced or removed. */
 function* spoiled(value: unknown): Generator<unknown> {
   for (const wrong of [undefined, null, '', ' ', -7, 1.5, true, [], {}, [null], '1999-99-99', 'x'.repeat(300)])
     yield wrong
@@ -92,13 +92,13 @@ function* spoiled(value: unknown): Generator<unknown> {
   }
 }
 
-const missing = (
+const missingAnchors = (
   name: Parameters<typeof docsAnchor>[0],
   direction: Part['direction'],
   problems: readonly ShapeProblem[],
 ) => problems.map(({ path }) => docsAnchor(name, direction, path)).filter((anchor) => !anchors.has(anchor))
 
-describe('every problem that a check can find has its place on the page', () => {
+describe('every problem that a check can find has an anchor on the page', () => {
   it.each(INTERFACES.map((entry) => entry.name))('in an answer to %s', (name) => {
     const entry = INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
     let found = 0
@@ -106,7 +106,7 @@ describe('every problem that a check can find has its place on the page', () => 
       const reading = readAnswer(entry, answer)
       if (reading.outcome !== 'invalid') continue
       found += reading.problems.length
-      expect(missing(name, 'answer', reading.problems)).toEqual([])
+      expect(missingAnchors(name, 'answer', reading.problems)).toEqual([])
     }
     expect(found).toBeGreaterThan(5)
   })
@@ -117,14 +117,14 @@ describe('every problem that a check can find has its place on the page', () => 
       const read = readShape(NOTICE_SHAPES[name] as z.ZodType, notice)
       if (!('problems' in read)) continue
       found += read.problems.length
-      expect(missing(name, 'notice', read.problems)).toEqual([])
+      expect(missingAnchors(name, 'notice', read.problems)).toEqual([])
     }
     expect(found).toBeGreaterThan(20)
   })
 })
 
 describe('an example', () => {
-  it.each(INTERFACES.map((entry) => entry.name))('of %s is what the interface takes and gives', (name) => {
+  it.each(INTERFACES.map((entry) => entry.name))('of %s is valid for the interface', (name) => {
     const entry = INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
     const section = sectionNamed(name)
     const request = jsonOf(partOf(section, 'request').example) as { body: unknown }
@@ -137,7 +137,7 @@ describe('an example', () => {
     expect(readNotice(NOTICE_SHAPES[name] as z.ZodType, Buffer.from(text))).toHaveProperty('notice')
   })
 
-  it('shows that an id exceeds what JavaScript counts', () => {
+  it('shows that an id may exceed the safe integers of JavaScript', () => {
     expect(partOf(sectionNamed('consume'), 'notice').example).toContain('"orderId": 9007199254740993')
   })
 
@@ -177,14 +177,14 @@ describe('the reference', () => {
     expect(fieldIn(partOf(sectionNamed('deal-change'), 'notice'), 'body')).toMatchObject({ list: true, required: true })
   })
 
-  it('tells which variant of a request a field belongs to', () => {
+  it('says which variant of a request a field belongs to', () => {
     const pull = partOf(sectionNamed('product-pull'), 'request')
     expect(fieldIn(pull, 'body.method')?.values).toEqual(['page', 'multi'])
     expect(fieldIn(pull, 'body.pageSize')?.when).toEqual({ field: 'method', value: 'page' })
     expect(fieldIn(pull, 'body.partnerDealIds')?.when).toEqual({ field: 'method', value: 'multi' })
   })
 
-  it('gives every field a meaning in both languages, and no meaning is without a field', () => {
+  it('gives every field a meaning in both languages, and has no meaning without a field', () => {
     const used = new Set(
       sections.flatMap(({ parts }) => parts.flatMap(({ fields }) => fields.map(({ anchor }) => meaningKey(anchor)))),
     )
@@ -196,7 +196,7 @@ describe('the reference', () => {
   })
 
   it('explains every value of every enumeration, and no others', () => {
-    // Which value of refundTimeType means what is agreed on between people.
+    // What the values of refundTimeType mean is agreed outside the contract.
     const fields = sections.flatMap(({ parts }) => parts.flatMap((part) => part.fields))
     const enumerations = fields.filter(({ name, values }) => values.length > 0 && name !== 'refundTimeType')
     expect(enumerations.length).toBeGreaterThan(30)
@@ -209,12 +209,12 @@ describe('the reference', () => {
     }
   })
 
-  it('tells how long a list may be', () => {
+  it('says how long a list may be', () => {
     expect(fieldIn(partOf(sectionNamed('level-prices'), 'notice'), 'body')).toMatchObject({ list: true, most: 40 })
     expect(fieldIn(partOf(sectionNamed('product-pull'), 'answer'), 'body.voucherText')).toMatchObject({ most: 20 })
   })
 
-  it('tells when a field is required, as the schema has it', () => {
+  it('says when a field is required, in agreement with the schema', () => {
     const wrongWithout = (name: string, field: string, body: Record<string, unknown>) => {
       const entry = INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
       const { [field]: _, ...rest } = body
@@ -250,7 +250,7 @@ describe('the reference', () => {
     for (const anchor of Object.keys(CONDITIONS)) expect(anchors).toContain(anchor)
   })
 
-  it('shows failures beside success, in the words of the checks', () => {
+  it('shows failures beside success, worded as in the checks', () => {
     const consume = partOf(sectionNamed('consume'), 'answer')
     expect(consume.failures.map(({ example }) => jsonOf(example))).toEqual([
       { code: 300, describe: 'BA verification failed', partnerId: '7001' },
@@ -281,25 +281,25 @@ describe('the reference', () => {
   })
 })
 
-describe('a life in states', () => {
-  it.each(LOCALE_CODES)('has a box and a row for each state, and an arrow for each move (%s)', (locale) => {
+describe('a state machine', () => {
+  it.each(LOCALE_CODES)('has a box and a row for each state, and an arrow for each transition (%s)', (locale) => {
     const [order, refund] = stateMachinesOf(locale)
-    for (const [life, table] of [
+    for (const [machine, table] of [
       [order, ORDER_STATES],
       [refund, REFUND_STATES],
     ] as const) {
       const moves = Object.entries<{ readonly next: readonly string[] }>(table).flatMap(([from, { next }]) =>
         next.map((to) => `${from} ${to}`),
       )
-      expect(life?.diagram.boxes.map(({ state }) => state)).toEqual(Object.keys(table))
-      expect(life?.diagram.arrows.map(({ from, to }) => `${from} ${to}`)).toEqual(moves)
-      expect(life?.states.flatMap(({ state, next }) => next.map((to) => `${state} ${to}`))).toEqual(moves)
-      const last = life?.diagram.boxes.filter(({ isLast }) => isLast).map(({ state }) => state)
-      expect(last).toEqual(life?.states.filter(({ next }) => next.length === 0).map(({ state }) => state))
+      expect(machine?.diagram.boxes.map(({ state }) => state)).toEqual(Object.keys(table))
+      expect(machine?.diagram.arrows.map(({ from, to }) => `${from} ${to}`)).toEqual(moves)
+      expect(machine?.states.flatMap(({ state, next }) => next.map((to) => `${state} ${to}`))).toEqual(moves)
+      const last = machine?.diagram.boxes.filter(({ isLast }) => isLast).map(({ state }) => state)
+      expect(last).toEqual(machine?.states.filter(({ next }) => next.length === 0).map(({ state }) => state))
       expect(last).toContain('refunded')
-      const places = life?.diagram.boxes.map(({ x, y }) => `${x} ${y}`) ?? []
+      const places = machine?.diagram.boxes.map(({ x, y }) => `${x} ${y}`) ?? []
       expect(new Set(places).size).toBe(places.length)
-      if (locale === 'zh-CN') for (const { means } of life?.states ?? []) expect(means).toMatch(/\p{Script=Han}/u)
+      if (locale === 'zh-CN') for (const { means } of machine?.states ?? []) expect(means).toMatch(/\p{Script=Han}/u)
     }
   })
 })
@@ -318,7 +318,7 @@ describe('the search', () => {
     expect(search(query).found.map((one) => one.anchor)).toContain(anchor)
   })
 
-  it('finds nothing for nothing, and bounds what is asked and found', () => {
+  it('finds nothing for a blank query, and limits the query and its results', () => {
     expect(search('  ').found).toEqual([])
     expect(search('no such thing')).toMatchObject({ found: [], isCut: false })
     expect(search('e')).toMatchObject({ isCut: true })
@@ -327,7 +327,7 @@ describe('the search', () => {
   })
 })
 
-it('each function has a section or more on the page', () => {
+it('each function has at least one section on the page', () => {
   const names = sections.map(({ name }) => String(name))
   for (const { id, sections: about } of DOCUMENTED_FUNCTIONS) {
     expect(about.length, id).toBeGreaterThan(0)

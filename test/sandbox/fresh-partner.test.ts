@@ -27,7 +27,7 @@ interface Form {
   readonly fields: Record<string, string>
 }
 
-/** The forms of a page with what they are filled in with. */
+/** The forms of a page with their prefilled values. */
 const formsIn = (html: string, path: string): Form[] =>
   [...html.matchAll(/(<form[^>]*>)([\s\S]*?)<\/form>/g)].map(([, tag = '', inside = '']) => {
     const inputs = [...inside.matchAll(/<(?:input|button)[^>]*\sname="[^"]*"[^>]*>/g)].map(([input]) => [
@@ -45,7 +45,7 @@ const formsIn = (html: string, path: string): Form[] =>
 const linksIn = (html: string): string[] =>
   [...html.matchAll(/href="(\/sandbox[^"#]*)/g)].map(([, href = '']) => decoded(href))
 
-const LEAVES = ['/sandbox/sign-out']
+const EXCLUDED = ['/sandbox/sign-out']
 
 /** Opens every page that can be reached, and returns their forms. */
 async function crawl({ open }: Visitor, start: readonly string[]) {
@@ -57,7 +57,7 @@ async function crawl({ open }: Visitor, start: readonly string[]) {
     if (statusCode >= 400) wrong.push(`GET ${path}: ${statusCode}`)
     if (!String(headers['content-type']).startsWith('text/html')) continue
     for (const form of formsIn(body, path)) forms.set(`${form.method} ${form.action}`, form)
-    for (const href of linksIn(body)) if (!LEAVES.includes(href)) seen.add(href)
+    for (const href of linksIn(body)) if (!EXCLUDED.includes(href)) seen.add(href)
   }
   return { seen, wrong, forms }
 }
@@ -65,7 +65,7 @@ async function crawl({ open }: Visitor, start: readonly string[]) {
 describe('a partner that has done nothing yet', () => {
   const start = ['/sandbox', ...INTERFACES.map(({ name }) => `/sandbox/play/${name}`)]
 
-  it('opens every page, before the signature tool is passed and after it, and sends every form', async () => {
+  it('can open every page before and after passing the signature tool, and send every form', async () => {
     await lab.world.pool.query(`update partner set base_url = $1`, [lab.sellerUrl])
     const seller = await visitor(lab)
     const locked = await crawl(seller, start)
@@ -75,7 +75,7 @@ describe('a partner that has done nothing yet', () => {
     expect(seen.size).toBeGreaterThan(25)
     expect(forms.size).toBeGreaterThan(10)
     for (const [name, { action, method, fields }] of forms) {
-      if (LEAVES.includes(action)) continue
+      if (EXCLUDED.includes(action)) continue
       const query = new URLSearchParams(fields).toString()
       const answer = method === 'post' ? await seller.send(action, fields) : await seller.open(`${action}?${query}`)
       expect(answer.statusCode, `${name} ${query}: ${answer.body.slice(0, 200)}`).toBeLessThan(500)

@@ -6,7 +6,7 @@ import { formsOf, visibleText } from '../acceptance/form.ts'
 import { openWorld, type World } from '../harness.ts'
 import { get, newSandboxPartner, post, sessionOf } from './partners.ts'
 
-/** The guard before routes as deep as those of a test run. */
+/** The guard in front of routes that are nested as deeply as those of a test run. */
 
 let world: World
 const app: FastifyInstance = Fastify()
@@ -33,27 +33,27 @@ const leadsTo = async (method: 'GET' | 'POST', url: string, headers: Record<stri
 }
 
 describe('the guard', () => {
-  it('leads from a form whose session is over to the page that shows the form', async () => {
+  it('leads from a form whose session has ended through sign-in to the page of the form', async () => {
     const start = '/sandbox/run/0b7c%20x/steps/order-create/start?again=1'
     expect(await leadsTo('POST', start)).toEqual([303, '/sandbox/sign-in', '/sandbox/run/0b7c%20x', '1'])
     expect(await leadsTo('POST', '/sandbox/nowhere/start')).toEqual([303, '/sandbox/sign-in', '/sandbox', '1'])
   })
 
-  it('leads from a page back to itself, and says so only if there was a session', async () => {
+  it('leads from a page through sign-in back to it, and mentions an ended session only if there was one', async () => {
     const page = '/sandbox/run/7?tab=log'
     expect(await leadsTo('GET', page)).toEqual([302, '/sandbox/sign-in', page, null])
     const headers = { cookie: 'gatehouse_sandbox=gone' }
     expect(await leadsTo('GET', page, headers)).toEqual([302, '/sandbox/sign-in', page, '1'])
   })
 
-  it('hands the partner to the route', async () => {
+  it('passes the partner to the route', async () => {
     const partner = await newSandboxPartner(world)
     const headers = { cookie: await sessionOf(world, partner) }
     const answer = await app.inject({ method: 'POST', url: '/sandbox/run/7/steps/poi/start', headers })
     expect(answer.body).toBe(String(partner.partner_id))
   })
 
-  it('refuses a form from a page of another partner, which somebody of both has left open', async () => {
+  it('refuses a form from a page that was opened as another partner', async () => {
     const [one, other] = [await newSandboxPartner(world), await newSandboxPartner(world)]
     const [session, another] = [await sessionOf(world, one), await sessionOf(world, other)]
     const forms = formsOf((await get(world, '/sandbox/functions', session)).body)
@@ -65,14 +65,14 @@ describe('the guard', () => {
     expect(visibleText((await sent(session)).body)).not.toContain('another account')
   })
 
-  it('is missed where it does not stand', () => {
+  it('is required on every route that uses partnerOf', () => {
     expect(() => partnerOf({ partner: null } as Parameters<typeof partnerOf>[0])).toThrow(
       'not behind the sandbox session',
     )
   })
 })
 
-describe('where a sign-in leads', () => {
+describe('the page after sign-in', () => {
   it.each([
     ['/sandbox', '/sandbox'],
     ['/sandbox/run?x=1#log', '/sandbox/run?x=1#log'],
@@ -81,5 +81,5 @@ describe('where a sign-in leads', () => {
     ['https://gate.example/sandbox/run', '/sandbox'],
     ['//evil.example/sandbox/', '/sandbox'],
     [undefined, '/sandbox'],
-  ])('%s → %s', (asked, path) => expect(sandboxPath(asked, 'https://gate.example')).toBe(path))
+  ])('%s → %s', (requested, path) => expect(sandboxPath(requested, 'https://gate.example')).toBe(path))
 })

@@ -4,7 +4,7 @@ import { call } from './caller.ts'
 import { type Lab, openLab, SIMPLE } from './lab.ts'
 import { textOf, visitor } from './pages/visitor.ts'
 
-/** A call of the headless API that got through has proved what the signature tool asks for. */
+/** A verified call of the headless API counts as passing the signature tool. */
 
 let lab: Lab
 beforeAll(async () => {
@@ -12,11 +12,11 @@ beforeAll(async () => {
 })
 afterAll(() => lab.close())
 
-it('a signed call passes the signature tool, a wrongly signed one does not', async () => {
+it('a correctly signed call passes the signature tool, a wrongly signed one does not', async () => {
   const { deps } = lab.world
   const me = await visitor(lab)
   expect(textOf(await me.open('/sandbox'))).toMatch(/Get the signature right next/)
-  const guess = { who: { partnerId: '7001', clientId: 'lab', clientSecret: 'guessed' } }
+  const guess = { caller: { partnerId: '7001', clientId: 'lab', clientSecret: 'guessed' } }
   expect(await call(lab, 'GET', '/runs', undefined, guess)).toMatchObject({ code: 300 })
   expect(await hasPassedSignatureTool(deps, lab.partnerId)).toBe(false)
 
@@ -28,14 +28,14 @@ it('a signed call passes the signature tool, a wrongly signed one does not', asy
   expect(textOf(await me.open('/sandbox/functions'))).not.toContain('Pass the signature tool')
 })
 
-it('what is known to have passed is not written at every call', async () => {
+it('a pass that the process knows of is not stored again with every call', async () => {
   const { deps, pool } = lab.world
   await pool.query('delete from signature_pass')
   expect(await call(lab, 'GET', '/runs')).toMatchObject({ code: 200 })
   expect(await hasPassedSignatureTool(deps, lab.partnerId)).toBe(false)
 })
 
-it('a run that is there without it is not shown as locked either', async () => {
+it('a partner with a run but without a stored pass is not shown as locked either', async () => {
   const { pool } = lab.world
   await pool.query('delete from signature_pass')
   const me = await visitor(lab)

@@ -24,14 +24,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** A command in a process of its own, or in this one (`gatehouse`): that costs no start, and shows the same texts. */
+/** Runs a command in its own process or, faster and with the same output, in this one (`gatehouse`). */
 type Run = typeof gatehouse
 
 const asOperator = (run: Run, ...args: string[]) =>
   run(behindPgBouncer({ DATABASE_URL: system.databaseUrl, SECRET_KEY, PUBLIC_URL: system.origin }), 'sandbox', ...args)
 
 const SECRET = 'demo-partner-secret-local-use-only'
-/** Without a database, on a machine of the partner. */
+/** Runs on a machine of the partner, without a database. */
 const asPartner = (run: Run, secret: string, ...args: string[]) =>
   run(
     { CLIENT_SECRET: secret, PATH: process.env.PATH ?? '' },
@@ -71,8 +71,8 @@ describe('gatehouse sandbox', () => {
     const lines = stdout.trimEnd().split('\n')
     const steps = Number(/^run 1 of demo-partner \([\da-f-]{36}\): (\d+) steps$/.exec(lines[0] ?? '')?.[1])
     expect(lines[1]).toBe(`step 1 of ${steps}: heartbeat (Heartbeat)`)
-    const made = lines.flatMap((line) => /^step \d+ of \d+: ([\w-]+) /.exec(line)?.[1] ?? [])
-    expect(made).toEqual(STEPS.filter(({ needs }) => !needs.includes('robustness')).map(({ id }) => id))
+    const stepIds = lines.flatMap((line) => /^step \d+ of \d+: ([\w-]+) /.exec(line)?.[1] ?? [])
+    expect(stepIds).toEqual(STEPS.filter(({ needs }) => !needs.includes('robustness')).map(({ id }) => id))
     expect(lines).toContainEqual(
       expect.stringMatching(
         /^ {2}waiting until \S+Z for your call to POST \/mtp\/api\/order\/refund\/notice: code 200, orderId \d{16}, refundId /,
@@ -94,11 +94,11 @@ describe('gatehouse sandbox', () => {
     expect(shown.stdout).toMatch(new RegExp(`^ +${steps} +product-status +passed +1 +Product status message$`, 'm'))
   })
 
-  it('ends with 1 at a step that fails, says which field, and JUnit holds it', async () => {
+  it('exits with 1 when a step fails, and names the field, also in JUnit', async () => {
     await mistakes('answer-missing-field')
     const junit = join(folder, 'failed.xml')
-    const wish = ['--function', 'product-pull,pay-at-once,refund-at-once', '--product', 'DEMO-OPEN']
-    const { code, stdout } = await asPartner(gatehouse, SECRET, 'run', ...wish, '--junit', junit)
+    const options = ['--function', 'product-pull,pay-at-once,refund-at-once', '--product', 'DEMO-OPEN']
+    const { code, stdout } = await asPartner(gatehouse, SECRET, 'run', ...options, '--junit', junit)
     await mistakes()
     expect(code).toBe(1)
     const failed = 'Invalid field: body[0].title is required'
@@ -108,7 +108,7 @@ describe('gatehouse sandbox', () => {
     const xml = readFileSync(junit, 'utf8')
     expect(await junitProblems(xml)).toEqual([])
     expect(xml).toContain(`<failure message="${failed}" type="failure">`)
-    expect(await asPartner(gatehouse, SECRET, 'run', ...wish)).toMatchObject({
+    expect(await asPartner(gatehouse, SECRET, 'run', ...options)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
         new RegExp(`^run \\S+ is in progress: 0 of ${SIMPLE_STEPS.length} steps passed; send "overwrite": true`),
@@ -125,7 +125,7 @@ describe('gatehouse sandbox', () => {
       `curl -sf "$OFFICE/control/consume" -H 'Content-Type: application/json' -d "{\\"orderId\\":\\"$ORDER_ID\\",\\"quantity\\":$QUANTITY}" >/dev/null
        echo "$SANDBOX_STEP $SANDBOX_PATH \${CLIENT_SECRET:-hidden}"`,
     )
-    const wish = [
+    const options = [
       '--function',
       'product-pull,pay-at-once',
       '--function',
@@ -139,7 +139,7 @@ describe('gatehouse sandbox', () => {
       gatehouseProcess,
       SECRET,
       'run',
-      ...wish,
+      ...options,
       '--json',
       '--on-wait',
       command,
@@ -153,8 +153,8 @@ describe('gatehouse sandbox', () => {
     expect(code).toBe(0)
   })
 
-  it('stops waiting when the command fails, and says what it printed last', async () => {
-    const wish = [
+  it('stops waiting when the command fails, and shows the end of its output', async () => {
+    const options = [
       '--function',
       'product-pull,pay-at-once,refund-at-once,product-change',
       '--product',
@@ -162,7 +162,16 @@ describe('gatehouse sandbox', () => {
       '--overwrite',
     ]
     const command = 'exec >&2; yes filler | head -n 10000; echo "status $STATUS"; echo "no shop today"; exit 7'
-    const { code, stdout } = await asPartner(gatehouse, SECRET, 'run', ...wish, '--timeout', '50', '--on-wait', command)
+    const { code, stdout } = await asPartner(
+      gatehouse,
+      SECRET,
+      'run',
+      ...options,
+      '--timeout',
+      '50',
+      '--on-wait',
+      command,
+    )
     expect(stdout).toMatch(
       /notice: status 2, partnerDealId DEMO-OPEN\n {2}the --on-wait command ended with 7:\n(.*\n)+ +status 2\n +no shop today\nstopped waiting: nothing will send the notice\nNOT PASSED\n$/,
     )
@@ -171,8 +180,8 @@ describe('gatehouse sandbox', () => {
   })
 
   it('gives up after --timeout', async () => {
-    // The second step waits.
-    const wish = [
+    // The second step waits for a notice.
+    const options = [
       '--function',
       'product-pull,pay-at-once,refund-at-once,product-change',
       '--product',
@@ -181,7 +190,7 @@ describe('gatehouse sandbox', () => {
       '15',
       '--overwrite',
     ]
-    const { code, stdout } = await asPartner(gatehouse, SECRET, 'run', ...wish)
+    const { code, stdout } = await asPartner(gatehouse, SECRET, 'run', ...options)
     expect(stdout).toMatch(
       /waiting until \S+ for your call to POST \/mtp\/api\/deal\/change\/notice: .*\nnot finished after 15 s \(--timeout\)\nNOT PASSED\n$/,
     )
@@ -213,14 +222,14 @@ describe('gatehouse sandbox', () => {
       ].join('\n'),
     })
     await system.query('delete from partner_contact where partner_id = 7001')
-    const wish = ['--function', 'product-pull,pay-at-once,refund-at-once', '--product', 'DEMO-OPEN', '--overwrite']
-    const run = await asOperator(gatehouse, 'run', '--partner', '7001', '--demo', ...wish)
+    const options = ['--function', 'product-pull,pay-at-once,refund-at-once', '--product', 'DEMO-OPEN', '--overwrite']
+    const run = await asOperator(gatehouse, 'run', '--partner', '7001', '--demo', ...options)
     expect(run.stdout).toMatch(/^acceptance will need a product and a business contact: gatehouse sandbox contacts/)
     expect(run.stdout).toMatch(/\nacceptance needs a product and a business contact, .*\nNOT PASSED\n$/)
     expect(run.code).toBe(1)
   })
 
-  it('says what is wrong with who asks', async () => {
+  it('explains wrong credentials, an unknown partner and an unknown run', async () => {
     expect(await asPartner(gatehouse, 'wrong', 'list')).toEqual({
       code: 1,
       stdout: '',

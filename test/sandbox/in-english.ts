@@ -4,7 +4,7 @@ import { detailText } from '../../src/sandbox/portal/texts.ts'
 
 const t = translator('en')
 
-/** A finding as English readers see its details. */
+/** A finding with its details in English. */
 export const inEnglish = ({ expected, actual, ...finding }: Finding): Finding => ({
   ...finding,
   ...(expected === undefined ? {} : { expected: detailText(expected, t) }),

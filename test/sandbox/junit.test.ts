@@ -39,7 +39,7 @@ const fields: FailedCheck = {
 }
 
 describe('the JUnit file', () => {
-  it('has a case a step: passed, failed with its checks, interrupted, or skipped', async () => {
+  it('has a case for each step: passed, failed with its checks, interrupted, or skipped', async () => {
     const warning: FailedCheck = { id: 'answer-time', text: 'Slow response', level: 'warning' }
     const xml = junitOf(
       report(
@@ -64,7 +64,7 @@ describe('the JUnit file', () => {
     expect(xml).toContain('<property name="attempt.product-pull.2" value="running -"/>')
   })
 
-  it('has a failure for a step that had to be tested and was not; one that only warns is skipped', async () => {
+  it('has a failure for a required step that tested nothing, and skips one that only warns', async () => {
     const untested = (done: boolean) =>
       junitOf(report([{ ...step('refund-of-rest', 'not_tested', [attempt(1, 'not_tested', [fields])]), done }]))
     const why = 'the step could not test anything: Invalid field: body[0].title is required'
@@ -73,7 +73,7 @@ describe('the JUnit file', () => {
     expect(await junitProblems(untested(false))).toEqual([])
   })
 
-  it('says of a field what is wrong with it, and of other checks what was expected', () => {
+  it('says what is wrong with a field, and what other checks expected', () => {
     const [en, zh] = [translator('en'), translator('zh-CN')]
     const inChinese = (id: 'must-be-required' | 'missing') => localizedText(localized(id), zh)
     const minutes = { expected: 'must be more than 30 and at most 120 minutes', actual: '20', path: 'body[0].time' }
@@ -106,7 +106,7 @@ describe('the JUnit file', () => {
     expect(junitOf(report([], ids))).toContain('<property name="orders.consumed" value="4611686018427387905"/>')
   })
 
-  it('holds whatever a partner answers', async () => {
+  it('is valid whatever a partner answers', async () => {
     const nasty = `]]></failure>&amp;<b a="'">\u0000\u0001\u001b[31m\ud800\uffff\r\n\ttext 王芳 🎫`
     const xml = junitOf(report([step('s', 'failed', [attempt(1, 'failed', [{ ...fields, actual: nasty }])])]))
     expect(await junitProblems(xml)).toEqual([])
@@ -115,14 +115,14 @@ describe('the JUnit file', () => {
     )
   })
 
-  it('is judged: the test of the tests', async () => {
+  it('is rejected by this validation when it is broken', async () => {
     const xml = junitOf(report([step('s', 'passed', [attempt(1, 'passed')])]))
     expect(await junitProblems(xml.replace('timestamp="2026', 'timestamp="x'))).not.toEqual([])
     expect(await junitProblems(xml.replace('<system-err/>', ''))).not.toEqual([])
     expect(await junitProblems(xml.replace('</testsuites>', ''))).not.toEqual([])
   })
 
-  it('is in the language of its reader, but for ids and outcomes', () => {
+  it('is in the language of its reader, except for ids and outcomes', () => {
     const check: FailedCheck = { id: 'fields', text: '字段有误', level: 'warning', expected: '必填', actual: '缺失' }
     const steps = [
       step('s', 'failed', [attempt(1, 'failed', [check])]),
@@ -135,9 +135,9 @@ describe('the JUnit file', () => {
       junitIn(report([], { consumed: [1n], refunded: [1n], missing_contacts: ['product'] }), zh),
       junitIn(report([], { consumed: [1n], refunded: [1n] }), zh),
     ]
-    const said = all.flatMap((xml) => [...xml.matchAll(/ message="([^"]+)"/g)].map(([, message = '']) => message))
-    expect(said.length).toBe(7)
-    for (const message of said) expect(message).toMatch(/^[^a-z]*(?:\b(?:s|product)\b)?[^a-z]*$/)
+    const messages = all.flatMap((xml) => [...xml.matchAll(/ message="([^"]+)"/g)].map(([, message = '']) => message))
+    expect(messages.length).toBe(7)
+    for (const message of messages) expect(message).toMatch(/^[^a-z]*(?:\b(?:s|product)\b)?[^a-z]*$/)
     expect(all[0]).toContain('警告：字段有误: 预期 必填、实际 缺失')
   })
 })

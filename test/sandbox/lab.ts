@@ -19,26 +19,26 @@ import { signedHeaders } from '../signer.ts'
 import { until } from '../until.ts'
 import { inEnglish } from './in-english.ts'
 
-/** A platform and the demo partner, each listening, that can walk through the sandbox together. */
+/** A platform and the demo partner, both listening, to walk through the sandbox. */
 export interface Lab {
   readonly world: World
   readonly partnerId: bigint
   readonly secret: string
   /** Where the platform listens. */
   readonly url: string
-  /** Where the demo partner does. */
+  /** Where the demo partner listens. */
   readonly sellerUrl: string
-  /** The demo partner's control API. */
+  /** Calls the demo partner's control API. */
   control(action: string, input?: object): Promise<unknown>
-  /** The mistakes that the demo partner makes from now on. */
+  /** Sets the mistakes that the demo partner makes from now on. */
   mistakes(...names: string[]): Promise<void>
-  /** Starts a run; everything at once unless told otherwise. */
-  run(wish?: object): Promise<string>
+  /** Starts a run, by default with SIMPLE. */
+  run(chosen?: object): Promise<string>
   /** Starts a step and waits until its attempt has ended. */
-  make(runId: string, stepId: string, meanwhile?: () => Promise<unknown>): Promise<Made>
-  /** What the running attempt waits for, once it waits for more than late tickets. */
+  runStep(runId: string, stepId: string, meanwhile?: () => Promise<unknown>): Promise<StepResult>
+  /** Resolves with what the running attempt waits for, once that is something other than the pay notice. */
   awaited(runId: string): Promise<Waiting>
-  /** Sends a notice as the partner does, signed, without these headers. */
+  /** Sends a notice as the partner, signed, leaving out these headers. */
   send(
     path: string,
     notice: object,
@@ -47,10 +47,10 @@ export interface Lab {
   close(): Promise<void>
 }
 
-export interface Made {
+export interface StepResult {
   readonly outcome: string | null
   readonly events: readonly RunEvent[]
-  /** Checks that have failed, their details in English. */
+  /** Failed checks, with their details in English. */
   readonly failures: readonly Finding[]
 }
 
@@ -61,7 +61,7 @@ export const SIMPLE = {
 
 export const simpleChoice = (): Choice => choice.parse(SIMPLE)
 
-/** The steps of a run with it, in order: tests that count or follow them need no change for a new one. */
+/** The steps of a run with SIMPLE, in order, so that tests need no change when a step is added. */
 export const SIMPLE_STEPS: readonly string[] = stepsFor(simpleChoice()).map(({ id }) => id)
 
 const PARTNER_ID = 7001n
@@ -74,7 +74,7 @@ const CONTACTS = {
   business: { name: 'Business', mail: 'business@lab.example' },
 }
 
-/** `fresh`: the partner has just been registered, so nobody has given its URL or its contacts. */
+/** `fresh`: the partner has just been registered, without a URL or contacts. */
 export async function openLab(environment: Record<string, string> = {}, { fresh = false } = {}): Promise<Lab> {
   const world = await openWorld({ DEMO: 'on', PARTNER_ADDRESS_ALLOW: '127.0.0.1', ...environment })
   const { deps, app, log } = world
@@ -108,8 +108,8 @@ export async function openLab(environment: Record<string, string> = {}, { fresh 
     return JSON.parse(text)
   }
 
-  const ended = async (runId: string, attemptId: string): Promise<Made> => {
-    // Polling the database all the time would be most of the cost of a step that waits.
+  const ended = async (runId: string, attemptId: string): Promise<StepResult> => {
+    // Polling the database during a wait would be most of the cost of the step.
     await deps.runningAttempts.endOf(attemptId)
     for (;;) {
       const attempt = (await attemptsOf(deps.db, runId)).find(({ attempt_id }) => attempt_id === attemptId)
@@ -132,8 +132,8 @@ export async function openLab(environment: Record<string, string> = {}, { fresh 
     mistakes: async (...names) => {
       await control('mistakes', { mistakes: names })
     },
-    run: async (wish = SIMPLE) => (await startRun(deps, PARTNER_ID, choice.parse(wish))).run_id,
-    make: async (runId, stepId, meanwhile) => {
+    run: async (chosen = SIMPLE) => (await startRun(deps, PARTNER_ID, choice.parse(chosen))).run_id,
+    runStep: async (runId, stepId, meanwhile) => {
       // So that earlier notices belong to the previous attempt.
       world.clock.advance(1)
       const attemptId = await startStep(deps, log, { partnerId: PARTNER_ID, runId, stepId })
@@ -152,7 +152,7 @@ export async function openLab(environment: Record<string, string> = {}, { fresh 
       const headers = Object.entries(signed).filter(([name]) => !without.includes(name))
       const answer = await fetch(url + path, {
         method: 'POST',
-        headers: headers,
+        headers,
         body: stringifyLossless(notice),
       })
       return (await answer.json()) as { code: number; describe: string }
@@ -172,8 +172,8 @@ export async function walkTo(lab: Lab, runId: string, stepId: string): Promise<v
     if (!current) throw new Error(`the run has no step ${stepId}`)
     const { id } = current.step
     if (id === stepId) return
-    const made = await lab.make(runId, id)
-    if (made.outcome !== 'passed') throw new Error(`${id}: ${JSON.stringify(made.failures)}`)
+    const result = await lab.runStep(runId, id)
+    if (result.outcome !== 'passed') throw new Error(`${id}: ${JSON.stringify(result.failures)}`)
     await nextStep(deps, lab.partnerId, runId, id)
   }
 }

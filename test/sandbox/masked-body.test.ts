@@ -5,7 +5,7 @@ import type { Direction } from '../../src/sandbox/portal/docs/notices.ts'
 import { fieldReference } from '../../src/sandbox/portal/docs/reference.ts'
 import { maskedBody, SHOWN_FIELDS } from '../../src/sandbox/portal/traffic/masked-body.ts'
 
-/** What operators see of bodies without giving a reason: what is listed, and nothing else. */
+/** Without giving a reason, operators see only the listed fields of a body. */
 
 const shown = (name: string, direction: Direction, body: unknown): unknown =>
   JSON.parse(maskedBody(JSON.stringify(body), { name, direction }) ?? 'null')
@@ -33,7 +33,7 @@ describe('a body that operators see without a reason', () => {
     ['a name as a day', 'order-create', 'request', { body: { travelDate: 'ERIKA' } }],
     ['a day of birth that a partner adds', 'order-create', 'request', { body: { visitorBirthDate: '1990-01-01' } }],
     ['a name that ends like a listed one', 'order-pay', 'answer', { body: { holderStatus: 'ERIKA', ownerType: 5 } }],
-    ['what people wrote', 'order-pay', 'answer', { code: 300, describe: 'ERIKA has bought', message: 'ERIKA' }],
+    ['free text', 'order-pay', 'answer', { code: 300, describe: 'ERIKA has bought', message: 'ERIKA' }],
     ['a visitor', 'order-create', 'request', { body: { visitors: [{ name: 'ERIKA', gender: 1, mobile: '139' }] } }],
     ['a list in a list', 'balance-query', 'request', { body: { partnerDealIds: [['D1', 'ERIKA']] } }],
     ['an object where a number belongs', 'consume', 'notice', { body: { quantity: { name: 'ERIKA', status: 1 } } }],
@@ -55,7 +55,7 @@ describe('a body that operators see without a reason', () => {
       expect(text).not.toContain(secret)
   })
 
-  it('is an answer whose fields stand beside code and describe', () => {
+  it('may be an answer whose fields are beside code and describe', () => {
     const answer = { code: 200, describe: 'success', partnerOrderId: 'P-1', visitor: 'ERIKA' }
     const { visitor: _, ...known } = answer
     expect(shown('order-create', 'answer', answer)).toEqual({ ...known, describe: HIDDEN, '(unknown 1)': HIDDEN })
@@ -70,34 +70,37 @@ describe('a body that operators see without a reason', () => {
       { body: { orderId: 5, '(unknown 1)': { '(unknown 1)': { '(unknown 1)': HIDDEN }, '(unknown 2)': HIDDEN } } },
     ],
     ['a list of maps', 'order-pay', 'answer', { ZhangSan: [{ E1: '' }] }, { '(unknown 1)': [{ '(unknown 1)': '' }] }],
-    ['no message of the contract', 'nonsense', 'request', { ZhangSan: 1 }, { '(unknown 1)': HIDDEN }],
+    ['a message that the contract lacks', 'nonsense', 'request', { ZhangSan: 1 }, { '(unknown 1)': HIDDEN }],
     [
-      'what partners name so',
+      'fields that are named like this',
       'consume',
       'notice',
       { '(unknown 1)': 'x', ZhangSan: 'y' },
       { '(unknown 1)': HIDDEN, '(unknown 2)': HIDDEN },
     ],
-  ])('has no names of fields that the contract lacks: %s', (_what, name, direction, body, masked) => {
+  ])('numbers unknown fields instead of naming them: %s', (_what, name, direction, body, masked) => {
     expect(shown(name, direction, body)).toEqual(masked)
   })
 
   it.each([
     ['XML', '<order><name>ERIKA</name></order>'],
     ['a form', 'name=ERIKA&orderId=1'],
-    ['a name twice', '{"orderId":"ERIKA","orderId":1}'],
-    ['too deep', `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`],
-    ['cut', '{"orderId":1,"na'],
-  ])('is empty if it is %s', (_what, text) => {
+    ['JSON with a duplicate name', '{"orderId":"ERIKA","orderId":1}'],
+    ['nested too deeply', `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`],
+    ['cut off', '{"orderId":1,"na'],
+  ])('is left out if it is %s', (_what, text) => {
     expect(maskedBody(text, { name: 'consume', direction: 'notice' })).toBeUndefined()
   })
 
-  it.each(['"ERIKA"', '["ERIKA"]', '13912345678', '[[{"orderId":1234}]]'])('hides what is no object: %s', (text) => {
-    expect(maskedBody(text, { name: 'consume', direction: 'notice' })).not.toMatch(/ERIKA|139|1234/)
-  })
+  it.each(['"ERIKA"', '["ERIKA"]', '13912345678', '[[{"orderId":1234}]]'])(
+    'hides what is not an object: %s',
+    (text) => {
+      expect(maskedBody(text, { name: 'consume', direction: 'notice' })).not.toMatch(/ERIKA|139|1234/)
+    },
+  )
 })
 
-it('every field of the contract is listed as shown, or is one of those that are masked', () => {
+it('every field of the contract is listed either as shown or as masked', () => {
   const { notices, interfaces } = fieldReference('en')
   const fields = [...notices, ...interfaces].flatMap(({ parts }) => parts.flatMap((part) => part.fields))
   const leaves = new Set(fields.filter(({ kind }) => kind !== 'object').map(({ name }) => name))
@@ -112,7 +115,7 @@ it('every field of the contract is listed as shown, or is one of those that are 
   ])
 })
 
-describe('why a call was refused', () => {
+describe('the reason why a call was refused', () => {
   const required = localized('field-problem', { field: 'body.quantity', problem: localized('must-be-required') })
   const quoted = localized('not-json', { message: "got 'ERIKA'" })
   it.each<[Detail, string]>([
@@ -134,15 +137,15 @@ describe('why a call was refused', () => {
     [localized('at-line', { problem: quoted, line: 1, column: 2 }), 'not JSON: *** (line 1, column 2)'],
     ['ERIKA has bought', HIDDEN],
     ['', ''],
-  ])('%s', (reason, told) => {
-    expect(String(maskedReason(reason))).toBe(told)
+  ])('is masked where it quotes the partner: %s', (reason, masked) => {
+    expect(String(maskedReason(reason))).toBe(masked)
     const answer = JSON.stringify({ code: 300, describe: reason })
     const isKnown = typeof reason !== 'string'
-    expect(JSON.parse(maskedAnswer(answer, reason))).toMatchObject({ describe: isKnown ? told : HIDDEN })
+    expect(JSON.parse(maskedAnswer(answer, reason))).toMatchObject({ describe: isKnown ? masked : HIDDEN })
     expect(JSON.parse(maskedAnswer(answer, localized('no-key')))).toMatchObject({ describe: HIDDEN })
   })
 
-  it('leaves the place out where the answer does', () => {
+  it('omits the position where the answer does', () => {
     const reason = localized('at-line', { problem: localized('http-body', { problem: quoted }), line: 1, column: 2 })
     const answer = JSON.stringify({ code: 300, describe: "HTTP body: not JSON: got 'ERIKA'" })
     expect(JSON.parse(maskedAnswer(answer, reason))).toMatchObject({ describe: 'HTTP body: not JSON: ***' })

@@ -10,7 +10,7 @@ import { until } from '../until.ts'
 import { browsing, fits, LOOKS, type Look, picture, signInAs } from './browse.ts'
 import { type PostOffice, postOffice } from './notify/post-office.ts'
 
-/** People of a partner, from the first invitation on: real mail, a real worker, a real browser. */
+/** The members of a partner, from the first invitation on, with a real mail server, worker and browser. */
 
 const PASSWORD = 'correct horse battery'
 
@@ -40,7 +40,7 @@ beforeEach(async () => {
   return () => seller.close()
 })
 
-/** What any request said of where it came from. */
+/** The Referer headers of all requests. */
 const referers = new Set<string>()
 async function open(address: string, look: Look): Promise<Page> {
   const context = await browser.visit(look)
@@ -50,7 +50,7 @@ async function open(address: string, look: Look): Promise<Page> {
   return browser.tab(context, address)
 }
 
-/** Pages of which pictures are kept. */
+/** Pages whose screenshots are kept. */
 const KEPT = ['members-first', 'members', 'join', 'secret', 'forgotten']
 
 const looksRight = async (page: Page, name: string, look: Look) => {
@@ -60,7 +60,7 @@ const looksRight = async (page: Page, name: string, look: Look) => {
   if (KEPT.includes(name) && look.colorScheme !== 'dark') await picture(page, name, look)
 }
 
-/** The link of the newest mail to this address; the same one in both languages. */
+/** The link in the newest mail to this address, which is the same in both languages. */
 async function linkTo(address: string, mails: number): Promise<string> {
   await until(() => office.to(address).length === mails)
   const links = new Set(String(office.to(address).at(-1)?.mail.text).match(/http\S+/g))
@@ -88,8 +88,8 @@ async function signInMember(page: Page, mail: string, password = PASSWORD): Prom
   expect(new URL(page.url()).pathname).not.toBe('/sandbox/sign-in')
 }
 
-describe.each(LOOKS)('looked at as %j', (look) => {
-  it('somebody is invited, joins and is signed in, invites a developer and rotates the clientSecret', async () => {
+describe.each(LOOKS)('viewed as %j', (look) => {
+  it('an owner is invited, joins and is signed in, invites a developer and rotates the clientSecret', async () => {
     const [owner, developer] = [`lin@team-${number}.example`, `dev@team-${number}.example`]
     const page = await open(`${origin}/sandbox/members`, look)
     await signInAs(page, { client_id: `seller-${number}`, client_secret: seller.secret })
@@ -122,14 +122,14 @@ describe.each(LOOKS)('looked at as %j', (look) => {
 
     await other.goto(`${origin}/sandbox/secret`)
     await toNextPage(other, () => other.click('form[action$="/rotate"] button'))
-    const made = String(await other.textContent('#made'))
-    expect(made).toMatch(/^ghcs_[0-9A-Za-z]{49}$/)
+    const newSecret = String(await other.textContent('#made'))
+    expect(newSecret).toMatch(/^ghcs_[0-9A-Za-z]{49}$/)
     await looksRight(other, 'secret', look)
     seller.on('/alive', refusal(300), ok({}))
     await toNextPage(other, () => other.click('form[action$="/switch"] button'))
     await other.getByRole('alert').waitFor()
     await looksRight(other, 'secret-failed', look)
-    expect(await other.content()).not.toContain(made)
+    expect(await other.content()).not.toContain(newSecret)
     await toNextPage(other, () => other.click('form[action$="/switch"] button'))
     await other.waitForURL(/\?done=switched$/)
     await looksRight(other, 'secret-switched', look)
@@ -142,7 +142,7 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     await looksRight(page, 'owners-only', look)
   })
 
-  it('a forgotten password is set anew', async () => {
+  it('a forgotten password is reset', async () => {
     const mail = `lin@team-${number}.example`
     const page = await open(`${origin}/sandbox/members`, look)
     await signInAs(page, { client_id: `seller-${number}`, client_secret: seller.secret })
@@ -170,7 +170,7 @@ describe.each(LOOKS)('looked at as %j', (look) => {
   })
 })
 
-it('works without JavaScript, with the keyboard', async () => {
+it('inviting and joining work without JavaScript, with the keyboard', async () => {
   const mail = `key@team-${number}.example`
   const page = await open(`${origin}/sandbox/members`, { size: 'phone', locale: 'zh-CN', javaScriptEnabled: false })
   await signInAs(page, { client_id: `seller-${number}`, client_secret: seller.secret })
@@ -189,7 +189,7 @@ it('works without JavaScript, with the keyboard', async () => {
   expect(await page.textContent('#made')).toMatch(/^ghcs_/)
 })
 
-it('no request says which link it came from, and nothing logs a token', () => {
+it('no Referer header contains a token, and no token is logged', () => {
   expect(office.mails.length).toBeGreaterThan(0)
   const tokens = office.mails.flatMap(({ mail }) => String(mail.text).match(/ghml_[\w-]{48}/g) ?? [])
   for (const token of tokens) expect(world.logged()).not.toContain(token.slice(5))

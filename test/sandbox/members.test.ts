@@ -40,7 +40,7 @@ const team = async () => ({
 })
 
 describe('the clientSecret', () => {
-  it('signs in as owner until the first member has joined, not only been invited', async () => {
+  it('signs in as owner until the first member has joined; an invitation does not end that', async () => {
     const cookie = await sessionOf(world, partner)
     const sent = await post(world, '/sandbox/members/invite', { mail: OWNER, role: 'owner' }, { cookie })
     expect(sent.headers.location).toBe('/sandbox/members?done=invited')
@@ -55,7 +55,7 @@ describe('the clientSecret', () => {
       expect(page.body).toContain(said)
   })
 
-  it('no longer signs in once one has, and its sessions are over, also after that member is removed', async () => {
+  it('no longer signs in while there is a member; sessions from before stay ended even after that member is removed', async () => {
     const cookie = await sessionOf(world, partner)
     await joined(world, partner, OWNER)
     expect(await statusOf(cookie)).toBe(302)
@@ -74,9 +74,9 @@ describe('the clientSecret', () => {
     expect(await statusOf(await sessionOf(world, partner))).toBe(200)
   })
 
-  it('still signs calls, of the signature tool as of the headless API', async () => {
+  it('still signs calls of the signature tool and of the headless API', async () => {
     await joined(world, partner, OWNER)
-    const who = {
+    const caller = {
       partnerId: String(partner.partner_id),
       clientId: partner.client_id,
       clientSecret: partner.client_secret,
@@ -85,7 +85,7 @@ describe('the clientSecret', () => {
       ['POST', '/mtp/api/order/test/ba'],
       ['GET', '/sandbox/api/runs'],
     ] as const) {
-      const headers = { ...signedHeaders(who, { method, path, date: world.clock.now().toUTCString() }) }
+      const headers = { ...signedHeaders(caller, { method, path, date: world.clock.now().toUTCString() }) }
       const answer = await world.app.inject({
         method,
         url: path,
@@ -98,7 +98,7 @@ describe('the clientSecret', () => {
 })
 
 describe('a member', () => {
-  it('signs in with address, in any case, and password; leaves with the clientId at hand', async () => {
+  it('signs in with email address, in any case, and password; signing out keeps the clientId at hand', async () => {
     await joined(world, partner, OWNER)
     const answer = await signInMember(world, partner, ' Owner@Example.com ')
     expect(answer.statusCode).toBe(303)
@@ -111,7 +111,7 @@ describe('a member', () => {
     expect(await statusOf(cookie)).toBe(302)
   })
 
-  it('changes nothing by a page that another one has left open', async () => {
+  it('cannot send a form from a page that another member has opened', async () => {
     const [left, now] = ['left@example.com', 'now@example.com']
     for (const mail of [left, now]) await joined(world, partner, mail)
     const form_of = async (mail: string) => {
@@ -131,7 +131,7 @@ describe('a member', () => {
     expect((await invite(now)).headers.location).toBe('/sandbox/members?done=invited')
   })
 
-  it('may be one of two partners, and signs in to each with the password of each', async () => {
+  it('can belong to two partners, with a separate password for each', async () => {
     const other = await newSandboxPartner(world)
     await joined(world, partner, OWNER)
     const { token } = await invited(world, other, OWNER)
@@ -140,7 +140,7 @@ describe('a member', () => {
     expect((await signInMember(world, other, OWNER, { password: `${PASSWORD} other` })).statusCode).toBe(303)
   })
 
-  it('is told one thing for an unknown address, partner or wrong password, and after the same work', async () => {
+  it('gets the same answer for an unknown address, an unknown partner and a wrong password', async () => {
     await joined(world, partner, OWNER)
     await invited(world, partner, DEV, 'developer')
     const wrong = await signInMember(world, partner, OWNER, { password: 'a-wrong-password' })
@@ -159,7 +159,7 @@ describe('a member', () => {
     expect(world.logged()).not.toContain('a-wrong-password')
   })
 
-  it('waits after too many failures, right or wrong; a browser from before and colleagues do not', async () => {
+  it('is locked out after too many failures, except in a known browser; colleagues are not', async () => {
     await team()
     const known = [(await signInMember(world, partner, OWNER)).headers['set-cookie']].flat()
     const cookie = known.find((line) => line?.startsWith('gatehouse_sandbox_device'))?.split(';')[0] ?? ''
@@ -172,7 +172,7 @@ describe('a member', () => {
     expect((await signInMember(world, partner, DEV)).statusCode).toBe(303)
   })
 
-  it('of a suspended partner is told so, after the password', async () => {
+  it('of a suspended partner is told so, but only with the right password', async () => {
     await joined(world, partner, OWNER)
     const cookie = await memberSession(world, partner, OWNER)
     await suspendPartner(world.deps, partner.partner_id)
@@ -181,8 +181,8 @@ describe('a member', () => {
   })
 })
 
-describe('sessions end at once', () => {
-  it('when the member is removed, and no other', async () => {
+describe('open sessions', () => {
+  it('end when their member is removed, and no others do', async () => {
     const { dev } = await team()
     const [owner, gone] = [await memberSession(world, partner, OWNER), await memberSession(world, partner, DEV)]
     const removed = await post(world, `/sandbox/members/${dev}/remove`, {}, { cookie: owner })
@@ -191,7 +191,7 @@ describe('sessions end at once', () => {
     expect((await signInMember(world, partner, DEV)).statusCode).toBe(403)
   })
 
-  it('when a new password is set', async () => {
+  it('end when their member sets a new password, and no others do', async () => {
     await team()
     const [owner, old] = [await memberSession(world, partner, OWNER), await memberSession(world, partner, DEV)]
     await setPassword(await askedForPassword(world, partner, DEV), `${PASSWORD} new`)
@@ -200,7 +200,7 @@ describe('sessions end at once', () => {
     expect(await statusOf(await memberSession(world, partner, DEV, `${PASSWORD} new`))).toBe(200)
   })
 
-  it('a role holds at once', async () => {
+  it('follow a change of role at once', async () => {
     const { dev } = await team()
     const [owner, cookie] = [await memberSession(world, partner, OWNER), await memberSession(world, partner, DEV)]
     expect(await statusOf(cookie, '/sandbox/members')).toBe(403)
@@ -212,7 +212,7 @@ describe('sessions end at once', () => {
 })
 
 describe('a link', () => {
-  it('sets no password that attackers try first, nor the address or clientId, and still works after that', async () => {
+  it('sets neither a common password nor the address or clientId as password, and still works after that', async () => {
     const { token } = await invited(world, partner, OWNER)
     for (const [password, text] of [
       ['1QAZ2wsx3edc', 'This password is among those that attackers try first'],
@@ -225,7 +225,7 @@ describe('a link', () => {
     expect((await join(token)).statusCode).toBe(303)
   })
 
-  it('is only shown by GET, which changes nothing, and leaves no trace', async () => {
+  it('is not used up by GET, and leaves no trace of its token', async () => {
     const { token } = await invited(world, partner, OWNER)
     for (let opened = 0; opened < 3; opened++) {
       const page = await get(world, `/sandbox/join?token=${token}`)
@@ -239,7 +239,7 @@ describe('a link', () => {
     expect(world.logged()).not.toContain(token.slice(5))
   })
 
-  it('signs whoever joins by it in, in place of whoever was signed in there, and ends with the password', async () => {
+  it('signs the new member in, in place of any other session, until the password changes', async () => {
     const former = await sessionOf(world, await newSandboxPartner(world))
     const { token, memberId } = await invited(world, partner, OWNER)
     const fields = { token, password: PASSWORD, password_again: PASSWORD }
@@ -253,7 +253,7 @@ describe('a link', () => {
       [partner.partner_id],
     )
     expect(rows).toEqual([{ name: memberId }])
-    // The link is used up, so nobody is signed in by it again.
+    // The link is used up and signs nobody in again.
     expect((await join(token)).headers['set-cookie']).toBeUndefined()
     await setPassword(await askedForPassword(world, partner, OWNER), `${PASSWORD} new`)
     expect(await statusOf(cookie)).toBe(302)
@@ -267,7 +267,7 @@ describe('a link', () => {
     expect(done.headers['set-cookie']).toBeUndefined()
   })
 
-  it('to a new password leads to the sign-in, which says that it is set', async () => {
+  it('for a new password leads to the sign-in page, which says that the password is set', async () => {
     await joined(world, partner, OWNER)
     const done = await join(await askedForPassword(world, partner, OWNER), `${PASSWORD} new`)
     expect(done.headers.location).toBe(`/sandbox/sign-in?client_id=${partner.client_id}&ready=1`)
@@ -280,7 +280,7 @@ describe('a link', () => {
   it.each<[string, string, string]>([
     ['short', 'short', 'The password needs 10 to 1024 characters.'],
     [`${PASSWORD}`, `${PASSWORD} `, 'The two passwords are not the same.'],
-  ])('keeps when the passwords are %j and %j', async (password, again, said) => {
+  ])('stays usable when the passwords are %j and %j', async (password, again, said) => {
     const { token } = await invited(world, partner, OWNER)
     const answer = await join(token, password, again)
     expect([answer.statusCode, answer.body.includes(said)]).toEqual([400, true])
@@ -292,7 +292,7 @@ describe('a link', () => {
     ['is forged', `ghml_${'A'.repeat(48)}`, 404, 'The link is not complete'],
     ['is another token', `ghss_${'A'.repeat(48)}`, 404, 'The link is not complete'],
     ['is missing', '', 404, 'The link is not complete'],
-  ])('that %s is refused, shown or used', async (_what, token, status, said) => {
+  ])('that %s can be neither shown nor used', async (_what, token, status, said) => {
     for (const answer of [await get(world, `/sandbox/join?token=${token}`), await join(token)]) {
       expect([answer.statusCode, answer.body.includes(said)]).toEqual([status, true])
     }
@@ -309,7 +309,7 @@ describe('a link', () => {
     expect([expired.statusCode, expired.body.includes('The link has expired.')]).toEqual([410, true])
   })
 
-  it('takes no form of another origin', async () => {
+  it('accepts no form from another origin', async () => {
     const { token } = await invited(world, partner, OWNER)
     const fields = { token, password: PASSWORD, password_again: PASSWORD }
     expect((await post(world, '/sandbox/join', fields, { 'sec-fetch-site': 'cross-site' })).statusCode).toBe(403)
@@ -317,7 +317,7 @@ describe('a link', () => {
   })
 })
 
-it.each(['again', 'remove', 'role'])('nobody is found by what is no id: %s', async (what) => {
+it.each(['again', 'remove', 'role'])('an invalid member id is not found: %s', async (what) => {
   await joined(world, partner, OWNER)
   const cookie = await memberSession(world, partner, OWNER)
   const answer = await post(world, `/sandbox/members/%00/${what}`, { role: 'owner' }, { cookie })
@@ -333,7 +333,7 @@ describe('a forgotten password', () => {
       )
     ).rowCount
 
-  it('is answered in the same way, after the same work, for whoever is a member and whoever is not', async () => {
+  it('gets the same answer and queues the same work for members and others', async () => {
     await joined(world, partner, OWNER)
     await invited(world, partner, DEV, 'developer')
     const before = await jobs()
@@ -352,13 +352,13 @@ describe('a forgotten password', () => {
     expect(await jobs()).toBe(Number(before) + 4)
   })
 
-  it('sends nothing to whoever is not a member', async () => {
+  it('sends nothing to anyone who is not a member', async () => {
     await joined(world, partner, OWNER)
     await expect(askedForPassword(world, partner, 'else@example.com')).rejects.toThrow('no link')
     expect(await askedForPassword(world, partner, OWNER)).toMatch(/^ghml_/)
   })
 
-  it('is asked for five times an hour for one member, thirty times from one network', async () => {
+  it('can be reported five times an hour per member, and thirty times from one network', async () => {
     for (let asked = 0; asked < 5; asked++) expect((await ask('a@example.com')).statusCode).toBe(200)
     const limited = await ask('A@example.com')
     expect(limited.statusCode).toBe(429)
@@ -370,14 +370,14 @@ describe('a forgotten password', () => {
     expect((await ask('no address')).statusCode).toBe(400)
   })
 
-  it('is mailed ten times a day to one address at most, and whoever asks once more is told', async () => {
+  it('is mailed at most ten times a day to one address, and a further request is refused', async () => {
     await joined(world, partner, OWNER)
-    const told = 'an email with a link is on its way'
-    // Alike for whoever is a member and whoever is not.
+    const onItsWay = 'an email with a link is on its way'
+    // The same for members and others.
     for (const address of [OWNER, 'else@example.com']) {
       for (let asked = 0; asked < 10; asked++) {
         if (asked % 5 === 0) world.clock.advance(3_601)
-        expect((await ask(address)).body).toContain(told)
+        expect((await ask(address)).body).toContain(onItsWay)
       }
       world.clock.advance(3_601)
       const before = await jobs()
@@ -389,7 +389,7 @@ describe('a forgotten password', () => {
     }
   })
 
-  it('is mailed once more to each network in a day, when strangers elsewhere have used up all', async () => {
+  it('is mailed once more a day per network when strangers elsewhere have used up the limit', async () => {
     await joined(world, partner, OWNER)
     const from = (remoteAddress: string) =>
       world.app.inject({
@@ -427,7 +427,7 @@ describe('the page for owners', () => {
     '/sandbox/secret/retire',
   ]
 
-  it('is closed to developers, who have everything else', async () => {
+  it('is closed to developers, who can open everything else', async () => {
     const { owner } = await team()
     const cookie = await memberSession(world, partner, DEV)
     for (const path of PATHS) {
@@ -444,7 +444,7 @@ describe('the page for owners', () => {
     expect((await get(world, '/sandbox', cookie)).body).not.toContain('href="/sandbox/members"')
   })
 
-  it('refuses a form without a role, or with another one, as bad input', async () => {
+  it('refuses a form without a role or with an unknown one as bad input', async () => {
     const { dev } = await team()
     const cookie = await memberSession(world, partner, OWNER)
     for (const fields of [{}, { role: 'king' }]) {
@@ -454,7 +454,7 @@ describe('the page for owners', () => {
     }
   })
 
-  it('has the contacts too: a developer cannot change them', async () => {
+  it('is not the only restriction: a developer cannot change the contacts either', async () => {
     await team()
     const fields = {
       action: 'contacts',
@@ -471,21 +471,21 @@ describe('the page for owners', () => {
     expect([await send(OWNER), Object.keys(await contacts())]).toEqual([200, ['product', 'business']])
   })
 
-  it('leads to the sign-in without a session', async () => {
+  it('leads to the sign-in page without a session', async () => {
     for (const path of PATHS) expect((await get(world, path)).headers.location).toContain('/sandbox/sign-in?')
     for (const path of FORMS) expect((await post(world, path, {})).headers.location).toContain('ended=1')
   })
 
   it.each<[string, (ids: { owner: string; dev: string }) => [string, Record<string, string>], number, string, string]>([
     [
-      'an address that is a member',
+      'an invitation to the address of a member',
       () => ['invite', { mail: 'DEV@example.com', role: 'owner' }],
       409,
       'belongs to a member already',
       '该邮箱已是成员',
     ],
     [
-      'no address',
+      'an invalid address',
       () => ['invite', { mail: 'x', role: 'owner' }],
       400,
       'Enter an email address',
@@ -493,28 +493,28 @@ describe('the page for owners', () => {
     ],
     ['no role', () => ['invite', { mail: 'x@example.com' }], 400, 'Enter an email address', '请输入有效的邮箱地址'],
     [
-      'the last owner who leaves',
+      'to remove the last owner',
       ({ owner }) => [`${owner}/remove`, {}],
       409,
       'at least one owner',
       '至少需要一位所有者',
     ],
     [
-      'the last owner who steps down',
+      'to demote the last owner',
       ({ owner }) => [`${owner}/role`, { role: 'developer' }],
       409,
       'at least one owner',
       '至少需要一位所有者',
     ],
-    ['an invitation for a member', ({ dev }) => [`${dev}/invite`, {}], 409, 'has joined already', '该成员已加入'],
+    ['to invite a member again', ({ dev }) => [`${dev}/invite`, {}], 409, 'has joined already', '该成员已加入'],
     [
-      'somebody who is gone',
+      'a member who no longer exists',
       () => ['00000000-0000-4000-8000-000000000000/remove', {}],
       404,
       'no such member any more',
       '该成员已不存在',
     ],
-    ['what is no id', () => ["x'/role", { role: 'owner' }], 404, 'no such member any more', '该成员已不存在'],
+    ['an invalid id', () => ["x'/role", { role: 'owner' }], 404, 'no such member any more', '该成员已不存在'],
   ])('refuses %s in both languages', async (_what, request, status, en, zh) => {
     const ids = await team()
     const cookie = await memberSession(world, partner, OWNER)
@@ -528,7 +528,7 @@ describe('the page for owners', () => {
     }
   })
 
-  it('does not reach into another partner', async () => {
+  it('cannot change the members of another partner', async () => {
     const other = await newSandboxPartner(world)
     const stranger = await joined(world, other, OWNER)
     await team()
@@ -540,7 +540,7 @@ describe('the page for owners', () => {
     expect((await signInMember(world, other, OWNER)).statusCode).toBe(303)
   })
 
-  it('shows twenty open invitations as the most', async () => {
+  it('allows at most 20 open invitations', async () => {
     await joined(world, partner, OWNER)
     for (let number = 0; number < 20; number++)
       await inviteMember(world.deps, partner.partner_id, { mail: `d${number}@example.com`, role: 'developer' })

@@ -9,13 +9,13 @@ const zh: Record<string, string> = JSON.parse(
 )
 
 describe('the explanations of mistakes', () => {
-  it('are there in Chinese for every mistake that can be named, in the same order, and no other', () => {
+  it('exist in Chinese for exactly the mistakes that can be reported, in the same order', () => {
     const names = [...MISTAKES, ...Object.values(WARNINGS)].map(({ name }) => name)
     expect(Object.keys(zh)).toEqual([...new Set(names)])
     for (const [name, text] of Object.entries(zh)) expect(text, name).toMatch(/[\u4e00-\u9fff].*。$/)
   })
 
-  it('come in the reader’s language', () => {
+  it('are in the reader’s language', () => {
     expect(explainMistake('en', 'newline-missing')).toMatch(/^The line feed between path and Date is missing\./)
     expect(explainMistake('zh-CN', 'newline-missing')).toMatch(/^路径与 Date 之间缺少换行符。/)
   })

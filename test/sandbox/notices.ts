@@ -10,7 +10,7 @@ export interface SentNotice {
   readonly signing?: Partial<Signing>
 }
 
-/** Sends a notice as the seller does, signed with its secret and the Date of now. */
+/** Sends a notice as the seller does, signed with its secret and the current Date. */
 export async function sendNotice(
   world: World,
   seller: FakeSeller,

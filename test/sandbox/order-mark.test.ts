@@ -5,14 +5,14 @@ const FIRST = 8985652356562000001n
 const marksOf = (count: number) =>
   Array.from({ length: count }, (_, n) => JSON.stringify(orderMark(String(FIRST + BigInt(n)))))
 
-it('an order has one mark, and orders that follow one another have others', () => {
+it('an order always has the same mark, and 36 consecutive orders have different ones', () => {
   expect(orderMark('8985652356562000001')).toEqual(orderMark('8985652356562000001'))
   expect(new Set(marksOf(36)).size).toBe(36)
   expect(marksOf(37)[36]).toBe(marksOf(1)[0])
   for (const id of ['1', '0', '9223372036854775807']) expect(orderMark(id).stroke).toMatch(/^oklch\(/)
 })
 
-it('orders of one colour have patterns of their own', () => {
+it('orders of the same colour have different patterns', () => {
   const marks = marksOf(36).map((mark): { stroke: string; dashes: string } => JSON.parse(mark))
   for (const { stroke } of marks) {
     expect(new Set(marks.filter((mark) => mark.stroke === stroke).map(({ dashes }) => dashes)).size).toBe(3)
@@ -33,7 +33,7 @@ function luminance(text: string): number {
   return 0.2126 * (r ?? 0) + 0.7152 * (g ?? 0) + 0.0722 * (bl ?? 0)
 }
 
-it('every colour is seen on the light and on the dark card (3:1)', () => {
+it('every colour has a contrast of 3:1 on the light and on the dark card', () => {
   const dark = 0.0127 // #171e2b
   for (const mark of marksOf(36)) {
     const own = luminance(JSON.parse(mark).stroke)

@@ -4,7 +4,7 @@ import { newPartner, type ShownPartner } from '../../src/ticketing/partners/wire
 import type { World } from '../harness.ts'
 import type { FakeSeller } from '../partner-calls/fake-seller.ts'
 
-/** What browsers send when a form of a page of ours is submitted. */
+/** The headers that browsers send when a form of one of our pages is submitted. */
 export const FORM = {
   'content-type': 'application/x-www-form-urlencoded',
   accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',

@@ -1,10 +1,10 @@
 import type { NamedOrder } from '../../src/ticketing/orders/trial-store.ts'
 import type { Random } from '../fuzz/random.ts'
 
-/** Bodies with which somebody tries to reach an order that a visitor has bought, and programs that read them their own way. */
+/** Bodies that try to reach an order that a visitor has bought, and the ways in which programs may read them. */
 
 /** An order as a seller's program keeps it. */
-export type Kept = Pick<NamedOrder, 'order_id' | 'partner_order_id' | 'vouchers'>
+export type KnownOrder = Pick<NamedOrder, 'order_id' | 'partner_order_id' | 'vouchers'>
 
 const fullWidth = (digits: string): string =>
   [...digits].map((digit) => String.fromCodePoint(0xff10 + Number(digit))).join('')
@@ -32,12 +32,12 @@ export const SPELLINGS: Readonly<Record<string, (id: string) => string>> = {
 
 const NAMES = ['orderId', 'OrderId', 'orderid', 'ORDERID', 'order_id', 'orderId ', 'order\\u0049d', 'orderID', 'id']
 
-/** The request of order refund about an order, as the platform would send it, with some of its fields spelled anew. */
-export function tryingBody(random: Random, own: Kept, target: Kept): string {
+/** A request of order refund as the platform would send it, with some of its fields written differently. */
+export function attackingBody(random: Random, own: KnownOrder, target: KnownOrder): string {
   const fields: string[] = []
   const add = (name: string, json: string) => fields.push(`"${name}": ${json}`)
-  const either = (): Kept => (random.chance(0.5) ? own : target)
-  const spelled = (order: Kept) =>
+  const either = (): KnownOrder => (random.chance(0.5) ? own : target)
+  const spelled = (order: KnownOrder) =>
     random.chance(0.5)
       ? String(order.order_id)
       : (SPELLINGS[random.pick(Object.keys(SPELLINGS))]?.(String(order.order_id)) ?? '')
@@ -58,12 +58,12 @@ export function tryingBody(random: Random, own: Kept, target: Kept): string {
   return `{"partnerId": 7001, "body": ${body}${beside}${twice}}`
 }
 
-/** Reads ids in one way; undefined for what is none. */
+/** Reads an id in one way; undefined if there is none. */
 type ReadId = (value: unknown) => bigint | undefined
 
 const digitsIn = (text: string): string => text.normalize('NFKC').trim().replace(/^\+/, '').match(/^\d+/)?.[0] ?? ''
 
-/** The value of a JSON text as PHP, Java and JavaScript programs take it. Each is as lenient as its language's habits. */
+/** How PHP, Java and JavaScript programs read an id from a JSON value, each as leniently as its language suggests. */
 const READERS: Readonly<Record<string, ReadId>> = {
   php: (value) => {
     const one = Array.isArray(value) ? value[0] : value
@@ -89,7 +89,7 @@ function valuesOf(json: unknown, name: string): unknown[] {
 }
 
 /** Which of these orders a program that reads ids this way could act on. */
-export function touched(text: string, json: unknown, orders: readonly Kept[]): Kept[] {
+export function touched(text: string, json: unknown, orders: readonly KnownOrder[]): KnownOrder[] {
   const ids = [...valuesOf(json, 'orderid'), ...valuesOf(json, 'id')].flat()
   const names = [...valuesOf(json, 'partnerorderid')].map(String)
   const codes = valuesOf(json, 'voucherlist').flat().map(String)

@@ -10,7 +10,7 @@ import { desk, newId } from '../orders/desk.ts'
 import { type FakeSeller, fakeSeller, ok, status } from '../partner-calls/fake-seller.ts'
 import { textOf } from './pages/visitor.ts'
 import { get, post, sellerSession } from './partners.ts'
-import { type Kept, SPELLINGS, touched, tryingBody } from './play-bodies.ts'
+import { attackingBody, type KnownOrder, SPELLINGS, touched } from './play-bodies.ts'
 
 const REFUND = '/sandbox/play/order-refund'
 const QUERY = '/sandbox/play/order-query'
@@ -21,17 +21,17 @@ let world: World
 let seller: FakeSeller
 let stranger: FakeSeller
 let cookie: string
-let own: Kept
-let sold: Kept
-let foreign: Kept
+let own: KnownOrder
+let sold: KnownOrder
+let foreign: KnownOrder
 
-const kept = (id: bigint): Kept => ({
+const knownOrder = (id: bigint): KnownOrder => ({
   order_id: id,
   partner_order_id: `P-${id}`,
   vouchers: [`${id}-1`, `${id}-2`],
 })
-/** An order of the playground that is paid. */
-const tried = async (): Promise<bigint> => {
+/** A paid order of the playground. */
+const paidTrial = async (): Promise<bigint> => {
   const order_id = newId()
   const priced = { mt_deal_id: 1n, unit_price: 100, buy_price: 80, quantity: 2 }
   const input = newOrder.parse({ partner_id: 7001, partner_deal_id: 'deal-1', order_id, ...priced })
@@ -45,9 +45,9 @@ beforeAll(async () => {
   seller = await fakeSeller(world, 7001)
   stranger = await fakeSeller(world, 7002)
   cookie = await sellerSession(world, seller)
-  own = kept(await tried())
-  sold = kept(await desk(world).paid())
-  foreign = kept(await desk(world).paid({ partner_id: 7002 }))
+  own = knownOrder(await paidTrial())
+  sold = knownOrder(await desk(world).paid())
+  foreign = knownOrder(await desk(world).paid({ partner_id: 7002 }))
   seller.on('/order/query', ok({ orderStatus: 4, orderQuantity: 2, usedQuantity: 0, refundedQuantity: 0 }))
 })
 beforeEach(() => {
@@ -71,21 +71,24 @@ const refund = (orderId: string, partnerOrderId: string | null, more = '') =>
     "partnerDealId": "deal-1", "refundQuantity": 1, "unitPrice": 10, "refundPrice": 10, "refundFee": 0,
     "refundTime": "2026-05-07 10:00:00"${more}}}`
 
-describe('a partner that sells', () => {
-  it('may send what names an order of its own that nobody has bought', async () => {
+describe('a live partner', () => {
+  it('may send a body about an order of its own that nobody has bought', async () => {
     expect((await send(refund(String(own.order_id), own.partner_order_id))).statusCode).toBe(303)
     expect((await send(refund(`"${own.order_id}"`, ''))).statusCode).toBe(303)
     expect(seller.calls.map(({ body }) => body.orderId)).toEqual([own.order_id, own.order_id])
     expect(seller.calls.every(({ signedRight }) => signedRight)).toBe(true)
   })
 
-  it.each(Object.keys(SPELLINGS))('sends nothing about a sold order whose id is written as %s', async (spelling) => {
-    const id = SPELLINGS[spelling]?.(String(sold.order_id)) ?? ''
-    for (const partnerOrderId of [sold.partner_order_id, own.partner_order_id, '']) {
-      expect((await send(refund(id, partnerOrderId))).statusCode).toBeGreaterThanOrEqual(400)
-    }
-    expect(seller.calls).toEqual([])
-  })
+  it.each(Object.keys(SPELLINGS))(
+    'cannot send a body about a sold order whose id is written as %s',
+    async (spelling) => {
+      const id = SPELLINGS[spelling]?.(String(sold.order_id)) ?? ''
+      for (const partnerOrderId of [sold.partner_order_id, own.partner_order_id, '']) {
+        expect((await send(refund(id, partnerOrderId))).statusCode).toBeGreaterThanOrEqual(400)
+      }
+      expect(seller.calls).toEqual([])
+    },
+  )
 
   it.each([
     ['in another field', () => refund(String(own.order_id), own.partner_order_id, `, "OrderId": ${sold.order_id}`)],
@@ -99,33 +102,36 @@ describe('a partner that sells', () => {
     ['by a partnerOrderId in another spelling', () => refund(String(own.order_id), ` ${own.partner_order_id}`)],
     ['by its voucher', () => refund(String(own.order_id), '', `, "voucherList": ["${sold.vouchers[0]}"]`)],
     [
-      'by its voucher of a document',
+      'by a voucher of a document',
       () => {
         const document = `{"credentialType": 0, "credentialNo": "1", "voucher": "${sold.vouchers[0]}"}`
         return refund(String(own.order_id), '', `, "credentialList": [${document}]`)
       },
     ],
     [
-      'by an id in no known shape',
+      'with an id of unknown format',
       () => refund(String(own.order_id), '').replace(/"refundId": "[^"]*"/, '"refundId": "R 1"'),
     ],
     ['of another partner', () => refund(String(foreign.order_id), foreign.partner_order_id)],
-    ['of nobody', () => refund('8985652356562370123', '')],
+    ['that does not exist', () => refund('8985652356562370123', '')],
     ['not at all', () => '{"partnerId": 7001, "body": {}}'],
-  ])('sends nothing that names an order %s', async (_where, body) => {
+  ])('cannot send a body that names an order %s', async (_where, body) => {
     const answer = await send(body())
     expect(answer.statusCode).toBeGreaterThanOrEqual(400)
     expect(textOf(answer)).toContain('Nothing was sent')
     expect(seller.calls).toEqual([])
   })
 
-  it.each(['signature', 'date', 'client'])('is told the same of a call that is forged: %s', async (sign) => {
-    expect((await send(refund(String(sold.order_id), ''), REFUND, { sign })).statusCode).toBe(409)
-    expect(seller.calls).toEqual([])
-  })
+  it.each(['signature', 'date', 'client'])(
+    'cannot send a body about a sold order as a forged call either: %s',
+    async (sign) => {
+      expect((await send(refund(String(sold.order_id), ''), REFUND, { sign })).statusCode).toBe(409)
+      expect(seller.calls).toEqual([])
+    },
+  )
 
-  it('may ask about its own orders, sold or not, and about unknown ones, not about those of others', async () => {
-    const ask = ({ order_id, partner_order_id }: Kept) =>
+  it('may query its own orders, sold or not, and unknown ones, but not those of others', async () => {
+    const ask = ({ order_id, partner_order_id }: KnownOrder) =>
       send(`{"body": {"orderId": ${order_id}, "partnerOrderId": "${partner_order_id}"}}`, QUERY)
     expect((await ask(own)).statusCode).toBe(303)
     expect((await ask(sold)).statusCode).toBe(303)
@@ -141,7 +147,7 @@ describe('a partner that sells', () => {
     expect(seller.calls).toHaveLength(3)
   })
 
-  it('has in each form an example that may be sent', async () => {
+  it('gets an example in each form that may be sent', async () => {
     for (const path of ['/poi/query', '/product/query', '/balance/query']) seller.on(path, status(404))
     const page = await get(world, '/sandbox/play', cookie)
     const paths = [...page.body.matchAll(/href="(\/sandbox\/play\/[a-z-]+)"/g)].map(([, path]) => String(path))
@@ -155,7 +161,7 @@ describe('a partner that sells', () => {
     }
   })
 
-  it('keeps the rule when it goes back to the sandbox, for what it has sold', async () => {
+  it('stays restricted about what it has sold when it goes back to the sandbox', async () => {
     await world.pool.query("update partner set stage = 'sandbox' where partner_id = 7001")
     try {
       expect((await send(refund(`"+${sold.order_id}"`, sold.partner_order_id))).statusCode).toBe(400)
@@ -165,7 +171,7 @@ describe('a partner that sells', () => {
     }
   })
 
-  it('does not repeat a call that was written by hand about the order of another', async () => {
+  it('cannot repeat a handwritten call about the order of another partner', async () => {
     await send(`{"body": {"orderId": ${own.order_id}, "partnerOrderId": ""}}`, QUERY)
     const { rows } = await world.pool.query(
       `update partner_call set request_body = $1, order_id = $2 where call_id =
@@ -179,7 +185,7 @@ describe('a partner that sells', () => {
     expect(seller.calls).toEqual([])
   })
 
-  it('is not refused an order that a program could confuse with no sold one, and refused one that it could', async () => {
+  it('can only query an order that a program could confuse with a sold one', async () => {
     const twin = newId()
     await desk(world).create(twin)
     const beside = twin + (twin % 2n === 0n ? 1n : -1n)
@@ -198,8 +204,8 @@ describe('a partner that sells', () => {
     expect(seller.paths()).toEqual(['/order/query'])
   })
 
-  it('refunds by the button no order that shares its partnerOrderId with a sold one', async () => {
-    const twin = await tried()
+  it('cannot refund an order by button while it shares its partnerOrderId with a sold one', async () => {
+    const twin = await paidTrial()
     const name = (partnerOrderId: string | null) =>
       world.pool.query('update ticket_order set partner_order_id = $2 where order_id = $1', [
         String(twin),
@@ -214,12 +220,12 @@ describe('a partner that sells', () => {
     expect(seller.paths()).toEqual(['/order/refund'])
   })
 
-  it(`reaches no sold order with any of ${BODIES_OVER_HTTP} bodies, whatever reads them`, async () => {
+  it(`reaches no sold order with any of ${BODIES_OVER_HTTP} random bodies, whichever program reads them`, async () => {
     const { seed } = fuzzSettings()
     for (let place = 0; place < BODIES_OVER_HTTP; place++) {
       if (place % PER_MINUTE === 0) world.clock.advance(61)
       const random = randomAt(seed, place)
-      const written = tryingBody(random, own, random.pick([sold, foreign]))
+      const written = attackingBody(random, own, random.pick([sold, foreign]))
       const before = seller.calls.length
       await send(written)
       for (const { text } of seller.calls.slice(before)) {

@@ -29,7 +29,7 @@ const follow = async (answer: LightMyRequestResponse) => {
   return engineer.open(at(answer))
 }
 const idIn = ({ body }: LightMyRequestResponse) => BigInt(/\/traffic\/orders\/(\d+)/.exec(body)?.[1] ?? 0)
-const make = async (fields: Record<string, string> = OPEN) => {
+const create = async (fields: Record<string, string> = OPEN) => {
   const page = await follow(await engineer.send(ORDERS, fields))
   return { page, orderId: idIn(page) }
 }
@@ -39,8 +39,8 @@ const newestCall = async () =>
   (await lab.world.pool.query('select * from partner_call order by started_at desc, arrival desc limit 1')).rows[0]
 
 describe('an order of the playground', () => {
-  it('is made, paid, queried, refunded in part, and keeps its states', async () => {
-    const { page, orderId } = await make()
+  it('is created, paid, queried and partly refunded, and keeps its state', async () => {
+    const { page, orderId } = await create()
     expect(textOf(page)).toContain('All checks passed')
     expect(page.body).toContain(`action="${ORDERS}/${orderId}/pay"`)
     expect(page.body).not.toContain(`action="${ORDERS}/${orderId}/refund"`)
@@ -63,14 +63,14 @@ describe('an order of the playground', () => {
     expect(textOf(list)).toContain('paid, tickets issued')
   })
 
-  it('calls a program that was down a moment ago, and so does a replay in Traffic', async () => {
+  it('calls a program that was just down, and so does a replay in Traffic', async () => {
     const { breakers } = lab.world.deps.calls
     const down = () => {
       for (let call = 0; call < 5; call++) breakers.recordOutcome(lab.partnerId, false, 0)
       expect(breakers.allowsCall(lab.partnerId, false)).not.toBe(true)
     }
     down()
-    const { orderId } = await make()
+    const { orderId } = await create()
     expect(await order(orderId)).toMatchObject({ state: 'created' })
     down()
     await follow(await act(orderId, 'query'))
@@ -80,16 +80,16 @@ describe('an order of the playground', () => {
     expect(await replay(lab.world.deps, lab.partnerId, { kind: 'call', id })).toMatchObject({ outcome: 'done' })
   })
 
-  it('is closed, for a dated product too', async () => {
-    const { orderId } = await make({ product: 'DEMO-BOAT', quantity: '1', travel_date: '2026-05-09' })
+  it('can be closed, for a dated product too', async () => {
+    const { orderId } = await create({ product: 'DEMO-BOAT', quantity: '1', travel_date: '2026-05-09' })
     expect(await order(orderId)).toMatchObject({ state: 'created', travel_date: '2026-05-09' })
     await follow(await act(orderId, 'close'))
     expect(await order(orderId)).toMatchObject({ state: 'closed' })
   })
 
-  it('belongs to no run, so its acceptance does not count it', async () => {
+  it('belongs to no run, so acceptance does not count it', async () => {
     const runId = await lab.run()
-    const { orderId } = await make()
+    const { orderId } = await create()
     await act(orderId, 'pay')
     await act(orderId, 'refund', { quantity: '2' })
     expect(await order(orderId)).toMatchObject({ state: 'refunded' })
@@ -98,8 +98,8 @@ describe('an order of the playground', () => {
     expect(proof).toEqual({ consumed: [], refunded: [] })
   })
 
-  it('says so where its state does not allow something, and sends nothing', async () => {
-    const { orderId } = await make()
+  it('refuses what its state does not allow, and sends nothing', async () => {
+    const { orderId } = await create()
     const { call_id: before } = await newestCall()
     for (const [action, fields] of [['refund', { quantity: '1' }]] as const) {
       const refused = await act(orderId, action, fields)
@@ -114,7 +114,7 @@ describe('an order of the playground', () => {
   })
 
   it.each(['0', '-1', '1.5', 'all', '', '99999999999999999999'])('does not refund %j tickets', async (quantity) => {
-    const { orderId } = await make()
+    const { orderId } = await create()
     await act(orderId, 'pay')
     expect((await act(orderId, 'refund', { quantity })).statusCode).toBe(400)
     expect((await order(orderId)).refunds).toEqual([])
@@ -154,7 +154,7 @@ describe('the form of an order', () => {
     expect(page.body).toContain('value="never-heard-of"')
   })
 
-  it('asks for prices where the platform knows none, and begins with those of the run', async () => {
+  it('asks for prices when the platform knows none, and starts with those of the run', async () => {
     const functions = ['pay-at-once', 'refund-at-once']
     await lab.run({ functions, products: { main: 'DEMO-OPEN' }, unit_price: 88.5, buy_price: 70, quantity: 3 })
     const form = await engineer.open('/sandbox/play')
@@ -163,13 +163,13 @@ describe('the form of an order', () => {
     expect(page.statusCode).toBe(400)
     expect(textOf(page)).toContain('Enter both prices')
     const priced = { product: 'never-heard-of', quantity: '1', unit_price: '10.50', buy_price: '9' }
-    const made = await follow(await engineer.send(ORDERS, priced))
-    expect(textOf(made)).toContain('Failed checks')
-    expect(await order(idIn(made))).toMatchObject({ state: 'create_failed', unit_price: 10.5 })
+    const created = await follow(await engineer.send(ORDERS, priced))
+    expect(textOf(created)).toContain('Failed checks')
+    expect(await order(idIn(created))).toMatchObject({ state: 'create_failed', unit_price: 10.5 })
   })
 
-  it('may be sent thirty times a minute, together with what is written by hand', async () => {
-    const { orderId } = await make()
+  it('may be sent 30 times a minute, counting handwritten calls too', async () => {
+    const { orderId } = await create()
     const answers = []
     for (let times = 0; times < 30; times++) answers.push((await act(orderId, 'query')).statusCode)
     expect(answers).toEqual([...Array(29).fill(303), 429])
@@ -178,18 +178,18 @@ describe('the form of an order', () => {
   })
 })
 
-describe('orders that were not made here', () => {
-  it.each(['pay', 'query', 'refund', 'close'])('cannot be asked to %s', async (action) => {
-    const { create } = desk(lab.world)
+describe('orders from outside the playground', () => {
+  it.each(['pay', 'query', 'refund', 'close'])('are not found by the action %s', async (action) => {
+    const visitors = desk(lab.world)
     const sold = 8_985_652_356_562_000_777n
-    await create(sold)
+    await visitors.create(sold)
     expect((await act(sold, action, { quantity: '1' })).statusCode).toBe(404)
     expect((await engineer.open(`${ORDERS}/${sold}`)).statusCode).toBe(404)
     expect((await act(1n, action, { quantity: '1' })).statusCode).toBe(404)
   })
 
   it('of another partner are not found', async () => {
-    const { orderId } = await make()
+    const { orderId } = await create()
     const other = await fakeSeller(lab.world, 7002)
     const stranger = await visitor(lab, { client_id: 'seller-7002', client_secret: other.secret })
     expect((await stranger.open(`${ORDERS}/${orderId}`)).statusCode).toBe(404)
@@ -198,7 +198,7 @@ describe('orders that were not made here', () => {
     await other.close()
   })
 
-  it.each(['x', '0x1', '99999999999999999999', '-1', ''])('nor is %j an order', async (id) => {
+  it.each(['x', '0x1', '99999999999999999999', '-1', ''])('are not found by the id %j', async (id) => {
     expect((await engineer.open(`${ORDERS}/${id}`)).statusCode).toBe(404)
     expect((await engineer.send(`${ORDERS}/${id}/pay`)).statusCode).toBe(404)
     expect((await engineer.send(`${ORDERS}/1/steal`)).statusCode).toBe(404)

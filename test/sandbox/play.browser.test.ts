@@ -26,7 +26,7 @@ async function open(path: string, look: Look): Promise<Page> {
   return page
 }
 
-/** Pages of which pictures are taken. */
+/** Pages whose screenshots are kept. */
 const KEPT = ['play', 'play-result', 'play-order']
 
 const looksRight = async (page: Page, name: string, look: Look) => {
@@ -41,8 +41,8 @@ const press = async (page: Page, action: string) => {
   await page.waitForSelector('#result')
 }
 
-describe.each(LOOKS)('looked at as %j', (look) => {
-  it('an order is made, paid and refunded in part, and every page is accessible and fits', async () => {
+describe.each(LOOKS)('viewed as %j', (look) => {
+  it('an order is created, paid and partly refunded, and every page is accessible and fits', async () => {
     const page = await open('/sandbox/play', look)
     await press(page, '/orders')
     await press(page, '/pay')
@@ -54,9 +54,9 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     await looksRight(page, 'play-order', look)
   })
 
-  it('the editor is what a first visit shows, and the answer what a call leads to, without scrolling', async () => {
+  it('the first visit shows the editor, and a call leads to its answer, without scrolling', async () => {
     const page = await open('/sandbox/play/order-query', look)
-    const seen = (selector: string) =>
+    const isInView = (selector: string) =>
       page
         .locator(selector)
         .first()
@@ -64,17 +64,17 @@ describe.each(LOOKS)('looked at as %j', (look) => {
           const { top } = element.getBoundingClientRect()
           return top >= 0 && top + 60 < innerHeight
         })
-    expect(await seen('#body')).toBe(true)
+    expect(await isInView('#body')).toBe(true)
     await toNextPage(page, () => page.click('.card form button'))
     await page.waitForSelector('#result')
     for (const part of ['#result-title', '#result h2 .mark', '#result pre.body']) {
-      await expect.poll(() => seen(part), { message: part }).toBe(true)
+      await expect.poll(() => isInView(part), { message: part }).toBe(true)
     }
     const order = await page.evaluate(() => [...document.querySelectorAll('#result, #body')].map(({ id }) => id))
     expect(order).toEqual(['result', 'body'])
   })
 
-  it('a body that is no JSON, and a failed check, are told accessibly', async () => {
+  it('invalid JSON and a failed check are shown accessibly', async () => {
     const page = await open('/sandbox/play/order-query', look)
     await page.fill('#body', '{"body": {"orderId": 1,}}')
     await toNextPage(page, () => page.click('.card form button'))
@@ -88,7 +88,7 @@ describe.each(LOOKS)('looked at as %j', (look) => {
   })
 })
 
-it('works without scripts, and with the keyboard alone', async () => {
+it('the playground works without scripts, and with the keyboard alone', async () => {
   const page = await open('/sandbox/play/heartbeat', { size: 'desktop', locale: 'en', javaScriptEnabled: false })
   await page.focus('#body')
   await page.keyboard.press('Tab')

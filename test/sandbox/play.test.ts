@@ -8,7 +8,7 @@ import { FORM, get, post, sellerSession } from './partners.ts'
 
 const ORDER = 8_985_652_356_562_370_001n
 const QUERY = '/sandbox/play/order-query'
-const stands = { orderId: ORDER, orderStatus: 4, orderQuantity: 2, usedQuantity: 0, refundedQuantity: 0 }
+const STATUS = { orderId: ORDER, orderStatus: 4, orderQuantity: 2, usedQuantity: 0, refundedQuantity: 0 }
 const written = (fields: string, partnerId: unknown = 7001) => `{"partnerId": ${partnerId}, "body": {${fields}}}`
 const ASK = written(`"orderId": ${ORDER}, "partnerOrderId": "P", "rate": 1.10`)
 const NASTY = `</textarea><script>document.title='run'</script>"'&amp;`
@@ -17,19 +17,19 @@ let world: World
 let seller: FakeSeller
 let stranger: FakeSeller
 let cookie: string
-let strangers: string
+let strangerCookie: string
 beforeAll(async () => {
   world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
-  // What partners that sell may send: play-guard.test.ts.
+  // What live partners may send is tested in play-guard.test.ts.
   seller = await fakeSeller(world, 7001, { fields: { stage: 'sandbox' } })
   stranger = await fakeSeller(world, 7002)
   cookie = await sellerSession(world, seller)
-  strangers = await sellerSession(world, stranger)
+  strangerCookie = await sellerSession(world, stranger)
 })
 beforeEach(() => {
   world.clock.advance(61)
   seller.calls.length = 0
-  seller.on('/order/query', ok(stands))
+  seller.on('/order/query', ok(STATUS))
 })
 afterAll(async () => {
   await seller.close()
@@ -60,14 +60,14 @@ describe('the playground', () => {
     expect((await get(world, '/sandbox/play', cookie, { 'accept-language': 'zh-CN' })).body).toContain('试一试')
   })
 
-  it('begins with an example about a new order, then with what was sent last', async () => {
+  it('starts with an example about a new order, and later with the body sent last', async () => {
     const fresh = typedIn(await open('/sandbox/play/order-reschedule'))
     expect(fresh).toContain('"partnerId": 7001')
     const body = '{\n  "partnerId": 7001,\n  "body": {"orderId": 8985652356562370123, "x": 1.10}\n}'
     await send({ body }, '/sandbox/play/order-reschedule')
     expect(typedIn(await open('/sandbox/play/order-reschedule'))).toBe(body)
     expect(typedIn(await open('/sandbox/play/order-reschedule?example=1'))).not.toContain('8985652356562370123')
-    expect(typedIn(await open('/sandbox/play/order-reschedule', strangers))).not.toContain('8985652356562370123')
+    expect(typedIn(await open('/sandbox/play/order-reschedule', strangerCookie))).not.toContain('8985652356562370123')
   })
 
   it('sends the body as it was written, examines the answer as a run does, and links to Traffic', async () => {
@@ -82,7 +82,7 @@ describe('the playground', () => {
   })
 
   it('names what is wrong with an answer', async () => {
-    seller.on('/order/query', ok({ ...stands, orderId: 5, orderStatus: 'paid' }))
+    seller.on('/order/query', ok({ ...STATUS, orderId: 5, orderStatus: 'paid' }))
     const text = textOf(await follow(await send({ body: ASK })))
     expect(text).toMatch(/Failed checks: \d/)
     expect(text).toContain('body.orderStatus')
@@ -92,10 +92,10 @@ describe('the playground', () => {
   it.each([
     ['success', refusal(420), 'failed'],
     ['failure', refusal(420), 'passed'],
-    ['failure', ok(stands), 'failed'],
-  ])('expects %s', async (expect_, answer, verdict) => {
+    ['failure', ok(STATUS), 'failed'],
+  ])('judges an answer by the expectation %s', async (expectation, answer, verdict) => {
     seller.on('/order/query', answer)
-    await send({ body: ASK, expect: expect_ })
+    await send({ body: ASK, expect: expectation })
     expect(await newestCall()).toMatchObject({ verdict })
   })
 
@@ -104,20 +104,23 @@ describe('the playground', () => {
     ['later', 598, 'passed'],
     ['either', 598, 'passed'],
     ['later', 300, 'failed'],
-  ])('of an interface that may answer later, expects %s: %i has %s', async (expect_, code, verdict) => {
-    seller.on('/order/pay', { ...refusal(code), partnerId: '7001' })
-    await send({ body: ASK, expect: expect_ }, '/sandbox/play/order-pay')
-    expect(await newestCall()).toMatchObject({ verdict, interface: 'order-pay' })
-  })
+  ])(
+    'judges an answer that may come later by the expectation %s: code %i has %s',
+    async (expectation, code, verdict) => {
+      seller.on('/order/pay', { ...refusal(code), partnerId: '7001' })
+      await send({ body: ASK, expect: expectation }, '/sandbox/play/order-pay')
+      expect(await newestCall()).toMatchObject({ verdict, interface: 'order-pay' })
+    },
+  )
 
   it.each([
     ['signature', refusal(300, 'BA verification failed'), 'passed'],
-    ['signature', ok(stands), 'failed'],
+    ['signature', ok(STATUS), 'failed'],
     ['client', status(401), 'passed'],
-    ['client', ok(stands), 'warning'],
+    ['client', ok(STATUS), 'warning'],
     ['date', refusal(300, 'too old'), 'passed'],
-    ['date', ok(stands), 'warning'],
-  ] as const)('a call with a wrong %s has to be refused', async (sign, answer, verdict) => {
+    ['date', ok(STATUS), 'warning'],
+  ] as const)('requires that a call with a wrong %s is refused', async (sign, answer, verdict) => {
     seller.on('/order/query', 'act' in answer ? answer : { ...answer, partnerId: '7001' })
     const page = await follow(await send({ body: ASK, sign, expect: 'success' }))
     expect(await newestCall()).toMatchObject({ forged: sign, verdict })
@@ -125,16 +128,16 @@ describe('the playground', () => {
     expect(seller.calls[0]?.signedRight).toBe(sign === 'date')
   })
 
-  it('tries a program in the sandbox again at once: it may have been started again', async () => {
+  it('calls a program in the sandbox again at once, because it may have been restarted', async () => {
     seller.on('/order/query', reset)
     for (let times = 0; times < 6; times++) await send({ body: ASK })
     expect(seller.calls).toHaveLength(6)
-    seller.on('/order/query', ok(stands))
+    seller.on('/order/query', ok(STATUS))
     await send({ body: ASK })
     expect(await newestCall()).toMatchObject({ code: 200 })
   })
 
-  it('does not open it by what is answered, so that orders of visitors do not wait', async () => {
+  it('does not stop calls because of refusals, so that orders of visitors do not wait', async () => {
     seller.on('/order/query', status(401))
     for (let times = 0; times < 6; times++) await send({ body: ASK, sign: 'signature' })
     expect(seller.calls).toHaveLength(6)
@@ -143,11 +146,11 @@ describe('the playground', () => {
 
 describe('partnerId', () => {
   it.each([
-    ['of another', written('"a": 1.10', 7002)],
+    ['of another partner', written('"a": 1.10', 7002)],
     ['missing', '{"body": {"a": 1.10}}'],
     ['an object', written('"a": 1.10', '{}')],
     ['in the prototype', '{"__proto__": {"partnerId": 7001}, "body": {"a": 1.10}}'],
-  ])('%s is set to the seller’s own; other numbers stay as written', async (_what, body) => {
+  ])('%s is replaced by the seller’s own; other numbers stay as written', async (_what, body) => {
     await send({ body })
     expect(seller.calls[0]?.partnerId).toBe(7001)
     expect(seller.calls[0]?.text).toContain('1.10')
@@ -157,17 +160,17 @@ describe('partnerId', () => {
 
 describe('nothing is sent', () => {
   it.each([
-    ['no JSON', '{"a": }', /not JSON.*line 1/],
+    ['not JSON', '{"a": }', /not JSON.*line 1/],
     ['empty', '', /empty/],
     ['a list', '[1]', /must be a JSON object/],
     ['a text', '"x"', /must be a JSON object/],
     ['null', 'null', /must be a JSON object/],
-    ['a name twice', '{"a":1,"a":2}', /twice|duplicate/i],
+    ['JSON with a duplicate name', '{"a":1,"a":2}', /twice|duplicate/i],
     ['nested too deeply', `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`, /32|deep/],
-    ['a NUL', '{"a":"\\u0000"}', /body is/],
+    ['JSON with a NUL', '{"a":"\\u0000"}', /body is/],
     ['too long', `{"a":"${'x'.repeat(16_384)}"}`, /more than 16,384/],
     ['markup', `{"a":${NASTY}`, /not JSON/],
-  ])('of a body that is %s', async (_what, body, problem) => {
+  ])('for a body that is %s', async (_what, body, problem) => {
     const page = await send({ body })
     expect(page.statusCode).toBe(400)
     expect(textOf(page)).toMatch(problem)
@@ -179,7 +182,7 @@ describe('nothing is sent', () => {
     ['an unknown way to sign', { body: ASK, sign: 'twice' }, 400],
     ['an unknown expectation', { body: ASK, expect: 'luck' }, 400],
     ['no body', {}, 400],
-  ])('of %s', async (_what, fields, code) => {
+  ])('for a request with %s', async (_what, fields, code) => {
     expect((await send(fields as Record<string, string>)).statusCode).toBe(code)
     expect(seller.calls).toEqual([])
   })
@@ -188,9 +191,9 @@ describe('nothing is sent', () => {
     await world.pool.query('update partner set base_url = null where partner_id = 7002')
     expect((await send({ body: ASK }, '/sandbox/play/nonsense')).statusCode).toBe(404)
     expect((await open('/sandbox/play/constructor')).statusCode).toBe(404)
-    expect((await open(QUERY, strangers)).statusCode).toBe(404)
-    expect(textOf(await open('/sandbox/play', strangers))).toContain('None of your interfaces has a URL')
-    expect((await send({ body: ASK }, QUERY, strangers)).statusCode).toBe(404)
+    expect((await open(QUERY, strangerCookie)).statusCode).toBe(404)
+    expect(textOf(await open('/sandbox/play', strangerCookie))).toContain('None of your interfaces has a URL')
+    expect((await send({ body: ASK }, QUERY, strangerCookie)).statusCode).toBe(404)
     expect((await newestCall()).partner_id).not.toBe('7002')
     expect(seller.calls).toEqual([])
   })
@@ -213,21 +216,21 @@ describe('nothing is sent', () => {
 
 describe('a result', () => {
   it('is escaped and holds no secret, whatever the seller answers', async () => {
-    seller.on('/order/query', ok({ ...stands, orderStatus: NASTY, leak: seller.secret }))
+    seller.on('/order/query', ok({ ...STATUS, orderStatus: NASTY, leak: seller.secret }))
     const page = await follow(await send({ body: written(`"note": ${JSON.stringify(NASTY)}`) }))
     expect(page.body).not.toContain('<script>document')
     expect(page.body).not.toContain(seller.secret)
     expect(page.body).toContain('&lt;/textarea&gt;')
   })
 
-  it('of another partner, interface or of none is not found, and looking again sends nothing', async () => {
+  it('of another partner or interface, or of no call, is not found, and viewing a result again sends nothing', async () => {
     const answer = await send({ body: ASK })
     const [, id] = /call=([0-9a-f-]+)/.exec(String(answer.headers.location)) ?? []
     await follow(answer)
     await follow(answer)
     expect(seller.calls).toHaveLength(1)
     await world.pool.query(`update partner set base_url = 'http://127.0.0.1:9' where partner_id = 7002`)
-    expect((await open(`${QUERY}?call=${id}`, strangers)).statusCode).toBe(404)
+    expect((await open(`${QUERY}?call=${id}`, strangerCookie)).statusCode).toBe(404)
     expect((await open(`/sandbox/play/order-pay?call=${id}`)).statusCode).toBe(404)
     expect((await open(`${QUERY}?call=${randomUUID()}`)).statusCode).toBe(404)
     expect((await open(`${QUERY}?call=x&expect=y`)).statusCode).toBe(200)

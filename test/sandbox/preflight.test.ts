@@ -21,7 +21,7 @@ beforeAll(async () => {
   world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
 })
 afterAll(() => world.close())
-// Only so many a minute of one partner.
+// The check is rate limited per partner.
 beforeEach(() => {
   partnerId++
 })
@@ -42,7 +42,7 @@ async function listening(server: Server): Promise<number> {
 const http = async (handle: RequestListener) => `http://127.0.0.1:${await listening(createServer(handle))}`
 const https = async (tls: { key: string; cert: string }) =>
   `https://127.0.0.1:${await listening(createHttpsServer(tls, (_request, response) => response.end('{}')))}`
-/** Answers with this status, its clock so many seconds off ours. */
+/** A server that answers with this status, its clock this many seconds off. */
 const answering = (status: number, headers: Record<string, string> = {}, seconds = 0) =>
   http((_request, response) => {
     const date = new Date(world.clock.now().getTime() + seconds * 1_000).toUTCString()
@@ -71,7 +71,7 @@ const checkOf = ({ checks }: InterfacePreflight, id: PreflightCheck['id']): Pref
 const outcomes = ({ checks }: InterfacePreflight) => checks.map(({ outcome }) => outcome).join(' ')
 
 describe('a URL that answers', () => {
-  it('passes every check, with what was measured, and is sent nothing that could change anything', async () => {
+  it('passes every check, with the time it took, and is only sent an unsigned test', async () => {
     const seen: unknown[] = []
     const url = await http(async (request, response) => {
       const { method, url: path, headers } = request
@@ -97,7 +97,7 @@ describe('a URL that answers', () => {
     [405, 'warning', 'does not accept POST'],
     [500, 'warning', 'responds with an error'],
     [503, 'warning', 'HTTP status 503'],
-  ])('with status %d is judged: %s', async (status, outcome, detail) => {
+  ])('with status %d has the outcome %s', async (status, outcome, detail) => {
     const result = await one(await answering(status))
     expect(checkOf(result, 'answers')).toMatchObject({ outcome })
     expect(checkOf(result, 'answers').detail).toContain(detail)
@@ -118,7 +118,7 @@ describe('a URL that answers', () => {
     expect(hits).toBe(0)
   })
 
-  it('with a web page of a megabyte is told so', async () => {
+  it('with a web page of a megabyte gets a warning', async () => {
     const result = await one(await http((_request, response) => response.end('x'.repeat(1_048_576))))
     expect(checkOf(result, 'answers')).toMatchObject({
       outcome: 'warning',
@@ -135,12 +135,12 @@ describe('the clock', () => {
     [-420, 'warning', '7 minutes behind'],
     [8 * 3_600 + 30, 'warning', 'It looks like UTC+8'],
     [-5 * 3_600, 'warning', 'It looks like UTC-5'],
-  ])('%d seconds off is %s', async (seconds, outcome, detail) => {
+  ])('that is %d seconds off has the outcome %s', async (seconds, outcome, detail) => {
     const check = checkOf(await one(await answering(200, {}, seconds)), 'clock')
     expect(check).toMatchObject({ outcome, detail: expect.stringContaining(detail) })
   })
 
-  it('cannot be compared without a Date, or with one that is none', async () => {
+  it('cannot be compared without a valid Date', async () => {
     const without = await http((_request, response) => {
       response.sendDate = false
       response.end('{}')
@@ -164,7 +164,7 @@ describe('a URL that is not called', () => {
     ['http://', 'not a complete'],
     ['http://a b/', 'not a complete'],
     ['http://u:p@8.8.8.8/', 'user name and password'],
-  ])('because it is none: %j', async (url, detail) => {
+  ])('because it is not a valid one: %j', async (url, detail) => {
     const [result] = await preflight(world.deps, partnerId, { heartbeat: url })
     if (detail === 0) return expect(result).toBeUndefined()
     expect(result && checkOf(result, 'url')).toMatchObject({
@@ -184,7 +184,7 @@ describe('a URL that is not called', () => {
     }
   })
 
-  it('although a server listens there', async () => {
+  it('because it is private, although a server listens there', async () => {
     let hits = 0
     const url = await http((_request, response) => {
       hits++
@@ -195,14 +195,14 @@ describe('a URL that is not called', () => {
       expect(checkOf(result, 'address').outcome).toBe('failed')
     }
     expect(hits).toBe(0)
-    // A seller who tries the service on their own machine reads how it may call them.
+    // A seller who tries the service on their own machine learns how to allow such calls.
     const { detail } = checkOf(await one(url, strict()), 'address')
     expect(detail).toContain('start it with PARTNER_ADDRESS_ALLOW=127.0.0.1')
   })
 })
 
-describe('a connection that does not come about', () => {
-  it('is told by its kind: nobody listens, no such name, no TLS', async () => {
+describe('a connection that fails', () => {
+  it('is reported with its cause: refused, not HTTP, unknown name or no TLS', async () => {
     const refused = await one(`http://127.0.0.1:${await freePort()}/`)
     expect(checkOf(refused, 'answers')).toMatchObject({
       outcome: 'failed',
@@ -232,7 +232,7 @@ describe('a connection that does not come about', () => {
       () => https({ ...ISSUED, cert: `${ISSUED.cert}\n${AUTHORITY}` }),
       'not publicly trusted',
     ],
-  ])('has a certificate that is %s', async (_what, open, detail) => {
+  ])('because of a certificate is reported with what is wrong: %s', async (_what, open, detail) => {
     const result = await one(await open())
     expect(checkOf(result, 'tls')).toMatchObject({ outcome: 'failed', detail: expect.stringContaining(detail) })
   })
@@ -241,25 +241,25 @@ describe('a connection that does not come about', () => {
     ['CERT_HAS_EXPIRED', 'tls_expired'],
     ['CERT_NOT_YET_VALID', 'tls_not_yet'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls_other_host'],
-  ])('has a certificate with %s', (code, text) => {
+  ])('because of a certificate is reported by its error code: %s', (code, text) => {
     const timings = { connected: null, headers: null, total: 5 }
     expect(verdict('https://a.example/', { outcome: 'failed', failure: 'tls', code, timings }).tls).toMatchObject({
       text: `sandbox.preflight.${text}`,
     })
   })
 
-  it('in production reads alike and takes as long whether it was blocked, refused or has no name', async () => {
-    const told = await Promise.all(
+  it('looks the same in production and takes as long, whether it is blocked, refused or unknown', async () => {
+    const results = await Promise.all(
       ['http://10.0.0.1/', `http://127.0.0.1:${await freePort()}/`, 'http://nowhere.invalid/'].map(async (url) => {
         const started = performance.now()
         const { checks, outcome } = await one(url, production())
         return { checks, outcome, slow: performance.now() - started > 3_400 }
       }),
     )
-    expect(told[0]).toMatchObject({ outcome: 'failed', slow: true })
-    expect(told[1]).toEqual(told[0])
-    expect(told[2]).toEqual(told[0])
-    expect(JSON.stringify(told)).not.toMatch(/ECONN|ENOTFOUND|private/)
+    expect(results[0]).toMatchObject({ outcome: 'failed', slow: true })
+    expect(results[1]).toEqual(results[0])
+    expect(results[2]).toEqual(results[0])
+    expect(JSON.stringify(results)).not.toMatch(/ECONN|ENOTFOUND|private/)
   })
 })
 
@@ -267,7 +267,7 @@ describe('many URLs', () => {
   const urlsOf = (urlFor: (name: InterfaceName) => string) =>
     Object.fromEntries(INTERFACES.map(({ name }) => [name, urlFor(name)]))
 
-  it('of one host are each tried, in the order of the catalogue; the same URL once', async () => {
+  it('of one host are each tried, in the order of the catalogue, but the same URL only once', async () => {
     const paths: string[] = []
     const url = await http((request, response) => {
       paths.push(request.url ?? '')
@@ -292,7 +292,7 @@ describe('many URLs', () => {
     expect(paths).toEqual(['/one'])
   })
 
-  it('of a host that cannot be reached cost one try', async () => {
+  it('of a host that cannot be reached cost one attempt', async () => {
     let connections = 0
     const port = await listening(
       createTcpServer((socket) => {
@@ -309,7 +309,7 @@ describe('many URLs', () => {
     expect(all.every((entry) => checkOf(entry, 'tls').outcome === 'failed')).toBe(true)
   })
 
-  it('that all hang are tried for so long together, not each, and a host on its own is tried to the end', async () => {
+  it('that all hang share one time limit', async () => {
     const slow = await http(() => {})
     const started = performance.now()
     const all = await preflight(
@@ -326,13 +326,13 @@ describe('many URLs', () => {
   })
 })
 
-it('speaks Chinese', async () => {
+it('the address check is available in Chinese', async () => {
   const [result] = await preflight(world.deps, partnerId, { heartbeat: 'ftp://x' }, 'zh-CN')
   expect(result?.title).toBe('心跳')
   expect(result && checkOf(result, 'url').detail).toContain('这不是完整的')
 })
 
-it('is refused when one partner asks too often, and not another', async () => {
+it('the address check is rate limited per partner', async () => {
   const ask = () =>
     preflight(world.deps, partnerId, {}).then(
       () => 'done',
@@ -346,8 +346,8 @@ it('is refused when one partner asks too often, and not another', async () => {
   expect(await ask()).toBe('done')
 })
 
-describe('the time that is left for all URLs', () => {
-  it('is spent: a URL is not called, and the person learns why', async () => {
+describe('the time left for all URLs', () => {
+  it('leaves a URL uncalled, and says why, when it is used up', async () => {
     let requests = 0
     const url = await http((_request, response) => {
       requests++
@@ -360,7 +360,7 @@ describe('the time that is left for all URLs', () => {
     expect(await probe(world.deps, url, 60_000)).toMatchObject({ outcome: 'answered' })
   })
 
-  it('ends a call that hangs before the limit of one call does', async () => {
+  it('ends a call that hangs earlier than the limit of a single call', async () => {
     const url = await http(() => {})
     const ended: string[] = []
     const [failed] = await Promise.all([

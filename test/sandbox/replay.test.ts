@@ -60,15 +60,15 @@ const changes = async () =>
   (await world.pool.query('select count(*)::int from record_change where partner_id = $1', [String(seller.partnerId)]))
     .rows[0].count
 
-describe('a notice of the partner, replayed,', () => {
-  it('that was accepted gets its first answer, and nothing happens twice', async () => {
+describe('replaying a notice of the partner', () => {
+  it('gives an accepted one its first answer, and nothing happens twice', async () => {
     const orderId = BigInt(partnerId) * 10n
     await seedOrder(world.pool, { orderId, partnerId })
     const { entry } = await send({ path: CONSUME, body: consumption({ orderId }) })
     expect([await used(orderId), await changes()]).toEqual([1, 1])
     expect(await again(entry)).toEqual({ outcome: 'again', kind: 'notice', id: entry.id })
     expect([await used(orderId), await changes()]).toEqual([1, 1])
-    // A day later the bytes are forgotten; then its business keys hold.
+    // A day later the bytes are forgotten, but its business keys still identify it.
     world.clock.advance(90_000)
     const later = await again(entry)
     expect(later).toMatchObject({ outcome: 'accepted', kind: 'notice' })
@@ -78,7 +78,7 @@ describe('a notice of the partner, replayed,', () => {
     )
   })
 
-  it('that was rejected is accepted once its cause is mended', async () => {
+  it('accepts a rejected one once the cause is fixed', async () => {
     const orderId = BigInt(partnerId) * 10n + 9_007_199_254_740_993n
     const { answer, entry } = await send({ path: CONSUME, body: consumption({ orderId }) })
     expect(answer).toMatchObject({ code: 300, describe: `order ${orderId} does not exist` })
@@ -108,12 +108,12 @@ describe('a notice of the partner, replayed,', () => {
     expect(await changes()).toBe(0)
   })
 
-  it('is not possible when an unsigned one came while the partner was suspended', async () => {
+  it('is not possible when it came wrongly signed while the partner was suspended', async () => {
     await suspendPartner(world.deps, seller.partnerId)
     const { entry } = await send({ path: CHANGE, body: CHANGED, signing: { newline: '' } })
     await activatePartner(world.deps, seller.partnerId)
     expect(await failing(again(entry))).toMatchObject({ obstacle: 'not-verified' })
-    // Signed rightly, it was the partner's own.
+    // Correctly signed, it was the partner's own.
     await suspendPartner(world.deps, seller.partnerId)
     const { entry: own } = await send({ path: CHANGE, body: CHANGED })
     expect(own).toMatchObject({ kind: 'rejected', verified: true, detail: 'the partner is suspended' })
@@ -121,7 +121,7 @@ describe('a notice of the partner, replayed,', () => {
     expect(await again(own)).toMatchObject({ outcome: 'accepted' })
   })
 
-  it('is not possible for one whose sender is not known', async () => {
+  it('is not possible when its sender is unknown', async () => {
     const id = randomUUID()
     await world.pool.query(
       `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer)
@@ -131,7 +131,7 @@ describe('a notice of the partner, replayed,', () => {
     expect(await failing(again({ kind: 'rejected', id }))).toMatchObject({ obstacle: 'not-verified' })
   })
 
-  it('that is wrong in itself is refused again, and that is kept like any refusal', async () => {
+  it('refuses an invalid one again, and stores that like any refusal', async () => {
     const { entry } = await send({
       path: CHANGE,
       body: '{"body":[{"partnerDealId":"D1","status":7}]}',
@@ -140,14 +140,17 @@ describe('a notice of the partner, replayed,', () => {
     const replayed = await again(entry)
     expect(replayed).toMatchObject({ outcome: 'refused', kind: 'rejected' })
     expect(replayed.id).not.toBe(entry.id)
-    const kept = await showEntry(world.deps, seller.partnerId, { kind: 'rejected', id: replayed.id ?? '' })
-    expect(kept).toMatchObject({ name: 'deal-change', failure: { detail: 'body[0].status must be one of 0, 1, 2, 5' } })
-    expect(Object.fromEntries(kept.request.headers ?? [])).toMatchObject({
+    const stored = await showEntry(world.deps, seller.partnerId, { kind: 'rejected', id: replayed.id ?? '' })
+    expect(stored).toMatchObject({
+      name: 'deal-change',
+      failure: { detail: 'body[0].status must be one of 0, 1, 2, 5' },
+    })
+    expect(Object.fromEntries(stored.request.headers ?? [])).toMatchObject({
       'user-agent': 'seller/1.0',
       'x-trace': '[not kept]',
       'gatehouse-replay-of': entry.id,
     })
-    expect(kept.at).toEqual(world.clock.now())
+    expect(stored.at).toEqual(world.clock.now())
   })
 
   it.each<[string, Partial<SentNotice>, string]>([
@@ -167,8 +170,8 @@ describe('a notice of the partner, replayed,', () => {
       { body: `{"partnerId":1,"body":[{"partnerDealId":"D1","status":1}]}` },
       'partnerId does not belong to the clientId of the signature',
     ],
-    ['no JSON', { body: '<xml/>' }, 'HTTP body: not JSON'],
-  ])('gets past no other check: %s', async (_what, sending, reason) => {
+    ['not JSON', { body: '<xml/>' }, 'HTTP body: not JSON'],
+  ])('skips no other check: %s', async (_what, sending, reason) => {
     const { entry } = await send({ path: CHANGE, body: CHANGED, ...sending })
     expect(entry.kind).toBe('rejected')
     const replayed = await again(entry)
@@ -206,7 +209,7 @@ describe('a notice of the partner, replayed,', () => {
     expect(await again(entry)).toMatchObject({ outcome: 'refused', kind: 'rejected' })
   })
 
-  it('is not possible for a path that takes no notices', async () => {
+  it('is not possible for a path that accepts no notices', async () => {
     const id = randomUUID()
     await world.pool.query(
       `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified) values ($1, $2, $3, 'x', '/mtp/api/order/test/ba', '""', '{}', '{}', '{}', true)`,
@@ -216,7 +219,7 @@ describe('a notice of the partner, replayed,', () => {
   })
 })
 
-describe('a call of ours, made once more,', () => {
+describe('replaying a call of the platform', () => {
   const call = async (
     ...args: Parameters<typeof callPartner> extends [unknown, unknown, ...infer Rest] ? Rest : never
   ) => {
@@ -226,7 +229,7 @@ describe('a call of ours, made once more,', () => {
     return { kind: 'call' as const, id: callId }
   }
 
-  it('has the same body and a signature of its own, and is an entry of its own', async () => {
+  it('sends the same body with a new signature, and adds a new entry', async () => {
     seller.on('/order/query', ok({ orderStatus: 4, orderQuantity: 2, usedQuantity: 0, refundedQuantity: 0 }))
     const first = await call(
       'order-query',
@@ -244,20 +247,20 @@ describe('a call of ours, made once more,', () => {
     expect(await changes()).toBe(0)
   })
 
-  it('that fails says so', async () => {
+  it('reports a failure', async () => {
     const first = await call('heartbeat', {})
     seller.on('/alive', reset)
     expect(await again(first)).toMatchObject({ outcome: 'failed', kind: 'call' })
   })
 
-  it('is only one that reads', async () => {
+  it('is possible only for a call that reads', async () => {
     seller.on('/order/close', ok({}))
     const close = await call('order-close', { orderId: 5n, closeType: 1 })
     expect(await failing(again(close))).toMatchObject({ name: 'NotReplayable', obstacle: 'changes' })
     expect(seller.paths()).toEqual(['/order/close'])
   })
 
-  it('is not made when a masked secret has left no request of the interface', async () => {
+  it('is not possible when a masked secret has made the request invalid', async () => {
     const first = await call('heartbeat', {})
     await world.pool.query(`update partner_call set request_body = '{"partnerId":1,"body":"***"}' where call_id = $1`, [
       first.id,
@@ -268,7 +271,7 @@ describe('a call of ours, made once more,', () => {
 })
 
 describe('a replay', () => {
-  it('of what is another partner’s is refused like one that does not exist', async () => {
+  it('of an entry of another partner is refused as if it did not exist', async () => {
     const { entry } = await send({ path: CHANGE, body: CHANGED })
     const theirs = await failing(again(entry, 1n))
     expect(theirs).toBeInstanceOf(RescodeError)
@@ -282,7 +285,7 @@ describe('a replay', () => {
     seller = mine
   })
 
-  it('can be asked for thirty times a minute', async () => {
+  it('is possible 30 times a minute', async () => {
     const { entry } = await send({ path: CHANGE, body: CHANGED })
     const ask = () => failing(replay(world.deps, seller.partnerId, { kind: 'notice', id: entry.id }))
     const answers = []
@@ -293,7 +296,7 @@ describe('a replay', () => {
     expect(await ask()).not.toMatchObject({ rescode: 20003 })
   })
 
-  it('pressed ten times at once has one effect', async () => {
+  it('requested ten times at once has one effect', async () => {
     const orderId = BigInt(partnerId) * 10n
     const { entry } = await send({ path: CONSUME, body: consumption({ orderId }) })
     await seedOrder(world.pool, { orderId, partnerId })

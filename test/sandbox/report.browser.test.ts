@@ -23,7 +23,7 @@ const AT = '2026-05-06T10:34:20.000Z'
 let world: World
 let browser: Browser
 let base: string
-let kept: StoredReport
+let stored: StoredReport
 beforeAll(async () => {
   const port = await freePort()
   base = `http://localhost:${port}`
@@ -35,7 +35,7 @@ beforeAll(async () => {
     `insert into sandbox_run (run_id, partner_id, number, choice, created_at) values ($1, $2, 1, '{}', now())`,
     [runId, partner_id],
   )
-  kept = await storeReport(world.deps, runId, {
+  stored = await storeReport(world.deps, runId, {
     partner_id: String(partner_id),
     partner_name: '湖畔票务 Lakeside Tickets',
     run_number: 3,
@@ -53,7 +53,7 @@ afterAll(async () => {
 describe('the verify page', () => {
   it.each(LOOKS)('is accessible and fits: %j', async (look) => {
     const page = await (await visit(browser, look)).newPage()
-    for (const [name, path] of Object.entries({ report: `/${kept.report_id}`, form: '' })) {
+    for (const [name, path] of Object.entries({ report: `/${stored.report_id}`, form: '' })) {
       await page.goto(`${base}/sandbox/verify${path}`)
       await page.evaluate(axe)
       const problems = await page.evaluate(
@@ -66,25 +66,25 @@ describe('the verify page', () => {
     await page.context().close()
   })
 
-  it('judges what is pasted, without scripts, by keyboard', async () => {
+  it('verifies a pasted report without scripts, by keyboard', async () => {
     const context = await browser.newContext({ locale: 'en-GB', javaScriptEnabled: false })
     const page = await context.newPage()
-    const asked = async (content: string) => {
+    const verdictOn = async (content: string) => {
       await page.goto(`${base}/sandbox/verify`)
       await page.getByLabel('Report (JSON)').fill(content)
       await page.keyboard.press('Tab')
-      await page.keyboard.insertText(kept.signature)
+      await page.keyboard.insertText(stored.signature)
       await toNextPage(page, () => page.keyboard.press('Enter'))
       return page.getByRole('heading', { level: 1 }).textContent()
     }
-    expect(await asked(JSON.stringify(JSON.parse(kept.content), null, 2))).toBe('The report is genuine')
-    expect(await asked(kept.content.replace('湖畔', '湖边'))).toBe('The report is not genuine')
+    expect(await verdictOn(JSON.stringify(JSON.parse(stored.content), null, 2))).toBe('The report is genuine')
+    expect(await verdictOn(stored.content.replace('湖畔', '湖边'))).toBe('The report is not genuine')
     await context.close()
   })
 
   it('prints the report and not the form', async () => {
     const page = await browser.newPage()
-    await page.goto(`${base}/sandbox/verify/${kept.report_id}`)
+    await page.goto(`${base}/sandbox/verify/${stored.report_id}`)
     const form = page.locator('.verify-form')
     expect(await form.isVisible()).toBe(true)
     await page.emulateMedia({ media: 'print' })
@@ -94,9 +94,9 @@ describe('the verify page', () => {
     await page.close()
   })
 
-  it('shows commands that verify the report elsewhere, and that see a change', async () => {
+  it('shows commands that verify the report elsewhere and detect a change', async () => {
     const page = await browser.newPage()
-    await page.goto(`${base}/sandbox/verify/${kept.report_id}`)
+    await page.goto(`${base}/sandbox/verify/${stored.report_id}`)
     const [fetch, openssl, node] = await Promise.all(
       ['#fetch', '#openssl', '#node'].map((id) => page.locator(id).textContent()),
     )
@@ -109,7 +109,7 @@ describe('the verify page', () => {
       await run(fetch)
       expect(await run(openssl)).toContain('Signature Verified Successfully')
       expect(await run(node)).toBe('genuine\n')
-      writeFileSync(join(cwd, 'report.json'), kept.content.replace('"run_number":3', '"run_number":4'))
+      writeFileSync(join(cwd, 'report.json'), stored.content.replace('"run_number":3', '"run_number":4'))
       expect(await run(`${openssl} 2>&1`)).toContain('Signature Verification Failure')
       expect(await run(node)).toBe('NOT genuine\n')
     } finally {

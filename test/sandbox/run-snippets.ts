@@ -16,7 +16,7 @@ import { get, newSandboxPartner, type SandboxPartner, sessionOf } from './partne
 /** Snippets, as a partner copies them off the page, run against the running service. */
 
 const run = promisify(execFile)
-// What a clientId may be made of, at its worst: each of these means something in one of the languages.
+// The worst valid clientId: each of its parts has a meaning in one of the languages.
 const CLIENT_ID = `it's-"q"-$HOME-\`id\`-\\n-\\u0041-%s-#{x}-@y-<b>&amp;`
 
 interface Runner {
@@ -61,7 +61,7 @@ const AES_RUNNERS: Readonly<Record<string, Runner>> = {
   go: { needs: ['go'], file: 'aes.go', commands: [['go', 'run', 'aes.go']] },
 }
 
-/** Tests of the snippets for these languages, and that all are there. */
+/** Tests the snippets for these languages, and that none is missing. */
 export function testSnippets(languages: readonly string[]): void {
   let world: World
   let app: Awaited<ReturnType<typeof buildApp>>
@@ -72,7 +72,7 @@ export function testSnippets(languages: readonly string[]): void {
   beforeAll(async () => {
     const port = await freePort()
     world = await openWorld({ PUBLIC_URL: `http://127.0.0.1:${port}` })
-    // Snippets ask the machine for the time, so here the service does too.
+    // Snippets use the clock of the machine, so the service has to as well.
     const deps = { ...world.deps, clock: systemClock }
     app = await buildApp({ deps, log: world.log, readiness: { draining: false } })
     await app.listen({ host: '127.0.0.1', port })
@@ -96,9 +96,10 @@ export function testSnippets(languages: readonly string[]): void {
   }
 
   describe('the snippets', () => {
-    it('are seven', () => expect([...snippets.values()].filter((source) => source !== '').length).toBe(7))
+    it('exist for seven languages', () =>
+      expect([...snippets.values()].filter((source) => source !== '').length).toBe(7))
 
-    it.each(languages)('the one for %s passes the signature tool', async (id) => {
+    it.each(languages)('pass the signature tool: %s', async (id) => {
       const source = snippets.get(id) ?? ''
       expect(source).toContain('CLIENT_SECRET')
       const { needs, file, commands } = RUNNERS[id] as Runner
@@ -122,14 +123,14 @@ export function testSnippets(languages: readonly string[]): void {
   })
 
   describe('the snippets for encrypted bodies', () => {
-    it('stand in the field reference', async () => {
+    it('are in the field reference', async () => {
       const { body } = await get(world, '/sandbox/docs')
       for (const { name } of ENCRYPTION_SNIPPETS) expect(body).toContain(`<summary>${name}</summary>`)
       expect(ENCRYPTION_SNIPPETS.map(({ id }) => id)).toEqual(Object.keys(AES_RUNNERS))
     })
 
     it.each(ENCRYPTION_SNIPPETS.filter(({ id }) => languages.includes(id)))(
-      'the one for $id gives the example, and takes it apart, under both forms of the key',
+      'encrypt and decrypt the example, with both forms of the key: $id',
       async ({ id, source }) => {
         const { needs, file, commands } = AES_RUNNERS[id] as Runner
         const lacks = needs.find((program) => !isInstalled(program))

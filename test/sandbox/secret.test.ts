@@ -32,7 +32,7 @@ const rotate = (replaces: string, headers = {}) =>
   post(world, '/sandbox/secret/rotate', { replaces }, { cookie, ...headers })
 const act = (action: 'switch' | 'retire', headers = {}) =>
   post(world, `/sandbox/secret/${action}`, {}, { cookie, ...headers })
-const madeIn = (body: string) => /ghcs_[0-9A-Za-z]{49}/.exec(body)?.[0]
+const secretIn = (body: string) => /ghcs_[0-9A-Za-z]{49}/.exec(body)?.[0]
 const secrets = async () =>
   (await findPartner(world.deps, seller.partnerId))?.secrets.map(({ secret, signs }) => ({ secret, signs }))
 const refusedIn = async (send: (headers: object) => ReturnType<typeof rotate>, en: string, zh: string) => {
@@ -42,34 +42,34 @@ const refusedIn = async (send: (headers: object) => ReturnType<typeof rotate>, e
   ] as const) {
     const { statusCode, body } = await send({ 'accept-language': language })
     expect([statusCode, body.includes(said)], body).toEqual([409, true])
-    expect(madeIn(body)).toBeUndefined()
+    expect(secretIn(body)).toBeUndefined()
   }
 }
 
 describe('a rotation by an owner', () => {
-  it('shows the new secret once; the old one signs until the test call passes, and works a day longer', async () => {
+  it('shows the new secret once; the old one signs until the test call passes, and works until it is retired', async () => {
     const shown = await rotate(await newest())
     expect(shown.statusCode).toBe(200)
     expect(shown.headers['cache-control']).toBe('no-store')
-    const made = String(madeIn(shown.body))
+    const newSecret = String(secretIn(shown.body))
     expect(shown.body, 'no link to the other language, which would lose the secret').not.toContain('hreflang')
     expect(await secrets()).toEqual([
-      { secret: made, signs: false },
+      { secret: newSecret, signs: false },
       { secret: seller.secret, signs: true },
     ])
-    expect((await get(world, '/sandbox/secret', cookie)).body).not.toContain(made)
+    expect((await get(world, '/sandbox/secret', cookie)).body).not.toContain(newSecret)
     expect((await act('switch')).headers.location).toBe('/sandbox/secret?done=switched')
     expect(await secrets()).toEqual([
-      { secret: made, signs: true },
+      { secret: newSecret, signs: true },
       { secret: seller.secret, signs: false },
     ])
     expect((await act('retire')).headers.location).toBe('/sandbox/secret?done=retired')
-    expect(await secrets()).toEqual([{ secret: made, signs: true }])
-    expect(world.logged()).not.toContain(made)
+    expect(await secrets()).toEqual([{ secret: newSecret, signs: true }])
+    expect(world.logged()).not.toContain(newSecret)
     expect(await statusOf()).toBe(200)
   })
 
-  it('says which secret stops at once when another one is made', async () => {
+  it('says which secret stops working at once when another one is created', async () => {
     const page = async () => (await get(world, '/sandbox/secret', cookie)).body
     const [waiting, old] = ['the waiting one stops working at once', 'the old one stops working at once']
     expect([(await page()).includes(waiting), (await page()).includes(old)]).toEqual([false, false])
@@ -81,7 +81,7 @@ describe('a rotation by an owner', () => {
     expect((await secrets())?.some(({ secret }) => secret === seller.secret)).toBe(false)
   })
 
-  it('makes one secret of a form that is sent twice, also at once', async () => {
+  it('creates one secret when its form is sent several times, even simultaneously', async () => {
     const replaces = await newest()
     const answers = await Promise.all([1, 2, 3].map(() => rotate(replaces)))
     expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 409, 409])
@@ -92,7 +92,7 @@ describe('a rotation by an owner', () => {
     )
   })
 
-  it('keeps everything as it is when the test call fails', async () => {
+  it('changes nothing when the test call fails', async () => {
     await rotate(await newest())
     const before = await secrets()
     seller.on('/alive', refusal(300))
@@ -101,7 +101,7 @@ describe('a rotation by an owner', () => {
     seller.on('/alive', ok({}))
   })
 
-  it('is not switched by whoever is no owner any more once the test call is answered', async () => {
+  it('does not switch for a member who is no longer an owner when the test call returns', async () => {
     await rotate(await newest())
     const before = await secrets()
     seller.on('/alive', async () => {
@@ -113,14 +113,14 @@ describe('a rotation by an owner', () => {
     expect(await secrets()).toEqual(before)
   })
 
-  it('refuses what there is nothing to do for', async () => {
+  it('refuses to switch or retire when there is nothing to do', async () => {
     await refusedIn((headers) => act('switch', headers), 'Nothing was done', '未执行操作')
     await refusedIn((headers) => act('retire', headers), 'Nothing was done', '未执行操作')
     await rotate(await newest())
     await refusedIn((headers) => act('retire', headers), 'Nothing was done', '未执行操作')
   })
 
-  it('is tried six times a minute at most', async () => {
+  it('can be tried at most six times a minute', async () => {
     const answers: number[] = []
     for (let tries = 0; tries < 7; tries++) answers.push((await rotate('x')).statusCode)
     expect(answers).toEqual([...Array(6).fill(409), 429])
@@ -129,7 +129,7 @@ describe('a rotation by an owner', () => {
     expect(limited.body).toContain('操作过于频繁')
   })
 
-  it('is in the audit log with who did it', async () => {
+  it('is in the audit log with the owner who did it', async () => {
     await rotate(await newest())
     await act('switch')
     const { rows } = await world.pool.query(

@@ -6,7 +6,7 @@ import { progressNotice } from '../../src/sandbox/portal/pages/functions-page.ts
 import { homeOf } from '../../src/sandbox/portal/pages/plugin.ts'
 import { progressOf, type SellerFacts } from '../../src/sandbox/portal/seller-progress.ts'
 
-/** Where a seller stands, in every combination of what is known, and what the pages make of it. */
+/** The progress of a seller in every combination of facts, and what the pages show of it. */
 
 const at = new Date('2026-05-06T10:34:00Z')
 const STEPS = 13
@@ -26,7 +26,7 @@ const run = (number: number, changes: Partial<Run> = {}): Run => ({
 })
 const accepted = run(1, { passed_at: at, superseded_at: at })
 
-/** The run that a seller is at, with so many of its steps passed. */
+/** The current run of a seller, with this many of its steps passed. */
 const currentRun = (given: Run, passed: number, steps = STEPS) => {
   const found = { run: given, passed, steps }
   return { ...found, state: currentState(found) }
@@ -37,7 +37,7 @@ const PRESENT = {
   'nothing tried': currentRun(run(2), 0),
   'some passed': currentRun(run(2), 11),
   'all but one passed, then one failed again': currentRun(run(2), 12),
-  'all passed, the last not left': currentRun(run(2, { current_step: 'heartbeat' }), STEPS),
+  'all passed, still at the last step': currentRun(run(2, { current_step: 'heartbeat' }), STEPS),
   'all passed': currentRun(run(2, { current_step: null }), STEPS),
   'without any step': currentRun(run(2), 0, 0),
   accepted: currentRun(run(2, { passed_at: at, current_step: null }), STEPS),
@@ -45,7 +45,7 @@ const PRESENT = {
 } satisfies Record<string, SellerFacts['present']>
 type Present = keyof typeof PRESENT
 
-/** State; what is next on the home page; what the page of functions says, and where it leads. */
+/** The state, the next stage on the home page, and the notice on the page of functions with its link. */
 type Expected = readonly [state: string, next: string | undefined, notice: RegExp | null, href: string | null]
 
 const UNDER_WAY = (passed: number): Expected => [
@@ -65,7 +65,7 @@ const WITH_RUN: Readonly<Record<Exclude<Present, 'no run'>, Expected>> = {
   'nothing tried': UNDER_WAY(0),
   'some passed': UNDER_WAY(11),
   'all but one passed, then one failed again': UNDER_WAY(12),
-  'all passed, the last not left': ALL_PASSED,
+  'all passed, still at the last step': ALL_PASSED,
   'all passed': ALL_PASSED,
   'without any step': UNDER_WAY(0),
   accepted: ACCEPTED,
@@ -78,38 +78,38 @@ const combinations = (Object.keys(PRESENT) as Present[]).flatMap((name) =>
   [false, true].flatMap((hasPassedTool) => [false, true].map((before) => ({ name, hasPassedTool, before }))),
 )
 
-describe('where a seller stands', () => {
+describe('the progress of a seller', () => {
   it.each(combinations)('$name, signature tool passed: $hasPassedTool, accepted before: $before', (given) => {
     const { name, hasPassedTool, before } = given
     const present = PRESENT[name]
     const own = present?.run.passed_at ? present.run : undefined
-    const standing = progressOf({ hasPassedTool, present, accepted: own ?? (before ? accepted : undefined) })
+    const progress = progressOf({ hasPassedTool, present, accepted: own ?? (before ? accepted : undefined) })
     const [state, next, notice, href] = name === 'no run' ? (hasPassedTool ? NO_RUN : LOCKED) : WITH_RUN[name]
-    expect(standing.state).toBe(state)
-    expect(standing.present?.run_id).toBe(present?.run.run_id)
-    expect(standing.accepted?.run_id).toBe(own ? 'run-2' : before ? 'run-1' : undefined)
-    expect(standing.isLater).toBe(before && name !== 'no run' && own === undefined)
+    expect(progress.state).toBe(state)
+    expect(progress.present?.run_id).toBe(present?.run.run_id)
+    expect(progress.accepted?.run_id).toBe(own ? 'run-2' : before ? 'run-1' : undefined)
+    expect(progress.isLater).toBe(before && name !== 'no run' && own === undefined)
 
     const t = translator('en')
-    const home = homeOf(standing, t)
+    const home = homeOf(progress, t)
     expect(home.stages.find((stage) => stage.state === 'next')?.name).toBe(next)
-    // What is done comes before what is next, and nothing is done after it.
+    // Stages that are done come before the next one, and never after it.
     expect(home.stages.map((stage) => stage.state).join()).toMatch(/^(done,?)*(next(,)*)?$/)
-    expect(home.messages).toBe(standing.accepted && `/sandbox/run/${standing.accepted.run_id}#acceptance`)
+    expect(home.messages).toBe(progress.accepted && `/sandbox/run/${progress.accepted.run_id}#acceptance`)
     if (own) expect(home.reached?.text).toMatch(/^Your integration passed with test run 2 .*arrange going live/s)
-    else if (standing.isLater) expect(home.reached?.text).toMatch(/passed with test run 1 .*those of test run 2\.$/s)
+    else if (progress.isLater) expect(home.reached?.text).toMatch(/passed with test run 1 .*those of test run 2\.$/s)
     else expect(home.reached === null).toBe(!before)
 
-    const said = progressNotice(standing, t)
-    expect(said?.href ?? null).toBe(href)
-    if (notice) expect(said?.text).toMatch(notice)
-    expect(/stays passed/.test(said?.text ?? '')).toBe(standing.isLater)
-    // "Resume" is for a run that has steps left.
-    expect(said?.link === 'Resume').toBe(state === 'under_way')
+    const shown = progressNotice(progress, t)
+    expect(shown?.href ?? null).toBe(href)
+    if (notice) expect(shown?.text).toMatch(notice)
+    expect(/stays passed/.test(shown?.text ?? '')).toBe(progress.isLater)
+    // "Resume" is only for a run with steps left.
+    expect(shown?.link === 'Resume').toBe(state === 'under_way')
   })
 })
 
-describe('where a run stands', () => {
+describe('the state of a run', () => {
   it.each([
     [{}, 3, 'under_way'],
     [{}, STEPS, 'all_passed'],

@@ -18,7 +18,7 @@ const wrong = () => ({ ...partner, client_secret: 'a-wrong-secret' })
 const isSignedIn = async (cookie: string) => (await get(world, '/sandbox', cookie)).statusCode === 200
 
 describe('signing in to the sandbox', () => {
-  it('sets a cookie for the sandbox alone and goes on', async () => {
+  it('sets a cookie for the sandbox only and leads to the requested page', async () => {
     const answer = await signIn(world, partner, {}, '/sandbox/signature?x=1')
     expect(answer.statusCode).toBe(303)
     expect(answer.headers.location).toBe('/sandbox/signature?x=1')
@@ -35,14 +35,14 @@ describe('signing in to the sandbox', () => {
     expect(page.body).toContain('Lakeside Tickets')
   })
 
-  it('takes the clientSecret under the name that the field had before there were members', async () => {
+  it('accepts the clientSecret under the former name of the password field', async () => {
     const { client_id, client_secret } = partner
     expect((await post(world, '/sandbox/sign-in', { client_id, client_secret }, {})).statusCode).toBe(303)
     expect((await post(world, '/sandbox/sign-in', { client_id, client_secret: 'wrong' }, {})).statusCode).toBe(403)
     expect((await post(world, '/sandbox/sign-in', { client_id }, {})).statusCode).toBe(400)
   })
 
-  it('binds the cookie to this host under https, and takes it under no other name', async () => {
+  it('binds the cookie to this host under https, and accepts it under no other name', async () => {
     const secure = await openWorld({ PUBLIC_URL: 'https://gate.example' })
     const answer = await signIn(secure, await newSandboxPartner(secure))
     const cookie = String(answer.headers['set-cookie']).split(';')[0] ?? ''
@@ -59,7 +59,7 @@ describe('signing in to the sandbox', () => {
     expect([own.statusCode, planted.statusCode]).toEqual([200, 302])
   })
 
-  it('keeps nothing of the session but a keyed hash', async () => {
+  it('stores nothing of the session but a keyed hash', async () => {
     const cookie = await sessionOf(world, partner)
     const { rows } = await world.pool.query(
       "select session_hash, encode(session_hash, 'escape') || s::text as kept from sandbox_session s",
@@ -74,12 +74,12 @@ describe('signing in to the sandbox', () => {
     }
   })
 
-  it('takes whitespace around what was pasted', async () => {
+  it('ignores whitespace around pasted values', async () => {
     const padded = { client_id: ` ${partner.client_id}\t`, client_secret: ` ${partner.client_secret} ` }
     expect((await signIn(world, padded)).statusCode).toBe(303)
   })
 
-  it('says one thing for an unknown clientId and a wrong secret, and keeps the secret to itself', async () => {
+  it('gives the same answer for an unknown clientId and a wrong secret, and does not repeat the secret', async () => {
     const [known, unknown] = [await signIn(world, wrong()), await signIn(world, { ...wrong(), client_id: 'nobody' })]
     expect(known.statusCode).toBe(403)
     expect(cookieOf(known)).toBe('')
@@ -102,13 +102,13 @@ describe('signing in to the sandbox', () => {
     { client_id: 'x', password: 'a\0b' },
     { client_id: 'x'.repeat(65), password: 'z' },
     { client_id: 'x', mail: 'no-address', password: 'z' },
-  ])('takes %j as incomplete', async (fields) => {
+  ])('treats %j as incomplete', async (fields) => {
     const { statusCode, body } = await post(world, '/sandbox/sign-in', fields)
     expect(statusCode).toBe(400)
     expect(body).toContain('Enter your clientId and your password')
   })
 
-  it('makes a clientId wait after too many failures, right or wrong, whoever asks', async () => {
+  it('locks a clientId out after too many failures, even with the right secret', async () => {
     for (let failures = 0; failures < 5; failures++) expect((await signIn(world, wrong())).statusCode).toBe(403)
     world.clock.advance(200)
     const limited = await signIn(world, partner)
@@ -121,11 +121,11 @@ describe('signing in to the sandbox', () => {
     expect((await signIn(world, partner)).statusCode).toBe(303)
   })
 
-  it('makes nobody wait for guesses from elsewhere, nor a browser that has signed in before', async () => {
+  it('locks out neither other networks nor a browser that has signed in before', async () => {
     const owner = await newSandboxPartner(world)
     const cookies = [(await signIn(world, owner)).headers['set-cookie']].flat()
     const cookie = cookies.find((line) => line?.startsWith('gatehouse_sandbox_device'))?.split(';')[0] ?? ''
-    // More than the limit that holds everywhere: guesses that are refused already do not count towards it.
+    // More than the global limit, but guesses that are already refused do not count towards it.
     await Promise.all(Array.from({ length: 60 }, () => signIn(world, { ...owner, client_secret: 'wrong' })))
     expect((await signIn(world, owner)).statusCode).toBe(429)
     expect((await signIn(world, owner, { cookie })).statusCode).toBe(303)
@@ -135,7 +135,7 @@ describe('signing in to the sandbox', () => {
     )
   })
 
-  it('makes a network wait after too many failures with whatever clientIds', async () => {
+  it('locks a network out after too many failures with any clientIds', async () => {
     const strict = await openWorld({ SIGN_IN_FAILURES_PER_ADDRESS: '2' })
     const guessed = await newSandboxPartner(strict)
     for (const client_id of ['a', 'b']) await signIn(strict, { ...wrong(), client_id })
@@ -144,12 +144,12 @@ describe('signing in to the sandbox', () => {
     expect(limited.statusCode).toBe(429)
   })
 
-  it('answers no more racing guesses than the limit allows', async () => {
+  it('answers no more simultaneous guesses than the limit allows', async () => {
     const answers = await Promise.all(Array.from({ length: 30 }, () => signIn(world, wrong())))
     expect(answers.filter(({ statusCode }) => statusCode === 403).length).toBeLessThanOrEqual(5)
   })
 
-  it('tells a suspended partner so, once it has shown its secret', async () => {
+  it('says that a partner is suspended, but only with the right secret', async () => {
     const suspended = await newSandboxPartner(world)
     await suspendPartner(world.deps, suspended.partner_id)
     const answer = await signIn(world, suspended)
@@ -158,7 +158,7 @@ describe('signing in to the sandbox', () => {
     expect((await signIn(world, { ...suspended, client_secret: 'x' })).body).not.toContain('suspended')
   })
 
-  it('takes either of two live secrets, and the old one no longer than it lives', async () => {
+  it('accepts both secrets during a rotation, and the old one only until it expires', async () => {
     const rotating = await newSandboxPartner(world)
     const { client_secret } = await rotatePartnerSecret(world.deps, rotating.partner_id, { overlap_s: 600 })
     const renewed = { ...rotating, client_secret }
@@ -170,7 +170,7 @@ describe('signing in to the sandbox', () => {
     expect((await signIn(world, rotating)).statusCode).toBe(403)
   })
 
-  it('goes nowhere but into the sandbox', async () => {
+  it('leads nowhere but into the sandbox', async () => {
     for (const away of [
       'https://evil.example/',
       '//evil.example',
@@ -182,7 +182,7 @@ describe('signing in to the sandbox', () => {
     }
   })
 
-  it('takes no form from another origin, and nothing but forms', async () => {
+  it('accepts no form from another origin, and nothing but forms', async () => {
     for (const site of ['cross-site', 'same-site']) {
       expect((await signIn(world, partner, { 'sec-fetch-site': site })).statusCode).toBe(403)
     }
@@ -197,7 +197,7 @@ describe('signing in to the sandbox', () => {
 })
 
 describe('a session', () => {
-  it('is over after its time, when its partner is suspended, and after sign-out', async () => {
+  it('ends after its lifetime, when its partner is suspended, and after sign-out', async () => {
     const leaving = await newSandboxPartner(world)
     const [old, left] = [await sessionOf(world, leaving), await sessionOf(world, leaving)]
     const out = await post(world, '/sandbox/sign-out', {}, { cookie: left })
@@ -221,11 +221,11 @@ describe('a session', () => {
   })
 
   it.each(['', 'gatehouse_sandbox=', 'gatehouse_sandbox=x', `gatehouse_sandbox=ghss_${'A'.repeat(48)}`])(
-    'is not made of %j',
+    'does not exist for the cookie %j',
     async (cookie) => expect(await isSignedIn(cookie)).toBe(false),
   )
 
-  it('is no user’s session', async () => {
+  it('is not the session of a user', async () => {
     const cookie = (await sessionOf(world, partner)).replace('gatehouse_sandbox=ghss_', 'gatehouse_session=ghbs_')
     expect((await world.app.inject({ url: '/', headers: { cookie } })).body).toContain('href="/sign-in"')
   })
@@ -241,23 +241,23 @@ describe('without a session', () => {
     expect(page.body).not.toContain('Your session has ended')
   })
 
-  it('says that the session has ended where there was one', async () => {
+  it('the sign-in page says that the session has ended if there was one', async () => {
     const { headers } = await get(world, '/sandbox', 'gatehouse_sandbox=x')
     expect((await get(world, String(headers.location))).body).toContain('Your session has ended.')
   })
 
-  it('scripts are told 401', async () => {
+  it('scripts get a 401', async () => {
     for (const accept of ['text/event-stream', 'application/json']) {
       const answer = await get(world, '/sandbox', '', { accept })
       expect(answer.statusCode).toBe(401)
-      // 20015 is for operators alone.
+      // 20015 is reserved for operators.
       const message = 'Invalid request: the session has ended; sign in again at /sandbox/sign-in'
       expect(answer.json()).toEqual({ rescode: 20007, data: { message } })
     }
   })
 })
 
-describe('a failure', () => {
+describe('an error', () => {
   it('is a page that leads back into the sandbox, in the reader’s language', async () => {
     const cookie = await sessionOf(world, partner)
     const missing = await get(world, '/sandbox/nothing/here?secret=canary', cookie, { 'accept-language': 'zh' })
@@ -272,7 +272,7 @@ describe('a failure', () => {
     expect(await isSignedIn(cookie)).toBe(true)
   })
 
-  it('without a database is 503, and says that nothing is lost', async () => {
+  it('without a database is a 503 page', async () => {
     const down = await openWorld()
     const cookie = await sessionOf(down, await newSandboxPartner(down))
     await down.pool.end()

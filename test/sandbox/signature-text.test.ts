@@ -5,7 +5,7 @@ import { firstDifference, segmentsOf } from '../../src/sandbox/portal/signature-
 const shown = (text: string, at?: number) => segmentsOf(text, at).map((segment) => segment.text)
 
 describe('a text byte by byte', () => {
-  it('has a sign for all that cannot be seen', () => {
+  it('has a sign for every invisible character', () => {
     expect(segmentsOf('POST /a\r\n\tb')).toEqual([
       { text: 'POST' },
       { text: '␠', sign: 'space', label: 'SP' },
@@ -20,7 +20,7 @@ describe('a text byte by byte', () => {
     expect(segmentsOf('')).toEqual([])
   })
 
-  it('marks where it differs, also after its end', () => {
+  it('marks where it differs, even after its end', () => {
     expect(segmentsOf('abc', 1)).toEqual([{ text: 'a' }, { text: 'b', differs: true }, { text: 'c' }])
     expect(segmentsOf('ab', 2)).toEqual([{ text: 'ab' }, { text: '␃', sign: 'end', label: 'END', differs: true }])
   })
@@ -36,7 +36,7 @@ describe('a text byte by byte', () => {
     expect(firstDifference(expected, signed)).toEqual(difference)
   })
 
-  it('loses nothing of any text', () => {
+  it('loses no part of any text', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('a', ' ', '\n', '\r', '\t', 'é', '😀') }),

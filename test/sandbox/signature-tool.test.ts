@@ -21,7 +21,7 @@ beforeAll(async () => {
     MTP_PATH_PREFIXES: '/rhone,/test',
     TRUST_PROXY: '127.0.0.1',
   })
-  // The partner of the table of mistakes, whose clientId is older than the rule that it has no colon.
+  // The partner of the table of mistakes, whose clientId predates the rule against colons.
   partner = await createPartner(
     world.deps,
     newPartner.parse({ name: 'Lakeside Tickets', partner_id: 7001, client_id: 'demo-partner' }),
@@ -47,17 +47,17 @@ const paste = async (fields: Record<string, string>, session = cookie, headers: 
   }
   return post(world, '/sandbox/signature', { ...call, ...fields }, { cookie: session, ...headers })
 }
-/** Where the verdict of a pasted call is read. */
-const judged = async (fields: Record<string, string>): Promise<string> => {
+/** Pastes a call and returns the path of its verdict. */
+const verdictPath = async (fields: Record<string, string>): Promise<string> => {
   const answer = await paste(fields)
   expect(answer.statusCode).toBe(303)
   expect(answer.headers.location).toMatch(/^\/sandbox\/signature\?test=\d+#verdict$/)
   return String(answer.headers.location).replace('#verdict', '')
 }
 const verdictOn = async (fields: Record<string, string>): Promise<string> =>
-  (await get(world, await judged(fields), cookie)).body
+  (await get(world, await verdictPath(fields), cookie)).body
 
-/** The form's fields for a right call of this partner. */
+/** The fields of the form for a correct call of this partner. */
 function pasteOf({
   partner_id,
   client_id: clientId,
@@ -69,7 +69,7 @@ function pasteOf({
 }
 
 let address = 0
-/** Sends a call to the tool itself, each from an address of its own, so that the limit is not in the way. */
+/** Sends a call to the tool itself, each from another address to stay below the rate limit. */
 const send = (headers: Record<string, string>, url = TOOL) =>
   world.app.inject({
     method: 'POST',
@@ -94,7 +94,7 @@ const sentBy = (by: SandboxPartner, path = TOOL, url = path) =>
   )
 
 const pass = (id: bigint) => hasPassedSignatureTool(world.deps, id)
-/** Tags away and whitespace together: what a person reads. */
+/** The text of a page as a person reads it, without tags. */
 const readable = (html: string): string =>
   html
     .replace(/<[^>]*>/g, '')
@@ -103,13 +103,13 @@ const readable = (html: string): string =>
     .replaceAll('&lt;', '<')
     .replaceAll('&amp;', '&')
 
-describe('a call that was pasted wrong', () => {
+describe('a wrong call that is pasted', () => {
   const names = Object.keys(WRONGLY)
 
-  it.each(names)('is told %s, in both languages', async (name) => {
+  it.each(names)('gets the diagnosis %s in both languages', async (name) => {
     const authorization = signed(WRONGLY[name]?.[0])
     expect(authorization).not.toBe(signed())
-    const address = await judged({ authorization })
+    const address = await verdictPath({ authorization })
     const page = (await get(world, address, cookie)).body
     expect(page).toContain('This call fails the signature check')
     expect(page).toContain(`<code>${name}</code>`)
@@ -124,7 +124,7 @@ describe('a call that was pasted wrong', () => {
     [{ newline: '' }, { date: '2026-05-06T10:34:20Z' }, ['newline-missing', 'date-signed-as-iso-8601']],
     [{ space: '' }, { secret: `${SECRET}\n` }, ['space-missing', 'secret-with-white-space']],
     [{ method: 'post' }, { newline: '\\n' }, ['method-lower-case', 'newline-literal']],
-  ])('is told two mistakes at once: %j and %j', async (first, second, both) => {
+  ])('gets the diagnosis of two mistakes at once: %j and %j', async (first, second, both) => {
     const page = await verdictOn({ authorization: signed({ ...first, ...second }) })
     for (const name of both) expect(page).toContain(`<code>${name}</code>`)
   })
@@ -140,9 +140,9 @@ describe('a call that was pasted wrong', () => {
     ['signature-unrecognised', { authorization: 'MWS demo:partner:AAAAAAAAAAAAAAAAAAAAAAAAAAA=' }],
     ['date-weekday-wrong', { date: 'Tue, 06 May 2026 10:34:20 GMT' }],
     ['date-form-wrong', { date: '2026-05-06 10:34:20' }],
-  ])('is told %s', async (name, fields) => expect(await verdictOn(fields)).toContain(`<code>${name}</code>`))
+  ])('gets the diagnosis %s', async (name, fields) => expect(await verdictOn(fields)).toContain(`<code>${name}</code>`))
 
-  it('sees both texts byte by byte, and where they first differ', async () => {
+  it('is shown with both texts byte by byte, and where they first differ', async () => {
     const html = await verdictOn({ authorization: signed({ newline: '' }) })
     const page = readable(html)
     expect(page).toContain(`POST␠${CALL.path}␊\nWed,␠06␠May␠2026␠10:34:20␠GMT`)
@@ -156,7 +156,7 @@ describe('a call that was pasted wrong', () => {
     expect(html).toContain('<mark>W</mark>')
   })
 
-  it('sees where the shorter text ends', async () => {
+  it('is shown with the end of the shorter text', async () => {
     const page = readable(await verdictOn({ authorization: signed({ end: '\n' }) }))
     expect(page).toContain('10:34:20␠GMT␃')
     expect(page).toMatch(/expected end of text, signed LF \(0A\)\./)
@@ -171,15 +171,15 @@ describe('a call that was pasted wrong', () => {
     ],
     [-720, 'Wed, 06 May 2026 10:22:20 GMT', '12 minutes behind our clock'],
     [28_800, 'Wed, 06 May 2026 18:34:20 GMT', '8 hours ahead of our clock'],
-  ])('sees how far off its clock is: %i s', async (_seconds, date, told) => {
+  ])('is shown with how far its clock is off: %i s', async (_seconds, date, difference) => {
     const page = await verdictOn({ date, authorization: signed({ date }) })
-    if (told === null) expect(page).toContain('This signature is correct')
-    else expect(page).toContain(told)
+    if (difference === null) expect(page).toContain('This signature is correct')
+    else expect(page).toContain(difference)
   })
 })
 
-describe('the form', () => {
-  it('takes the names of headers and line ends that were pasted too', async () => {
+describe('the form of the signature tool', () => {
+  it('accepts values that were pasted with header names and line ends', async () => {
     const authorization = `Authorization: ${signed({ newline: '' })}\r\n`
     const page = await verdictOn({ authorization, date: ` Date: ${CALL.date} `, url: `https://${HOST}${CALL.url}` })
     expect(page).toContain('<code>newline-missing</code>')
@@ -192,14 +192,14 @@ describe('the form', () => {
     { url: `/${'x'.repeat(2_048)}` },
     { date: 'x\0' },
     { authorization: 'x'.repeat(2_049) },
-  ])('says what it lacks and keeps the rest: %j', async (fields) => {
+  ])('says what is missing and keeps the other input: %j', async (fields) => {
     const { statusCode, body } = await paste({ date: 'what I <typed>', ...fields })
     expect(statusCode).toBe(400)
     expect(body).toContain('Enter the method and the path')
     if (!fields.date) expect(body).toContain('value="what I &lt;typed&gt;"')
   })
 
-  it('is judged 120 times a minute for one partner, and shown all the same', async () => {
+  it('can be sent 120 times a minute per partner, and is still shown after that', async () => {
     const [eager, other] = [await newSandboxPartner(world), await newSandboxPartner(world)]
     const session = await sessionOf(world, eager)
     for (let index = 0; index < 120; index++) expect((await paste({ authorization: '' }, session)).statusCode).toBe(303)
@@ -211,7 +211,7 @@ describe('the form', () => {
     expect((await paste({ authorization: '' }, await sessionOf(world, other))).statusCode).toBe(303)
   })
 
-  it('survives fields that come twice, and none', async () => {
+  it('survives duplicate fields and no fields at all', async () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded', cookie }
     for (const payload of ['', 'url=/a&url=/b', '__proto__=x', 'url[]=/a']) {
       const { statusCode } = await world.app.inject({ method: 'POST', url: '/sandbox/signature', payload, headers })
@@ -219,7 +219,7 @@ describe('the form', () => {
     }
   })
 
-  it('escapes what was pasted, wherever it shows', async () => {
+  it('escapes pasted text wherever it is shown', async () => {
     const page = await verdictOn({
       url: '/<script>alert(1)</script>',
       date: '"><img src=x>',
@@ -229,7 +229,7 @@ describe('the form', () => {
     expect(page).toContain('&lt;script&gt;')
   })
 
-  it('from another origin is refused, and one without a session changes nothing', async () => {
+  it('is refused from another origin, and changes nothing without a session', async () => {
     const count = async () => (await listSignatureTests(world.deps, 7001n)).length
     const before = await count()
     expect((await paste({}, cookie, { 'sec-fetch-site': 'cross-site' })).statusCode).toBe(403)
@@ -241,7 +241,7 @@ describe('the form', () => {
   })
 })
 
-describe('passing', () => {
+describe('passing the signature tool', () => {
   it('by a pasted call unlocks the test run, once and for all', async () => {
     const other = await newSandboxPartner(world)
     const session = await sessionOf(world, other)
@@ -273,13 +273,13 @@ describe('passing', () => {
     expect((await get(world, '/sandbox/signature', session)).body).toContain('This signature is correct')
   })
 
-  it('needs a partner that is active, and the partner’s own secret', async () => {
+  it('requires an active partner and the partner’s own secret', async () => {
     const [suspended, owner, thief] = await Promise.all([1, 2, 3].map(() => newSandboxPartner(world)))
     if (!suspended || !owner || !thief) throw new Error('three partners')
     await suspendPartner(world.deps, suspended.partner_id)
     expect((await sentBy(suspended)).json()).toMatchObject({ diagnosis: { mistake: 'partner-suspended' } })
     expect(await pass(suspended.partner_id)).toBe(false)
-    // Signed rightly, but by somebody else: it says nothing about whoever pastes it, nor about whoever signed.
+    // Correctly signed, but by another partner: it proves nothing about the one who pastes it or the one who signed.
     const fields = pasteOf(owner)
     await paste(fields, await sessionOf(world, thief))
     expect([await pass(thief.partner_id), await pass(owner.partner_id)]).toEqual([false, false])
@@ -288,20 +288,23 @@ describe('passing', () => {
   })
 })
 
-describe('what is kept', () => {
-  it('is for its partner alone', async () => {
+describe('a stored test', () => {
+  it('is only for its partner', async () => {
     const other = await newSandboxPartner(world)
     const session = await sessionOf(world, other)
-    const location = await judged({ url: '/of/7001/alone' })
+    const location = await verdictPath({ url: '/of/7001/alone' })
     expect((await get(world, location, cookie)).body).toContain('/of/7001/alone')
     const page = await get(world, location, session)
     expect(page.statusCode).toBe(200)
     expect(page.body).not.toContain('/of/7001/alone')
   })
 
-  it.each(['x', '-1', '9'.repeat(40), '1&test=2', ''])('survives ?test=%s', async (id) => {
-    expect((await get(world, `/sandbox/signature?test=${id}`, cookie)).statusCode).toBe(200)
-  })
+  it.each(['x', '-1', '9'.repeat(40), '1&test=2', ''])(
+    'may be unknown, and the page still opens with ?test=%s',
+    async (id) => {
+      expect((await get(world, `/sandbox/signature?test=${id}`, cookie)).statusCode).toBe(200)
+    },
+  )
 
   it('holds no whole signature, and no secret', async () => {
     await paste({ authorization: `MWS demo:partner:${SECRET}` })
@@ -315,21 +318,21 @@ describe('what is kept', () => {
     expect(world.logged()).not.toContain(SECRET)
   })
 
-  it('holds no secret that was sent in the place of something else', async () => {
+  it('holds no secret that was sent in place of something else', async () => {
     const other = await newSandboxPartner(world, { client_id: 'spills' })
-    const { client_secret: spilt, partner_id } = other
+    const { client_secret: leaked, partner_id } = other
     const date = world.clock.now().toUTCString()
     const PartnerId = String(partner_id)
-    await send({ Authorization: `MWS ${spilt}:${'A'.repeat(27)}=`, Date: date, PartnerId })
-    await send({ Authorization: `MWS spills:${spilt}`, Date: date })
-    await send({ Authorization: 'MWS spills:AAAA', Date: `${date} ${spilt}` })
+    await send({ Authorization: `MWS ${leaked}:${'A'.repeat(27)}=`, Date: date, PartnerId })
+    await send({ Authorization: `MWS spills:${leaked}`, Date: date })
+    await send({ Authorization: 'MWS spills:AAAA', Date: `${date} ${leaked}` })
     const found = await world.pool.query('select t::text as row from signature_test t where partner_id = $1', [
       partner_id,
     ])
-    const kept = found.rows.map(({ row }) => row).join('\n')
-    expect(kept).toContain('[secret]')
-    expect(kept).not.toContain(spilt)
-    expect(kept).not.toContain(`:${spilt.slice(0, 6)}`)
+    const stored = found.rows.map(({ row }) => row).join('\n')
+    expect(stored).toContain('[secret]')
+    expect(stored).not.toContain(leaked)
+    expect(stored).not.toContain(`:${leaked.slice(0, 6)}`)
   })
 })
 
@@ -358,7 +361,7 @@ describe('a Content-Type', () => {
       path,
     )
 
-  it('is judged by the tool as by a notice, whatever it is', async () => {
+  it('is accepted by the tool exactly when a notice with it is, whatever it is', async () => {
     const refused = []
     for (let place = 0; place < 250; place++) {
       const type = typeOf(randomAt(fuzzSettings().seed, place))

@@ -4,7 +4,7 @@ import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { openWorld, type World } from '../harness.ts'
 import { get, newSandboxPartner, type SandboxPartner, sessionOf } from './partners.ts'
 
-/** The page of the starters and what is downloaded; that they work is shown in test/interop/starters. */
+/** The page of the starter programs and their downloads; test/interop/starters shows that they work. */
 
 const CLIENT_ID = `it's-"q"-\\n-{{partnerId}}-<b>`
 const FILES = ['seller.py', 'Seller.java', 'seller.php']
@@ -21,7 +21,7 @@ afterAll(() => world.close())
 
 const page = (path: string, language = 'en') => get(world, path, cookie, { 'accept-language': language })
 
-describe('the page', () => {
+describe('the page of the starter programs', () => {
   it.each([
     ['en', 'Starter programs', 'Product with delayed tickets'],
     ['zh-CN', '入门程序', '出票'],
@@ -38,7 +38,7 @@ describe('the page', () => {
     expect((await page(path)).body).toContain('href="/sandbox/starters"')
   })
 
-  it.each(['/sandbox/starters', '/sandbox/starters/seller.py'])('%s needs a session', async (path) => {
+  it.each(['/sandbox/starters', '/sandbox/starters/seller.py'])('requires a session for %s', async (path) => {
     const { statusCode, headers } = await get(world, path)
     expect([statusCode, headers.location]).toEqual([302, `/sandbox/sign-in?return_to=${encodeURIComponent(path)}`])
   })
@@ -63,15 +63,18 @@ describe('a download', () => {
     expect(body).toContain(`${quote}https://partners.example:8443${quote}`)
     expect(body).not.toContain(partner.client_secret)
     expect(body).not.toContain('{{clientId}}')
-    // How to run it is said first, in three steps; compilers of every locale read ASCII.
+    // It begins with how to run it, in three steps, and is ASCII, which compilers in every locale can read.
     expect(body.startsWith(start)).toBe(true)
     expect(body.split('\n').slice(0, 8).join('\n')).toMatch(/ 1\. .*CLIENT_SECRET.* 2\. .* 3\. /s)
     expect(body).toMatch(/^[\n -~]*$/)
   })
 
-  it.each(['seller', 'SELLER.PY', 'python.txt', '..%2fpython.txt', 'constructor'])('there is no %s', async (file) => {
-    expect((await page(`/sandbox/starters/${file}`)).statusCode).toBe(404)
-  })
+  it.each(['seller', 'SELLER.PY', 'python.txt', '..%2fpython.txt', 'constructor'])(
+    'does not exist under the name %s',
+    async (file) => {
+      expect((await page(`/sandbox/starters/${file}`)).statusCode).toBe(404)
+    },
+  )
 })
 
 it.each(STARTERS)('$file has every interface, and sells a product for every role of a test run', ({ fill }) => {

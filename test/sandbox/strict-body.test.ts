@@ -5,7 +5,7 @@ import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { orderRefund } from '../../src/ticketing/interfaces/refund.ts'
 import type { NamedOrder } from '../../src/ticketing/orders/trial-store.ts'
 import { fuzzSettings, randomAt } from '../fuzz/random.ts'
-import { touched, tryingBody } from './play-bodies.ts'
+import { attackingBody, touched } from './play-bodies.ts'
 
 const order = (id: bigint, fields: Partial<NamedOrder> = {}): NamedOrder => ({
   order_id: id,
@@ -22,7 +22,7 @@ const FOREIGN = order(6_999_456_789_012_345n, { partner_id: 7002n })
 const ORDERS = [OWN, SOLD, FOREIGN]
 const BODIES = 10_000
 
-/** As bodyToSend decides, with these orders. */
+/** Decides as bodyToSend does, with these orders. */
 function decide(written: string, reads = false) {
   const read = readWritten(written)
   if ('kind' in read) return read
@@ -32,23 +32,23 @@ function decide(written: string, reads = false) {
   return obstacleTo(body, named, { partnerId: 7001n, reads }) ?? body
 }
 
-describe('what a partner that sells may send from the playground', () => {
+describe('what a live partner may send from the playground', () => {
   it.each([
     ['changes', [SOLD, FOREIGN], false],
     ['reads', [FOREIGN], true],
   ] as const)(
-    `of ${BODIES} bodies to an interface that %s, none reaches an order that it must not`,
-    (_what, kept, reads) => {
+    `reaches no forbidden order with any of ${BODIES} bodies to an interface that %s`,
+    (_what, forbidden, reads) => {
       const { seed } = fuzzSettings()
       const wrong: string[] = []
       let [sent, refusedRightly] = [0, 0]
       for (let place = 0; place < BODIES; place++) {
         const random = randomAt(seed, place)
-        const written = tryingBody(random, OWN, random.pick([SOLD, FOREIGN]))
+        const written = attackingBody(random, OWN, random.pick([SOLD, FOREIGN]))
         const decided = decide(written, reads)
         const text = 'text' in decided ? decided.text : written
         const read = parseLossless(Buffer.from(text))
-        const reached = 'value' in read ? touched(text, read.value, kept) : []
+        const reached = 'value' in read ? touched(text, read.value, forbidden) : []
         if ('text' in decided) {
           sent++
           if (reached.length > 0) wrong.push(written)
@@ -60,7 +60,7 @@ describe('what a partner that sells may send from the playground', () => {
     },
   )
 
-  it('goes out as our own requests are written', () => {
+  it('is written like the platform’s own requests', () => {
     const written = `{"body": {"refundQuantity": "1", "orderId": "${OWN.order_id}", "refundId": "0b1c2d3e-0000-4000-8000-000000000001",
       "partnerOrderId": "", "partnerDealId": 5, "unitPrice": "1.10", "refundPrice": 1, "refundFee": 0, "refundTime": "2026-05-07 10:00:00"}}`
     expect(decide(written)).toMatchObject({ orderId: OWN.order_id })
@@ -69,7 +69,7 @@ describe('what a partner that sells may send from the playground', () => {
     expect(text).toContain('"partnerDealId":"5"')
   })
 
-  it('has no field that the interface does not know, at any depth and of any interface', () => {
+  it('has no field that its interface does not know, at any depth', () => {
     for (const definition of INTERFACES) {
       const read = strictBody(definition, { partnerId: 1n, body: { orderId: 5n, surplus: 1 } }, 7001n)
       expect(read, definition.name).toMatchObject({ kind: 'fields' })

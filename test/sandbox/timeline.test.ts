@@ -15,7 +15,7 @@ beforeAll(async () => {
   stranger = await visitor(lab, await newSandboxPartner(lab.world))
   runId = await lab.run()
   await walkTo(lab, runId, 'consumption')
-  await lab.make(runId, 'consumption', async () => {
+  await lab.runStep(runId, 'consumption', async () => {
     orderId = await useTickets(lab, runId)
   })
 })
@@ -24,7 +24,7 @@ afterAll(() => lab.close())
 const page = (id: bigint | string = orderId) => `/sandbox/traffic/orders/${id}`
 
 describe('the timeline of an order', () => {
-  it('has its calls, notices and states in order, each with its place in the run', async () => {
+  it('lists its calls, notices and states in order, with links to their place in the run', async () => {
     const answer = await me.open(page())
     expect(answer.statusCode).toBe(200)
     const text = textOf(answer)
@@ -35,7 +35,7 @@ describe('the timeline of an order', () => {
       places.every((place) => place >= 0),
       text,
     ).toBe(true)
-    // The clock stands still here, so all share a moment: calls are in the order of their arrival, then the states.
+    // The clock stands still, so all have the same time: calls come in order of arrival, followed by the states.
     const calls = [...answer.body.matchAll(/<a href="\/sandbox\/traffic\/(?:call|notice)\/[^"]+"><strong>([^<]+)/g)]
     expect(calls.map(([, name]) => name)).toEqual(['Order create', 'Order pay (issue tickets)', 'Consumption notice'])
     expect(Math.max(...places)).toBe(places.at(-1))
@@ -47,7 +47,7 @@ describe('the timeline of an order', () => {
     expect(there.body).toContain(`id="${last.replace(/.*#/, '')}"`)
   })
 
-  it('is found by the search and from each of its calls, notices too', async () => {
+  it('is linked from the search and from each of its calls and notices', async () => {
     const list = await me.open(`/sandbox/traffic?by=order&value=${orderId}`)
     expect(list.body).toContain(`href="${page()}"`)
     const entries = [...list.body.matchAll(/href="(\/sandbox\/traffic\/(?:call|notice)\/[^"]+)"/g)].map(
@@ -57,7 +57,7 @@ describe('the timeline of an order', () => {
     for (const entry of entries) expect((await me.open(String(entry))).body).toContain(`href="${page()}"`)
   })
 
-  it('of another partner, of nobody, and of what is no id, is the same 404', async () => {
+  it('is the same 404 for an order of another partner, an unknown order and an invalid id', async () => {
     const never = await stranger.open(page(1n))
     expect(never.statusCode).toBe(404)
     for (const id of [orderId, 'x', '9999999999999999999', `${orderId}%00`]) {
@@ -69,7 +69,7 @@ describe('the timeline of an order', () => {
     }
   })
 
-  it('shows of an order that the platform does not know what was said about it', async () => {
+  it('shows what was sent about an order that the platform does not know', async () => {
     await lab.world.pool.query(
       `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified)
        values (gen_random_uuid(), $1, $2, 'lab', '/mtp/api/order/consume/notice', '"order 424242 does not exist"', '{}',

@@ -5,7 +5,7 @@ import { gatehouse } from '../cli-runner.ts'
 import { nodesOf, rowsTouched, watchPlans } from '../db/seen-plans.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
 
-/** The traffic of all partners, for operators: over HTTP, on the command line, and what PostgreSQL does for it. */
+/** The traffic of all partners, for operators: over HTTP, on the command line, and the query plans behind it. */
 
 const ROWS = 20_000
 const PARTNERS = 50
@@ -49,7 +49,7 @@ const ask = async (query: Readonly<Record<string, string>>) => {
 }
 
 describe('GET /admin/v1/traffic', () => {
-  it('goes on from page to page, every call once, newest first', async () => {
+  it('returns every call once, from page to page', async () => {
     const ids: string[] = []
     let next: string | undefined
     for (let page = 0; page < 4; page++) {
@@ -60,27 +60,29 @@ describe('GET /admin/v1/traffic', () => {
     expect(new Set(ids).size).toBe(400)
   })
 
-  it('refuses what it does not know', async () => {
+  it('refuses unknown parameters and invalid values', async () => {
     for (const query of [{ strange: '1' }, { code: 'x' }, { limit: '1001' }, { from: 'never' }, { after: 'x' }]) {
       expect((await ask(query)).status, JSON.stringify(query)).toBe(400)
     }
   })
 
   it.each([
-    ['of all', {}],
+    ['of all partners', {}],
     ['of one partner', { partner_id: '7001' }],
-    ['of a partner with few', { partner_id: '7003' }],
+    ['of a partner with few calls', { partner_id: '7003' }],
     ['by path', { path: '/nowhere' }],
     ['by code', { code: '300' }],
-    ['by both, of a partner', { path: 'consume', code: '200', partner_id: '7001' }],
-    ['of a time', { from: '2026-05-01', to: '2026-05-06T08:00:00Z' }],
-  ])('%s: by indexes, and no more rows than a page or a window has', async (_, query) => {
+    ['by path and code, of one partner', { path: 'consume', code: '200', partner_id: '7001' }],
+    ['of a period', { from: '2026-05-01', to: '2026-05-06T08:00:00Z' }],
+  ])('uses indexes and reads no more rows than a page or a window has: %s', async (_, query) => {
     const seen = await plans.during(() => ask(query))
     const own = seen.filter(({ text }) => text.includes('sandbox_outgoing'))
     expect(own.length).toBeGreaterThan(0)
     for (const plan of own) {
-      const ways = nodesOf(plan.root).filter((node) => ['notice', 'partner_call'].includes(node['Relation Name'] ?? ''))
-      expect(ways.filter((node) => node['Node Type'] === 'Seq Scan').length, plan.text).toBe(0)
+      const scans = nodesOf(plan.root).filter((node) =>
+        ['notice', 'partner_call'].includes(node['Relation Name'] ?? ''),
+      )
+      expect(scans.filter((node) => node['Node Type'] === 'Seq Scan').length, plan.text).toBe(0)
       expect(rowsTouched(plan), plan.text).toBeLessThan(3_100)
     }
   })

@@ -39,7 +39,7 @@ describe('an export', () => {
   const exported = async (format: string, query = '', by = cookie) =>
     get(world, `/sandbox/traffic/export/${format}${query}`, by)
 
-  it('as NDJSON has one call a line, newest first, bodies as they came, and no secret', async () => {
+  it('as NDJSON has one call per line, newest first, with bodies as they came and no secret', async () => {
     const answer = await exported('ndjson')
     expect(answer.headers).toMatchObject({
       'content-type': 'application/x-ndjson; charset=utf-8',
@@ -61,7 +61,7 @@ describe('an export', () => {
     })
   })
 
-  it('as HAR 1.2 is one document that names what every reader of it needs', async () => {
+  it('as HAR 1.2 is one document with all the fields that its readers need', async () => {
     const { log } = JSON.parse((await exported('har')).body)
     expect(log).toMatchObject({ version: '1.2', creator: { name: 'Gatehouse' } })
     expect(log.entries).toHaveLength(3)
@@ -76,7 +76,7 @@ describe('an export', () => {
     expect(JSON.stringify(log)).not.toContain(seller.secret.slice(0, 14))
   })
 
-  it('has the method of a call that is no POST', async () => {
+  it('has the method of a call that is not a POST', async () => {
     const headers = { PartnerId: '7001', Date: 'x', Authorization: 'MWS seller-7001:wrong' }
     await world.app.inject({ url: '/sandbox/api/runs', headers })
     await world.deps.incoming.rejected.finish()
@@ -87,7 +87,7 @@ describe('an export', () => {
     await world.pool.query(`delete from rejected_call where path = '/sandbox/api/runs'`)
   })
 
-  it('has what the filter and the search of the list have', async () => {
+  it('follows the filter and the search of the list', async () => {
     const count = async (query: string) => (await exported('ndjson', query)).body.split('\n').filter(Boolean).length
     expect(await count('?direction=in')).toBe(1)
     expect(await count('?by=path&value=/alive')).toBe(1)
@@ -95,7 +95,7 @@ describe('an export', () => {
     expect(JSON.parse((await exported('har', '?by=order&value=x')).body).log.entries).toEqual([])
   })
 
-  it('is another partner’s own, wants a session, a known format, and is made six times a minute', async () => {
+  it('has only the partner’s own calls, requires a session and a known format, and is possible six times a minute', async () => {
     expect((await exported('ndjson', '', stranger)).body).toBe('')
     expect((await exported('ndjson', '', '')).statusCode).toBe(302)
     expect((await exported('csv')).statusCode).toBe(404)
@@ -129,7 +129,7 @@ describe('several replays', () => {
       ([, entry]) => String(entry),
     )
 
-  it('are chosen by checkboxes of what can be replayed, and each says what came of it', async () => {
+  it('are chosen by checkboxes, and each reports its result', async () => {
     seller.on('/order/query', ({ orderId }) =>
       ok({ orderId, orderStatus: 4, orderQuantity: 1, usedQuantity: 0, refundedQuantity: 0 }),
     )
@@ -147,7 +147,7 @@ describe('several replays', () => {
     for (const link of links) expect((await get(world, link, cookie)).statusCode).toBe(200)
   })
 
-  it('of which one cannot be replayed go on with the others', async () => {
+  it('continue with the others when one call cannot be replayed', async () => {
     world.clock.advance(1)
     const { callId } = await callPartner(world.deps, partner, 'order-pay', { orderId: 1n, partnerOrderId: 'P' })
     const [one] = await boxes()
@@ -157,7 +157,7 @@ describe('several replays', () => {
     )
   })
 
-  it('are one to ten', async () => {
+  it('may be one to ten', async () => {
     const [one = ''] = await boxes()
     for (const entries of [[], Array(11).fill(one), ['x'], [`call/'`]]) {
       const { headers } = await send(entries)
@@ -166,7 +166,7 @@ describe('several replays', () => {
     expect((await get(world, '/sandbox/traffic?chosen=wrongly', cookie)).body).toContain('role="alert"')
   })
 
-  it('do nothing for another partner, and the page shows nothing that it was not told', async () => {
+  it('do nothing for another partner, and their page shows nothing without valid results', async () => {
     const before = seller.calls.length
     const { headers } = await send(await boxes(), stranger)
     expect(String(headers.location)).not.toMatch(/one=(done|accepted|again|refused)/)

@@ -17,7 +17,7 @@ import { type FakeSeller, fakeSeller, ok, status } from '../partner-calls/fake-s
 import { sendNotice } from './notices.ts'
 import { get, sellerSession } from './partners.ts'
 
-/** Why a call to a partner was made: kept with the call, and shown wherever the call is. Steps: certification/steps.test.ts. */
+/** Why a call to a partner was made, as stored and shown with the call. For steps see certification/steps.test.ts. */
 
 let world: World
 let seller: FakeSeller
@@ -49,7 +49,7 @@ const pull = () => pullDue(world.deps, 7001n, { signal: AbortSignal.timeout(60_0
 const job = (name: 'query-order' | 'send-refunded-message', payload: object) =>
   TASKS[name](world.deps, payload, { id: '4711', log: world.log, signal: AbortSignal.timeout(60_000) })
 
-/** The newest call, as NDJSON, which has what the pages have. */
+/** The newest call, read from the NDJSON export. */
 async function newest() {
   const { body } = await get(world, '/sandbox/traffic/export/ndjson?direction=out', cookie)
   const { id, name, cause, cause_ref } = JSON.parse(body.split('\n')[0] ?? '')
@@ -60,7 +60,7 @@ const shown = async (path: string, language: string) =>
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ')
 
-async function orderThat(state: 'paying' | 'paid'): Promise<bigint> {
+async function orderIn(state: 'paying' | 'paid'): Promise<bigint> {
   const orderId = newId()
   seller.on('/order/create', ok({ orderId, partnerOrderId: `P-${orderId}` }))
   seller.on('/order/pay', state === 'paid' ? ok({ orderId, voucherType: 0 }) : { code: 598, describe: 'later' })
@@ -70,11 +70,11 @@ async function orderThat(state: 'paying' | 'paid'): Promise<bigint> {
   return orderId
 }
 
-/** Makes a call; each has a moment of its own. */
+/** What triggers a call, and how its cause is stored and shown. */
 const CAUSES: readonly (readonly [
   what: string,
-  make: () => Promise<unknown>,
-  kept: { name: string; cause: string; cause_ref: unknown },
+  trigger: () => Promise<unknown>,
+  stored: { name: string; cause: string; cause_ref: unknown },
   en: string,
   zh: string,
 ])[] = [
@@ -90,7 +90,7 @@ const CAUSES: readonly (readonly [
     '触发：产品变更通知',
   ],
   [
-    'a notice with level prices of a product that nobody knows',
+    'a notice with level prices of an unknown product',
     async () => {
       const [startTime, endTime] = ['2026-06-01', '2026-06-01']
       const sku = { startTime: '09:00', endTime: '11:30', levelInfoList: [{ levelNo: 'A', levelName: 'Stalls' }] }
@@ -107,9 +107,9 @@ const CAUSES: readonly (readonly [
     '触发：层级价格通知',
   ],
   [
-    'a job that asks about an order until it is decided',
+    'a job that queries an order until it is decided',
     async () => {
-      const orderId = await orderThat('paying')
+      const orderId = await orderIn('paying')
       seller.on('/order/query', stands(orderId, 2))
       await job('query-order', { orderId: String(orderId), asked: 0 })
     },
@@ -118,9 +118,9 @@ const CAUSES: readonly (readonly [
     '平台定时任务',
   ],
   [
-    'a job that sends a message again which did not arrive',
+    'a job that resends an undelivered message',
     async () => {
-      const orderId = await orderThat('paid')
+      const orderId = await orderIn('paid')
       seller.on('/order/refunded', status(500), ok({}))
       const message = newRefundedMessage.parse({ order_id: orderId, refund_id: 'R-1', type: 1 })
       await refundByPlatform(world.deps, message, BY_CONSOLE)
@@ -172,11 +172,11 @@ const CAUSES: readonly (readonly [
   ],
 ]
 
-it.each(CAUSES)('%s', async (_what, make, kept, en, zh) => {
+it.each(CAUSES)('a call shows its cause: %s', async (_what, trigger, stored, en, zh) => {
   world.clock.advance(5)
-  await make()
-  const { id, ...told } = await newest()
-  expect(told).toEqual(kept)
+  await trigger()
+  const { id, ...found } = await newest()
+  expect(found).toEqual(stored)
   for (const [language, words] of [
     ['en', en],
     ['zh-CN', zh],
@@ -191,13 +191,13 @@ it('a replay names the call that it repeats', async () => {
   const { callId } = await callPartner(world.deps, partner, 'heartbeat', {})
   world.clock.advance(5)
   await replay(world.deps, 7001n, { kind: 'call', id: callId })
-  const { id, ...told } = await newest()
-  expect(told).toEqual({ name: 'heartbeat', cause: 'replay', cause_ref: callId })
+  const { id, ...found } = await newest()
+  expect(found).toEqual({ name: 'heartbeat', cause: 'replay', cause_ref: callId })
   expect(await shown(`/sandbox/traffic/call/${id}`, 'zh-CN')).toContain('调用原因 重放')
 })
 
-it('the history says job and operator as before', async () => {
-  const orderId = await orderThat('paying')
+it('the history of an order names a job and an operator as causes', async () => {
+  const orderId = await orderIn('paying')
   world.clock.advance(3_600)
   await world.pool.query("update ticket_order set state = 'creating' where order_id = $1", [orderId])
   seller.on('/order/query', stands(orderId, 2))
@@ -207,16 +207,16 @@ it('the history says job and operator as before', async () => {
   expect(causes).toContainEqual(['job', '4711'])
 })
 
-it('operators and exports see the same', async () => {
+it('operators and exports see the same cause', async () => {
   world.clock.advance(5)
   const pulled = await gatehouse(settings(), ...'product pull D4 --partner-id 7001'.split(' '))
   expect(pulled.stdout).toMatch(/^pulled +D4$/m)
   const { rows } = await world.pool.query(`select call_id from partner_call where request_body like '%"D4"%'`)
-  const kept = { cause: BY_COMMAND.kind, cause_ref: BY_COMMAND.ref }
+  const stored = { cause: BY_COMMAND.kind, cause_ref: BY_COMMAND.ref }
   const id = rows[0]?.call_id
-  expect(await newest()).toEqual({ id, name: 'product-pull', ...kept })
-  expect((await admin('GET', '/traffic?partner_id=7001&limit=1')).traffic[0]).toMatchObject({ id, ...kept })
-  expect(await admin('GET', `/traffic/${id}`)).toMatchObject({ id, ...kept })
+  expect(await newest()).toEqual({ id, name: 'product-pull', ...stored })
+  expect((await admin('GET', '/traffic?partner_id=7001&limit=1')).traffic[0]).toMatchObject({ id, ...stored })
+  expect(await admin('GET', `/traffic/${id}`)).toMatchObject({ id, ...stored })
   const har = JSON.parse((await get(world, '/sandbox/traffic/export/har?direction=out', cookie)).body)
   expect(har.log.entries[0]).toMatchObject({ _cause: 'operator', _cause_ref: 'command' })
   const list = await gatehouse(settings(), ...'traffic list --partner-id 7001 --limit 1'.split(' '))

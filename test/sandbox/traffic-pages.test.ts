@@ -28,7 +28,7 @@ afterAll(async () => {
   await world.close()
 })
 
-/** Where the newest entry is shown. */
+/** The path of the newest entry. */
 async function newest(): Promise<string> {
   const { body } = await get(world, '/sandbox/traffic', cookie)
   const path = /href="(\/sandbox\/traffic\/[a-z]+\/[0-9a-f-]+)"/.exec(body)?.[1]
@@ -48,7 +48,7 @@ async function ourCall(): Promise<string> {
 }
 
 describe('the field reference', () => {
-  it('is public, has every anchor once, and keeps the navigation of who is signed in', async () => {
+  it('is public, has every anchor once, and keeps the navigation of a signed-in partner', async () => {
     const page = await get(world, '/sandbox/docs')
     expect(page.statusCode).toBe(200)
     const { notices, interfaces } = fieldReference('en')
@@ -63,7 +63,7 @@ describe('the field reference', () => {
     expect((await get(world, '/sandbox/docs', cookie)).body).toContain('/sandbox/sign-out')
   })
 
-  it('leads nowhere that is not there', async () => {
+  it('has no dead links within the page', async () => {
     const { body } = await get(world, '/sandbox/docs')
     const ids = new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
     const links = [...body.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id)
@@ -73,7 +73,7 @@ describe('the field reference', () => {
 })
 
 describe('traffic', () => {
-  it.each(['/sandbox/traffic', `/sandbox/traffic/call/${randomUUID()}`])('%s wants a session', async (path) => {
+  it.each(['/sandbox/traffic', `/sandbox/traffic/call/${randomUUID()}`])('requires a session for %s', async (path) => {
     const answer = await get(world, path)
     expect([answer.statusCode, answer.headers.location]).toEqual([
       302,
@@ -93,7 +93,7 @@ describe('traffic', () => {
     expect(seller.calls).toHaveLength(2)
   })
 
-  it('says why a call is not made again, also to who posts by hand', async () => {
+  it('says why a call cannot be replayed, even to a direct POST', async () => {
     world.clock.advance(1)
     seller.on('/order/close', ok({}))
     const partner = await findPartner(world.deps, seller.partnerId)
@@ -105,7 +105,7 @@ describe('traffic', () => {
     expect(answer.body).toMatch(/role="alert">This call changes data in your system/)
   })
 
-  it('says of a call that anybody may have sent that it is not verified, and does not replay it', async () => {
+  it('marks a call that anybody may have sent as not verified, and does not replay it', async () => {
     world.clock.advance(1)
     const body = '{"body":[{"partnerDealId":"FORGED","status":1}]}'
     await sendNotice(world, seller, { path: CHANGE, body, signing: { secret: 'a guess' } })
@@ -124,7 +124,7 @@ describe('traffic', () => {
     expect(rows).toEqual([])
   })
 
-  it('takes no form of another site', async () => {
+  it('accepts no form from another site', async () => {
     const entry = await rejected('{}')
     const before = (await get(world, '/sandbox/traffic', cookie)).body
     const foreign = { cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
@@ -134,11 +134,11 @@ describe('traffic', () => {
 
   it('answers another partner, and every guess, with the same 404', async () => {
     const entry = await rejected('{}')
-    const told = async (path: string, by: string) => {
+    const answerTo = async (path: string, by: string) => {
       const { statusCode, body } = await get(world, path, by, { accept: 'application/json' })
       return { statusCode, body }
     }
-    const never = await told(`/sandbox/traffic/rejected/${randomUUID()}`, stranger)
+    const never = await answerTo(`/sandbox/traffic/rejected/${randomUUID()}`, stranger)
     expect(never).toMatchObject({ statusCode: 404 })
     const id = entry.split('/').at(-1)
     const guesses = [
@@ -149,14 +149,14 @@ describe('traffic', () => {
       `/sandbox/traffic/order/${id}`,
       "/sandbox/traffic/call/'%20or%201=1",
     ]
-    for (const path of guesses) expect(await told(path, stranger), path).toEqual(never)
+    for (const path of guesses) expect(await answerTo(path, stranger), path).toEqual(never)
     for (const path of guesses)
       expect((await post(world, `${path}/replay`, {}, { cookie: stranger })).statusCode, path).toBe(404)
-    expect((await told(entry, cookie)).statusCode).toBe(200)
+    expect((await answerTo(entry, cookie)).statusCode).toBe(200)
     expect((await get(world, '/sandbox/traffic', stranger)).body).not.toContain(String(id))
   })
 
-  it('writes what partners send as text', async () => {
+  it('shows what partners send as plain text', async () => {
     const nasty = '<script>alert(1)</script>"><img src=x onerror=alert(2)>'
     const entry = await rejected(JSON.stringify({ body: nasty }), { 'X-Nasty': nasty })
     for (const path of [entry, '/sandbox/traffic']) {
@@ -167,7 +167,7 @@ describe('traffic', () => {
     expect((await get(world, entry, cookie)).body).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
   })
 
-  it('shows the beginning of a long reason in the list, up to the end of a word', async () => {
+  it('cuts a long reason in the list at the end of a word', async () => {
     const id = (await ourCall()).split('/').at(-1)
     const reason = Array.from({ length: 9 }, (_, n) => `body[${n}].phoneLimitCount is required`).join('; ')
     await world.pool.query(
@@ -180,7 +180,7 @@ describe('traffic', () => {
     expect((await get(world, await newest(), cookie)).body).toContain('body[8]')
   })
 
-  it('is not changed by words in its query that it does not know', async () => {
+  it('ignores unknown values in its query', async () => {
     for (const query of [
       '?direction=x&outcome=y',
       '?before=1.2',
@@ -200,7 +200,7 @@ describe('traffic', () => {
     expect((await get(world, older ?? '', cookie)).body).toContain('rel="prev"')
   })
 
-  it('gives the secret away nowhere', async () => {
+  it('reveals the secret nowhere', async () => {
     const entry = await rejected(JSON.stringify({ body: seller.secret }), { 'X-Secret': seller.secret })
     for (const path of [entry, '/sandbox/traffic', await ourCall()]) {
       expect((await get(world, path, cookie)).body).not.toContain('secret-of-7001')
@@ -214,7 +214,7 @@ describe('calls of an order', () => {
   const rowsOf = (body: string) => body.slice(body.indexOf('<ol class="traffic">')).split('<li>').slice(1)
   const markIn = (row: string) => /<svg class="tie"[\s\S]*?<\/svg>/.exec(row)?.[0]
 
-  it('have one mark, which those of another order do not have, and a link to these alone', async () => {
+  it('share a mark that those of another order do not have, and link to the calls of their order', async () => {
     const partner = await findPartner(world.deps, seller.partnerId)
     if (!partner) throw new Error('no partner')
     for (const orderId of [...ORDERS, ...ORDERS].map(BigInt)) {

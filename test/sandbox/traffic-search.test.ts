@@ -20,28 +20,28 @@ beforeAll(async () => {
   seller = await fakeSeller(world, 7001)
   other = await fakeSeller(world, 7002)
   const partner = (await findPartner(world.deps, 7001n)) as PartnerWithSecrets
-  const say = async (what: () => Promise<unknown>) => {
+  const later = async (what: () => Promise<unknown>) => {
     world.clock.advance(1)
     await what()
   }
   const refund = { orderId: ORDER, partnerOrderId: 'P-1', refundId: 'R-77', refundQuantity: 1, refundPrice: 1 }
   seller.on('/order/query', refusal(301))
-  await say(() =>
+  await later(() =>
     callPartner(world.deps, partner, 'order-query', { orderId: ORDER, partnerOrderId: '' }, { orderId: ORDER }),
   )
-  await say(() => sendNotice(world, seller, { path: CONSUME, body: consumption({ orderId: ORDER }) }))
-  await say(() => sendNotice(world, seller, { path: CONSUME, body: consumption({ orderId: ORDER + 1n }) }))
-  await say(() => sendNotice(world, other, { path: CONSUME, body: consumption({ orderId: ORDER }) }))
-  await say(() =>
+  await later(() => sendNotice(world, seller, { path: CONSUME, body: consumption({ orderId: ORDER }) }))
+  await later(() => sendNotice(world, seller, { path: CONSUME, body: consumption({ orderId: ORDER + 1n }) }))
+  await later(() => sendNotice(world, other, { path: CONSUME, body: consumption({ orderId: ORDER }) }))
+  await later(() =>
     sendNotice(world, seller, {
       path: '/rhone/mtp/api/order/refund/notice',
       body: JSON.stringify({ code: 200, body: { ...refund, orderId: String(ORDER) } }),
     }),
   )
-  await say(() => callPartner(world.deps, partner, 'product-pull', { method: 'multi', partnerDealIds: ['D1', 'D2'] }))
-  await say(() => sendNotice(world, seller, { path: CHANGE, body: '{"body":[{"partnerDealId":"D10","status":1}]}' }))
-  await say(() => sendNotice(world, seller, { path: CHANGE, body: '{"body":[{"partnerDealId":"D2","status":1}]}' }))
-  await say(() => sendNotice(world, seller, { path: '/mtp/api/order/consume', body: '{}' }))
+  await later(() => callPartner(world.deps, partner, 'product-pull', { method: 'multi', partnerDealIds: ['D1', 'D2'] }))
+  await later(() => sendNotice(world, seller, { path: CHANGE, body: '{"body":[{"partnerDealId":"D10","status":1}]}' }))
+  await later(() => sendNotice(world, seller, { path: CHANGE, body: '{"body":[{"partnerDealId":"D2","status":1}]}' }))
+  await later(() => sendNotice(world, seller, { path: '/mtp/api/order/consume', body: '{}' }))
 })
 afterAll(async () => {
   await seller.close()
@@ -54,11 +54,11 @@ const find = async (by: string, value: string, more: object = {}) =>
 const names = async (by: string, value: string, more: object = {}) =>
   (await find(by, value, more)).lines.map(({ name }) => name).reverse()
 
-it('every row says which order it names, on the page too', async () => {
+it('every entry names the order it is about, on the page too', async () => {
   const { lines } = await listTraffic(world.deps, 7001n, trafficQuery.parse({}))
-  const told = lines.map(({ name, order_id }) => [name, order_id]).reverse()
+  const found = lines.map(({ name, order_id }) => [name, order_id]).reverse()
   const [mine, next] = [String(ORDER), String(ORDER + 1n)]
-  expect(told).toEqual([
+  expect(found).toEqual([
     ['order-query', mine],
     ['consume', mine],
     ['consume', next],
@@ -96,22 +96,22 @@ describe('a search in the traffic', () => {
     ['code', '404', ['/mtp/api/order/consume']],
     ['code', 'x', []],
     ['code', '99999999999', []],
-  ])('by %s %s', async (by, value, expected) => {
+  ])('by %s %s finds the calls that match', async (by, value, expected) => {
     expect(await names(by, value)).toEqual(expected)
   })
 
-  it('goes together with the filter', async () => {
+  it('can be combined with the filter', async () => {
     expect(await names('order', String(ORDER), { direction: 'out' })).toEqual(['order-query'])
     expect(await names('order', String(ORDER), { outcome: 'ok' })).toEqual([])
   })
 
-  it('without a value, or by what is no search, is the whole list', async () => {
+  it('returns the whole list without a valid field and value', async () => {
     expect((await find('order', '')).lines).toHaveLength(8)
     expect((await find('body', 'x')).lines).toHaveLength(8)
     expect((await find('path', 'a\0b')).lines).toHaveLength(8)
   })
 
-  it('looks at so many calls at a time, and goes on where it has stopped', async () => {
+  it('examines a limited number of calls at a time, and continues where it stopped', async () => {
     await world.pool.query(
       `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified)
        select gen_random_uuid(), $1::timestamptz + n * interval '1 s', 7001, 'seller-7001', '/x', '"r"', '{}', '{}', '{"code":300}', true
@@ -126,7 +126,7 @@ describe('a search in the traffic', () => {
     const third = await find('deal', 'D10', { before: second.older })
     expect(third.lines.map(({ name }) => name)).toEqual(['deal-change'])
     expect([third.older, third.searchedTo]).toEqual([undefined, undefined])
-    // Back and forth again: the pages between hold nothing, and the one call is still there.
+    // Back and forth: the pages in between are empty, and the call is still there.
     const back = await find('deal', 'D10', { after: third.newer })
     expect(back.lines).toEqual([])
     const again = await find('deal', 'D10', { before: back.older })
@@ -134,7 +134,7 @@ describe('a search in the traffic', () => {
     expect((await find('order', String(ORDER))).lines).toHaveLength(3)
   })
 
-  it('shows a call at the end of what was looked through on the way back too', async () => {
+  it('finds a call at the end of the examined range on the way back, too', async () => {
     const at = new Date(world.clock.now().getTime() + 10_000_000)
     await world.pool.query(
       `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified)
@@ -158,7 +158,7 @@ describe('a search in the traffic', () => {
     expect(await names('refund', 'R-4200')).toEqual(['deal-change'])
   })
 
-  it('is a form whose pages keep it, and that shows what was typed as text', async () => {
+  it('is kept from page to page, and shown as plain text', async () => {
     const cookie = await sessionOf(world, { client_id: 'seller-7001', client_secret: seller.secret } as Parameters<
       typeof sessionOf
     >[1])

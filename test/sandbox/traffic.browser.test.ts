@@ -26,7 +26,7 @@ let seller: FakeSeller
 const SAMPLE = `<% layout('/sandbox/layout', { title: 'Pre-flight', moreStyles: ['sandbox-traffic.css'] }) %>
 <article class="card"><h1>Pre-flight</h1><h2>Interfaces</h2><%~ include('/sandbox/preflight', it) %></article>`
 
-/** The pre-flight is a part of another page; here it is looked at alone. */
+/** Serves the pre-flight on its own, which is otherwise part of another page. */
 const samples = Fastify()
 let sampleOrigin: string
 
@@ -64,20 +64,20 @@ afterAll(async () => {
 async function makeTraffic(): Promise<void> {
   const partner = await findPartner(world.deps, seller.partnerId)
   if (!partner) throw new Error('no partner')
-  const say = async (what: () => Promise<unknown>) => {
+  const later = async (what: () => Promise<unknown>) => {
     world.clock.advance(7)
     await what()
   }
   for (let round = 0; round < 5; round++) {
-    await say(() =>
+    await later(() =>
       sendNotice(world, seller, { path: CHANGE, body: `{"body":[{"partnerDealId":"D${round}","status":1}]}` }),
     )
-    await say(() => callPartner(world.deps, partner, 'heartbeat', {}))
+    await later(() => callPartner(world.deps, partner, 'heartbeat', {}))
   }
   seller.on('/product/query', ok([{ partnerDealId: 'D1', title: NASTY, useDateMode: 'x' }] as unknown as object))
-  await say(() => callPartner(world.deps, partner, 'product-pull', { method: 'multi', partnerDealIds: ['D1'] }))
+  await later(() => callPartner(world.deps, partner, 'product-pull', { method: 'multi', partnerDealIds: ['D1'] }))
   seller.on('/order/create', status(502, {}, NASTY))
-  await say(() =>
+  await later(() =>
     callPartner(
       world.deps,
       partner,
@@ -94,19 +94,19 @@ async function makeTraffic(): Promise<void> {
       { orderId: 9007199254740993n },
     ),
   )
-  await say(() => callPartner(world.deps, partner, 'heartbeat', {}, { forge: 'signature' }))
+  await later(() => callPartner(world.deps, partner, 'heartbeat', {}, { forge: 'signature' }))
   const { callId } = await callPartner(world.deps, partner, 'heartbeat', {}, { forge: 'client' })
   await world.pool.query(
     `update partner_call set verdict = 'passed', failure = 'partner-code', code = 300, failure_detail = '"300 (error): BA"' where call_id = $1`,
     [callId],
   )
   const order = '{"body":{"orderId":9007199254740993}}'
-  await say(() => sendNotice(world, seller, { path: '/mtp/api/order/consume/notice', body: order }))
-  await say(() => sendNotice(world, seller, { path: '/mtp/api/order/consume', body: '{}' }))
-  await say(() =>
+  await later(() => sendNotice(world, seller, { path: '/mtp/api/order/consume/notice', body: order }))
+  await later(() => sendNotice(world, seller, { path: '/mtp/api/order/consume', body: '{}' }))
+  await later(() =>
     sendNotice(world, seller, { path: CHANGE, body: JSON.stringify({ body: NASTY }), headers: { 'X-Nasty': NASTY } }),
   )
-  await say(() =>
+  await later(() =>
     sendNotice(world, seller, { path: `/rhone${CHANGE}`, body: '{}', signing: { newline: '', path: CHANGE } }),
   )
 }
@@ -118,7 +118,7 @@ async function signedIn(path: string, look: Look): Promise<Page> {
   return page
 }
 
-/** Pages of which pictures are taken. */
+/** Pages whose screenshots are kept. */
 const KEPT = ['traffic', 'entry-call', 'entry-rejected', 'preflight', 'timeline', 'replayed']
 
 const looksRight = async (page: Page, name: string, look: Look) => {
@@ -128,7 +128,7 @@ const looksRight = async (page: Page, name: string, look: Look) => {
   if (KEPT.includes(name) && look.colorScheme === undefined) await picture(page, name, look)
 }
 
-/** The entry of this line, by its texts. */
+/** The link to the first entry with these texts. */
 const line = (page: Page, ...texts: string[]) =>
   texts.reduce((found, text) => found.filter({ hasText: text }), page.locator('ol.traffic a')).first()
 
@@ -156,7 +156,7 @@ async function pathTo(name: keyof typeof ENTRIES): Promise<string> {
   return `/sandbox/traffic/${kinds[name]}/${rows[0].id}`
 }
 
-describe.each(LOOKS)('looked at as %j', (look) => {
+describe.each(LOOKS)('viewed as %j', (look) => {
   it('traffic and its entries are accessible and fit', async () => {
     const page = await signedIn('/sandbox/traffic', look)
     await looksRight(page, 'traffic', look)
@@ -178,7 +178,7 @@ describe.each(LOOKS)('looked at as %j', (look) => {
       .evaluateAll((all) =>
         all.map((row) => [row.className.replace('preflight ', ''), (row as HTMLDetailsElement).open]),
       )
-    // In the order of the interfaces; the second that fails for the same reason says so in its row.
+    // In the order of the interfaces; the second one to fail for the same reason stays closed and says so in its row.
     expect(rows).toEqual([
       ['failed', true],
       ['warning', false],
@@ -192,7 +192,7 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     await last.locator('summary').click()
     expect(await last.locator('.checks').isVisible()).toBe(true)
     await looksRight(page, 'preflight-unfolded', look)
-    // Looked at in docs.browser.test.ts.
+    // Only for the screenshot: docs.browser.test.ts checks the page.
     await page.goto(`${origin}/sandbox/docs#order-create`)
     await picture(page, 'docs', look, false)
   })
@@ -201,9 +201,9 @@ describe.each(LOOKS)('looked at as %j', (look) => {
 const DESKTOP: Look = { size: 'desktop', locale: 'en' }
 
 describe('what partners send', () => {
-  it('is read as text: nothing of it runs, with and without a policy that would stop it', async () => {
+  it('is shown as text and never runs, even without the Content-Security-Policy', async () => {
     const page = await signedIn('/sandbox/traffic', DESKTOP)
-    // The escaping has to hold by itself.
+    // Without the policy, escaping alone has to hold.
     await page.route('**/sandbox/**', async (route) => {
       const answer = await route.fetch()
       const { 'content-security-policy': _policy, ...headers } = answer.headers()
@@ -233,7 +233,7 @@ describe('what partners send', () => {
 
 describe('times', () => {
   it.each(['en', 'zh-CN'] as const)(
-    'are the reader\u2019s own, UTC when pointed at and when printed: %s',
+    'are local to the reader, and UTC in the tooltip and in print: %s',
     async (locale) => {
       const context = await browser.visit({ size: 'desktop', locale }, { timezoneId: 'Asia/Shanghai' })
       const page = await browser.tab(context, `${origin}/sandbox/traffic`)
@@ -260,8 +260,8 @@ describe('times', () => {
   )
 })
 
-describe('the way through', () => {
-  it('from a wrong field to its meaning, which is marked', async () => {
+describe('the traffic pages', () => {
+  it('lead from a wrong field to its description, which is highlighted', async () => {
     const page = await signedIn('/sandbox/traffic', DESKTOP)
     await toNextPage(page, () => line(page, 'Product pull').click())
     await toNextPage(page, () => page.getByRole('link', { name: 'body[0].useDateMode' }).click())
@@ -273,11 +273,11 @@ describe('the way through', () => {
     expect((await row.boundingBox())?.y).toBeGreaterThanOrEqual(0)
   })
 
-  it('filters, goes into an entry and replays it by keyboard alone, without JavaScript', async () => {
+  it('filter, open an entry and replay it by keyboard alone, without JavaScript', async () => {
     const page = await signedIn('/sandbox/traffic', { ...DESKTOP, javaScriptEnabled: false })
     await page.focus('#direction')
     await page.keyboard.press('P')
-    // Outcome, what to search by, and for what, are between it and the button.
+    // The outcome and the search fields are between it and the button.
     for (let field = 0; field < 4; field++) await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.waitForURL(/direction=out/)
@@ -295,7 +295,7 @@ describe('the way through', () => {
     expect(await page.getByRole('status').textContent()).toContain('Called again')
   })
 
-  it('shows what the signature was made over, and what is wrong with it', async () => {
+  it('show what was signed, and what is wrong with the signature', async () => {
     const page = await signedIn('/sandbox/traffic?outcome=failed', DESKTOP)
     await toNextPage(page, () => line(page, 'The line feed between path and Date is missing').click())
     const text = (await page.textContent('article')) ?? ''
@@ -306,7 +306,7 @@ describe('the way through', () => {
     )
   })
 
-  it('copies the cURL text', async () => {
+  it('copy the cURL text', async () => {
     const context = await browser.visit(DESKTOP)
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     const page = await context.newPage()

@@ -33,7 +33,7 @@ const show = (kind: TrafficEntry['kind'], id: string, partnerId = 7001n) =>
   showEntry(world.deps, partnerId, { kind, id })
 const production = () => ({ ...world.deps, config: { ...world.deps.config, NODE_ENV: 'production' as const } })
 
-/** The newest entry, whole. */
+/** The newest entry in full. */
 async function newest(): Promise<TrafficEntry> {
   const { lines } = await list()
   const [line] = lines
@@ -56,8 +56,8 @@ const notice = (sending: Partial<Parameters<typeof sendNotice>[2]> = {}, by = se
   })
 }
 
-describe('a call of ours', () => {
-  it('is shown whole, ids exact, the signature shortened', async () => {
+describe('a call of the platform', () => {
+  it('is shown in full, with exact ids and a shortened signature', async () => {
     seller.on(
       '/order/query',
       ok({ orderId: 9007199254740993n, orderStatus: 4, orderQuantity: 2, usedQuantity: 0, refundedQuantity: 0 }),
@@ -99,7 +99,7 @@ describe('a call of ours', () => {
     })
   })
 
-  it('keeps numbers as the partner wrote them, and what is no JSON as it came', async () => {
+  it('keeps numbers as the partner wrote them, and other text than JSON as it came', async () => {
     seller.on('/alive', status(200, {}, '{"code":200,"price":1.10,"id":123456789012345678901234567890}'))
     const text = (await call('heartbeat', {})).response?.body.text
     expect(text).toContain('"price": 1.10')
@@ -119,7 +119,7 @@ describe('a call of ours', () => {
     expect((await call('heartbeat', {})).response).toBeUndefined()
   })
 
-  it('holds no secret, whatever the partner repeats', async () => {
+  it('contains no secret, even if the partner echoes it', async () => {
     seller.on(
       '/alive',
       status(200, { 'X-Secret': seller.secret }, JSON.stringify({ code: 200, describe: seller.secret })),
@@ -129,7 +129,7 @@ describe('a call of ours', () => {
     expect(entry.response?.body.text).toContain('[secret]')
   })
 
-  it('in production reads alike whether it was blocked, refused or had no address', async () => {
+  it('looks the same in production whether it was blocked, refused or not resolved', async () => {
     const insert = (failure: string, detail: string) =>
       world.pool.query(
         `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body, cause, failure, failure_detail)
@@ -145,17 +145,17 @@ describe('a call of ours', () => {
       await insert(kind, detail)
     }
     const { lines } = await listTraffic(production(), 7001n, trafficQuery.parse({}))
-    const told = await Promise.all(
+    const shown = await Promise.all(
       lines.slice(0, 3).map(async ({ id }) => {
         const { failure, durationMs } = await showEntry(production(), 7001n, { kind: 'call', id })
         return { failure, durationMs }
       }),
     )
-    expect(told[0]).toMatchObject({ failure: { kind: 'unreachable' }, durationMs: null })
-    expect(told[1]).toEqual(told[0])
-    expect(told[2]).toEqual(told[0])
+    expect(shown[0]).toMatchObject({ failure: { kind: 'unreachable' }, durationMs: null })
+    expect(shown[1]).toEqual(shown[0])
+    expect(shown[2]).toEqual(shown[0])
     expect(lines.slice(0, 3).map(({ failure, detail, duration_ms }) => [failure, detail, duration_ms])).toEqual(
-      Array(3).fill(['unreachable', told[0]?.failure?.detail, null]),
+      Array(3).fill(['unreachable', shown[0]?.failure?.detail, null]),
     )
     expect((await newest()).failure?.detail).toEqual('ECONNREFUSED')
   })
@@ -194,7 +194,7 @@ describe('a call of the partner', () => {
     expect(entry.stringToSign).toBe(`POST /rhone/mtp/api/order/consume/notice\n${world.clock.now().toUTCString()}`)
   })
 
-  it('whose JSON is broken is told line and column here, and on the wire what it was always told', async () => {
+  it('with broken JSON is shown with line and column, which its answer leaves out', async () => {
     const answer = await notice({ body: '{"body":\n {"orderId" 1}}', path: '/mtp/api/order/consume/notice' })
     expect(answer.describe).toMatch(/^HTTP body: not JSON: .* at position \d+$/)
     expect((await newest()).failure?.detail).toEqual(`${answer.describe} (line 2, column 13)`)
@@ -210,14 +210,14 @@ describe('a call of the partner', () => {
     expect(JSON.parse(entry.response?.body.text ?? '').describe).toBe('BA verification failed')
   })
 
-  it('costs a diagnosis only so often', async () => {
+  it('with a wrong signature is diagnosed only a limited number of times', async () => {
     for (let times = 0; times < 22; times++) await notice({ signing: { space: '' } }, other)
     const { lines } = await list({}, 7002n)
     expect(lines[0]?.detail).toEqual('the signature does not match')
     expect(lines.at(-1)?.detail).toEqual('the signature does not match: space-missing')
   })
 
-  it('that holds the secret is kept and shown without it', async () => {
+  it('that contains the secret is stored and shown without it', async () => {
     const inBody = JSON.stringify({ body: { note: seller.secret, more: 'x'.repeat(20_000) } })
     await notice({ body: inBody, headers: { 'X-Secret': seller.secret } })
     const { rows } = await world.pool.query('select * from rejected_call')
@@ -229,7 +229,7 @@ describe('a call of the partner', () => {
     expect(JSON.stringify(await newest())).not.toContain(seller.secret.slice(0, 14))
   })
 
-  it('whose body ends in the middle of a secret gives nothing of it away', async () => {
+  it('whose body is cut in the middle of a secret reveals nothing of it', async () => {
     const start = '{"body":"'
     await notice({ body: `${start}${'x'.repeat(16_384 - start.length - 6)}${seller.secret}"}` })
     const { rows } = await world.pool.query(`select body from rejected_call where body like '${start}xxx%'`)
@@ -276,7 +276,7 @@ describe('the list', () => {
     expect(back.newer).toBeUndefined()
   })
 
-  it('holds still while calls come in', async () => {
+  it('stays stable while calls arrive', async () => {
     const first = await list({}, 7003n)
     const second = await list({ before: cursorOf(first.older) }, 7003n)
     world.clock.advance(1)
@@ -298,14 +298,14 @@ describe('the list', () => {
     ],
     [{ before: `99999999999999.${randomUUID()}` }, { call: 5, notice: 5, rejected: 20 }],
     [{ before: `9999999999999.${randomUUID()}` }, { call: 5, notice: 5, rejected: 20 }],
-  ])('takes %j', async (query, counts) => {
+  ])('answers the query %j', async (query, counts) => {
     const { lines } = await list(query, 7003n)
     const found: Record<string, number> = {}
     for (const { kind } of lines) found[kind] = (found[kind] ?? 0) + 1
     expect(found).toEqual(counts)
   })
 
-  it('shows a partner nothing of another, and a guessed id is no such call', async () => {
+  it('shows nothing of another partner, whose ids get the same answer as guessed ones', async () => {
     const { lines } = await list({}, 7003n)
     const seen = new Set((await list()).lines.map(({ id }) => id))
     for (const { kind, id } of lines) {

@@ -1,4 +1,4 @@
-/** What is used of Bruno's own reader of its files, which comes without types. */
+/** The part of Bruno's own file parser that is used here; it comes without types. */
 declare module '@usebruno/lang' {
   interface BruRequest {
     readonly http: { readonly method: string; readonly url: string }

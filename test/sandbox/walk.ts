@@ -2,7 +2,7 @@ import { nextStep, showRun } from '../../src/sandbox/certification/run.ts'
 import { findLinkedOrders, type OrderRole } from '../../src/sandbox/certification/run-store.ts'
 import type { CheckId } from '../../src/sandbox/checks/checks.ts'
 import { FUNCTION_IDS } from '../../src/sandbox/test-plan/functions.ts'
-import type { Lab, Made } from './lab.ts'
+import type { Lab, StepResult } from './lab.ts'
 
 /** Everything that the demo partner can do. */
 export const EVERYTHING = {
@@ -26,8 +26,9 @@ export async function useTickets(lab: Lab, runId: string, tickets?: number): Pro
   return BigInt(about.orderId ?? '')
 }
 
-/** Steps in which the demo partner issues tickets, which takes three seconds by a clock that stands still here. */
+/** The demo partner needs three seconds to issue tickets, by a clock that stands still here. */
 const ISSUED_AFTER_S = 4
+/** Steps in which the demo partner issues tickets. */
 const TAKES_TIME = [
   'order-pay-later',
   'order-pay-again',
@@ -54,7 +55,7 @@ const MEANWHILE: Readonly<Record<string, (lab: Lab, runId: string) => Promise<un
   },
 }
 
-/** The time that tickets take passes quickly; after it the clock goes slowly, for a step must not run out of time. */
+/** Advances the clock fast until tickets are issued, and then slowly, so that the step does not time out. */
 function passTime({ world }: Lab): () => void {
   let timer: NodeJS.Timeout
   const pass = (passed: number): void => {
@@ -71,15 +72,15 @@ function passTime({ world }: Lab): () => void {
 }
 
 /** Runs a step with everything that the partner has to do for it; `afterwards` runs after that. */
-export async function makeStep(
+export async function completeStep(
   lab: Lab,
   runId: string,
   step: string,
   afterwards: () => Promise<unknown> = async () => {},
-): Promise<Made> {
+): Promise<StepResult> {
   const stop = TAKES_TIME.includes(step) ? passTime(lab) : () => {}
   return lab
-    .make(runId, step, async () => {
+    .runStep(runId, step, async () => {
       await MEANWHILE[step]?.(lab, runId)
       await afterwards()
     })
@@ -88,21 +89,21 @@ export async function makeStep(
 
 interface Walked {
   readonly runId: string
-  /** Those that have passed, in order. */
+  /** The steps that passed, in order. */
   readonly steps: readonly string[]
   /** Checks of level `warning` that failed in steps that passed. */
   readonly warned: readonly CheckId[]
-  readonly failed?: { readonly step: string; readonly made: Made }
+  readonly failed?: { readonly step: string; readonly result: StepResult }
 }
 
-/** Walks to the end, or to the first step that does not pass; `before` is told of each step that comes. */
+/** Walks to the end, or to the first step that does not pass; `before` is called ahead of each step. */
 export async function walk(
   lab: Lab,
-  wish: object,
+  chosen: object,
   before: (runId: string, step: string) => Promise<unknown> = async () => {},
 ): Promise<Walked> {
   const { deps } = lab.world
-  const runId = await lab.run(wish)
+  const runId = await lab.run(chosen)
   const steps: string[] = []
   const warned: CheckId[] = []
   for (;;) {
@@ -110,10 +111,10 @@ export async function walk(
     if (!current) return { runId, steps, warned }
     const { id } = current.step
     await before(runId, id)
-    const made = await makeStep(lab, runId, id)
-    if (made.outcome !== 'passed') return { runId, steps, warned, failed: { step: id, made } }
+    const result = await completeStep(lab, runId, id)
+    if (result.outcome !== 'passed') return { runId, steps, warned, failed: { step: id, result } }
     steps.push(id)
-    warned.push(...made.failures.map((finding) => finding.id))
+    warned.push(...result.failures.map((finding) => finding.id))
     await nextStep(deps, lab.partnerId, runId, id)
   }
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { choice, storedChoice } from '../../src/sandbox/test-plan/choice.ts'
 
-it('a stored choice stays whole when rules have changed since, or a newer process knows more', () => {
+it('a stored choice is read unchanged even if the rules have changed since or a newer release wrote it', () => {
   const stored = {
     functions: ['product-pull', 'of-a-newer-release'],
     products: { main: 'P-1', another: 'P-2' },

@@ -14,8 +14,8 @@ import { sendNotification } from '../../../src/sandbox/portal/notify/send.ts'
 import { freePort } from '../../free-port.ts'
 import { openWorld, type World } from '../../harness.ts'
 import { until } from '../../until.ts'
+import { oneMail, passedRun } from './passed-run.ts'
 import { postOffice, reply } from './post-office.ts'
-import { oneMail, passedRun } from './told.ts'
 
 const opened: { close(): Promise<void> | void }[] = []
 afterEach(async () => {
@@ -35,7 +35,7 @@ async function working(world: World): Promise<JobWorker> {
 const jobsOf = (world: World) => listJobs(world.deps.db, { failed: false, limit: 9 })
 
 describe('a mail', () => {
-  it('arrives exactly once though the SMTP server is down for a while', async () => {
+  it('arrives exactly once even if the SMTP server is down for a while', async () => {
     const port = await freePort()
     const world = await worldWith({ SMTP_URL: `smtp://127.0.0.1:${port}` })
     const { shown } = await oneMail(world)
@@ -53,7 +53,7 @@ describe('a mail', () => {
     expect(await shown()).toMatchObject({ last_error: null, next_attempt_at: null })
   })
 
-  it('is the same one when the server has hung up in the middle, or put it off', async () => {
+  it('keeps its Message-ID when the server defers it or hangs up halfway', async () => {
     const seen: (string | undefined)[] = []
     const office = closing(
       await postOffice({
@@ -78,7 +78,7 @@ describe('a mail', () => {
     expect(await shown()).toMatchObject({ state: 'sent', attempts: 3 })
   })
 
-  it('that is refused for good is given up at once, holds no other up, and can be tried again', async () => {
+  it('that is permanently refused is given up at once, delays no other, and can be retried', async () => {
     let refusing = true
     const office = closing(
       await postOffice({
@@ -123,7 +123,7 @@ describe('a mail', () => {
     expect(await retryNotification(world.deps, passed.runId, 'no uuid')).toBe(false)
   })
 
-  it('is not sent twice by whoever hurries it while it is being sent', async () => {
+  it('is not sent twice when it is retried while being sent', async () => {
     let arrive = () => {}
     const held = new Promise<void>((resolve) => {
       arrive = resolve
@@ -149,7 +149,7 @@ describe('a mail', () => {
     expect(office.mails).toHaveLength(1)
   })
 
-  it('is sent at once when somebody does not want to wait for its next attempt', async () => {
+  it('is sent at once when it is retried before its next attempt is due', async () => {
     const port = await freePort()
     const world = await worldWith({ SMTP_URL: `smtp://127.0.0.1:${port}` })
     const { passed, shown } = await oneMail(world)
@@ -162,7 +162,7 @@ describe('a mail', () => {
     await until(() => office.mails.length === 1)
   })
 
-  it('is given up after a day, and waits another day when it is tried again', async () => {
+  it('is given up after a day, and gets another day when it is retried', async () => {
     const world = await worldWith({ SMTP_URL: `smtp://127.0.0.1:${await freePort()}` })
     const { passed, shown } = await oneMail(world)
     const { notification_id } = await shown()
@@ -176,7 +176,7 @@ describe('a mail', () => {
     expect(await shown()).toMatchObject({ state: 'waiting' })
   })
 
-  it('is sent once though the database goes away just when it has been accepted', async () => {
+  it('is sent once even if the database goes away just as the mail is accepted', async () => {
     const admin = new pg.Client({ connectionString: inject('serverUrl') })
     await admin.connect()
     closing({ close: () => admin.end() })
@@ -211,7 +211,7 @@ describe('the SMTP server', () => {
   const authUrl = (url: string, password = PASSWORD) =>
     url.replace('smtp://', `smtp://gate%40example.com:${encodeURIComponent(password)}@`)
 
-  it('is signed in to; a wrong password is for the operator to mend, and stands nowhere', async () => {
+  it('gets a password; a wrong one leaves mails waiting and appears in no log or record', async () => {
     const office = closing(
       await postOffice({
         smtp: {
@@ -239,7 +239,7 @@ describe('the SMTP server', () => {
     expect(office.mails.map(({ user }) => user)).toEqual(['gate@example.com'])
   })
 
-  it('is not trusted with a certificate that nobody vouches for', async () => {
+  it('is not trusted with a certificate of no known authority', async () => {
     const office = closing(await postOffice({ smtp: { disabledCommands: [] } }))
     const world = await worldWith({ SMTP_URL: office.url })
     const { shown } = await oneMail(world)
@@ -260,7 +260,7 @@ describe('the SMTP server', () => {
     expect(smtpOptions(authUrl('smtp://h'))).toMatchObject({ auth: { user: 'gate@example.com', pass: PASSWORD } })
   })
 
-  it('that offers no TLS is not told the password from afar', async () => {
+  it('that is remote and offers no TLS does not get the password', async () => {
     const office = closing(await postOffice())
     const { createTransport } = await import('nodemailer')
     const options = { ...smtpOptions('smtp://u:planted@mail.example'), host: '127.0.0.1', port: office.port }
@@ -269,14 +269,14 @@ describe('the SMTP server', () => {
     })
   })
 
-  it('that says nothing is left within two minutes', () => {
+  it('that does not respond is given up within two minutes', () => {
     const { dnsTimeout, connectionTimeout, greetingTimeout, socketTimeout } = smtpOptions('smtp://h')
     expect([dnsTimeout, connectionTimeout, greetingTimeout, socketTimeout]).toEqual([10_000, 10_000, 30_000, 120_000])
   })
 })
 
 describe('without an SMTP server', () => {
-  it('mails are written to a folder, once each, and the page can say so', async () => {
+  it('mails are written to a folder, once each, and the notifications name the folder', async () => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), 'gatehouse-mail-'))
     closing({ close: () => rmSync(DATA_DIR, { recursive: true, force: true }) })
     const world = await worldWith({ DATA_DIR, PUBLIC_URL: 'http://[::1]:3000' })
@@ -293,7 +293,7 @@ describe('without an SMTP server', () => {
     expect(mail.text).toContain(passed.reportUrl)
   })
 
-  it('a folder that cannot be written to is a failure that is tried again', async () => {
+  it('a folder that cannot be written to is a failure that is retried', async () => {
     const world = await worldWith({ MAIL_FOLDER: '/etc/passwd/mail' })
     const { shown } = await oneMail(world)
     const { failure } = await sendNotification(world.deps, (await shown()).notification_id)
@@ -325,7 +325,10 @@ describe('the settings', () => {
     },
   )
 
-  it.each(['a@b.example', 'Gatehouse Sandbox <no-reply@b.example>', '沙箱 <a@b.example>'])('take %s', (MAIL_FROM) => {
-    expect(readConfig({ MAIL_FROM }).MAIL_FROM).toBe(MAIL_FROM)
-  })
+  it.each(['a@b.example', 'Gatehouse Sandbox <no-reply@b.example>', '沙箱 <a@b.example>'])(
+    'accept %s as MAIL_FROM',
+    (MAIL_FROM) => {
+      expect(readConfig({ MAIL_FROM }).MAIL_FROM).toBe(MAIL_FROM)
+    },
+  )
 })

@@ -4,8 +4,8 @@ import { listJobs } from '../../../src/platform/db/jobs-store.ts'
 import { notificationsOf, notifyContacts } from '../../../src/sandbox/portal/notify/notifications.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../../harness.ts'
 import { until } from '../../until.ts'
+import { passedRun } from './passed-run.ts'
 import { hook, type PostOffice, postOffice } from './post-office.ts'
-import { passedRun } from './told.ts'
 
 let world: World
 let office: PostOffice
@@ -36,7 +36,7 @@ const both = () => ({
 })
 
 describe('contacts', () => {
-  it('are told by mail, in both languages, and over the webhook where there is one', async () => {
+  it('are notified by mail, in both languages, and by webhook where there is one', async () => {
     const passed = await passedRun(world, both())
     expect(await notificationsOf(world.deps, passed.runId)).toEqual({ folder: null, notifications: [] })
     expect(await notifyContacts(world.deps, passed)).toBe(3)
@@ -59,7 +59,7 @@ describe('contacts', () => {
     expect(text).toContain('run 3, on 2026-05-06 10:34 (UTC).')
     expect(text.split('\n').filter((line) => line === passed.reportUrl)).toHaveLength(2)
     expect(text).toContain('you are the product contact of 湖畔 Tickets')
-    // Both say what to do next, each its own part.
+    // Each contact is told its own next step, in both languages.
     expect(text).toContain('What to do next: check in the report')
     expect(text).toContain('接下来请您：在报告中核对')
     const business = String(office.to('bo@example.com')[0]?.mail.text)
@@ -77,7 +77,7 @@ describe('contacts', () => {
     expect(JSON.stringify(notifications)).not.toContain('planted')
   })
 
-  it('are each told once, though ten ask at the same time, and again later', async () => {
+  it('are each notified once, despite ten simultaneous requests and a later one', async () => {
     const passed = await passedRun(world, both())
     const [mails, deliveries] = [office.mails.length, webhook.deliveries.length]
     const queued = await Promise.all(
@@ -91,7 +91,7 @@ describe('contacts', () => {
     expect(webhook.deliveries).toHaveLength(deliveries + 1)
   })
 
-  it('are not told of what is rolled back', async () => {
+  it('are not notified when the transaction is rolled back', async () => {
     const passed = await passedRun(world, both())
     const mails = office.mails.length
     const failing = world.deps.db.tx(async (db) => {
@@ -104,7 +104,7 @@ describe('contacts', () => {
     expect(office.mails).toHaveLength(mails)
   })
 
-  it('are told all or none, also without a transaction of the caller', async () => {
+  it('are notified all or none, even without a transaction of the caller', async () => {
     const passed = await passedRun(world, both())
     const rule = "add constraint broken check (role <> 'business') not valid"
     await world.pool.query(`alter table sandbox_notification ${rule}`)
@@ -127,10 +127,10 @@ describe('a name or an address', () => {
     ['Eve', 'eve@example.com\r\nRCPT TO:<evil@example.net>'],
     ['Eve', 'eve@example.com, evil@example.net'],
     ['Eve', 'eve@example.com> <evil@example.net'],
-  ])('adds no recipient and no header: %j, %j', async (name, address) => {
+  ])('cannot add a recipient or a header: %j, %j', async (name, address) => {
     const passed = await passedRun(world, { product: { name: 'Eve', mail: 'eve@example.com' } })
     const before = office.mails.length
-    // Past all checks: the registry would not take it.
+    // Bypasses the registry, which would refuse it.
     await world.pool.query('update partner_contact set name = $1, mail = $2 where partner_id = $3', [
       name,
       address,

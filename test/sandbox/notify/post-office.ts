@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
 
-/** A real SMTP server and a real webhook receiver, which answer as told. */
+/** A real SMTP server and a real webhook receiver with configurable answers. */
 
 interface ReceivedMail {
   readonly recipients: readonly string[]
@@ -21,13 +21,13 @@ export interface PostOffice {
   close(): Promise<void>
 }
 
-/** What a server refuses with. */
+/** The error with which an SMTP server refuses. */
 export const reply = (code: number, text = 'no'): Error => Object.assign(new Error(text), { responseCode: code })
 
 export interface OfficeOptions {
   readonly port?: number
   readonly smtp?: SMTPServerOptions
-  /** Before the message is accepted; what it throws is the answer. */
+  /** Called before the message is accepted; an error that it throws is the answer. */
   readonly onMail?: (mail: ReceivedMail, session: SMTPServerSession) => Promise<void> | void
 }
 
@@ -76,7 +76,7 @@ interface Delivery {
   readonly body: string
 }
 
-/** A webhook that answers with each given status once and with the last one for ever. */
+/** A webhook that answers with each given status in turn, and then keeps repeating the last one. */
 export async function hook(...statuses: [number, ...number[]]) {
   const deliveries: Delivery[] = []
   const server = createServer(async (request, response) => {

@@ -10,10 +10,10 @@ import { openWorld, SECRET_KEY, type World } from '../../harness.ts'
 import { shardsOf } from '../../one-table.ts'
 import { SHORT_LIVED } from '../../start-options.ts'
 import { until } from '../../until.ts'
+import { oneMail } from './passed-run.ts'
 import { postOffice } from './post-office.ts'
-import { oneMail } from './told.ts'
 
-/** `npm run worker` as a process of its own, which trusts the certificate of an SMTP server, and its sudden death. */
+/** `npm run worker` as a separate process that trusts the certificate of an SMTP server, and its sudden death. */
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-smtp-'))
 const file = (name: string) => join(folder, name)
@@ -51,8 +51,8 @@ function startProcess(smtpUrl: string): ChildProcess {
   return worker
 }
 
-/** Takes mail of those who sign in over TLS; `ask` is told of a mail before it is accepted. */
-const safeOffice = (smtp: SMTPServerOptions, ask: () => Promise<void> | void = () => {}) =>
+/** Requires TLS and a password; `onMail` is called before a mail is accepted. */
+const safeOffice = (smtp: SMTPServerOptions, onMail: () => Promise<void> | void = () => {}) =>
   postOffice({
     smtp: {
       ...{ key: readFileSync(file('key.pem')), cert: readFileSync(file('cert.pem')), authOptional: false },
@@ -60,28 +60,28 @@ const safeOffice = (smtp: SMTPServerOptions, ask: () => Promise<void> | void = (
       onAuth: ({ username, password }, _session, done) =>
         password === 'p@ss' ? done(null, { user: String(username) }) : done(new Error('no')),
     },
-    onMail: ask,
+    onMail,
   })
 
-it('signs in over TLS from the start and over STARTTLS; a mail whose worker is killed is sent by the next one, once', async () => {
-  let answers: Promise<void> | undefined
-  let asked = 0
+it('a worker sends mail over TLS and over STARTTLS; a mail whose worker is killed is sent once, by the next worker', async () => {
+  let held: Promise<void> | undefined
+  let arrived = 0
   const secure = await safeOffice({ secure: true }, () => {
-    asked++
-    return answers
+    arrived++
+    return held
   })
   const sent = await oneMail(world)
   const first = startProcess(`smtps://gate:p%40ss@localhost:${secure.port}`)
   await until(async () => (await sent.shown()).state === 'sent')
   expect(secure.mails).toMatchObject([{ secure: true, user: 'gate', recipients: ['lin@example.com'] }])
 
-  answers = new Promise<void>(() => {})
+  held = new Promise<void>(() => {})
   const { shown } = await oneMail(world, 'chen@example.com', 'Chen')
-  await until(() => asked === 2)
+  await until(() => arrived === 2)
   first.kill('SIGKILL')
   await once(first, 'exit')
   expect(await shown()).toMatchObject({ state: 'waiting', attempts: 1, next_attempt_at: null })
-  await world.pool.query('update worker_lease set ends_at = now()') // as 30 s later
+  await world.pool.query('update worker_lease set ends_at = now()') // as if 30 s had passed
 
   const upgraded = await safeOffice({ disabledCommands: [] })
   const next = startProcess(`smtp://gate:p%40ss@localhost:${upgraded.port}`)

@@ -6,8 +6,8 @@ import { rotateWebhookSecret, setContact, webhookSecret } from '../../../src/tic
 import { rotatePartnerSecret } from '../../../src/ticketing/partners/secret.ts'
 import { freePort } from '../../free-port.ts'
 import { openWorld, type World } from '../../harness.ts'
+import { onlyNotification, passedRun, SECRET } from './passed-run.ts'
 import { hook } from './post-office.ts'
-import { only, passedRun, SECRET } from './told.ts'
 
 let world: World
 let strict: World
@@ -28,8 +28,8 @@ const receiver = async (...statuses: [number, ...number[]]) => {
   return opened
 }
 
-/** A partner whose product contact has this webhook, told by nothing else. */
-async function told(
+/** Creates a partner whose product contact is notified by this webhook only. */
+async function notifiedByWebhook(
   where: World,
   webhook_url: string,
 ): Promise<{ passed: Passed; secret: string; attempt: () => Promise<object> }> {
@@ -38,11 +38,11 @@ async function told(
   })
   await notifyContacts(where.deps, passed)
   await where.pool.query("delete from sandbox_notification where channel = 'mail'")
-  const { notification_id } = await only(where, passed)
+  const { notification_id } = await onlyNotification(where, passed)
   return { passed, secret, attempt: () => sendNotification(where.deps, notification_id) }
 }
 
-/** As the Standard Webhooks specification has it. By hand: its library, which signs, would look at the real clock. */
+/** Follows the Standard Webhooks specification. Not by its library, which would look at the real clock. */
 function verifies(
   secret: string,
   { headers, body }: { headers: NodeJS.Dict<string | string[]>; body: string },
@@ -54,9 +54,9 @@ function verifies(
 }
 
 describe('a webhook', () => {
-  it('gets who has passed and where the report is, signed', async () => {
+  it('receives who passed and where the report is, signed', async () => {
     const { url, deliveries } = await receiver(204)
-    const { passed, secret, attempt } = await told(world, `${url}?token=1`)
+    const { passed, secret, attempt } = await notifiedByWebhook(world, `${url}?token=1`)
     expect(await attempt()).toEqual({})
     const [delivery] = deliveries
     expect(delivery?.path).toBe('/hook?token=1')
@@ -72,7 +72,7 @@ describe('a webhook', () => {
         role: 'product',
       },
     })
-    const shown = await only(world, passed)
+    const shown = await onlyNotification(world, passed)
     expect(delivery?.headers).toMatchObject({
       'content-type': 'application/json; charset=utf-8',
       'webhook-id': shown.notification_id,
@@ -87,10 +87,10 @@ describe('a webhook', () => {
 
   it('is called again until it answers 2xx, with the same id and body and a fresh signature', async () => {
     const { url, deliveries } = await receiver(500, 302, 410, 200)
-    const { passed, secret, attempt } = await told(world, url)
+    const { passed, secret, attempt } = await notifiedByWebhook(world, url)
     for (const status of [500, 302, 410]) {
       expect(await attempt()).toEqual({ failure: `webhook: HTTP status ${status}` })
-      expect(await only(world, passed)).toMatchObject({
+      expect(await onlyNotification(world, passed)).toMatchObject({
         state: 'waiting',
         last_error: `the webhook responded with HTTP status ${status}`,
       })
@@ -103,12 +103,12 @@ describe('a webhook', () => {
     expect(new Set(deliveries.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     expect(new Set(deliveries.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(4)
     for (const delivery of deliveries) expect(verifies(secret, delivery)).toBe(true)
-    expect(await only(world, passed)).toMatchObject({ state: 'sent', attempts: 4, last_error: null })
+    expect(await onlyNotification(world, passed)).toMatchObject({ state: 'sent', attempts: 4, last_error: null })
   })
 
-  it('is signed with the new secret once that is rotated, and rotating the clientSecret changes nothing', async () => {
+  it('is signed with the new secret once that is rotated, and is unaffected by rotating the clientSecret', async () => {
     const { url, deliveries } = await receiver(500, 500, 200)
-    const { passed, secret, attempt } = await told(world, url)
+    const { passed, secret, attempt } = await notifiedByWebhook(world, url)
     await rotatePartnerSecret(world.deps, passed.partnerId, { overlap_s: 60 })
     await attempt()
     const { webhook_secret } = await rotateWebhookSecret(world.deps, passed.partnerId, 'product')
@@ -118,8 +118,8 @@ describe('a webhook', () => {
     expect(after && [secret, webhook_secret].map((one) => verifies(one, after))).toEqual([false, true])
   })
 
-  it('keeps its secret while its address stays, and gets a new one with another', async () => {
-    const { passed } = await told(world, 'https://a.example/hook')
+  it('keeps its secret while its URL stays, and gets a new one with another URL', async () => {
+    const { passed } = await notifiedByWebhook(world, 'https://a.example/hook')
     const set = async (webhook_url: string | null, name = 'Lin') =>
       (await setContact(world.deps, passed.partnerId, { role: 'product', name, mail: 'lin@example.com', webhook_url }))
         .webhook_secret
@@ -136,7 +136,7 @@ describe('a webhook', () => {
     expect(await set('https://b.example/hook')).toMatch(/^whsec_/)
   })
 
-  it('at a private address is not called, and reads like one where nobody listens', async () => {
+  it('at a private address is not called, and its error reads as if nobody listened there', async () => {
     const { url, deliveries } = await receiver(200)
     const { port } = new URL(url)
     for (const blocked of [
@@ -146,37 +146,43 @@ describe('a webhook', () => {
       `http://[::ffff:127.0.0.1]:${port}/hook`,
       'http://169.254.169.254/latest/meta-data',
     ]) {
-      const { passed, attempt } = await told(strict, blocked)
+      const { passed, attempt } = await notifiedByWebhook(strict, blocked)
       expect(await attempt()).toEqual({ failure: expect.stringMatching(/^webhook: address/) })
-      expect(await only(strict, passed)).toMatchObject({
+      expect(await onlyNotification(strict, passed)).toMatchObject({
         state: 'waiting',
         last_error: 'the webhook cannot be reached',
       })
     }
     expect(deliveries).toEqual([])
-    const { passed, attempt } = await told(world, `http://127.0.0.1:${await freePort()}/hook`)
+    const { passed, attempt } = await notifiedByWebhook(world, `http://127.0.0.1:${await freePort()}/hook`)
     expect(await attempt()).toEqual({ failure: 'webhook: connect (ECONNREFUSED)' })
-    expect(await only(world, passed)).toMatchObject({ state: 'waiting', last_error: 'the webhook cannot be reached' })
+    expect(await onlyNotification(world, passed)).toMatchObject({
+      state: 'waiting',
+      last_error: 'the webhook cannot be reached',
+    })
   })
 
-  it('leaves no secret and no address in what is recorded of a failure', async () => {
+  it('leaves no secret and no URL in the records of a failure', async () => {
     const { url } = await receiver(500) // echoes the headers, signature included
-    const { attempt } = await told(world, `${url}/planted?token=planted`)
+    const { attempt } = await notifiedByWebhook(world, `${url}/planted?token=planted`)
     await attempt()
     const { rows } = await world.pool.query('select last_error from sandbox_notification')
     const traces = JSON.stringify(rows) + world.logged()
     for (const trace of ['planted', SECRET, 'v1,']) expect(traces).not.toContain(trace)
   })
 
-  it('whose secret cannot be opened is a fault of ours, and is tried again', async () => {
+  it('whose secret cannot be decrypted is an error of the platform, and is retried', async () => {
     const { url, deliveries } = await receiver(200)
-    const { passed, attempt } = await told(world, url)
+    const { passed, attempt } = await notifiedByWebhook(world, url)
     await world.pool.query(
       "update partner_contact set webhook_secret = webhook_secret || '\\x00' where partner_id = $1",
       [passed.partnerId],
     )
     expect(await attempt()).toEqual({ failure: expect.stringMatching(/sealed secret cannot be opened/) })
-    expect(await only(world, passed)).toMatchObject({ state: 'waiting', last_error: 'an error of the platform' })
+    expect(await onlyNotification(world, passed)).toMatchObject({
+      state: 'waiting',
+      last_error: 'an error of the platform',
+    })
     expect(deliveries).toEqual([])
   })
 })

@@ -33,8 +33,8 @@ const CONTACTS = {
 const stored = async () => (await showPartner(lab.world.deps, partner.partner_id)).contacts
 const fieldValue = (body: string, name: string) => new RegExp(`name="${name}"[^>]*? value="([^"]*)"`).exec(body)?.[1]
 
-describe('the form', () => {
-  it('says that acceptance needs contacts, saves them, and keeps what else was typed', async () => {
+describe('the contacts form', () => {
+  it('says that acceptance needs contacts, saves them, and keeps the other fields as typed', async () => {
     expect(textOf(await me.open(FORM))).toContain('Acceptance needs both contacts.')
     const saved = await me.send(FORM, { action: 'contacts', main: 'P-typed', ...CONTACTS })
     expect(saved.statusCode).toBe(200)
@@ -49,7 +49,7 @@ describe('the form', () => {
     for (const [name, value] of Object.entries(CONTACTS)) expect(fieldValue(body, name), name).toBe(value)
   })
 
-  it('names what is wrong beside the field, and stores nothing then', async () => {
+  it('shows a problem beside its field, and then stores nothing', async () => {
     const answer = await me.send(FORM, { action: 'contacts', ...CONTACTS, 'contact.product.mail': 'lin' })
     expect(answer.statusCode).toBe(400)
     expect(answer.body).toContain('id="field-contact.product.mail-problem"')
@@ -60,7 +60,7 @@ describe('the form', () => {
     expect(await stored()).toEqual({})
   })
 
-  it('does not take a contact away', async () => {
+  it('does not remove a contact', async () => {
     await me.send(FORM, { action: 'contacts', ...CONTACTS })
     const answer = await me.send(FORM, {
       action: 'contacts',
@@ -72,7 +72,7 @@ describe('the form', () => {
     expect(await stored()).toMatchObject({ business: { name: 'Bo' } })
   })
 
-  it('stores them with the start of a run, also by way of the question whether to overwrite one', async () => {
+  it('is checked when a run starts, and kept through the question whether to overwrite a run', async () => {
     const start = {
       action: 'start',
       main: 'P-1',
@@ -88,14 +88,14 @@ describe('the form', () => {
     expect(half.statusCode).toBe(400)
     expect((await me.send(FORM, form({}))).statusCode).toBe(303)
     expect(await stored()).toEqual({})
-    const asked = await me.send(FORM, form({ quantity: '3', ...CONTACTS }))
-    expect(textOf(asked)).toContain('Start again?')
-    expect(fieldValue(asked.body, 'contact.product.mail')).toBe('lin@example.com')
+    const question = await me.send(FORM, form({ quantity: '3', ...CONTACTS }))
+    expect(textOf(question)).toContain('Start again?')
+    expect(fieldValue(question.body, 'contact.product.mail')).toBe('lin@example.com')
   })
 })
 
 describe('the page of a run', () => {
-  it('names the contacts that are missing before anybody asks for acceptance', async () => {
+  it('names the missing contacts before acceptance is requested', async () => {
     const runId = randomUUID()
     await lab.world.pool.query(
       `insert into sandbox_run (run_id, partner_id, number, choice, created_at)
@@ -109,7 +109,7 @@ describe('the page of a run', () => {
     expect(textOf(refused)).toContain('Add them on the Functions page')
   })
 
-  it('says that nobody was told when nobody was, and where contacts are added', async () => {
+  it('says when nobody was notified, and where to add contacts', async () => {
     const runId = randomUUID()
     await lab.world.pool.query(
       `insert into sandbox_run (run_id, partner_id, number, choice, created_at, passed_at)
@@ -166,7 +166,7 @@ describe('a message', () => {
       '/mail',
       ['good', 'sent', expect.anything()],
     ],
-  ] as const)('that is %s is shown so', (_name, changes, folder, [tone, word, detail]) => {
+  ] as const)('that is %s is shown as such', (_name, changes, folder, [tone, word, detail]) => {
     const [shown] = contactMessages('run', { folder, notifications: [{ ...QUEUED, ...changes }] }, translator('en'))
     expect(shown).toMatchObject({ tone, word, detail })
     expect(shown?.retry === null).toBe(word !== 'not delivered')

@@ -48,7 +48,7 @@ describe('the form', () => {
     expect(GROUPS.flatMap(({ functions }) => functions).sort()).toEqual([...FUNCTION_IDS].sort())
   })
 
-  it('begins with what every integration has, and with the partner’s URL', async () => {
+  it('starts with what every integration needs, and with the partner’s URL', async () => {
     const { body } = await me.open(FORM)
     expect(body).toMatch(/value="order-create" checked disabled/)
     expect(body).toMatch(/value="pay-at-once" checked>/)
@@ -66,7 +66,7 @@ describe('the form', () => {
     for (const name of await shown('zh-CN')) expect(name).toMatch(/^[\p{Script=Han}（）]+$/u)
   })
 
-  it('suggests the products that are known', async () => {
+  it('suggests known products', async () => {
     await lab.world.pool.query(
       `insert into product (partner_id, partner_deal_id, sale_state, title, created_at, updated_at)
        values ($1, 'K-7', 'on_sale', '<b>Boat</b>', now(), now())`,
@@ -107,7 +107,7 @@ describe('the form', () => {
 describe('test conditions', () => {
   const conditions = async () => (await currentRun(lab.world.deps, partner.partner_id)).choice.conditions
 
-  it('is chosen with the run, and changed while it is under way', async () => {
+  it('are chosen with the run, and can be changed while it is in progress', async () => {
     expect((await me.open(FORM)).body).not.toContain('value="conditions"')
     expect((await me.send(FORM, filled({ days_ahead: '3' }))).statusCode).toBe(303)
     expect(await conditions()).toEqual({ ...NO_CONDITIONS, days_ahead: 3 })
@@ -122,40 +122,43 @@ describe('test conditions', () => {
     expect((await runs()).map(({ choice }) => choice.products.main)).toEqual(['P-1'])
   })
 
-  it('is nothing unless something is filled in', async () => {
+  it('are left out unless one is set', async () => {
     await me.send(FORM, filled({ days_ahead: '0' }))
     expect(await conditions()).toBeUndefined()
   })
 
-  it.each(['31', '-1', '1.5', 'x'])('refuses %s days, of the present run too', async (days_ahead) => {
-    await me.send(FORM, filled())
-    for (const action of ['start', 'conditions']) {
-      const answer = await me.send(FORM, filled({ action, days_ahead }))
-      expect([answer.statusCode, action]).toEqual([400, action])
-      expect(answer.body).toContain('Enter a whole number from 0 to 30.')
-      expect(answer.body).toContain(`value="${days_ahead}"`)
-    }
-    expect(await conditions()).toBeUndefined()
-  })
+  it.each(['31', '-1', '1.5', 'x'])(
+    'cannot be %s days ahead, neither for a new nor for the current run',
+    async (days_ahead) => {
+      await me.send(FORM, filled())
+      for (const action of ['start', 'conditions']) {
+        const answer = await me.send(FORM, filled({ action, days_ahead }))
+        expect([answer.statusCode, action]).toEqual([400, action])
+        expect(answer.body).toContain('Enter a whole number from 0 to 30.')
+        expect(answer.body).toContain(`value="${days_ahead}"`)
+      }
+      expect(await conditions()).toBeUndefined()
+    },
+  )
 
-  it('cannot be changed without a run', async () => {
+  it('cannot be changed when there is no run', async () => {
     const answer = await me.send(FORM, filled({ action: 'conditions', days_ahead: '1' }))
     expect(answer.statusCode).toBe(409)
   })
 
-  it('goes along when a run is to be overwritten', async () => {
+  it('are kept on the page that asks whether to overwrite a run', async () => {
     await me.send(FORM, filled())
     const faults = { sends_twice: 'on', is_slow: 'on', out_of_order: 'on' }
-    const asked = await me.send(FORM, filled({ days_ahead: '2', ...faults }))
-    expect(asked.body).toContain('<input type="hidden" name="days_ahead" value="2">')
+    const question = await me.send(FORM, filled({ days_ahead: '2', ...faults }))
+    expect(question.body).toContain('<input type="hidden" name="days_ahead" value="2">')
     for (const name of Object.keys(faults)) {
-      expect(asked.body).toContain(`<input type="hidden" name="${name}" value="on">`)
+      expect(question.body).toContain(`<input type="hidden" name="${name}" value="on">`)
     }
   })
 })
 
 describe('starting a run', () => {
-  it('leads to its page, and keeps the URLs', async () => {
+  it('leads to its page, and stores the URLs', async () => {
     const answer = await me.send(
       FORM,
       filled({ base_url: 'https://new.example/', 'url.order-pay': 'https://pay.example/x' }),
@@ -171,7 +174,7 @@ describe('starting a run', () => {
     })
   })
 
-  it('is locked until the signature tool was passed', async () => {
+  it('is locked until the signature tool is passed', async () => {
     await lab.world.pool.query('delete from signature_pass where partner_id = $1', [partner.partner_id])
     const locked = await me.open(FORM)
     expect(locked.body).toContain('href="/sandbox/signature"')
@@ -182,7 +185,7 @@ describe('starting a run', () => {
     expect(await runs()).toEqual([])
   })
 
-  it('shows the form again with everything kept, and each problem beside its field', async () => {
+  it('shows the form again with all input kept, and each problem beside its field', async () => {
     const answer = await me.send(
       FORM,
       filled({
@@ -210,7 +213,7 @@ describe('starting a run', () => {
     expect(await runs()).toEqual([])
   })
 
-  it('sums the problems up, in the order of the page, each with a link to its field', async () => {
+  it('summarizes the problems in the order of the page, each with a link to its field', async () => {
     const problems = {
       functions: ['sold-out'],
       ...{ main: '', quantity: '0', travel_date: '2026-02-30', base_url: 'ftp://seller.example' },
@@ -257,7 +260,7 @@ describe('starting a run', () => {
     expect(await runs()).toEqual([])
   })
 
-  it('takes no functions, products or URLs that no form of ours knows', async () => {
+  it('ignores unknown functions, products and URLs', async () => {
     const answer = await me.send(
       FORM,
       filled({ functions: [...GOOD.functions, 'nonsense'], other: 'x', 'url.nothing': 'x' }),
@@ -266,7 +269,7 @@ describe('starting a run', () => {
     expect((await runs())[0]?.choice.functions).not.toContain('nonsense')
   })
 
-  it('leaves the URLs of a live partner alone', async () => {
+  it('does not change the URLs of a live partner', async () => {
     await setStage(lab.world.deps, partner.partner_id, { stage: 'live' })
     const page = await me.open(FORM)
     expect(page.body).toMatch(/id="field-base_url"[^>]* readonly/)
@@ -276,7 +279,7 @@ describe('starting a run', () => {
   })
 })
 
-it('leaves the URLs of a partner alone that goes live at the same moment', async () => {
+it('starting a run does not change the URLs of a partner that goes live at the same moment', async () => {
   const { pool } = lab.world
   const operator = await pool.connect()
   await operator.query('begin')
@@ -290,7 +293,7 @@ it('leaves the URLs of a partner alone that goes live at the same moment', async
 })
 
 describe('starting again', () => {
-  it('asks first, on a page that says what it overwrites, and keeps the form on the way', async () => {
+  it('asks first, on a page that says what it overwrites and keeps the form', async () => {
     await me.send(FORM, filled())
     const [first] = await runs()
     await lab.world.pool.query(
@@ -299,12 +302,12 @@ describe('starting again', () => {
       [first?.run_id],
     )
     expect(textOf(await me.open(FORM))).toMatch(/Test run 1 is in progress: 1 of \d+ steps passed/)
-    const asked = await me.send(FORM, filled({ main: 'P-"2"' }))
-    expect(asked.statusCode).toBe(200)
-    expect(textOf(asked)).toMatch(/Test run 1 has passed 1 of \d+ steps\./)
+    const question = await me.send(FORM, filled({ main: 'P-"2"' }))
+    expect(question.statusCode).toBe(200)
+    expect(textOf(question)).toMatch(/Test run 1 has passed 1 of \d+ steps\./)
     expect(await runs()).toHaveLength(1)
     const fields = new URLSearchParams()
-    const [, main = ''] = asked.body.split('<main') // the form to sign out is before it
+    const [, main = ''] = question.body.split('<main') // the form to sign out is before it
     for (const [, name = '', value = ''] of main.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)) {
       fields.append(name, value.replaceAll('&quot;', '"'))
     }
@@ -314,14 +317,14 @@ describe('starting again', () => {
     expect((await me.send(FORM, confirmed.toString())).statusCode).toBe(303)
     const [second] = await runs()
     expect([second?.number, second?.choice.products.main]).toEqual([2, 'P-"2"'])
-    // The other tab's confirmation was about run 1; nobody has agreed to lose run 2.
+    // The confirmation in the other tab was for replacing run 1, not run 2.
     confirmed.set('later', 'P-3')
     const stale = await me.send(FORM, confirmed.toString())
     expect(stale.statusCode).toBe(200)
     expect(textOf(stale)).toContain('Test run 2 has passed')
   })
 
-  it('by a double click makes one run', async () => {
+  it('with a double click creates one run', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => me.send(FORM, filled())))
     expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(1)
     expect(await runs()).toHaveLength(1)
@@ -329,7 +332,7 @@ describe('starting again', () => {
 })
 
 describe('checking addresses', () => {
-  it('tries the URLs of what was chosen, saves nothing, and keeps the form', async () => {
+  it('tries the URLs of the chosen functions, saves nothing, and keeps the form', async () => {
     const url = `http://127.0.0.1:${new URL(lab.url).port}/nowhere`
     const answer = await me.send(FORM, filled({ action: 'check', base_url: url, main: 'P-9' }))
     expect(answer.statusCode).toBe(200)
@@ -341,7 +344,7 @@ describe('checking addresses', () => {
     expect((await showPartner(lab.world.deps, partner.partner_id)).base_url).toBe('https://seller.example/api')
   })
 
-  it('is bounded, and says so', async () => {
+  it('is rate limited, and says so', async () => {
     const check = () => me.send(FORM, filled({ action: 'check', base_url: 'x' }))
     for (let count = 0; count < 12; count++) await check()
     const answer = await check()
@@ -352,7 +355,7 @@ describe('checking addresses', () => {
 })
 
 describe('home and history', () => {
-  it('say what comes next, and list the runs, newest first', async () => {
+  it('show what to do next, and list the runs, newest first', async () => {
     const next = async () => /aria-current="step">\s*<h2><a href="([^"]*)"/.exec((await me.open('/sandbox')).body)?.[1]
     await lab.world.pool.query('delete from signature_pass where partner_id = $1', [partner.partner_id])
     expect(await next()).toBe('/sandbox/signature')

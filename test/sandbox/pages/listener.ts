@@ -1,7 +1,7 @@
 import { type ClientRequest, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A line as the stream sends it. */
+/** A log line as the stream sends it. */
 interface Heard {
   readonly id: number
   readonly html: string
@@ -10,7 +10,7 @@ interface Heard {
   readonly at: number
 }
 
-/** An open stream of lines, over real HTTP. */
+/** An open stream of log lines, over real HTTP. */
 export interface Listener {
   readonly status: number
   readonly headers: NodeJS.Dict<string | string[]>
@@ -22,15 +22,15 @@ export interface Listener {
   cut(): void
 }
 
-const PATIENCE_MS = 300_000
+const TIMEOUT_MS = 300_000
 
 export function listen(url: string, headers: Record<string, string>): Promise<Listener> {
   return new Promise((resolve, reject) => {
     const heard: Heard[] = []
     let ended = false
-    const asked: ClientRequest = request(url, { headers: { accept: 'text/event-stream', ...headers }, agent: false })
-    asked.on('error', reject)
-    asked.on('response', (response) => {
+    const outgoing: ClientRequest = request(url, { headers: { accept: 'text/event-stream', ...headers }, agent: false })
+    outgoing.on('error', reject)
+    outgoing.on('response', (response) => {
       let rest = ''
       response.setEncoding('utf8').on('data', (chunk: string) => {
         const blocks = (rest + chunk).split('\n\n')
@@ -45,7 +45,7 @@ export function listen(url: string, headers: Record<string, string>): Promise<Li
       })
       response.on('error', () => {})
       const until: Listener['until'] = async (done) => {
-        const end = performance.now() + PATIENCE_MS
+        const end = performance.now() + TIMEOUT_MS
         while (!done(heard)) {
           if (performance.now() > end) throw new Error(`heard only ${JSON.stringify(heard.map(({ state }) => state))}`)
           await sleep(5)
@@ -59,9 +59,9 @@ export function listen(url: string, headers: Record<string, string>): Promise<Li
           return ended
         },
         until,
-        cut: () => asked.destroy(),
+        cut: () => outgoing.destroy(),
       })
     })
-    asked.end()
+    outgoing.end()
   })
 }

@@ -21,7 +21,7 @@ afterAll(() => lab.close())
 const page = (runId: string) => `/sandbox/run/${runId}`
 const step = (runId: string, stepId: string) => `${page(runId)}/steps/${stepId}`
 
-/** The page as soon as no step is being made. */
+/** The page once no step is running. */
 async function settled(runId: string, query = '') {
   for (;;) {
     const answer = await me.open(page(runId) + query)
@@ -30,14 +30,14 @@ async function settled(runId: string, query = '') {
   }
 }
 
-/** What the waiting panel says of calls that have come. */
-const cameOf = (answer: LightMyRequestResponse): string => {
-  const [came = ''] = answer.body.match(/<div class="came"[\s\S]*?<\/div>/) ?? []
-  return textOf({ ...answer, body: came }).trim()
+/** What the waiting panel says about the calls that have arrived. */
+const arrivalsOn = (answer: LightMyRequestResponse): string => {
+  const [arrivals = ''] = answer.body.match(/<div class="came"[\s\S]*?<\/div>/) ?? []
+  return textOf({ ...answer, body: arrivals }).trim()
 }
 
 describe('the page of a run', () => {
-  it('is found from /sandbox/run; without a run the functions come first', async () => {
+  it('opens from /sandbox/run, which leads to the functions when there is no run', async () => {
     expect((await me.open('/sandbox/run')).headers.location).toBe('/sandbox/functions')
     const runId = await lab.run()
     expect((await me.open('/sandbox/run')).headers.location).toBe(page(runId))
@@ -47,9 +47,9 @@ describe('the page of a run', () => {
     expect(answer.body).toMatch(/<script src="\/assets\/sandbox-run\.js\?v=\w+" defer>/)
   })
 
-  it('loads itself again without scripts while a step is being made', async () => {
+  it('reloads itself without scripts while a step is running', async () => {
     const runId = await lab.run()
-    // So slow that the step cannot end before the page is looked at.
+    // So slow that the step cannot end before the page is opened.
     await lab.mistakes('answer-slow')
     onTestFinished(() => lab.mistakes())
     expect((await me.open(page(runId))).body).not.toContain('http-equiv="refresh"')
@@ -58,7 +58,7 @@ describe('the page of a run', () => {
     expect(running.body).toContain('<noscript><meta http-equiv="refresh" content="2"></noscript>')
   })
 
-  it('starts a step, and goes on once it has passed', async () => {
+  it('starts a step, and moves on once it has passed', async () => {
     const runId = await lab.run()
     expect((await me.open(page(runId))).body).not.toContain('/next"')
     const [first, second] = (await showRun(lab.world.deps, lab.partnerId, runId)).steps.map(({ step: { id } }) => id)
@@ -77,7 +77,7 @@ describe('the page of a run', () => {
   it('shows the whole exchange: request, response, string to sign, and each check', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'order-create')
-    await lab.make(runId, 'order-create')
+    await lab.runStep(runId, 'order-create')
     const orderId = String((await findLinkedOrders(lab.world.deps.db, runId, 'main'))[0])
     const { body } = await me.open(page(runId))
     expect(body).toContain(`&quot;orderId&quot;: ${orderId},`)
@@ -87,7 +87,7 @@ describe('the page of a run', () => {
     expect(body).toContain('HTTP 200')
   })
 
-  it('lists failures first, unfolds what they are about, and leads to the field reference', async () => {
+  it('lists failures first, unfolds their exchange, and links to the field reference', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'product-pull')
     await lab.mistakes('answer-missing-field')
@@ -109,7 +109,7 @@ describe('the page of a run', () => {
     expect((await me.open(`${page(runId)}?step=product-pull&attempt=3`)).statusCode).toBe(404)
   })
 
-  it('says whose turn it is: where the notice goes, what is in it, and how long we wait', async () => {
+  it('says which notice it waits for, where that goes, what it contains, and how long the wait is', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
     await me.send(`${step(runId, 'consumption')}/start`)
@@ -124,14 +124,14 @@ describe('the page of a run', () => {
     }
     expect(text).not.toContain('demo partner')
     expect(text).not.toContain('Press Start')
-    expect(cameOf(waiting)).toBe('')
+    expect(arrivalsOn(waiting)).toBe('')
     await lab.control('consume', { orderId: BigInt(orderId), quantity: 1 })
     const partly = await until(async () => {
       const shown = await me.open(page(runId))
-      return cameOf(shown).includes('1 of 2 used; still waiting') && shown
+      return arrivalsOn(shown).includes('1 of 2 used; still waiting') && shown
     })
     expect(textOf(partly)).toContain('Waiting for your call: Consumption notice, POST /mtp/api/order/consume/notice')
-    expect(cameOf(partly)).toBe('Consumption notice arrived: 1 of 2 used; still waiting')
+    expect(arrivalsOn(partly)).toBe('Consumption notice arrived: 1 of 2 used; still waiting')
     for (const [about, says] of [
       [{ orderId: BigInt(orderId), usedQuantity: 'both' }, 'body.usedQuantity must be a'],
       [{ orderId: 1n, usedQuantity: 2 }, `about order 1, not ${orderId}; still waiting`],
@@ -139,15 +139,15 @@ describe('the page of a run', () => {
       lab.world.clock.advance(1)
       const body = { partnerOrderId: 'P-1', quantity: 2, refundedQuantity: 0, ...about }
       await lab.send('/mtp/api/order/consume/notice', { partnerId: 7001, body })
-      const came = await until(async () => {
-        const shown = cameOf(await me.open(page(runId)))
+      const arrivals = await until(async () => {
+        const shown = arrivalsOn(await me.open(page(runId)))
         return shown.includes(says) && shown
       })
-      // What is used already stays in sight.
-      expect(came).toMatch(
+      // What was used before stays visible.
+      expect(arrivals).toMatch(
         /^Consumption notice arrived: 1 of 2 used; still waiting warning Consumption notice rejected: /,
       )
-      if (about.orderId === BigInt(orderId)) expect(came).toMatch(/: correct it and send it again; still waiting$/)
+      if (about.orderId === BigInt(orderId)) expect(arrivals).toMatch(/: correct it and send it again; still waiting$/)
     }
     await lab.control('consume', { orderId: BigInt(orderId), quantity: 1 })
     const ended = await settled(runId)
@@ -158,20 +158,20 @@ describe('the page of a run', () => {
   it('says so when the details of an exchange have been deleted', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'product-pull')
-    await lab.make(runId, 'product-pull')
+    await lab.runStep(runId, 'product-pull')
     await lab.world.pool.query('delete from partner_call')
     expect(textOf(await me.open(page(runId)))).toContain('deleted after 30 days')
   })
 })
 
-describe('what a run does not allow', () => {
+describe('a run refuses', () => {
   const refused = async (path: string) => {
     const answer = await me.send(path)
     expect(answer.statusCode).toBe(303)
     return textOf(await me.open(String(answer.headers.location)))
   }
 
-  it('next by direct POST, before the step has passed and from a step that is not the current one', async () => {
+  it('a direct POST before the step has passed, or about a step that is not the current one', async () => {
     const runId = await lab.run()
     const { current } = await showRun(lab.world.deps, lab.partnerId, runId)
     const first = String(current?.step.id)
@@ -183,17 +183,17 @@ describe('what a run does not allow', () => {
     expect(await attemptsOf(lab.world.deps.db, runId)).toEqual([])
   })
 
-  it('two tabs: the second Next says that the run has moved on', async () => {
+  it('a second Next from another tab, saying that the run has moved on', async () => {
     const runId = await lab.run()
     const { current } = await showRun(lab.world.deps, lab.partnerId, runId)
     const first = String(current?.step.id)
-    await lab.make(runId, first)
+    await lab.runStep(runId, first)
     const answers = await Promise.all(Array.from({ length: 5 }, () => me.send(`${step(runId, first)}/next`)))
     const leadTo = answers.map(({ headers }) => headers.location).sort()
     expect(leadTo).toEqual([page(runId), ...Array(4).fill(`${page(runId)}?refused=not_current`)])
   })
 
-  it('a double click on Start makes one attempt', async () => {
+  it('a second attempt by a double click on Start', async () => {
     const runId = await lab.run()
     const { current } = await showRun(lab.world.deps, lab.partnerId, runId)
     await Promise.all(Array.from({ length: 5 }, () => me.send(`${step(runId, String(current?.step.id))}/start`)))
@@ -201,11 +201,11 @@ describe('what a run does not allow', () => {
     expect(await attemptsOf(lab.world.deps.db, runId)).toHaveLength(1)
   })
 
-  it('anything in a run that was overwritten, which stays readable', async () => {
+  it('every change once it is overwritten, but stays readable', async () => {
     const runId = await lab.run()
     const { current } = await showRun(lab.world.deps, lab.partnerId, runId)
     const first = String(current?.step.id)
-    await lab.make(runId, first)
+    await lab.runStep(runId, first)
     await startRun(lab.world.deps, lab.partnerId, simpleChoice())
     const over = await me.open(page(runId))
     expect(textOf(over)).toContain('was overwritten')
@@ -215,7 +215,7 @@ describe('what a run does not allow', () => {
     expect(textOf(await me.open(`${page(runId)}?step=${first}`))).toContain('Attempt 1 begins')
   })
 
-  it('a start in a run that has passed, and offers none', async () => {
+  it('a start once it has passed, and does not offer one', async () => {
     const runId = await lab.run()
     await lab.world.pool.query('update sandbox_run set passed_at = now() where run_id = $1', [runId])
     const [first = ''] = (await showRun(lab.world.deps, lab.partnerId, runId)).steps.map(({ step: { id } }) => id)
@@ -225,7 +225,7 @@ describe('what a run does not allow', () => {
     expect((await me.open(`${page(runId)}?step=${first}`)).body).not.toMatch(/action="[^"]*\/(start|next|accept)"/)
   })
 
-  it('a message that nobody has written, put into the address', async () => {
+  it('to show a made-up message from the address', async () => {
     const runId = await lab.run()
     const { body } = await me.open(`${page(runId)}?refused=%3Cscript%3E`)
     expect(body).not.toContain('role="alert"')
@@ -233,7 +233,7 @@ describe('what a run does not allow', () => {
 })
 
 describe('a run of another partner', () => {
-  it('is as unknown as one that does not exist, and so is a step that a run does not have', async () => {
+  it('is not found, exactly like a run or a step that does not exist', async () => {
     const runId = await lab.run()
     const other = await newSandboxPartner(lab.world, { name: 'Another' })
     const stranger = await visitor(lab, other)
@@ -258,14 +258,14 @@ describe('a run of another partner', () => {
 })
 
 describe('acceptance', () => {
-  it('says what is missing, names what counts, and passes', async () => {
+  it('says what is missing, and names the orders that count', async () => {
     const { deps, pool } = lab.world
     const runId = await lab.run()
     expect(textOf(await me.open(page(runId)))).toContain('Every step must have passed, and our own records must show')
     const early = await me.submit(`${page(runId)}/accept`)
     expect(textOf(early)).toContain('Not yet: something is missing.')
     await walkTo(lab, runId, 'consumption')
-    await lab.make(runId, 'consumption', () => useTickets(lab, runId))
+    await lab.runStep(runId, 'consumption', () => useTickets(lab, runId))
     const [orderId] = await findLinkedOrders(deps.db, runId, 'consumption')
     await pool.query('update sandbox_run set current_step = null where run_id = $1', [runId])
     const reached = textOf(await me.open(page(runId)))

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const DESKTOP: Look = { size: 'desktop', locale: 'en' }
 
-/** Signs in, and is where it wanted to go. */
+/** Opens a page by way of sign-in. */
 async function open(path: string, look: Look = DESKTOP): Promise<Page> {
   const page = await browser.open(origin + path, look)
   await signInAs(page, { client_id: 'lab', client_secret: lab.secret })
@@ -48,7 +48,7 @@ async function sellerActs(runId: string): Promise<void> {
   await SELLER_STEPS[String(current?.step.id)]?.(runId)
 }
 
-/** Fills in the form of the simple choice and starts the run by it. */
+/** Fills in the form with the simple choice and starts the run. */
 async function startByForm(page: Page): Promise<string> {
   await page.fill('#field-main', SIMPLE.products.main)
   await toNextPage(page, () => page.click('button[value=start]'))
@@ -57,32 +57,32 @@ async function startByForm(page: Page): Promise<string> {
   return (await currentRun(lab.world.deps, lab.partnerId)).run_id
 }
 
-// To its end this walk is sandbox/careless-seller.browser.test.ts, with JavaScript acceptance/sandbox-walk.browser.test.ts.
-it('without JavaScript a person chooses functions, makes a step and goes on to the next one', async () => {
+// careless-seller.browser.test.ts walks to the end, acceptance/sandbox-walk.browser.test.ts does so with JavaScript.
+it('without JavaScript a person chooses functions, runs a step and moves on to the next one', async () => {
   const page = await open('/sandbox/functions', { ...DESKTOP, javaScriptEnabled: false })
   const runId = await startByForm(page)
   const { steps } = await showRun(lab.world.deps, lab.partnerId, runId)
   for (const { step } of steps.slice(0, 2)) {
     await page.waitForSelector(`#steps li[aria-current=step] a[href$="step=${step.id}"]`)
     await start(page).click()
-    await next(page).click() // the page comes again by itself every two seconds
+    await next(page).click() // the page reloads itself every two seconds
   }
   await page.waitForSelector(`#steps li[aria-current=step] a[href$="step=${steps[2]?.step.id}"]`)
   expect(await page.locator('#steps li .mark.good').count()).toBe(2)
 })
 
-/** Makes what is left of a run that stands at a step which has passed. */
+/** Runs the remaining steps of a run whose current step has passed. */
 async function walkToEnd(runId: string): Promise<void> {
   const { deps } = lab.world
   for (;;) {
     const { current } = await showRun(deps, lab.partnerId, runId)
     if (!current) return
-    if (current.state !== 'passed') await lab.make(runId, current.step.id)
+    if (current.state !== 'passed') await lab.runStep(runId, current.step.id)
     await nextStep(deps, lab.partnerId, runId, current.step.id)
   }
 }
 
-it('says why a form is refused, on the page that answers it, and is itself again once loaded anew', async () => {
+it('the page says why it refused a form, and is back to normal once reloaded', async () => {
   const runId = await lab.run()
   await walkTo(lab, runId, 'product-pull')
   const page = await open(runPath(runId))
@@ -96,8 +96,8 @@ it('says why a form is refused, on the page that answers it, and is itself again
   expect((await showRun(lab.world.deps, lab.partnerId, runId)).current?.state).toBe('open')
 })
 
-describe('while a step is made', () => {
-  it('lines appear by themselves, in every tab, and the focus goes where the person acted and nowhere else', async () => {
+describe('while a step is running', () => {
+  it('lines appear by themselves in every tab, and the focus moves only in the tab where the person acted', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'product-pull')
     const mine = await open(runPath(runId))
@@ -119,16 +119,16 @@ describe('while a step is made', () => {
     const stale = await open(runPath(runId), { ...DESKTOP, javaScriptEnabled: false })
     await next(other).click()
     await other.waitForFunction(() => !document.querySelector('#steps [aria-current=step] a[href$="product-pull"]'))
-    // A tab that does not notice by itself still offers Next: it is told that the run has moved on.
+    // A tab without JavaScript still offers Next, and then says that the run has moved on.
     await next(stale).click()
     await stale.getByRole('alert').waitFor()
     expect(await stale.getByRole('alert').textContent()).toContain('is no longer at that step')
   })
 
-  it('a page that was asked for before Next does not come back after it', async () => {
+  it('a page that was requested before Next does not replace the one after it', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'product-pull')
-    await lab.make(runId, 'product-pull')
+    await lab.runStep(runId, 'product-pull')
     const page = await open(runPath(runId))
     const late: (() => Promise<void>)[] = []
     await page.route(`**${runPath(runId)}`, async (route) => {
@@ -146,33 +146,33 @@ describe('while a step is made', () => {
     expect(await page.locator(left).count()).toBe(0)
   })
 
-  it('is loaded once more, not once a line, when lines have come while it was on its way', async () => {
+  it('the page reloads once, not once per line, when lines arrive while it is loading', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'product-pull')
     const page = await open(runPath(runId))
-    const asked: (() => Promise<void>)[] = []
+    const requests: (() => Promise<void>)[] = []
     await page.route(`**${runPath(runId)}`, async (route) => {
-      asked.push(() => route.continue())
-      if (asked.length !== 2) await route.continue()
+      requests.push(() => route.continue())
+      if (requests.length !== 2) await route.continue()
     })
-    await lab.make(runId, 'product-pull')
+    await lab.runStep(runId, 'product-pull')
     await page.waitForSelector('#lines > li.is-ended')
     expect(await page.locator('#lines li.event').count()).toBeGreaterThan(4)
-    await expect.poll(() => asked.length).toBe(2)
-    await asked[1]?.()
+    await expect.poll(() => requests.length).toBe(2)
+    await requests[1]?.()
     await next(page).waitFor()
     await page.waitForTimeout(500)
-    expect(asked.length).toBeLessThanOrEqual(3)
+    expect(requests.length).toBeLessThanOrEqual(3)
   })
 
-  it('what a form was answered stays when the page loads itself anew, until the next form is sent', async () => {
+  it('the answer to a form stays when the page reloads itself, until the next form is sent', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'product-pull')
     const page = await open(runPath(runId))
-    // It does not notice that the run goes on elsewhere.
+    // Without events the page does not notice that the run moves on elsewhere.
     await page.context().route('**/events?*', () => {})
     await page.reload()
-    await lab.make(runId, 'product-pull')
+    await lab.runStep(runId, 'product-pull')
     await nextStep(lab.world.deps, lab.partnerId, runId, 'product-pull')
     await start(page).click()
     await page.getByRole('alert').waitFor()
@@ -187,7 +187,7 @@ describe('while a step is made', () => {
     await page.waitForSelector('[role=alert]', { state: 'detached' })
   })
 
-  it('a step that waits says so, with a clock that runs down, and goes on when the notice has come', async () => {
+  it('a step that waits says so, with a countdown, and ends when the notice arrives', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
     const page = await open(runPath(runId))
@@ -202,7 +202,7 @@ describe('while a step is made', () => {
     expect(steps.find(({ step }) => step.id === 'consumption')?.attempts).toHaveLength(1)
   })
 
-  it('all steps are made by one click, up to the one that waits; whoever stops that may start it again', async () => {
+  it('one click runs all steps up to one that waits, which can be stopped and started again', async () => {
     const runId = await lab.run()
     const page = await open(runPath(runId))
     expect(await page.textContent('.run-title time')).toMatch(/^\w+ \d+, \d{4}, \d\d:\d\d:\d\d$/)
@@ -217,7 +217,7 @@ describe('while a step is made', () => {
     expect(await page.textContent('#steps li[aria-current=step]')).toContain('interrupted')
   })
 
-  it('a session that ends loses nothing: after the sign-in the step and its lines are there', async () => {
+  it('nothing is lost when the session ends: after sign-in the step and its lines are there', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
     const page = await open(runPath(runId))
@@ -228,7 +228,7 @@ describe('while a step is made', () => {
     page.on('request', (request) => request.isNavigationRequest() && left.push(new URL(request.url()).pathname))
     await lab.world.pool.query('delete from sandbox_session')
     await sellerActs(runId)
-    // The page notices by itself; whoever acts instead gets to the same place.
+    // The page notices by itself, before anybody acts.
     await page.getByText('Your session has ended').waitFor()
     expect(left).toEqual([runPath(runId), '/sandbox/sign-in'])
     await signInAs(page, { client_id: 'lab', client_secret: lab.secret })
@@ -237,7 +237,7 @@ describe('while a step is made', () => {
     expect(await page.locator('#lines > li.is-notice').count()).toBe(1)
   })
 
-  it('a network that is gone for a while loses no line', async () => {
+  it('no line is lost while the network is down', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
     const page = await open(runPath(runId))
@@ -253,7 +253,7 @@ describe('while a step is made', () => {
   })
 })
 
-/** Runs a command of the page as the seller's engineer does, at a platform whose clock stands still. */
+/** Runs a command of the page as the seller's engineer would, but with the address and clock of the lab. */
 async function runCommand(command: string): Promise<string> {
   const { clock, deps } = lab.world
   const here = command
@@ -263,7 +263,7 @@ async function runCommand(command: string): Promise<string> {
   return (await promisify(execFile)('sh', ['-c', here], { env })).stdout
 }
 
-describe('the panel of what a step waits for', () => {
+describe('the panel of a step that waits', () => {
   const waiting = async (look: Look) => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
@@ -273,7 +273,7 @@ describe('the panel of what a step waits for', () => {
     return page
   }
 
-  it('is as wide as the page lets it, and copies the notice, or a command that ends the wait', async () => {
+  it('uses the full width, and copies the notice or a command that ends the wait', async () => {
     const page = await waiting(DESKTOP)
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     const widthOf = (selector: string) => page.locator(selector).evaluate((element) => element.clientWidth)
@@ -292,14 +292,14 @@ describe('the panel of what a step waits for', () => {
     await next(page).waitFor()
   })
 
-  it('without JavaScript shows the same command, and has no button that does nothing', async () => {
+  it('shows the same command without JavaScript, and no copy button', async () => {
     const page = await waiting({ ...DESKTOP, javaScriptEnabled: false })
     expect(await lookAt(page, () => page.locator('.copy').count())).toBe(0)
     const command = String(await page.textContent('#waiting-curl pre'))
     expect(JSON.parse(await runCommand(command))).toMatchObject({ code: 200 })
     await next(page).waitFor()
     await page.waitForLoadState()
-    // What passed is folded; a click shows it.
+    // Passed checks are folded; a click shows them.
     const folded = page.locator('#lines > li.folded').last()
     expect(await folded.locator('li.event').first().isVisible()).toBe(false)
     await folded.locator('summary').first().click()
@@ -308,8 +308,8 @@ describe('the panel of what a step waits for', () => {
 })
 
 describe('on a laptop', () => {
-  /** By how much the page is longer than the window. */
-  const tooLong = (page: Page) => page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)
+  /** How much longer the page is than the window. */
+  const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)
   const inView = (page: Page, selector: string) =>
     page.locator(selector).evaluate((element) => {
       const { top, bottom } = element.getBoundingClientRect()
@@ -331,30 +331,30 @@ describe('on a laptop', () => {
     [1024, 640],
     [1920, 1080],
   ])(
-    'of %i × %i the page does not scroll; its steps do, to the current one and to their end',
+    'at %i × %i the page does not scroll, but its list of steps does, to the current one and to the end',
     async (width, height) => {
       const page = await runAt('refund-at-once')
       await page.setViewportSize({ width, height })
       await page.reload()
       expect(await page.locator('#steps li').count()).toBeGreaterThan(20)
-      expect(await tooLong(page)).toBe(0)
+      expect(await overflow(page)).toBe(0)
       expect(await inView(page, CURRENT)).toBe(true)
       await page.locator(LAST).scrollIntoViewIfNeeded()
       expect(await inView(page, LAST)).toBe(true)
       await page.click('.chosen > summary')
       await page.waitForSelector('.chosen[open]')
-      expect(await tooLong(page)).toBe(0)
+      expect(await overflow(page)).toBe(0)
     },
   )
 
-  it('where the window is low, or narrow, the page scrolls as any other, and all can be reached', async () => {
+  it('in a low or narrow window the page scrolls as usual, and everything can be reached', async () => {
     const page = await runAt('refund-at-once')
     for (const [width, height] of [
       [1366, 400],
       [700, 768],
     ] as const) {
       await page.setViewportSize({ width, height })
-      expect(await tooLong(page)).toBeGreaterThan(0)
+      expect(await overflow(page)).toBeGreaterThan(0)
       await page.locator(LAST).scrollIntoViewIfNeeded()
       expect(await inView(page, LAST)).toBe(true)
       await page.locator('.chosen > summary').scrollIntoViewIfNeeded()
@@ -362,7 +362,7 @@ describe('on a laptop', () => {
     }
   })
 
-  it('the list of steps stays where a person scrolled it while lines come, and follows the run to its next step', async () => {
+  it('the list of steps keeps its scroll position while lines arrive, and follows the run to its next step', async () => {
     const page = await runAt('product-pull')
     await page.setViewportSize({ width: 1366, height: 600 })
     const list = page.locator('#steps ol')
@@ -379,10 +379,10 @@ describe('on a laptop', () => {
 })
 
 describe('a run that was accepted', () => {
-  it('is one card: what was accepted, who was told, one report, what comes next', async () => {
+  it('is one card: what was accepted, who was notified, one report and what comes next', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
-    // Opened now: a page from before may still show an earlier step, and its button starts that one.
+    // Opened only now: an older page might still show an earlier step and start that one.
     const page = await open(runPath(runId))
     await start(page).click()
     await page.waitForSelector('.waiting')
@@ -393,7 +393,7 @@ describe('a run that was accepted', () => {
     await accept(page).click()
     const card = page.locator('#acceptance')
     await card.locator('.success').waitFor()
-    // The form changed the page in place; loading it anew shows the same.
+    // The form updates the page in place; a reload shows the same.
     for (const again of [false, true]) {
       if (again) await page.reload()
       expect(await page.locator('#run > *').evaluateAll((parts) => parts.map(({ id }) => id))).toEqual([
@@ -409,13 +409,13 @@ describe('a run that was accepted', () => {
       ])
       expect(await card.textContent()).toContain('An operator of the platform then sets you live')
     }
-    // A step can still be looked at, and what was accepted stays below it.
+    // Steps can still be opened, with the acceptance card below.
     await toNextPage(page, () => page.click('#steps li:first-child a'))
     await page.waitForSelector('#log')
     expect(await card.locator('.success').count()).toBe(1)
   })
 
-  it('says to a partner that sells that it is live', async () => {
+  it('tells a live partner that it is live', async () => {
     const { pool } = lab.world
     const { rows } = await pool.query('select run_id from sandbox_run where passed_at is not null limit 1')
     const { run_id } = rows[0]
@@ -428,7 +428,7 @@ describe('a run that was accepted', () => {
 })
 
 describe('what a partner sends', () => {
-  it('is text and nothing else, whatever it looks like', async () => {
+  it('is shown as plain text, whatever it looks like', async () => {
     const nasty = `</pre></li></ol><script>document.title='stolen'</script><img src=x onerror="document.title='stolen'">`
     await lab.control('change-product', { partnerDealId: SIMPLE.products.main, title: nasty })
     const runId = await lab.run()
@@ -448,7 +448,7 @@ describe('what a partner sends', () => {
 })
 
 describe('with the keyboard alone', () => {
-  it('a run is started, a step is made, and the next one reached', async () => {
+  it('a run is started, a step is run, and the next one is reached', async () => {
     const page = await open('/sandbox/functions')
     const press = (wanted: string) => tabTo(page, wanted)
     await press('#field-main')
@@ -473,10 +473,10 @@ describe('with the keyboard alone', () => {
   })
 })
 
-/** Pictures of the pages as they are met first. */
+/** Pages whose screenshots are kept. */
 const KEPT = ['functions', 'run-failed', 'run-waiting', 'run-passed', 'run-accepted', 'report', 'history']
 
-describe.each(LOOKS)('looked at as %j', (look) => {
+describe.each(LOOKS)('viewed as %j', (look) => {
   it('each page is accessible and fits', async () => {
     const { url } = lab
     const looksRight = async (page: Page, name: string) => {
@@ -497,7 +497,7 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'product-pull')
     await lab.mistakes('answer-missing-field')
-    await lab.make(runId, 'product-pull')
+    await lab.runStep(runId, 'product-pull')
     await lab.mistakes()
     await page.goto(origin + runPath(runId))
     await looksRight(page, 'run-failed')
@@ -525,10 +525,10 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     await looksRight(page, 'run-accepted')
     await page.goto(`${origin}${runPath(runId)}/report`)
     await looksRight(page, 'report')
-    const lines = (times: Element[]) => times.map((time) => time.getClientRects().length)
-    const ofTimes = await page.locator('.report td time').evaluateAll(lines)
-    expect(ofTimes.length).toBeGreaterThan(5)
-    expect(Math.max(...ofTimes)).toBe(1)
+    const lineCounts = (times: Element[]) => times.map((time) => time.getClientRects().length)
+    const linesPerTime = await page.locator('.report td time').evaluateAll(lineCounts)
+    expect(linesPerTime.length).toBeGreaterThan(5)
+    expect(Math.max(...linesPerTime)).toBe(1)
     await page.goto(`${origin}/sandbox/history`)
     await looksRight(page, 'history')
     await page.goto(`${origin}/sandbox`)

@@ -5,7 +5,7 @@ import { type Lab, openLab } from '../lab.ts'
 import { newSandboxPartner } from '../partners.ts'
 import { textOf, type Visitor, visitor } from './visitor.ts'
 
-/** A message to a contact that was given up is sent again when somebody asks for it on the run's page. */
+/** A notification that was given up can be sent again from the page of the run. */
 
 let lab: Lab
 let me: Visitor
@@ -25,13 +25,13 @@ beforeEach(async () => {
   await notifyContacts(deps, { runId, partnerId: lab.partnerId, runNumber: 1, passedAt, reportUrl })
 })
 
-const told = async (role: 'product' | 'business') => {
+const notificationTo = async (role: 'product' | 'business') => {
   const { notifications } = await notificationsOf(lab.world.deps, runId)
   const found = notifications.find((one) => one.role === role)
-  if (!found) throw new Error(`no ${role} contact was told`)
+  if (!found) throw new Error(`no ${role} contact was notified`)
   return found
 }
-/** The mail server has refused the product contact's mail for a day. */
+/** As if the mail server had refused the product contact's mail for a day. */
 const giveUp = () =>
   lab.world.pool.query(
     `update sandbox_notification set state = 'failed', last_error = 'no such mailbox', waiting_since = $2
@@ -41,40 +41,40 @@ const giveUp = () =>
 const page = () => me.open(`/sandbox/run/${runId}`)
 const form = /action="(\/sandbox\/run\/[^"]+\/notifications\/[^"]+)"/g
 
-it('is offered for what was given up, and for nothing else', async () => {
+it('sending again is offered for a notification that was given up, and for no other', async () => {
   expect((await page()).body).not.toContain('/notifications/')
   await giveUp()
   const shown = await page()
   expect(textOf(shown)).toContain('not delivered no such mailbox Send again')
-  const retry = `/sandbox/run/${runId}/notifications/${(await told('product')).notification_id}/retry`
+  const retry = `/sandbox/run/${runId}/notifications/${(await notificationTo('product')).notification_id}/retry`
   expect([...shown.body.matchAll(form)].map(([, action]) => action)).toEqual([retry])
 
   lab.world.clock.advance(60)
   expect(textOf(await me.submit(retry))).not.toContain('Send again')
-  expect(await told('product')).toMatchObject({ state: 'waiting', next_attempt_at: lab.world.clock.now() })
+  expect(await notificationTo('product')).toMatchObject({ state: 'waiting', next_attempt_at: lab.world.clock.now() })
 })
 
-it('changes nothing about what has arrived', async () => {
+it('sending again changes nothing about a delivered notification', async () => {
   await lab.world.pool.query(
     `update sandbox_notification set state = 'sent', sent_at = $2 where run_id = $1 and role = 'product'`,
     [runId, lab.world.clock.now()],
   )
-  const before = await told('product')
+  const before = await notificationTo('product')
   const again = await me.send(`/sandbox/run/${runId}/notifications/${before.notification_id}/retry`)
   expect(again.statusCode).toBe(303)
-  expect(await told('product')).toEqual(before)
+  expect(await notificationTo('product')).toEqual(before)
 })
 
-it('is for whoever the run belongs to', async () => {
+it('sending again is only for the partner of the run', async () => {
   await giveUp()
-  const { notification_id } = await told('product')
+  const { notification_id } = await notificationTo('product')
   const stranger = await visitor(lab, await newSandboxPartner(lab.world, { name: 'Another' }))
   const retry = (run: string, id: string) => `/sandbox/run/${run}/notifications/${id}/retry`
   expect((await stranger.send(retry(runId, notification_id))).statusCode).toBe(404)
-  // Under another run of one's own it is not found either.
+  // Nor is it found under another run of the same partner.
   const own = await lab.run()
   await me.send(retry(own, notification_id))
-  expect(await told('product')).toMatchObject({ state: 'failed' })
+  expect(await notificationTo('product')).toMatchObject({ state: 'failed' })
   for (const [run, id] of [
     [randomUUID(), notification_id],
     [runId, 'nothing'],

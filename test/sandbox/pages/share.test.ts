@@ -4,7 +4,7 @@ import { timesOn } from '../../times.ts'
 import { type Lab, openLab, walkTo } from '../lab.ts'
 import { textOf, type Visitor, visitor } from './visitor.ts'
 
-/** A link with which support reads a run that has failed. */
+/** A link that lets support read a failed run. */
 
 let lab: Lab
 let me: Visitor
@@ -17,29 +17,29 @@ afterAll(() => lab.close())
 const DAY_S = 86_400
 const read = (url: string) => lab.world.app.inject({ url, headers: { 'accept-language': 'en', accept: 'text/html' } })
 
-/** A run that has failed at its first step, and a link to that. */
+/** Creates a run that fails at its first step, and a link to that step. */
 async function failedRun(): Promise<{ runId: string; link: string }> {
   const runId = await lab.run()
   await walkTo(lab, runId, 'product-pull')
   await lab.mistakes('answer-missing-field')
-  await lab.make(runId, 'product-pull')
+  await lab.runStep(runId, 'product-pull')
   await lab.mistakes()
   return { runId, link: await linkTo(runId) }
 }
 
-/** A link to the step that is shown of a run. */
+/** Creates a link to the step that the page of a run shows. */
 async function linkTo(runId: string): Promise<string> {
   const page = await me.open(`/sandbox/run/${runId}`)
-  const make = /href="([^"]*share=1)#share"/.exec(page.body)?.[1]?.replaceAll('&amp;', '&')
-  const { body } = await me.open(String(make))
+  const createPath = /href="([^"]*share=1)#share"/.exec(page.body)?.[1]?.replaceAll('&amp;', '&')
+  const { body } = await me.open(String(createPath))
   const link = /<pre data-copy[^>]*>(http[^<]*)<\/pre>/.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? ''
   return link.replace(lab.world.deps.config.PUBLIC_URL, '')
 }
 
-it('shows the log without a sign-in, and neither a form nor a secret nor what needs a sign-in', async () => {
+it('a link shows the log without a sign-in, but no form, no secret and nothing that needs a sign-in', async () => {
   const { runId, link } = await failedRun()
-  // A later attempt does not change what the link is about.
-  await lab.make(runId, 'product-pull')
+  // A later attempt does not change what the link shows.
+  await lab.runStep(runId, 'product-pull')
   const answer = await read(link)
   expect(answer.statusCode).toBe(200)
   expect(answer.headers['cache-control']).toContain('no-store')
@@ -54,7 +54,7 @@ it('shows the log without a sign-in, and neither a form nor a secret nor what ne
   expect((await read(link.replace('step=product-pull', 'step=nothing'))).statusCode).toBe(404)
 })
 
-it('opens this run and no other, and nothing with a key that was not given out', async () => {
+it('a link opens its own run and no other, and nothing with a key that was not issued', async () => {
   const { runId, link: whole } = await failedRun()
   const link = whole.replace(/&attempt=\d+/, '')
   const other = await lab.run()
@@ -72,7 +72,7 @@ it('opens this run and no other, and nothing with a key that was not given out',
   }
 })
 
-it('opens nothing once links to the run have been withdrawn, and a new link does', async () => {
+it('a link opens nothing once the links to its run are withdrawn, but a new link does', async () => {
   const { runId, link } = await failedRun()
   const other = await failedRun()
   const done = await me.submit(`/sandbox/run/${runId}/share/withdraw`)
@@ -87,14 +87,14 @@ it('opens nothing once links to the run have been withdrawn, and a new link does
   expect((await me.send(`/sandbox/run/${randomUUID()}/share/withdraw`)).statusCode).toBe(404)
 })
 
-it('says that links were withdrawn on the page of an accepted run too', async () => {
+it('the page of an accepted run says that links were withdrawn, too', async () => {
   const { runId } = await failedRun()
   await lab.world.pool.query('update sandbox_run set passed_at = now(), current_step = null where run_id = $1', [runId])
   const done = await me.submit(`/sandbox/run/${runId}/share/withdraw`)
   expect(textOf(done)).toContain('All links to this run that were made so far have been withdrawn.')
 })
 
-it('opens nothing after seven days', async () => {
+it('a link opens nothing after seven days', async () => {
   const { link } = await failedRun()
   lab.world.clock.advance(7 * DAY_S - 1)
   expect((await read(link)).statusCode).toBe(200)

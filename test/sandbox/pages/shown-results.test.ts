@@ -7,7 +7,7 @@ import { get, newSandboxPartner, sessionOf } from '../partners.ts'
 import { orderOf, useTickets } from '../walk.ts'
 import { textOf, type Visitor, visitor } from './visitor.ts'
 
-/** What pages say of results and times: in words, and each time in the same way. */
+/** How pages show results and times: results in words, and all times in the same way. */
 
 let lab: Lab
 let me: Visitor
@@ -19,11 +19,11 @@ beforeAll(async () => {
   runId = await lab.run()
   // Passes with a warning.
   await lab.mistakes('answer-wrong-content-type')
-  await lab.make(runId, 'product-pull')
+  await lab.runStep(runId, 'product-pull')
   await lab.mistakes()
   await nextStep(lab.world.deps, lab.partnerId, runId, 'product-pull')
   await walkTo(lab, runId, 'consumption')
-  await lab.make(runId, 'consumption', () => useTickets(lab, runId))
+  await lab.runStep(runId, 'consumption', () => useTickets(lab, runId))
 })
 afterAll(() => lab.close())
 
@@ -32,7 +32,7 @@ const linesOf = (body: string, name: string): string[] =>
     .map(([line]) => textOf({ body: line } as Parameters<typeof textOf>[0]).trim())
     .filter((line) => line.includes(name))
 
-it('an accepted run tells that an earlier one was accepted, however many lie between', async () => {
+it('an accepted run says that an earlier one was accepted, however many lie between', async () => {
   const own = await newSandboxPartner(lab.world)
   const { rows } = await lab.world.pool.query(
     `insert into sandbox_run (run_id, partner_id, number, choice, created_at, passed_at, superseded_at)
@@ -47,7 +47,7 @@ it('an accepted run tells that an earlier one was accepted, however many lie bet
 })
 
 describe('a step that passed with warnings', () => {
-  it('says so in the list of steps and in the report, and others do not', async () => {
+  it('says so in the list of steps and in the report, unlike other steps', async () => {
     const { body } = await me.open(`/sandbox/run/${runId}`)
     expect(linesOf(body, 'Product pull')).toEqual([expect.stringContaining('passed with 1 warning')])
     expect(linesOf(body, 'Order query')).toEqual([expect.not.stringContaining('with')])
@@ -65,14 +65,14 @@ describe('a step that passed with warnings', () => {
 })
 
 describe('the log of a step', () => {
-  it('names notices, states and fields for people', async () => {
+  it('uses readable names for notices, states and fields', async () => {
     const waited = textOf(await me.open(`/sandbox/run/${runId}?step=consumption`))
     expect(waited).toContain('Waiting for your call: Consumption notice, POST /mtp/api/order/consume/notice')
     expect(waited).toContain('Consumption notice arrived')
     const other = await lab.run()
     await walkTo(lab, other, 'order-create')
     await lab.mistakes('answer-code-300')
-    await lab.make(other, 'order-create')
+    await lab.runStep(other, 'order-create')
     await lab.mistakes()
     const failed = textOf(await me.open(`/sandbox/run/${other}?step=order-create`))
     expect(failed).toContain('created (created, not paid)')
@@ -104,8 +104,8 @@ describe('times', () => {
       [them, '/sandbox/members'],
     ]
     const withTimes: string[] = []
-    for (const [who, path] of pages) {
-      const answer = await who.open(path)
+    for (const [reader, path] of pages) {
+      const answer = await reader.open(path)
       expect(answer.statusCode, path).toBe(200)
       const { stray, right } = timesOn(answer.body)
       expect(stray, path).toEqual([])
@@ -119,7 +119,7 @@ describe('times', () => {
     expect(new Set(withTimes)).toEqual(new Set(['history', 'traffic', 'secret', 'run', 'members']))
   })
 
-  it('are in UTC in what is exported', async () => {
+  it('are in UTC in exports', async () => {
     const { body } = await me.open('/sandbox/traffic/export/ndjson')
     const [first = '{}'] = body.split('\n')
     expect(JSON.parse(first).at).toMatch(/^[\d-]{10}T[\d:.]+Z$/)

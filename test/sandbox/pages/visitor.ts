@@ -2,7 +2,7 @@ import type { LightMyRequestResponse } from 'fastify'
 import type { Lab } from '../lab.ts'
 import { FORM, get, sessionOf } from '../partners.ts'
 
-/** Somebody at a browser without scripts who is signed in as the lab's partner. */
+/** A browser without scripts that is signed in as a partner, by default that of the lab. */
 export interface Visitor {
   readonly cookie: string
   open(path: string): Promise<LightMyRequestResponse>
@@ -12,7 +12,7 @@ export interface Visitor {
   submit(path: string, fields?: Record<string, string> | string): Promise<LightMyRequestResponse>
 }
 
-/** The signature tool counts as passed. */
+/** Marks the signature tool as passed. */
 export const unlock = ({ world }: Lab, partnerId: bigint) =>
   world.pool.query('insert into signature_pass values ($1, $2) on conflict do nothing', [partnerId, world.clock.now()])
 
@@ -38,7 +38,7 @@ export async function visitor(lab: Lab, partner = { client_id: 'lab', client_sec
   }
 }
 
-/** What the page says, without its markup. */
+/** The text of a page, without its markup. */
 export const textOf = ({ body }: LightMyRequestResponse): string =>
   body
     .replace(/<script[\s\S]*?<\/script>|<[^>]+>/g, ' ')

@@ -9,11 +9,11 @@ import { createPartner } from '../../../src/ticketing/partners/partner.ts'
 import { newPartner } from '../../../src/ticketing/partners/wire.ts'
 import type { World } from '../../harness.ts'
 
-/** Runs that have passed, and what their partner's contacts are told. */
+/** Passed runs, and the notifications to the contacts of their partners. */
 
 export const SECRET = 'the-clientSecret-of-a-partner-that-is-told'
 
-/** A partner with these contacts and a run of it that has passed; with the secret of the product contact's webhook, if it has one. */
+/** Creates a partner with these contacts and a passed run; `webhookSecret` is that of the product contact. */
 export async function passedRun(world: World, contacts: object): Promise<Passed & { webhookSecret: string }> {
   const { partner_id, webhook_secrets } = await createPartner(
     world.deps,
@@ -36,14 +36,18 @@ export async function passedRun(world: World, contacts: object): Promise<Passed 
   }
 }
 
-/** One contact, told by mail only; returns where its message stands. */
+/** Notifies a single contact by mail only; `shown` reads the notification. */
 export async function oneMail(world: World, mail = 'lin@example.com', name = 'Lin') {
   const passed = await passedRun(world, { product: { name, mail } })
   await notifyContacts(world.deps, passed)
-  return { passed, shown: () => only(world, passed) }
+  return { passed, shown: () => onlyNotification(world, passed) }
 }
 
-export async function only(world: World, { runId }: Passed): Promise<Notifications['notifications'][number]> {
+/** The notification of a run that has exactly one. */
+export async function onlyNotification(
+  world: World,
+  { runId }: Passed,
+): Promise<Notifications['notifications'][number]> {
   const { notifications } = await notificationsOf(world.deps, runId)
   const [one] = notifications
   if (!one || notifications.length > 1) throw new Error(`not one: ${JSON.stringify(notifications)}`)

@@ -27,7 +27,7 @@ import { visit } from '../oidc/person.ts'
 import { SHARDS } from '../one-table.ts'
 import { SECRET_KEY } from '../secrets.ts'
 
-/** Signing in with password and authenticator, through both the A1 and the standard OAuth interface. */
+/** Signing in with password and authenticator, in both dialects. */
 
 const MULTI = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
 const FAILURES_ANYWHERE = 6
@@ -242,7 +242,7 @@ describe('activating an authenticator', () => {
 })
 
 describe('the second step', () => {
-  it('respects state, login_hint, max_age, prompt and remembered consent in the standard interface', async () => {
+  it('respects state, login_hint, max_age, prompt and remembered consent in the standard dialect', async () => {
     const { user, currentCode } = await protectedPerson()
     const browser = client.newBrowser()
     const { verifier, challenge } = pkcePair()
@@ -324,7 +324,7 @@ describe('the second step', () => {
     expect(silent.location.searchParams.get('error')).toBe('login_required')
   })
 
-  it('keeps state and consent in the A1 interface', async () => {
+  it('keeps state and consent in the contract dialect (A1)', async () => {
     const { user, currentCode } = await protectedPerson()
     const app = await client.makeApp()
     const browser = client.newBrowser()

@@ -23,11 +23,7 @@ it.each([
   ['state is empty', { state: '' }, 'state is missing'],
   ['state has other characters', { state: 'a-b/c' }, 'received: a-b/c'],
   ['state is too long', { state: 'a'.repeat(131) }, 'state is longer than 128 bytes; received: 131 bytes'],
-  [
-    'redirect_uri is no address',
-    { redirect_uri: '/callback' },
-    'redirect_uri is not an absolute URL; received: /callback',
-  ],
+  ['redirect_uri is no URL', { redirect_uri: '/callback' }, 'redirect_uri is not an absolute URL; received: /callback'],
   ['redirect_uri is missing', { redirect_uri: undefined }, 'redirect_uri is missing'],
   ['PKCE is plain', { code_challenge: 'x', code_challenge_method: 'plain' }, 'must be S256; received: plain'],
   ['the challenge is short', { code_challenge: 'x', code_challenge_method: 'S256' }, 'SHA-256; received: x'],

@@ -137,7 +137,7 @@ describe('without a known app and a registered redirect_uri', () => {
     expect(header(answer, 'content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/)
   })
 
-  it.each(['', '&ui_locales=en'])('a forged continuation gets an error page too: %j', async (more) => {
+  it.each(['', '&ui_locales=en'])('a forged continuation gets an error page too: %s', async (more) => {
     const answer = await client.call('GET', `/oauth2/authorize?continue=e30.AAAA${more}`, { accept: 'text/html' })
     expect([answer.status, header(answer, 'location')]).toEqual([400, ''])
   })

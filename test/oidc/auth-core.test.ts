@@ -118,7 +118,7 @@ const post = (path: string, form: Record<string, string>) => {
 describe('@auth/core', () => {
   it('signs a person in, reads userinfo, and signs out', async () => {
     const site = new Site()
-    expect(await site.finish(await site.cameBack())).toBe(`${SITE}/home`)
+    expect(await site.finish(await site.callbackAfterSignIn())).toBe(`${SITE}/home`)
     expect(await site.session()).toMatchObject({
       user: {
         id: '1-10001',
@@ -134,14 +134,14 @@ describe('@auth/core', () => {
 
   it.each(['client_secret_basic', 'client_secret_post'])('authenticates by %s', async (method) => {
     const site = new Site({ client: { token_endpoint_auth_method: method } })
-    expect(await site.finish(await site.cameBack())).toBe(`${SITE}/home`)
+    expect(await site.finish(await site.callbackAfterSignIn())).toBe(`${SITE}/home`)
   })
 
   it('signs a person in with the settings that /connect shows', async () => {
     const shown = settingsOf('authjs', { issuer: origin, ...credentials })
     const { gatehouse } = await import(`data:text/javascript,${encodeURIComponent(shown)}`)
     const site = new Site(gatehouse)
-    expect(await site.finish(await site.cameBack())).toBe(`${SITE}/home`)
+    expect(await site.finish(await site.callbackAfterSignIn())).toBe(`${SITE}/home`)
     expect(await site.session()).toMatchObject({
       user: { id: '1-10001', name: '爱丽丝 Alice', image: expect.stringContaining('/assets/') },
     })
@@ -150,7 +150,7 @@ describe('@auth/core', () => {
   // Auth.js leaves refreshing to the site; this is the request of its guide.
   it('gives the site tokens that it can refresh and revoke', async () => {
     const site = new Site()
-    await site.finish(await site.cameBack())
+    await site.finish(await site.callbackAfterSignIn())
     const { access_token = '', refresh_token = '' } = site.tokens ?? {}
     const next = (await (await post('token', { grant_type: 'refresh_token', refresh_token })).json()) as Tokens
     expect(next.access_token).not.toBe(access_token)
@@ -164,20 +164,20 @@ const FAILED = `${SITE}/auth/error?error=Configuration`
 describe('@auth/core recognizes', () => {
   it('a wrong secret', async () => {
     const site = new Site({ clientSecret: 'wrong' })
-    expect(await site.finish(await site.cameBack())).toBe(FAILED)
+    expect(await site.finish(await site.callbackAfterSignIn())).toBe(FAILED)
     expect(logged(site)).toContain('status: 401')
     expect(await site.session()).toBeNull()
   })
 
   it('a replayed code', async () => {
     const site = new Site()
-    const location = await site.cameBack()
+    const location = await site.callbackAfterSignIn()
     const { searchParams } = location
     const other = { grant_type: 'authorization_code', code: searchParams.get('code') ?? '', redirect_uri: 'x' }
     await site.finish(location)
     expect(await (await post('token', other)).json()).toMatchObject({ error: 'invalid_grant' })
     const second = new Site()
-    const own = await second.cameBack()
+    const own = await second.callbackAfterSignIn()
     own.searchParams.set('code', searchParams.get('code') ?? '')
     expect(await second.finish(own)).toBe(FAILED)
     expect(logged(second)).toContain('invalid_grant')
@@ -185,13 +185,15 @@ describe('@auth/core recognizes', () => {
 
   it('a person’s refusal', async () => {
     const site = new Site({ authorization: { params: { scope: EVERYTHING, prompt: 'consent' } } })
-    expect(await site.finish(await site.cameBack('refuse'))).toMatch(/\/auth\/signin\?error=|\/auth\/error\?error=/)
+    expect(await site.finish(await site.callbackAfterSignIn('refuse'))).toMatch(
+      /\/auth\/signin\?error=|\/auth\/error\?error=/,
+    )
     expect(logged(site)).toContain('access_denied')
   })
 
   it('a response of another server by its iss', async () => {
     const site = new Site()
-    const location = await site.cameBack()
+    const location = await site.callbackAfterSignIn()
     location.searchParams.set('iss', 'https://other.example')
     expect(await site.finish(location)).toBe(FAILED)
     expect(site.tokens).toBeUndefined()

@@ -352,8 +352,8 @@ describe('acr', () => {
   })
 })
 
-describe('if the browser’s session is', () => {
-  it('missing, the sign-in page appears with the login_hint filled in', async () => {
+describe('a browser session', () => {
+  it('that is missing leads to the sign-in page with the login_hint filled in', async () => {
     const stranger = client.newBrowser()
     const page = await authorize({ login_hint: user.passport, ui_locales: 'zh-CN' }, stranger)
     expect(signInForm(page.text)?.fields.passport).toBe(user.passport)
@@ -362,7 +362,7 @@ describe('if the browser’s session is', () => {
   })
 
   it.each(['login', 'select_account', 'login consent'])(
-    'present, prompt=%s requires signing in again, once',
+    'is not enough for prompt=%s: the person signs in again, once',
     async (prompt) => {
       world.clock.advance(60)
       const { location, pages } = await visit(browser, rp.authorizeUrl({ ...PKCE, prompt }), { user })
@@ -371,7 +371,7 @@ describe('if the browser’s session is', () => {
     },
   )
 
-  it('older than max_age, signing in again is required; auth_time says when', async () => {
+  it('older than max_age requires signing in again; auth_time says when', async () => {
     const first = await rp.tokens(browser, user, { prompt: 'login', nonce: 'first' })
     world.clock.advance(100)
     expect(answered(await authorize({ max_age: '100' })).code).toBeDefined()
@@ -387,7 +387,7 @@ describe('if the browser’s session is', () => {
     expect(claimsOf(again.id_token)).not.toHaveProperty('nonce')
   })
 
-  it('of another person than the id_token_hint, signing in as that person is required', async () => {
+  it('of another person than the id_token_hint requires signing in as that person', async () => {
     const { id_token: id_token_hint } = await rp.tokens(browser, user)
     const other = await client.makeUser()
     const theirs = client.newBrowser()
@@ -399,7 +399,7 @@ describe('if the browser’s session is', () => {
     expect(answered(await authorize({ id_token_hint, prompt: 'none' })).code).toBeDefined()
   })
 
-  it('of a blocked person, the app gets access_denied', async () => {
+  it('of a blocked person gives the app access_denied', async () => {
     const blocked = await client.makeUser()
     const theirs = client.newBrowser()
     await rp.code(theirs, blocked)

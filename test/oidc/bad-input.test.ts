@@ -43,7 +43,7 @@ function outcomeOf(answer: Answer): string {
 describe('client authentication', () => {
   const wrong = 'wrong-secret'
   const cases: [string, () => Parameters | string, () => Record<string, string>, string][] = [
-    ['nothing', () => ({}), () => ({}), '401 invalid_client'],
+    ['no credentials', () => ({}), () => ({}), '401 invalid_client'],
     [
       'an unknown client, post',
       () => ({ client_id: 'nobody', client_secret: wrong }),
@@ -147,8 +147,8 @@ describe('client authentication', () => {
       '400 invalid_request',
     ],
   ]
-  describe.each(['token', 'revoke', 'introspect', 'par'])('%s', (path) => {
-    it.each(cases)('%s', async (_name, parameters, headers, expected) => {
+  describe.each(['token', 'revoke', 'introspect', 'par'])('at %s', (path) => {
+    it.each(cases)('is refused with %s', async (_name, parameters, headers, expected) => {
       expect(outcomeOf(await rp.post(path, parameters(), headers()))).toBe(expected)
     })
   })

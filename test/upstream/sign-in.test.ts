@@ -390,7 +390,7 @@ describe('error responses', () => {
     ['invalid_scope', 403, 'does not belong to this sign-in'],
     ['<script>', 403, 'does not belong to this sign-in'],
   ] as const
-  it.each(ERRORS)('%s: get a page that explains the error, with a link to try again', async (error, status, text) => {
+  it.each(ERRORS)('(%s) get a page that explains the error, with a link to try again', async (error, status, text) => {
     const asked = await begin('/account/reads')
     const answer = await callback(asked, {}, { error, code: '' })
     expect(answer.status).toBe(status)

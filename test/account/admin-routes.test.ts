@@ -36,7 +36,7 @@ describe('/admin/v1/users', () => {
     expect(world.logged()).not.toContain(ALICE.phone_number)
   })
 
-  it('changes what is given alone, answers masked, and names only the fields in the audit log', async () => {
+  it('changes only the given fields, responds with masked data, and audits field names without values', async () => {
     const key = { cid: 1, user_id: 'edited' }
     await call('POST', '/users', { ...ALICE, ...key, passport: 'edited@example.com' })
     const changes = { name: 'Zoë', gender: '1', phone_number: null, passport: 'Other@example.com' }
@@ -50,11 +50,11 @@ describe('/admin/v1/users', () => {
     })
     const { rows } = await world.pool.query("select detail, actor from audit_event where event = 'user_updated'")
     expect(rows).toEqual([{ detail: { fields: ['passport', 'phone_number', 'name', 'gender'] }, actor: 'operator' }])
-    const told = await world.pool.query(
+    const mailJobs = await world.pool.query(
       `select payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
        where t.identifier = 'send-person-mail'`,
     )
-    expect(told.rows).toMatchObject([{ payload: { kind: 'mail_changed', userId: 'edited' } }])
+    expect(mailJobs.rows).toMatchObject([{ payload: { kind: 'mail_changed', userId: 'edited' } }])
     expect(await call('POST', '/users/update', { ...key, ...changes })).toMatchObject({ status: 200 })
     expect((await world.pool.query("select 1 from audit_event where event = 'user_updated'")).rowCount).toBe(1)
     const { name, password } = { ...ALICE, name: 'x' }
@@ -70,7 +70,7 @@ describe('/admin/v1/users', () => {
     expect(await call('POST', '/users/update', { cid: 1, user_id: 'none', name })).toMatchObject({ status: 404 })
   })
 
-  it('shows personal data with a reason, to support and above, and keeps both', async () => {
+  it('shows unmasked data only with a reason and only from the support role up, and audits both', async () => {
     const [viewer, support] = await Promise.all(
       (['viewer', 'support'] as const).map(async (role) => createOperator(world.deps, { name: role, role, days: 1 })),
     )
@@ -87,8 +87,8 @@ describe('/admin/v1/users', () => {
       "select actor_name, target, detail from audit_event where event = 'personal_data_read' and actor_name = 'support'",
     )
     expect(rows).toEqual([{ actor_name: 'support', target: 'user:1/10001', detail: { reason: 'the person asks' } }])
-    const looks = () => world.pool.query("select audit_id from audit_event where event = 'personal_data_read'")
-    const before = (await looks()).rowCount
+    const reads = () => world.pool.query("select audit_id from audit_event where event = 'personal_data_read'")
+    const before = (await reads()).rowCount
     for (const [url, status] of [
       [`/admin/v1${path}`, 400],
       ['/admin/v1/users/1/10001', 405],
@@ -96,12 +96,12 @@ describe('/admin/v1/users', () => {
       const headers = { authorization: `Bearer ${support?.token}` }
       expect((await world.app.inject({ method: 'HEAD', url, headers })).statusCode).toBe(status)
     }
-    expect((await looks()).rowCount).toBe(before)
+    expect((await reads()).rowCount).toBe(before)
     expect(await call('GET', '/users/1/10001?reason=x')).toMatchObject({ status: 400 })
     expect(await call('GET', '/users/1/none')).toMatchObject({ status: 404 })
   })
 
-  it('answers bad input with every problem at once, and repeats no value', async () => {
+  it('reports every problem of bad input at once, without echoing any value', async () => {
     const answer = await call('POST', '/users', { ...ALICE, phone_number: 'secret', password: 'hush', cid: null })
     expect(answer).toMatchObject({ status: 400, rescode: 20007 })
     const fields = answer.data.problems.map(({ field }: { field: string }) => field)
@@ -121,7 +121,7 @@ describe('/admin/v1/users', () => {
   })
 
   it.each(['https://a.com/\0', 'https://a.com/ b', 'https://a.com\\b', 'https://me@a.com/b', 'a.com', 'data:,x'])(
-    'refuses the picture %j',
+    'refuses the picture URL %j',
     async (big_avatar_url) => {
       const answer = await call('POST', '/users', {
         ...ALICE,
@@ -139,7 +139,7 @@ describe('/admin/v1/users', () => {
     ['POST', '/users/block'],
     ['POST', '/users/unblock'],
     ['POST', '/users/update'],
-  ] as const)('lets only operators in: %s %s', async (method, path) => {
+  ] as const)('admits only operators: %s %s', async (method, path) => {
     const body = method === 'POST' ? {} : undefined
     expect(await call(method, path, body, 'wrong-token')).toMatchObject({ status: 401, rescode: 20015 })
   })

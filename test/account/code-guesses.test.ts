@@ -11,9 +11,9 @@ import { connectionOf, openWorld, type World } from '../harness.ts'
 import { SHARDS } from '../one-table.ts'
 import { SECRET_KEY } from '../secrets.ts'
 
-/** Somebody who knows the password and guesses codes, day after day. */
+/** An attacker who knows the password and guesses codes of the second factor, day after day. */
 
-const IN_A_DAY = 20
+const GUESSES_PER_DAY = 20
 
 let world: World
 let client: Client
@@ -27,30 +27,30 @@ const post = (browser: Browser, path: string, fields: Record<string, string> = {
 const secretOn = ({ text }: Answer): string => /id="secret">([A-Z2-7]+)</.exec(text)?.[1] ?? ''
 const codesOn = ({ text }: Answer): string[] => text.match(/\b[a-z2-9]{4}(?:-[a-z2-9]{4}){3}\b/g) ?? []
 const isSignedIn = async (browser: Browser) => (await browser.send('GET', '/account/security')).status === 200
-const withPassword = async ({ passport, password }: User, browser = client.newBrowser()) => {
+const enterPassword = async ({ passport, password }: User, browser = client.newBrowser()) => {
   await post(browser, '/sign-in', { passport, password })
   return browser
 }
 let people = 0
 async function protectedPerson() {
   const user = await client.makeUser({ passport: `guessed${++people}@example.com` })
-  const browser = await withPassword(user)
+  const browser = await enterPassword(user)
   const secret = secretOn(await post(browser, '/account/security/authenticator'))
-  const show = () => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
-  const codes = codesOn(await post(browser, '/account/security/authenticator/confirm', { code: show() }))
+  const currentCode = () => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
+  const codes = codesOn(await post(browser, '/account/security/authenticator/confirm', { code: currentCode() }))
   world.clock.advance(60)
-  return { user, browser, show, codes }
+  return { user, browser, currentCode, codes }
 }
-/** A code that the authenticator does not show. */
-const wrong = (show: () => string) => String((Number(show()) + 500_000) % 1_000_000).padStart(6, '0')
+/** A code that the authenticator is not showing now. */
+const wrong = (currentCode: () => string) => String((Number(currentCode()) + 500_000) % 1_000_000).padStart(6, '0')
 const guess = (browser: Browser, code: string) => post(browser, '/sign-in/code', { code })
-async function guessAll(user: User, show: () => string, browser?: Browser): Promise<number[]> {
-  const by = await withPassword(user, browser)
+async function guessAll(user: User, currentCode: () => string, browser?: Browser): Promise<number[]> {
+  const by = await enterPassword(user, browser)
   const statuses: number[] = []
-  for (let index = 0; index < IN_A_DAY; index++) statuses.push((await guess(by, wrong(show))).status)
+  for (let index = 0; index < GUESSES_PER_DAY; index++) statuses.push((await guess(by, wrong(currentCode))).status)
   return statuses
 }
-const mailsTo = async ({ user_id }: User) => {
+const guessMailsTo = async ({ user_id }: User) => {
   const { rows } = await world.pool.query(
     `select payload ->> 'kind' as kind from graphile_worker._private_jobs j
      join graphile_worker._private_tasks t on t.id = j.task_id
@@ -60,92 +60,94 @@ const mailsTo = async ({ user_id }: User) => {
   return rows.map(({ kind }) => kind).filter((kind) => kind === 'codes_guessed')
 }
 
-describe('twenty wrong codes in a day', () => {
-  it('are the last: a right one is refused too, a recovery code is not, and the person is told once', async () => {
-    const { user, show, codes } = await protectedPerson()
-    expect(await guessAll(user, show)).toEqual(Array(IN_A_DAY).fill(403))
-    expect(await mailsTo(user)).toEqual(['codes_guessed'])
-    const browser = await withPassword(user)
-    for (const code of [wrong(show), show()]) {
+describe('the limit of twenty wrong codes a day', () => {
+  it('then refuses right codes too, still accepts a recovery code, and mails the person once', async () => {
+    const { user, currentCode, codes } = await protectedPerson()
+    expect(await guessAll(user, currentCode)).toEqual(Array(GUESSES_PER_DAY).fill(403))
+    expect(await guessMailsTo(user)).toEqual(['codes_guessed'])
+    const browser = await enterPassword(user)
+    for (const code of [wrong(currentCode), currentCode()]) {
       const answer = await guess(browser, code)
       expect(answer.status).toBe(429)
       expect(answer.text).toContain('Too many wrong codes')
       expect(answer.text).toContain('in 24 hours')
       expect(Number(answer.headers['retry-after'])).toBeGreaterThan(80_000)
     }
-    expect(await mailsTo(user)).toEqual(['codes_guessed'])
+    expect(await guessMailsTo(user)).toEqual(['codes_guessed'])
     expect(await isSignedIn(browser)).toBe(false)
     await guess(browser, codes[0] ?? '')
     expect(await isSignedIn(browser)).toBe(true)
   })
 
-  it('are over a day later, and with another password', async () => {
+  it('is lifted after a day, or by a change of password', async () => {
     const [late, changed] = [await protectedPerson(), await protectedPerson()]
-    await guessAll(late.user, late.show)
-    await guessAll(changed.user, changed.show)
+    await guessAll(late.user, late.currentCode)
+    await guessAll(changed.user, changed.currentCode)
     const next = 'another password of theirs'
     const change = { current_password: changed.user.password, password: next, password_again: next }
     expect((await post(changed.browser, '/password', change)).status).toBe(200)
-    const browser = await withPassword({ ...changed.user, password: next })
-    await guess(browser, changed.show())
+    const browser = await enterPassword({ ...changed.user, password: next })
+    await guess(browser, changed.currentCode())
     expect(await isSignedIn(browser)).toBe(true)
     world.clock.advance(86_400)
-    const own = await withPassword(late.user)
-    await guess(own, late.show())
+    const own = await enterPassword(late.user)
+    await guess(own, late.currentCode())
     expect(await isSignedIn(own)).toBe(true)
   })
 
-  it('of strangers leave browsers that have signed in before a share of their own, which ends too', async () => {
-    const { user, browser: known, show } = await protectedPerson()
-    await guessAll(user, show)
-    await withPassword(user, known)
-    expect((await guess(known, show())).status).toBe(303)
+  it('leaves a separate allowance, limited as well, to browsers that have signed in before', async () => {
+    const { user, browser: known, currentCode } = await protectedPerson()
+    await guessAll(user, currentCode)
+    await enterPassword(user, known)
+    expect((await guess(known, currentCode())).status).toBe(303)
     world.clock.advance(60)
-    expect(await guessAll(user, show, known)).toEqual(Array(IN_A_DAY).fill(403))
-    expect((await guess(known, show())).status).toBe(429)
+    expect(await guessAll(user, currentCode, known)).toEqual(Array(GUESSES_PER_DAY).fill(403))
+    expect((await guess(known, currentCode())).status).toBe(429)
   })
 
-  it('are all that is looked at of those that come at once, from as many networks', async () => {
-    const { user, show } = await protectedPerson()
-    const browser = await withPassword(user)
+  it('holds against concurrent guesses from as many networks', async () => {
+    const { user, currentCode } = await protectedPerson()
+    const browser = await enterPassword(user)
     const step = openSecondStep(world.deps, [...browser.cookies].find(([name]) => name.includes('second_step'))?.[1])
     if (!step) throw new Error('no step')
-    const [bad, good] = [wrong(show), show()]
+    const [bad, good] = [wrong(currentCode), currentCode()]
     const tries = Array.from({ length: 41 }, (_, n) => ({ step, code: n < 40 ? bad : good, address: `203.0.${n}.7` }))
-    const ends = await Promise.allSettled(tries.map((one) => finishSignIn(world.deps, one)))
-    expect(ends.filter(({ status }) => status === 'fulfilled')).toEqual([])
-    expect((await guess(browser, show())).status).toBe(429)
+    const results = await Promise.allSettled(tries.map((one) => finishSignIn(world.deps, one)))
+    expect(results.filter(({ status }) => status === 'fulfilled')).toEqual([])
+    expect((await guess(browser, currentCode())).status).toBe(429)
   })
 
-  it('are not used up by right ones', async () => {
-    const { user, show } = await protectedPerson()
-    for (let times = 0; times <= IN_A_DAY; times++) {
-      const browser = await withPassword(user)
-      expect((await guess(browser, show())).status, String(times)).toBe(303)
+  it('is not used up by right codes', async () => {
+    const { user, currentCode } = await protectedPerson()
+    for (let times = 0; times <= GUESSES_PER_DAY; times++) {
+      const browser = await enterPassword(user)
+      expect((await guess(browser, currentCode())).status, String(times)).toBe(303)
       world.clock.advance(30)
     }
   })
 
-  it('are counted over all processes, however the guesses race', async () => {
+  it('is counted across processes, even when guesses race', async () => {
     const config = readConfig({ DATABASE_URL: world.databaseUrl, SECRET_KEY, NODE_ENV: 'test' })
     const settings = { ...connectionOf(config, world.databaseUrl), size: 5 }
     const { db, close } = openDatabase(settings, world.log, { shards: SHARDS })
     const elsewhere = { ...world.deps, db, keys: deriveKeys(SECRET_KEY) }
     try {
-      const { user, show } = await protectedPerson()
-      const browser = await withPassword(user)
+      const { user, currentCode } = await protectedPerson()
+      const browser = await enterPassword(user)
       const kept = [...browser.cookies].find(([name]) => name.includes('second_step'))?.[1]
       const step = openSecondStep(world.deps, kept)
       if (!step) throw new Error('no step')
       const from = (n: number) => `203.0.${n}.7`
-      const code = wrong(show)
+      const code = wrong(currentCode)
       const tries = Array.from({ length: 30 }, (_, n) =>
         finishSignIn(n % 2 ? elsewhere : world.deps, { step, code, address: from(n) }).catch(({ retryAt }) => retryAt),
       )
-      const ends = await Promise.all(tries)
-      expect(ends.filter((retryAt) => retryAt === undefined)).toHaveLength(IN_A_DAY)
-      expect(await mailsTo(user)).toEqual(['codes_guessed'])
-      await expect(finishSignIn(elsewhere, { step, code: show(), address: from(99) })).rejects.toThrow('too many')
+      const results = await Promise.all(tries)
+      expect(results.filter((retryAt) => retryAt === undefined)).toHaveLength(GUESSES_PER_DAY)
+      expect(await guessMailsTo(user)).toEqual(['codes_guessed'])
+      await expect(finishSignIn(elsewhere, { step, code: currentCode(), address: from(99) })).rejects.toThrow(
+        'too many',
+      )
     } finally {
       await close()
     }

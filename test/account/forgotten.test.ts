@@ -11,35 +11,35 @@ import { openWorld, type World } from '../harness.ts'
 import { hook, type PostOffice, postOffice, reply } from '../sandbox/notify/post-office.ts'
 import { FORM, form } from './people.ts'
 
-/** Forgotten passwords, with a real mail server. */
+/** Forgotten passwords, tested against a real mail server. */
 
-let office: PostOffice
+let mailServer: PostOffice
 let world: World
 let client: Client
-let refusing = false
+let rejectMail = false
 beforeAll(async () => {
-  office = await postOffice({
+  mailServer = await postOffice({
     onMail: () => {
-      if (refusing) throw reply(451, 'later')
+      if (rejectMail) throw reply(451, 'later')
     },
   })
-  world = await openWorld({ SMTP_URL: office.url, PASSWORD_RESET: 'mail' })
+  world = await openWorld({ SMTP_URL: mailServer.url, PASSWORD_RESET: 'mail' })
   client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
 })
 afterAll(async () => {
   await world.close()
-  await office.close()
+  await mailServer.close()
 })
 beforeEach(async () => {
   await world.pool.query('delete from failed_attempt')
   await world.pool.query('delete from graphile_worker._private_jobs')
-  office.mails.length = 0
-  refusing = false
+  mailServer.mails.length = 0
+  rejectMail = false
 })
 
 let serial = 0
 const newPerson = () => client.makeUser({ passport: `person${++serial}@example.com` })
-const ask = (passport: string, remoteAddress = '203.0.113.5', cookie?: string) =>
+const requestLink = (passport: string, remoteAddress = '203.0.113.5', cookie?: string) =>
   world.app.inject({
     method: 'POST',
     url: '/sign-in/forgotten',
@@ -48,7 +48,7 @@ const ask = (passport: string, remoteAddress = '203.0.113.5', cookie?: string) =
     remoteAddress,
   })
 
-/** What the queue holds, run once each. */
+/** Runs each queued job of the task once. */
 async function runJobs(deps = world.deps, task: 'forgotten-password' | 'send-person-mail' = 'forgotten-password') {
   const { rows } = await world.pool.query(
     `select payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
@@ -60,30 +60,30 @@ async function runJobs(deps = world.deps, task: 'forgotten-password' | 'send-per
   }
 }
 const tokensTo = (passport: string): string[] =>
-  office.to(passport).map(({ mail }) => /token=(ghpl_[\w-]{48})/.exec(String(mail.text))?.[1] ?? '')
+  mailServer.to(passport).map(({ mail }) => /token=(ghpl_[\w-]{48})/.exec(String(mail.text))?.[1] ?? '')
 async function linkFor({ passport }: User): Promise<string> {
-  await ask(passport)
+  await requestLink(passport)
   await runJobs()
   await world.pool.query('delete from graphile_worker._private_jobs')
   return tokensTo(passport).at(-1) ?? ''
 }
-const open = (token: string) => client.call('GET', `/password?token=${token}`, { accept: 'text/html' })
-const set = (token: string, password: string): Promise<Answer> =>
+const openLink = (token: string) => client.call('GET', `/password?token=${token}`, { accept: 'text/html' })
+const setPassword = (token: string, password: string): Promise<Answer> =>
   client.newBrowser().send('POST', '/password', { token, password, password_again: password })
 async function signsIn({ passport }: User, password: string): Promise<boolean> {
   const browser = client.newBrowser()
   await browser.send('POST', '/sign-in', { passport, password })
   return (await browser.send('GET', '/account/security')).status === 200
 }
-async function changeByHand({ passport, password }: User, next: string): Promise<void> {
+async function changeSignedIn({ passport, password }: User, next: string): Promise<void> {
   const browser = client.newBrowser()
   await browser.send('POST', '/sign-in', { passport, password })
   const change = { current_password: password, password: next, password_again: next }
   expect((await browser.send('POST', '/password', change)).status).toBe(200)
 }
 
-describe('a link by mail', () => {
-  it('sets a new password once, ends all sessions and says so in both languages', async () => {
+describe('a mailed password link', () => {
+  it('comes in both languages, sets a new password once and ends all sessions', async () => {
     const user = await newPerson()
     const before = client.newBrowser()
     await before.send('POST', '/sign-in', { passport: user.passport, password: user.password })
@@ -91,50 +91,52 @@ describe('a link by mail', () => {
       'href="/sign-in/forgotten?return_to=%2F"',
     )
     const token = await linkFor(user)
-    expect(office.mails).toHaveLength(1)
-    const mail = office.mails[0]?.mail
+    expect(mailServer.mails).toHaveLength(1)
+    const mail = mailServer.mails[0]?.mail
     expect(mail?.subject).toBe('设置新密码 / Set a new password')
     expect(mail?.text).toContain('until 2026-05-06 11:34 (UTC)')
     expect(mail?.text).toContain('2026-05-06 19:34（北京时间）')
-    expect((await set(token, 'a password of today')).text).toContain('The password was changed')
+    expect((await setPassword(token, 'a password of today')).text).toContain('The password was changed')
     expect((await before.send('GET', '/account/security')).status).toBe(303)
     expect([await signsIn(user, user.password), await signsIn(user, 'a password of today')]).toEqual([false, true])
-    const again = await set(token, 'and another one')
+    const again = await setPassword(token, 'and another one')
     expect([again.status, again.text.includes('href="/sign-in/forgotten"')]).toEqual([410, true])
     expect(world.logged()).not.toContain(token.slice(5))
   })
 
-  it('is used by exactly one of many at once', async () => {
+  it('works for exactly one of several concurrent requests', async () => {
     const token = await linkFor(await newPerson())
-    const all = await Promise.all(['one password', 'two passwords', 'three passwords'].map((text) => set(token, text)))
+    const all = await Promise.all(
+      ['one password', 'two passwords', 'three passwords'].map((text) => setPassword(token, text)),
+    )
     expect(all.map(({ status }) => status).sort()).toEqual([200, 410, 410])
   })
 
-  it('ends after an hour and with any change of the password, for good, and with nothing that a stranger can do', async () => {
+  it('expires after an hour or with any password change, for good, and not by anything a stranger can do', async () => {
     const user = await newPerson()
     const { cid, user_id } = user
     const made = await client.admin('POST', '/users/reset-password', { cid, user_id })
     const byOperator = new URL(String(made.url)).searchParams.get('token') ?? ''
     const first = await linkFor(user)
-    await ask(user.passport) // as anybody can
+    await requestLink(user.passport) // anybody can do this
     await runJobs()
     const second = tokensTo(user.passport).at(-1) ?? ''
     const links = [byOperator, first, second]
-    for (const link of links) expect((await open(link)).status).toBe(200)
-    await changeByHand(user, 'changed by hand')
-    expect(await Promise.all(links.map(async (link) => (await open(link)).status))).toEqual([410, 410, 410])
-    expect((await set(second, 'by the old link')).status).toBe(410)
-    office.mails.length = 0
-    await runJobs() // a second attempt of the job
-    expect(office.mails).toEqual([])
-    expect((await set(second, 'by the old link')).status).toBe(410)
+    for (const link of links) expect((await openLink(link)).status).toBe(200)
+    await changeSignedIn(user, 'changed by hand')
+    expect(await Promise.all(links.map(async (link) => (await openLink(link)).status))).toEqual([410, 410, 410])
+    expect((await setPassword(second, 'by the old link')).status).toBe(410)
+    mailServer.mails.length = 0
+    await runJobs() // the job is retried
+    expect(mailServer.mails).toEqual([])
+    expect((await setPassword(second, 'by the old link')).status).toBe(410)
     expect(await signsIn(user, 'changed by hand')).toBe(true)
     const third = await linkFor(await newPerson())
     world.clock.advance(3_600)
-    expect((await set(third, 'too late by now')).status).toBe(410)
+    expect((await setPassword(third, 'too late by now')).status).toBe(410)
   })
 
-  it('changes the account that it was made for, whoever uses it, and leaves a second factor as it is', async () => {
+  it('changes the account it was issued for, whoever is signed in, and keeps the second factor', async () => {
     const [alice, bob] = [await newPerson(), await newPerson()]
     await world.pool.query(
       `insert into user_totp (routing_key, cid, user_id, sealed, created_at, confirmed_at)
@@ -152,40 +154,40 @@ describe('a link by mail', () => {
     expect(page.headers.location).toMatch(/^\/sign-in\/code/)
   })
 
-  it('ends with another link that is used, and with a newer one of an operator, for good', async () => {
+  it('stops working for good once another link is used or an operator makes a newer one', async () => {
     const [one, other] = [await newPerson(), await newPerson()]
-    await ask(one.passport)
-    await ask(one.passport)
-    await ask(other.passport)
+    await requestLink(one.passport)
+    await requestLink(one.passport)
+    await requestLink(other.passport)
     await runJobs()
-    const [used = '', left = ''] = tokensTo(one.passport)
-    expect((await set(used, 'a password of today')).status).toBe(200)
+    const [used = '', unused = ''] = tokensTo(one.passport)
+    expect((await setPassword(used, 'a password of today')).status).toBe(200)
     await client.admin('POST', '/users/reset-password', { cid: other.cid, user_id: other.user_id })
-    office.mails.length = 0
+    mailServer.mails.length = 0
     await runJobs()
-    expect(office.mails).toEqual([])
-    expect((await open(left)).status).toBe(410)
+    expect(mailServer.mails).toEqual([])
+    expect((await openLink(unused)).status).toBe(410)
     expect(await signsIn(one, 'a password of today')).toBe(true)
   })
 
-  it('is the same one when the server puts the mail off', async () => {
+  it('stays the same when the mail server defers the mail', async () => {
     const user = await newPerson()
-    await ask(user.passport)
-    refusing = true
+    await requestLink(user.passport)
+    rejectMail = true
     await expect(runJobs()).rejects.toThrow('SMTP DATA EMESSAGE 451')
-    refusing = false
+    rejectMail = false
     await runJobs()
-    await runJobs() // the process died before the job was done
+    await runJobs() // as if the process had died before the job was marked done
     const [one = '', other] = tokensTo(user.passport)
     expect(other).toBe(one)
-    expect((await set(one, 'a password of today')).status).toBe(200)
+    expect((await setPassword(one, 'a password of today')).status).toBe(200)
     await runJobs()
-    expect((await set(one, 'a password of today')).status).toBe(410)
+    expect((await setPassword(one, 'a password of today')).status).toBe(410)
   })
 })
 
 describe('a mail about the account', () => {
-  it('tells the person that an operator has removed their second factor', async () => {
+  it('informs the person that an operator has removed their second factor', async () => {
     const { cid, user_id, passport } = await newPerson()
     await world.pool.query(
       `insert into user_totp (routing_key, cid, user_id, sealed, created_at, confirmed_at)
@@ -194,8 +196,8 @@ describe('a mail about the account', () => {
     )
     await client.admin('POST', '/users/remove-factors', { cid, user_id, reason: 'a reason for colleagues' })
     await runJobs(world.deps, 'send-person-mail')
-    expect(office.to(passport)).toHaveLength(1)
-    const mail = office.mails[0]?.mail
+    expect(mailServer.to(passport)).toHaveLength(1)
+    const mail = mailServer.mails[0]?.mail
     expect(mail?.subject).toBe('您账号的第二重验证已被移除 / The second factor of your account was removed')
     expect(mail?.text).toContain('On 2026-05-06')
     expect(mail?.text).toContain('/account/security/sign-in')
@@ -203,7 +205,7 @@ describe('a mail about the account', () => {
   })
 })
 
-describe('a change of what protects an account', () => {
+describe('a change to an account’s credentials', () => {
   const jobKinds = async () => {
     const { rows } = await world.pool.query(
       `select payload ->> 'kind' as kind from graphile_worker._private_jobs j
@@ -219,7 +221,7 @@ describe('a change of what protects an account', () => {
       [user_id, name],
     )
 
-  it('is told to the person by mail, in both languages: authenticator, codes, passkey, password', async () => {
+  it('is mailed to the person in both languages: authenticator, codes, passkey, password', async () => {
     const user = await newPerson()
     const browser = client.newBrowser()
     await browser.send('POST', '/sign-in', { passport: user.passport, password: user.password })
@@ -238,27 +240,27 @@ describe('a change of what protects an account', () => {
       ...['totp_added', 'recovery_codes_made', 'totp_removed', 'passkey_removed', 'password_changed'],
     ])
     await runJobs(world.deps, 'send-person-mail')
-    expect(office.to(user.passport)).toHaveLength(5)
-    const mail = office.mails[0]?.mail
+    expect(mailServer.to(user.passport)).toHaveLength(5)
+    const mail = mailServer.mails[0]?.mail
     expect(mail?.subject).toBe('您的账号已添加身份验证器 / An authenticator was added to your account')
     expect(mail?.text).toContain('An authenticator was added to your account, on 2026-05-06')
     expect(mail?.text).toContain('/account/security/sign-in')
-    expect(JSON.stringify(office.mails.map((one) => one.mail.text))).not.toContain(secret)
+    expect(JSON.stringify(mailServer.mails.map((one) => one.mail.text))).not.toContain(secret)
   })
 
-  it('tells how to go on where somebody has guessed codes', async () => {
+  it('comes with advice when somebody has been guessing codes', async () => {
     const user = await newPerson()
     const { rows } = await world.pool.query('select routing_key from user_profile where user_id = $1', [user.user_id])
     const key = { routingKey: rows[0].routing_key, cid: user.cid, userId: user.user_id }
     await tellPerson(world.deps, key, 'codes_guessed')
     await runJobs(world.deps, 'send-person-mail')
-    const mail = office.mails[0]?.mail
+    const mail = mailServer.mails[0]?.mail
     expect(mail?.subject).toBe('您的账号被多次输入错误的验证码 / Wrong codes were entered for your account')
     expect(mail?.text).toContain('change your password')
     expect(mail?.text).toContain('/account/security/sign-in')
   })
 
-  it('fills no mailbox: ten mails of one kind a day', async () => {
+  it('does not flood a mailbox: at most ten mails of one kind a day', async () => {
     const user = await newPerson()
     const browser = client.newBrowser()
     await browser.send('POST', '/sign-in', { passport: user.passport, password: user.password })
@@ -269,23 +271,27 @@ describe('a change of what protects an account', () => {
     expect(await jobKinds()).toEqual(Array(10).fill('passkey_removed'))
   })
 
-  it('by a link is told too, and the page names the passkeys that still sign in', async () => {
+  it('through a link is mailed too, and the page lists the passkeys that still sign in', async () => {
     const [user, other] = [await newPerson(), await newPerson()]
     await addPasskeyTo(user, 'Phone of <somebody>')
-    const done = await set(await linkFor(user), 'a password of today')
+    const done = await setPassword(await linkFor(user), 'a password of today')
     expect(done.text).toContain('These passkeys still sign in')
     expect(done.text).toContain('<li>Phone of &lt;somebody&gt;</li>')
     expect(done.text).toContain('href="/account/security/sign-in"')
     expect(await jobKinds()).toEqual(['password_reset'])
-    expect((await set(await linkFor(other), 'a password of today')).text).not.toContain('passkeys')
+    expect((await setPassword(await linkFor(other), 'a password of today')).text).not.toContain('passkeys')
   })
 })
 
-describe('whoever asks', () => {
-  it('learns nothing of whether there is such a person, nor does the queue hold what was typed', async () => {
+describe('a request for a password link', () => {
+  it('does not reveal whether the account exists, and the queue does not store what was typed', async () => {
     const { passport } = await newPerson()
     const unknown = 'nobody000@example.com'
-    const [known, other, nameless] = [await ask(passport), await ask(unknown), await ask('no mail address')]
+    const [known, other, nameless] = [
+      await requestLink(passport),
+      await requestLink(unknown),
+      await requestLink('no mail address'),
+    ]
     const shown = ({ body }: { body: string }) => body.replaceAll(/“[^”]*”/g, '')
     expect([other.statusCode, shown(other)]).toEqual([known.statusCode, shown(known)])
     expect([nameless.statusCode, shown(nameless)]).toEqual([known.statusCode, shown(known)])
@@ -293,14 +299,15 @@ describe('whoever asks', () => {
     expect(rows).toHaveLength(3)
     for (const typed of [passport, unknown, 'no mail']) expect(JSON.stringify(rows)).not.toContain(typed)
     await runJobs()
-    expect(office.mails.map(({ recipients }) => recipients)).toEqual([[passport]])
+    expect(mailServer.mails.map(({ recipients }) => recipients)).toEqual([[passport]])
   })
 
-  it('is limited for one person, from one network and in a day, and a known browser keeps a share', async () => {
+  it('is limited per person and per network, with a separate allowance for a known browser', async () => {
     const { passport } = await newPerson()
     const statuses = async (count: number, address: (index: number) => string, cookie?: string) => {
       const all: number[] = []
-      for (let index = 0; index < count; index++) all.push((await ask(passport, address(index), cookie)).statusCode)
+      for (let index = 0; index < count; index++)
+        all.push((await requestLink(passport, address(index), cookie)).statusCode)
       return all
     }
     expect(await statuses(4, () => '203.0.113.5')).toEqual([200, 200, 200, 429])
@@ -308,41 +315,42 @@ describe('whoever asks', () => {
     expect(await statuses(2, () => '198.51.0.2')).toEqual([200, 429])
     const own = rememberDevice(world.deps, { kind: 'passport', name: passport }, undefined)
     expect(await statuses(4, () => '192.0.2.1', `gatehouse_device=${own}`)).toEqual([200, 200, 200, 429])
-    const limited = await ask(passport, '203.0.113.5')
+    const limited = await requestLink(passport, '203.0.113.5')
     expect(limited.headers['retry-after']).toMatch(/^\d+$/)
     const others: number[] = []
-    for (let index = 0; index < 32; index++) others.push((await ask(`p${index}@example.com`, '192.0.2.9')).statusCode)
+    for (let index = 0; index < 32; index++)
+      others.push((await requestLink(`p${index}@example.com`, '192.0.2.9')).statusCode)
     expect(others.filter((status) => status === 429)).toHaveLength(2)
   })
 
-  it('who asks all day from two networks keeps nobody out elsewhere, nor do many, who get two dozen in a day', async () => {
+  it('repeated all day from two networks locks out nobody elsewhere; many networks share two dozen mails a day', async () => {
     const { passport } = await newPerson()
-    const asking = async (addresses: string[]) => {
+    const requestFrom = async (addresses: string[]) => {
       let sent = 0
-      for (const address of addresses) if ((await ask(passport, address)).statusCode === 200) sent++
+      for (const address of addresses) if ((await requestLink(passport, address)).statusCode === 200) sent++
       return sent
     }
     let sent = 0
     for (let hour = 0; hour < 5; hour++) {
-      sent += await asking(Array.from({ length: 10 }, (_, index) => (index % 2 ? '203.0.113.5' : '198.51.100.5')))
+      sent += await requestFrom(Array.from({ length: 10 }, (_, index) => (index % 2 ? '203.0.113.5' : '198.51.100.5')))
       world.clock.advance(3_600)
     }
     expect(sent).toBe(14)
-    await asking(['203.0.113.5', '198.51.100.5', '203.0.113.5', '198.51.100.5'])
-    expect(await asking(['192.0.2.1', '192.0.2.2'])).toBe(1)
-    expect(await asking(Array.from({ length: 30 }, (_, index) => `198.18.${index}.1`))).toBe(9)
+    await requestFrom(['203.0.113.5', '198.51.100.5', '203.0.113.5', '198.51.100.5'])
+    expect(await requestFrom(['192.0.2.1', '192.0.2.2'])).toBe(1)
+    expect(await requestFrom(Array.from({ length: 30 }, (_, index) => `198.18.${index}.1`))).toBe(9)
   })
 
-  it('is not heard from another site, nor with nothing typed', async () => {
+  it('is refused from another site and with an empty passport', async () => {
     const from = { ...FORM, 'sec-fetch-site': 'cross-site' }
     const foreign = { method: 'POST', url: '/sign-in/forgotten', headers: from, payload: 'passport=x' } as const
     expect((await world.app.inject(foreign)).statusCode).toBe(403)
-    expect((await ask('')).statusCode).toBe(400)
+    expect((await requestLink('')).statusCode).toBe(400)
   })
 })
 
-describe('the setting', () => {
-  it('hook gives the link to the platform, signed, and needs an address and a secret', async () => {
+describe('PASSWORD_RESET', () => {
+  it('hook sends the link to the platform in a signed webhook, and requires a URL and a secret', async () => {
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
     const receiver = await hook(500, 204)
     const environment = {
@@ -353,8 +361,8 @@ describe('the setting', () => {
     expect(() => readConfig({ PASSWORD_RESET: 'hook' })).toThrow('PASSWORD_RESET_HOOK')
     const other = await openWorld({ ...environment, PARTNER_ADDRESS_ALLOW: new URL(receiver.url).host })
     try {
-      const people = new Client(injectWire(other.app), other.deps.config.PUBLIC_URL)
-      const user = await people.makeUser({ passport: 'without a mail address' })
+      const otherClient = new Client(injectWire(other.app), other.deps.config.PUBLIC_URL)
+      const user = await otherClient.makeUser({ passport: 'without a mail address' })
       await other.app.inject({ method: 'POST', url: '/sign-in/forgotten', headers: FORM, payload: form(user as never) })
       const { rows } = await other.pool.query(
         `select payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
@@ -377,14 +385,14 @@ describe('the setting', () => {
       expect(headers['webhook-signature']).toBe(signature)
       const { type, data } = JSON.parse(body)
       expect([type, data.cid, data.user_id]).toEqual(['user.password_forgotten', user.cid, user.user_id])
-      expect((await people.call('GET', new URL(data.url).pathname + new URL(data.url).search)).status).toBe(200)
+      expect((await otherClient.call('GET', new URL(data.url).pathname + new URL(data.url).search)).status).toBe(200)
     } finally {
       await other.close()
       receiver.close()
     }
   })
 
-  it('off has no such page, and no link to it', async () => {
+  it('off removes the page and the link to it', async () => {
     const other = await openWorld()
     try {
       expect((await other.app.inject({ url: '/sign-in/forgotten' })).statusCode).toBe(404)

@@ -8,7 +8,7 @@ import { injectWire } from '../acceptance/http.ts'
 import { gatehouse, gatehouseWith } from '../cli-runner.ts'
 import { ADMIN_TOKEN, MANY_CONNECTIONS, openWorld, SECRET_KEY, type World } from '../harness.ts'
 
-/** Users come from files, in whatever state these are in. */
+/** Importing users from files of any quality. */
 
 let world: World
 let client: Client
@@ -27,9 +27,9 @@ function file(text: string): string {
   writeFileSync(name, text)
   return name
 }
-const direct = () => ({ DATABASE_URL: world.databaseUrl, SECRET_KEY })
+const directSettings = () => ({ DATABASE_URL: world.databaseUrl, SECRET_KEY })
 const run = async (name: string, ...options: string[]) => {
-  const { code, stdout, stderr } = await gatehouse(direct(), 'user', 'import', name, '--json', ...options)
+  const { code, stdout, stderr } = await gatehouse(directSettings(), 'user', 'import', name, '--json', ...options)
   return { code, stderr, done: stdout === '' ? undefined : JSON.parse(stdout) }
 }
 const count = async (like: string): Promise<number> =>
@@ -46,7 +46,7 @@ const line = (id: string, { password = 'a long password', hash = '', phone = '' 
   `3,${id},passport-${id},${password},${hash},"Name, ${id}",1,${URL_OF_PICTURE},${phone}`
 
 describe('gatehouse user import', () => {
-  it('creates users of CSV, who can sign in; passwords and hashes of argon2 alike', async () => {
+  it('creates users from CSV who can sign in, with passwords or argon2 hashes alike', async () => {
     const hash = `"${await hashPassword('of another system')}"`
     const name = file(
       `\uFEFF${HEAD}\r\n${line('a1')}\r\n\r\n${line('a2', { password: '', hash, phone: '+8613900000001' })}\r\n`,
@@ -67,7 +67,7 @@ describe('gatehouse user import', () => {
     expect(rows).toEqual([{ detail: { count: 2, users: ['3/a1', '3/a2'] } }])
   })
 
-  it('passes over what is there with the same data, so that it can be run again', async () => {
+  it('skips users that are already present with the same data, so that it can be run again', async () => {
     const users = Array.from({ length: 1_203 }, (_, n) => line(`b${n}`, { hash: `"${HASH}"`, password: '' }))
     expect((await run(file([HEAD, ...users.slice(0, 700)].join('\n')))).done).toMatchObject({ created: 700 })
     const again = await run(file([HEAD, ...users].join('\n')))
@@ -75,7 +75,7 @@ describe('gatehouse user import', () => {
     expect(await count('b%')).toBe(1_203)
   })
 
-  it('reads NDJSON, from standard input too, and says the same over the admin API', async () => {
+  it('reads NDJSON from a file or standard input, and reports the same through the admin API', async () => {
     const one = (id: string) =>
       JSON.stringify({
         cid: 3,
@@ -94,11 +94,11 @@ describe('gatehouse user import', () => {
       stderr: 'line 4: is not JSON\nline 5: body must be a JSON object\n',
     })
     expect((await run(name)).done).toMatchObject({ identical: 2, created: 0 })
-    const piped = await gatehouseWith(`${one('c3')}\n${one('c1')}`, direct(), 'user', 'import', '-')
+    const piped = await gatehouseWith(`${one('c3')}\n${one('c1')}`, directSettings(), 'user', 'import', '-')
     expect(piped.stdout).toMatch(/^created: 1\nalready present: 1\n/)
   })
 
-  it('names every problem with its line, and repeats no value', async () => {
+  it('reports every problem with its line number, without echoing any value', async () => {
     await run(file(`${HEAD}\n${line('d1')}\n`))
     const name = file(
       [
@@ -122,8 +122,8 @@ describe('gatehouse user import', () => {
     expect(code).toBe(1)
     expect(done).toMatchObject({ created: 1, identical: 0 })
     const problems: { line: number; problem: string }[] = done.problems
-    const told = problems.toSorted((one, other) => one.line - other.line).map((one) => `${one.line} ${one.problem}`)
-    expect(told).toEqual([
+    const reported = problems.toSorted((one, other) => one.line - other.line).map((one) => `${one.line} ${one.problem}`)
+    expect(reported).toEqual([
       '2 password must have at least 8 characters',
       expect.stringMatching(/^3 phone_number must be 5 to 20 digits/),
       '4 password or password_hash is required, one of the two',
@@ -135,11 +135,11 @@ describe('gatehouse user import', () => {
       '10 has a different number of cells from the first line',
       '11 is not valid CSV: invalid closing quote',
     ])
-    expect(stderr.trim().split('\n')).toHaveLength(told.length)
+    expect(stderr.trim().split('\n')).toHaveLength(reported.length)
     expect(JSON.stringify(done) + stderr).not.toMatch(/short|a long password|\$2b|99999999/)
   })
 
-  /** The same text with `李雷` in GBK. */
+  /** Encodes the text in UTF-8, but `李雷` in GBK. */
   const inGbk = (text: string): Buffer =>
     Buffer.concat(
       text
@@ -169,7 +169,7 @@ describe('gatehouse user import', () => {
     ],
     ['UTF-16', () => Buffer.from(`\ufeff${HEAD}\n${line('f1')}\n`, 'utf16le'), 'UTF-16, not UTF-8'],
   ])(
-    'refuses a file that is not UTF-8 as a whole, with its place, and a dry run says the same: %s',
+    'refuses the whole file, naming the place, when it is not UTF-8, in a dry run too: %s',
     async (_name, bytes, problem) => {
       const name = file('')
       writeFileSync(name, bytes())
@@ -182,17 +182,17 @@ describe('gatehouse user import', () => {
       expect(await run(name)).toEqual(refused)
       const remote = await gatehouse({ GATEHOUSE_URL: url, GATEHOUSE_TOKEN: ADMIN_TOKEN }, 'user', 'import', name)
       expect(remote).toMatchObject({ code: 2, stderr: expect.stringContaining(problem) })
-      const piped = await gatehouseWith(bytes(), direct(), 'user', 'import', '-', '--dry-run')
+      const piped = await gatehouseWith(bytes(), directSettings(), 'user', 'import', '-', '--dry-run')
       expect(piped).toMatchObject({ code: 2, stderr: expect.stringContaining(problem) })
       expect(await count('f_')).toBe(0)
     },
   )
 
-  it('takes a byte order mark, also of NDJSON', async () => {
+  it('accepts a byte order mark, in NDJSON too', async () => {
     expect((await run(file(`\ufeff${ndjson('g1')}\n`))).done).toMatchObject({ created: 1 })
   })
 
-  it('options and standard input of other commands are UTF-8 too', async () => {
+  it('like other commands requires UTF-8 in options and standard input', async () => {
     const user = [
       'user',
       'create',
@@ -205,15 +205,15 @@ describe('gatehouse user import', () => {
       '--big-avatar-url',
       URL_OF_PICTURE,
     ]
-    const typed = await gatehouse(direct(), ...user, '--name', '\ufffd\ufffd', '--password', 'a long password')
+    const typed = await gatehouse(directSettings(), ...user, '--name', '\ufffd\ufffd', '--password', 'a long password')
     expect(typed.stderr).toMatch(/--name\s+is not valid UTF-8: set the terminal to UTF-8/)
     const password = inGbk('李雷李雷李雷李雷')
-    const piped = await gatehouseWith(password, direct(), ...user, '--name', 'N', '--password-stdin')
+    const piped = await gatehouseWith(password, directSettings(), ...user, '--name', 'N', '--password-stdin')
     expect(piped.stderr).toMatch(/--password-stdin\s+is not valid UTF-8/)
     expect(await count('h_')).toBe(0)
   })
 
-  it('says what is wrong with the file', async () => {
+  it('says what is wrong with the file as such', async () => {
     expect(await run(join(folder, 'none.csv'))).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('no such file'),
@@ -224,7 +224,7 @@ describe('gatehouse user import', () => {
 })
 
 describe('POST /admin/v1/users/import', () => {
-  it('does all of a batch or nothing, also when two come at once', async () => {
+  it('imports a batch completely or not at all, even when the same batch arrives concurrently', async () => {
     const users = Array.from({ length: 20 }, (_, n) => ({
       cid: 3,
       user_id: `e${n}`,
@@ -240,7 +240,7 @@ describe('POST /admin/v1/users/import', () => {
     expect((await send()).outcomes).toEqual(users.map(() => 'identical'))
   })
 
-  it('names the field that is wrong', async () => {
+  it('names the invalid field', async () => {
     const user = { cid: 3, user_id: 'f1', passport: 'passport-f1', name: 'N', big_avatar_url: URL_OF_PICTURE }
     const refused = async (body: object) =>
       (

@@ -5,7 +5,7 @@ import { Client } from '../acceptance/client.ts'
 import { type Answer, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 
-/** The language links of pages that answer a form: their addresses lead to the page that has it, with all it was asked for. */
+/** Language links on pages that answer a form post lead to the page with the form, with its parameters kept. */
 
 let world: World
 let client: Client
@@ -21,7 +21,7 @@ async function signedIn(browser: Browser) {
   return user
 }
 
-/** Presses the link to Chinese of a page that was shown at this path. */
+/** Follows the link to Chinese of a page that was shown at this path. */
 async function inChinese(browser: Browser, path: string, shown: Answer): Promise<string> {
   const link = /href="(\?[^"]*ui_locales=zh-CN)"/.exec(shown.text)?.[1]?.replaceAll('&amp;', '&')
   const page = await browser.open(`${path}${link}`)
@@ -31,21 +31,21 @@ async function inChinese(browser: Browser, path: string, shown: Answer): Promise
 
 const RETURN_TO = '/account/data'
 
-describe('Chinese, pressed on the page that says', () => {
-  it('that a passkey was not accepted: the sign-in page, which goes on as before', async () => {
+describe('switching to Chinese', () => {
+  it('after a passkey was rejected shows the sign-in page with its return_to', async () => {
     const browser = client.newBrowser()
     const shown = await browser.send('POST', '/sign-in/passkey', { credential: '{}', return_to: RETURN_TO })
     expect(await inChinese(browser, '/sign-in/passkey', shown)).toContain(`name="return_to" value="${RETURN_TO}"`)
   })
 
-  it('that a passkey was not added: the page of passkeys, which goes on as before', async () => {
+  it('after a passkey could not be added shows the page of passkeys with its return_to', async () => {
     const browser = client.newBrowser()
     await signedIn(browser)
     const shown = await browser.send('POST', '/account/security/passkeys', { credential: '{}', return_to: RETURN_TO })
     expect(await inChinese(browser, '/account/security/passkeys', shown)).toContain(`href="${RETURN_TO}"`)
   })
 
-  it('that there is an authenticator already: the page that asks for its code', async () => {
+  it('after an authenticator turned out to exist already shows the page that asks for its code', async () => {
     const [own, browser] = [client.newBrowser(), client.newBrowser()]
     const { passport, password } = await signedIn(own)
     const made = await own.send('POST', '/account/security/authenticator')

@@ -37,7 +37,7 @@ const LONG = {
 let world: World
 let origin: string
 let browser: Browser
-/** Pages that other rooms show, with sample data. */
+/** Serves pages of other modules with sample data. */
 const samples = Fastify()
 let sampleOrigin: string
 
@@ -70,20 +70,20 @@ afterAll(async () => {
 async function open(address: string, look: Look): Promise<Page> {
   const page = await (await visit(browser, look)).newPage()
   page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text())
+    if (message.type() === 'error') consoleErrors.push(message.text())
   })
   await page.goto(address)
   return page
 }
 
-// Chromium reports what the Content-Security-Policy blocked on the console.
-const complaints: string[] = []
+// Chromium logs violations of the Content-Security-Policy to the console.
+const consoleErrors: string[] = []
 afterEach(async () => {
   for (const context of browser.contexts()) await context.close()
-  expect(complaints.splice(0).filter((text) => /content security policy/i.test(text))).toEqual([])
+  expect(consoleErrors.splice(0).filter((text) => /content security policy/i.test(text))).toEqual([])
 })
 
-async function shoot(page: Page, name: string): Promise<void> {
+async function screenshot(page: Page, name: string): Promise<void> {
   if (!SCREENSHOTS) return
   mkdirSync(SCREENSHOTS, { recursive: true })
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
@@ -101,10 +101,10 @@ const PAGES = {
   limited: () => `${sampleOrigin}/limited`,
 }
 
-/** Typefaces that the elements' own texts are drawn with, whatever the machine has. */
-async function facesOf(page: Page, selector: string): Promise<string[]> {
+/** The typefaces that Chromium actually draws the elements' own text with. */
+async function typefacesOf(page: Page, selector: string): Promise<string[]> {
   await page.evaluate(async () => {
-    document.body.getBoundingClientRect() // asks for the typefaces that the page needs by now
+    document.body.getBoundingClientRect() // forces a layout, which requests the fonts in use
     await document.fonts.ready
   })
   const debug = await page.context().newCDPSession(page)
@@ -117,12 +117,12 @@ async function facesOf(page: Page, selector: string): Promise<string[]> {
 }
 
 describe('the typeface', () => {
-  it('comes with the pages, for headings and buttons too', async () => {
+  it('is served with the pages and used for headings and buttons too', async () => {
     const page = await open(PAGES.consent(), { size: 'desktop', locale: 'en' })
-    expect(await facesOf(page, 'h1, h2, p, button')).toEqual(['Inter'])
+    expect(await typefacesOf(page, 'h1, h2, p, button')).toEqual(['Inter'])
   })
 
-  it('leaves quotation marks to the Chinese faces in Chinese', async () => {
+  it('leaves quotation marks to the Chinese typeface on Chinese pages', async () => {
     const [english, chinese] = [
       await open(PAGES.consent(), { size: 'desktop', locale: 'en' }),
       await open(PAGES.consent(), { size: 'desktop', locale: 'zh-CN' }),
@@ -130,14 +130,14 @@ describe('the typeface', () => {
     const faces = (page: Page, text: string) =>
       page
         .evaluate((heading) => document.querySelector('h1')?.replaceChildren(heading), text)
-        .then(() => facesOf(page, 'h1'))
+        .then(() => typefacesOf(page, 'h1'))
     expect(await faces(english, '“…—’')).toEqual(['Inter'])
     expect(await faces(chinese, 'Star Theatre')).toEqual(['Inter'])
     expect(await faces(chinese, '“…—’')).not.toContain('Inter')
   })
 })
 
-it.each(LOOKS)('each page is accessible and fits: %j', async (look) => {
+it.each(LOOKS)('each page is accessible and fits the screen: %j', async (look) => {
   const page = await open(PAGES.home(), look)
   for (const [name, address] of Object.entries(PAGES)) {
     await page.goto(address())
@@ -148,11 +148,11 @@ it.each(LOOKS)('each page is accessible and fits: %j', async (look) => {
       .locator('h1 + .alert')
       .evaluateAll((alerts) => alerts.map((one) => parseFloat(getComputedStyle(one).marginTop)))
     for (const gap of gaps) expect(gap, name).toBeGreaterThan(0)
-    await shoot(page, `${name}-${look.size}-${look.locale}`)
+    await screenshot(page, `${name}-${look.size}-${look.locale}`)
   }
 })
 
-it.each(['en', 'zh-CN'] as const)('each page fits letters of twice the size on a phone, in %s', async (locale) => {
+it.each(['en', 'zh-CN'] as const)('each page fits a phone at twice the text size, in %s', async (locale) => {
   const page = await open(PAGES.home(), { size: 'phone', locale })
   for (const [name, address] of Object.entries(PAGES)) {
     await page.goto(address())
@@ -160,7 +160,7 @@ it.each(['en', 'zh-CN'] as const)('each page fits letters of twice the size on a
       document.documentElement.style.fontSize = '200%'
     })
     expect(await fits(page), name).toBe(true)
-    await shoot(page, `${name}-phone-twice-${locale}`)
+    await screenshot(page, `${name}-phone-twice-${locale}`)
   }
 })
 
@@ -176,14 +176,14 @@ describe('the sign-in page', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL(`${origin}/account?back=1`)
     expect(await page.textContent('header')).toContain('Alice')
-    await shoot(page, 'home-signed-in')
+    await screenshot(page, 'home-signed-in')
     await tabTo(page, '.signed-in button')
     await page.keyboard.press('Enter')
     await page.waitForURL(`${origin}/`)
     expect(await page.textContent('body')).not.toContain('Alice')
   })
 
-  it('signs in whoever types letters in parts, in fullwidth, and other spaces', async () => {
+  it('accepts decomposed and fullwidth letters and other spaces', async () => {
     const page = await open(`${origin}/sign-in`, look)
     await page.fill('#passport', '\uff4aose\u0301')
     await page.fill('#password', 'pa\u0308ssword\u3000lang')
@@ -192,7 +192,7 @@ describe('the sign-in page', () => {
     expect(await page.textContent('header')).toContain('Alice')
   })
 
-  it('announces what went wrong, keeps the passport, and says when to try again', async () => {
+  it('announces an error, keeps the passport, and says when to try again', async () => {
     await world.pool.query('delete from failed_attempt')
     const page = await open(`${origin}/sign-in`, look)
     const attempt = async () => {
@@ -209,7 +209,7 @@ describe('the sign-in page', () => {
     expect(await focused.getAttribute('id')).toBe('password')
     expect(await focused.getAttribute('aria-describedby')).toBe('alert')
     expect(await violations(page)).toEqual([])
-    await shoot(page, 'sign-in-failed')
+    await screenshot(page, 'sign-in-failed')
     await attempt()
     await attempt()
     expect(await page.getByRole('alert').textContent()).toContain('Please try again in 15 minutes.')
@@ -218,7 +218,7 @@ describe('the sign-in page', () => {
     expect(await page.textContent('h1')).toBe('登录')
   })
 
-  it('shows where the focus is', async () => {
+  it('outlines the focused element', async () => {
     const page = await open(`${origin}/sign-in`, look)
     for (let stops = 0; stops < 6; stops++) {
       await page.keyboard.press('Tab')

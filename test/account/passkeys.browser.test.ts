@@ -14,12 +14,12 @@ import { fits, LOOKS, visit as openContext } from '../sandbox/browse.ts'
 import { FORM } from './people.ts'
 
 /**
- * Second factors and passkeys in Chromium, with the policies of the pages in force; passkeys by Chromium's virtual
- * authenticator.
+ * Second factors and passkeys in Chromium, with the pages' Content-Security-Policy in force; passkeys come from
+ * Chromium's virtual authenticator.
  */
 
 const SCREENSHOTS = process.env.SCREENSHOTS
-/** Those that the folder of pictures shows. */
+/** The pages whose screenshots are kept. */
 const PICTURED = new Set(['second-step', 'security-protected'])
 const PHR = 'phr'
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const complaints: string[] = []
+const consoleErrors: string[] = []
 let context: BrowserContext
 let page: Page
 let device: CDPSession
@@ -49,7 +49,7 @@ beforeEach(async () => {
   context = await (await sharedBrowser()).newContext({ locale: 'en' })
   page = await context.newPage()
   page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text())
+    if (message.type() === 'error') consoleErrors.push(message.text())
   })
   device = await context.newCDPSession(page)
   await device.send('WebAuthn.enable')
@@ -65,10 +65,10 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const one of (await sharedBrowser()).contexts()) await one.close()
-  expect(complaints.splice(0).filter((text) => /content security policy/i.test(text))).toEqual([])
+  expect(consoleErrors.splice(0).filter((text) => /content security policy/i.test(text))).toEqual([])
 })
 
-const shoot = async (name: string): Promise<void> => {
+const screenshot = async (name: string): Promise<void> => {
   if (SCREENSHOTS) await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage: true })
 }
 
@@ -82,7 +82,7 @@ async function signIn(
   await toNextPage(page, () => page.click('form[action="/sign-in"] button'))
 }
 
-/** Adds a passkey as a person does. */
+/** Adds a passkey through the page. */
 async function addPasskey(name = 'Laptop'): Promise<void> {
   await signIn(user)
   await page.fill('#passkey-name', name)
@@ -90,19 +90,19 @@ async function addPasskey(name = 'Laptop'): Promise<void> {
   await page.waitForSelector(`.passkey input[value="${name}"]`)
 }
 
-/** Goes to a page that leaves by itself, perhaps before it is all there: with the passkey which its field offers. */
-const pass = (address: string) => page.goto(address, { waitUntil: 'commit' })
+/** Opens a page that signs in by itself with the passkey its field offers, perhaps before it has loaded. */
+const gotoAutofill = (address: string) => page.goto(address, { waitUntil: 'commit' })
 
-/** What the browser would send, held back. */
-async function heldAnswer(): Promise<{ readonly body: string; readonly path: string }> {
+/** Intercepts the assertion that the browser would send. */
+async function interceptedAssertion(): Promise<{ readonly body: string; readonly path: string }> {
   const sent = new Promise<{ body: string; path: string }>((resolve) => {
     void page.route('**/sign-in/passkey', async (route) => {
       resolve({ body: route.request().postData() ?? '', path: new URL(route.request().url()).pathname })
       await route.abort()
     })
   })
-  await pass(`${origin}/sign-in`)
-  const answer = await sent // offered by the field of the username, and taken at once
+  await gotoAutofill(`${origin}/sign-in`)
+  const answer = await sent // the passport field offers the passkey and the virtual authenticator accepts at once
   await page.unroute('**/sign-in/passkey')
   return answer
 }
@@ -113,7 +113,7 @@ const isSignedIn = async () => (await context.cookies(origin)).some(({ name }) =
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 
 describe('a passkey', () => {
-  it('is added, named, renamed and removed on the page about security', async () => {
+  it('is added, named, renamed and removed on the security page', async () => {
     await addPasskey()
     expect((await device.send('WebAuthn.getCredentials', { authenticatorId })).credentials).toMatchObject([
       { isResidentCredential: true, rpId: 'localhost' },
@@ -134,7 +134,7 @@ describe('a passkey', () => {
     expect(events).toEqual(expect.arrayContaining(['user_passkey_added', 'user_passkey_removed']))
   })
 
-  it('leads back, once it is added, to the page that has asked for a second factor', async () => {
+  it('once added leads back to the page that required a second factor', async () => {
     const asking = encodeURIComponent('/account/security/sign-in?return_to=/account/data?done=x')
     await signIn(user, `/sign-in?return_to=${asking}`)
     await toNextPage(page, () => page.click('form[data-passkey] button'))
@@ -145,19 +145,19 @@ describe('a passkey', () => {
     expect(new URL(page.url()).pathname).toBe('/account/data')
   })
 
-  it('leads to the page about security where nothing has asked for it', async () => {
+  it('once added leads to the security page if no other page required it', async () => {
     await addPasskey()
     await toNextPage(page, () => page.click('p.back a'))
     expect(new URL(page.url()).pathname).toBe('/account/security')
   })
 
-  it('signs in without a password, in one tap or none, and returns to the app with phr', async () => {
+  it('signs in without a password, in at most one tap, and returns to the app with the acr phr', async () => {
     await addPasskey()
     await context.clearCookies()
     const { verifier, challenge } = pkcePair()
     const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
     const request = rp.request({ ...pkce, redirect_uri: `${origin}/arrived`, acr_values: PHR, state: 'state1' })
-    await pass(`${origin}/oauth2/authorize?${queryOf(request)}`)
+    await gotoAutofill(`${origin}/oauth2/authorize?${queryOf(request)}`)
     await page.waitForSelector('button[value=approve]')
     await page.click('button[value=approve]')
     await page.waitForURL('**/arrived?**')
@@ -170,7 +170,7 @@ describe('a passkey', () => {
     expect(claimsOf(tokensOf(answer).id_token)).toMatchObject({ acr: PHR, amr: ['pop', 'mfa'] })
   })
 
-  it('signs in by the button where the browser does not offer it in the field', async () => {
+  it('signs in through the button if the browser does not offer it in the field', async () => {
     await addPasskey()
     await context.clearCookies()
     await page.addInitScript(() => {
@@ -182,7 +182,7 @@ describe('a passkey', () => {
     await page.waitForURL('**/account/security/sign-in')
   })
 
-  it('suffices where an authenticator is demanded after a password', async () => {
+  it('signs in alone even if a password would need the authenticator as well', async () => {
     await addPasskey()
     await toNextPage(page, () => page.click('form[action$="/authenticator"] button'))
     const secret = (await page.textContent('#secret')) ?? ''
@@ -193,11 +193,11 @@ describe('a passkey', () => {
     await toNextPage(page, () => page.click('form[action$="/confirm"] button'))
     await page.waitForSelector('.codes')
     await context.clearCookies()
-    await pass(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in`)
+    await gotoAutofill(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in`)
     await page.waitForURL('**/account/security/sign-in')
   })
 
-  it('is not asked for where it is off, and what is sent then is not read', async () => {
+  it('is neither offered nor accepted when PASSKEYS is off', async () => {
     const deps = { ...world.deps, config: { ...world.deps.config, PASSKEYS: false } }
     const off = await buildApp({ deps, log: world.log, readiness: { draining: false } })
     const shown = await off.inject({ url: '/sign-in', headers: { accept: 'text/html' } })
@@ -208,8 +208,7 @@ describe('a passkey', () => {
   })
 })
 
-describe('the steps of a sign-in, after its page is shown', () => {
-  /** What a person does: taps and fields that are filled. */
+describe('the steps of a sign-in once its page is shown', () => {
   const counted = { taps: 0, fields: 0 }
   const tap = async (selector: string) => {
     counted.taps++
@@ -220,29 +219,29 @@ describe('the steps of a sign-in, after its page is shown', () => {
     await page.fill(selector, text)
   }
   beforeEach(() => Object.assign(counted, { taps: 0, fields: 0 }))
-  const begin = async (hint = '') => {
+  const openSignIn = async (hint = '') => {
     await context.clearCookies()
     await page.goto(`${origin}/sign-in?return_to=%2Faccount${hint}`)
   }
-  const arrive = () => page.waitForURL((url) => url.pathname === '/account')
+  const arrived = () => page.waitForURL((url) => url.pathname === '/account')
 
   it('are one tap with a passkey, and no field', async () => {
     await addPasskey()
     await page.addInitScript(() => {
       Object.assign(window.PublicKeyCredential, { isConditionalMediationAvailable: async () => false })
     })
-    await begin()
+    await openSignIn()
     await tap('form[data-passkey] button')
-    await arrive()
+    await arrived()
     expect(counted).toEqual({ taps: 1, fields: 0 })
   })
 
-  it('are two fields with an authenticator where the username is known, as from an app: password and code', async () => {
+  it('with an authenticator are two fields, password and code, if the app has given the username', async () => {
     await signIn(user)
     await toNextPage(page, () => page.click('form[action$="/authenticator"] button'))
     const secret = (await page.textContent('#secret')) ?? ''
-    const show = () => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
-    await page.fill('#code', show())
+    const currentCode = () => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
+    await page.fill('#code', currentCode())
     await toNextPage(page, () => page.click('form[action$="/confirm"] button'))
     await page.waitForSelector('.codes')
     for (const [hint, fields] of [
@@ -251,28 +250,28 @@ describe('the steps of a sign-in, after its page is shown', () => {
     ] as const) {
       world.clock.advance(60)
       Object.assign(counted, { taps: 0, fields: 0 })
-      await begin(hint)
+      await openSignIn(hint)
       if (!hint) await type('#passport', user.passport)
       await type('#password', user.password)
       await toNextPage(page, () => tap('form[action="/sign-in"] button'))
       await page.waitForSelector('#code')
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('code')
-      await type('#code', show())
+      await type('#code', currentCode())
       await tap('form[action="/sign-in/code"] button')
-      await arrive()
+      await arrived()
       expect(counted, hint).toEqual({ taps: 2, fields })
     }
   })
 })
 
-describe('an answer of a passkey', () => {
+describe('a passkey assertion', () => {
   beforeEach(async () => {
     await addPasskey()
     await context.clearCookies()
   })
 
-  it('counts once, also of many at once, and is refused later', async () => {
-    const { body } = await heldAnswer()
+  it('is accepted once, even among concurrent copies, and refused later', async () => {
+    const { body } = await interceptedAssertion()
     const all = await Promise.all(Array.from({ length: 6 }, () => submit(body)))
     expect(all.map(({ statusCode }) => statusCode).sort()).toEqual([303, 403, 403, 403, 403, 403])
     expect((await submit(body)).statusCode).toBe(403)
@@ -287,31 +286,31 @@ describe('an answer of a passkey', () => {
     ['another origin of the same host', 'http://localhost:1'],
     ['another host, so a foreign RP id', 'https://gate.example'],
   ])('is refused by a service at %s', async (_, PUBLIC_URL) => {
-    const { body } = await heldAnswer()
+    const { body } = await interceptedAssertion()
     const deps = { ...world.deps, config: { ...world.deps.config, PUBLIC_URL } }
     const elsewhere = await buildApp({ deps, log: world.log, readiness: { draining: false } })
     expect((await submit(body, elsewhere)).statusCode).toBe(403)
     await elsewhere.close()
-    expect((await submit(body)).statusCode).toBe(303) // the answer itself was in order
+    expect((await submit(body)).statusCode).toBe(303) // the assertion itself was valid
   })
 
-  it('is told when to try again where the person has signed in too often', async () => {
-    const { body } = await heldAnswer()
+  it('is answered with the time to wait if the person has signed in too often', async () => {
+    const { body } = await interceptedAssertion()
     const person = { cid: user.cid, userId: user.user_id }
     for (let n = 0; n < 599; n++) await startSession(world.deps, person, { address: '192.0.2.1' })
     const answer = await submit(body)
     expect([answer.statusCode, Number(answer.headers['retry-after']) > 0]).toEqual([429, true])
   })
 
-  it('is refused with a counter that is not above the last one: a copied key', async () => {
-    const { body } = await heldAnswer()
+  it('is refused if its counter is not above the last one, as for a cloned key', async () => {
+    const { body } = await interceptedAssertion()
     await world.pool.query('update passkey set counter = 1000 where user_id = $1', [user.user_id])
     expect((await submit(body)).statusCode).toBe(403)
     expect(await isSignedIn()).toBe(false)
   })
 
-  it('is refused after an hour, after the passkey was removed, altered, and as nonsense', async () => {
-    const { body } = await heldAnswer()
+  it('is refused if altered, malformed, an hour old, or of a removed passkey', async () => {
+    const { body } = await interceptedAssertion()
     const fields = new URLSearchParams(body)
     const credential = JSON.parse(fields.get('credential') ?? '')
     const altered = (response: object) => {
@@ -333,12 +332,12 @@ describe('an answer of a passkey', () => {
       expect((await submit(nonsense)).statusCode, nonsense).toBe(403)
     world.clock.advance(3_600)
     expect((await submit(body)).statusCode).toBe(403)
-    const fresh = await heldAnswer()
+    const fresh = await interceptedAssertion()
     await world.pool.query('delete from passkey where user_id = $1', [user.user_id])
     expect((await submit(fresh.body)).statusCode).toBe(403)
   })
 
-  it('of somebody else changes nothing of theirs: names and removals are by one’s own id', async () => {
+  it('aside, nobody can rename or remove the passkey of somebody else', async () => {
     const { rows } = await world.pool.query('select passkey_id from passkey where user_id = $1', [user.user_id])
     const stranger = await client.makeUser()
     const browser = client.newBrowser()
@@ -352,13 +351,13 @@ describe('an answer of a passkey', () => {
 })
 
 describe('the pages', () => {
-  it.each(LOOKS)('fit and are accessible: $size, $locale', async (look) => {
+  it.each(LOOKS)('fit the screen and are accessible: $size, $locale', async (look) => {
     const made = await openContext(await sharedBrowser(), look)
     page = await made.newPage()
     const checked = async (name: string) => {
       expect(await violations(page), name).toEqual([])
       expect(await fits(page), name).toBe(true)
-      if (PICTURED.has(name)) await shoot(`account-${name}-${look.size}-${look.locale}`)
+      if (PICTURED.has(name)) await screenshot(`account-${name}-${look.size}-${look.locale}`)
     }
     await page.goto(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in`)
     await checked('sign-in')
@@ -368,8 +367,8 @@ describe('the pages', () => {
     await toNextPage(page, () => page.click('form[action$="/authenticator"] button'))
     const secret = (await page.textContent('#secret')) ?? ''
     await checked('authenticator')
-    const show = () => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
-    await page.fill('#code', show())
+    const currentCode = () => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
+    await page.fill('#code', currentCode())
     await toNextPage(page, () => page.keyboard.press('Enter'))
     await page.waitForSelector('.codes')
     await checked('recovery-codes')
@@ -378,7 +377,7 @@ describe('the pages', () => {
     await signIn(user)
     await page.waitForSelector('#code')
     await checked('second-step')
-    await page.keyboard.type(show()) // it has the focus
+    await page.keyboard.type(currentCode()) // the code field has the focus
     await page.keyboard.press('Enter')
     await page.waitForURL('**/account/security/sign-in')
     await checked('security-protected')

@@ -14,7 +14,7 @@ import { untilLocked } from '../locks.ts'
 import { until } from '../until.ts'
 import { FORM, form } from './people.ts'
 
-/** A new password, by a link of an operator's or by who knows the present one. */
+/** Setting a new password, through an operator's link or with the present password. */
 
 let world: World
 let client: Client
@@ -33,7 +33,8 @@ const makeLink = async ({ cid, user_id }: User): Promise<string> => {
 }
 const post = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
   client.call('POST', '/password', { ...FORM, ...headers }, form({ ...fields }))
-const set = (token: string, password = NEW, password_again = password) => post({ token, password, password_again })
+const setByLink = (token: string, password = NEW, password_again = password) =>
+  post({ token, password, password_again })
 const signsIn = async ({ passport }: User, password: string): Promise<boolean> => {
   const { status } = await client.call('POST', '/sign-in', FORM, form({ passport, password }))
   return status === 303
@@ -53,53 +54,53 @@ async function makePerson(): Promise<Person> {
   return { user, browser, tokens: await client.getTokens(browser, app) }
 }
 
-describe('a link to a new password', () => {
-  it('sets it once; all sessions end, tokens of apps go on', async () => {
+describe('an operator’s password link', () => {
+  it('sets the password once and ends all sessions, while app tokens stay valid', async () => {
     const { user, browser, tokens } = await makePerson()
     const token = await makeLink(user)
     const page = await client.call('GET', `/password?token=${token}`)
     expect(page.text).toContain(`value="${user.passport}"`)
     expect(page.text).toContain('<meta name="referrer" content="strict-origin">')
     expect(await isSignedIn(browser)).toBe(true)
-    expect((await set(token)).text).toContain('The password was changed')
+    expect((await setByLink(token)).text).toContain('The password was changed')
     expect(await isSignedIn(browser)).toBe(false)
     expect([await signsIn(user, user.password), await signsIn(user, NEW)]).toEqual([false, true])
     tokenSetOf(await client.refresh(app, tokens.refresh_token))
     dataOf(await client.userInfo(tokens.access_token))
-    const again = await set(token, 'another password')
+    const again = await setByLink(token, 'another password')
     expect([again.status, again.text]).toEqual([410, expect.stringContaining('This link has been used, or has ended')])
     expect(await signsIn(user, NEW)).toBe(true)
   })
 
-  it('is used by exactly one of several at once', async () => {
+  it('works for exactly one of several concurrent requests', async () => {
     const { user } = await makePerson()
     const token = await makeLink(user)
     const passwords = ['first password', 'second password', 'third password']
-    const answers = await Promise.all(passwords.map((password) => set(token, password)))
+    const answers = await Promise.all(passwords.map((password) => setByLink(token, password)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 410, 410])
     const works = await Promise.all(passwords.map((password) => signsIn(user, password)))
     expect(works).toEqual(answers.map(({ status }) => status === 200))
   })
 
-  it('ends after a day, with a newer one, and with its person; a forged one never works', async () => {
+  it('expires after a day, with a newer link, and with the account; a forged link never works', async () => {
     const { user } = await makePerson()
     const [first, second] = [await makeLink(user), await makeLink(user)]
-    expect((await set(first)).status).toBe(410)
-    expect((await set(altered(second))).status).toBe(404)
-    expect((await set('x')).status).toBe(404)
+    expect((await setByLink(first)).status).toBe(410)
+    expect((await setByLink(altered(second))).status).toBe(404)
+    expect((await setByLink('x')).status).toBe(404)
     const gone = await makePerson()
     const orphan = await makeLink(gone.user)
     await client.admin('POST', '/users/erase', { cid: gone.user.cid, user_id: gone.user.user_id })
-    expect((await set(orphan)).status).toBe(404)
+    expect((await setByLink(orphan)).status).toBe(404)
     world.clock.advance(86_401)
-    expect((await set(second)).status).toBe(410)
+    expect((await setByLink(second)).status).toBe(410)
     expect(await signsIn(user, user.password)).toBe(true)
   })
 
-  it('is kept as a hash, and in the audit log without itself', async () => {
+  it('never appears in logs or the audit log', async () => {
     const { user } = await makePerson()
     const token = await makeLink(user)
-    await set(token)
+    await setByLink(token)
     const { rows } = await world.pool.query(
       `select event, detail, actor from audit_event where user_id = $1 and event like 'user_password%' order by event`,
       [user.user_id],
@@ -117,18 +118,18 @@ describe('a link to a new password', () => {
     await expect(client.admin('POST', '/users/reset-password', { cid: 7, user_id: 'nobody' })).rejects.toThrow('404')
   })
 
-  it('refuses what does not fit and forms of other sites, and stays usable', async () => {
+  it('stays usable after unsuitable passwords and forms of other sites are refused', async () => {
     const { user } = await makePerson()
     const token = await makeLink(user)
-    expect((await set(token, 'short')).status).toBe(400)
-    expect((await set(token, NEW, 'another one')).text).toContain('The two passwords are not the same.')
+    expect((await setByLink(token, 'short')).status).toBe(400)
+    expect((await setByLink(token, NEW, 'another one')).text).toContain('The two passwords are not the same.')
     const foreign = await post({ token, password: NEW, password_again: NEW }, { 'sec-fetch-site': 'cross-site' })
     expect(foreign.status).toBe(403)
-    expect((await set(token)).status).toBe(200)
+    expect((await setByLink(token)).status).toBe(200)
   })
 })
 
-describe('a password that everybody tries first', () => {
+describe('a common password', () => {
   const COMMON = ['password1', 'PassWord1', 'qwertyuiop', 'ｐａｓｓｗｏｒｄ１']
   const problemOf = ({ text }: { text: string }) =>
     /role="alert" id="alert">([^<]*)/.exec(text)?.[1]?.replace(/&#39;/g, "'")
@@ -136,24 +137,24 @@ describe('a password that everybody tries first', () => {
     'This password is among those that attackers try first, because many people use it. Choose another one. Nothing was changed.'
   const ZH = '很多人使用这个密码，攻击者会首先尝试它。请换一个密码。未做任何更改。'
 
-  it('is refused by a link and by hand, in both languages, and changes nothing', async () => {
+  it('is refused through a link and by its owner, in both languages, and changes nothing', async () => {
     const { user, browser } = await makePerson()
     const token = await makeLink(user)
     for (const password of COMMON) {
-      const answer = await set(token, password)
+      const answer = await setByLink(token, password)
       expect([answer.status, problemOf(answer)], password).toEqual([400, EN])
       const change = { current_password: user.password, password, password_again: password }
       const own = await browser.send('POST', '/password?ui_locales=zh-CN', change)
       expect([own.status, problemOf(own)], password).toEqual([400, ZH])
     }
     expect(await signsIn(user, user.password)).toBe(true)
-    expect((await set(token)).status).toBe(200)
+    expect((await setByLink(token)).status).toBe(200)
   })
 
-  it('is refused where it is the passport, and where an operator makes a user', async () => {
+  it('is refused if it equals the passport, and when an operator creates a user', async () => {
     const { user } = await makePerson()
     const token = await makeLink(user)
-    expect((await set(token, ` ${user.passport.toUpperCase()}`.trim())).status).toBe(400)
+    expect((await setByLink(token, ` ${user.passport.toUpperCase()}`.trim())).status).toBe(400)
     for (const password of COMMON) {
       await expect(client.makeUser({ password })).rejects.toThrow('password is among those that attackers try first')
     }
@@ -177,7 +178,7 @@ describe('the person’s own change', () => {
     expect([await signsIn(user, user.password), await signsIn(user, NEW)]).toEqual([false, true])
   })
 
-  it('names whose password it is, so that a password manager keeps the new one under that name', async () => {
+  it('shows the passport, so that a password manager stores the new password under it', async () => {
     const { user, browser } = await makePerson()
     const named = new RegExp(`value="${user.passport}" readonly autocomplete="username"`)
     expect((await browser.open('/password')).text).toMatch(named)
@@ -186,7 +187,7 @@ describe('the person’s own change', () => {
     expect((await change(browser, user.password, 'short')).text).toMatch(named)
   })
 
-  it('counts wrong ones for its session, and not as failed sign-ins', async () => {
+  it('counts wrong present passwords against the session, not as failed sign-ins', async () => {
     const { user, browser } = await makePerson()
     for (let n = 0; n < 5; n++) expect((await change(browser, 'wrong password')).status).toBe(403)
     const limited = await change(browser, user.password)
@@ -194,7 +195,7 @@ describe('the person’s own change', () => {
     expect(await signsIn(user, user.password)).toBe(true)
   })
 
-  it('answers no more guesses that come at once than the limit allows', async () => {
+  it('checks no more concurrent guesses than the limit allows', async () => {
     const { user, browser } = await makePerson()
     const session = await findSession(world.deps, browser.cookies.get('gatehouse_session'))
     if (!session) throw new Error('no session')
@@ -203,7 +204,7 @@ describe('the person’s own change', () => {
       goOn = resolve
     })
     let reads = 0
-    // The passport is read first, then, behind the look at the limit, the password's hash.
+    // The first read is the passport; the second, after the limit is checked, is the password's hash.
     const maybeValue: Db['maybeValue'] = async (...query) => {
       const value = await world.deps.db.maybeValue(...query)
       if (++reads === 2) await gate
@@ -219,13 +220,13 @@ describe('the person’s own change', () => {
     expect(await signsIn(user, user.password)).toBe(true)
   })
 
-  it('is for who is signed in', async () => {
+  it('requires a sign-in', async () => {
     expect((await client.newBrowser().open('/password')).text).toContain('name="return_to" value="/password"')
     expect((await post({ current_password: 'x', password: NEW, password_again: NEW })).status).toBe(403)
   })
 })
 
-it('a sign-in with the password of before does not outlive its change', async () => {
+it('a sign-in with the old password fails if the password changes meanwhile', async () => {
   const { user } = await makePerson()
   const holder = await world.pool.connect()
   try {

@@ -14,7 +14,7 @@ export const ALICE: NewUser = {
 
 export const BOB: NewUser = { ...ALICE, user_id: '10002', passport: 'bob', password: 'bob-password', name: 'Bob' }
 
-/** What browsers send when a form of a page of ours is submitted. */
+/** The headers browsers send when a form of our pages is submitted. */
 export const FORM = {
   'content-type': 'application/x-www-form-urlencoded',
   accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',

@@ -7,22 +7,22 @@ import { openWorld, type World } from '../harness.ts'
 import { type PostOffice, postOffice } from '../sandbox/notify/post-office.ts'
 import { FORM, form } from './people.ts'
 
-/** What people are told by mail about sign-ins and the end of their account, with a real mail server. */
+/** Mails to people about sign-ins and the deletion of their account, tested against a real mail server. */
 
-let office: PostOffice
+let mailServer: PostOffice
 let world: World
 let client: Client
 beforeAll(async () => {
-  office = await postOffice()
-  world = await openWorld({ SMTP_URL: office.url, ACCOUNT_DELETION: 'after-14-days' })
+  mailServer = await postOffice()
+  world = await openWorld({ SMTP_URL: mailServer.url, ACCOUNT_DELETION: 'after-14-days' })
   client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
 })
 afterAll(async () => {
   await world.close()
-  await office.close()
+  await mailServer.close()
 })
 beforeEach(() => {
-  office.mails.length = 0
+  mailServer.mails.length = 0
 })
 
 let serial = 0
@@ -41,7 +41,7 @@ const signIn = ({ passport, password }: User, cookie?: string) =>
 const cookieNamed = (answer: Awaited<ReturnType<typeof signIn>>, name: string) =>
   answer.cookies.flatMap((one) => (one.name === name ? [`${name}=${one.value}`] : [])).join()
 
-/** Sends what is queued; returns what each payload was. */
+/** Sends the queued mails and returns their payloads. */
 async function sendMails(): Promise<string> {
   const { rows } = await world.pool.query(
     `select payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
@@ -54,29 +54,29 @@ async function sendMails(): Promise<string> {
   }
   return JSON.stringify(rows)
 }
-const subjectsTo = ({ passport }: User) => office.to(passport).map(({ mail }) => mail.subject)
+const subjectsTo = ({ passport }: User) => mailServer.to(passport).map(({ mail }) => mail.subject)
 
 describe('a sign-in', () => {
-  it('in a browser that has never signed in to the account is told, with device, address and time; later ones are not', async () => {
+  it('from a new browser is mailed with device, address and time; later ones from it are not', async () => {
     const user = await newPerson()
     const first = await signIn(user)
-    const kept = await sendMails()
+    const payloads = await sendMails()
     expect(subjectsTo(user)).toEqual(['新设备登录了您的账号 / Your account was signed in to on a new device'])
-    const text = String(office.mails[0]?.mail.text)
+    const text = String(mailServer.mails[0]?.mail.text)
     expect(text).toContain('Chrome on Windows, at the network address 203.0.113.5, on 2026-05-06')
     expect(text).toContain('Chrome')
     expect(text).toContain('/account/security')
-    for (const personal of ['203.0.113', 'Chrome', user.passport]) expect(kept).not.toContain(personal)
+    for (const personal of ['203.0.113', 'Chrome', user.passport]) expect(payloads).not.toContain(personal)
     await signIn(user, cookieNamed(first, 'gatehouse_device'))
     await sendMails()
-    expect(office.mails).toHaveLength(1)
+    expect(mailServer.mails).toHaveLength(1)
     const other = await newPerson()
     await signIn(other, cookieNamed(first, 'gatehouse_device'))
     await sendMails()
     expect(subjectsTo(other)).toHaveLength(1)
   })
 
-  it('is told to nobody whose passport is no mail address, nor where it was refused', async () => {
+  it('is not mailed if the passport is no mail address or the sign-in failed', async () => {
     await signIn(await newPerson({ passport: 'no address' }))
     const user = await newPerson()
     await signIn({ ...user, password: 'not this one' })
@@ -89,27 +89,27 @@ describe('the deletion of an account', () => {
     const browser = client.newBrowser()
     await browser.send('POST', '/sign-in', { passport: user.passport, password: user.password })
     await sendMails()
-    office.mails.length = 0
+    mailServer.mails.length = 0
     return browser
   }
 
-  it('is told when it is asked for, once, and when it was carried out, to where the person was', async () => {
+  it('is mailed once when requested, and again to the former address when carried out', async () => {
     const user = await newPerson()
     const browser = await signedIn(user)
     await browser.send('POST', '/account/deletion', {})
     await browser.send('POST', '/account/deletion', {})
     await sendMails()
     expect(subjectsTo(user)).toEqual(['有人申请注销您的账号 / The deletion of your account was asked for'])
-    expect(office.mails[0]?.mail.text).toContain('/account/data')
+    expect(mailServer.mails[0]?.mail.text).toContain('/account/data')
     world.clock.advance(14 * 86_400)
     expect((await eraseDue(world.deps, new AbortController().signal)).erased).toBe(1)
-    const kept = await sendMails()
-    expect(kept).not.toContain(user.passport)
+    const payloads = await sendMails()
+    expect(payloads).not.toContain(user.passport)
     expect(subjectsTo(user)[1]).toBe('您的账号已注销 / Your account was deleted')
-    expect(office.mails[1]?.mail.text).toContain('On 2026-05-20')
+    expect(mailServer.mails[1]?.mail.text).toContain('On 2026-05-20')
   })
 
-  it('by an operator is told too, and one that is undone is not', async () => {
+  it('by an operator is mailed too, unless its transaction is rolled back', async () => {
     const user = await newPerson()
     await signedIn(user)
     const { cid, user_id } = user

@@ -21,7 +21,7 @@ const signIn = (fields: Record<string, string>, headers: Record<string, string> 
   post('/sign-in', form(fields), headers)
 
 describe('GET /sign-in', () => {
-  it('shows the form, with where to go on', async () => {
+  it('shows the form with its return_to', async () => {
     const { statusCode, body } = await world.app.inject('/sign-in?return_to=%2Foauth%2Fv2%2Fauthorize%3Fa%3D%22b%22')
     expect(statusCode).toBe(200)
     expect(body).toContain('name="return_to" value="/oauth/v2/authorize?a=%22b%22"')
@@ -29,7 +29,7 @@ describe('GET /sign-in', () => {
     expect(body).toContain('name="password"')
   })
 
-  it('brings along with the form that the session has ended', async () => {
+  it('carries the notice of an ended session through the form', async () => {
     const { body } = await world.app.inject('/sign-in?ended=1')
     expect(body).toContain('name="ended" value="1"')
     const wrong = await signIn({ ...RIGHT, password: 'wrong', ended: '1' })
@@ -37,7 +37,7 @@ describe('GET /sign-in', () => {
   })
 
   it.each(['return_to=//evil.example', 'return_to=/a&return_to=/b', 'return_to=%ff', ''])(
-    'survives %s',
+    'falls back to / for the query "%s"',
     async (query) => {
       const { statusCode, body } = await world.app.inject(`/sign-in?${query}`)
       expect(statusCode).toBe(200)
@@ -47,7 +47,7 @@ describe('GET /sign-in', () => {
 })
 
 describe('POST /sign-in', () => {
-  it('sets a session cookie and goes on', async () => {
+  it('sets a session cookie and redirects to return_to', async () => {
     const { statusCode, headers } = await signIn(RIGHT)
     expect(statusCode).toBe(303)
     expect(headers.location).toBe('/oauth/v2/authorize?x=1')
@@ -58,7 +58,7 @@ describe('POST /sign-in', () => {
     ])
   })
 
-  it('binds the cookie to this host under https, and takes it under no other name', async () => {
+  it('uses __Host- cookies under https, and accepts no other name', async () => {
     const secure = await openWorld({ PUBLIC_URL: 'https://gate.example' })
     await createUser(secure.deps, ALICE)
     const payload = form(RIGHT)
@@ -81,14 +81,14 @@ describe('POST /sign-in', () => {
     )
   })
 
-  it('ends the session that the browser had', async () => {
+  it('ends the previous session of the browser', async () => {
     const cookie = String((await signIn(RIGHT)).headers['set-cookie']).split(';')[0] ?? ''
     expect((await world.app.inject({ url: '/account', headers: { cookie } })).body).toContain('Alice')
     await signIn(RIGHT, { cookie })
     expect((await world.app.inject({ url: '/account', headers: { cookie } })).body).not.toContain('Alice')
   })
 
-  it('tells a browser without cookies that they are needed, before it looks at the password', async () => {
+  it('tells a browser without cookies that they are needed, before checking the password', async () => {
     const page = await world.app.inject('/sign-in')
     expect(page.headers['set-cookie']).toMatch(/^gatehouse_cookie_set=1; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax$/)
     expect(page.body).toContain('name="cookie_set" value="1"')
@@ -102,14 +102,14 @@ describe('POST /sign-in', () => {
       ])
       expect(String(headers['set-cookie'])).toMatch(/^gatehouse_cookie_set=1;[^,]*$/)
     }
-    // Some in-app web views keep one cookie alone: any of ours will do, a stranger's will not.
+    // Some in-app web views keep only one cookie: any cookie of ours will do, another site's will not.
     expect((await signIn(form, { cookie: 'gatehouse_lang=en' })).statusCode).toBe(303)
     expect((await signIn(form, { cookie: 'others=1' })).statusCode).toBe(400)
     const program = await signIn(WRONG)
     expect([program.statusCode, program.body.includes('cookie_set')]).toEqual([403, false])
   })
 
-  it('says one thing for an unknown passport and a wrong password', async () => {
+  it('gives the same answer for an unknown passport and a wrong password', async () => {
     const [wrong, unknown] = [await signIn(WRONG), await signIn({ ...WRONG, passport: 'alicf' })]
     expect(wrong.statusCode).toBe(403)
     expect(wrong.headers['set-cookie']).toBeUndefined()
@@ -133,7 +133,7 @@ describe('POST /sign-in', () => {
     expect(chinese.body).toContain('请在 12 分钟后重试')
   })
 
-  it('lets a browser that has signed in before try while a stranger in its network has used up the limit', async () => {
+  it('still admits a known browser when a stranger in its network has used up the limit', async () => {
     const device = [(await signIn(RIGHT)).headers['set-cookie']]
       .flat()
       .find((line) => line?.startsWith('gatehouse_device'))
@@ -152,19 +152,19 @@ describe('POST /sign-in', () => {
     ['passport=al%00ice&password=x', 'NUL'],
     ['passport[]=alice&password=alice-password', 'brackets'],
     ['__proto__=x&passport=&password=%', 'broken'],
-  ])('takes %j as bad input', async (payload) => {
+  ])('rejects %j as bad input', async (payload) => {
     const { statusCode, body } = await post('/sign-in', payload)
     expect(statusCode).toBe(400)
     expect(body).toContain('Enter your username and your password.')
   })
 
-  it('ignores a return_to that comes twice or leads away', async () => {
+  it('ignores a return_to that is repeated or leads to another site', async () => {
     const twice = await post('/sign-in', `${form(RIGHT)}&return_to=/b`)
     expect(twice.headers.location).toBe('/')
     expect((await signIn({ ...RIGHT, return_to: 'https://evil.example/' })).headers.location).toBe('/')
   })
 
-  it('takes 16 KiB at most, and forms only', async () => {
+  it('accepts at most 16 KiB, and forms only', async () => {
     const long = await signIn({ ...RIGHT, filler: 'x'.repeat(17_000) })
     expect(long.statusCode).toBe(400)
     expect(long.body).toContain('<strong>20007</strong>')
@@ -172,7 +172,7 @@ describe('POST /sign-in', () => {
     expect(json.statusCode).toBe(400)
   })
 
-  it('takes no form from another site', async () => {
+  it('refuses forms from another site', async () => {
     for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }]) {
       const { statusCode, body, headers: answered } = await signIn(RIGHT, headers)
       expect(statusCode).toBe(403)
@@ -189,7 +189,7 @@ describe('POST /sign-in', () => {
 })
 
 describe('POST /sign-out', () => {
-  it('ends the session, clears the cookie and goes on', async () => {
+  it('ends the session, clears the cookie and redirects to return_to', async () => {
     const cookie = String((await signIn(RIGHT)).headers['set-cookie']).split(';')[0] ?? ''
     const { statusCode, headers } = await post('/sign-out', form({ return_to: '/next' }), { cookie })
     expect(statusCode).toBe(303)

@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 beforeEach(() => world.pool.query('delete from failed_attempt'))
 
-const showsNow = (secret: string): string =>
+const currentTotp = (secret: string): string =>
   new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
 const secretOn = ({ text }: Answer): string => /id="secret">([A-Z2-7]+)</.exec(text)?.[1] ?? ''
 const codesOn = ({ text }: Answer): string[] => text.match(/\b[a-z2-9]{4}(?:-[a-z2-9]{4}){3}\b/g) ?? []
@@ -65,38 +65,38 @@ interface Protected {
   readonly secret: string
   readonly codes: readonly string[]
   readonly browser: Browser
-  readonly show: () => string
+  readonly currentCode: () => string
 }
 
-/** Somebody who has added an authenticator on their own page. */
+/** A person who has added an authenticator on their security page. */
 async function protectedPerson(changes: Record<string, unknown> = {}): Promise<Protected> {
   const user = await client.makeUser(changes)
   const browser = await signedIn(user)
   const secret = secretOn(await post(browser, '/account/security/authenticator'))
-  const code = showsNow(secret)
+  const code = currentTotp(secret)
   const answer = await post(browser, '/account/security/authenticator/confirm', { code })
   const codes = codesOn(answer)
   expect(codes).toHaveLength(10)
   world.clock.advance(60)
-  return { user, secret, codes, browser, show: () => showsNow(secret) }
+  return { user, secret, codes, browser, currentCode: () => currentTotp(secret) }
 }
 
-/** The page after a right password. */
-async function passwordOf({ passport, password }: User, browser = client.newBrowser(), path = '/sign-in') {
+/** Enters the right password and returns the next page. */
+async function enterPassword({ passport, password }: User, browser = client.newBrowser(), path = '/sign-in') {
   const form = formOn(signInForm, await browser.open(path))
   return browser.follow(await browser.submit(form, { passport, password }))
 }
 const signedIn = async (user: User) => {
   const browser = client.newBrowser()
-  await passwordOf(user, browser)
+  await enterPassword(user, browser)
   return browser
 }
-const withCode = async (browser: Browser, page: Answer, code: string) =>
+const enterCode = async (browser: Browser, page: Answer, code: string) =>
   browser.submit(formOn(codeForm, page), { code })
 const isSignedIn = async (browser: Browser) => (await browser.send('GET', '/account/security/sign-in')).status === 200
 
 describe('adding an authenticator', () => {
-  it('shows secret and ten recovery codes once, keeps the one sealed and of the others a hash', async () => {
+  it('shows the secret and ten recovery codes once, and stores the secret encrypted and the codes hashed', async () => {
     const { user, secret, codes, browser } = await protectedPerson()
     const tables = ['user_totp', 'recovery_code', 'audit_event', 'browser_session']
     const rows = await Promise.all(tables.map((table) => world.pool.query(`select t::text from ${table} t`)))
@@ -113,32 +113,32 @@ describe('adding an authenticator', () => {
     expect(told.map(({ event }) => event)).toContain('user_totp_added')
   })
 
-  it('loses nothing that is shown once by the other language or by loading a page anew', async () => {
+  it('offers no language link on pages shown only once, and a repeated form is no wrong code', async () => {
     const browser = await signedIn(await client.makeUser())
-    const begun = await post(browser, '/account/security/authenticator')
-    const code = { code: showsNow(secretOn(begun)) }
+    const shown = await post(browser, '/account/security/authenticator')
+    const code = { code: currentTotp(secretOn(shown)) }
     const made = await post(browser, '/account/security/authenticator/confirm', code)
     const others = await post(browser, '/account/security/recovery-codes')
     expect([codesOn(made).length, codesOn(others).length]).toEqual([10, 10])
-    for (const { text } of [begun, made, others]) expect(text).not.toContain('hreflang')
-    // The form is sent again: not a wrong code, as the authenticator is there, but where other codes can be made.
+    for (const { text } of [shown, made, others]) expect(text).not.toContain('hreflang')
+    // The form is sent again: as the authenticator exists by now, this leads to where new codes can be made.
     const again = await post(browser, '/account/security/authenticator/confirm', code)
     expect([again.status, again.headers.location]).toEqual([303, '/account/security/sign-in?done=totp_added'])
   })
 
-  it('needs a first code, and cannot replace one that is in force', async () => {
+  it('requires a first code, and cannot replace an active authenticator', async () => {
     const user = await client.makeUser()
     const browser = await signedIn(user)
     await post(browser, '/account/security/authenticator')
     const wrong = await post(browser, '/account/security/authenticator/confirm', { code: '000000' })
     expect([wrong.status, codesOn(wrong)]).toEqual([403, []])
     expect(await isSignedIn(await signedIn(user))).toBe(true) // the password alone suffices
-    const { browser: other, show } = await protectedPerson()
+    const { browser: other, currentCode } = await protectedPerson()
     expect((await post(other, '/account/security/authenticator')).status).toBe(303)
-    expect((await post(other, '/account/security/authenticator/confirm', { code: show() })).status).toBe(303)
+    expect((await post(other, '/account/security/authenticator/confirm', { code: currentCode() })).status).toBe(303)
   })
 
-  it('takes no form of another site', async () => {
+  it('refuses forms from another site', async () => {
     const { browser } = await protectedPerson()
     for (const path of ['/authenticator', '/authenticator/confirm', '/authenticator/remove', '/recovery-codes']) {
       const answer = await client.call(
@@ -157,7 +157,7 @@ describe('adding an authenticator', () => {
   })
 })
 
-describe('an authenticator that comes into force', () => {
+describe('activating an authenticator', () => {
   const sessionOf = async (browser: Browser): Promise<SignedIn> => {
     const found = await findSession(world.deps, browser.cookies.get('gatehouse_session'))
     if (!found) throw new Error('no session')
@@ -167,10 +167,10 @@ describe('an authenticator that comes into force', () => {
     (await world.pool.query(`select amr from browser_session where user_id = $1`, [user_id])).rows
   const addTo = async (browser: Browser) => {
     const secret = secretOn(await post(browser, '/account/security/authenticator'))
-    return post(browser, '/account/security/authenticator/confirm', { code: showsNow(secret) })
+    return post(browser, '/account/security/authenticator/confirm', { code: currentTotp(secret) })
   }
 
-  it('ends all other sessions, and lets the own one go on as one of two factors', async () => {
+  it('ends all other sessions, and upgrades the own session to two factors', async () => {
     const user = await client.makeUser()
     const [owner, thief] = [await signedIn(user), await signedIn(user)]
     expect(codesOn(await addTo(owner))).toHaveLength(10)
@@ -179,7 +179,7 @@ describe('an authenticator that comes into force', () => {
     expect(codesOn(await post(owner, '/account/security/recovery-codes'))).toHaveLength(10)
   })
 
-  it('leaves nothing to a change that a session of before has begun', async () => {
+  it('voids changes that an older session has begun', async () => {
     const user = await client.makeUser()
     const [owner, thief] = [await signedIn(user), await signedIn(user)]
     const before = await sessionOf(thief)
@@ -187,20 +187,20 @@ describe('an authenticator that comes into force', () => {
     await removeOwnTotp(world.deps, before)
     expect(await replaceRecoveryCodes(world.deps, before)).toBeUndefined()
     expect((await owner.send('GET', '/account/security/sign-in')).text).toContain('not used: 10')
-    expect(codeForm((await passwordOf(user)).text)).toBeDefined()
+    expect(codeForm((await enterPassword(user)).text)).toBeDefined()
   })
 
-  it('ends or refuses every sign-in with the password alone that goes on meanwhile', async () => {
+  it('ends or refuses concurrent sign-ins with the password alone', async () => {
     const from = { address: '203.0.113.77' }
-    const begun = async () => {
+    const enrolled = async () => {
       const user = await client.makeUser()
       const session = await sessionOf(await signedIn(user))
       const made = await enrolTotp(world.deps, session, user.passport)
       const { passport, password } = user
-      return { user, session, code: showsNow(made?.secret ?? ''), typed: { passport, password, ...from } }
+      return { user, session, code: currentTotp(made?.secret ?? ''), typed: { passport, password, ...from } }
     }
-    /** Deps whose transactions run `before` first; a moment passes between the last statement, which resolves `worked`, and the commit. */
-    const held = (user: User, before: () => Promise<unknown> = async () => {}) => {
+    /** Deps whose transactions run `before` first and delay the commit; `worked` resolves after the last statement. */
+    const delayed = (user: User, before: () => Promise<unknown> = async () => {}) => {
       const behind = world.deps.db.of(routingKeyOf(user.cid, user.user_id))
       let resolve = () => {}
       const worked = new Promise<void>((done) => {
@@ -219,21 +219,21 @@ describe('an authenticator that comes into force', () => {
       return { deps: { ...world.deps, db }, worked }
     }
 
-    const first = await begun()
-    const late = held(first.user, () => confirmOwnTotp(world.deps, first.session, first.code))
+    const first = await enrolled()
+    const late = delayed(first.user, () => confirmOwnTotp(world.deps, first.session, first.code))
     await expect(signIn(late.deps, first.typed)).rejects.toBeInstanceOf(SecondStepNeeded)
     expect(await sessionsOf(first.user)).toHaveLength(1)
 
-    const second = await begun()
-    const slow = held(second.user)
+    const second = await enrolled()
+    const slow = delayed(second.user)
     const confirming = confirmOwnTotp(slow.deps, second.session, second.code)
     await slow.worked
     await expect(signIn(world.deps, second.typed)).rejects.toBeInstanceOf(SecondStepNeeded)
     expect(await confirming).toHaveLength(10)
     expect(await sessionsOf(second.user)).toHaveLength(1)
 
-    const third = await begun()
-    const open = held(third.user)
+    const third = await enrolled()
+    const open = delayed(third.user)
     const signingIn = signIn(open.deps, third.typed)
     await open.worked
     expect(await confirmOwnTotp(world.deps, third.session, third.code)).toHaveLength(10)
@@ -242,14 +242,14 @@ describe('an authenticator that comes into force', () => {
 })
 
 describe('the second step', () => {
-  it('holds what the standard dialect promises: state, login_hint, max_age, prompt, remembered consent', async () => {
-    const { user, show } = await protectedPerson()
+  it('respects state, login_hint, max_age, prompt and remembered consent in the standard dialect', async () => {
+    const { user, currentCode } = await protectedPerson()
     const browser = client.newBrowser()
     const { verifier, challenge } = pkcePair()
     const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
     const first = await browser.open(rp.authorizeUrl({ ...pkce, login_hint: user.passport }))
     expect(formOn(signInForm, first).fields.passport).toBe(user.passport)
-    const once = await visit(browser, rp.authorizeUrl(pkce), { user, code: show })
+    const once = await visit(browser, rp.authorizeUrl(pkce), { user, code: currentCode })
     expect(once.pages).toEqual(['sign-in', 'code', 'consent'])
     expect(once.location.searchParams.get('state')).toBe('a state, with äöü')
     const code = once.location.searchParams.get('code') ?? ''
@@ -258,12 +258,12 @@ describe('the second step', () => {
     expect(claims).not.toHaveProperty('acr')
     const signedInAt = claims.auth_time
     world.clock.advance(60)
-    // Remembered: nothing is asked, and the id_token still says when and how.
+    // Consent is remembered and nothing is asked, but the id_token still says when and how the person signed in.
     const again = await rp.tokens(browser, user, { acr_values: `phr ${MULTI} 0` })
     expect(claimsOf(again.id_token)).toMatchObject({ acr: MULTI, amr: ['pwd', 'otp', 'mfa'], auth_time: signedInAt })
     for (const changes of [{ prompt: 'login' }, { max_age: '30' }, { prompt: 'select_account' }]) {
       world.clock.advance(60)
-      const asked = await visit(browser, rp.authorizeUrl({ ...pkce, ...changes }), { user, code: show })
+      const asked = await visit(browser, rp.authorizeUrl({ ...pkce, ...changes }), { user, code: currentCode })
       expect(asked.pages, JSON.stringify(changes)).toEqual(['sign-in', 'code'])
       expect(asked.location.searchParams.get('code')).toMatch(/^ghac_/)
     }
@@ -271,8 +271,8 @@ describe('the second step', () => {
     expect(silent.location.searchParams.get('code')).toMatch(/^ghac_/)
   })
 
-  it('leaves a trace of the right password before it, six times an hour, in the history and the audit log', async () => {
-    const { user, show } = await protectedPerson()
+  it('records the right password entered before it, at most six times an hour, in the history and the audit log', async () => {
+    const { user, currentCode } = await protectedPerson()
     const traces = async () => {
       const { rows } = await world.pool.query(
         `select (select count(*)::int from sign_in where user_id = $1 and outcome = 'code_asked') as history,
@@ -284,16 +284,16 @@ describe('the second step', () => {
     }
     expect(await traces()).toEqual({ history: 0, audit: 0, refused: 0 })
     const browser = client.newBrowser()
-    const page = await passwordOf(user, browser)
+    const page = await enterPassword(user, browser)
     expect(await traces()).toEqual({ history: 1, audit: 1, refused: 0 })
-    for (let index = 0; index < 7; index++) await passwordOf(user)
+    for (let index = 0; index < 7; index++) await enterPassword(user)
     expect(await traces()).toEqual({ history: 6, audit: 6, refused: 0 })
-    await withCode(browser, page, show())
+    await enterCode(browser, page, currentCode())
     expect((await browser.send('GET', '/account/security')).text).toContain('Right password, code asked for')
   })
 
   it('ends the session of another person in the same browser only when it succeeds', async () => {
-    const { user, secret, show } = await protectedPerson()
+    const { user, secret, currentCode } = await protectedPerson()
     const credential = await findCredential(world.deps.db, user.passport)
     if (!credential) throw new Error('no credential')
     const step = openSecondStep(world.deps, beginSecondStep(world.deps, user.passport, credential))
@@ -301,7 +301,7 @@ describe('the second step', () => {
     const other = await signedIn(await client.makeUser())
     const formerSession = other.cookies.get('gatehouse_session')
     await world.pool.query(`update user_credential set password_hash = 'x' where user_id = $1`, [user.user_id])
-    const input = { step, code: showsNow(secret), address: '192.0.2.9', formerSession }
+    const input = { step, code: currentTotp(secret), address: '192.0.2.9', formerSession }
     await expect(finishSignIn(world.deps, input)).rejects.toThrow('wrong credentials')
     expect(await isSignedIn(other)).toBe(true)
     await world.pool.query('update user_credential set password_hash = $2 where user_id = $1', [
@@ -309,14 +309,14 @@ describe('the second step', () => {
       credential.passwordHash,
     ])
     world.clock.advance(30)
-    await finishSignIn(world.deps, { ...input, code: show() })
+    await finishSignIn(world.deps, { ...input, code: currentCode() })
     expect(await isSignedIn(other)).toBe(false)
   })
 
-  it('does not count as signed in before the code, for prompt=none too', async () => {
+  it('does not count as signed in until the code is entered, with prompt=none either', async () => {
     const { user } = await protectedPerson()
     const browser = client.newBrowser()
-    const page = await passwordOf(user, browser)
+    const page = await enterPassword(user, browser)
     formOn(codeForm, page)
     expect(await isSignedIn(browser)).toBe(false)
     const pkce = { code_challenge: pkcePair().challenge, code_challenge_method: 'S256' }
@@ -324,13 +324,13 @@ describe('the second step', () => {
     expect(silent.location.searchParams.get('error')).toBe('login_required')
   })
 
-  it('holds what A1 promises, state and consent', async () => {
-    const { user, show } = await protectedPerson()
+  it('keeps state and consent in the contract dialect (A1)', async () => {
+    const { user, currentCode } = await protectedPerson()
     const app = await client.makeApp()
     const browser = client.newBrowser()
     const request = client.request(app)
-    const page = await passwordOf(user, browser, client.authorizePath(request))
-    const consent = await browser.follow(await withCode(browser, page, show()))
+    const page = await enterPassword(user, browser, client.authorizePath(request))
+    const consent = await browser.follow(await enterCode(browser, page, currentCode()))
     const answer = await browser.submit(formOn(consentForm, consent), { decision: 'approve' })
     const { searchParams } = new URL(header(answer, 'location'))
     expect(searchParams.get('state')).toBe(request.state)
@@ -338,7 +338,7 @@ describe('the second step', () => {
     expect(JSON.parse((await client.exchange(app, consented)).text)).toMatchObject({ rescode: 0 })
   })
 
-  it('is asked for where acr_values wishes it and the session has a password alone', async () => {
+  it('is required if acr_values requests it and the session used the password alone', async () => {
     const user = await client.makeUser()
     const browser = client.newBrowser()
     const wish = { acr_values: MULTI }
@@ -346,8 +346,8 @@ describe('the second step', () => {
     expect(claimsOf(without.id_token)).toMatchObject({ acr: '0' })
     expect(claimsOf(without.id_token)).not.toHaveProperty('amr')
     const secret = secretOn(await post(browser, '/account/security/authenticator'))
-    await post(browser, '/account/security/authenticator/confirm', { code: showsNow(secret) })
-    // As one that was opened while SECOND_FACTOR was off.
+    await post(browser, '/account/security/authenticator/confirm', { code: currentTotp(secret) })
+    // Makes the session look as if it was opened while SECOND_FACTOR was off.
     await world.pool.query('update browser_session set amr = null where user_id = $1', [user.user_id])
     world.clock.advance(60)
     const { verifier, challenge } = pkcePair()
@@ -355,13 +355,13 @@ describe('the second step', () => {
     const silent = await visit(browser, rp.authorizeUrl({ ...pkce, ...wish, prompt: 'none' }))
     const code = silent.location.searchParams.get('code') ?? ''
     expect(claimsOf(tokensOf(await rp.exchange({ code, verifier })).id_token)).toMatchObject({ acr: '0' })
-    const asked = await visit(browser, rp.authorizeUrl({ ...pkce, ...wish }), { user, code: () => showsNow(secret) })
+    const asked = await visit(browser, rp.authorizeUrl({ ...pkce, ...wish }), { user, code: () => currentTotp(secret) })
     expect(asked.pages).toEqual(['sign-in', 'code'])
     const second = asked.location.searchParams.get('code') ?? ''
     expect(claimsOf(tokensOf(await rp.exchange({ code: second, verifier })).id_token)).toMatchObject({ acr: MULTI })
   })
 
-  it('ends with the password, with the sessions, with the person, and after ten minutes', async () => {
+  it('is void after a password change, the end of all sessions, the erasure of the person, or ten minutes', async () => {
     const ends: Record<string, (user: User) => Promise<unknown>> = {
       password: async ({ cid, user_id }) => {
         const { url } = (await client.admin('POST', '/users/reset-password', { cid, user_id })) as { url: string }
@@ -377,28 +377,28 @@ describe('the second step', () => {
       time: async () => world.clock.advance(600),
     }
     for (const [what, end] of Object.entries(ends)) {
-      const { user, show } = await protectedPerson()
+      const { user, currentCode } = await protectedPerson()
       const browser = client.newBrowser()
-      const page = await passwordOf(user, browser)
+      const page = await enterPassword(user, browser)
       await end(user)
-      await withCode(browser, page, show())
+      await enterCode(browser, page, currentCode())
       expect(await isSignedIn(browser), what).toBe(false)
     }
   })
 
-  it('is bound to the browser: a forged or altered cookie begins again', async () => {
-    const { user, show } = await protectedPerson()
+  it('is bound to the browser: a forged or altered cookie restarts the sign-in', async () => {
+    const { user, currentCode } = await protectedPerson()
     const browser = client.newBrowser()
-    const page = await passwordOf(user, browser)
+    const page = await enterPassword(user, browser)
     const [name = '', value = ''] = [...browser.cookies].find(([known]) => known.includes('second_step')) ?? []
     const flipped = Buffer.from(value, 'base64url')
     flipped[20] = (flipped[20] ?? 0) ^ 1
     for (const forged of ['', 'x', flipped.toString('base64url'), `${value.slice(0, -8)}AAAAAAAA`]) {
       browser.cookies.set(name, forged)
-      expect(header(await withCode(browser, page, show()), 'location'), forged).toMatch(/^\/sign-in\?/)
+      expect(header(await enterCode(browser, page, currentCode()), 'location'), forged).toMatch(/^\/sign-in\?/)
     }
     browser.cookies.set(name, value)
-    await withCode(browser, page, show())
+    await enterCode(browser, page, currentCode())
     expect(await isSignedIn(browser)).toBe(true)
   })
 })
@@ -414,7 +414,7 @@ describe('a code', () => {
   const settled = async (work: readonly Promise<unknown>[]) =>
     (await Promise.allSettled(work)).filter(({ status }) => status === 'fulfilled').length
 
-  it('counts once, of many at once in two processes, and not again later', async () => {
+  it('is accepted once, even when used concurrently in two processes, and not again later', async () => {
     const config = readConfig({ DATABASE_URL: world.databaseUrl, SECRET_KEY, NODE_ENV: 'test' })
     const settings = { ...connectionOf(config, world.databaseUrl), size: 5 }
     const { db, close } = openDatabase(settings, world.log, { shards: SHARDS })
@@ -422,9 +422,9 @@ describe('a code', () => {
     try {
       const person = await protectedPerson()
       const opened = await step(person)
-      const many = [person.show(), person.codes[3] ?? '']
+      const many = [person.currentCode(), person.codes[3] ?? '']
       for (const code of many) {
-        // With the one of the code before, fewer fail than may: else the right one would be refused if it came last, see below.
+        // Stay below the limit of failures: otherwise the right code would be refused if it came last (next test).
         const tries = Array.from({ length: FAILURES_ANYWHERE - 1 }, (_, index) =>
           finishSignIn(index % 2 ? elsewhere : world.deps, { step: opened, code, address: `203.0.${index}.7` }),
         )
@@ -438,10 +438,10 @@ describe('a code', () => {
     }
   })
 
-  it('that is right is refused where too many failed while it was looked up, and is used all the same', async () => {
+  it('that is right is refused, but spent, if too many others fail while it is checked', async () => {
     const person = await protectedPerson()
     const opened = await step(person)
-    const code = person.show()
+    const code = person.currentCode()
     const guess = (deps: World['deps'], address: string) => finishSignIn(deps, { step: opened, code, address })
     const own = world.deps.db.of(opened.routingKey)
     const exec: Db['exec'] = async (statement) => {
@@ -454,42 +454,47 @@ describe('a code', () => {
     await expect(guess({ ...world.deps, db }, '203.0.99.7')).rejects.toThrow('too many')
   })
 
-  it('for recovery is taken as it is typed, says mfa and not otp, and ends with the next ten', async () => {
-    const { user, codes, browser: own, show } = await protectedPerson()
+  it('for recovery is accepted as typed, counts as mfa without otp, and is replaced by the next ten', async () => {
+    const { user, codes, browser: own, currentCode } = await protectedPerson()
     const browser = client.newBrowser()
     const typed = ` ${(codes[0] ?? '').replaceAll('-', ' ').toUpperCase()} `
-    await withCode(browser, await passwordOf(user, browser), typed)
+    await enterCode(browser, await enterPassword(user, browser), typed)
     expect(claimsOf((await rp.tokens(browser, user)).id_token).amr).toEqual(['pwd', 'mfa'])
     expect(codesOn(await post(own, '/account/security/recovery-codes'))).toHaveLength(10)
     const later = client.newBrowser()
-    const page = await passwordOf(user, later)
-    expect((await withCode(later, page, codes[1] ?? '')).status).toBe(403)
-    await withCode(later, page, show())
+    const page = await enterPassword(user, later)
+    expect((await enterCode(later, page, codes[1] ?? '')).status).toBe(403)
+    await enterCode(later, page, currentCode())
     expect(await isSignedIn(later)).toBe(true)
   })
 
   it('of somebody else is refused', async () => {
     const [alice, bob] = [await protectedPerson(), await protectedPerson()]
     const browser = client.newBrowser()
-    const page = await passwordOf(alice.user, browser)
-    for (const code of [bob.show(), bob.codes[0] ?? '']) expect((await withCode(browser, page, code)).status).toBe(403)
+    const page = await enterPassword(alice.user, browser)
+    for (const code of [bob.currentCode(), bob.codes[0] ?? ''])
+      expect((await enterCode(browser, page, code)).status).toBe(403)
   })
 
-  it('that is wrong counts as a wrong password, and a right password clears nothing', async () => {
-    const { user, show } = await protectedPerson()
+  it('that is wrong counts like a wrong password, and a right password does not reset the count', async () => {
+    const { user, currentCode } = await protectedPerson()
     const browser = client.newBrowser()
     const seen: number[] = []
     for (let tries = 0; tries < 5; tries++) {
-      const page = await passwordOf(user, browser)
+      const page = await enterPassword(user, browser)
       if (!codeForm(page.text)) break
-      seen.push((await withCode(browser, page, '000000')).status)
+      seen.push((await enterCode(browser, page, '000000')).status)
     }
     expect(seen).toEqual([403, 403, 403, 403])
-    const locked = await passwordOf(user, browser)
+    const locked = await enterPassword(user, browser)
     expect([locked.status, locked.text.includes('too many')]).toEqual([429, true])
     expect(
       await settled([
-        finishSignIn(world.deps, { step: await step({ user } as Protected), code: show(), address: '127.0.0.1' }),
+        finishSignIn(world.deps, {
+          step: await step({ user } as Protected),
+          code: currentCode(),
+          address: '127.0.0.1',
+        }),
       ]),
     ).toBe(0)
     const { rows } = await world.pool.query(
@@ -497,13 +502,13 @@ describe('a code', () => {
       [user.user_id],
     )
     const byCode = { event: 'user_sign_in_failed', detail: expect.objectContaining({ by: 'code' }) }
-    expect(rows).toContainEqual(byCode) // at one time, so in any order
+    expect(rows).toContainEqual(byCode) // all have the same timestamp, so their order is undefined
   })
 })
 
-describe('what protects the account', () => {
-  it('is changed only within a quarter of an hour after signing in; otherwise by way of the sign-in page', async () => {
-    const { user, browser, show } = await protectedPerson()
+describe('a change to the account’s protection', () => {
+  it('requires a sign-in within the last quarter of an hour', async () => {
+    const { user, browser, currentCode } = await protectedPerson()
     world.clock.advance(900)
     for (const path of ['/authenticator/remove', '/recovery-codes', '/authenticator']) {
       const answer = await post(browser, `/account/security${path}`)
@@ -519,18 +524,18 @@ describe('what protects the account', () => {
     ])
     const { passport, password } = user
     const page = await browser.follow(await browser.submit(formOn(signInForm, asks), { passport, password }))
-    const back = await browser.follow(await withCode(browser, page, show()))
+    const back = await browser.follow(await enterCode(browser, page, currentCode()))
     expect(back.text).toContain('In use since')
     await post(browser, '/account/security/authenticator/remove')
     expect(await isSignedIn(await signedIn(user))).toBe(true)
   })
 
-  it('is not changed by a session of the password alone, where an authenticator is in force', async () => {
+  it('is refused to a session of the password alone if an authenticator is active', async () => {
     const { app, browser: open } = await appWith('off')
     try {
       const { user, browser: own } = await protectedPerson()
       const without = open()
-      await passwordOf(user, without)
+      await enterPassword(user, without)
       const browser = client.newBrowser()
       for (const [name, value] of without.cookies) browser.cookies.set(name, value)
       expect(await isSignedIn(browser)).toBe(true)
@@ -550,8 +555,8 @@ describe('what protects the account', () => {
     }
   })
 
-  it('ends the other sessions when a passkey is removed: one of them may have come from it', async () => {
-    const { user, browser, show } = await protectedPerson()
+  it('ends the other sessions if it removes a passkey, which may have opened one of them', async () => {
+    const { user, browser, currentCode } = await protectedPerson()
     const { rows } = await world.pool.query(
       `insert into passkey (routing_key, cid, user_id, credential_id, public_key, counter, transports, name, created_at)
        select routing_key, cid, user_id, $1, '', 0, '{}', 'Lost phone', now() from user_profile where user_id = $2
@@ -559,7 +564,7 @@ describe('what protects the account', () => {
       [Buffer.from(user.user_id), user.user_id],
     )
     const other = client.newBrowser()
-    await withCode(other, await passwordOf(user, other), show())
+    await enterCode(other, await enterPassword(user, other), currentCode())
     expect(await isSignedIn(other)).toBe(true)
     await post(browser, '/account/security/passkeys/remove', { passkey_id: rows[0].passkey_id })
     expect([await isSignedIn(browser), await isSignedIn(other)]).toEqual([true, false])
@@ -574,28 +579,28 @@ async function appWith(SECOND_FACTOR: 'off' | 'required') {
   return { app, browser: () => new Browser(injectWire(app), world.deps.config.PUBLIC_URL) }
 }
 
-describe('the setting', () => {
-  it('required has everybody add one while signing in, and returns to where they were going', async () => {
+describe('SECOND_FACTOR', () => {
+  it('required makes everybody add an authenticator while signing in, and then returns to the requested page', async () => {
     const { app, browser: open } = await appWith('required')
     try {
       const [user, browser] = [await client.makeUser(), open()]
-      const begin = await passwordOf(user, browser, '/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in')
+      const begin = await enterPassword(user, browser, '/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in')
       expect(await isSignedIn(browser)).toBe(false)
       expect(codeForm(begin.text)).toBeUndefined()
       const made = await post(browser, '/sign-in/code/authenticator', { return_to: '/account/security/sign-in' })
-      expect((await withCode(browser, made, '000000')).status).toBe(403)
-      const done = await withCode(browser, made, showsNow(secretOn(made)))
+      expect((await enterCode(browser, made, '000000')).status).toBe(403)
+      const done = await enterCode(browser, made, currentTotp(secretOn(made)))
       expect([done.status, codesOn(done).length]).toEqual([200, 10])
       expect(done.text).toContain('href="/account/security/sign-in"')
       expect(await isSignedIn(browser)).toBe(true)
       world.clock.advance(60)
-      expect(codeForm((await passwordOf(user, open())).text)).toBeDefined()
+      expect(codeForm((await enterPassword(user, open())).text)).toBeDefined()
     } finally {
       await app.close()
     }
   })
 
-  it('required: adding one ends with the password, and with whatever an operator ends, and leaves nothing', async () => {
+  it('required voids an unfinished enrolment when the password changes or an operator ends the sessions', async () => {
     const { app, browser: open } = await appWith('required')
     const ends: Record<string, (user: User) => Promise<unknown>> = {
       sessions: async ({ cid, user_id }) => {
@@ -610,11 +615,11 @@ describe('the setting', () => {
         const [user, browser] = [await client.makeUser(), open()]
         const totp = async () =>
           (await world.pool.query('select confirmed_at, sealed from user_totp where user_id = $1', [user.user_id])).rows
-        await passwordOf(user, browser)
+        await enterPassword(user, browser)
         const made = await post(browser, '/sign-in/code/authenticator')
         const [before] = await totp()
         await end(user)
-        expect((await withCode(browser, made, showsNow(secretOn(made)))).status, what).toBe(403)
+        expect((await enterCode(browser, made, currentTotp(secretOn(made)))).status, what).toBe(403)
         expect(await isSignedIn(browser), what).toBe(false)
         expect(header(await post(browser, '/sign-in/code/authenticator'), 'location'), what).toMatch(/^\/sign-in\?/)
         expect(await totp(), what).toEqual([{ confirmed_at: null, sealed: before.sealed }])
@@ -624,12 +629,12 @@ describe('the setting', () => {
     }
   })
 
-  it('off neither offers nor asks', async () => {
+  it('off neither offers nor requires an authenticator', async () => {
     const { app, browser: open } = await appWith('off')
     try {
       const { user } = await protectedPerson()
       const browser = open()
-      await passwordOf(user, browser)
+      await enterPassword(user, browser)
       expect(await isSignedIn(browser)).toBe(true)
       expect((await post(browser, '/account/security/authenticator')).status).toBe(404)
       expect((await browser.send('GET', '/.well-known/openid-configuration')).text).toContain(
@@ -642,7 +647,7 @@ describe('the setting', () => {
 })
 
 describe('an operator', () => {
-  it('removes what somebody has lost, with a reason; sessions end and the person is told', async () => {
+  it('removes lost factors, giving a reason; sessions end and the person is mailed', async () => {
     const passport = `somebody${Date.now()}@example.com`
     const { user, browser } = await protectedPerson({ passport })
     const { cid, user_id } = user

@@ -14,8 +14,8 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Statements that are sent by themselves: each has a connection for its time. */
-const statements = async (work: () => Promise<unknown>): Promise<number> => {
+/** Counts countStatements outside transactions: each takes a connection of its own. */
+const countStatements = async (work: () => Promise<unknown>): Promise<number> => {
   let count = 0
   const connect = world.pool.connect
   world.pool.connect = ((...input: Parameters<typeof connect>) => {
@@ -29,7 +29,7 @@ const statements = async (work: () => Promise<unknown>): Promise<number> => {
 }
 
 describe('a browser session', () => {
-  it('tells who is signed in, in one statement', async () => {
+  it('identifies the signed-in person in one statement', async () => {
     const id = await startSession(world.deps, alice, FROM)
     expect(await findSession(world.deps, id)).toEqual({
       routingKey: expect.any(Number),
@@ -46,10 +46,10 @@ describe('a browser session', () => {
       testOf: null,
       sessionHash: expect.any(Buffer),
     })
-    if (SHARDS === 1) expect(await statements(() => findSession(world.deps, id))).toBe(1)
+    if (SHARDS === 1) expect(await countStatements(() => findSession(world.deps, id))).toBe(1)
   })
 
-  it('is kept as a keyed hash only', async () => {
+  it('is stored as a keyed hash only', async () => {
     const id = await startSession(world.deps, alice, FROM)
     const { rows } = await world.pool.query('select * from browser_session')
     expect(JSON.stringify(rows)).not.toContain(id)
@@ -57,13 +57,13 @@ describe('a browser session', () => {
   })
 
   it.each([undefined, '', 'nonsense', `ghbs_${'A'.repeat(48)}`])(
-    'is not found, without the database, for the cookie %s',
+    'is not looked up in the database for the cookie %s',
     async (cookie) => {
-      expect(await statements(async () => expect(await findSession(world.deps, cookie)).toBeNull())).toBe(0)
+      expect(await countStatements(async () => expect(await findSession(world.deps, cookie)).toBeNull())).toBe(0)
     },
   )
 
-  it('ends when it is ended, and no other with it', async () => {
+  it('can be ended without affecting others', async () => {
     const [first, second] = [await startSession(world.deps, alice, FROM), await startSession(world.deps, alice, FROM)]
     await endSession(world.deps, first)
     await endSession(world.deps, 'nonsense')
@@ -76,10 +76,10 @@ describe('a browser session', () => {
     world.clock.advance(3_599)
     expect(await findSession(world.deps, id)).not.toBeNull()
     world.clock.advance(1)
-    expect(await statements(async () => expect(await findSession(world.deps, id)).toBeNull())).toBe(0)
+    expect(await countStatements(async () => expect(await findSession(world.deps, id)).toBeNull())).toBe(0)
   })
 
-  it('stays when its user is blocked, and says so', async () => {
+  it('survives a block of its user, and shows the status', async () => {
     const id = await startSession(world.deps, alice, FROM)
     await blockUser(world.deps, { cid: 1, user_id: '10001' })
     expect(await findSession(world.deps, id)).toMatchObject({ status: 'blocked' })

@@ -8,7 +8,7 @@ import { toNextPage } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
 import { browsing } from '../sandbox/browse.ts'
 
-/** What the next person at a computer finds, in Chromium. */
+/** What the next person at a shared computer can find, in Chromium. */
 
 let world: World
 let client: Client
@@ -30,18 +30,18 @@ async function signIn(page: Page, { passport, password }: User) {
   await toNextPage(page, () => page.click('form[action="/sign-in"] button'))
 }
 
-/** Everything that the browser has kept, also as what it may be an encoding of. */
-async function keptBy(context: BrowserContext, page: Page): Promise<string> {
+/** Everything the browser has stored, raw and decoded. */
+async function storedBy(context: BrowserContext, page: Page): Promise<string> {
   const cookies = await context.cookies()
   const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]))
   const texts = cookies.flatMap(({ value }) => [value, decodeURIComponent(value)])
   const parts = texts.flatMap((text) => text.split(/[.~]/))
   return [stored, ...texts, ...parts.map((part) => Buffer.from(part, 'base64url').toString())].join('\n')
 }
-const PERSONAL = ({ passport, user_id }: User) => [passport, 'Lin Yue', user_id]
+const personalDataOf = ({ passport, user_id }: User) => [passport, 'Lin Yue', user_id]
 
 describe('on a shared computer', () => {
-  it('nothing of the person is left after signing out: no name, no session, no page to go back to', async () => {
+  it('signing out leaves no name, no session and no page to go back to', async () => {
     const user = await newPerson()
     const context = await visit({ size: 'desktop', locale: 'en' })
     const page = await tab(context, origin)
@@ -51,21 +51,21 @@ describe('on a shared computer', () => {
     const before = await context.cookies()
     await toNextPage(page, () => page.click('form[action="/sign-out"] button'))
     expect((await context.cookies()).map(({ name }) => name).filter((name) => /session|step/.test(name))).toEqual([])
-    const kept = await keptBy(context, page)
-    for (const personal of PERSONAL(user)) expect(kept).not.toContain(personal)
+    const kept = await storedBy(context, page)
+    for (const personal of personalDataOf(user)) expect(kept).not.toContain(personal)
     for (let back = 0; back < 3; back++) {
       await page.goBack()
-      for (const personal of PERSONAL(user)) expect(await page.content()).not.toContain(personal)
+      for (const personal of personalDataOf(user)) expect(await page.content()).not.toContain(personal)
     }
     await page.goto(`${origin}/sign-in`)
     expect([await page.inputValue('#passport'), await page.inputValue('#password')]).toEqual(['', ''])
-    // Whoever has copied the cookies has nothing either.
+    // Copied cookies are worthless too.
     await context.addCookies(before)
     await page.goto(`${origin}/account`)
     expect(new URL(page.url()).pathname).toBe('/sign-in')
   })
 
-  it('a sign-in that was left before its code names nobody, and ends with the browser', async () => {
+  it('a sign-in abandoned before its code names nobody, and ends with the browser', async () => {
     const user = await newPerson()
     const browser = client.newBrowser()
     await browser.send('POST', '/sign-in', { passport: user.passport, password: user.password })
@@ -78,8 +78,8 @@ describe('on a shared computer', () => {
     await signIn(page, user)
     await page.waitForSelector('#code')
     expect(await page.content()).not.toContain(user.passport)
-    const kept = await keptBy(context, page)
-    for (const personal of PERSONAL(user)) expect(kept).not.toContain(personal)
+    const kept = await storedBy(context, page)
+    for (const personal of personalDataOf(user)) expect(kept).not.toContain(personal)
     const step = (await context.cookies()).find(({ name }) => name.includes('second_step'))
     expect(step?.expires).toBe(-1)
     await toNextPage(page, () => page.click('text=Sign in as somebody else'))

@@ -15,7 +15,7 @@ import { ALICE, BOB } from './people.ts'
 
 let world: World
 beforeAll(async () => {
-  hashing.cost = OWASP // of which it is shown that guesses cannot take much
+  hashing.cost = OWASP // the real cost, as tests below measure processor time
   world = await openWorld({
     ...MANY_CONNECTIONS,
     SIGN_IN_FAILURES_PER_PASSPORT: '3',
@@ -30,7 +30,7 @@ beforeEach(() => world.pool.query('delete from failed_attempt'))
 
 const RIGHT = { passport: 'alice', password: 'alice-password', address: '203.0.113.1' }
 const WRONG = { ...RIGHT, password: 'wrong-password' }
-const ALICES = { kind: 'passport', name: 'alice' } as const
+const ALICE_PASSPORT = { kind: 'passport', name: 'alice' } as const
 
 /** 'in', 'wrong' or 'limited'. */
 async function outcome(input: SignInInput): Promise<string> {
@@ -50,7 +50,7 @@ const outcomes = async (inputs: SignInInput[]): Promise<string[]> => {
 }
 
 describe('signing in', () => {
-  it('opens a session and ends the one before it', async () => {
+  it('opens a session and ends the previous one', async () => {
     const first = await signIn(world.deps, RIGHT)
     const second = await signIn(world.deps, { ...RIGHT, formerSession: first })
     expect(second).not.toBe(first)
@@ -58,19 +58,19 @@ describe('signing in', () => {
     expect(await findSession(world.deps, second)).toMatchObject({ cid: 1, userId: '10001' })
   })
 
-  it('works for a blocked user: the flows tell them', async () => {
+  it('works for a blocked user, whom the later flows inform', async () => {
     await blockUser(world.deps, { cid: BOB.cid, user_id: BOB.user_id })
     const id = await signIn(world.deps, { ...RIGHT, passport: 'bob', password: 'bob-password' })
     expect(await findSession(world.deps, id)).toMatchObject({ status: 'blocked' })
   })
 
-  it('tells an unknown passport and a wrong password apart neither by text nor by work', async () => {
+  it('does not distinguish an unknown passport from a wrong password, by message or by processor time', async () => {
     const unknown = { ...RIGHT, passport: 'nobody' }
     await expect(signIn(world.deps, unknown)).rejects.toEqual(new SignInRefused())
     await expect(signIn(world.deps, WRONG)).rejects.toEqual(new SignInRefused())
     const passwordHash = await hashPassword('anything at all')
     expect(passwordHash).toContain('$argon2id$v=19$m=19456,t=2,p=1$')
-    // Processor time of this process alone: what else the machine does at the same time does not count.
+    // Processor time of this process alone, so that other load on the machine does not count.
     const work = async (hash: string | undefined) => {
       const spent: number[] = []
       for (let run = 0; run < 8; run++) {
@@ -86,7 +86,7 @@ describe('signing in', () => {
     expect(ratio).toBeLessThan(3)
   })
 
-  it('keeps a failure of somebody in their history while the audit log is written, and so takes no longer than one of nobody', async () => {
+  it('records a failure in the history and the audit log concurrently, so that a known passport takes no longer', async () => {
     const kept = async () => {
       const { rows } = await world.pool.query("select count(*)::int as n from sign_in where outcome = 'failed'")
       return rows[0].n as number
@@ -102,7 +102,7 @@ describe('signing in', () => {
     expect([await refused, found]).toEqual(['wrong', true])
   })
 
-  it('hashes no more guesses than the limit allows, however many come at once', async () => {
+  it('hashes no more concurrent guesses than the limit allows', async () => {
     const spentBy = async (work: () => Promise<unknown>) => {
       const before = process.cpuUsage()
       await work()
@@ -119,7 +119,7 @@ describe('signing in', () => {
     expect(spent, `${spent} µs of processor time; 20 hashes take ${twenty} µs`).toBeLessThan(twenty * 2)
   })
 
-  it('is refused after too many failures of a passport from a network, the right password too, until the window ends', async () => {
+  it('is refused, even with the right password, after too many failures of a passport from one network', async () => {
     expect(await outcomes([WRONG, WRONG, WRONG, WRONG, RIGHT])).toEqual([
       'wrong',
       'wrong',
@@ -135,19 +135,19 @@ describe('signing in', () => {
     expect(await outcomes([WRONG, RIGHT])).toEqual(['wrong', 'in'])
   })
 
-  it('is open to its owner elsewhere while a stranger guesses', async () => {
+  it('still works for the owner on another network while a stranger guesses', async () => {
     expect((await outcomes(Array(20).fill(WRONG))).at(-1)).toBe('limited')
     expect(await outcome({ ...RIGHT, address: '198.51.100.1' })).toBe('in')
     expect(await outcome(RIGHT)).toBe('limited')
   })
 
-  it('is refused everywhere after too many failures of a passport from many networks, but not to a known browser', async () => {
-    const device = rememberDevice(world.deps, ALICES, undefined)
+  it('is refused everywhere but in a known browser after too many failures of a passport from many networks', async () => {
+    const device = rememberDevice(world.deps, ALICE_PASSPORT, undefined)
     const guesses = Array.from({ length: 9 }, (_, index) => ({ ...WRONG, address: `198.51.${index}.1` }))
     expect(await outcomes(guesses)).toEqual([...Array(7).fill('wrong'), 'limited', 'limited'])
     const owner = { ...RIGHT, address: '192.0.2.1' }
     expect(await outcomes([owner, { ...owner, device }])).toEqual(['limited', 'in'])
-    // What the browser may fail is bounded too, and then it is one like any other.
+    // A known browser's failures are limited too; beyond that it is treated like any other.
     const mistaken = { ...owner, password: 'wrong-password', device }
     expect(await outcomes([mistaken, mistaken, mistaken, mistaken, { ...owner, device }])).toEqual([
       'wrong',
@@ -158,7 +158,7 @@ describe('signing in', () => {
     ])
   })
 
-  it('treats a passport that does not exist in the same way', async () => {
+  it('applies the same limits to a passport that does not exist', async () => {
     const guesses = Array.from({ length: 9 }, (_, index) => ({
       ...WRONG,
       passport: 'nobody',
@@ -167,29 +167,29 @@ describe('signing in', () => {
     expect(await outcomes(guesses)).toEqual([...Array(7).fill('wrong'), 'limited', 'limited'])
   })
 
-  it('is not helped by a mark of another account, another kind, another key or an earlier time, nor by part of one', async () => {
-    const mark = rememberDevice(world.deps, ALICES, undefined)
+  it('accepts no device cookie of another account, kind or key, and no expired or truncated one', async () => {
+    const cookie = rememberDevice(world.deps, ALICE_PASSPORT, undefined)
     const keys = deriveKeys('another secret key of another service altogether')
     const useless = [
-      rememberDevice(world.deps, { ...ALICES, name: 'bob' }, undefined),
+      rememberDevice(world.deps, { ...ALICE_PASSPORT, name: 'bob' }, undefined),
       rememberDevice(world.deps, { kind: 'partner', name: 'alice' }, undefined),
-      rememberDevice({ ...world.deps, keys }, ALICES, undefined),
+      rememberDevice({ ...world.deps, keys }, ALICE_PASSPORT, undefined),
       rememberDevice(
         { ...world.deps, clock: { now: () => addSeconds(world.clock.now(), -180 * 86_400) } },
-        ALICES,
+        ALICE_PASSPORT,
         undefined,
       ),
-      mark.slice(0, -1),
-      mark.replace(/\.\w/, '.z'),
+      cookie.slice(0, -1),
+      cookie.replace(/\.\w/, '.z'),
       '~~~',
       'x'.repeat(4_000),
     ]
     await outcomes(Array(4).fill(WRONG))
     expect(await outcomes(useless.map((device) => ({ ...RIGHT, device })))).toEqual(useless.map(() => 'limited'))
-    expect(await outcome({ ...RIGHT, device: `${useless[0]}~${mark}` })).toBe('in')
+    expect(await outcome({ ...RIGHT, device: `${useless[0]}~${cookie}` })).toBe('in')
   })
 
-  it('lets the clock go back without a longer wait', async () => {
+  it('requires no longer wait when the clock goes back', async () => {
     await outcomes(Array(4).fill(WRONG))
     world.clock.advance(-3_600)
     const first = await outcome(RIGHT)
@@ -199,19 +199,19 @@ describe('signing in', () => {
     expect([first, afterWindow]).toEqual(['in', 'in'])
   })
 
-  it('forgets the failures of a passport once it succeeds', async () => {
+  it('resets the failures of a passport when it succeeds', async () => {
     const inputs = [WRONG, WRONG, RIGHT, WRONG, WRONG, RIGHT]
     expect(await outcomes(inputs)).toEqual(['wrong', 'wrong', 'in', 'wrong', 'wrong', 'in'])
   })
 
-  it('is refused after too many failures from an address, whatever the passports, but not elsewhere', async () => {
+  it('is refused after too many failures from one address for any passports, but not elsewhere', async () => {
     const guesses = Array.from({ length: 8 }, (_, index) => ({ ...WRONG, passport: `guess-${index}` }))
     expect(new Set(await outcomes(guesses))).toEqual(new Set(['wrong']))
     expect(await outcome(RIGHT)).toBe('limited')
     expect(await outcome({ ...RIGHT, address: '203.0.113.2' })).toBe('in')
   })
 
-  it('counts an IPv6 network as one address', async () => {
+  it('treats an IPv6 network as one address', async () => {
     const guesses = Array.from({ length: 9 }, (_, index) => ({
       ...WRONG,
       passport: `guess-${index}`,
@@ -220,7 +220,7 @@ describe('signing in', () => {
     expect((await outcomes(guesses)).at(-1)).toBe('limited')
   })
 
-  it('counts an IPv6 site as sixteen networks: a stranger with a /48 has 65,536 of them', async () => {
+  it('limits an IPv6 /48, which has 65,536 networks, to the failures of sixteen', async () => {
     const failed = async (index: number) => {
       const attempt = {
         kind: 'passport',
@@ -238,23 +238,23 @@ describe('signing in', () => {
     expect(await outcome({ ...RIGHT, address: '2001:db8:a:1::1' })).toBe('in')
   })
 
-  it('lets no race exceed the limit: of 30 wrong guesses at once, exactly 3 are answered', async () => {
+  it('holds the limit under a race: of 30 concurrent wrong guesses exactly 3 are checked', async () => {
     for (let round = 0; round < 5; round++) {
       await world.pool.query('delete from failed_attempt')
       const guesses = Array.from({ length: 30 }, (_, index) => ({ ...WRONG, address: `198.51.100.${index}` }))
-      // The right one comes last, when the wrong ones have used the limit up: it is not told either.
+      // The right guess comes last, when the wrong ones have used up the limit, so it is refused as well.
       const all = await Promise.all([...guesses, { ...RIGHT, address: '198.51.100.99' }].map(outcome))
       expect(all.filter((one) => one === 'wrong')).toHaveLength(3)
       expect(all.filter((one) => one === 'limited')).toHaveLength(28)
     }
   })
 
-  it('does not limit people who sign in at once', async () => {
+  it('does not limit concurrent successful sign-ins', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => outcome(RIGHT)))
     expect(new Set(all)).toEqual(new Set(['in']))
   })
 
-  it('keeps neither passport nor address of failures', async () => {
+  it('stores neither passport nor address of failures in the clear', async () => {
     await outcome(WRONG)
     const { rows } = await world.pool.query('select subject from failed_attempt')
     expect(rows.map((row) => row.subject.length)).toEqual([32, 32, 32])

@@ -9,7 +9,7 @@ import { openWorld, type World } from '../harness.ts'
 import { browsing } from '../sandbox/browse.ts'
 import { pressTwice } from '../twice.ts'
 
-/** Buttons that a person presses twice: the browser shows the second answer, so the form must not be sent again. */
+/** Double-pressed buttons: the browser shows the second answer, so the form must be sent only once. */
 
 const NEW = 'four words and a horse'
 
@@ -58,7 +58,7 @@ const code = (): string => new TOTP({ secret, period: 30 }).generate({ timestamp
 const sentBy = (button: string): Promise<number> =>
   pressTwice(page, button, world.pool, 'user_profile where user_id', user.user_id)
 
-it('the own password is changed once, and the page says so', async () => {
+it('pressing twice changes one’s password once, and the page says so', async () => {
   await signIn('/password')
   await page.fill('#current_password', user.password)
   await fillNew()
@@ -66,7 +66,7 @@ it('the own password is changed once, and the page says so', async () => {
   expect(await page.textContent('h1')).toBe('The password was changed')
 })
 
-it('a link to a new password is used once, and the page says so', async () => {
+it('pressing twice uses a password link once, and the page says so', async () => {
   const { url } = (await client.admin('POST', '/users/reset-password', { cid: user.cid, user_id: user.user_id })) as {
     url: string
   }
@@ -76,7 +76,7 @@ it('a link to a new password is used once, and the page says so', async () => {
   expect(await page.textContent('h1')).toBe('The password was changed')
 })
 
-it('a code signs in once, and the person is signed in', async () => {
+it('pressing twice sends a sign-in code once, and the person is signed in', async () => {
   await addAuthenticator()
   await signIn('/account')
   await page.fill('#code', code())

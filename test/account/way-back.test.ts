@@ -3,7 +3,7 @@ import { type App, Client, type User } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 
-/** Whoever leaves the sign-in page on the way to an app, and comes back, is still on the way to it. */
+/** A detour from the sign-in page does not lose the app that the person was signing in to. */
 
 let world: World
 let client: Client
@@ -20,8 +20,8 @@ afterAll(() => world.close())
 const hrefOf = (text: string, path: string): string =>
   (new RegExp(`href="(${path}\\?[^"]*)"`).exec(text)?.[1] ?? '').replaceAll('&amp;', '&')
 
-/** The sign-in page to which the app's request leads, as its address. */
-async function asked(browser = client.newBrowser()): Promise<URL> {
+/** The address of the sign-in page to which the app's request redirects. */
+async function signInUrl(browser = client.newBrowser()): Promise<URL> {
   const { headers } = await browser.send('GET', client.authorizePath(client.request(app)))
   return new URL(String(headers.location), world.deps.config.PUBLIC_URL)
 }
@@ -29,9 +29,9 @@ const carried = ({ searchParams }: URL) => [searchParams.get('return_to'), searc
 const addressOf = (path: unknown) => new URL(String(path), world.deps.config.PUBLIC_URL)
 
 describe('a sign-in for an app', () => {
-  it('goes on after the page for a forgotten password, before and after a link was asked for', async () => {
+  it('survives the page for a forgotten password, before and after a link is requested', async () => {
     const browser = client.newBrowser()
-    const first = await asked(browser)
+    const first = await signInUrl(browser)
     expect(carried(first)).toEqual([expect.stringContaining(app.app_key), expect.any(String)])
     const signIn = await browser.open(first.pathname + first.search)
     const forgotten = hrefOf(signIn.text, '/sign-in/forgotten')
@@ -46,9 +46,9 @@ describe('a sign-in for an app', () => {
     expect(again.text).toContain('Pocket')
   })
 
-  it('goes on, with a word, where the code is typed too late', async () => {
+  it('survives a code entered too late, with an explanation', async () => {
     const browser = client.newBrowser()
-    const [return_to, name] = carried(await asked(browser)) as [string, string]
+    const [return_to, name] = carried(await signInUrl(browser)) as [string, string]
     const late = await browser.send('POST', '/sign-in/code', { code: '123456', return_to, app: name })
     expect(late.status).toBe(303)
     const back = addressOf(late.headers.location)
@@ -63,7 +63,7 @@ describe('a sign-in for an app', () => {
     expect(page.text).toContain('Pocket')
   })
 
-  it('names no app that has not asked', async () => {
+  it('shows no app name that was not issued by an authorization request', async () => {
     const { text } = await client
       .newBrowser()
       .open('/sign-in/forgotten?return_to=%2Foauth%2Fv2%2Fauthorize&app=made-up')

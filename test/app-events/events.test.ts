@@ -17,7 +17,7 @@ import { hook } from '../sandbox/notify/post-office.ts'
 import { SHORT_LIVED } from '../start-options.ts'
 import { until } from '../until.ts'
 
-/** Apps are told over their webhooks of grants that have ended. */
+/** Webhook events that tell apps which grants have ended. */
 
 let world: World
 let strict: World
@@ -52,19 +52,19 @@ async function makeApp(webhook_url: string | null, by = client): Promise<AppWith
   return { ...(made as unknown as AppWithWebhook), redirect_uri: 'https://app.example.com/callback' }
 }
 
-/** Somebody who has allowed the app something, and how they withdraw it. */
-async function allowed(app: App, by = client) {
+/** A person with a grant for the app, and a function that withdraws it. */
+async function withGrant(app: App, by = client) {
   const user = await by.makeUser()
   const browser = await by.signedIn(user, app)
   await by.getTokens(browser, app)
   return { user, withdraw: () => browser.send('POST', '/account/apps/withdraw', { app_key: app.app_key }) }
 }
 
-const attempt = (app: App, where = world) => sendAppEvents(where.deps, app.app_key, new AbortController().signal)
+const deliver = (app: App, where = world) => sendAppEvents(where.deps, app.app_key, new AbortController().signal)
 const eventsOf = async (app: App, by = client) =>
   (await by.admin('GET', `/apps/${app.app_key}/events`)).events as Record<string, unknown>[]
 
-/** As the Standard Webhooks specification has it. By hand: its library, which signs, would look at the real clock. */
+/** Verifies by hand as Standard Webhooks specifies, because its library compares timestamps with the real clock. */
 function verifies(secret: string, { headers, body }: { headers: NodeJS.Dict<string | string[]>; body: string }) {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
@@ -74,14 +74,14 @@ function verifies(secret: string, { headers, body }: { headers: NodeJS.Dict<stri
 const keyOf = ({ cid, user_id }: User) => ({ cid, user_id })
 
 describe('an app with a webhook', () => {
-  it('is told who has withdrawn, signed with its secret, once', async () => {
+  it('receives a signed event once when a person withdraws', async () => {
     const { url, deliveries } = await receiver(204)
     const app = await makeApp(url)
-    const { user, withdraw } = await allowed(app)
+    const { user, withdraw } = await withGrant(app)
     await withdraw()
     await withdraw()
-    expect(await attempt(app)).toEqual({})
-    expect(await attempt(app)).toEqual({})
+    expect(await deliver(app)).toEqual({})
+    expect(await deliver(app)).toEqual({})
     expect(deliveries).toHaveLength(1)
     const [delivery] = deliveries
     expect(JSON.parse(String(delivery?.body))).toEqual({
@@ -101,62 +101,62 @@ describe('an app with a webhook', () => {
     expect(event).toMatchObject({ event_id: delivery?.headers['webhook-id'], state: 'sent', attempts: 1 })
   })
 
-  it('is called again until it answers 2xx, with the same id and body', async () => {
+  it('is called again with the same id and body until it answers 2xx', async () => {
     const { url, deliveries } = await receiver(500, 302, 200)
     const app = await makeApp(url)
-    await (await allowed(app)).withdraw()
+    await (await withGrant(app)).withdraw()
     for (const status of [500, 302]) {
-      expect(await attempt(app)).toEqual({ failure: `webhook: HTTP status ${status}` })
+      expect(await deliver(app)).toEqual({ failure: `webhook: HTTP status ${status}` })
       world.clock.advance(60)
     }
-    expect(await attempt(app)).toEqual({})
+    expect(await deliver(app)).toEqual({})
     expect(new Set(deliveries.map(({ headers, body }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)
     for (const delivery of deliveries) expect(verifies(app.webhook_secret, delivery)).toBe(true)
   })
 
-  it('that is away for a day is told later; after three days it is given up, and the list says so', async () => {
+  it('that is down for a day gets the event later; after three days delivery fails, as the list shows', async () => {
     const { url, deliveries } = await receiver(503, 200)
     const [app, dead] = [await makeApp(url), await makeApp((await receiver(503)).url)]
-    await (await allowed(app)).withdraw()
-    await (await allowed(dead)).withdraw()
-    await attempt(app)
+    await (await withGrant(app)).withdraw()
+    await (await withGrant(dead)).withdraw()
+    await deliver(app)
     world.clock.advance(86_400)
-    expect(await attempt(app)).toEqual({})
+    expect(await deliver(app)).toEqual({})
     expect(deliveries).toHaveLength(2)
     world.clock.advance(2 * 86_400)
-    expect(await attempt(dead)).toEqual({})
+    expect(await deliver(dead)).toEqual({})
     expect(await eventsOf(dead)).toMatchObject([
       { state: 'failed', last_error: 'the webhook responded with HTTP status 503' },
     ])
   })
 
-  it('that refuses one event for ever gets the others', async () => {
+  it('that keeps rejecting one event still gets the others', async () => {
     const { url, deliveries } = await receiver(400, 400, 400, 200)
     const app = await makeApp(url)
-    for (let n = 0; n < 5; n++) await (await allowed(app)).withdraw()
-    await attempt(app)
+    for (let n = 0; n < 5; n++) await (await withGrant(app)).withdraw()
+    await deliver(app)
     expect(deliveries).toHaveLength(3)
-    expect(await attempt(app)).toEqual({})
+    expect(await deliver(app)).toEqual({})
     expect(deliveries).toHaveLength(8)
     expect((await eventsOf(app)).map(({ state }) => state)).toEqual(Array(5).fill('sent'))
   })
 
-  it('is told by whom: an operator, of one grant of two and of the last; an erasure; a code that was replayed', async () => {
+  it('is given the reason (operator, erasure, replayed code) and whether it was the last grant', async () => {
     const { url, deliveries } = await receiver(200)
     const app = await makeApp(url)
-    const { user } = await allowed(app)
+    const { user } = await withGrant(app)
     await client.getTokens(await client.signedIn(user, app), app)
     await client.withdraw(user)
-    const erased = await allowed(app)
+    const erased = await withGrant(app)
     await client.admin('POST', '/users/erase', keyOf(erased.user))
     const victim = await client.makeUser()
     const consented = await client.getCode(await client.signedIn(victim, app), app)
     await client.exchange(app, consented)
     world.clock.advance(3_600)
     await client.exchange(app, consented)
-    await attempt(app)
-    const told = deliveries.map(({ body }) => JSON.parse(body).data)
-    expect(told.map(({ user_id, reason, all_ended }) => [user_id, reason, all_ended])).toEqual([
+    await deliver(app)
+    const events = deliveries.map(({ body }) => JSON.parse(body).data)
+    expect(events.map(({ user_id, reason, all_ended }) => [user_id, reason, all_ended])).toEqual([
       [user.user_id, 'operator', false],
       [user.user_id, 'operator', true],
       [erased.user.user_id, 'erased', true],
@@ -164,27 +164,27 @@ describe('an app with a webhook', () => {
     ])
   })
 
-  it('is told of what was withdrawn before an erasure that came before the message', async () => {
+  it('is told of an erasure in place of a withdrawal not yet delivered', async () => {
     const { url, deliveries } = await receiver(200)
-    const [app, other, never] = [await makeApp(url), await makeApp(url), await makeApp(url)]
-    const { user, withdraw } = await allowed(app)
+    const [app, other, notified] = [await makeApp(url), await makeApp(url), await makeApp(url)]
+    const { user, withdraw } = await withGrant(app)
     await withdraw()
     const browser = await client.signedIn(user, app)
     await client.getTokens(browser, other)
-    await client.getTokens(browser, never)
-    await browser.send('POST', '/account/apps/withdraw', { app_key: never.app_key })
-    await attempt(never) // it knows
+    await client.getTokens(browser, notified)
+    await browser.send('POST', '/account/apps/withdraw', { app_key: notified.app_key })
+    await deliver(notified) // it has been told of its withdrawal
     deliveries.length = 0
     await client.admin('POST', '/users/erase', keyOf(user))
-    for (const each of [app, other, never]) await attempt(each)
-    const told = deliveries.map(({ body }) => JSON.parse(body).data)
-    expect(told.map(({ app_key, user_id, reason, all_ended }) => [app_key, user_id, reason, all_ended])).toEqual([
+    for (const each of [app, other, notified]) await deliver(each)
+    const events = deliveries.map(({ body }) => JSON.parse(body).data)
+    expect(events.map(({ app_key, user_id, reason, all_ended }) => [app_key, user_id, reason, all_ended])).toEqual([
       [app.app_key, user.user_id, 'erased', true],
       [other.app_key, user.user_id, 'erased', true],
     ])
   })
 
-  it('whose two last grants end at once is told that all have ended', async () => {
+  it('whose last two grants end concurrently is told once that all have ended', async () => {
     const { url, deliveries } = await receiver(200)
     const app = await makeApp(url)
     const victim = await client.makeUser()
@@ -194,7 +194,7 @@ describe('an app with a webhook', () => {
     world.clock.advance(3_600)
     const holder = await world.pool.connect()
     try {
-      // Both replays stand before their audit row, as far as they come without each other.
+      // Both replays get as far as they can without each other: to the insertion of their event.
       await holder.query('begin')
       await holder.query('lock table app_event in share mode')
       const replays = codes.map((code) => client.exchange(app, code))
@@ -204,11 +204,11 @@ describe('an app with a webhook', () => {
     } finally {
       holder.release()
     }
-    await attempt(app)
+    await deliver(app)
     expect(deliveries.map(({ body }) => JSON.parse(body).data.all_ended).sort()).toEqual([false, true])
   })
 
-  it('that is slow is left after 20 seconds and goes on later; such apps take up two workers at most', async () => {
+  it('that is slow is interrupted after 20 seconds and resumed later; app events use at most two queues', async () => {
     const slow = async (seconds: number, status: number) => {
       let calls = 0
       const server = createServer((_request, response) => {
@@ -219,7 +219,7 @@ describe('an app with a webhook', () => {
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       closing.push(() => server.close())
       const app = await makeApp(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`)
-      for (let n = 0; n < 9; n++) await (await allowed(app)).withdraw()
+      for (let n = 0; n < 9; n++) await (await withGrant(app)).withdraw()
       await world.pool.query('delete from graphile_worker._private_jobs')
       return { app, called: () => calls }
     }
@@ -227,28 +227,28 @@ describe('an app with a webhook', () => {
       const { rows } = await world.pool.query('select key, queue_name from graphile_worker.jobs')
       return rows as { key: string; queue_name: string }[]
     }
-    const accepts = await slow(3, 204)
-    expect([await attempt(accepts.app), accepts.called()]).toEqual([{}, 7])
-    expect(await queued()).toMatchObject([{ key: `send-app-events:${accepts.app.app_key}` }])
-    expect([await attempt(accepts.app), accepts.called()]).toEqual([{}, 9])
-    const refuses = await slow(10, 500)
-    expect([await attempt(refuses.app), refuses.called()]).toEqual([{ failure: 'webhook: HTTP status 500' }, 2])
+    const accepting = await slow(3, 204)
+    expect([await deliver(accepting.app), accepting.called()]).toEqual([{}, 7])
+    expect(await queued()).toMatchObject([{ key: `send-app-events:${accepting.app.app_key}` }])
+    expect([await deliver(accepting.app), accepting.called()]).toEqual([{}, 9])
+    const failing = await slow(10, 500)
+    expect([await deliver(failing.app), failing.called()]).toEqual([{ failure: 'webhook: HTTP status 500' }, 2])
     const { url } = await receiver(200)
-    for (let n = 0; n < 8; n++) await (await allowed(await makeApp(url))).withdraw()
+    for (let n = 0; n < 8; n++) await (await withGrant(await makeApp(url))).withdraw()
     const waiting = await queued()
     expect(new Set(waiting.map(({ key }) => key)).size).toBe(8)
     expect(new Set(waiting.map(({ queue_name }) => queue_name)).size).toBeLessThanOrEqual(2)
   })
 
-  it('is told nothing of a block, which ends no grant, nor of what it revokes itself', async () => {
+  it('receives no event for a block, which ends no grant', async () => {
     const app = await makeApp((await receiver(200)).url)
-    const { user } = await allowed(app)
+    const { user } = await withGrant(app)
     await client.block(user)
     await client.unblock(user)
     expect(await eventsOf(app)).toEqual([])
   })
 
-  it('at a private address is not called, and reads like one where nobody listens', async () => {
+  it('at a private address is not called, and looks the same as an unreachable one', async () => {
     const { url, deliveries } = await receiver(200)
     const by = new Client(injectWire(strict.app), strict.deps.config.PUBLIC_URL)
     for (const blocked of [
@@ -257,8 +257,8 @@ describe('an app with a webhook', () => {
       'http://169.254.169.254/latest/meta-data',
     ]) {
       const app = await makeApp(blocked, by)
-      await (await allowed(app, by)).withdraw()
-      expect(await attempt(app, strict)).toEqual({ failure: expect.stringMatching(/^webhook: address/) })
+      await (await withGrant(app, by)).withdraw()
+      expect(await deliver(app, strict)).toEqual({ failure: expect.stringMatching(/^webhook: address/) })
       expect(await eventsOf(app, by)).toMatchObject([{ state: 'waiting', last_error: 'the webhook cannot be reached' }])
     }
     expect(deliveries).toEqual([])
@@ -266,7 +266,7 @@ describe('an app with a webhook', () => {
 })
 
 describe('the webhook of an app', () => {
-  it('gets a secret with each new address, keeps it with the same one, and loses it with its address', async () => {
+  it('gets a new secret with each new URL, keeps it for the same URL, and loses it with the URL', async () => {
     const app = await makeApp(null)
     expect(app.webhook_secret).toBeUndefined()
     const set = async (changes: object) => (await client.update(app, changes)) as { webhook_secret?: string }
@@ -291,7 +291,7 @@ describe('the webhook of an app', () => {
     expect(JSON.stringify(rows) + world.logged()).not.toMatch(/planted|whsec_/)
   })
 
-  it('is set and looked at on the command line', async () => {
+  it('can be managed on the command line', async () => {
     const app = await makeApp(null)
     const cli = (...words: string[]) => gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, ...words)
     const set = await cli('app', 'update', app.app_key, '--webhook-url', 'https://a.example/hook')
@@ -319,12 +319,12 @@ describe('the worker', () => {
     return worker
   }
 
-  it('that is killed after the app has got the message sends it again, with the same id', async () => {
+  it('that is killed after the app received an event sends it again with the same id', async () => {
     await world.pool.query('truncate graphile_worker._private_jobs cascade')
     const ids: string[] = []
     const server = createServer((request, response) => {
       ids.push(String(request.headers['webhook-id']))
-      if (ids.length > 1) response.writeHead(204).end() // the first one gets no answer
+      if (ids.length > 1) response.writeHead(204).end() // the first request gets no answer
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     closing.push(
@@ -332,13 +332,13 @@ describe('the worker', () => {
       () => server.close(),
     )
     const app = await makeApp(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`)
-    await (await allowed(app)).withdraw()
+    await (await withGrant(app)).withdraw()
     const killed = startWorker()
     await until(async () => ids.length === 1)
     killed.kill('SIGKILL')
     await once(killed, 'exit')
     expect(await eventsOf(app)).toMatchObject([{ state: 'waiting' }])
-    // As if its lease of 30 s were over by the clock of the database.
+    // As if its lease of 30 s had run out by the database clock.
     await world.pool.query('update worker_lease set ends_at = now()')
     startWorker()
     await until(async () => (await eventsOf(app))[0]?.state === 'sent')

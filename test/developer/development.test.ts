@@ -9,19 +9,19 @@ import { untilLocked } from '../locks.ts'
 import { APP_FORM, clientOf, type Developer, founder, person, registered, tester } from '../teams/people.ts'
 import { until } from '../until.ts'
 
-/** An app in development: on its developers' machines, with its own test users, and for nobody else. */
+/** An app in development runs on its developers' machines, with its own test users and nobody else. */
 
 let world: World
 let client: Client
 let owner: Developer & { team: string }
 let appKey: string
-let test: Browser
+let testUser: Browser
 beforeAll(async () => {
   world = await openWorld()
   client = clientOf(world)
   owner = await founder(world)
   appKey = await registered(owner)
-  test = await tester(world, owner, appKey)
+  testUser = await tester(world, owner, appKey)
 })
 afterAll(() => world?.close())
 
@@ -35,21 +35,21 @@ const standard = (client_id = appKey, redirect_uri = LOCAL, more = {}) =>
     ...{ code_challenge: pkcePair().challenge, code_challenge_method: 'S256', ...more },
   })}`
 const seen = (answer: Answer) => visibleText(answer.text).replace(/\s+/g, ' ')
-const ways = [
+const DIALECTS = [
   ['the contract', contract],
   ['OAuth 2.0', standard],
 ] as const
 
-describe.each(ways)('in %s an app in development', (_name, pathOf) => {
-  it('is used by a test user of its own, on the loopback interface', async () => {
-    const form = consentForm((await test.open(pathOf())).text)
+describe.each(DIALECTS)('in %s an app in development', (_name, pathOf) => {
+  it('can be used by its own test users, on the loopback interface', async () => {
+    const form = consentForm((await testUser.open(pathOf())).text)
     if (!form) throw new Error('no consent form')
-    const target = new URL(header(await test.submit(form, { decision: 'approve' }), 'location'))
+    const target = new URL(header(await testUser.submit(form, { decision: 'approve' }), 'location'))
     expect(target.origin + target.pathname).toBe(LOCAL)
     expect(target.searchParams.get('code')).toMatch(/^ghac_/)
   })
 
-  it('shows everybody else a page that says so, and nothing else', async () => {
+  it('shows everybody else only a page that says it is not open yet', async () => {
     const other = await registered(owner)
     const people = [(await person(world)).browser, owner.browser, await tester(world, owner, other)]
     for (const browser of people) {
@@ -65,21 +65,21 @@ describe.each(ways)('in %s an app in development', (_name, pathOf) => {
     expect(rows).toEqual([{ grants: 0 }])
   })
 
-  it('sends nobody to an address elsewhere, registered or not', async () => {
-    const answer = await test.open(pathOf(appKey, 'https://app.example.com/callback'))
+  it('does not redirect to other hosts, even registered ones', async () => {
+    const answer = await testUser.open(pathOf(appKey, 'https://app.example.com/callback'))
     expect(answer.headers.location).toBeUndefined()
     expect(seen(answer)).toMatch(/20012|invalid_request/)
   })
 
-  it('keeps its test users from apps of others, live ones too', async () => {
+  it('has test users that no other app admits, even a live one', async () => {
     const live = await client.makeApp({ redirect_uris: [LOCAL] })
-    expect(seen(await test.open(pathOf(live.app_key)))).toContain('This app is not open yet')
+    expect(seen(await testUser.open(pathOf(live.app_key)))).toContain('This app is not open yet')
     const usual = consentForm((await (await person(world)).browser.open(pathOf(live.app_key))).text)
     expect(usual).toBeDefined()
   })
 })
 
-it('says so to a program in the words of each dialect', async () => {
+it('a program gets the error of an app in development in its dialect', async () => {
   const { browser } = await person(world)
   const headers = { cookie: browser.cookieHeader, accept: 'application/json' }
   expect(envelopeOf(await client.call('GET', contract(), headers)).rescode).toBe(20014)
@@ -87,14 +87,14 @@ it('says so to a program in the words of each dialect', async () => {
   expect(JSON.parse(answer.text)).toMatchObject({ error: 'unauthorized_client' })
 })
 
-it('asks whoever is not signed in to sign in first', async () => {
-  for (const [, pathOf] of ways) {
+it('a visitor who is not signed in is sent to the sign-in page first', async () => {
+  for (const [, pathOf] of DIALECTS) {
     expect(header(await client.newBrowser().send('GET', pathOf()), 'location')).toMatch(/^\/sign-in/)
   }
 })
 
-describe('the form of an app', () => {
-  it('names each field that is wrong, keeps what was typed and changes nothing', async () => {
+describe('the app form', () => {
+  it('names each invalid field, keeps what was typed and changes nothing', async () => {
     const wrong = { ...APP_FORM, name: ' ', redirect_uris: 'not a url', reason_USER_INFO: '' }
     const answer = await owner.browser.send('POST', `/developer/teams/${owner.team}/apps`, wrong)
     expect(answer.status).toBe(400)
@@ -104,7 +104,7 @@ describe('the form of an app', () => {
     expect(answer.text).toContain('>not a url</textarea>')
   })
 
-  it('changes an app in development at once, and no live one', async () => {
+  it('changes an app in development immediately, but not a live one', async () => {
     const made = await registered(owner)
     const edit = (changes: object) =>
       owner.browser.send('POST', `/developer/apps/${made}/edit`, { ...APP_FORM, ...changes })
@@ -118,7 +118,7 @@ describe('the form of an app', () => {
     expect((await owner.browser.send('POST', `/developer/apps/${made}/test-users`, {})).status).toBe(409)
   })
 
-  it('registers twenty apps of a team at most, also at once', async () => {
+  it('registers at most twenty apps per team, even concurrently', async () => {
     const someone = await founder(world)
     const answers = await Promise.all(
       [...Array(22)].map(() => someone.browser.send('POST', `/developer/teams/${someone.team}/apps`, APP_FORM)),
@@ -128,7 +128,7 @@ describe('the form of an app', () => {
 })
 
 describe('test users', () => {
-  it('are five, with one password that is shown once and can be made anew', async () => {
+  it('are five with a shared password that is shown once and can be renewed', async () => {
     const made = await registered(owner)
     const path = `/developer/apps/${made}/test-users`
     const answers = [await owner.browser.send('POST', path, {}), await owner.browser.send('POST', path, {})]
@@ -144,7 +144,7 @@ describe('test users', () => {
     expect(world.logged()).not.toContain(passwords[1])
   })
 
-  it('are signed out by a new password, and have no second factor of somebody who has left', async () => {
+  it('lose their sessions and second factors when the password is renewed', async () => {
     const made = await registered(owner)
     const browser = await tester(world, owner, made)
     const page = await browser.send('POST', '/account/security/authenticator', {})
@@ -156,14 +156,14 @@ describe('test users', () => {
     expect((await again.open('/account')).text).toContain('Test Alice')
   })
 
-  it('are not signed in by the password of before while the new one is made', async () => {
+  it('cannot sign in with the old password while it is being renewed', async () => {
     const made = await registered(owner)
     const path = `/developer/apps/${made}/test-users`
     const { text } = await owner.browser.send('POST', path, {})
     const password = /<pre[^>]*>([^<]+)<\/pre>/.exec(text)?.[1] ?? ''
     const [first = '', second = ''] = [...text.matchAll(/<code>(test-[0-9a-f]{8}-\d)<\/code>/g)].map(([, one]) => one)
     await client.newBrowser().send('POST', '/sign-in', { passport: second, password })
-    // The renewal has dealt with the first, and waits at the second.
+    // The renewal has changed the first user and waits for the second.
     const holder = await world.pool.connect()
     await holder.query('begin')
     await holder.query('select from browser_session where user_id = $1 for update', [second])
@@ -179,7 +179,7 @@ describe('test users', () => {
     expect((await browser.send('GET', '/account')).status).toBe(303)
   })
 
-  it('are made for a busy service without keeping others from its database', async () => {
+  it('being created on a busy service do not block others from the database', async () => {
     const made = await registered(owner)
     const someone = await person(world)
     let finish = () => {}
@@ -200,11 +200,11 @@ describe('test users', () => {
   })
 
   it('cannot be developers', async () => {
-    expect((await test.send('POST', '/developer/terms', {})).status).toBe(409)
+    expect((await testUser.send('POST', '/developer/terms', {})).status).toBe(409)
   })
 })
 
-it('an app that operators made is live, and is a team’s once they give it', async () => {
+it('an app created by operators is live, and belongs to a team once they assign it', async () => {
   const made = await client.makeApp({ name: 'Handmade' })
   const path = `/developer/apps/${made.app_key}`
   expect((await owner.browser.open(path)).status).toBe(404)
@@ -214,7 +214,7 @@ it('an app that operators made is live, and is a team’s once they give it', as
   expect(seen(answer)).toContain('Live')
 })
 
-it('an app is given to a team by its name too, where no other team has that', async () => {
+it('an app can be assigned to a team by its name if the name is unique', async () => {
   const [one, two] = [await founder(world, 'Harbour Tours'), await founder(world, 'Twin'), await founder(world, 'Twin')]
   const made = await client.makeApp()
   const give = async (team_id: string) => {

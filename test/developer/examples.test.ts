@@ -8,10 +8,9 @@ import { httpWire } from '../acceptance/http.ts'
 import { visit } from '../oidc/person.ts'
 import { documentOf, type Json, operationsOf, origins } from './document.ts'
 
-/** Every operation of the OpenAPI document is called with its examples, and its answers fit the schemas. */
+/** Every operation of the OpenAPI document works with its examples, and its responses match the schemas. */
 
-/** Compiles the schema of an answer. */
-function fits(schema: Json, value: unknown, about: string): void {
+function expectMatch(schema: Json, value: unknown, about: string): void {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   formats.default(ajv)
   const validate = ajv.compile(schema)
@@ -20,7 +19,7 @@ function fits(schema: Json, value: unknown, about: string): void {
 
 type Values = Record<string, string>
 
-/** Values of the query's example. */
+/** The example values of the query parameters. */
 const queryExample = (operation: Json): Values =>
   Object.fromEntries(
     (operation.parameters ?? []).flatMap(({ name, example }: Json) => (example === undefined ? [] : [[name, example]])),
@@ -28,8 +27,8 @@ const queryExample = (operation: Json): Values =>
 
 const dialectOf = (id: string) => (id.startsWith('contract_') ? 'contract' : 'standard')
 
-/** With the demo's values where a document without the demo asks its reader for their own. */
-const filledIn = (id: string, shown: Values): Values =>
+/** Replaces the placeholders of a document without the demo by the demo's values. */
+const withDemoValues = (id: string, shown: Values): Values =>
   Object.fromEntries(
     Object.entries(shown).map(([name, value]) => [
       name,
@@ -37,13 +36,13 @@ const filledIn = (id: string, shown: Values): Values =>
     ]),
   )
 
-/** Each kind of request that the operation shows. */
+/** The example requests of the operation. */
 function requestsOf(operation: Json): Values[] {
   const form = operation.requestBody?.content['application/x-www-form-urlencoded']
-  if (form) return Object.values<Json>(form.examples).map(({ value }) => filledIn(operation.operationId, value))
-  const given = filledIn(operation.operationId, queryExample(operation))
+  if (form) return Object.values<Json>(form.examples).map(({ value }) => withDemoValues(operation.operationId, value))
+  const given = withDemoValues(operation.operationId, queryExample(operation))
   if (operation.operationId !== 'contract_token') return [given]
-  // Of both grants at once, which share their parameters' list.
+  // Both grants share one list of parameters.
   const { code = '', state = '', redirect_uri = '', refresh_token = '', ...client } = given
   return [
     { ...client, code, state, redirect_uri, grant_type: 'authorization_code' },
@@ -51,7 +50,7 @@ function requestsOf(operation: Json): Values[] {
   ]
 }
 
-describe.each([0, 1])('called as it says, on process %i', (at) => {
+describe.each([0, 1])('an operation of the OpenAPI document, on process %i', (at) => {
   let client: Client
   let origin: string
   let document: Json
@@ -82,8 +81,8 @@ describe.each([0, 1])('called as it says, on process %i', (at) => {
     return { status: answer.status, body: isJson ? JSON.parse(body) : body, isJson }
   }
 
-  /** The example with a code or tokens that work, in place of those that it shows. */
-  async function live(id: string, example: Values): Promise<Values> {
+  /** The example with its code and tokens replaced by ones that work. */
+  async function withValidTokens(id: string, example: Values): Promise<Values> {
     const needs = ['code', 'refresh_token', 'access_token', 'token'].filter((name) => name in example)
     if (needs.length === 0) return example
     const [authorize, exchange] =
@@ -99,29 +98,33 @@ describe.each([0, 1])('called as it says, on process %i', (at) => {
     return { ...example, ...Object.fromEntries(needs.map((name) => [name, given[name] ?? ''])) }
   }
 
-  /** The answer is documented. */
-  function check(id: string, { status, body, isJson }: Awaited<ReturnType<typeof send>>, about: string): void {
-    const told = operationOf(id)[1].responses[status]
-    expect(told, `${id}: ${about} gave ${status} ${JSON.stringify(body)}`).toBeDefined()
-    if (isJson) fits(told.content['application/json'].schema, body, `${id}: ${about}`)
+  function expectDocumented(
+    id: string,
+    { status, body, isJson }: Awaited<ReturnType<typeof send>>,
+    about: string,
+  ): void {
+    const documented = operationOf(id)[1].responses[status]
+    expect(documented, `${id}: ${about} gave ${status} ${JSON.stringify(body)}`).toBeDefined()
+    if (isJson) expectMatch(documented.content['application/json'].schema, body, `${id}: ${about}`)
   }
 
   it.each(OPERATIONS.map(({ id }) => id))('%s succeeds with its examples', async (id) => {
-    const token = id === 'userinfo' ? (await live('userinfo_form', { access_token: '' })).access_token : undefined
+    const token =
+      id === 'userinfo' ? (await withValidTokens('userinfo_form', { access_token: '' })).access_token : undefined
     for (const request of requestsOf(operationOf(id)[1])) {
-      const answer = await send(id, await live(id, request), token)
-      check(id, answer, JSON.stringify(request))
+      const answer = await send(id, await withValidTokens(id, request), token)
+      expectDocumented(id, answer, JSON.stringify(request))
       expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(400)
       if (answer.isJson) expect(answer.body.rescode ?? 0, JSON.stringify(answer.body)).toBe(0)
     }
   })
 
   it.each(OPERATIONS.map(({ id }) => id))(
-    '%s refuses as it says, without parameters and with example tokens',
+    '%s fails as documented without parameters and with the example tokens',
     async (id) => {
-      check(id, await send(id, {}), 'nothing')
+      expectDocumented(id, await send(id, {}), 'nothing')
       for (const request of requestsOf(operationOf(id)[1]))
-        check(id, await send(id, request, 'ghat_none'), 'the example')
+        expectDocumented(id, await send(id, request, 'ghat_none'), 'the example')
     },
   )
 })

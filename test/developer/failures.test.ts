@@ -6,7 +6,7 @@ import { openWorld, type World } from '../harness.ts'
 import { clientOf, type Developer, founder, registered, tester } from '../teams/people.ts'
 import { until } from '../until.ts'
 
-/** What developers read about the requests of their app that were refused (how each is fixed: mistakes.test.ts). */
+/** The page on which developers find the refused requests of their app (mistakes.test.ts tests the advice it gives). */
 
 let world: World
 let client: Client
@@ -27,7 +27,7 @@ const authorize = (changes: Record<string, string | undefined>) => async () => {
   return browser.open(client.authorizePath(client.request(app, { scope: 'USER_INFO', ...changes })))
 }
 
-it('shows what was received beside what is registered, and nothing about people', async () => {
+it('the page shows what was received beside what is registered, and no personal data', async () => {
   const answer = await authorize({ redirect_uri: 'http://localhost:8000/elsewhere?secret=1' })()
   const id = String(answer.headers['x-request-id'])
   await until(async () => (await seen(`?request_id=${id}`)).includes('How to fix it'))
@@ -37,7 +37,7 @@ it('shows what was received beside what is registered, and nothing about people'
   expect(await seen()).not.toMatch(/test-[0-9a-f]{8}|ghac_|ghat_|secret=1/)
 })
 
-it('of another app shows nothing, by its number either', async () => {
+it('the page of one app shows no request of another, even by its request id', async () => {
   const other = await founder(world)
   const made = await registered(other)
   const { rows } = await world.pool.query('select request_id from refused_request where app_key = $1 limit 1', [
@@ -47,7 +47,7 @@ it('of another app shows nothing, by its number either', async () => {
   expect(visibleText(page.text)).toContain('No refused request of this app has this number.')
 })
 
-it('the page that a person sees leads its developers there, and nobody else', async () => {
+it('the error page links to the failure, which only the developers of the app can see', async () => {
   for (const path of ['/oauth/v2/authorize?response_type=code&app_key=', '/oauth2/authorize?client_id=']) {
     const wrong = await client.call('GET', `${path}${app.app_key}&redirect_uri=x`, { accept: 'text/html' })
     const [, link = ''] = /href="(\/developer\/failures\?request_id=[0-9a-f-]{36})"/.exec(wrong.text) ?? []
@@ -61,7 +61,7 @@ it('the page that a person sees leads its developers there, and nobody else', as
   }
 })
 
-it('an app that is not here has no page: the error page itself says what to compare', async () => {
+it('the error page for an unknown app links nowhere and says what to compare', async () => {
   for (const path of ['/oauth/v2/authorize?response_type=code&app_key=x', '/oauth2/authorize?client_id=x']) {
     const { text } = await client.call('GET', path, { accept: 'text/html' })
     expect(visibleText(text)).toContain('No app has this ID here.')
@@ -69,7 +69,7 @@ it('an app that is not here has no page: the error page itself says what to comp
   }
 })
 
-it('pages that are no concern of developers do not name them, nor does a service without such pages', async () => {
+it('error pages do not address developers if they do not concern them, or if DEVELOPERS is off', async () => {
   const html = { accept: 'text/html' }
   expect((await client.call('GET', '/nothing-here', html)).text).not.toContain('for-developer')
   const without = await openWorld({ DEVELOPERS: 'off' })

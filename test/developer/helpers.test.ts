@@ -13,7 +13,7 @@ import { openWorld, type World } from '../harness.ts'
 import { basicOf, bodyOf, FORM } from '../oidc/app.ts'
 import { clientOf, type Developer, founder, registered, secretOf, tester, withAuthenticator } from '../teams/people.ts'
 
-/** What developers paste into the helpers, and what they are told: the checks of the endpoints, and nothing done by them. */
+/** The helpers judge what developers paste by the checks of the endpoints, without executing it. */
 
 const CALLBACK = 'http://localhost:8000/callback'
 const t = translator('en')
@@ -37,12 +37,12 @@ afterAll(() => world?.close())
 
 const helper = async (name: string, form: Record<string, string>, { browser }: Pick<Developer, 'browser'> = owner) =>
   (await browser.send('POST', `/developer/helpers/${name}`, form)).text
-const toldIn = (html: string) =>
+const resultIn = (html: string) =>
   visibleText(
     /<div role="status"[\s\S]*?<form|<p class="alert" role="status"[\s\S]*?<form/.exec(html)?.[0] ?? html,
   ).replace(/\s+/g, ' ')
-const told = async (request: string, by?: Pick<Developer, 'browser'>) =>
-  toldIn(await helper('request', { request }, by))
+const judged = async (request: string, by?: Pick<Developer, 'browser'>) =>
+  resultIn(await helper('request', { request }, by))
 
 const home = () => world.deps.config.PUBLIC_URL
 const { verifier, challenge } = pkcePair()
@@ -69,99 +69,99 @@ async function standardCode(): Promise<string> {
   return new URL(header(answer, 'location')).searchParams.get('code') ?? ''
 }
 
-describe('a request that is pasted', () => {
+describe('a pasted request', () => {
   const right = 'Nothing is wrong with it.'
-  const mend = (id: string, values = {}) => t(`developer.mend.${id}`, values)
+  const fix = (id: string, values = {}) => t(`developer.mend.${id}`, values)
   it.each<[string, () => string, string]>([
     ['an address of the contract', () => contractUrl(), right],
     ['an address of OAuth 2.0', () => standardUrl(), right],
-    ['another redirect URI', () => contractUrl({ redirect_uri: 'http://localhost:8000/x' }), mend('redirect_uri')],
-    ['another redirect URI, OAuth 2.0', () => standardUrl({ redirect_uri: `${CALLBACK}/` }), mend('redirect_uri')],
-    ['a scope that it does not hold', () => standardUrl({ scope: 'openid phone' }), mend('scope_not_held')],
-    ['no state', () => contractUrl({ state: undefined }), mend('missing', { name: 'state' })],
-    ['no PKCE', () => standardUrl({ code_challenge: undefined, code_challenge_method: undefined }), mend('challenge')],
-    ['an app that is not here', () => contractUrl({ app_key: 'demo-of-elsewhere' }), mend('unknown_app')],
-    ['a wrong secret', () => contractToken({ app_secret: 'wrong' }), mend('credentials')],
-    ['another grant type', () => contractToken({ grant_type: 'password' }), mend('grant_type')],
-    ['a code that is none', () => contractToken(), mend('code')],
-    ['a code that is none, OAuth 2.0', () => standardToken(), mend('code')],
+    ['another redirect URI', () => contractUrl({ redirect_uri: 'http://localhost:8000/x' }), fix('redirect_uri')],
+    ['another redirect URI, OAuth 2.0', () => standardUrl({ redirect_uri: `${CALLBACK}/` }), fix('redirect_uri')],
+    ['a scope that the app does not hold', () => standardUrl({ scope: 'openid phone' }), fix('scope_not_held')],
+    ['no state', () => contractUrl({ state: undefined }), fix('missing', { name: 'state' })],
+    ['no PKCE', () => standardUrl({ code_challenge: undefined, code_challenge_method: undefined }), fix('challenge')],
+    ['an unknown app', () => contractUrl({ app_key: 'demo-of-elsewhere' }), fix('unknown_app')],
+    ['a wrong secret', () => contractToken({ app_secret: 'wrong' }), fix('credentials')],
+    ['another grant type', () => contractToken({ grant_type: 'password' }), fix('grant_type')],
+    ['an invalid code', () => contractToken(), fix('code')],
+    ['an invalid code, OAuth 2.0', () => standardToken(), fix('code')],
     [
-      'two ways at once',
+      'two ways of authentication at once',
       () => standardToken({}, `Content-Type: ${FORM}\r\nAuthorization: ${basicOf(app.app_key, 'x')}`),
-      mend('two_ways'),
+      fix('two_ways'),
     ],
-    ['a GET', () => `curl -G ${home()}/oauth2/token -d client_id=${app.app_key}`, mend('method')],
+    ['a GET', () => `curl -G ${home()}/oauth2/token -d client_id=${app.app_key}`, fix('method')],
     [
       'JSON',
       () => `curl ${home()}/oauth2/token -H 'Content-Type: application/json' -u ${app.app_key}:x -d '{"code":"x"}'`,
-      mend('media_type'),
+      fix('media_type'),
     ],
     [
-      'a form in parts',
+      'a multipart form',
       () => `curl ${home()}/oauth2/token -F client_id=${app.app_key} -F grant_type=authorization_code`,
-      mend('media_type'),
+      fix('media_type'),
     ],
     [
-      'letters of curl in one word',
+      'combined short options of curl',
       () => contractToken({ grant_type: 'password' }).replace('-i -X POST', '-siX POST'),
-      mend('grant_type'),
+      fix('grant_type'),
     ],
-    ['a query in place of the form', () => `POST ${home()}/oauth2/token?${tokenForm()}`, mend('query')],
+    ['a query in place of the form', () => `POST ${home()}/oauth2/token?${tokenForm()}`, fix('query')],
     [
       'a form in place of the query',
       () =>
         `curl '${home()}/oauth/v2/api/token?app_key=${app.app_key}&app_secret=${app.app_secret}' -d grant_type=authorization_code`,
-      mend('body'),
+      fix('body'),
     ],
     ['another service', () => contractUrl().replace(home(), 'https://gate.example'), t('developer.helpers.other_host')],
     ['another path', () => `${home()}/oauth/token?client_id=x`, t('developer.helpers.elsewhere')],
     ['no request', () => 'Why does it not work?', t('developer.helpers.unreadable')],
-  ])('%s', async (_name, request, expected) => {
-    expect(await told(request())).toContain(expected)
+  ])('gets the right advice: %s', async (_name, request, expected) => {
+    expect(await judged(request())).toContain(expected)
   })
 
-  it('is not carried out: a code that is right can still be exchanged, in both dialects', async () => {
+  it('is not executed: its code and refresh token still work afterwards, in both dialects', async () => {
     const count = async () =>
       (await world.pool.query('select (select count(*) from access_token) + (select count(*) from audit_event) as n'))
         .rows[0].n
     const { code: inContract, state } = await client.getCode(person, app, { scope: 'USER_INFO' })
     const [consented, code] = [{ code: inContract, state }, await standardCode()]
-    await client.call('POST', '/oauth2/token', { 'content-type': FORM }, tokenForm({ code: await standardCode() })) // makes the first key
+    await client.call('POST', '/oauth2/token', { 'content-type': FORM }, tokenForm({ code: await standardCode() })) // creates the first signing key
     const before = [await count(), { ...world.deps.metrics.tokensIssued }]
     for (let n = 0; n < 5; n++) {
-      expect(await told(contractToken(consented))).toContain(right)
-      expect(await told(standardToken({ code }))).toContain(right)
-      expect(await told(contractToken({ ...consented, state: 'other' }))).toContain(mend('state_same'))
-      expect(await told(standardToken({ code, code_verifier: 'v'.repeat(43) }))).toContain(mend('verifier'))
+      expect(await judged(contractToken(consented))).toContain(right)
+      expect(await judged(standardToken({ code }))).toContain(right)
+      expect(await judged(contractToken({ ...consented, state: 'other' }))).toContain(fix('state_same'))
+      expect(await judged(standardToken({ code, code_verifier: 'v'.repeat(43) }))).toContain(fix('verifier'))
     }
     expect([await count(), world.deps.metrics.tokensIssued]).toEqual(before)
     const tokens = tokenSetOf(await client.exchange(app, consented))
     const answer = await client.call('POST', '/oauth2/token', { 'content-type': FORM }, tokenForm({ code }))
     expect(bodyOf(answer)).toHaveProperty('id_token')
-    // And a refresh token is neither replaced nor, as one of before, the end of its grant.
+    // A refresh token is not rotated either, and a used code does not revoke its grant.
     const refresh = `curl -X POST '${home()}/oauth/v2/api/token?${queryOf(client.refreshParameters(app, tokens.refresh_token))}'`
-    expect(await told(refresh)).toContain(right)
+    expect(await judged(refresh)).toContain(right)
     expect(dataOf(await client.refresh(app, tokens.refresh_token))).toHaveProperty('access_token')
-    expect(await told(contractToken(consented))).toContain(mend('code_used'))
+    expect(await judged(contractToken(consented))).toContain(fix('code_used'))
     expect(dataOf(await client.userInfo(tokens.access_token))).toHaveProperty('uinfo')
   })
 
-  it('counts as no failure, and is not among the failed requests', async () => {
-    const kept = async () =>
+  it('counts as no failure and is not listed among the refused requests', async () => {
+    const recorded = async () =>
       (await world.pool.query('select 1 from failed_attempt union all select 1 from refused_request')).rowCount
-    const before = await kept()
-    for (let n = 0; n < 3; n++) await told(contractToken({ app_secret: `wrong-${n}` }))
-    expect(await kept()).toBe(before)
+    const before = await recorded()
+    for (let n = 0; n < 3; n++) await judged(contractToken({ app_secret: `wrong-${n}` }))
+    expect(await recorded()).toBe(before)
   })
 
-  it('of another team says nothing of the app, whatever it sends', async () => {
+  it('of another team reveals nothing about the app', async () => {
     const other = await founder(world)
     const answers = [
-      await told(contractToken(), other),
-      await told(contractToken({ app_secret: 'wrong' }), other),
-      await told(contractUrl({ redirect_uri: 'https://x.example/' }), other),
-      // With an app of their own beside it.
-      await told(
+      await judged(contractToken(), other),
+      await judged(contractToken({ app_secret: 'wrong' }), other),
+      await judged(contractUrl({ redirect_uri: 'https://x.example/' }), other),
+      // With an app of their own in the form.
+      await judged(
         standardToken(
           { client_id: await registered(other), client_secret: undefined },
           `Content-Type: ${FORM}\r\nAuthorization: ${basicOf(app.app_key, app.app_secret)}`,
@@ -176,12 +176,12 @@ describe('a request that is pasted', () => {
     }
   })
 
-  it('shows no secret again, keeps none and logs none', async () => {
+  it('has its secrets neither shown nor logged', async () => {
     const html = await helper('request', {
       request: standardToken({ code: 'ghac_abcdefghijklmnop', x_typo: 'surprise' }),
     })
-    expect(toldIn(html)).toContain('x_typo in the form not shown; length 8 not read here')
-    expect(toldIn(html)).toContain(`client_id in the form ${app.app_key}`)
+    expect(resultIn(html)).toContain('x_typo in the form not shown; length 8 not read here')
+    expect(resultIn(html)).toContain(`client_id in the form ${app.app_key}`)
     const secrets = [app.app_secret, 'ghac_abcdefghijklmnop', verifier, 'surprise']
     for (const secret of secrets) {
       expect(html).not.toContain(secret)
@@ -189,8 +189,8 @@ describe('a request that is pasted', () => {
     }
   })
 
-  it('may have 16 KiB; what is longer is refused', async () => {
-    expect(await told(`${home()}/oauth2/authorize?x=${'a'.repeat(20_000)}`)).toContain(
+  it('may have 16 KiB at most', async () => {
+    expect(await judged(`${home()}/oauth2/authorize?x=${'a'.repeat(20_000)}`)).toContain(
       t('developer.helpers.unreadable'),
     )
     const flood = await owner.browser.send('POST', '/developer/helpers/request', { request: 'a'.repeat(200_000) })
@@ -198,7 +198,7 @@ describe('a request that is pasted', () => {
   })
 })
 
-describe('a call with an access token that is pasted', () => {
+describe('a pasted request with an access token', () => {
   const right = 'Nothing is wrong with it.'
   const read = (what: 'get_userinfo' | 'get_phonenumber', access_token: string) =>
     `curl -X POST '${home()}/oauth/v2/api/resource/${what}?${queryOf({ access_token })}'`
@@ -206,7 +206,7 @@ describe('a call with an access token that is pasted', () => {
   const tokens = async () =>
     tokenSetOf(await client.exchange(app, await client.getCode(person, app, { scope: 'USER_INFO' })))
 
-  it('is judged as the endpoint would, in each of its ways', async () => {
+  it('is judged as the endpoint would, wherever the token is', async () => {
     const { access_token: token, refresh_token } = await tokens()
     const asForm = `POST /oauth2/userinfo HTTP/1.1\r\nContent-Type: ${FORM}\r\n\r\naccess_token=${token}`
     const cases: [request: string, expected: string][] = [
@@ -228,10 +228,10 @@ describe('a call with an access token that is pasted', () => {
       [read('get_userinfo', token).replace('POST', 'GET'), t('developer.mend.method')],
     ]
     for (const [request, expected] of cases)
-      expect([request, await told(request)]).toEqual([request, expect.stringContaining(expected)])
+      expect([request, await judged(request)]).toEqual([request, expect.stringContaining(expected)])
   })
 
-  it('gives nothing away, is no read of anybody, and shows and logs no token', async () => {
+  it('returns no personal data, counts as no read, and has its token neither shown nor logged', async () => {
     const { access_token: token } = await tokens()
     const counted = async () => {
       await world.app.accessLedger.flush()
@@ -254,23 +254,23 @@ describe('a call with an access token that is pasted', () => {
     expect(await counted()).not.toBe(before)
   })
 
-  it('says nothing of a token of another team’s app, wherever it stands', async () => {
+  it('reveals nothing about a token of another team’s app, wherever it is', async () => {
     const { access_token: token } = await tokens()
     const other = await founder(world)
     const withdrawn = (await tokens()).access_token
     for (const request of [read('get_userinfo', token), userInfo(token), read('get_phonenumber', withdrawn)]) {
-      const answer = await told(request, other)
+      const answer = await judged(request, other)
       expect(answer).toContain(t('developer.helpers.token_not_yours'))
       expect(answer).not.toContain(right)
       expect(answer).not.toContain(t('developer.failures.mend'))
     }
-    // With a form beside it, which is not read.
+    // With a form as well, which is not read.
     const twice = `curl -X POST '${home()}/oauth2/userinfo?access_token=${token}' -d access_token=ghat_x`
-    expect(await told(twice, other)).toContain(t('developer.helpers.token_not_yours'))
+    expect(await judged(twice, other)).toContain(t('developer.helpers.token_not_yours'))
   })
 })
 
-describe('what is pasted', () => {
+describe('pasted text', () => {
   it.each([
     [
       'curl with quotes, escapes and several lines',
@@ -287,7 +287,7 @@ describe('what is pasted', () => {
       },
     ],
     [
-      'curl as a browser copies it, where the text has a quote or an exclamation mark',
+      'curl as copied from a browser, with a quote and an exclamation mark',
       String.raw`curl 'https://a.example/t' --data-raw $'state=it\'s\u0021&b=\\n'`,
       { url: '/t', body: String.raw`state=it's!&b=\n` },
     ],
@@ -298,17 +298,17 @@ describe('what is pasted', () => {
     ],
     ['curl with -G', `curl -G https://a.example/t?x=1 -d a=1`, { method: 'GET', url: '/t?x=1&a=1', body: null }],
     [
-      'curl with letters in one word, and values that are attached to them',
+      'curl with combined short options and attached values',
       `curl -sSX POST -uid:secret -HX-A:b 'https://a.example/t' -da=1`,
       { method: 'POST', url: '/t', body: 'a=1', headers: { 'x-a': 'b', authorization: `Basic ${btoa('id:secret')}` } },
     ],
     [
-      'curl with options after the address that say nothing of the request',
+      'curl with irrelevant options after the address',
       `curl --location --request POST 'https://a.example/t' --data a=1 --connect-timeout 5 --retry 3 -o /dev/null -kD- --compressed`,
       { method: 'POST', origin: 'https://a.example', url: '/t', body: 'a=1' },
     ],
     [
-      'curl with a form in parts, as Postman and PHP send it',
+      'curl with a multipart form, as Postman and PHP send it',
       `curl --location 'https://a.example/t' --form 'a="1"' -F b=2`,
       { method: 'POST', url: '/t', body: 'a="1"&b=2', headers: { 'content-type': 'multipart/form-data' } },
     ],
@@ -325,16 +325,19 @@ describe('what is pasted', () => {
       'POST /t HTTP/1.1\nHost: A.example\nContent-Type: x\n\na=1',
       { method: 'POST', origin: '//a.example', body: 'a=1', headers: { host: 'A.example', 'content-type': 'x' } },
     ],
-  ])('is read: %s', (_name, text, expected) => {
+  ])('is parsed as a request: %s', (_name, text, expected) => {
     expect(parsePasted(text)).toMatchObject(expected)
   })
-  it.each(['', 'curl', 'hello there', 'ftp://a.example/', 'POST', 'curl --url'])('is no request: %j', (text) => {
-    expect(parsePasted(text)).toBeUndefined()
-  })
+  it.each(['', 'curl', 'hello there', 'ftp://a.example/', 'POST', 'curl --url'])(
+    'is not parsed as a request: %j',
+    (text) => {
+      expect(parsePasted(text)).toBeUndefined()
+    },
+  )
 })
 
 describe('an id_token', () => {
-  const read = async (id_token: string) => toldIn(await helper('id-token', { id_token }))
+  const read = async (id_token: string) => resultIn(await helper('id-token', { id_token }))
   const issued = async () => {
     const answer = await client.call(
       'POST',
@@ -345,7 +348,7 @@ describe('an id_token', () => {
     return String(bodyOf(answer).id_token)
   }
 
-  it('is verified, and each claim told in words', async () => {
+  it('is verified, and each claim is explained', async () => {
     const shown = await read(await issued())
     for (const id of ['signature_right', 'iss_ours', 'aud_own', 'in_time'])
       expect(shown).toContain(t(`developer.id_token.${id}`))
@@ -353,7 +356,7 @@ describe('an id_token', () => {
     expect(shown).not.toContain('Wrong')
   })
 
-  it('that is late, changed, or of somebody else is told as such', async () => {
+  it('that is expired, altered, or of another issuer is reported as such', async () => {
     const token = await issued()
     const [head, , signature] = token.split('.')
     const changed = Buffer.from(JSON.stringify({ iss: 'https://x.example', aud: 'x' })).toString('base64url')
@@ -366,13 +369,13 @@ describe('an id_token', () => {
       alg: 'RS256',
       kid: 'x',
     })
-    const told = await read(await foreign.sign(privateKey))
-    for (const id of ['signature_foreign', 'clock']) expect(told).toContain(t(`developer.id_token.${id}`))
+    const judged = await read(await foreign.sign(privateKey))
+    for (const id of ['signature_foreign', 'clock']) expect(judged).toContain(t(`developer.id_token.${id}`))
     world.clock.advance(3_601)
     expect(await read(token)).toContain(t('developer.id_token.expired'))
   })
 
-  it.each(['', 'ghat_x', 'a.b.c', `${'a'.repeat(9_000)}.b.c`, '..'])('is none: %.20s', async (text) => {
+  it.each(['', 'ghat_x', 'a.b.c', `${'a'.repeat(9_000)}.b.c`, '..'])('is not recognized in %.20s', async (text) => {
     expect(await read(text)).toContain(t('developer.id_token.none'))
   })
 })
@@ -381,7 +384,7 @@ describe('a jsTicket', () => {
   const token = `ghat_${'x'.repeat(70)}`
   const md5 = async (text: string) => (await import('node:crypto')).createHash('md5').update(text).digest('hex')
   const base64 = btoa(token)
-  it('is made, and a mistake of a program named', async () => {
+  it('is computed, and the mistake in a wrong one is identified', async () => {
     const right = jsTicket(token)
     const made: Record<string, string> = {
       right,
@@ -395,20 +398,22 @@ describe('a jsTicket', () => {
       unknown: 'x',
     }
     for (const [id, own] of Object.entries(made)) {
-      const shown = toldIn(await helper('js-ticket', { access_token: token, own }))
+      const shown = resultIn(await helper('js-ticket', { access_token: token, own }))
       expect(shown).toContain(t(`developer.js_ticket.${id}`))
       expect(shown).toContain(right)
     }
     expect(await helper('js-ticket', { access_token: token })).not.toContain(token)
   })
 
-  it('of something else is told to be none of an access token', async () => {
-    expect(toldIn(await helper('js-ticket', { access_token: 'ghrt_x' }))).toContain(t('developer.js_ticket.not_access'))
-    expect(toldIn(await helper('js-ticket', {}))).toContain(t('developer.js_ticket.none'))
+  it('requires an access token', async () => {
+    expect(resultIn(await helper('js-ticket', { access_token: 'ghrt_x' }))).toContain(
+      t('developer.js_ticket.not_access'),
+    )
+    expect(resultIn(await helper('js-ticket', {}))).toContain(t('developer.js_ticket.none'))
   })
 })
 
-it('both dialects stand side by side with the values of the own app', async () => {
+it('the helpers page shows both dialects with the values of one’s own app', async () => {
   const { text } = await owner.browser.open('/developer/helpers')
   const shown = visibleText(text)
   for (const part of [

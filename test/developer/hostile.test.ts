@@ -18,7 +18,7 @@ import {
 } from '../teams/people.ts'
 import { CLIENT_ID, CLIENT_SECRET, TestProvider } from '../upstream/provider.ts'
 
-/** What a hostile developer tries: to meet real people with an app that nobody has looked at, and what is another team's. */
+/** A hostile developer tries to reach real people with an unreviewed app, and to reach what belongs to another team. */
 
 let world: World
 let client: Client
@@ -47,21 +47,21 @@ const CLOSED = 'This app is not open yet'
 const grants = async () =>
   (await world.pool.query("select from user_grant where app_key = $1 and user_id not like 'test-%'", [appKey])).rowCount
 
-describe('an app in development meets nobody who is real', () => {
+describe('an app in development cannot reach real people', () => {
   it.each([
     ['prompt=none', { prompt: 'none' }],
     ['prompt=consent', { prompt: 'consent' }],
-    ['an answer that is posted', { response_mode: 'form_post' }],
-    ['a hint', { login_hint: 'person@example.com' }],
-    ['an age', { max_age: '1000' }],
-  ])('by %s', async (_name, more) => {
+    ['response_mode=form_post', { response_mode: 'form_post' }],
+    ['login_hint', { login_hint: 'person@example.com' }],
+    ['max_age', { max_age: '1000' }],
+  ])('with %s', async (_name, more) => {
     const { browser } = await person(world)
     const answer = await browser.send('GET', standard(more))
     expect(seen(answer)).toContain(CLOSED)
     expect(answer.headers.location).toBeUndefined()
   })
 
-  it('by a request that it has pushed, or that is posted', async () => {
+  it('with a pushed or posted request', async () => {
     const { browser } = await person(world)
     const query = new URL(standard(), 'http://x').searchParams
     const pushed = await client.call(
@@ -79,7 +79,7 @@ describe('an app in development meets nobody who is real', () => {
     expect(seen(next)).toContain(CLOSED)
   })
 
-  it('by what is remembered, or a form that was open, from a time when it was live', async () => {
+  it('through a remembered consent or an open form from a time when it was live', async () => {
     const { browser } = await person(world)
     const stage = (to: string) => world.pool.query('update micro_app set stage = $2 where app_key = $1', [appKey, to])
     await stage('live')
@@ -100,7 +100,7 @@ describe('an app in development meets nobody who is real', () => {
     expect(await grants()).toBe(before)
   })
 
-  it('by an operator who would move a live app back', async () => {
+  it('by way of an operator: a live app cannot be moved back to development', async () => {
     const { app_key } = await client.makeApp()
     const { status, text } = await client.admin('PATCH', `/apps/${app_key}`, { stage: 'development' }).catch((e) => e)
     expect([status, text ?? '']).not.toEqual([200, ''])
@@ -108,7 +108,7 @@ describe('an app in development meets nobody who is real', () => {
     expect(rows).toEqual([{ stage: 'live' }])
   })
 
-  it('by name, on the page where people sign in', async () => {
+  it('through its name on the sign-in page', async () => {
     const named = await registered(owner, { name: 'Your bank: call 0800 1234' })
     const query = client.authorizePath(
       client.request({ app_key: named, app_secret: '', redirect_uri: LOCAL }, { scope: 'USER_INFO' }),
@@ -121,7 +121,7 @@ describe('an app in development meets nobody who is real', () => {
     }
   })
 
-  it('by way of the provider at which people sign in', async () => {
+  it('through a sign-in at the upstream provider', async () => {
     const provider = await TestProvider.open()
     const other = await openWorld({
       ...{ UPSTREAM_ISSUER: provider.issuer, UPSTREAM_CLIENT_ID: CLIENT_ID, UPSTREAM_CLIENT_SECRET: CLIENT_SECRET },
@@ -145,8 +145,8 @@ describe('an app in development meets nobody who is real', () => {
   })
 })
 
-describe('an app that an operator has just put live', () => {
-  it('is not changed by a form of its team that was on its way', async () => {
+describe('an app that an operator is just putting live', () => {
+  it('is not changed by a form its team sent meanwhile', async () => {
     const made = await registered(owner)
     const holder = await world.pool.connect()
     try {
@@ -164,7 +164,7 @@ describe('an app that an operator has just put live', () => {
   })
 })
 
-describe('a form that waits for a change of the team', () => {
+describe('a form that waits for a concurrent change of the team', () => {
   const removed = 'delete from team_member where member_id = $1'
   const demoted = "update team_member set role = 'developer' where member_id = $1"
   it.each<[string, string, (made: string) => [path: string, form: Record<string, string>], number]>([
@@ -177,7 +177,7 @@ describe('a form that waits for a change of the team', () => {
       () => [`/developer/teams/${owner.team}/name`, { name: 'Taken' }],
       403,
     ],
-  ])('is refused to who is meanwhile %s', async (_name, change, formOf, status) => {
+  ])('is refused if its sender is meanwhile %s', async (_name, change, formOf, status) => {
     const made = await registered(owner)
     const { browser, memberId } = await joined(world, owner, 'owner')
     const rows = async () =>
@@ -204,8 +204,8 @@ describe('a form that waits for a change of the team', () => {
   })
 })
 
-describe('what is another team’s', () => {
-  it('is not found by its id under a team of one’s own', async () => {
+describe('data of another team', () => {
+  it('is not found by its id under one’s own team', async () => {
     const member = await joined(world, owner)
     const mail = 'theirs@example.com'
     await owner.browser.send('POST', `/developer/teams/${owner.team}/invite`, { mail, role: 'developer' })
@@ -225,7 +225,7 @@ describe('what is another team’s', () => {
     expect(after.rows).toEqual(rows)
   })
 
-  it('is not among the failures of one’s own app, by its request id', async () => {
+  it('is not shown among the failures of one’s own app by a request id', async () => {
     const { browser } = await person(world)
     await browser.send('GET', standard({}, appKey))
     const { rows } = await world.pool.query('select request_id as id from refused_request where app_key = $1 limit 1', [
@@ -237,7 +237,7 @@ describe('what is another team’s', () => {
     expect(answer.text).not.toContain('app_in_development')
   })
 
-  it('is nothing that a test user joins, with a link that came by mail', async () => {
+  it('is closed to test users, who cannot join a team by an invitation link', async () => {
     const browser = await tester(world, owner, await registered(owner))
     const mail = 'joining@example.com'
     await owner.browser.send('POST', `/developer/teams/${owner.team}/invite`, { mail, role: 'developer' })
@@ -245,7 +245,7 @@ describe('what is another team’s', () => {
     expect((await browser.send('POST', '/developer/join', { token })).status).toBe(409)
   })
 
-  it('is gone for who was removed, in the form that they had open', async () => {
+  it('is inaccessible to removed members, even through forms they had open', async () => {
     const made = await registered(owner)
     const { browser, memberId } = await joined(world, owner)
     expect((await browser.open(`/developer/apps/${made}/edit`)).status).toBe(200)

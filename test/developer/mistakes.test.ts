@@ -13,7 +13,7 @@ import { basicOf, bodyOf, FORM, type Tokens } from '../oidc/app.ts'
 import { clientOf, type Developer, founder, registered, secretOf, tester, withAuthenticator } from '../teams/people.ts'
 import { until } from '../until.ts'
 
-/** The mistakes that developers make, in both dialects: each is among the failed requests of the app, with how to fix it. */
+/** Each mistake that developers make, in both dialects, appears among the refused requests of the app, with how to fix it. */
 
 const CALLBACK = 'http://localhost:8000/callback'
 const t = translator('en')
@@ -26,7 +26,7 @@ let signing: { app_key: string }
 let keys: CryptoKeyPair
 let person: Browser
 
-// ---- what an app does
+// ---- requests of an app
 
 const authorize = (changes: Parameters = {}) =>
   person.open(client.authorizePath(client.request(app, { scope: 'USER_INFO', ...changes })))
@@ -78,13 +78,13 @@ const signed = (client_assertion: string) =>
 
 // ---- the mistakes
 
-/** How one is made, and the text that mends it, without `developer.mend.`. */
-type Made = readonly [make: () => Promise<Answer>, mend: string, values?: Record<string, string>]
+/** Makes the mistake; `fix` is the key of the advice, without `developer.mend.`. */
+type Made = readonly [make: () => Promise<Answer>, fix: string, values?: Record<string, string>]
 interface Mistake {
   readonly name: string
   readonly contract?: Made
   readonly standard?: Made
-  /** It is among the failures of the app with a key. */
+  /** Made by the app that signs assertions. */
   readonly isSigned?: true
 }
 
@@ -95,7 +95,7 @@ const MISTAKES: readonly Mistake[] = [
     standard: [() => standardAuthorize({ redirect_uri: 'http://localhost:8000/other' }), 'redirect_uri'],
   },
   {
-    name: 'a host that is for later',
+    name: 'a host registered for when the app is live',
     contract: [() => authorize({ redirect_uri: 'https://app.example.com/callback' }), 'loopback'],
     standard: [() => standardAuthorize({ redirect_uri: 'https://app.example.com/callback' }), 'loopback'],
   },
@@ -123,7 +123,7 @@ const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    name: 'a scope that nobody knows',
+    name: 'an unknown scope',
     contract: [() => authorize({ scope: 'email' }), 'scope'],
     standard: [() => standardAuthorize({ scope: 'email' }), 'scope'],
   },
@@ -133,7 +133,7 @@ const MISTAKES: readonly Mistake[] = [
     standard: [() => standardAuthorize({ scope: 'openid phone' }), 'scope_not_held'],
   },
   { name: 'no state', contract: [() => authorize({ state: undefined }), 'missing', { name: 'state' }] },
-  { name: 'a state of other characters', contract: [() => authorize({ state: 'a-b' }), 'state'] },
+  { name: 'a state with invalid characters', contract: [() => authorize({ state: 'a-b' }), 'state'] },
   {
     name: 'a state that is too long',
     contract: [() => authorize({ state: 'a'.repeat(129) }), 'state'],
@@ -150,7 +150,7 @@ const MISTAKES: readonly Mistake[] = [
     standard: [() => standardAuthorize({ code_challenge: 'x', code_challenge_method: 'plain' }), 'challenge'],
   },
   {
-    name: 'no PKCE where it is needed',
+    name: 'no PKCE where it is required',
     standard: [() => standardAuthorize({ code_challenge: undefined, code_challenge_method: undefined }), 'challenge'],
   },
   {
@@ -171,12 +171,12 @@ const MISTAKES: readonly Mistake[] = [
     standard: [() => standardExchange('x', { grant_type: 'password' }), 'grant_type'],
   },
   {
-    name: 'a code that was cut',
+    name: 'a truncated code',
     contract: [async () => client.exchange(app, { state: 'x', code: (await code()).code.slice(0, -1) }), 'code'],
     standard: [async () => standardExchange((await standardCode()).slice(0, -1)), 'code'],
   },
   {
-    name: 'a code twice',
+    name: 'a code used twice',
     contract: [
       async () => {
         const consented = await code()
@@ -229,7 +229,7 @@ const MISTAKES: readonly Mistake[] = [
     standard: [async () => standardExchange(await standardCode(), { code_verifier: pkcePair().verifier }), 'verifier'],
   },
   {
-    name: 'parameters in the other place',
+    name: 'parameters in the wrong place',
     contract: [
       () => {
         const { app_key, app_secret, ...rest } = client.exchangeParameters(app, { code: 'x', state: 'x' })
@@ -283,7 +283,7 @@ const MISTAKES: readonly Mistake[] = [
     standard: [() => client.call('GET', `/oauth2/token?${queryOf(standardRequest())}`), 'method'],
   },
   {
-    name: 'a refresh token again, after it was replaced',
+    name: 'a refresh token used again after it was rotated',
     standard: [
       async () => {
         const { refresh_token } = await standardTokens()
@@ -322,12 +322,12 @@ const MISTAKES: readonly Mistake[] = [
     contract: [async () => client.phone((await tokens()).access_token), 'scope_not_held'],
   },
   {
-    name: 'a token whose time is over',
+    name: 'an expired token',
     contract: [() => client.userInfo(old.contract), 'expired'],
     standard: [() => userInfo(old.standard), 'expired'],
   },
   {
-    name: 'a token that the person has ended',
+    name: 'a token that the person has revoked',
     contract: [
       async () => {
         const { access_token } = await tokens()
@@ -352,7 +352,7 @@ const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    name: 'a foreign address after sign-out',
+    name: 'an unregistered address after sign-out',
     standard: [
       () =>
         client.call(
@@ -363,7 +363,7 @@ const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    name: 'a signature of another key',
+    name: 'an assertion signed with another key',
     isSigned: true,
     standard: [async () => signed(await assertion({}, (await generateKeyPair('ES256')).privateKey)), 'assertion_key'],
   },
@@ -378,12 +378,12 @@ const MISTAKES: readonly Mistake[] = [
     standard: [async () => signed(await assertion({ exp: epochSeconds(world.clock.now()) + 4_000 })), 'clock'],
   },
   {
-    name: 'an assertion for somebody else',
+    name: 'an assertion for another audience',
     isSigned: true,
     standard: [async () => signed(await assertion({ aud: 'https://other.example' })), 'assertion_aud'],
   },
   {
-    name: 'an assertion twice',
+    name: 'an assertion used twice',
     isSigned: true,
     standard: [
       async () => {
@@ -395,12 +395,12 @@ const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    name: 'an assertion that is none',
+    name: 'an assertion with a wrong subject',
     isSigned: true,
     standard: [async () => signed(await assertion({ sub: 'somebody' })), 'assertion'],
   },
   {
-    name: 'a code late',
+    name: 'an expired code',
     contract: [
       async () => {
         const consented = await code()
@@ -424,12 +424,12 @@ let elsewhere: { app_key: string; app_secret: string; redirect_uri: string }
 let someone: () => Promise<Browser>
 let old: { contract: string; standard: string }
 
-/** Request ids, by name and dialect. */
-const made = new Map<string, string>()
+/** Request ids, by the names of `each`. */
+const requestIds = new Map<string, string>()
 const each = MISTAKES.flatMap(({ name, isSigned, ...dialects }) =>
   (['contract', 'standard'] as const).flatMap((dialect) => {
     const one = dialects[dialect]
-    return one ? [{ name: `${name} (${dialect})`, make: one[0], mend: one[1], values: one[2], isSigned }] : []
+    return one ? [{ name: `${name} (${dialect})`, make: one[0], fix: one[1], values: one[2], isSigned }] : []
   }),
 )
 
@@ -451,34 +451,34 @@ beforeAll(async () => {
   person = await tester(world, owner, app_key)
   old = { contract: (await tokens()).access_token, standard: (await standardTokens()).access_token }
   world.clock.advance(61)
-  for (const { name, make } of each) made.set(name, String((await make()).headers['x-request-id']))
+  for (const { name, make } of each) requestIds.set(name, String((await make()).headers['x-request-id']))
   await until(async () => {
     const { rows } = await world.pool.query('select request_id from refused_request')
     const kept = rows.map(({ request_id }) => request_id)
-    return [...made.values()].every((id) => kept.includes(id)) || undefined
+    return [...requestIds.values()].every((id) => kept.includes(id)) || undefined
   }).catch(() => {}) // each test says which one is missing
 }, 120_000)
 afterAll(() => world?.close())
 
-describe('among the failed requests of its app is', () => {
-  it.each(each)('$name, with how to fix it', async ({ name, mend, values, isSigned }) => {
+describe('the refused requests of an app', () => {
+  it.each(each)('show $name, with how to fix it', async ({ name, fix, values, isSigned }) => {
     const { app_key } = isSigned ? signing : app
-    const path = `/developer/apps/${app_key}/failures?request_id=${made.get(name)}`
+    const path = `/developer/apps/${app_key}/failures?request_id=${requestIds.get(name)}`
     const page = visibleText((await owner.browser.open(path)).text).replace(/\s+/g, ' ')
-    expect(page).toContain(t(`developer.mend.${mend}`, values))
+    expect(page).toContain(t(`developer.mend.${fix}`, values))
   })
 })
 
-it('each failure that an app can meet has a text of its own', () => {
+it('each failure that an app can meet has its own advice', () => {
   const names = OPERATIONS.flatMap(({ failures, redirected = {} }) => Object.keys({ ...failures, ...redirected }))
-  const withoutMistake = ['login_required', 'consent_required', 'user_refused']
-  const asOthers = [...new Set(names)].filter(
+  const notMistakes = ['login_required', 'consent_required', 'user_refused']
+  const withoutAdvice = [...new Set(names)].filter(
     (failure) => fixKeyOf({ failure, detail: null, rescode: 20007, token: null }) === 'developer.mend.other',
   )
-  expect(asOthers.sort()).toEqual(withoutMistake.sort())
+  expect(withoutAdvice.sort()).toEqual(notMistakes.sort())
 })
 
-it('what a person decides, and prompt=none, is no mistake', async () => {
+it('a login_required answer to prompt=none is no mistake', async () => {
   const answers = [await standardAuthorize({ prompt: 'none', scope: 'openid profile', max_age: '0' })]
   expect(header(answers[0] as Answer, 'location')).toContain('error=login_required')
   const wrong = await standardAuthorize({ prompt: 'none login' })
@@ -489,7 +489,7 @@ it('what a person decides, and prompt=none, is no mistake', async () => {
   expect(await kept(answers[0] as Answer)).toBe(0)
 })
 
-it('nothing secret is kept of them', async () => {
+it('no secrets are stored with refused requests', async () => {
   const { rows } = await world.pool.query('select * from refused_request')
   const all = JSON.stringify(rows)
   expect(all).not.toContain(app.app_secret)

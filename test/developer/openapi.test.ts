@@ -21,10 +21,10 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Forms of our own pages, which no app posts. */
+/** Forms of our own pages, which apps do not call. */
 const OF_PAGES = ['POST /oauth/v2/consent', 'POST /oauth2/consent', 'POST /oauth2/logout/confirm']
 
-describe('the document', () => {
+describe('the OpenAPI document', () => {
   it.each(['0 en', '0 zh-CN', '1 en', '1 zh-CN'])('is valid OpenAPI 3.1: %s', async (name) => {
     const validator = new Validator()
     expect(await validator.validate(documents.get(name))).toEqual({ valid: true })
@@ -37,18 +37,18 @@ describe('the document', () => {
   })
 
   it('has an operation for each route that apps call, and no other', () => {
-    const told = operationsOf(documents.get('0 en')).map(([name]) => name)
-    expect(new Set(told).size).toBe(told.length)
-    expect(routes().filter((route) => !OF_PAGES.includes(route))).toEqual(told.toSorted())
+    const listed = operationsOf(documents.get('0 en')).map(([name]) => name)
+    expect(new Set(listed).size).toBe(listed.length)
+    expect(routes().filter((route) => !OF_PAGES.includes(route))).toEqual(listed.toSorted())
   })
 
-  it('names each operation once', () => {
+  it('has unique operation ids', () => {
     const ids = OPERATIONS.map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
   })
 })
 
-/** Routes below the prefixes of both dialects, found by asking the app for each method. */
+/** The app's routes under the prefixes of both dialects. */
 function routes(): string[] {
   const PREFIXES = /^\/(oauth2?|\.well-known\/o)/
   const found: string[] = []
@@ -66,7 +66,7 @@ function routes(): string[] {
 }
 
 describe('its errors', () => {
-  /** Every rescode that the operation can answer with, or `error`. */
+  /** Every rescode or `error` with which the operation can answer. */
   const codesOf = (operation: Json): string[] =>
     Object.entries<Json>(operation.responses).flatMap(([status, response]) => {
       if (status === '303')
@@ -75,29 +75,29 @@ describe('its errors', () => {
       return examples.map(({ value }) => String(value.error ?? value.rescode ?? ''))
     })
 
-  it('are every failure of the tables that an app can meet', () => {
-    const told = new Set(
+  it('include every failure of the tables that an app can meet', () => {
+    const documented = new Set(
       OPERATIONS.flatMap(({ failures, redirected = {} }) => [...Object.keys(failures), ...Object.keys(redirected)]),
     )
     const tables = Object.keys({ ...OAUTH_FAILURES, ...RESOURCE_FAILURES, ...OIDC_FAILURES })
-    // Those of our own pages' forms, of operators, and of what is no call of an operation.
+    // Failures of our own forms, of operators, and of requests that match no operation.
     const notForApps = tables.filter((name) =>
       /^form_|^(grant_unknown|signing_key_unknown|method_not_allowed)$/.test(name),
     )
-    expect([...told, ...notForApps].sort()).toEqual(tables.toSorted())
+    expect([...documented, ...notForApps].sort()).toEqual(tables.toSorted())
   })
 
-  it('are those of the contract in its dialect', () => {
+  it('in the contract dialect are exactly those of the contract', () => {
     const ofContract = OPERATIONS.filter(({ dialect }) => dialect === 'contract')
-    const told = new Set(ofContract.flatMap(({ failures }) => Object.keys(failures)))
-    // Of forms and operators, of a wrong method, of a scope that only the standard dialect takes, and one that no answer
-    // reports.
+    const documented = new Set(ofContract.flatMap(({ failures }) => Object.keys(failures)))
+    // Failures of forms, operators, a wrong method, a scope that only the standard dialect accepts, and one that no
+    // answer reports.
     const others = /^form_|^(grant_unknown|method_not_allowed|scope_beyond_grant|user_refused)$/
     const names = Object.keys({ ...OAUTH_FAILURES, ...RESOURCE_FAILURES }).filter((name) => !others.test(name))
-    expect([...told].sort()).toEqual(names.sort())
+    expect([...documented].sort()).toEqual(names.sort())
   })
 
-  it('are rescodes of the table in the contract dialect, with its statuses where these are native', () => {
+  it('in the contract dialect are rescodes of the table, with its statuses when native statuses are on', () => {
     for (const [name, operation] of operationsOf(documents.get('1 en'))) {
       if (operation.tags[0] !== 'contract') continue
       for (const [status, response] of Object.entries<Json>(operation.responses)) {
@@ -111,7 +111,7 @@ describe('its errors', () => {
     }
   })
 
-  it('are errors of the tables in the standard dialect', () => {
+  it('in the standard dialect are errors of the tables', () => {
     for (const { id, dialect, failures, redirected = {} } of OPERATIONS) {
       if (dialect !== 'standard') continue
       const [, operation] = operationsOf(documents.get('0 en')).find(([, one]) => one.operationId === id) ?? []

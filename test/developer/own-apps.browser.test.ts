@@ -21,7 +21,7 @@ import {
 } from '../teams/people.ts'
 import { pressTwice } from '../twice.ts'
 
-/** The pages of developers in a browser: each page, and the way from nothing to a sign-in without JavaScript. */
+/** The developer pages in a browser: each page, and registering an app without JavaScript. */
 
 const SCREENSHOTS = process.env.SCREENSHOTS
 
@@ -54,12 +54,12 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-async function as(context: BrowserContext, { browser }: Pick<Developer, 'browser'>): Promise<void> {
+async function signInAs(context: BrowserContext, { browser }: Pick<Developer, 'browser'>): Promise<void> {
   const cookies = [...browser.cookies].map(([name, value]) => ({ name, value, url: origin }))
   await context.addCookies(cookies)
 }
 
-it.each(LOOKS)('each page is accessible and fits: %j', async (look) => {
+it.each(LOOKS)('each page is accessible and fits the screen: %j', async (look) => {
   const context = await visit(look)
   const page = await tab(context, `${origin}/`)
   const outsider = await person(world)
@@ -86,7 +86,7 @@ it.each(LOOKS)('each page is accessible and fits: %j', async (look) => {
   ]
   for (const [name, path, who] of pages) {
     await context.clearCookies()
-    await as(context, who)
+    await signInAs(context, who)
     await page.goto(`${origin}${path}`)
     expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
     for (const details of await page.locator('summary').all()) await details.click()
@@ -99,9 +99,9 @@ it.each(LOOKS)('each page is accessible and fits: %j', async (look) => {
   }
 })
 
-it('a person becomes a developer, registers an app and makes its test users, without JavaScript', async () => {
+it('a person can become a developer, register an app and create test users without JavaScript', async () => {
   const context = await visit({ size: 'phone', locale: 'en', javaScriptEnabled: false })
-  await as(context, await person(world))
+  await signInAs(context, await person(world))
   const page = await tab(context, `${origin}/developer`)
   await toNextPage(page, () => page.click('text=Accept and start'))
   await toNextPage(page, () => page.click('main a.button'))
@@ -114,51 +114,51 @@ it('a person becomes a developer, registers an app and makes its test users, wit
   expect(await page.locator('#test-users li').count()).toBe(5)
 })
 
-it('a secret whose button is pressed twice is made once, and seen', async () => {
+it('pressing the button for a new secret twice makes one secret, and shows it', async () => {
   const context = await visit({ size: 'desktop', locale: 'en' })
-  await as(context, owner)
+  await signInAs(context, owner)
   const page = await tab(context, `${origin}/developer/apps/${appKey}/secret`)
   const sent = await pressTwice(page, 'text=Make a new secret', world.pool, 'micro_app where app_key', appKey)
   expect(sent).toBe(1)
   expect(await page.locator('main').textContent()).toMatch(/ghas_\w{49}/)
 })
 
-// axe needs timers, which do not run where scripts are off.
+// axe needs timers, which do not run without JavaScript.
 it.each([false, true])(
-  'a request, an id_token and a jsTicket are judged; JavaScript: %s',
+  'the helpers judge a request, an id_token and a jsTicket, with JavaScript %s',
   async (javaScriptEnabled) => {
     const context = await visit({ size: 'phone', locale: 'en', javaScriptEnabled })
-    await as(context, owner)
+    await signInAs(context, owner)
     const page = await tab(context, `${origin}/developer/helpers`)
-    const looked = async (what: string) => {
+    const expectAccessible = async (what: string) => {
       if (javaScriptEnabled) expect(await violations(page), what).toEqual([])
       expect(await fits(page), what).toBe(true)
     }
     await page.fill('#pasted', `${origin}/oauth2/authorize?client_id=${appKey}&redirect_uri=http://localhost:1/&x=1`)
     await toNextPage(page, () => page.click('#request button'))
     await page.getByText('It would be refused.').waitFor()
-    await looked('request')
+    await expectAccessible('request')
     await page.fill('#id_token', 'x')
     await toNextPage(page, () => page.click('#id-token button'))
     await page.getByText('This is no id_token').waitFor()
-    await looked('id_token')
+    await expectAccessible('id_token')
     await page.fill('#access_token', 'ghat_abc')
     await page.fill('#own', 'x')
     await toNextPage(page, () => page.click('#js-ticket button'))
     await page.getByText('none of the usual mistakes').waitFor()
-    await looked('js_ticket')
+    await expectAccessible('js_ticket')
     for (const path of ['/connect', '/docs?q=20012']) {
       await page.goto(origin + path)
-      await looked(path)
+      await expectAccessible(path)
     }
   },
 )
 
-it('a form sent after the session has ended leads back to its page, and says that nothing was changed', async () => {
+it('a form sent after the session has ended leads to the sign-in page and from there back to its page', async () => {
   const context = await visit({ size: 'desktop', locale: 'en' })
   const page = await tab(context, `${origin}/`)
   for (const path of [`/developer/apps/${appKey}/edit`, `/developer/teams/${owner.team}`, '/account/profile']) {
-    await as(context, owner)
+    await signInAs(context, owner)
     await page.goto(origin + path)
     await context.clearCookies()
     await toNextPage(page, () =>
@@ -172,9 +172,9 @@ it('a form sent after the session has ended leads back to its page, and says tha
   }
 })
 
-it('all sections are seen on a phone', async () => {
+it('all navigation links are visible on a phone', async () => {
   const context = await visit({ size: 'phone', locale: 'en' })
-  await as(context, owner)
+  await signInAs(context, owner)
   const page = await tab(context, `${origin}/account`)
   for (const path of ['/account', '/developer']) {
     await page.goto(origin + path)

@@ -3,7 +3,7 @@ import { visibleText } from '../acceptance/form.ts'
 import { openWorld, type World } from '../harness.ts'
 import { clientOf, type Developer, founder, person, registered } from '../teams/people.ts'
 
-/** /connect and /docs for whoever is signed in: the values of their own apps, and of nobody else's. */
+/** /connect and /docs show signed-in developers the values of their own apps, and of nobody else's. */
 
 let world: World
 let owner: Developer & { team: string }
@@ -27,7 +27,7 @@ afterAll(() => world?.close())
 const read = async (path: string, by: Pick<Developer, 'browser'> = owner) => (await by.browser.open(path)).text
 
 describe('/connect', () => {
-  it('has the own client id in every program, and asks for what the app holds', async () => {
+  it('has the app’s client id in every program, and requests the scopes it holds', async () => {
     const [first = '', second = ''] = apps
     const html = await read(`/connect?app=${first}`)
     expect(html).toContain(`<code id="client-id">${first}</code>`)
@@ -36,21 +36,21 @@ describe('/connect', () => {
       expect(source, id).toContain(first)
       expect(source, id).not.toMatch(/"phone"|OIDScopePhone|profile phone/)
     }
-    // Its programs would come back to an address that it has not registered.
+    // The programs use a redirect URI that this app has not registered.
     expect(visibleText(html)).toContain('which your app has not registered')
     const other = await read(`/connect?app=${second}`)
     expect(other).toContain('openid profile phone')
     expect(visibleText(other)).not.toContain('which your app has not registered')
   })
 
-  it('has the newest app where none is chosen, and no secret for one without', async () => {
+  it('uses the newest app by default, and shows no secret for a public client', async () => {
     const html = await read('/connect')
     expect(html).toContain(`<code id="client-id">${apps[2]}</code>`)
     expect(html).not.toContain('id="client-secret"')
     expect(html).toMatch(new RegExp(`id="browser"[\\s\\S]*${apps[2]}`))
   })
 
-  it('tells nobody of an app of others', async () => {
+  it('reveals no app of another team', async () => {
     const other = await founder(world)
     for (const who of [other, await person(world), { browser: clientOf(world).newBrowser() }]) {
       for (const path of ['/connect', '/docs']) {
@@ -64,14 +64,14 @@ describe('/connect', () => {
 
 describe('/docs', () => {
   it.each(['en', 'zh-CN'])('gives each part a name of its own, in %s', async (locale) => {
-    const html = await read(`/docs?ui_locales=${locale}`, await person(world)) // who keeps the language
+    const html = await read(`/docs?ui_locales=${locale}`, await person(world)) // a new browser, which keeps the language
     const titles = [...html.matchAll(/<h2 id="[^"]*">([^<]*)/g)].map(([, title]) => title)
     expect(new Set(titles).size).toBe(titles.length)
     const labels = [...html.matchAll(/aria-label="([^"]*)"/g)].map(([, label = '']) => label)
     expect(labels.filter((label) => /[:：]\s*$/.test(label))).toEqual([])
   })
 
-  it('tries requests with the own app', async () => {
+  it('fills the values of the app into the requests to try', async () => {
     const html = await read(`/docs?app=${apps[0]}`)
     expect(html).toContain(`name="client_id" value="${apps[0]}"`)
     expect(html).toContain(
@@ -85,7 +85,7 @@ describe('/docs', () => {
     ['REFRESH_token  invalid_grant', ['token']],
     ['no such thing at all', []],
     ['<b>"', []],
-  ])('finds endpoints by words of them: %s', async (q, found) => {
+  ])('finds endpoints by words in them: %s', async (q, found) => {
     const html = await read(`/docs?q=${encodeURIComponent(q)}`)
     const ids = [...html.matchAll(/class="card reference" aria-labelledby="(\w+)"/g)].map(([, id]) => id)
     expect(ids).toEqual(found)
@@ -95,12 +95,12 @@ describe('/docs', () => {
     expect(html).not.toContain('<b>')
   })
 
-  it('shows everything for words that are too long', async () => {
+  it('shows everything if the search text is too long', async () => {
     expect(await read(`/docs?q=${'a'.repeat(101)}`)).toContain('id="jwks"')
   })
 })
 
-it('the pages of the account lead a developer to their apps, and nobody else', async () => {
+it('the account pages link to the developer pages for developers only', async () => {
   expect(await read('/account/security')).toContain('href="/developer"')
   expect(await read('/account/security', await person(world))).not.toContain('href="/developer"')
 })

@@ -5,7 +5,7 @@ import { violations } from '../axe.ts'
 import { sharedBrowser } from '../browser.ts'
 import { fits, LOOKS, type Look, picture, visit } from '../sandbox/browse.ts'
 
-/** The pages for developers of micro-apps, looked at in a browser. */
+/** The public pages for developers of micro-apps, in a browser. */
 
 let browser: Browser
 let origin: string
@@ -14,19 +14,19 @@ beforeAll(async () => {
   browser = await sharedBrowser()
 })
 
-// Chromium reports what the Content-Security-Policy blocked on the console.
-const complaints: string[] = []
+// Chromium logs violations of the Content-Security-Policy to the console.
+const problems: string[] = []
 afterEach(async () => {
   for (const context of browser.contexts()) await context.close()
-  expect(complaints.splice(0)).toEqual([])
+  expect(problems.splice(0)).toEqual([])
 })
 
 async function open(path: string, look: Look): Promise<Page> {
   const page = await (await visit(browser, look)).newPage()
   page.on('console', (message) => {
-    if (/content security policy/i.test(message.text())) complaints.push(message.text())
+    if (/content security policy/i.test(message.text())) problems.push(message.text())
   })
-  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('pageerror', (error) => problems.push(String(error)))
   await page.goto(origin + path)
   return page
 }
@@ -37,18 +37,18 @@ const WITHOUT_SCRIPT: Look = { ...PHONE, javaScriptEnabled: false }
 const openAllParts = (page: Page): Promise<void> =>
   page.evaluate(() => {
     for (const part of document.querySelectorAll('details')) {
-      part.removeAttribute('name') // else one closes the other
+      part.removeAttribute('name') // otherwise opening one closes the others
       part.open = true
     }
   })
 
-it.each(LOOKS)('each page is accessible and fits, with all parts open: %j', async (look) => {
+it.each(LOOKS)('each page is accessible and fits the screen, with all parts open: %j', async (look) => {
   const page = await open('/connect', look)
   for (const [name, path] of Object.entries({ connect: '/connect', docs: '/docs', home: '/' })) {
     await page.goto(origin + path)
     expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
     if (look.colorScheme === undefined) await picture(page, `developer-${name}`, look, false)
-    // All else that a closed page shows is looked at below.
+    // Everything else on the closed page is checked below, with all parts open.
     if (await page.locator('summary').count()) expect(await violations(page, 'summary'), name).toEqual([])
     await openAllParts(page)
     expect(await violations(page), name).toEqual([])
@@ -58,7 +58,7 @@ it.each(LOOKS)('each page is accessible and fits, with all parts open: %j', asyn
 })
 
 describe('without JavaScript', () => {
-  it('everything can be read, and forms that need it are not there', async () => {
+  it('everything is readable, and forms that need it are hidden', async () => {
     const page = await open('/docs', WITHOUT_SCRIPT)
     expect(await page.locator('section.reference').count()).toBe(17)
     expect(await page.locator('details.try:visible').count()).toBeGreaterThan(4)
@@ -68,7 +68,7 @@ describe('without JavaScript', () => {
     expect(await page.locator('#python pre').last().textContent()).toContain('server_metadata_url')
   })
 
-  it('a form opens the answer', async () => {
+  it('a form navigates to the response', async () => {
     const page = await open('/docs', WITHOUT_SCRIPT)
     const form = page.locator('form[action="/oauth2/introspect"]')
     await form.locator('xpath=..').locator('summary').click()
@@ -78,8 +78,8 @@ describe('without JavaScript', () => {
   })
 })
 
-describe('a request that is tried', () => {
-  const tried = async (page: Page, action: string, fields: Record<string, string> = {}) => {
+describe('a request tried from the docs', () => {
+  const tryRequest = async (page: Page, action: string, fields: Record<string, string> = {}) => {
     const form = page.locator(`form[action="${action}"]`).first()
     await form.locator('xpath=..').locator('summary').click()
     for (const [field, value] of Object.entries(fields)) await form.locator(field).fill(value)
@@ -88,20 +88,22 @@ describe('a request that is tried', () => {
     return form.locator('output').textContent()
   }
 
-  it('is answered beside the form, in both dialects', async () => {
+  it('shows its response beside the form, in both dialects', async () => {
     const page = await open('/docs', { size: 'desktop', locale: 'en' })
-    expect(await tried(page, '/oauth2/introspect')).toMatch(/^200 OK\s+\{\s+"active": false\s+\}$/)
-    expect(await tried(page, '/oauth2/userinfo', { '[data-bearer]': 'ghat_none' })).toMatch(/^401 .*invalid_token/s)
-    expect(await tried(page, '/oauth2/token')).toMatch(/^400 .*invalid_grant/s)
-    expect(await tried(page, '/oauth2/jwks')).toMatch(/^200 .*"RS256"/s)
-    expect(await tried(page, '/oauth/v2/api/token')).toMatch(/^200 .*20013/s)
+    expect(await tryRequest(page, '/oauth2/introspect')).toMatch(/^200 OK\s+\{\s+"active": false\s+\}$/)
+    expect(await tryRequest(page, '/oauth2/userinfo', { '[data-bearer]': 'ghat_none' })).toMatch(
+      /^401 .*invalid_token/s,
+    )
+    expect(await tryRequest(page, '/oauth2/token')).toMatch(/^400 .*invalid_grant/s)
+    expect(await tryRequest(page, '/oauth2/jwks')).toMatch(/^200 .*"RS256"/s)
+    expect(await tryRequest(page, '/oauth/v2/api/token')).toMatch(/^200 .*20013/s)
     expect(new URL(page.url()).pathname).toBe('/docs')
     await openAllParts(page)
     expect(await page.locator('output.answered:visible').count()).toBe(5)
     expect(await violations(page)).toEqual([])
   })
 
-  it('sends nothing of the reader to the authorization page by itself: that one is a link', async () => {
+  it('is a plain link for the authorization endpoint', async () => {
     const page = await open('/docs', { size: 'desktop', locale: 'en' })
     await page.click('a[href^="/oauth2/authorize?"]')
     await page.waitForURL('**/sign-in?**')

@@ -35,7 +35,7 @@ beforeAll(async () => {
   client = new Client(httpWire(origin), origin)
 })
 
-/** Below the project, so that a program of Node finds its packages. */
+/** Runs `work` in a temporary folder inside the project, so that Node programs find its packages. */
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   mkdirSync(join(ROOT, 'node_modules/.cache'), { recursive: true })
   const folder = mkdtempSync(join(ROOT, 'node_modules/.cache/quickstart-'))
@@ -46,25 +46,28 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-const comesBack = async (url: string): Promise<string> =>
+const signIn = async (url: string): Promise<string> =>
   (await visit(client.newBrowser(), url, { user: ALICE })).location.href
 
-/** `QUICKSTART=python,go,java,php` runs these too: their libraries are downloaded. */
-const asked = (process.env.QUICKSTART ?? '').split(',')
-/** It has no libraries. */
-const here = isInstalled('python3') ? ['contract-python'] : []
+/** `QUICKSTART=python,go,java,php` runs these too, downloading their libraries. */
+const requested = (process.env.QUICKSTART ?? '').split(',')
+/** This program needs no libraries. */
+const withoutLibraries = isInstalled('python3') ? ['contract-python'] : []
 
 describe('the program for', () => {
-  it.each([...OF_NPM, ...here, ...OTHERS.filter((id) => asked.includes(id))])('%s signs a person in', async (id) => {
-    const values = demoValues(id, origin)
-    const { skipped, shown } = await inFolder(async (folder) =>
-      runQuickstart(id, { root: ROOT, folder, values, port: await freePort(), visit: comesBack }),
-    )
-    if (skipped) throw new Error(`NOT RUN: ${skipped}`)
-    expect(shown).toMatch(shownOfAlice(id))
-  })
+  it.each([...OF_NPM, ...withoutLibraries, ...OTHERS.filter((id) => requested.includes(id))])(
+    '%s signs a person in',
+    async (id) => {
+      const values = demoValues(id, origin)
+      const { skipped, shown } = await inFolder(async (folder) =>
+        runQuickstart(id, { root: ROOT, folder, values, port: await freePort(), visit: signIn }),
+      )
+      if (skipped) throw new Error(`NOT RUN: ${skipped}`)
+      expect(shown).toMatch(shownOfAlice(id))
+    },
+  )
 
-  it('a page signs a person in: a public client', async () => {
+  it('a web page, a public client, signs a person in', async () => {
     const library = readFileSync(join(ROOT, 'node_modules/oauth4webapi/build/index.js'), 'utf8')
     let source = ''
     const server = createServer((request, response) => {
@@ -101,11 +104,11 @@ describe('the program for', () => {
   })
 })
 
-describe('the page', () => {
+describe('the /connect page', () => {
   const shownWith = (environment: Record<string, string> = {}) =>
     quickstart(readConfig({ PUBLIC_URL: 'http://localhost:3000', ...environment }), translator('en'))
 
-  it('shows the credentials of the demo, and only where there is one', () => {
+  it('shows the credentials of the demo only if there is a demo', () => {
     const shown = shownWith()
     expect(shown).toMatchObject({ ...CREDENTIALS, demo: true, issuer: 'http://localhost:3000' })
     const inContract = [DEMO_APP.appKey, DEMO_APP.secret]
@@ -114,11 +117,11 @@ describe('the page', () => {
     for (const value of [...Object.values(CREDENTIALS), ...inContract]) expect(without).not.toContain(value)
   })
 
-  it('names a redirect URI that the demo has', () => {
+  it('uses a redirect URI that the demo has registered', () => {
     expect(demoOidcUris(3001).redirect_uris).toContain('http://127.0.0.1/callback')
   })
 
-  it('has every snippet that there is, filled, and short', () => {
+  it('has every existing snippet, filled in and short', () => {
     const { servers, clients, contract } = shownWith()
     const files = readdirSync(join(ROOT, 'views/developer/snippets')).map((name) => name.replace('.txt', ''))
     expect([...SERVER_LANGUAGES, ...PUBLIC_LANGUAGES, ...CONTRACT_LANGUAGES].map(({ id }) => id).sort()).toEqual(
@@ -131,7 +134,7 @@ describe('the page', () => {
     }
   })
 
-  it('has the settings of every program that there is, filled, with the address that it is registered for', () => {
+  it('has the filled-in settings of every existing program, with the callback it is registered for', () => {
     const { programs } = shownWith()
     const files = readdirSync(join(ROOT, 'views/developer/programs')).map((name) => name.replace('.txt', ''))
     expect(PROGRAMS.map(({ id }) => id).sort()).toEqual(files.sort())
@@ -140,7 +143,7 @@ describe('the page', () => {
       for (const value of ['http://localhost:3000', 'your-client-id', 'your-client-secret']) {
         expect(source, id).toContain(value)
       }
-      // Most programs make this address themselves.
+      // Most programs build this address themselves.
       const [, shown = callback] = /https:\/\/app\.example\.com(\/\S*callback)/.exec(source) ?? []
       expect(shown, id).toBe(callback)
     }

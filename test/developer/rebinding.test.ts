@@ -17,8 +17,8 @@ import { SELF_SIGNED } from '../sandbox/certificates.ts'
 import { clientOf, type Developer, founder, registered, withAuthenticator } from '../teams/people.ts'
 
 /**
- * Names that lead to this machine only after an app has given them, for each address of an app that is called: its webhook and
- * its keys. 127.0.0.2 stands for the Internet, 127.0.0.1 and ::1 for what is not to be reached; both listen on one port.
+ * DNS rebinding: host names of an app's webhook and key set that start to resolve to this machine after registration.
+ * 127.0.0.2 stands for the Internet, 127.0.0.1 and ::1 for what must not be reached; all listen on the same port.
  */
 
 const PUBLIC = [127, 0, 0, 2]
@@ -30,10 +30,10 @@ const hasV6 = Object.values(networkInterfaces())
   .some((one) => one?.address === '::1')
 const t = translator('en')
 
-/** What the name server says: of each kind of address the next of these to each question, the last one for ever. */
+/** The name server's answers: each query for an address family gets the next one, and the last one repeats. */
 let answers: number[][][] = []
-let asked = { v4: 0, v6: 0 }
-/** What the public server answers. */
+let queries = { v4: 0, v6: 0 }
+/** The response of the public server. */
 let answer: { status: number; headers?: Record<string, string>; body?: string } = { status: 200 }
 const calls = { public: 0, private: 0 }
 
@@ -48,7 +48,7 @@ async function listen(host: string, at: 'public' | 'private', wanted = 0): Promi
     request.resume()
     response.writeHead(answer.status, answer.headers).end(answer.body)
   })
-  // Connections, not requests: nothing private may hear even of one.
+  // Connections are counted, not requests: not even a connection may reach a private address.
   server.on('connection', () => calls[at]++)
   servers.push(server)
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(wanted, host, resolve))
@@ -60,7 +60,7 @@ beforeAll(async () => {
   world = await openWorld({ DEMO: 'off', PARTNER_ADDRESS_ALLOW: '127.0.0.2' })
   const server = await nameServer((query) => {
     const [family, bytes] = typeOf(query) === 1 ? (['v4', 4] as const) : (['v6', 16] as const)
-    const now = answers[Math.min(asked[family]++, answers.length - 1)] ?? []
+    const now = answers[Math.min(queries[family]++, answers.length - 1)] ?? []
     const records = now.filter(({ length }) => length === bytes)
     return answerTo(query, 0, ...records.map((one) => record(...one)))
   })
@@ -85,15 +85,15 @@ beforeEach(() => {
   Object.assign(calls, { public: 0, private: 0 })
   answers = [[PUBLIC]]
   answer = { status: 200 }
-  asked = { v4: 0, v6: 0 }
+  queries = { v4: 0, v6: 0 }
 })
 
 const PRIVATE_ANSWERS: [string, number[]][] = [
   ['this machine', PRIVATE],
-  ['this machine, by IPv6', V6_LOOPBACK],
-  ['this machine, IPv4 in IPv6', MAPPED],
+  ['this machine by IPv6', V6_LOOPBACK],
+  ['this machine by an IPv4-mapped address', MAPPED],
   ['a private network', [10, 0, 0, 1]],
-  ['what clouds keep for a machine', [169, 254, 169, 254]],
+  ['a cloud metadata service', [169, 254, 169, 254]],
 ]
 
 describe('the webhook of an app', () => {
@@ -114,7 +114,7 @@ describe('the webhook of an app', () => {
   const unreachable = t('developer.webhook.problem.unreachable')
 
   it.each(PRIVATE_ANSWERS)(
-    'is not called once its name leads to %s, and its team reads why',
+    'is not called once its name resolves to %s, and its team sees why',
     async (_name, address) => {
       expect(await deliver()).toEqual({})
       expect(calls).toEqual({ public: 1, private: 0 })
@@ -123,7 +123,7 @@ describe('the webhook of an app', () => {
       expect(await deliver()).toEqual({ failure: expect.stringMatching(/^webhook: address/) })
       expect(calls).toEqual({ public: 1, private: 0 })
       expect(await shown()).toContain(unreachable)
-      // Whatever comes of it, what waits is sent once the name is right again.
+      // The waiting event is sent once the name is right again.
       answers = [[PUBLIC]]
       expect(await sendAppEvents(world.deps, appKey, new AbortController().signal)).toEqual({})
       expect(calls).toEqual({ public: 2, private: 0 })
@@ -133,13 +133,13 @@ describe('the webhook of an app', () => {
   it.each([
     ['first', [PRIVATE, V6_LOOPBACK, PUBLIC]],
     ['last', [PUBLIC, V6_LOOPBACK, PRIVATE]],
-  ])('is called at none of several addresses that is private, also if it comes %s', async (_name, addresses) => {
+  ])('is called only at the public one of several addresses, with the private ones %s', async (_name, addresses) => {
     answers = [addresses]
     expect(await deliver()).toEqual({})
     expect(calls).toEqual({ public: 1, private: 0 })
   })
 
-  it('is called nowhere if only the private one of several addresses answers', async () => {
+  it('is not called if only the private one of several addresses answers', async () => {
     // Nothing listens at 127.0.0.2 on this port.
     const other = await registered(owner)
     const silent = await listen('127.0.0.1', 'private')
@@ -152,22 +152,22 @@ describe('the webhook of an app', () => {
     expect(await shown()).toContain(unreachable)
   })
 
-  it('is called where its name led when that was looked at, though the next answer is another', async () => {
+  it('is called at the address that was checked, even if the next query would get another', async () => {
     answers = [[PUBLIC], [PRIVATE]]
     expect(await deliver()).toEqual({})
-    expect([calls, asked.v4]).toEqual([{ public: 1, private: 0 }, 1])
+    expect([calls, queries.v4]).toEqual([{ public: 1, private: 0 }, 1])
     expect(await deliver()).toEqual({ failure: expect.stringMatching(/^webhook: address/) })
     expect(calls).toEqual({ public: 1, private: 0 })
   })
 
-  it.each([301, 302, 307, 308])('is not followed to a private address by %i', async (status) => {
+  it.each([301, 302, 307, 308])('cannot redirect to a private address with status %i', async (status) => {
     answer = { status, headers: { Location: `https://127.0.0.1:${port}/` } }
     expect(await deliver()).toEqual({ failure: `webhook: HTTP status ${status}` })
     expect(calls).toEqual({ public: 1, private: 0 })
     expect(await shown()).toContain(t('developer.webhook.status', { status: String(status) }))
   })
 
-  it('tells no name of the private network from one that nobody has', async () => {
+  it('looks the same with a private name as with one that does not exist', async () => {
     answers = [[]]
     expect(await deliver()).toEqual({ failure: expect.stringMatching(/^webhook: dns/) })
     expect(await shown()).toContain(unreachable)
@@ -175,7 +175,7 @@ describe('the webhook of an app', () => {
 })
 
 describe('the keys of an app', () => {
-  it('are not read where their URL has come to lead, nor where it redirects', async () => {
+  it('are not fetched once their URL resolves to a private address or redirects to one', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256')
     const another = await generateKeyPair('ES256')
     const setOf = async (kid: string, key: CryptoKey) =>
@@ -203,7 +203,7 @@ describe('the keys of an app', () => {
     answer = { status: 200, body: await setOf('one', publicKey) }
     expect(await authenticated('one', privateKey)).toBe(true)
     expect(calls).toEqual({ public: 1, private: 0 })
-    // Whoever moved the name would have another key believed.
+    // Moving the name could otherwise make the service accept another key.
     answer = { status: 200, body: await setOf('two', another.publicKey) }
     for (const [, address] of PRIVATE_ANSWERS) {
       world.clock.advance(301)

@@ -8,7 +8,7 @@ import { openWorld, type World } from '../harness.ts'
 import { postOffice } from '../sandbox/notify/post-office.ts'
 import { APP_FORM, clientOf, type Developer, founder, joined, person, registered } from '../teams/people.ts'
 
-/** What a team asks for, and what operators decide. */
+/** Requests of teams for approval, and their decision by operators. */
 
 let world: World
 let client: Client
@@ -22,15 +22,16 @@ afterAll(() => world?.close())
 
 const seen = async (appKey: string) =>
   visibleText((await owner.browser.open(`/developer/apps/${appKey}`)).text).replace(/\s+/g, ' ')
-const ask = (appKey: string, by: Developer = owner) => by.browser.send('POST', `/developer/apps/${appKey}/request`, {})
+const requestApproval = (appKey: string, by: Developer = owner) =>
+  by.browser.send('POST', `/developer/apps/${appKey}/request`, {})
 async function openRequest(appKey: string): Promise<string> {
   const { requests } = await client.admin('GET', '/app-requests?limit=100')
   const found = (requests as { app_key: string; request_id: string }[]).find(({ app_key }) => app_key === appKey)
   if (!found) throw new Error('no request')
   return found.request_id
 }
-const decide = async (appKey: string, how: string, body?: object) =>
-  client.admin('POST', `/app-requests/${await openRequest(appKey)}/${how}`, body)
+const decide = async (appKey: string, decision: string, body?: object) =>
+  client.admin('POST', `/app-requests/${await openRequest(appKey)}/${decision}`, body)
 const mailsTo = async ({ userId }: Developer): Promise<string[]> =>
   (
     await world.pool.query(
@@ -47,11 +48,11 @@ const isUsable = async (appKey: string, redirect_uri: string): Promise<boolean> 
   return consentForm(page.text) !== undefined
 }
 
-it('an app goes live by the request of an owner and the approval of an operator, and not before', async () => {
+it('an app goes live only when an owner requests it and an operator approves', async () => {
   const appKey = await registered(owner)
   const developer = await joined(world, owner)
-  expect((await ask(appKey, developer)).status).toBe(403)
-  const answers = await Promise.all([ask(appKey), ask(appKey)])
+  expect((await requestApproval(appKey, developer)).status).toBe(403)
+  const answers = await Promise.all([requestApproval(appKey), requestApproval(appKey)])
   expect(answers.map(({ status }) => status).sort()).toEqual([303, 409])
   expect(await seen(appKey)).toContain('Until it is decided, what is in force stays.')
   expect(await isUsable(appKey, 'https://app.example.com/callback')).toBe(false)
@@ -64,9 +65,9 @@ it('an app goes live by the request of an owner and the approval of an operator,
   expect(await seen(appKey)).toContain('Live')
 })
 
-it('is approved as it was asked for, whatever was changed since', async () => {
+it('an app is approved as it was when requested, whatever was changed since', async () => {
   const appKey = await registered(owner)
-  await ask(appKey)
+  await requestApproval(appKey)
   const changed = { ...APP_FORM, name: 'Your Bank', redirect_uris: 'https://evil.example/callback' }
   await owner.browser.send('POST', `/developer/apps/${appKey}/edit`, changed)
   await decide(appKey, 'approve')
@@ -74,13 +75,13 @@ it('is approved as it was asked for, whatever was changed since', async () => {
   expect(await seen(appKey)).toContain('Sunny Day Trips')
 })
 
-it('is refused with a reason, or asked back, and then asked for again', async () => {
+it('a request can be refused or returned with a remark, and then made again', async () => {
   const appKey = await registered(owner)
-  await ask(appKey)
+  await requestApproval(appKey)
   await decide(appKey, 'return', { remark: 'What is the name for?' })
   expect(await seen(appKey)).toContain('What is the name for?')
   world.clock.advance(1)
-  expect(header(await ask(appKey), 'location')).toBe(`/developer/apps/${appKey}?done=asked`)
+  expect(header(await requestApproval(appKey), 'location')).toBe(`/developer/apps/${appKey}?done=asked`)
   world.clock.advance(1)
   await decide(appKey, 'refuse', { remark: 'Not a trip at all' })
   expect(await seen(appKey)).toContain('Not a trip at all')
@@ -88,9 +89,9 @@ it('is refused with a reason, or asked back, and then asked for again', async ()
   expect((await mailsTo(owner)).slice(-2)).toEqual(['app_returned', 'app_refused'])
 })
 
-it('of a live app a change waits, shown beside what is in force, and the old stays until then', async () => {
+it('a change of a live app waits for approval, shown beside the current values, which stay in force', async () => {
   const appKey = await registered(owner)
-  await ask(appKey)
+  await requestApproval(appKey)
   await decide(appKey, 'approve')
   const changed = { ...APP_FORM, redirect_uris: 'https://new.example.com/callback', scope_PHONE_NUMBER: '1' }
   await owner.browser.send('POST', `/developer/apps/${appKey}/edit`, { ...changed, reason_PHONE_NUMBER: 'To call' })
@@ -114,37 +115,37 @@ it('of a live app a change waits, shown beside what is in force, and the old sta
   expect(rows[0].scopes).toEqual(['USER_INFO', 'PHONE_NUMBER'])
 })
 
-it('can be withdrawn, and decided once', async () => {
+it('a request can be withdrawn, and is decided only once', async () => {
   const appKey = await registered(owner)
-  await ask(appKey)
+  await requestApproval(appKey)
   const id = await openRequest(appKey)
   await owner.browser.send('POST', `/developer/apps/${appKey}/request/withdraw`, {})
   await expect(client.admin('POST', `/app-requests/${id}/approve`)).rejects.toThrow('decided already')
   expect((await owner.browser.send('POST', `/developer/apps/${appKey}/request/withdraw`, {})).status).toBe(409)
 })
 
-it('is not made for an app that nobody elsewhere could use', async () => {
+it('a request is refused for an app with loopback redirect URIs only', async () => {
   const appKey = await registered(owner, { redirect_uris: 'http://localhost:8000/callback' })
-  expect((await ask(appKey)).status).toBe(409)
+  expect((await requestApproval(appKey)).status).toBe(409)
 })
 
-it('an app to which an operator gave what its team says nothing of is not asked for until the team has said it', async () => {
+it('a request is refused until the team gives a reason for a scope that an operator added', async () => {
   const appKey = await registered(owner)
   await client.admin('PATCH', `/apps/${appKey}`, { scopes: ['USER_INFO', 'PHONE_NUMBER'] })
-  const answer = await ask(appKey)
+  const answer = await requestApproval(appKey)
   expect(answer.status).toBe(400)
   expect(visibleText(answer.text)).toContain('Change the app, then ask again.')
   expect(visibleText(answer.text)).toMatch(/phone number is required/)
   expect((await owner.browser.open(`/developer/apps/${appKey}`)).status).toBe(200)
   const scope = { scope_PHONE_NUMBER: '1', reason_PHONE_NUMBER: 'to call them' }
   await owner.browser.send('POST', `/developer/apps/${appKey}/edit`, { ...APP_FORM, ...scope })
-  expect((await ask(appKey)).status).toBe(303)
+  expect((await requestApproval(appKey)).status).toBe(303)
 })
 
-it('a change that was asked for before an operator changed the app is returned, not approved', async () => {
+it('a change requested before an operator changed the app can be returned, but not approved', async () => {
   const scope = { scope_PHONE_NUMBER: '1', reason_PHONE_NUMBER: 'to call them' }
   const appKey = await registered(owner, scope)
-  await ask(appKey)
+  await requestApproval(appKey)
   await decide(appKey, 'approve')
   world.clock.advance(60)
   await owner.browser.send('POST', `/developer/apps/${appKey}/edit`, { ...APP_FORM, ...scope, name: 'Another' })
@@ -155,63 +156,63 @@ it('a change that was asked for before an operator changed the app is returned, 
   await decide(appKey, 'return', { remark: 'without the number, please' })
 })
 
-it('an app that an older form took leads to what it lacks now', async () => {
+it('a request for an app registered under older rules is refused with what is missing now', async () => {
   const appKey = await registered(owner, { kind: 'page' })
   await world.pool.query("update micro_app set redirect_uris = '{}', hosts = '{app.example.com}' where app_key = $1", [
     appKey,
   ])
-  const answer = await ask(appKey)
+  const answer = await requestApproval(appKey)
   expect(answer.status).toBe(400)
   expect(visibleText(answer.text)).toMatch(/Redirect URIs must have at least one entry/)
   await expect(openRequest(appKey)).rejects.toThrow('no request')
 })
 
-it('a request ends when the app is given to another team', async () => {
+it('a request ends when the app is assigned to another team', async () => {
   const other = await founder(world, 'Another team')
   const appKey = await registered(owner)
-  await ask(appKey)
+  await requestApproval(appKey)
   await client.admin('POST', `/apps/${appKey}/give`, { team_id: other.team })
   await expect(openRequest(appKey)).rejects.toThrow('no request')
-  expect((await ask(appKey, other)).status).toBe(303)
+  expect((await requestApproval(appKey, other)).status).toBe(303)
 })
 
-it('operators are told once of each request by mail, where they have said their address', async () => {
-  const office = await postOffice()
-  const telling = await openWorld({ OPERATORS_MAIL: 'ops@example.com', SMTP_URL: office.url })
+it('operators get one mail about each request if OPERATORS_MAIL is set', async () => {
+  const mailServer = await postOffice()
+  const withMail = await openWorld({ OPERATORS_MAIL: 'ops@example.com', SMTP_URL: mailServer.url })
   const queued = async (): Promise<{ requestId: string }[]> =>
     (
-      await telling.pool.query(
+      await withMail.pool.query(
         `select payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
          where t.identifier = 'send-request-mail'`,
       )
     ).rows.map(({ payload }) => payload)
   try {
-    const someone = await founder(telling, 'Lake')
+    const someone = await founder(withMail, 'Lake')
     const appKey = await registered(someone)
-    const answers = await Promise.all([ask(appKey, someone), ask(appKey, someone)])
+    const answers = await Promise.all([requestApproval(appKey, someone), requestApproval(appKey, someone)])
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 409])
     const [first, ...more] = await queued()
     expect(more).toEqual([])
-    const job = { id: '1', log: telling.log, signal: AbortSignal.timeout(10_000) }
-    await TASKS['send-request-mail'](telling.deps, first, job)
-    const [mail, ...others] = office.to('ops@example.com')
+    const job = { id: '1', log: withMail.log, signal: AbortSignal.timeout(10_000) }
+    await TASKS['send-request-mail'](withMail.deps, first, job)
+    const [mail, ...others] = mailServer.to('ops@example.com')
     expect(others).toEqual([])
     expect(mail?.mail.subject).toContain('Sunny Day Trips: a team asks for approval')
     const path = /\/console\/app-requests\/[0-9a-f-]{36}/.exec(mail?.mail.text ?? '')?.[0] ?? ''
     expect(path).toContain(first?.requestId)
-    const { cookie } = await adminTokenHolder(telling)
-    const page = await clientOf(telling).call('GET', path, { cookie: `${COOKIE}=${cookie}`, accept: 'text/html' })
+    const { cookie } = await adminTokenHolder(withMail)
+    const page = await clientOf(withMail).call('GET', path, { cookie: `${COOKIE}=${cookie}`, accept: 'text/html' })
     expect(visibleText(page.text)).toContain('Sunny Day Trips')
-    // Its number is not that of a request that was refused.
+    // Its id is not mistaken for the id of a refused HTTP request.
     expect(page.text).not.toContain('/console/requests/')
     expect(page.text).toContain(`href="/console/apps/${appKey}"`)
-    // Decided meanwhile: there is nothing to tell.
+    // The request was withdrawn meanwhile, so no mail is sent.
     await someone.browser.send('POST', `/developer/apps/${appKey}/request/withdraw`, {})
-    await TASKS['send-request-mail'](telling.deps, first, job)
-    expect(office.to('ops@example.com')).toHaveLength(1)
+    await TASKS['send-request-mail'](withMail.deps, first, job)
+    expect(mailServer.to('ops@example.com')).toHaveLength(1)
   } finally {
-    await telling.close()
-    await office.close()
+    await withMail.close()
+    await mailServer.close()
   }
   const { rows } = await world.pool.query(
     "select 1 from graphile_worker._private_tasks where identifier = 'send-request-mail'",

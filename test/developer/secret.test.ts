@@ -15,7 +15,7 @@ import {
   withAuthenticator,
 } from '../teams/people.ts'
 
-/** The secret of an app, for owners who have shown a second factor. */
+/** The secret of an app, which only owners with a second factor can make. */
 
 let world: World
 let client: Client
@@ -37,7 +37,7 @@ const newest = async (): Promise<string> =>
 const rotate = async (more: Record<string, string> = {}) =>
   owner.browser.send('POST', path, { replaces: await newest(), ...more })
 describe('the secret of an app', () => {
-  it('is made for nobody without a second factor', async () => {
+  it('cannot be made without a second factor', async () => {
     const answer = await rotate()
     expect(answer.status).toBe(403)
     expect(seen(answer)).toContain('For this, your account needs')
@@ -46,7 +46,7 @@ describe('the secret of an app', () => {
     expect(rows).toEqual([])
   })
 
-  it('names no authenticator where only passkeys are offered', async () => {
+  it('page does not mention an authenticator if only passkeys are offered', async () => {
     const passkeysOnly = await openWorld({ SECOND_FACTOR: 'off' })
     try {
       const other = await founder(passkeysOnly)
@@ -61,7 +61,7 @@ describe('the secret of an app', () => {
     }
   })
 
-  it('leads to an authenticator and back, and nowhere else', async () => {
+  it('page leads to adding an authenticator and back, but never to another site', async () => {
     const { browser } = await founder(world)
     const leadsTo = async (return_to: string) => {
       const query = new URLSearchParams({ return_to })
@@ -81,7 +81,7 @@ describe('the secret of an app', () => {
     expect(await leadsTo('//elsewhere.example/')).toBe('/')
   })
 
-  it('is shown once, and with it a test user gets tokens in the contract', async () => {
+  it('is shown once, and works for a test user’s tokens in the contract dialect', async () => {
     await withAuthenticator(world, owner)
     const made = await rotate()
     const app_secret = secretIn(made)
@@ -95,7 +95,7 @@ describe('the secret of an app', () => {
     expect(seen(await owner.browser.open(path))).toContain('Last used on')
   })
 
-  it('is made once by a form that is sent twice', async () => {
+  it('is made once if the form is sent twice', async () => {
     const replaces = await newest()
     world.clock.advance(1)
     const answers = await Promise.all([1, 2].map(() => owner.browser.send('POST', path, { replaces })))
@@ -104,7 +104,7 @@ describe('the secret of an app', () => {
     expect(refused && seen(refused)).toContain('perhaps by your own second click. It cannot be shown again.')
   })
 
-  it('before it works on for a day where no time was chosen', async () => {
+  it('leaves the previous one valid for a day by default', async () => {
     world.clock.advance(1)
     await rotate({ overlap_s: '' })
     const { rows } = await world.pool.query(
@@ -114,7 +114,7 @@ describe('the secret of an app', () => {
     expect(rows).toEqual([{ detail: { overlap_s: 86_400 } }])
   })
 
-  it('before it works on for the chosen time', async () => {
+  it('leaves the previous one valid for the chosen time', async () => {
     const secrets = [secretIn(await rotate())]
     const works = async () =>
       Promise.all(
@@ -131,7 +131,7 @@ describe('the secret of an app', () => {
           return JSON.parse(answer.text).error !== 'invalid_client'
         }),
       )
-    expect(await works(), 'which uses it').toEqual([true])
+    expect(await works(), 'used once').toEqual([true])
     world.clock.advance(1)
     secrets.push(secretIn(await rotate({ overlap_s: '3600' })))
     expect(await works()).toEqual([true, true])
@@ -139,7 +139,7 @@ describe('the secret of an app', () => {
     expect(await works()).toEqual([false, true])
   })
 
-  it('asks an owner to sign in again after a quarter of an hour, and a developer never gets it', async () => {
+  it('requires an owner’s sign-in within a quarter of an hour, and is never available to a developer', async () => {
     const developer = await joined(world, owner)
     expect((await developer.browser.open(path)).status).toBe(403)
     const answer = await rotate()
@@ -147,7 +147,7 @@ describe('the secret of an app', () => {
   })
 })
 
-it('a new authenticator leads back also after signing in again on the way', async () => {
+it('adding an authenticator leads back even if it requires signing in again', async () => {
   const { browser } = await founder(world)
   world.clock.advance(901)
   const begun = await browser.send('POST', '/account/security/authenticator', { return_to: path })
@@ -155,7 +155,7 @@ it('a new authenticator leads back also after signing in again on the way', asyn
   expect(header(begun, 'location')).toBe(`/sign-in?${new URLSearchParams({ return_to: page })}&confirm=1`)
 })
 
-it('all tokens end at once, after the numbers were shown', async () => {
+it('the page shows how many tokens would end, and ends them all', async () => {
   const other = await founder(world)
   await withAuthenticator(world, other)
   const made = await registered(other)

@@ -7,7 +7,7 @@ import { type Answer, header } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { clientOf, type Developer, founder, registered, secretOf, tester, withAuthenticator } from '../teams/people.ts'
 
-/** What an app did by day, for its team: counted in memory, written many at once. */
+/** The daily usage of an app, as its team sees it: counted in memory, written in batches. */
 
 let world: World
 let client: Client
@@ -31,7 +31,7 @@ async function appWithSecret() {
 const countsOf = async (appKey: string) =>
   (await recentUsage(world.deps, appKey, 30)).usage.map(({ kind, code, times }) => `${kind} ${code}: ${times}`).sort()
 
-/** Refusals are looked at a second later, or more on a busy machine. */
+/** Refusals are attributed to apps a second later, or more on a busy machine. */
 const untilCounted = (appKey: string, counts: readonly string[]): Promise<void> =>
   expect
     .poll(async () => {
@@ -41,7 +41,7 @@ const untilCounted = (appKey: string, counts: readonly string[]): Promise<void> 
     .toEqual(counts)
 
 describe('the usage of an app', () => {
-  it('is counted: what people allowed, exchanges, refreshes, reads, and refusals by code, in both dialects', async () => {
+  it('counts authorizations, exchanges, refreshes, reads, and refusals by code', async () => {
     const app = await appWithSecret()
     const other = await appWithSecret()
     const browser = await tester(world, owner, app.app_key)
@@ -51,9 +51,9 @@ describe('the usage of an app', () => {
     await client.userInfo(tokens.access_token)
     await client.call('POST', '/oauth2/userinfo', { authorization: `Bearer ${tokens.access_token}` }, '')
     const wrong = { ...app, app_secret: other.app_secret }
-    await client.refresh(wrong, tokens.refresh_token) // the app is only named
-    await client.refresh(app, 'nonsense') // the app itself
-    await client.phone(tokens.access_token) // its token
+    await client.refresh(wrong, tokens.refresh_token) // only claims to be the app
+    await client.refresh(app, 'nonsense') // authenticated by the app's secret
+    await client.phone(tokens.access_token) // authenticated by its token
     const redirect_uri = 'https://elsewhere.example/'
     await browser.open(
       client.authorizePath({ ...app, redirect_uri, response_type: 'code', scope: 'USER_INFO', state: newState() }),
@@ -82,7 +82,7 @@ describe('the usage of an app', () => {
     ])
   })
 
-  it('counts nothing of an app that there is not', async () => {
+  it('counts nothing for an app that does not exist', async () => {
     const app = await appWithSecret()
     await client.refresh({ app_key: 'no-such-app', app_secret: 'x', redirect_uri: '' }, 'x')
     await client.refresh(app, 'nonsense')
@@ -91,12 +91,12 @@ describe('the usage of an app', () => {
     expect(rows).toEqual([])
   })
 
-  it('is added up by days, kept when the database is away, and deleted after 90 days', async () => {
+  it('is summed per day, survives a failing database, and is deleted after 90 days', async () => {
     const { app_key } = await appWithSecret()
     const { usage } = world.deps.metrics
     usage.count(app_key, 'read', 0, 5)
-    const away = { ...world.deps, db: { exec: () => Promise.reject(new Error('away')) } as never }
-    await writeUsage(away, world.app.sampledLog)
+    const failing = { ...world.deps, db: { exec: () => Promise.reject(new Error('away')) } as never }
+    await writeUsage(failing, world.app.sampledLog)
     usage.count(app_key, 'read', 0, 2)
     await Promise.all([writeUsage(world.deps, world.app.sampledLog), writeUsage(world.deps, world.app.sampledLog)])
     world.clock.advance(86_400)
@@ -112,7 +112,7 @@ describe('the usage of an app', () => {
     expect((await recentUsage(world.deps, app_key, 120)).usage).toHaveLength(1)
   })
 
-  it('is drawn by days, which have no time', async () => {
+  it('is charted by date, without a time of day', async () => {
     const reader = await founder(world)
     const app_key = await registered(reader)
     const today = world.clock.now().toISOString().slice(0, 10)

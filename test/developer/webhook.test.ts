@@ -21,7 +21,7 @@ import {
 } from '../teams/people.ts'
 import { until } from '../until.ts'
 
-/** The webhook of an app, as its team sets, tries and watches it; with a real receiver. */
+/** How a team sets, tests and monitors the webhook of its app, with a real receiver. */
 
 let world: World
 let strict: World
@@ -51,16 +51,16 @@ async function receiver(...statuses: [number, ...number[]]) {
 }
 
 type Delivery = Awaited<ReturnType<typeof hook>>['deliveries'][number]
-/** As the specification's own library has it, but for its clock: it looks at the real one. */
+/** Signs with the library of the specification; its verification would compare timestamps with the real clock. */
 function verifies(secret: string, delivery: Delivery | undefined): boolean {
   const { headers, body } = delivery as Delivery
   const at = new Date(Number(headers['webhook-timestamp']) * 1_000)
   const signature = new Webhook(secret).sign(String(headers['webhook-id']), at, body)
   return String(headers['webhook-signature']).split(' ').includes(signature)
 }
-const told = (deliveries: readonly Delivery[]) => deliveries.map(({ body }) => JSON.parse(body))
+const eventsIn = (deliveries: readonly Delivery[]) => deliveries.map(({ body }) => JSON.parse(body))
 
-/** An app with a webhook; the owner has just shown a second factor. */
+/** An app with a webhook; requires that the owner has signed in recently. */
 async function withWebhook(url: string, by = owner, where = world) {
   const appKey = await registered(by)
   const path = `/developer/apps/${appKey}/webhook`
@@ -74,8 +74,8 @@ describe('the webhook of an app', () => {
   it('is set by an owner with a second factor, and its secret is shown once', async () => {
     const { url } = await receiver(204)
     const newcomer = await founder(world)
-    const without = await withWebhook(url, newcomer)
-    expect([without.answer.status, seen(without.answer)]).toEqual([
+    const withoutFactor = await withWebhook(url, newcomer)
+    expect([withoutFactor.answer.status, seen(withoutFactor.answer)]).toEqual([
       403,
       expect.stringContaining('For this, your account needs'),
     ])
@@ -92,7 +92,7 @@ describe('the webhook of an app', () => {
     expect(header(await owner.browser.send('POST', path, { webhook_url: '' }), 'location')).toBe(`${path}?done=removed`)
   })
 
-  it('stays as it is when a form without an address is sent', async () => {
+  it('is not changed by a form without a URL', async () => {
     const { url } = await receiver(204)
     const { appKey, path } = await withWebhook(url)
     expect((await owner.browser.send('POST', path, {})).status).toBe(400)
@@ -100,7 +100,7 @@ describe('the webhook of an app', () => {
     expect(rows).toEqual([{ webhook_url: url }])
   })
 
-  it('takes no address on this machine or its network, none without TLS, and none that is no address', async () => {
+  it('must not have a private, unencrypted or invalid URL', async () => {
     const strange = await founder(strict)
     await withAuthenticator(strict, strange)
     const appKey = await registered(strange)
@@ -120,7 +120,7 @@ describe('the webhook of an app', () => {
     expect((await strange.browser.send('POST', path, { webhook_url: 'https://hooks.example.com/' })).status).toBe(200)
   })
 
-  it('gets a test, which the list shows with its answer, five a minute at most', async () => {
+  it('can be tested at most five times a minute, and the list shows each response', async () => {
     const { url, deliveries } = await receiver(204, 302, 500, 204)
     const { path, secret, appKey } = await withWebhook(url)
     for (const status of [204, 302, 500]) {
@@ -129,7 +129,7 @@ describe('the webhook of an app', () => {
       expect(seen(await owner.browser.open(path))).toContain(`Answer: ${status}`)
       world.clock.advance(1)
     }
-    expect(told(deliveries)[0]).toEqual({
+    expect(eventsIn(deliveries)[0]).toEqual({
       type: 'webhook.test',
       timestamp: expect.any(String),
       data: { app_key: appKey },
@@ -141,15 +141,15 @@ describe('the webhook of an app', () => {
     expect(Number(header(refused, 'retry-after'))).toBeGreaterThan(0)
   })
 
-  it('gets an event again under the same id, whatever has become of it', async () => {
+  it('gets an event again under the same id on request, whatever its state', async () => {
     const { url, deliveries } = await receiver(410, 200)
     const { path, appKey } = await withWebhook(url)
     await press(path, 'test')
-    world.clock.advance(3 * 86_400 + 1) // it is given up
+    world.clock.advance(3 * 86_400 + 1) // delivery is given up
     await send(appKey)
-    // The owner signs in anew: three days are over.
-    expect(told(deliveries)).toHaveLength(1)
-    const page = await relogged(path)
+    // After three days the owner has to sign in again.
+    expect(eventsIn(deliveries)).toHaveLength(1)
+    const page = await openAfterSignIn(path)
     expect(seen(page)).toContain('Given up')
     const id = /events\/([0-9a-f-]{36})\/retry/.exec(page.text)?.[1] ?? ''
     for (let n = 0; n < 2; n++) {
@@ -164,7 +164,7 @@ describe('the webhook of an app', () => {
     expect((await press(path, 'events/nonsense/retry')).status).toBe(404)
   })
 
-  it('is signed by both secrets until the one of before has ended, and by none of another address', async () => {
+  it('is signed with both secrets until the old one ends, and with neither after the URL changes', async () => {
     const { url, deliveries } = await receiver(200)
     const { path, secret, appKey } = await withWebhook(url)
     const replaces = /name="replaces" value="([^"]+)"/.exec((await owner.browser.open(path)).text)?.[1] ?? ''
@@ -176,19 +176,19 @@ describe('the webhook of an app', () => {
     }
     expect(await signedBy()).toEqual([true, true])
     world.clock.advance(3_600)
-    await relogged(path)
+    await openAfterSignIn(path)
     expect(await signedBy()).toEqual([false, true])
     const moved = secretIn(await owner.browser.send('POST', path, { webhook_url: `${url}/moved` }))
     expect(await signedBy()).toEqual([false, false])
     expect(verifies(moved, deliveries.at(-1))).toBe(true)
   })
 
-  it('of a live app changes at once, and what is asked for is still about that app', async () => {
+  it('of a live app changes immediately, even while a request for approval is pending', async () => {
     const appKey = await registered(owner)
     await world.pool.query("update micro_app set stage = 'live' where app_key = $1", [appKey])
     const app = `/developer/apps/${appKey}`
-    const asked = { redirect_uris: 'https://app.example.com/callback', name: 'Renamed' }
-    await owner.browser.send('POST', `${app}/edit`, { ...formOf(), ...asked })
+    const changes = { redirect_uris: 'https://app.example.com/callback', name: 'Renamed' }
+    await owner.browser.send('POST', `${app}/edit`, { ...formOf(), ...changes })
     world.clock.advance(1)
     const { url, deliveries } = await receiver(200)
     await owner.browser.send('POST', `${app}/webhook`, { webhook_url: url })
@@ -198,24 +198,24 @@ describe('the webhook of an app', () => {
       (requests as { request_id: string; app_key: string }[]).find((one) => one.app_key === appKey) ?? {}
     await client.admin('POST', `/app-requests/${request_id}/approve`)
     await send(appKey)
-    expect(told(deliveries)).toEqual([
+    expect(eventsIn(deliveries)).toEqual([
       { type: 'app.approved', timestamp: expect.any(String), data: { app_key: appKey, request_id, kind: 'change' } },
     ])
     const shown = (await client.admin('GET', `/apps/${appKey}`)) as { name: string; webhook_url: string }
     expect(shown).toMatchObject({ name: 'Renamed', webhook_url: url })
   })
 
-  it('is told nothing of a request that is not approved, nor of an approval that does not come about', async () => {
+  it('gets no event for a request that is returned, or whose approval fails', async () => {
     const { url, deliveries } = await receiver(200)
     const { appKey } = await withWebhook(url)
     const client = clientOf(world)
-    const ask = async () => {
+    const requestApproval = async () => {
       await owner.browser.send('POST', `/developer/apps/${appKey}/request`, {})
       const { requests } = await client.admin('GET', '/app-requests')
       return (requests as { request_id: string; app_key: string }[]).find((one) => one.app_key === appKey)?.request_id
     }
-    await client.admin('POST', `/app-requests/${await ask()}/return`, { remark: 'What is it for?' })
-    const second = await ask()
+    await client.admin('POST', `/app-requests/${await requestApproval()}/return`, { remark: 'What is it for?' })
+    const second = await requestApproval()
     await world.pool.query(
       'alter table audit_event add constraint refuses check (event <> $$app_request_approved$$) not valid',
     )
@@ -225,10 +225,10 @@ describe('the webhook of an app', () => {
     expect(deliveries).toEqual([])
     await client.admin('POST', `/app-requests/${second}/approve`)
     await send(appKey)
-    expect(told(deliveries).map(({ type, data }) => [type, data.kind])).toEqual([['app.approved', 'live']])
+    expect(eventsIn(deliveries).map(({ type, data }) => [type, data.kind])).toEqual([['app.approved', 'live']])
   })
 
-  it('is told once of each secret that ends within a week', async () => {
+  it('gets one event for each secret that expires within a week', async () => {
     const { url, deliveries } = await receiver(200)
     const { appKey } = await withWebhook(url)
     const silent = await registered(owner)
@@ -238,51 +238,51 @@ describe('the webhook of an app', () => {
       await client.admin('POST', `/apps/${key}/rotate-secret`, { overlap_s: 8 * 86_400 })
     }
     const ends_at = new Date(world.clock.now().getTime() + 8 * 86_400_000).toISOString()
-    const check = async () => {
+    const runChecks = async () => {
       await Promise.all([1, 2].map(() => tellOfEndingSecrets(world.deps, signal)))
       await send(appKey)
     }
-    await check()
+    await runChecks()
     expect(deliveries).toEqual([])
     world.clock.advance(86_400)
-    await check()
-    await check()
-    expect(told(deliveries)).toEqual([
+    await runChecks()
+    await runChecks()
+    expect(eventsIn(deliveries)).toEqual([
       {
         type: 'secret.expiring',
         timestamp: expect.any(String),
         data: { app_key: appKey, created_at: expect.any(String), ends_at },
       },
     ])
-    await relogged(`/developer/apps/${silent}/webhook`)
+    await openAfterSignIn(`/developer/apps/${silent}/webhook`)
     await owner.browser.send('POST', `/developer/apps/${silent}/webhook`, { webhook_url: url })
-    await check()
+    await runChecks()
     await send(silent)
-    expect(told(deliveries).map(({ data }) => data.app_key)).toEqual([appKey, silent])
+    expect(eventsIn(deliveries).map(({ data }) => data.app_key)).toEqual([appKey, silent])
     world.clock.advance(8 * 86_400)
-    await check()
+    await runChecks()
     expect(deliveries).toHaveLength(2)
   })
 
-  it('that is away for a day gets everything later, also out of order, each under its own id', async () => {
-    await relogged('/developer')
+  it('that is down for a day gets all events later, possibly out of order, each under its own id', async () => {
+    await openAfterSignIn('/developer')
     const { url, deliveries } = await receiver(503, 200, 503, 503, 200)
     const { path, appKey } = await withWebhook(url)
     await press(path, 'test')
     await send(appKey) // 503
     world.clock.advance(10)
     await press(path, 'test')
-    await send(appKey) // the second one, then the first one again: 200 and 503
-    expect(told(deliveries)).toHaveLength(3)
+    await send(appKey) // the second event gets 200, then the first one again 503
+    expect(eventsIn(deliveries)).toHaveLength(3)
     world.clock.advance(86_400)
-    await send(appKey) // 503: it is not given up yet
+    await send(appKey) // 503, but delivery is not given up yet
     world.clock.advance(600)
     await send(appKey)
     const [first, second, firstAgain, aDayLater, last] = deliveries
     const idOf = (one: Delivery | undefined) => one?.headers['webhook-id']
     expect([firstAgain, aDayLater, last].map(idOf)).toEqual([first, first, first].map(idOf))
     expect([last?.body, firstAgain?.body]).toEqual([first?.body, first?.body])
-    const times = told(deliveries).map(({ timestamp }) => timestamp)
+    const times = eventsIn(deliveries).map(({ timestamp }) => timestamp)
     expect(times[1] > times[4]).toBe(true)
     expect(idOf(second)).not.toBe(idOf(first))
     const { rows } = await world.pool.query(
@@ -295,8 +295,8 @@ describe('the webhook of an app', () => {
     ])
   })
 
-  it('that accepts a message and never answers holds nobody up, and is told again', async () => {
-    await relogged('/developer')
+  it('that never answers delays no other app, and gets the event again', async () => {
+    await openAfterSignIn('/developer')
     let calls = 0
     const server = createServer((_request, response) => {
       calls++
@@ -322,8 +322,8 @@ describe('the webhook of an app', () => {
     expect(calls).toBe(2)
   })
 
-  it('shows nobody of the team whom an event was about', async () => {
-    await relogged('/developer')
+  it('does not show the team whom an event was about', async () => {
+    await openAfterSignIn('/developer')
     const { url } = await receiver(200)
     const { appKey, path } = await withWebhook(url)
     const app_secret = await secretOf(owner, appKey)
@@ -349,8 +349,8 @@ const formOf = () => ({
   reason_USER_INFO: 'The name stands on the ticket',
 })
 
-/** The page, after a sign-in: the one of before is too old to change anything, or over. */
-async function relogged(path: string): Promise<Answer> {
+/** The page after signing in again, as the last sign-in is too old to change anything, or has ended. */
+async function openAfterSignIn(path: string): Promise<Answer> {
   await signInAgain(world, owner)
   return owner.browser.open(path)
 }

@@ -17,12 +17,12 @@ import {
 } from '../teams/people.ts'
 
 /**
- * Who may do what on the pages of developers: every route of the app that is below /developer, each by an owner and a developer of the
- * team, somebody of another team, somebody who was removed from this one, a person who is no developer, operators of each
- * role, and nobody. Each writing route goes with what it needs, so that it fails for nothing but who asks.
+ * Authorization of the developer pages: every route under /developer is requested by an owner and a developer of the
+ * team, a member of another team, a removed member, a blocked member, a person who is no developer, operators of each
+ * role, and an anonymous visitor. Each POST comes with a valid form, so that only authorization can make it fail.
  */
 
-/** Who may, and the form. `everybody`: any developer; what is shown is their own. */
+/** Who is allowed, and the form. `everybody` is any developer, who sees only their own data. */
 const ROUTES: Readonly<Record<string, { who: 'person' | 'everybody' | 'team' | 'owner'; form?: object }>> = {
   'GET /developer': { who: 'person' },
   'GET /developer/terms': { who: 'person' },
@@ -87,7 +87,7 @@ let world: World
 let owner: Developer & { team: string }
 let stranger: Developer & { team: string }
 let values: Record<string, string>
-const askers: Record<string, { cookieHeader: string }> = {}
+const requesters: Record<string, { cookieHeader: string }> = {}
 beforeAll(async () => {
   world = await openWorld()
   owner = await founder(world)
@@ -113,7 +113,7 @@ beforeAll(async () => {
   await blockUser(world.deps, { cid: blocked.cid, user_id: blocked.userId })
   const operator = await adminTokenHolder(world)
   const roleHolder = await signedInAs(world, ROLES)
-  Object.assign(askers, {
+  Object.assign(requesters, {
     owner: owner.browser,
     developer: developer.browser,
     stranger: stranger.browser,
@@ -128,13 +128,13 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 
 const cookieOf = ({ cookie }: { readonly cookie: string }) => ({ cookieHeader: `${COOKIE}=${cookie}` })
-const OPERATORS_ASKING = [...ROLES.map((role) => `operator, ${role}`), 'operator, token']
+const OPERATORS = [...ROLES.map((role) => `operator, ${role}`), 'operator, token']
 
-/** What comes of it: let in, or how not. */
+/** The expected outcome for each requester: admitted, redirected or refused. */
 const expected = (
   who: (typeof ROUTES)[string]['who'],
 ): Readonly<Record<string, 'in' | 'home' | 'sign-in' | 401 | 403 | 404>> => {
-  const turnedAway = [...OPERATORS_ASKING, 'nobody'].map((asker) => [asker, 'sign-in' as const])
+  const turnedAway = [...OPERATORS, 'nobody'].map((requester) => [requester, 'sign-in' as const])
   const outside = { ...Object.fromEntries(turnedAway), blocked: 401 } as const
   if (who === 'person')
     return { owner: 'in', developer: 'in', stranger: 'in', removed: 'in', outsider: 'in', ...outside }
@@ -145,13 +145,13 @@ const expected = (
 const pathOf = (route: string): string =>
   (route.split(' ')[1] ?? '').replace(/:(\w+)/g, (_, name: string) => values[name] ?? '')
 
-it('has every route of the pages of developers', () => {
+it('the table has every route of the developer pages', () => {
   const known = routesOf(world.app, '/developer').filter((route) => !route.startsWith('OPTIONS'))
   expect(known.sort()).toEqual(Object.keys(ROUTES).sort())
 })
 
 it.each(Object.keys(ROUTES).filter((route) => route.startsWith('POST ')))(
-  'takes no form of another site: %s',
+  'forms from another site are refused: %s',
   async (route) => {
     const path = pathOf(route)
     const rows = async () =>
@@ -171,37 +171,37 @@ it.each(Object.keys(ROUTES).filter((route) => route.startsWith('POST ')))(
   },
 )
 
-describe('the pages of developers', () => {
-  // Refusals first: they must change nothing for those who may.
-  const order = ['nobody', ...OPERATORS_ASKING, 'blocked', 'outsider', 'removed', 'stranger', 'developer', 'owner']
-  it.each(order)('let %s do what it may, and nothing else', async (asker) => {
+describe('the developer pages', () => {
+  // Those who are refused come first, as their requests must change nothing for the others.
+  const order = ['nobody', ...OPERATORS, 'blocked', 'outsider', 'removed', 'stranger', 'developer', 'owner']
+  it.each(order)('let %s do what their role allows, and nothing else', async (requester) => {
     const client = clientOf(world)
-    const all = Object.entries(ROUTES).filter(([route]) => asker !== 'outsider' || !route.endsWith('/terms'))
+    const all = Object.entries(ROUTES).filter(([route]) => requester !== 'outsider' || !route.endsWith('/terms'))
     for (const [route, { who, form }] of all) {
       const [method = '', pattern = ''] = route.split(' ')
       const path = pathOf(route)
-      const leaves = route.endsWith('/leave') && (asker === 'developer' || asker === 'owner')
-      const cookie = askers[asker]?.cookieHeader ?? ''
+      const leaves = route.endsWith('/leave') && (requester === 'developer' || requester === 'owner')
+      const cookie = requesters[requester]?.cookieHeader ?? ''
       const browser = client.newBrowser()
       for (const pair of cookie.split('; ')) {
         const [name = '', value = ''] = pair.split(/=(.*)/s)
         if (name) browser.cookies.set(name, value)
       }
-      if (leaves) continue // shown in teams.test.ts
+      if (leaves) continue // tested in teams.test.ts
       const answer = await browser.send(method, path, form as Record<string, string> | undefined)
       const location = String(answer.headers.location ?? '')
-      const come =
+      const outcome =
         answer.status === 303 && location.startsWith('/sign-in')
           ? 'sign-in'
           : answer.status === 303 &&
               location === '/developer' &&
               !['GET', 'person'].includes(who) &&
-              asker === 'outsider'
+              requester === 'outsider'
             ? 'home'
             : answer.status === 401 || ([403, 404].includes(answer.status) && !pattern.endsWith('/join'))
               ? answer.status
               : 'in'
-      expect(`${route} ${asker}: ${come}`).toBe(`${route} ${asker}: ${expected(who)[asker]}`)
+      expect(`${route} ${requester}: ${outcome}`).toBe(`${route} ${requester}: ${expected(who)[requester]}`)
     }
   })
 })

@@ -15,7 +15,7 @@ describe('GET /admin/v1/grants', () => {
     ['cid=0x1&', 'must be a number'],
     ['cid=1e0&', 'must be a number'],
     ['cid=1&cid=1&', 'must be a number'],
-  ])('?%suser_id=10001 names no user', async (query, problem) => {
+  ])('rejects ?%suser_id=10001', async (query, problem) => {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
     const response = await world.app.inject({ url: `/admin/v1/grants?${query}user_id=10001`, headers })
     expect(response.statusCode).toBe(400)

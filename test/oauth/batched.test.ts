@@ -7,7 +7,7 @@ import { altered } from '../altered.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { everybodyUrl, SHARDS } from '../one-table.ts'
 
-/** Good, bad, expired, foreign and duplicate requests that share one statement: each gets its own right answer. */
+/** Good, bad, expired, foreign and duplicate requests batched into one statement each get their own right answer. */
 
 const DAY = 86_400
 
@@ -39,7 +39,7 @@ const tokens = async (to = app) => {
   return { user, tokens: await client.getTokens(await client.signedIn(user, to), to) }
 }
 const invalid = ({ code }: Consented) => ({ rescode: 20013, message: `Invalid authorization code: ${code}` })
-/** Since then; tokens that one statement wrote carry one transaction id. */
+/** Counts tokens by transaction id since the given one: tokens that one statement wrote share it. */
 const mostTokensOfOneStatement = async (since: number): Promise<number> =>
   Number(
     (
@@ -83,7 +83,7 @@ describe('exchanges that share a statement', () => {
 
     const exchange = ({ consented }: { consented: Consented }, changes = {}): Promise<Answer> =>
       client.exchange(app, consented, changes)
-    const asked = [
+    const pending = [
       exchange(one),
       exchange(late),
       exchange(badState, { state: 'another' }),
@@ -99,8 +99,8 @@ describe('exchanges that share a statement', () => {
       exchange(three),
       client.exchange({ ...app, app_secret: 'wrong' }, one.consented),
     ]
-    const again = [exchange(twice), exchange(twice), exchange(twice)]
-    const [a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14] = await Promise.all(asked)
+    const repeated = [exchange(twice), exchange(twice), exchange(twice)]
+    const [a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14] = await Promise.all(pending)
     const good = [a1, a4, a7, a13].map((answer) => tokenSetOf(answer as Answer))
     expectFailure(a2 as Answer, invalid(late.consented))
     expectFailure(a3 as Answer, { rescode: 20007, message: /state/ })
@@ -112,7 +112,7 @@ describe('exchanges that share a statement', () => {
     expectFailure(a11 as Answer, { rescode: 20006 })
     expectFailure(a12 as Answer, { rescode: 20013 })
     expectFailure(a14 as Answer, { rescode: 20001 })
-    const duplicates = await Promise.all(again)
+    const duplicates = await Promise.all(repeated)
     const winners = duplicates.filter((answer) => answer.text.includes('"rescode":0'))
     expect(winners).toHaveLength(1)
     for (const answer of duplicates) if (!winners.includes(answer)) expectFailure(answer, invalid(twice.consented))
@@ -124,7 +124,7 @@ describe('exchanges that share a statement', () => {
       users.map(({ user: { cid, user_id } }) => ({ cid, user_id })),
     )
     expect(new Set(good.map(({ access_token }) => access_token)).size).toBe(4)
-    // What did not match was not spent.
+    // Codes with a mismatch were not spent.
     for (const kept of [badState, badAddress]) tokenSetOf(await exchange(kept))
   })
 })
@@ -226,8 +226,8 @@ describe('reads that share a statement', () => {
   })
 })
 
-describe('the database lost while exchanges share a statement', () => {
-  it.skipIf(SHARDS > 1)('tells nobody a success that did not commit, and spends no code', async () => {
+describe('losing the database while exchanges share a statement', () => {
+  it.skipIf(SHARDS > 1)('reports no success that did not commit, and spends no code', async () => {
     const made = await Promise.all([1, 2, 3, 4].map(() => consent()))
     const before = await count('access_token')
     await admin.query('begin; lock table access_token in exclusive mode')

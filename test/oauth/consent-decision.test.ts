@@ -7,7 +7,7 @@ import { type Form, visibleText } from '../acceptance/form.ts'
 import { type Answer, header, injectWire } from '../acceptance/http.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
-/** A consent form is decided once (DECISIONS "Decided about area A"). Whoever presses "refuse", first or later, ends up not granted. */
+/** A consent form is decided once (DECISIONS "Decided about area A"): a refusal, first or later, always prevails. */
 
 let world: World
 let client: Client
@@ -47,7 +47,7 @@ const liveGrants = async (): Promise<number> =>
   (await world.pool.query('select count(*)::int as n from user_grant where revoked_at is null')).rows[0].n
 
 describe('the first decision on a consent form', () => {
-  it('refused: approving the same form afterwards gives no code and no grant', async () => {
+  it('is a refusal: approving the same form afterwards gives no code and no grant', async () => {
     const { form, state } = await shown()
     const before = await liveGrants()
     expect(header(await press(form, 'refuse'), 'location')).toBe(`${app.redirect_uri}?state=${state}`)
@@ -55,7 +55,7 @@ describe('the first decision on a consent form', () => {
     expect(await liveGrants()).toBe(before)
   })
 
-  it('refused: the same again gets the same answer, and one line in the audit log', async () => {
+  it('is a refusal: repeating it gets the same answer, and is audited once', async () => {
     const { form, state } = await shown()
     const before = await auditOf('user_denied_authorization')
     const answers = await Promise.all(Array.from({ length: 5 }, () => press(form, 'refuse')))
@@ -63,14 +63,14 @@ describe('the first decision on a consent form', () => {
     expect(await auditOf('user_denied_authorization')).toBe(before + 1)
   })
 
-  it('approved: refusing it afterwards withdraws the grant, so that the code gives no tokens', async () => {
+  it('is an approval: refusing afterwards withdraws the grant, so that the code gives no tokens', async () => {
     const { form, state } = await shown()
     const code = codeOf(await press(form, 'approve'))
     expectPage(await press(form, 'refuse'), /was approved already.*withdrawn/)
     expectFailure(await client.exchange(app, { code, state }), { rescode: 20006 })
   })
 
-  it('approved, exchanged and then refused: the tokens end too', async () => {
+  it('is an approval: refusing after the exchange ends the tokens too', async () => {
     const { form, state } = await shown()
     const code = codeOf(await press(form, 'approve'))
     const tokens = tokenSetOf(await client.exchange(app, { code, state }))
@@ -79,7 +79,7 @@ describe('the first decision on a consent form', () => {
     expectFailure(await client.refresh(app, tokens.refresh_token), { rescode: 20006 })
   })
 
-  it('approved and then refused: the same answer each time, withdrawn once, and approving it again gives no code', async () => {
+  it('is an approval: refusing it repeatedly withdraws once, and approving again gives no code', async () => {
     const { form } = await shown()
     const before = await auditOf('grant_withdrawn')
     codeOf(await press(form, 'approve'))
@@ -88,7 +88,7 @@ describe('the first decision on a consent form', () => {
     expect(await auditOf('grant_withdrawn')).toBe(before + 1)
   })
 
-  it('approved: refusing takes the grant back even when the app may not ask any more', async () => {
+  it('is an approval: refusing withdraws the grant even if the app is suspended by now', async () => {
     const other = await client.makeApp()
     const state = newState()
     const form = await client.consentFormFor(browser, client.request(other, { state }))
@@ -99,7 +99,7 @@ describe('the first decision on a consent form', () => {
     expectFailure(await client.exchange(other, { code, state }), { rescode: 20006 })
   })
 
-  it('is exactly one of the two when both are pressed at once: a code works only if no answer was a refusal', async () => {
+  it('is exactly one when approve and refuse race, and no code of that form works', async () => {
     for (let round = 0; round < 10; round++) {
       const { form, state } = await shown()
       const presses = ['approve', 'refuse', 'approve', 'refuse'] as const
@@ -111,7 +111,7 @@ describe('the first decision on a consent form', () => {
     }
   })
 
-  it('stands for as long as the session that was shown the form, and is then forgotten', async () => {
+  it('is remembered as long as the session that was shown the form', async () => {
     const [{ form }, old, older] = [await shown(), await shown(), await shown()]
     codeOf(await press(form, 'approve'))
     const kept = async () => (await world.pool.query('select count(*)::int as n from consent_decision')).rows[0].n
@@ -133,13 +133,13 @@ describe('the first decision on a consent form', () => {
 })
 
 describe('A2: a code_verifier', () => {
-  it('where A1 had no challenge is refused (20006) and does not spend the code', async () => {
+  it('without a challenge at A1 is refused with 20006 and does not spend the code', async () => {
     const consented = await client.getCode(await client.signedIn(user, app), app)
     expectFailure(await client.exchange(app, consented, { code_verifier: 'a'.repeat(43) }), { rescode: 20006 })
     dataOf(await client.exchange(app, consented))
   })
 
-  it('that is empty counts as not given', async () => {
+  it('that is empty counts as missing', async () => {
     const consented = await client.getCode(await client.signedIn(user, app), app)
     dataOf(await client.exchange(app, consented, { code_verifier: '' }))
   })
@@ -155,12 +155,12 @@ describe('A1: a redirect_uri', () => {
     },
   )
 
-  it.each(['Code=1', 'a=code', 'mystate=1'])('with ?%s is not', async (query) => {
+  it.each(['Code=1', 'a=code', 'mystate=1'])('with ?%s is accepted', async (query) => {
     const redirect_uri = `https://app.example.com/cb?${query}`
     await client.consentFormFor(browser, client.request(app, { redirect_uri }))
   })
 
-  it('with either cannot be pinned', async () => {
+  it('with code or state cannot be registered', async () => {
     for (const name of ['code', 'state']) {
       const redirect_uris = [`https://app.example.com/cb?${name}=1`]
       await expect(client.makeApp({ redirect_uris })).rejects.toThrow(/redirect_uris.*code.*state/)

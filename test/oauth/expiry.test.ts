@@ -5,7 +5,7 @@ import { signInForm } from '../acceptance/form.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 
-/** The borders of every lifetime, to the second, with a clock that stands still. */
+/** The limits of every lifetime, to the second, with a clock that stands still. */
 
 const DAY = 86_400
 
@@ -29,7 +29,7 @@ describe('an authorization code (valid for 5 minutes)', () => {
     [300, 20013],
     [301, 20013],
     [3_600, 20013],
-  ])('after %i seconds: %i', async (seconds, rescode) => {
+  ])('after %i seconds gets rescode %i', async (seconds, rescode) => {
     const consented = await client.getCode(await client.signedIn(user, app), app)
     world.clock.advance(seconds)
     const answer = await client.exchange(app, consented)
@@ -39,7 +39,7 @@ describe('an authorization code (valid for 5 minutes)', () => {
 })
 
 describe('an access token (7 days)', () => {
-  it('lives to the last second, counts down, and is then expired, not illegal', async () => {
+  it('works to the last second, and is then reported as expired, not as invalid', async () => {
     const tokens = await client.getTokens(await client.signedIn(user, app), app)
     expect(tokens.expires_in).toBe(7 * DAY)
     world.clock.advance(7 * DAY - 1)
@@ -51,7 +51,7 @@ describe('an access token (7 days)', () => {
     expectFailure(await client.userInfo(tokens.access_token), { rescode: 20020 })
   })
 
-  it('that was revoked is expired once its time is over', async () => {
+  it('that was revoked is reported as expired once its lifetime is over', async () => {
     const own = await client.makeUser()
     const tokens = await client.getTokens(await client.signedIn(own, app), app)
     await client.withdraw(own)
@@ -60,7 +60,7 @@ describe('an access token (7 days)', () => {
     expectFailure(await client.userInfo(tokens.access_token), { rescode: 20020 })
   })
 
-  it('never outlives its own time when another is got by refreshing', async () => {
+  it('is not prolonged by refreshing', async () => {
     const long = await client.makeApp({ refresh_days: 30 })
     const tokens = await client.getTokens(await client.signedIn(user, long), long)
     world.clock.advance(3 * DAY)
@@ -73,7 +73,7 @@ describe('an access token (7 days)', () => {
 })
 
 describe('a refresh token', () => {
-  it.each([7, 30, 60, 90])('of an app set to %i days', async (days) => {
+  it.each([7, 30, 60, 90])('of an app set to %i days expires after exactly that', async (days) => {
     const own = await client.makeApp({ refresh_days: days })
     const tokens = await client.getTokens(await client.signedIn(user, own), own)
     world.clock.advance(days * DAY - 1)
@@ -83,19 +83,22 @@ describe('a refresh token', () => {
     expectFailure(await client.refresh(app, tokens.refresh_token), { rescode: 20006 })
   })
 
-  it.each(['fixed', 'rotating'])('is counted from its issue, not from the consent, under policy %s', async (policy) => {
-    const own = await client.makeApp({ refresh_days: 7, refresh_policy: policy })
-    const consented = await client.getCode(await client.signedIn(user, own), own)
-    world.clock.advance(200)
-    const first = tokenSetOf(await client.exchange(own, consented))
-    world.clock.advance(7 * DAY - 1)
-    const last = tokenSetOf(await client.refresh(own, first.refresh_token))
-    world.clock.advance(1)
-    expectFailure(await client.refresh(own, first.refresh_token), { rescode: 20021 })
-    expectFailure(await client.refresh(own, last.refresh_token), { rescode: 20021 })
-  })
+  it.each(['fixed', 'rotating'])(
+    'lives from the first issue, not from the consent, under policy %s',
+    async (policy) => {
+      const own = await client.makeApp({ refresh_days: 7, refresh_policy: policy })
+      const consented = await client.getCode(await client.signedIn(user, own), own)
+      world.clock.advance(200)
+      const first = tokenSetOf(await client.exchange(own, consented))
+      world.clock.advance(7 * DAY - 1)
+      const last = tokenSetOf(await client.refresh(own, first.refresh_token))
+      world.clock.advance(1)
+      expectFailure(await client.refresh(own, first.refresh_token), { rescode: 20021 })
+      expectFailure(await client.refresh(own, last.refresh_token), { rescode: 20021 })
+    },
+  )
 
-  it('keeps its end when the app is set to more days afterwards', async () => {
+  it('keeps its expiry when the app is later set to more days', async () => {
     const own = await client.makeApp({ refresh_days: 7 })
     const tokens = await client.getTokens(await client.signedIn(user, own), own)
     await client.update(own, { refresh_days: 90 })
@@ -109,7 +112,7 @@ describe('a rotated refresh token', () => {
     [59, true],
     [60, false],
     [61, false],
-  ])('sent again after %i seconds: answered again is %s', async (seconds, answered) => {
+  ])('sent again after %i seconds gets the same answer: %s', async (seconds, answered) => {
     const own = await client.makeApp({ refresh_policy: 'rotating' })
     const tokens = await client.getTokens(await client.signedIn(user, own), own)
     const first = tokenSetOf(await client.refresh(own, tokens.refresh_token))
@@ -125,7 +128,7 @@ describe('a rotated refresh token', () => {
     }
   })
 
-  it('has the same end as its successor', async () => {
+  it('expires at the same time as its successor', async () => {
     const own = await client.makeApp({ refresh_policy: 'rotating', refresh_days: 7 })
     const tokens = await client.getTokens(await client.signedIn(user, own), own)
     world.clock.advance(6 * DAY)
@@ -143,7 +146,7 @@ describe('a used code', () => {
   it.each([
     [59, true],
     [60, false],
-  ])('sent again after %i seconds: its tokens live on is %s', async (seconds, alive) => {
+  ])('sent again after %i seconds leaves its tokens alive: %s', async (seconds, alive) => {
     const consented = await client.getCode(await client.signedIn(user, app), app)
     const tokens = tokenSetOf(await client.exchange(app, consented))
     world.clock.advance(seconds)
@@ -158,7 +161,7 @@ describe('a browser session (12 hours)', () => {
   it.each([
     [12 * 3_600 - 1, false],
     [12 * 3_600, true],
-  ])('after %i seconds: signing in again is %s', async (seconds, again) => {
+  ])('after %i seconds requires signing in again: %s', async (seconds, again) => {
     const browser = await client.signedIn(user, app)
     world.clock.advance(seconds)
     const page = await browser.open(client.authorizePath(client.request(app)))

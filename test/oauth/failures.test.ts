@@ -14,7 +14,7 @@ import { localized } from '../../src/platform/lib/localized-text.ts'
 import { RescodeError } from '../../src/platform/lib/web/rescode.ts'
 import { folderOf } from '../rooms.ts'
 
-/** The tables of failures of A1–A5 and of the standard dialect, and that no operation says by itself what goes out. */
+/** The failure tables of A1–A5 and of the standard dialect, and that no operation bypasses them. */
 
 const TABLES: Readonly<Record<string, Readonly<Record<string, FailureRow>>>> = {
   oauth: OAUTH_FAILURES,
@@ -24,10 +24,10 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, FailureRow>>>> = {
 
 const withoutComments = (source: string): string => source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
 
-/** Listed there is not used. */
+/** Files that list failures without using them. */
 const LISTS = ['failures.ts', 'check-sequences.ts']
 
-/** The sources of a room but its tables. */
+/** The sources of a module except its tables. */
 const sourcesOf = (room: string): [file: string, source: string][] => {
   const folder = new URL(`../../${folderOf(room)}`, import.meta.url)
   return readdirSync(folder)
@@ -36,19 +36,19 @@ const sourcesOf = (room: string): [file: string, source: string][] => {
 }
 
 describe.each(Object.entries(TABLES))('the failures of %s', (room, table) => {
-  it('are each used, and nothing else knows a rescode', () => {
+  it('are all used, and no other file names a rescode', () => {
     const sources = sourcesOf(room)
     const all = sources.map(([, source]) => source).join('\n')
     expect(Object.keys(table).filter((name) => !new RegExp(`'${name}'|\\.${name}\\b`).test(all))).toEqual([])
-    const knowing = sources.filter(([, source]) => /\b200[0-2]\d\b|RescodeError|\binvalidRequest\b/.test(source))
-    expect(knowing.map(([file]) => file)).toEqual([])
+    const bypassing = sources.filter(([, source]) => /\b200[0-2]\d\b|RescodeError|\binvalidRequest\b/.test(source))
+    expect(bypassing.map(([file]) => file)).toEqual([])
   })
 })
 
 describe.each(['oauth', 'resource'])('the failures of %s', (room) => {
   const table = TABLES[room] ?? {}
 
-  it('that a caller must not tell from one another are answered alike', () => {
+  it('that a caller must not distinguish get identical answers', () => {
     const alike = Object.entries(table).filter(([name]) => /^(code|token)_(forged|unknown|used|revoked)/.test(name))
     const answers = alike.map(([name, row]) => {
       const { rescode, message, status } = contractAnswer(failureFactory(table)(name, { value: 'x' }))
@@ -60,7 +60,7 @@ describe.each(['oauth', 'resource'])('the failures of %s', (room) => {
   })
 })
 
-/** What only the contract's dialect, or an operator, can meet. */
+/** Failures that only the contract's dialect, or an operator, can meet. */
 const CONTRACT_ONLY = {
   oauth: [
     'method_not_allowed',
@@ -97,7 +97,7 @@ describe('the standard column', () => {
     [RESOURCE_FAILURES, /^(token_(forged|unknown|revoked|expired)|app_not_approved|user_blocked)/],
     [OAUTH_FAILURES, /^(credentials_(missing|wrong)|basic_malformed)/],
   ])(
-    'answers alike what a caller must not tell from one another',
+    'gives identical answers to failures that a caller must not distinguish',
     (table: Readonly<Record<string, FailureRow>>, alike) => {
       const rows = Object.entries(table).filter(([name, { standard }]) => standard && alike.test(name))
       const answers = rows.map(([name]) => oauthErrorOf(failureFactory(table)(name, { value: 'x' })))
@@ -106,7 +106,7 @@ describe('the standard column', () => {
     },
   )
 
-  it('describes in the characters of RFC 6749, whatever the caller sent', () => {
+  it('restricts descriptions to the characters of RFC 6749, whatever the caller sent', () => {
     const standard = {
       error: 'invalid_request',
       status: 400,
@@ -121,28 +121,28 @@ describe('a named failure in the contract’s dialect', () => {
   const answerOf = (row: FailureRow, facts = {}) => contractAnswer(new NamedFailure('some_name', row, facts))
 
   it.each<[string, FailureRow, object, unknown[]]>([
-    ['rescode alone', { rescode: 20006 }, {}, [200, 400, 'Invalid grant']],
-    ['a text', { rescode: 20007, what: 'it is too old' }, {}, [200, 400, 'Invalid request: it is too old']],
+    ['the rescode alone', { rescode: 20006 }, {}, [200, 400, 'Invalid grant']],
+    ['a message', { rescode: 20007, what: 'it is too old' }, {}, [200, 400, 'Invalid request: it is too old']],
     ['a status of its own', { rescode: 20007, status: 404, what: 'no' }, {}, [404, 404, 'Invalid request: no']],
     ['a native status of its own', { rescode: 20013, nativeStatus: 400 }, {}, [200, 400, 'Server error']],
     [
-      'what the caller sent, cut at 128 characters and without control characters',
+      'the value sent, cut at 128 characters and without control characters',
       { rescode: 20013, message: (code) => localized('invalid-code', { code }) },
       { value: `a\u0000\nb${'c'.repeat(200)}` },
       [200, 500, `Invalid authorization code: ab${'c'.repeat(126)}`],
     ],
     [
-      'what would be a pattern in a replacement',
+      'a value that String.replace would take for a pattern',
       { rescode: 20017, what: (type) => type },
       { value: '$&' },
       [200, 400, 'Unsupported grant type: $&; use authorization_code or refresh_token'],
     ],
-  ])('%s', (_name, row, facts, [status, nativeStatus, message]) => {
+  ])('answers with %s', (_name, row, facts, [status, nativeStatus, message]) => {
     const answer = answerOf(row, facts)
     expect([answer.status(false), answer.status(true), answer.message]).toEqual([status, nativeStatus, message])
   })
 
-  it('tells the log its name and detail, never what the caller sent', () => {
+  it('logs its name and detail, never the value sent', () => {
     expect(answerOf({ rescode: 20006 }, { value: 'secret' }).failure).toEqual({ name: 'some_name' })
     expect(answerOf({ rescode: 20014 }, { detail: 'suspended' }).failure).toEqual({
       name: 'some_name',
@@ -150,13 +150,13 @@ describe('a named failure in the contract’s dialect', () => {
     })
   })
 
-  it('says when to try again, in a second at the earliest', () => {
+  it('sets Retry-After to at least a second', () => {
     expect(answerOf({ rescode: 20003, status: 429 }, { retryAfterS: 0 }).failure.headers).toEqual({
       'Retry-After': '1',
     })
   })
 
-  it('repeats what a caller sent as it is', () => {
+  it('inserts the value sent literally', () => {
     expect(new RescodeError(20007, { what: '$&' })).toMatchObject({ message: 'Invalid request: $&' })
   })
 })

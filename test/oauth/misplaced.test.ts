@@ -4,7 +4,7 @@ import { injectWire, queryOf } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { basicOf, FORM } from '../oidc/app.ts'
 
-/** What is missing because it was sent in another place: the answer says where it goes, in the code that it always has. */
+/** Parameters sent in the wrong place: the answer keeps the code for a missing one, and says where it belongs. */
 
 const TOKEN = '/oauth/v2/api/token'
 const USER = '/oauth/v2/api/resource/get_userinfo'
@@ -44,8 +44,8 @@ it.each<[string, () => readonly [path: string, headers: Record<string, string>, 
     () => [USER, { authorization: 'Bearer x' }],
     'Invalid request: access_token is missing; it goes in the query string, not in a header',
   ],
-  ['A5, nowhere', () => [USER, {}], 'Invalid request: access_token is missing'],
-])('the contract, %s', async (_name, made, message) => {
+  ['A5, no token anywhere', () => [USER, {}], 'Invalid request: access_token is missing'],
+])('the contract dialect says where parameters belong: %s', async (_name, made, message) => {
   const [path, headers, body] = made()
   const { status, text } = await client.call('POST', path, headers, body)
   expect([status, JSON.parse(text)]).toEqual([200, { rescode: 20007, data: { message } }])
@@ -91,7 +91,7 @@ it.each<[string, () => readonly ['GET' | 'POST', path: string, headers: Record<s
     401,
     { error: 'invalid_client', error_description: 'client authentication failed' },
   ],
-])('OAuth 2.0, %s', async (_name, made, status, body) => {
+])('the standard dialect says where parameters belong: %s', async (_name, made, status, body) => {
   const answer = await client.call(...made())
   expect([answer.status, JSON.parse(answer.text)]).toEqual([status, body])
 })

@@ -6,11 +6,11 @@ import { injectWire } from '../acceptance/http.ts'
 import { openWorld } from '../harness.ts'
 import { CITUS_URL } from '../one-table.ts'
 
-/** Area A works however statements are planned (DATABASE_PLANNING). */
+/** Area A works with every way of planning statements (DATABASE_PLANNING). */
 
 const AT_ONCE = 5
 
-/** On Citus statements are planned as the server is set, whatever the setting says. */
+/** On Citus the server's plan_cache_mode applies, whatever the setting says. */
 describe.each([
   ['forced', CITUS_URL ? 'auto' : 'force_generic_plan'],
   ['server', 'auto'],

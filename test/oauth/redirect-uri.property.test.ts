@@ -6,13 +6,13 @@ import { CORPUS_APPS, REDIRECT_CORPUS } from '../redirect-corpus.ts'
 const app = CORPUS_APPS.plain
 const check = (text: string) => checkRedirectUri(text, app)
 
-/** Written without the code under test: the hosts of the plain app, read as a person reads them. */
+/** Independent of the code under test: whether the host is one of the plain app's. */
 const isRegistered = ({ hostname, host }: URL): boolean =>
   (app.hosts as readonly string[]).includes(hostname) ||
   /^[^.].*\.wild\.com$/.test(hostname) ||
   host === 'port.com:8443'
 
-/** Pieces that redirect URIs are attacked with, in any order: most results are refused, enough of them pass. */
+/** Pieces of attacks on redirect URIs, assembled in any order: most results are refused, but enough pass. */
 const PIECES = [
   ...['https://', 'http://', 'https:', '//', 'javascript:', 'good.com', 'evil.com', 'a.wild.com', 'port.com:8443'],
   ...[
@@ -43,8 +43,8 @@ const mutated = fc
 const anything = fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl(), assembled, likely, mutated)
 const accepted = fc.oneof(likely, mutated).filter((text) => check(text) instanceof URL)
 
-describe('whatever redirect_uri passes', () => {
-  it('leads to a registered host over https, or over http to this machine', () => {
+describe('an accepted redirect_uri', () => {
+  it('leads to a registered host over https, or http on the loopback interface', () => {
     let passed = 0
     fc.assert(
       fc.property(anything, (text) => {
@@ -60,7 +60,7 @@ describe('whatever redirect_uri passes', () => {
     expect(passed).toBeGreaterThan(300)
   })
 
-  it('holds nothing that two parsers could read differently', () => {
+  it('contains nothing that two parsers could read differently', () => {
     fc.assert(
       fc.property(accepted, (text) => {
         expect(text).not.toMatch(/[\\#\s]|\p{Cc}/u)
@@ -72,7 +72,7 @@ describe('whatever redirect_uri passes', () => {
     )
   })
 
-  it('is answered at the same place, and its query stays as it was, byte for byte', () => {
+  it('receives the response at the same origin and path, with its query unchanged byte for byte', () => {
     const answer = { code: 'ghac_Code-1', state: 'aZ09' }
     fc.assert(
       fc.property(accepted, (text) => {
@@ -93,7 +93,7 @@ describe('whatever redirect_uri passes', () => {
   })
 })
 
-it('never throws, whatever the text', () => {
+it('checkRedirectUri never throws, whatever the text', () => {
   fc.assert(fc.property(anything, (text) => void verdict(text)))
 })
 

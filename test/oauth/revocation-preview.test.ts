@@ -10,7 +10,7 @@ import { gatehouse } from '../cli-runner.ts'
 import { MANY_CONNECTIONS, openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { untilLocked } from '../locks.ts'
 
-/** Everything of a user, or of an app, is ended at once. */
+/** Ending all sessions and tokens of a user, or all tokens of an app, at once. */
 
 let world: World
 let client: Client
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-interface Held {
+interface Holder {
   readonly user: User
   readonly app: App
   readonly browser: Browser
@@ -28,37 +28,37 @@ interface Held {
   readonly consented: { code: string; state: string }
 }
 
-async function held(user: User, app: App): Promise<Held> {
+async function makeHolder(user: User, app: App): Promise<Holder> {
   const browser = await client.signedIn(user, app)
   const tokens = await client.getTokens(browser, app)
-  const held = { user, app, browser, tokens, consented: await client.getCode(browser, app) }
+  const holder = { user, app, browser, tokens, consented: await client.getCode(browser, app) }
   world.clock.advance(1)
-  return held
+  return holder
 }
 
-const failed = (answer: Answer): number => envelopeOf(answer).rescode
+const rescodeOf = (answer: Answer): number => envelopeOf(answer).rescode
 const userPath = ({ cid, user_id }: User) => `/users/end-sessions?cid=${cid}&user_id=${user_id}`
 const endUser = ({ cid, user_id }: User) => client.admin('POST', '/users/end-sessions', { cid, user_id })
 const endApp = ({ app_key }: App) => client.admin('POST', `/apps/${app_key}/end-tokens`)
 const revoked = { access: 20009, code: 20006, refresh: 20006 }
-const signedIn = async ({ browser, app }: Held) => {
+const signedIn = async ({ browser, app }: Holder) => {
   const page = await browser.open(client.authorizePath(client.request(app)))
   expect([consentForm(page.text), signInForm(page.text)].filter(Boolean)).toHaveLength(1)
   return consentForm(page.text) !== undefined
 }
 
-async function expectEnded({ tokens, consented, app }: Held): Promise<void> {
-  expect(failed(await client.userInfo(tokens.access_token))).toBe(revoked.access)
-  expect(failed(await client.phone(tokens.access_token))).toBe(revoked.access)
-  expect(failed(await client.refresh(app, tokens.refresh_token))).toBe(revoked.refresh)
-  expect(failed(await client.exchange(app, consented))).toBe(revoked.code)
+async function expectEnded({ tokens, consented, app }: Holder): Promise<void> {
+  expect(rescodeOf(await client.userInfo(tokens.access_token))).toBe(revoked.access)
+  expect(rescodeOf(await client.phone(tokens.access_token))).toBe(revoked.access)
+  expect(rescodeOf(await client.refresh(app, tokens.refresh_token))).toBe(revoked.refresh)
+  expect(rescodeOf(await client.exchange(app, consented))).toBe(revoked.code)
 }
-async function expectAlive({ tokens, app }: Held): Promise<void> {
+async function expectAlive({ tokens, app }: Holder): Promise<void> {
   dataOf(await client.userInfo(tokens.access_token))
   tokenSetOf(await client.refresh(app, tokens.refresh_token))
 }
 
-it('what has ended stays so when somebody whose clock is behind ends it again', async () => {
+it('ending again with a clock that is behind does not move the time back', async () => {
   const [user, app] = [await client.makeUser(), await client.makeApp()]
   const [users, apps] = [await endUser(user), await endApp(app)]
   world.clock.advance(-60)
@@ -69,35 +69,35 @@ it('what has ended stays so when somebody whose clock is behind ends it again', 
   expect((await endApp(app)).valid_from).not.toBe(apps.valid_from)
 })
 
-describe.each(['fixed', 'rotating'])('everything of a user (refresh tokens: %s)', (refresh_policy) => {
-  it('ends at once, and of nobody else; what comes later works', async () => {
+describe.each(['fixed', 'rotating'])('ending everything of a user (refresh tokens: %s)', (refresh_policy) => {
+  it('takes effect at once and for nobody else; later tokens work', async () => {
     const [user, other] = [await client.makeUser(), await client.makeUser()]
     const app = await client.makeApp({ refresh_policy })
-    const [his, hers] = [await held(user, app), await held(other, app)]
+    const [ended, alive] = [await makeHolder(user, app), await makeHolder(other, app)]
     expect(await client.admin('GET', userPath(user))).toMatchObject({ tokens: 2, apps: 1, sessions: 1 })
     await endUser(user)
-    await expectEnded(his)
-    expect([await signedIn(his), await signedIn(hers)]).toEqual([false, true])
-    await expectAlive(hers)
-    tokenSetOf(await client.exchange(app, hers.consented))
+    await expectEnded(ended)
+    expect([await signedIn(ended), await signedIn(alive)]).toEqual([false, true])
+    await expectAlive(alive)
+    tokenSetOf(await client.exchange(app, alive.consented))
     expect(await client.admin('GET', userPath(user))).toMatchObject({ tokens: 0, apps: 0, sessions: 0 })
     const grants = await client.grants(user)
     expect(grants.every(({ revoked_at }) => revoked_at !== null)).toBe(true)
-    const explained = await client.admin('GET', `/explain?about=${his.tokens.access_token.slice(0, 17)}`)
+    const explained = await client.admin('GET', `/explain?about=${ended.tokens.access_token.slice(0, 17)}`)
     const { issued } = explained.token as { issued: { user_id: string; revoked_at: string | null }[] }
     expect(issued.filter(({ user_id }) => user_id === user.user_id)).toMatchObject([{ revoked_at: expect.any(String) }])
     expect(await liveGrantsOf(world.deps, user)).toMatchObject({ grants: 0 })
     world.clock.advance(1)
-    await expectAlive(await held(user, app))
+    await expectAlive(await makeHolder(user, app))
   })
 })
 
-describe('everything of an app', () => {
-  it('ends at once, and of no other app; people stay signed in', async () => {
+describe('ending all tokens of an app', () => {
+  it('takes effect at once and for no other app; people stay signed in', async () => {
     const user = await client.makeUser()
     const [app, other] = [await client.makeApp(), await client.makeApp()]
-    const [ofApp, ofOther] = [await held(user, app), await held(user, other)]
-    await held(await client.makeUser(), app)
+    const [ofApp, ofOther] = [await makeHolder(user, app), await makeHolder(user, other)]
+    await makeHolder(await client.makeUser(), app)
     const path = `/apps/${app.app_key}/end-tokens`
     expect(await client.admin('GET', path)).toEqual({ app_key: app.app_key, tokens: 4, people: 2 })
     await endApp(app)
@@ -106,10 +106,10 @@ describe('everything of an app', () => {
     await expectAlive(ofOther)
     expect(await client.admin('GET', path)).toEqual({ app_key: app.app_key, tokens: 0, people: 0 })
     world.clock.advance(1)
-    await expectAlive(await held(user, app))
+    await expectAlive(await makeHolder(user, app))
   })
 
-  it('is refused for one that does not exist, as for a user', async () => {
+  it('is refused for an app that does not exist, as it is for a user', async () => {
     for (const path of ['/apps/nobody/end-tokens', '/users/end-sessions?cid=7&user_id=nobody'])
       await expect(client.admin('GET', path)).rejects.toThrow('404')
     await expect(client.admin('POST', '/apps/nobody/end-tokens')).rejects.toThrow('404')
@@ -117,23 +117,23 @@ describe('everything of an app', () => {
   })
 })
 
-it('a refresh and an exchange that are under way give nothing that works afterwards', async () => {
-  for (const end of [({ user }: Held) => endUser(user), ({ app }: Held) => endApp(app)]) {
-    const one = await held(await client.makeUser(), await client.makeApp({ refresh_policy: 'fixed' }))
+it('concurrent refreshes and exchanges give no tokens that work afterwards', async () => {
+  for (const end of [({ user }: Holder) => endUser(user), ({ app }: Holder) => endApp(app)]) {
+    const one = await makeHolder(await client.makeUser(), await client.makeApp({ refresh_policy: 'fixed' }))
     const { app, tokens, consented } = one
     const refreshes = Array.from({ length: 20 }, () => client.refresh(app, tokens.refresh_token))
     const [exchanged] = await Promise.all([client.exchange(app, consented), end(one)])
     const answers = [exchanged, ...(await Promise.all(refreshes))]
     for (const answer of answers.filter((each) => envelopeOf(each).rescode === 0)) {
       const { access_token, refresh_token } = tokenSetOf(answer)
-      expect(failed(await client.userInfo(access_token))).toBe(revoked.access)
-      expect(failed(await client.refresh(app, refresh_token))).toBe(revoked.refresh)
+      expect(rescodeOf(await client.userInfo(access_token))).toBe(revoked.access)
+      expect(rescodeOf(await client.refresh(app, refresh_token))).toBe(revoked.refresh)
     }
   }
 })
 
-it('a consent that is under way waits, and is refused when its session has ended meanwhile', async () => {
-  const { user, app, browser } = await held(await client.makeUser(), await client.makeApp())
+it('a concurrent consent waits, and is refused because its session has ended', async () => {
+  const { user, app, browser } = await makeHolder(await client.makeUser(), await client.makeApp())
   const form = await client.consentFormFor(browser, client.request(app))
   const ending = await world.pool.connect()
   try {
@@ -151,9 +151,9 @@ it('a consent that is under way waits, and is refused when its session has ended
   }
 })
 
-it('what was remembered is asked again, and does not come back with what is allowed later', async () => {
+it('remembered consents end too, and are not restored by a later consent', async () => {
   for (const end of ['user', 'app']) {
-    const { user, app } = await held(await client.makeUser(), await client.makeApp())
+    const { user, app } = await makeHolder(await client.makeUser(), await client.makeApp())
     const routingKey = routingKeyOf(user.cid, user.user_id)
     const consent = { routingKey, cid: user.cid, userId: user.user_id, appKey: app.app_key }
     const { db } = world.deps
@@ -170,8 +170,8 @@ it('what was remembered is asked again, and does not come back with what is allo
   }
 })
 
-it('the commands say what would end, do it with --yes, and leave a row in the audit log', async () => {
-  const { user, app } = await held(await client.makeUser(), await client.makeApp())
+it('the commands preview what would end, do it with --yes, and are audited', async () => {
+  const { user, app } = await makeHolder(await client.makeUser(), await client.makeApp())
   const run = (...args: string[]) => gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, ...args)
   const key = ['--cid', String(user.cid), '--user-id', user.user_id]
   expect((await run('user', 'end-sessions', ...key)).stdout).toMatch(

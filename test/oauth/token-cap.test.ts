@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { TokenCap } from '../../src/authorization/oauth/index.ts'
 import type { Db } from '../../src/platform/db/sql.ts'
 
-/** The limit of access tokens is applied in the background; whoever closes the database has to be told when that is done. */
+/** The limit of access tokens is applied in the background; closing waits for that, so that the database can be closed. */
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('is closed once the tokens that were being ended are ended', async () => {
+it('the token cap closes only after pending work is done', async () => {
   let finish = (_rows: never[]): void => {}
   const read = new Promise<never[]>((done) => {
     finish = done

@@ -36,7 +36,7 @@ const liveTokens = async ({ user_id }: { readonly user_id: string }): Promise<nu
 }
 
 describe.each(['fixed', 'rotating'] as const)('policy %s: the access tokens of one grant', (policy) => {
-  it('are limited after every 128 refreshes, and the newest stay', async () => {
+  it('are limited to the newest after every 128 refreshes', async () => {
     const { client, app, user, tokens } = await grantedIn(world, policy)
     const bystander = await grantedIn(world, policy)
     const issued = [tokens]
@@ -52,7 +52,7 @@ describe.each(['fixed', 'rotating'] as const)('policy %s: the access tokens of o
   })
 })
 
-describe('an access token that was ended because its grant had too many', () => {
+describe('an access token ended by the limit of its grant', () => {
   const ended = async () => {
     const known = await grantedIn(world, 'fixed')
     for (let refreshed = 0; refreshed < 128; refreshed++) {
@@ -68,7 +68,7 @@ describe('an access token that was ended because its grant had too many', () => 
     envelopeOf(await client.userInfo(access_token)).rescode,
   ]
 
-  it('is answered as expired, everywhere, until its own end and after it', async () => {
+  it('is reported as expired everywhere, before and after its own expiry', async () => {
     const known = await ended()
     const { access_token, rp } = known
     expect(await rescodes(known)).toEqual([20020, 20020])
@@ -91,7 +91,7 @@ describe('an access token that was ended because its grant had too many', () => 
     ],
     ['its grant is withdrawn', ({ client, user }) => client.withdraw(user)],
     ['all tokens of its app are ended', ({ client, app }) => client.admin('POST', `/apps/${app.app_key}/end-tokens`)],
-  ])('is an unknown one once %s', async (_how, end) => {
+  ])('is reported as unknown once %s', async (_how, end) => {
     const known = await ended()
     const other = await StandardApp.make(known.client)
     await other.post('revoke', { ...other.credentials, token: known.access_token })
@@ -100,7 +100,7 @@ describe('an access token that was ended because its grant had too many', () => 
     expect(await rescodes(known)).toEqual([20009, 20009])
   })
 
-  it('and one that was revoked while it lived stays an unknown one', async () => {
+  it('that was revoked before is still reported as unknown', async () => {
     const known = await grantedIn(world, 'fixed')
     const rp = new StandardApp(known.client, known.app)
     const { access_token } = known.tokens
@@ -112,7 +112,7 @@ describe('an access token that was ended because its grant had too many', () => 
     expectFailure(await known.client.userInfo(access_token), { rescode: 20009 })
   })
 
-  it('is remembered for a thousand per grant, so that refreshing cannot fill the table', async () => {
+  it('is one of at most a thousand remembered per grant, so that refreshing cannot fill the table', async () => {
     const { client, user } = await grantedIn(world, 'fixed')
     const [{ routing_key, grant_id }] = (
       await world.pool.query('select routing_key, grant_id from user_grant where user_id = $1', [user.user_id])
@@ -165,8 +165,8 @@ describe('refreshes of one grant in both dialects', () => {
   })
 })
 
-describe('refreshes at one moment', () => {
-  it('all get a token that works, and later refreshes end the surplus', async () => {
+describe('concurrent refreshes', () => {
+  it('all get a token set, and later refreshes end the surplus', async () => {
     const { client, app, user, tokens } = await grantedIn(world, 'fixed')
     const sets = await Promise.all(Array.from({ length: 100 }, () => client.refresh(app, tokens.refresh_token)))
     for (const set of sets) tokenSetOf(set)
@@ -179,7 +179,7 @@ describe('refreshes at one moment', () => {
 })
 
 describe('an app that refreshes too often', () => {
-  it('gets 20003 with 429 and the time to wait, and others do not', async () => {
+  it('gets 20003 with 429 and the time to wait, without affecting others', async () => {
     const { client, app, tokens } = await grantedIn(strict, 'fixed')
     for (let sent = 0; sent < 3; sent++) tokenSetOf(await client.refresh(app, tokens.refresh_token))
     const refused = await client.refresh(app, tokens.refresh_token)
@@ -189,7 +189,7 @@ describe('an app that refreshes too often', () => {
     tokenSetOf(await other.client.refresh(other.app, other.tokens.refresh_token))
   })
 
-  it('is counted per network if it is a public client, so that strangers cannot use up the limit of its users', async () => {
+  it('is limited per network if it is a public client, so that strangers cannot use up its limit', async () => {
     const client = new Client(injectWire(strict.app), strict.deps.config.PUBLIC_URL)
     const rp = await StandardApp.make(client, { token_auth_methods: ['none'] })
     const code = await rp.code(client.newBrowser(), await client.makeUser())

@@ -4,16 +4,16 @@ import { type App, type Client, pkcePair, type User } from '../acceptance/client
 import { type Answer, queryOf } from '../acceptance/http.ts'
 import { visit } from './person.ts'
 
-/** A client of the standard dialect that writes its own requests, so that it can also send wrong ones. */
+/** A client of the standard dialect that builds its requests by hand, so that it can also send invalid ones. */
 
 export type Parameters = Readonly<Record<string, string | undefined>>
 
 export const FORM = 'application/x-www-form-urlencoded'
 export const CALLBACK = 'https://app.example.com/callback'
 
-/** What `npm start` seeds for outside programs (src/demo/README.md): a client of the standard dialect with PKCE. */
+/** The client of the standard dialect with PKCE that the demo seeds for outside programs. */
 export const DEMO_OIDC = { id: 'demo-oidc', secret: 'demo-oidc-secret-for-local-use-only' }
-/** Registered for it without a port, so any port does. */
+/** Registered without a port, so any port is accepted. */
 export const DEMO_OIDC_CALLBACK = 'http://127.0.0.1:54321/callback'
 export const EVERYTHING = 'openid profile phone offline_access'
 
@@ -66,7 +66,7 @@ export class StandardApp {
     return { client_id: this.app.app_key, client_secret: this.app.app_secret }
   }
 
-  /** A code for a person, and the verifier that goes with it. */
+  /** Signs the person in as needed, and returns a code with its PKCE verifier. */
   async code(browser: Browser, user: User, changes: Parameters = {}): Promise<{ code: string; verifier: string }> {
     const { verifier, challenge } = pkcePair()
     const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }

@@ -8,7 +8,7 @@ import { sharedSystem } from '../acceptance/system.ts'
 import { EVERYTHING } from './app.ts'
 import { visit } from './person.ts'
 
-/** @auth/core (Auth.js) as it comes from npm, told the issuer, a client id and a secret, against a running service. */
+/** @auth/core (Auth.js) from npm, given only the issuer, a client id and a secret, against a running service. */
 
 const SITE = 'http://127.0.0.1:3999'
 
@@ -27,9 +27,9 @@ interface Tokens {
   readonly refresh_token: string
 }
 
-/** A site that uses Auth.js, and one browser of it. */
+/** A site that uses Auth.js, with the cookies of one browser. */
 class Site {
-  /** What the site's `jwt` callback was given at sign-in. */
+  /** The tokens that the site's `jwt` callback received at sign-in. */
   tokens: Tokens | undefined
   readonly errors: Error[] = []
   readonly details: unknown[] = []
@@ -47,7 +47,7 @@ class Site {
           ...credentials,
           authorization: { params: { scope: EVERYTHING } },
           checks: ['pkce', 'state', 'nonce'],
-          idToken: false, // claims of profile and phone are at userinfo
+          idToken: false, // the claims of profile and phone come from userinfo
           ...changes,
         },
       ],
@@ -72,7 +72,7 @@ class Site {
     }
   }
 
-  async ask(path: string, form?: Record<string, string>): Promise<Response> {
+  async request(path: string, form?: Record<string, string>): Promise<Response> {
     const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const headers = { cookie, ...(form ? { 'content-type': 'application/x-www-form-urlencoded' } : {}) }
     const body = form ? { method: 'POST', body: new URLSearchParams(form) } : {}
@@ -86,27 +86,27 @@ class Site {
   }
 
   async post(path: string): Promise<Response> {
-    const { csrfToken } = await (await this.ask('/auth/csrf')).json()
-    return this.ask(path, { csrfToken, callbackUrl: `${SITE}/home` })
+    const { csrfToken } = await (await this.request('/auth/csrf')).json()
+    return this.request(path, { csrfToken, callbackUrl: `${SITE}/home` })
   }
 
-  session = async (): Promise<unknown> => (await this.ask('/auth/session')).json()
+  session = async (): Promise<unknown> => (await this.request('/auth/session')).json()
 
-  /** Goes to sign in; the address at which the browser comes back. */
-  async cameBack(decision: 'approve' | 'refuse' = 'approve'): Promise<URL> {
+  /** Signs in; returns the callback URL to which the browser is sent. */
+  async callbackAfterSignIn(decision: 'approve' | 'refuse' = 'approve'): Promise<URL> {
     const sent = await this.post('/auth/signin/gatehouse')
     const { location } = await visit(client.newBrowser(), sent.headers.get('location') ?? '', { user: ALICE, decision })
     return location
   }
 
-  /** Where the site sends the browser after it has come back. */
+  /** Opens the callback; returns where the site redirects then. */
   async finish(location: URL): Promise<string> {
-    const answer = await this.ask(location.pathname + location.search)
+    const answer = await this.request(location.pathname + location.search)
     return answer.headers.get('location') ?? `${answer.status}`
   }
 }
 
-/** What the site's log says: names of errors, and what the server has answered. */
+/** The site's log: names of errors, and the server's responses. */
 const logged = ({ errors, details }: Site): string => inspect([errors, details], { depth: 6 })
 
 const post = (path: string, form: Record<string, string>) => {
@@ -116,9 +116,9 @@ const post = (path: string, form: Record<string, string>) => {
 }
 
 describe('@auth/core', () => {
-  it('signs a person in, reads who it is at userinfo, and signs out', async () => {
+  it('signs a person in, reads userinfo, and signs out', async () => {
     const site = new Site()
-    expect(await site.finish(await site.cameBack())).toBe(`${SITE}/home`)
+    expect(await site.finish(await site.callbackAfterSignIn())).toBe(`${SITE}/home`)
     expect(await site.session()).toMatchObject({
       user: {
         id: '1-10001',
@@ -134,23 +134,23 @@ describe('@auth/core', () => {
 
   it.each(['client_secret_basic', 'client_secret_post'])('authenticates by %s', async (method) => {
     const site = new Site({ client: { token_endpoint_auth_method: method } })
-    expect(await site.finish(await site.cameBack())).toBe(`${SITE}/home`)
+    expect(await site.finish(await site.callbackAfterSignIn())).toBe(`${SITE}/home`)
   })
 
   it('signs a person in with the settings that /connect shows', async () => {
     const shown = settingsOf('authjs', { issuer: origin, ...credentials })
     const { gatehouse } = await import(`data:text/javascript,${encodeURIComponent(shown)}`)
     const site = new Site(gatehouse)
-    expect(await site.finish(await site.cameBack())).toBe(`${SITE}/home`)
+    expect(await site.finish(await site.callbackAfterSignIn())).toBe(`${SITE}/home`)
     expect(await site.session()).toMatchObject({
       user: { id: '1-10001', name: '爱丽丝 Alice', image: expect.stringContaining('/assets/') },
     })
   })
 
-  // Auth.js leaves these to the site: its guide for refreshing tokens has this request.
-  it('gives the site tokens that it refreshes and revokes', async () => {
+  // Auth.js leaves refreshing to the site; this is the request of its guide.
+  it('gives the site tokens that it can refresh and revoke', async () => {
     const site = new Site()
-    await site.finish(await site.cameBack())
+    await site.finish(await site.callbackAfterSignIn())
     const { access_token = '', refresh_token = '' } = site.tokens ?? {}
     const next = (await (await post('token', { grant_type: 'refresh_token', refresh_token })).json()) as Tokens
     expect(next.access_token).not.toBe(access_token)
@@ -161,37 +161,39 @@ describe('@auth/core', () => {
 
 const FAILED = `${SITE}/auth/error?error=Configuration`
 
-describe('@auth/core is told', () => {
-  it('of a wrong secret', async () => {
+describe('@auth/core recognizes', () => {
+  it('a wrong secret', async () => {
     const site = new Site({ clientSecret: 'wrong' })
-    expect(await site.finish(await site.cameBack())).toBe(FAILED)
+    expect(await site.finish(await site.callbackAfterSignIn())).toBe(FAILED)
     expect(logged(site)).toContain('status: 401')
     expect(await site.session()).toBeNull()
   })
 
-  it('of a replayed code', async () => {
+  it('a replayed code', async () => {
     const site = new Site()
-    const location = await site.cameBack()
+    const location = await site.callbackAfterSignIn()
     const { searchParams } = location
     const other = { grant_type: 'authorization_code', code: searchParams.get('code') ?? '', redirect_uri: 'x' }
     await site.finish(location)
     expect(await (await post('token', other)).json()).toMatchObject({ error: 'invalid_grant' })
     const second = new Site()
-    const own = await second.cameBack()
+    const own = await second.callbackAfterSignIn()
     own.searchParams.set('code', searchParams.get('code') ?? '')
     expect(await second.finish(own)).toBe(FAILED)
     expect(logged(second)).toContain('invalid_grant')
   })
 
-  it('of a person who refuses', async () => {
+  it('a person’s refusal', async () => {
     const site = new Site({ authorization: { params: { scope: EVERYTHING, prompt: 'consent' } } })
-    expect(await site.finish(await site.cameBack('refuse'))).toMatch(/\/auth\/signin\?error=|\/auth\/error\?error=/)
+    expect(await site.finish(await site.callbackAfterSignIn('refuse'))).toMatch(
+      /\/auth\/signin\?error=|\/auth\/error\?error=/,
+    )
     expect(logged(site)).toContain('access_denied')
   })
 
-  it('by iss that an answer comes from another server', async () => {
+  it('a response of another server by its iss', async () => {
     const site = new Site()
-    const location = await site.cameBack()
+    const location = await site.callbackAfterSignIn()
     location.searchParams.set('iss', 'https://other.example')
     expect(await site.finish(location)).toBe(FAILED)
     expect(site.tokens).toBeUndefined()

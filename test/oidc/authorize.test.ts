@@ -7,7 +7,7 @@ import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { bodyOf, CALLBACK, FORM, type Parameters, StandardApp, tokensOf } from './app.ts'
 import { visit } from './person.ts'
 
-/** The authorization endpoint: what it asks of whom, where its answers go and where never. */
+/** The authorization endpoint: when it asks for sign-in and consent, and where it may redirect. */
 
 let world: World
 let client: Client
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 
 const PKCE = { code_challenge: pkcePair().challenge, code_challenge_method: 'S256' }
-const ask = (changes: Parameters = {}, by = browser) => by.open(rp.authorizeUrl({ ...PKCE, ...changes }))
+const authorize = (changes: Parameters = {}, by = browser) => by.open(rp.authorizeUrl({ ...PKCE, ...changes }))
 const shows = ({ text }: Answer): string => (signInForm(text) ? 'sign-in' : consentForm(text) ? 'consent' : 'neither')
 const answered = (answer: Answer): Record<string, string> => {
   expect(answer.status, answer.text.slice(0, 300)).toBe(303)
@@ -35,21 +35,21 @@ const answered = (answer: Answer): Record<string, string> => {
 }
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 
-describe('an answer', () => {
-  it('has the code, the state as it was sent and the issuer', async () => {
-    expect(answered(await ask())).toEqual({
+describe('an authorization response', () => {
+  it('has the code, the unchanged state and the issuer', async () => {
+    expect(answered(await authorize())).toEqual({
       code: expect.stringMatching(/^ghac_/),
       state: 'a state, with äöü',
       iss: world.deps.config.PUBLIC_URL,
     })
   })
 
-  it('has no state where none was sent', async () => {
-    expect(Object.keys(answered(await ask({ state: undefined })))).toEqual(['code', 'iss'])
+  it('has no state if none was sent', async () => {
+    expect(Object.keys(answered(await authorize({ state: undefined })))).toEqual(['code', 'iss'])
   })
 
-  it('goes by 303, and tells nobody where it came from', async () => {
-    const answer = await ask()
+  it('is a 303 redirect without a referrer', async () => {
+    const answer = await authorize()
     expect([answer.status, header(answer, 'referrer-policy'), header(answer, 'cache-control')]).toEqual([
       303,
       'no-referrer',
@@ -75,8 +75,8 @@ describe('an answer', () => {
     ['prompt none and another', { prompt: 'none login' }, 'invalid_request'],
     ['a negative max_age', { max_age: '-1' }, 'invalid_request'],
     ['an over-long nonce', { nonce: 'n'.repeat(513) }, 'invalid_request'],
-  ])('tells the app of %s', async (_name, changes, error) => {
-    expect(answered(await ask(changes))).toMatchObject({
+  ])('reports %s to the app', async (_name, changes, error) => {
+    expect(answered(await authorize(changes))).toMatchObject({
       error,
       error_description: expect.any(String),
       state: 'a state, with äöü',
@@ -84,30 +84,30 @@ describe('an answer', () => {
     })
   })
 
-  it('leaves out a state that is too long', async () => {
-    expect(Object.keys(answered(await ask({ state: 's'.repeat(1_025) })))).toEqual([
+  it('omits a state that is too long', async () => {
+    expect(Object.keys(answered(await authorize({ state: 's'.repeat(1_025) })))).toEqual([
       'error',
       'error_description',
       'iss',
     ])
-    expect(answered(await ask({ state: 's'.repeat(1_024) }))).toMatchObject({ state: 's'.repeat(1_024) })
+    expect(answered(await authorize({ state: 's'.repeat(1_024) }))).toMatchObject({ state: 's'.repeat(1_024) })
   })
 
   it.each(['scope=openid', 'state=x', 'nonce=x', 'prompt=none', 'code_challenge=x'])(
-    'tells the app of a second %s',
+    'reports a repeated parameter, %s, to the app',
     async (extra) => {
       const known = rp.authorizeUrl({ ...PKCE, nonce: 'n', prompt: 'none' })
       expect(answered(await browser.open(`${known}&${extra}`)).error).toBe('invalid_request')
     },
   )
 
-  it('ignores what it does not know, also twice', async () => {
+  it('ignores unknown parameters, even repeated ones', async () => {
     const url = rp.authorizeUrl({ ...PKCE, acr_values: 'x', claims_locales: 'fr' })
     for (const unknown of ['resource=a&resource=b', 'continue=x', 'continue=x&continue=y', 'pushed=x'])
       expect(answered(await browser.open(`${url}&${unknown}`)).code, unknown).toBeDefined()
   })
 
-  it('tells an app of scopes that it does not hold, or that it was suspended', async () => {
+  it('reports scopes that the app does not hold, and that it is suspended', async () => {
     const phone = await StandardApp.make(client, { scopes: ['PHONE_NUMBER'] })
     const url = phone.authorizeUrl({ ...PKCE, scope: 'openid profile' })
     expect(answered(await browser.open(url)).error).toBe('invalid_scope')
@@ -116,7 +116,7 @@ describe('an answer', () => {
   })
 })
 
-describe('without an app and a registered redirect_uri', () => {
+describe('without a known app and a registered redirect_uri', () => {
   it.each<[string, Parameters]>([
     ['an unknown client', { client_id: 'nobody' }],
     ['no client', { client_id: undefined }],
@@ -125,34 +125,34 @@ describe('without an app and a registered redirect_uri', () => {
     ['another query', { redirect_uri: `${CALLBACK}?a=b` }],
     ['another port', { redirect_uri: 'https://app.example.com:8443/callback' }],
     ['another spelling', { redirect_uri: 'HTTPS://APP.example.com/callback' }],
-    ['a host that the contract would take', { redirect_uri: 'https://app.example.com/other' }],
+    ['a host that the contract dialect would accept', { redirect_uri: 'https://app.example.com/other' }],
     ['a script', { redirect_uri: 'javascript:alert(1)' }],
     ['a NUL', { redirect_uri: `${CALLBACK}\0` }],
     ['an over-long request', { login_hint: 'x'.repeat(9_000) }],
-    ['a request_uri that was never given', { request_uri: 'urn:ietf:params:oauth:request_uri:nothing' }],
-  ])('%s is a page, never a redirect', async (_name, changes) => {
+    ['a request_uri that was never issued', { request_uri: 'urn:ietf:params:oauth:request_uri:nothing' }],
+  ])('%s gets an error page, never a redirect', async (_name, changes) => {
     const answer = await client.call('GET', rp.authorizeUrl({ ...PKCE, ...changes }), { accept: 'text/html' })
     expect([header(answer, 'location'), header(answer, 'content-type')]).toEqual(['', 'text/html; charset=utf-8'])
     expect([400, 401]).toContain(answer.status)
     expect(header(answer, 'content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/)
   })
 
-  it.each(['', '&ui_locales=en'])('a forged continuation is a page too%s', async (more) => {
+  it.each(['', '&ui_locales=en'])('a forged continuation gets an error page too: %s', async (more) => {
     const answer = await client.call('GET', `/oauth2/authorize?continue=e30.AAAA${more}`, { accept: 'text/html' })
     expect([answer.status, header(answer, 'location')]).toEqual([400, ''])
   })
 
-  it.each(['client_id', 'redirect_uri'])('a second %s is a page', async (name) => {
+  it.each(['client_id', 'redirect_uri'])('a repeated %s gets an error page', async (name) => {
     const answer = await browser.open(`${rp.authorizeUrl(PKCE)}&${name}=${encodeURIComponent(CALLBACK)}`)
     expect([answer.status, header(answer, 'location')]).toEqual([400, ''])
   })
 
-  it('an app without exact URIs has none', async () => {
+  it('an app that has registered only hosts cannot use the standard dialect', async () => {
     const hosts = new StandardApp(client, await client.makeApp())
     expect((await browser.open(hosts.authorizeUrl(PKCE))).text).toContain('redirect_uri is not registered')
   })
 
-  it('an app with redirect URIs needs no host, here and at A1', async () => {
+  it('an app with redirect URIs needs no hosts, here or at A1', async () => {
     const app = await StandardApp.make(client, { hosts: [] })
     expect((await visit(browser, app.authorizeUrl(PKCE))).location.searchParams.has('code')).toBe(true)
     const target = { ...app.app, redirect_uri: CALLBACK }
@@ -162,7 +162,7 @@ describe('without an app and a registered redirect_uri', () => {
     ).toContain('20012')
   })
 
-  it('plain http is for apps that may, or for this machine', async () => {
+  it('plain http is for apps with http_allowed, or for the loopback interface', async () => {
     const uris = ['http://app.example.com/callback', 'http://localhost:9/callback']
     const app = await StandardApp.make(client, { redirect_uris: uris, http_allowed: false })
     const to = (redirect_uri: string) => browser.open(app.authorizeUrl({ ...PKCE, redirect_uri }))
@@ -188,7 +188,7 @@ describe('without an app and a registered redirect_uri', () => {
 })
 
 describe('consent', () => {
-  it('is remembered for these scopes, added up', async () => {
+  it('is remembered for the union of consented scopes', async () => {
     const app = await StandardApp.make(client)
     const pages = async (scope: string) => (await visit(browser, app.authorizeUrl({ ...PKCE, scope }))).pages
     expect(await pages('openid profile')).toEqual(['consent'])
@@ -198,11 +198,11 @@ describe('consent', () => {
     expect(await pages('openid offline_access')).toEqual(['consent'])
   })
 
-  it('is asked for each time where the app or the request wants it', async () => {
-    expect(shows(await ask({ prompt: 'consent' }))).toBe('consent')
+  it('is requested each time if the app or the request demands it', async () => {
+    expect(shows(await authorize({ prompt: 'consent' }))).toBe('consent')
     await client.update(rp.app, { always_ask: true })
-    expect(shows(await ask())).toBe('consent')
-    expect(answered(await ask({ prompt: 'none' })).error).toBe('consent_required')
+    expect(shows(await authorize())).toBe('consent')
+    expect(answered(await authorize({ prompt: 'none' })).error).toBe('consent_required')
     await client.update(rp.app, { always_ask: false })
   })
 
@@ -212,14 +212,14 @@ describe('consent', () => {
     expect(shows(await browser.open(app.authorizeUrl({ ...PKCE, scope: 'USER_INFO' })))).toBe('consent')
   })
 
-  it('that is refused is told, and nothing is remembered', async () => {
+  it('that is refused is reported to the app, and nothing is remembered', async () => {
     const app = await StandardApp.make(client)
     const { location } = await visit(browser, app.authorizeUrl(PKCE), { decision: 'refuse' })
     expect(location.searchParams.get('error')).toBe('access_denied')
     expect(shows(await browser.open(app.authorizeUrl(PKCE)))).toBe('consent')
   })
 
-  it('that is refused after it was given is forgotten', async () => {
+  it('that is refused after approval is forgotten', async () => {
     const app = await StandardApp.make(client)
     const form = consentForm((await browser.open(app.authorizeUrl(PKCE))).text)
     if (!form) throw new Error('no form')
@@ -229,7 +229,7 @@ describe('consent', () => {
   })
 
   it.each(['/oauth2/consent', '/oauth/v2/consent'])(
-    'form of one dialect gives nothing at the other: %s',
+    'form of one dialect is not accepted by the other: %s',
     async (action) => {
       const app = await StandardApp.make(client)
       const standard = consentForm(
@@ -244,8 +244,8 @@ describe('consent', () => {
     },
   )
 
-  it('form is refused from another site', async () => {
-    const form = consentForm((await ask({ prompt: 'consent' })).text)
+  it('form from another site is refused', async () => {
+    const form = consentForm((await authorize({ prompt: 'consent' })).text)
     const headers = {
       'content-type': FORM,
       cookie: browser.cookieHeader,
@@ -259,25 +259,25 @@ describe('consent', () => {
 
 describe('consent of a public client', () => {
   const uris = ['http://127.0.0.1/cb', 'http://[::1]:7/cb', 'http://localhost:7/cb', CALLBACK]
-  const made = async (method: string) => {
+  const openerFor = async (method: string) => {
     const app = await StandardApp.make(client, { redirect_uris: uris, token_auth_methods: [method] })
     await visit(browser, app.authorizeUrl({ ...PKCE, redirect_uri: 'http://127.0.0.1:5001/cb' }))
     return (changes: Parameters) => browser.open(app.authorizeUrl({ ...PKCE, ...changes }))
   }
 
   it.each(['http://127.0.0.1:5001/cb', 'http://127.0.0.1:6666/cb', 'http://[::1]:6666/cb', 'http://localhost:7/cb'])(
-    'is asked for each time at an address where any program may listen: %s',
+    'is requested each time for an address where any program may listen: %s',
     async (redirect_uri) => {
-      const open = await made('none')
+      const open = await openerFor('none')
       expect(shows(await open({ redirect_uri }))).toBe('consent')
       const silent = new URL(header(await open({ redirect_uri, prompt: 'none' }), 'location'))
       expect([silent.searchParams.get('error'), silent.searchParams.get('code')]).toEqual(['consent_required', null])
     },
   )
 
-  it('is remembered at an address of its own, and of a client with a secret on the loopback interface too', async () => {
-    expect(answered(await (await made('none'))({ redirect_uri: CALLBACK })).code).toBeDefined()
-    const answer = await (await made('client_secret_post'))({ redirect_uri: 'http://127.0.0.1:6666/cb' })
+  it('is remembered for an https address, and for a loopback address of a client with a secret', async () => {
+    expect(answered(await (await openerFor('none'))({ redirect_uri: CALLBACK })).code).toBeDefined()
+    const answer = await (await openerFor('client_secret_post'))({ redirect_uri: 'http://127.0.0.1:6666/cb' })
     expect(header(answer, 'location')).toMatch(/^http:\/\/127.0.0.1:6666\/cb\?code=/)
   })
 })
@@ -288,21 +288,21 @@ describe('silent grants', () => {
   const again = (app: StandardApp, by = browser, changes: Parameters = {}) =>
     by.open(app.authorizeUrl({ ...PKCE, ...changes }))
 
-  it('are limited, however many a page makes a browser request at once', async () => {
+  it('are limited, even if a page makes the browser request many at once', async () => {
     const app = await StandardApp.make(client)
     const first = await app.tokens(browser, user)
     for (let round = 0; round < 3; round++) {
       const answers = await Promise.all(Array.from({ length: 60 }, () => again(app)))
       expect(answers.every((answer) => answered(answer).code !== undefined)).toBe(true)
     }
-    // The one with a page stays beside the newest fifty.
+    // The grant with a consent page is kept in addition to the newest fifty silent ones.
     for (let more = 0; more < 2; more++) await again(app)
     expect(await grantsOf(app)).toBe(51)
     expect((await app.userInfo(first.access_token)).status).toBe(200)
     expect(tokensOf(await app.exchange(await app.code(browser, user))).id_token).toMatch(/^ey/)
   })
 
-  it('end none of another browser, and none whose code was exchanged: any page can make more', async () => {
+  it('do not end grants of other browsers or with exchanged codes, since any page can make them', async () => {
     const app = await StandardApp.make(client)
     const elsewhere = client.newBrowser()
     await app.code(browser, user)
@@ -319,7 +319,7 @@ describe('silent grants', () => {
     }
   })
 
-  it('that were ended leave no code that works', async () => {
+  it('that were ended leave no working code', async () => {
     const app = await StandardApp.make(client)
     await app.code(browser, user)
     const code = await app.code(browser, user)
@@ -337,14 +337,14 @@ describe('acr', () => {
     ['urn:mace:incommon:iap:silver phr', '0'],
     [undefined, undefined],
     ['', undefined],
-  ])('for acr_values %s is %s, also of a refresh', async (acr_values, acr) => {
+  ])('for acr_values %s is %s, after a refresh too', async (acr_values, acr) => {
     const first = await rp.tokens(browser, user, { acr_values, prompt: 'consent' })
     expect(claimsOf(first.id_token).acr).toBe(acr)
     expect(claimsOf(tokensOf(await rp.refresh(first.refresh_token)).id_token).acr).toBe(acr)
     expect(claimsOf((await rp.tokens(browser, user, { acr_values })).id_token).acr).toBe(acr)
   })
 
-  it('is told by discovery', async () => {
+  it('is announced by discovery', async () => {
     expect(bodyOf(await client.call('GET', '/.well-known/openid-configuration'))).toMatchObject({
       acr_values_supported: ['0', 'http://schemas.openid.net/pape/policies/2007/06/multi-factor', 'phr'],
       claims_supported: expect.arrayContaining(['acr', 'amr']),
@@ -352,30 +352,33 @@ describe('acr', () => {
   })
 })
 
-describe('who is signed in', () => {
-  it('nobody: signs in, with the hint filled in, and comes back', async () => {
+describe('a browser session', () => {
+  it('that is missing leads to the sign-in page with the login_hint filled in', async () => {
     const stranger = client.newBrowser()
-    const page = await ask({ login_hint: user.passport, ui_locales: 'zh-CN' }, stranger)
+    const page = await authorize({ login_hint: user.passport, ui_locales: 'zh-CN' }, stranger)
     expect(signInForm(page.text)?.fields.passport).toBe(user.passport)
     expect(page.text).toContain('lang="zh-CN"')
-    expect(answered(await ask({ prompt: 'none' }, client.newBrowser())).error).toBe('login_required')
+    expect(answered(await authorize({ prompt: 'none' }, client.newBrowser())).error).toBe('login_required')
   })
 
-  it.each(['login', 'select_account', 'login consent'])('prompt=%s: signs in once more, once', async (prompt) => {
-    world.clock.advance(60)
-    const { location, pages } = await visit(browser, rp.authorizeUrl({ ...PKCE, prompt }), { user })
-    expect(pages).toEqual(prompt.includes('consent') ? ['sign-in', 'consent'] : ['sign-in'])
-    expect(location.searchParams.get('code')).not.toBeNull()
-  })
+  it.each(['login', 'select_account', 'login consent'])(
+    'is not enough for prompt=%s: the person signs in again, once',
+    async (prompt) => {
+      world.clock.advance(60)
+      const { location, pages } = await visit(browser, rp.authorizeUrl({ ...PKCE, prompt }), { user })
+      expect(pages).toEqual(prompt.includes('consent') ? ['sign-in', 'consent'] : ['sign-in'])
+      expect(location.searchParams.get('code')).not.toBeNull()
+    },
+  )
 
-  it('max_age: signs in once more when that is too long ago; auth_time says when', async () => {
+  it('older than max_age requires signing in again; auth_time says when', async () => {
     const first = await rp.tokens(browser, user, { prompt: 'login', nonce: 'first' })
     world.clock.advance(100)
-    expect(answered(await ask({ max_age: '100' })).code).toBeDefined()
+    expect(answered(await authorize({ max_age: '100' })).code).toBeDefined()
     const same = await rp.tokens(browser, user, { max_age: '100' })
     expect(claimsOf(same.id_token).auth_time).toBe(claimsOf(first.id_token).auth_time)
     world.clock.advance(1)
-    expect(answered(await ask({ max_age: '100', prompt: 'none' })).error).toBe('login_required')
+    expect(answered(await authorize({ max_age: '100', prompt: 'none' })).error).toBe('login_required')
     const { pages } = await visit(browser, rp.authorizeUrl({ ...PKCE, max_age: '0' }), { user })
     expect(pages).toEqual(['sign-in'])
     const again = await rp.tokens(browser, user, { max_age: '0' })
@@ -384,35 +387,35 @@ describe('who is signed in', () => {
     expect(claimsOf(again.id_token)).not.toHaveProperty('nonce')
   })
 
-  it('another person than the id_token_hint: has to sign in as that one', async () => {
+  it('of another person than the id_token_hint requires signing in as that person', async () => {
     const { id_token: id_token_hint } = await rp.tokens(browser, user)
     const other = await client.makeUser()
     const theirs = client.newBrowser()
     await rp.code(theirs, other)
-    expect(answered(await ask({ id_token_hint, prompt: 'none' }, theirs)).error).toBe('login_required')
+    expect(answered(await authorize({ id_token_hint, prompt: 'none' }, theirs)).error).toBe('login_required')
     const asked = rp.authorizeUrl({ ...PKCE, id_token_hint })
     expect((await visit(theirs, asked, { user: other })).location.searchParams.get('error')).toBe('login_required')
     expect((await visit(theirs, asked, { user })).location.searchParams.get('code')).not.toBeNull()
-    expect(answered(await ask({ id_token_hint, prompt: 'none' })).code).toBeDefined()
+    expect(answered(await authorize({ id_token_hint, prompt: 'none' })).code).toBeDefined()
   })
 
-  it('a person who is blocked: the app is told', async () => {
+  it('of a blocked person gives the app access_denied', async () => {
     const blocked = await client.makeUser()
     const theirs = client.newBrowser()
     await rp.code(theirs, blocked)
     await client.block(blocked)
-    expect(answered(await ask({}, theirs)).error).toBe('access_denied')
+    expect(answered(await authorize({}, theirs)).error).toBe('access_denied')
   })
 })
 
 describe('a consent page that was left open', () => {
   const formOf = async (changes: Parameters, by = browser) => {
-    const form = consentForm((await ask({ prompt: 'consent', ...changes }, by)).text)
+    const form = consentForm((await authorize({ prompt: 'consent', ...changes }, by)).text)
     if (!form) throw new Error('no consent form')
     return form
   }
 
-  it('asks for a sign-in where the request wants a recent one, and for consent again', async () => {
+  it('leads to a sign-in if the request demands a recent one, and to consent again', async () => {
     const theirs = client.newBrowser()
     await rp.code(theirs, user)
     const form = await formOf({ max_age: '600' }, theirs)
@@ -422,9 +425,9 @@ describe('a consent page that was left open', () => {
     expect(location.searchParams.get('code')).not.toBeNull()
   })
 
-  it('a sign-in of half an hour ago satisfies no prompt=login', async () => {
+  it('is no way around prompt=login: a sign-in of half an hour ago does not satisfy it', async () => {
     const theirs = client.newBrowser()
-    const page = await ask({ prompt: 'login' }, theirs)
+    const page = await authorize({ prompt: 'login' }, theirs)
     const return_to = signInForm(page.text)?.fields.return_to ?? ''
     await rp.code(theirs, user)
     expect(answered(await theirs.open(return_to)).code).toBeDefined()
@@ -432,7 +435,7 @@ describe('a consent page that was left open', () => {
     expect(shows(await theirs.open(return_to))).toBe('sign-in')
   })
 
-  it.each(['approve', 'refuse'])('of a session that has ended, %s: signs in, and is asked again', async (decision) => {
+  it.each(['approve', 'refuse'])('in an ended session leads on %s to sign-in and consent again', async (decision) => {
     const theirs = client.newBrowser()
     await rp.code(theirs, user)
     const form = await formOf({ prompt: undefined, scope: 'USER_INFO openid' }, theirs).catch(() => formOf({}, theirs))
@@ -441,7 +444,7 @@ describe('a consent page that was left open', () => {
     expect(pages).toEqual(['sign-in', 'consent'])
   })
 
-  it('of another person gives nothing: who is signed in now is asked', async () => {
+  it('by another person grants nothing: the person signed in now is asked', async () => {
     const [one, other] = [client.newBrowser(), client.newBrowser()]
     await rp.code(one, user)
     await rp.code(other, await client.makeUser({ name: 'Somebody else' }))
@@ -455,10 +458,10 @@ describe('a consent page that was left open', () => {
   }
 })
 
-describe('by POST', () => {
+describe('a request by POST', () => {
   const post = (changes: Parameters = {}) => rp.post('authorize', rp.request({ ...PKCE, ...changes }))
 
-  it('from another site: the browser asks again by GET, with its cookie', async () => {
+  it('from another site is repeated by GET, so that the browser sends its cookie', async () => {
     const answer = await post({ nonce: 'n' })
     expect([answer.status, header(answer, 'location')]).toEqual([
       303,
@@ -467,12 +470,12 @@ describe('by POST', () => {
     expect(answered(await browser.open(header(answer, 'location'))).code).toBeDefined()
   })
 
-  it('an error goes to the app, or is a page', async () => {
+  it('reports an error to the app or as a page', async () => {
     expect(answered(await post({ scope: 'x' })).error).toBe('invalid_scope')
     expect(bodyOf(await post({ client_id: 'nobody' }), 400)).toMatchObject({ error: 'invalid_client' })
   })
 
-  it('an old address goes on, and what it asks for is checked anew', async () => {
+  it('can be continued later, and is checked again then', async () => {
     const app = await StandardApp.make(client)
     const path = header(await app.post('authorize', app.request(PKCE)), 'location')
     await app.code(browser, user)
@@ -488,8 +491,8 @@ describe('by POST', () => {
 })
 
 describe('response_mode=form_post', () => {
-  it('is a page with a form that a script sends, or the person', async () => {
-    const page = await ask({ response_mode: 'form_post', state: '"><script>' })
+  it('is a page with a form that a script or the person submits', async () => {
+    const page = await authorize({ response_mode: 'form_post', state: '"><script>' })
     expect(page.status).toBe(200)
     expect(header(page, 'content-security-policy')).toMatch(/script-src 'self'.*base-uri 'none'/)
     expect(header(page, 'content-security-policy')).not.toContain('form-action')
@@ -500,7 +503,7 @@ describe('response_mode=form_post', () => {
   })
 
   it('carries errors too', async () => {
-    const page = await ask({ response_mode: 'form_post', scope: 'x' })
+    const page = await authorize({ response_mode: 'form_post', scope: 'x' })
     expect(page.text).toContain('name="error" value="invalid_scope"')
   })
 })
@@ -512,7 +515,7 @@ describe('a pushed request', () => {
   const openWith = (request_uri: string, by = rp) =>
     browser.open(`/oauth2/authorize?${queryOf({ client_id: by.app.app_key, request_uri })}`)
 
-  it('is opened again by the same browser until it is answered, by no other, in either method', async () => {
+  it('can be reopened by the same browser only, by GET or POST, until it is answered', async () => {
     const theirs = client.newBrowser()
     const query = queryOf({ client_id: rp.app.app_key, request_uri: await uriOf() })
     const path = `/oauth2/authorize?${query}`
@@ -534,7 +537,7 @@ describe('a pushed request', () => {
     expect((await theirs.open(path)).status).toBe(400)
   })
 
-  it('ends with a refusal too', async () => {
+  it('is used up by a refusal too', async () => {
     const request_uri = await uriOf({ prompt: 'consent' })
     const form = consentForm((await openWith(request_uri)).text)
     if (!form) throw new Error('no consent form')
@@ -542,7 +545,7 @@ describe('a pushed request', () => {
     expect((await openWith(request_uri)).status).toBe(400)
   })
 
-  it('goes on from a sign-in page that was left open', async () => {
+  it('continues from a sign-in page that was left open', async () => {
     const theirs = client.newBrowser()
     const query = queryOf({ client_id: rp.app.app_key, request_uri: await uriOf({ prompt: 'login' }) })
     const form = signInForm((await theirs.open(`/oauth2/authorize?${query}`)).text)
@@ -552,7 +555,7 @@ describe('a pushed request', () => {
     expect(answered(await theirs.follow(signedIn)).code).toBeDefined()
   })
 
-  it('is used once, by its own app, within a minute', async () => {
+  it('can be used once, by its own app, within a minute', async () => {
     const request_uri = await uriOf()
     const other = await StandardApp.make(client)
     expect((await openWith(request_uri, other)).status).toBe(400)
@@ -563,19 +566,19 @@ describe('a pushed request', () => {
     expect((await openWith(late)).status).toBe(400)
   })
 
-  it('is used by one of many at once', async () => {
+  it('can be used by only one of many concurrent browsers', async () => {
     const request_uri = await uriOf()
     const path = `/oauth2/authorize?${queryOf({ client_id: rp.app.app_key, request_uri })}`
     const answers = await Promise.all(Array.from({ length: 50 }, () => client.call('GET', path)))
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1)
   })
 
-  it('is made of a push with empty parameters as if they were not sent', async () => {
+  it('ignores empty parameters', async () => {
     const empty = { request_uri: '', request: '', registration: '', client_assertion: '', client_assertion_type: '' }
     expect(answered(await openWith(await uriOf(empty))).code).toBeDefined()
   })
 
-  it('does not let the address change it', async () => {
+  it('cannot be changed by parameters in the URL', async () => {
     const path = `/oauth2/authorize?${queryOf({ client_id: rp.app.app_key, request_uri: await uriOf({ state: 'pushed' }), state: 'x' })}`
     expect(answered(await browser.open(path)).state).toBe('pushed')
   })

@@ -6,7 +6,7 @@ import { type Answer, header, injectWire, queryOf } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { basicOf, bodyOf, CALLBACK, EVERYTHING, type Parameters, StandardApp, type Tokens, tokensOf } from './app.ts'
 
-/** Requests that are wrong in one way each: the error of the RFC, its status, and nothing about which part was wrong. */
+/** Requests with one mistake each get the error and status of the RFC, without revealing which part was wrong. */
 
 let world: World
 let client: Client
@@ -30,8 +30,8 @@ afterAll(() => world?.close())
 
 const LONG = 'x'.repeat(70_000)
 
-/** Status, error, and the scheme that is asked for. */
-function told(answer: Answer): string {
+/** Status, error, and the challenged scheme. */
+function outcomeOf(answer: Answer): string {
   const body = JSON.parse(answer.text)
   expect(Object.keys(body)).toEqual(['error', 'error_description'])
   expect(body.error_description).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/)
@@ -43,7 +43,7 @@ function told(answer: Answer): string {
 describe('client authentication', () => {
   const wrong = 'wrong-secret'
   const cases: [string, () => Parameters | string, () => Record<string, string>, string][] = [
-    ['nothing', () => ({}), () => ({}), '401 invalid_client'],
+    ['no credentials', () => ({}), () => ({}), '401 invalid_client'],
     [
       'an unknown client, post',
       () => ({ client_id: 'nobody', client_secret: wrong }),
@@ -98,7 +98,7 @@ describe('client authentication', () => {
       '401 invalid_client Basic',
     ],
     [
-      'two ways',
+      'two ways of authentication',
       () => ({ ...rp.credentials }),
       () => ({ authorization: basicOf(rp.app.app_key, rp.app.app_secret) }),
       '400 invalid_request',
@@ -147,13 +147,13 @@ describe('client authentication', () => {
       '400 invalid_request',
     ],
   ]
-  describe.each(['token', 'revoke', 'introspect', 'par'])('%s', (path) => {
-    it.each(cases)('%s', async (_name, parameters, headers, expected) => {
-      expect(told(await rp.post(path, parameters(), headers()))).toBe(expected)
+  describe.each(['token', 'revoke', 'introspect', 'par'])('at %s', (path) => {
+    it.each(cases)('is refused with %s', async (_name, parameters, headers, expected) => {
+      expect(outcomeOf(await rp.post(path, parameters(), headers()))).toBe(expected)
     })
   })
 
-  it('tells unknown clients and wrong secrets in one text', async () => {
+  it('gives unknown clients and wrong secrets the same answer', async () => {
     const answers = [
       await rp.post('token', { client_id: 'nobody', client_secret: wrong }),
       await rp.post('token', { client_id: 'nobody' }),
@@ -163,17 +163,17 @@ describe('client authentication', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
-  it('two ways are refused also where all else is in order', async () => {
+  it('refuses two ways of authentication in an otherwise valid request', async () => {
     const authorization = basicOf(rp.app.app_key, rp.app.app_secret)
-    const ask = (parameters: Parameters) =>
+    const introspect = (parameters: Parameters) =>
       rp.post('introspect', { token: tokens.access_token, ...parameters }, { authorization })
-    expect(bodyOf(await ask({})).active).toBe(true)
-    expect(bodyOf(await ask({ client_id: rp.app.app_key })).active).toBe(true)
-    expect(told(await ask(rp.credentials))).toBe('400 invalid_request')
-    expect(told(await ask({ client_id: other.app.app_key }))).toBe('400 invalid_request')
+    expect(bodyOf(await introspect({})).active).toBe(true)
+    expect(bodyOf(await introspect({ client_id: rp.app.app_key })).active).toBe(true)
+    expect(outcomeOf(await introspect(rp.credentials))).toBe('400 invalid_request')
+    expect(outcomeOf(await introspect({ client_id: other.app.app_key }))).toBe('400 invalid_request')
   })
 
-  it('an empty secret is none, in the form as in the header', async () => {
+  it('treats an empty secret as missing, in the form and in the header', async () => {
     const { app_key } = publicApp.app
     const authorization = basicOf(app_key, '')
     const ways: [Parameters, Record<string, string>][] = [
@@ -188,25 +188,27 @@ describe('client authentication', () => {
       const grant = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: CALLBACK }
       expect(tokensOf(await publicApp.post('token', { ...grant, ...parameters }, headers)).id_token).toMatch(/^ey/)
     }
-    expect(told(await rp.post('token', { client_id: rp.app.app_key }, { authorization }))).toBe('400 invalid_request')
+    expect(outcomeOf(await rp.post('token', { client_id: rp.app.app_key }, { authorization }))).toBe(
+      '400 invalid_request',
+    )
     const refused = await publicApp.post('token', { client_secret: wrong }, { authorization })
-    expect(told(refused)).toBe('401 invalid_client Basic')
+    expect(outcomeOf(refused)).toBe('401 invalid_client Basic')
   })
 
-  it('a suspended app may do nothing', async () => {
+  it('refuses a suspended app', async () => {
     const app = await StandardApp.make(client)
     await client.suspend(app.app)
-    expect(told(await app.post('token', app.credentials))).toBe('400 unauthorized_client')
+    expect(outcomeOf(await app.post('token', app.credentials))).toBe('400 unauthorized_client')
   })
 
-  it('a secret in the URL is not read', async () => {
-    expect(told(await rp.post(`token?${queryOf(rp.credentials)}`, { grant_type: 'refresh_token' }))).toBe(
+  it('ignores a secret in the URL', async () => {
+    expect(outcomeOf(await rp.post(`token?${queryOf(rp.credentials)}`, { grant_type: 'refresh_token' }))).toBe(
       '401 invalid_client',
     )
   })
 })
 
-describe('token', () => {
+describe('the token endpoint', () => {
   const cases: [string, () => Parameters, string][] = [
     ['no grant_type', () => ({}), '400 invalid_request'],
     ['an unknown grant_type', () => ({ grant_type: 'password' }), '400 unsupported_grant_type'],
@@ -218,7 +220,7 @@ describe('token', () => {
     ],
     ['no redirect_uri', () => ({ grant_type: 'authorization_code', code: 'x' }), '400 invalid_request'],
     [
-      'a code of nobody',
+      'an unknown code',
       () => ({ grant_type: 'authorization_code', code: `ghac_${'A'.repeat(48)}`, redirect_uri: CALLBACK }),
       '400 invalid_grant',
     ],
@@ -233,7 +235,7 @@ describe('token', () => {
       '400 invalid_grant',
     ],
     ['no refresh_token', () => ({ grant_type: 'refresh_token' }), '400 invalid_request'],
-    ['a refresh token of nobody', () => ({ grant_type: 'refresh_token', refresh_token: 'x' }), '400 invalid_grant'],
+    ['an unknown refresh token', () => ({ grant_type: 'refresh_token', refresh_token: 'x' }), '400 invalid_grant'],
     [
       'an access token to refresh',
       () => ({ grant_type: 'refresh_token', refresh_token: tokens.access_token }),
@@ -245,11 +247,11 @@ describe('token', () => {
       '400 invalid_scope',
     ],
   ]
-  it.each(cases)('%s', async (_name, parameters, expected) => {
-    expect(told(await rp.post('token', { ...rp.credentials, ...parameters() }))).toBe(expected)
+  it.each(cases)('refuses %s', async (_name, parameters, expected) => {
+    expect(outcomeOf(await rp.post('token', { ...rp.credentials, ...parameters() }))).toBe(expected)
   })
 
-  it('a state that is sent along has to be that of the code, of either dialect', async () => {
+  it('requires a state, if sent, to be that of the code, in either dialect', async () => {
     const app = { ...rp.app, redirect_uri: CALLBACK }
     const contract = async () => {
       const { code, state } = await client.getCode(browser, app)
@@ -262,41 +264,43 @@ describe('token', () => {
     for (const make of [contract, standard]) {
       const { state, ...code } = await make()
       for (const wrongState of ['another', state.slice(1)]) {
-        expect(told(await rp.exchange(code, { state: wrongState }))).toBe('400 invalid_grant')
+        expect(outcomeOf(await rp.exchange(code, { state: wrongState }))).toBe('400 invalid_grant')
       }
       tokensOf(await rp.exchange(code, { state }))
       const { state: _, ...without } = await make()
       tokensOf(await rp.exchange(without, { state: '' }))
     }
     const stateless = await rp.code(browser, user, { state: undefined })
-    expect(told(await rp.exchange(stateless, { state: 'x' }))).toBe('400 invalid_grant')
+    expect(outcomeOf(await rp.exchange(stateless, { state: 'x' }))).toBe('400 invalid_grant')
     const { state, ...thrice } = await standard()
     for (let tries = 0; tries < 3; tries++) expect((await rp.exchange(thrice, { state: 'x' })).status).toBe(400)
-    expect(told(await rp.exchange(thrice, { state }))).toBe('400 invalid_grant')
+    expect(outcomeOf(await rp.exchange(thrice, { state }))).toBe('400 invalid_grant')
   })
 
-  it('what was refused for its scope still refreshes', async () => {
+  it('leaves a refresh token valid after a refused scope', async () => {
     const own = await rp.tokens(browser, user)
-    expect(told(await rp.refresh(own.refresh_token, { scope: 'openid USER_INFO email' }))).toBe('400 invalid_scope')
+    expect(outcomeOf(await rp.refresh(own.refresh_token, { scope: 'openid USER_INFO email' }))).toBe(
+      '400 invalid_scope',
+    )
     expect(tokensOf(await rp.refresh(own.refresh_token, { scope: 'openid' })).scope).toBe('openid')
   })
 
   it.each(['phone', 'PHONE_NUMBER phone'])(
-    '%s alone, which the app has lost, is no scope, and spends nothing',
+    'refuses the scope %s alone once the app has lost it, without rotating the token',
     async (scope) => {
       const app = await StandardApp.make(client)
       const own = await app.tokens(browser, user, { scope: `${EVERYTHING} PHONE_NUMBER` })
       await client.update(app.app, { scopes: ['USER_INFO'] })
-      expect(told(await app.refresh(own.refresh_token, { scope }))).toBe('400 invalid_scope')
+      expect(outcomeOf(await app.refresh(own.refresh_token, { scope }))).toBe('400 invalid_scope')
       expect(tokensOf(await app.refresh(own.refresh_token, { scope: `openid ${scope}` })).scope).toBe('openid')
     },
   )
 
-  it('tells in one text what is wrong with a code', async () => {
+  it('gives one answer for everything that is wrong with a code', async () => {
     const texts = new Set<string>()
     const refused = async (answer: Promise<Answer>) => {
       const got = await answer
-      expect(told(got)).toBe('400 invalid_grant')
+      expect(outcomeOf(got)).toBe('400 invalid_grant')
       texts.add(got.text)
     }
     const fresh = () => rp.code(browser, user)
@@ -317,15 +321,15 @@ describe('token', () => {
     expect(texts.size).toBe(1)
   })
 
-  it('a code that is sent again later ends the tokens of its grant', async () => {
+  it('ends the tokens of a grant whose code is sent again later', async () => {
     const code = await rp.code(browser, user)
     const { access_token } = tokensOf(await rp.exchange(code))
     world.clock.advance(61)
-    expect(told(await rp.exchange(code))).toBe('400 invalid_grant')
+    expect(outcomeOf(await rp.exchange(code))).toBe('400 invalid_grant')
     expect((await rp.userInfo(access_token)).status).toBe(401)
   })
 
-  it('a refresh token that was used gives the same answer for a minute, then ends its grant', async () => {
+  it('repeats its answer to a used refresh token for a minute, and then ends the grant', async () => {
     const first = await rp.tokens(browser, user)
     const second = tokensOf(await rp.refresh(first.refresh_token))
     expect(tokensOf(await rp.refresh(first.refresh_token))).toMatchObject({
@@ -333,22 +337,22 @@ describe('token', () => {
       refresh_token: second.refresh_token,
     })
     world.clock.advance(61)
-    expect(told(await rp.refresh(first.refresh_token))).toBe('400 invalid_grant')
-    expect(told(await rp.refresh(second.refresh_token))).toBe('400 invalid_grant')
+    expect(outcomeOf(await rp.refresh(first.refresh_token))).toBe('400 invalid_grant')
+    expect(outcomeOf(await rp.refresh(second.refresh_token))).toBe('400 invalid_grant')
   })
 
-  it('a public client needs a verifier, also for a code of the contract’s dialect', async () => {
+  it('requires a verifier of a public client, for a code of the contract’s dialect too', async () => {
     const app = { ...publicApp.app, redirect_uri: CALLBACK }
     const { code } = await client.getCode(await client.signedIn(user, app), app)
     const plain = { client_id: app.app_key, client_secret: undefined }
-    expect(told(await publicApp.exchange({ code, verifier: '' }, plain))).toBe('400 invalid_request')
-    expect(told(await publicApp.exchange({ code, verifier: 'x'.repeat(43) }, plain))).toBe('400 invalid_grant')
+    expect(outcomeOf(await publicApp.exchange({ code, verifier: '' }, plain))).toBe('400 invalid_request')
+    expect(outcomeOf(await publicApp.exchange({ code, verifier: 'x'.repeat(43) }, plain))).toBe('400 invalid_grant')
     const own = await publicApp.code(browser, user)
     expect(tokensOf(await publicApp.exchange(own, plain)).id_token).toMatch(/^ey/)
   })
 })
 
-describe('userinfo', () => {
+describe('the userinfo endpoint', () => {
   const userInfo = (headers: Record<string, string>, query = '') =>
     client.call('GET', `/oauth2/userinfo${query}`, headers)
 
@@ -375,16 +379,16 @@ describe('userinfo', () => {
         rp.post('userinfo', { access_token: tokens.access_token }, { authorization: `Bearer ${tokens.access_token}` }),
       '400 invalid_request Bearer',
     ],
-  ])('%s', async (_name, ask, expected) => {
-    expect(told(await ask())).toBe(expected)
+  ])('refuses %s', async (_name, send, expected) => {
+    expect(outcomeOf(await send())).toBe(expected)
   })
 
-  it('a request without a token is told the scheme alone', async () => {
+  it('challenges a request without a token with the scheme alone', async () => {
     expect(header(await userInfo({}), 'www-authenticate')).toBe('Bearer realm="gatehouse"')
   })
 
   it.each(['token', 'revoke', 'introspect', 'par', 'userinfo'])(
-    '%s names the Content-Type that it reads',
+    'and others name the Content-Type that they accept: %s',
     async (path) => {
       const headers = { 'content-type': 'application/json' }
       const answer = await client.call('POST', `/oauth2/${path}`, headers, '{"grant_type":"authorization_code"}')
@@ -393,13 +397,13 @@ describe('userinfo', () => {
     },
   )
 
-  it.each(['token', 'revoke', 'introspect', 'par'])('%s says that another method is refused', async (path) => {
+  it.each(['token', 'revoke', 'introspect', 'par'])('and others refuse another method: %s', async (path) => {
     const answer = await client.call('GET', `/oauth2/${path}`)
     expect(bodyOf(answer, 405)).toEqual({ error: 'invalid_request', error_description: 'Method not allowed' })
     expect(header(answer, 'allow')).toBe('POST')
   })
 
-  it('takes it in the header of a POST without a body, whatever Content-Type comes along', async () => {
+  it('accepts the token in the header of a POST without a body, whatever its Content-Type', async () => {
     const authorization = `Bearer ${tokens.access_token}`
     for (const type of ['application/json', 'text/plain', 'json', '']) {
       const answer = await client.call('POST', '/oauth2/userinfo', { authorization, 'content-type': type })
@@ -407,43 +411,43 @@ describe('userinfo', () => {
     }
   })
 
-  it('takes the token in a form', async () => {
+  it('accepts the token in a form', async () => {
     expect(bodyOf(await rp.post('userinfo', { access_token: tokens.access_token })).sub).toBe(`7-${user.user_id}`)
   })
 
-  it('a token that can do nothing here', async () => {
+  it('refuses a token with insufficient scope', async () => {
     const { access_token } = await rp.tokens(browser, user, { scope: 'offline_access' })
-    expect(told(await rp.userInfo(access_token))).toBe('403 insufficient_scope Bearer')
+    expect(outcomeOf(await rp.userInfo(access_token))).toBe('403 insufficient_scope Bearer')
   })
 
-  it('a token that has expired, or whose user is blocked', async () => {
+  it('refuses a token that has expired, or whose user is blocked', async () => {
     const blocked = await client.makeUser()
     const { access_token } = await rp.tokens(client.newBrowser(), blocked)
     await client.block(blocked)
-    expect(told(await rp.userInfo(access_token))).toBe('401 invalid_token Bearer')
+    expect(outcomeOf(await rp.userInfo(access_token))).toBe('401 invalid_token Bearer')
     await client.unblock(blocked)
     expect((await rp.userInfo(access_token)).status).toBe(200)
     world.clock.advance(604_801)
-    expect(told(await rp.userInfo(access_token))).toBe('401 invalid_token Bearer')
+    expect(outcomeOf(await rp.userInfo(access_token))).toBe('401 invalid_token Bearer')
   })
 })
 
 describe('introspection and revocation', () => {
-  it('need a token', async () => {
+  it('require a token', async () => {
     for (const path of ['introspect', 'revoke']) {
-      expect(told(await rp.post(path, rp.credentials))).toBe('400 invalid_request')
-      expect(told(await rp.post(path, { ...rp.credentials, token: '' }))).toBe('400 invalid_request')
+      expect(outcomeOf(await rp.post(path, rp.credentials))).toBe('400 invalid_request')
+      expect(outcomeOf(await rp.post(path, { ...rp.credentials, token: '' }))).toBe('400 invalid_request')
     }
   })
 
-  it('a public client revokes, and introspects nothing', async () => {
+  it('are open to public clients for revocation only', async () => {
     const plain = { client_id: publicApp.app.app_key, token: 'x' }
     expect((await publicApp.post('revoke', plain)).status).toBe(200)
-    expect(told(await publicApp.post('introspect', plain))).toBe('401 invalid_client')
+    expect(outcomeOf(await publicApp.post('introspect', plain))).toBe('401 invalid_client')
   })
 
   it.each(['nonsense', `ghat_${'A'.repeat(48)}`, `ghrt_${'A'.repeat(48)}`, 'x'.repeat(20_000)])(
-    'a token of nobody: %.30s',
+    'accept an unknown token: %.30s',
     async (token) => {
       expect(bodyOf(await rp.post('introspect', { ...rp.credentials, token }))).toEqual({ active: false })
       expect(bodyOf(await rp.post('revoke', { ...rp.credentials, token }))).toEqual({})
@@ -459,7 +463,7 @@ describe('every path', () => {
     ['DELETE', '/oauth2/authorize', 405, 'GET, POST'],
     ['GET', '/oauth2/nothing', 404, ''],
     ['POST', '/oauth2/jwks', 405, 'GET, HEAD'],
-  ])('%s %s: %i', async (method, path, status, allow) => {
+  ])('answers %s %s with %i', async (method, path, status, allow) => {
     const answer = await client.call(method, path)
     expect([answer.status, header(answer, 'allow')]).toEqual([status, allow])
     expect(JSON.parse(answer.text).error).toBe('invalid_request')
@@ -478,7 +482,7 @@ describe('every path', () => {
   })
 })
 
-describe('an id_token that others have made', () => {
+describe('an id_token_hint', () => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const claims = () => JSON.parse(Buffer.from(tokens.id_token.split('.')[1] ?? '', 'base64url').toString())
   const unsigned = () => `${part({ alg: 'none' })}.${part(claims())}.`
@@ -497,7 +501,7 @@ describe('an id_token that others have made', () => {
     ['an unknown kid', otherKid],
     ['nonsense', () => 'a.b.c'],
     ['an over-long one', () => 'x'.repeat(4_200)],
-  ])('%s is no hint', async (_name, make) => {
+  ])('is refused with %s', async (_name, make) => {
     const id_token_hint = await make()
     const asked = await client.call(
       'GET',
@@ -508,7 +512,7 @@ describe('an id_token that others have made', () => {
     expect([out.status, header(out, 'location')]).toEqual([400, ''])
   })
 
-  it('ours is one, also once it has expired', async () => {
+  it('of ours is accepted even after it has expired', async () => {
     world.clock.advance(7_200)
     const asked = await client.call(
       'GET',

@@ -7,7 +7,7 @@ import { openWorld, type World } from '../harness.ts'
 import { basicOf, bodyOf, CALLBACK, EVERYTHING, StandardApp, type Tokens, tokensOf } from './app.ts'
 import { visit } from './person.ts'
 
-/** What the specifications demand of answers that are no errors; .github/CONFORMANCE.md names each test of this kind. */
+/** Requirements of the specifications on successful responses; .github/CONFORMANCE.md cites these tests. */
 
 let world: World
 let client: Client
@@ -28,11 +28,11 @@ afterAll(() => world?.close())
 const issuer = () => world.deps.config.PUBLIC_URL
 const now = () => Math.floor(world.clock.now().getTime() / 1000)
 const claimsOf = ({ id_token }: { id_token: string }) => JSON.parse(atob(id_token.split('.')[1] ?? ''))
-const kept = (answer: Answer) => ['content-type', 'cache-control', 'pragma'].map((name) => header(answer, name))
-const NOT_KEPT = ['application/json; charset=utf-8', 'no-store', 'no-cache']
+const cacheHeaders = (answer: Answer) => ['content-type', 'cache-control', 'pragma'].map((name) => header(answer, name))
+const NOT_CACHED = ['application/json; charset=utf-8', 'no-store', 'no-cache']
 
-describe('answers that hold secrets', () => {
-  it('are JSON that nobody keeps', async () => {
+describe('responses with secrets', () => {
+  it('are JSON that must not be cached', async () => {
     const code = await rp.code(browser, user)
     const answers = [
       await rp.exchange(code),
@@ -43,12 +43,12 @@ describe('answers that hold secrets', () => {
       await rp.post('par', { ...rp.credentials, ...rp.request() }),
     ]
     expect(answers.map(({ status }) => status)).toEqual([200, 400, 400, 200, 200, 201])
-    for (const answer of answers) expect(kept(answer)).toEqual(NOT_KEPT)
+    for (const answer of answers) expect(cacheHeaders(answer)).toEqual(NOT_CACHED)
   })
 })
 
 describe('tokens for a code', () => {
-  it('are named, typed, dated and scoped', async () => {
+  it('come with their type, lifetime and scope', async () => {
     const exchanged = bodyOf(await rp.exchange(await rp.code(browser, user)))
     expect(exchanged).toEqual({
       access_token: expect.stringMatching(/^ghat_[\w-]+$/),
@@ -60,7 +60,7 @@ describe('tokens for a code', () => {
     })
   })
 
-  it('come by Basic, by the form, and without PKCE where the app may go without', async () => {
+  it('are issued with Basic, with form credentials, and without PKCE if the app does not require it', async () => {
     const authorization = basicOf(rp.app.app_key, rp.app.app_secret)
     const none = { code_challenge: undefined, code_challenge_method: undefined }
     const { code } = await rp.code(browser, user, none)
@@ -70,7 +70,7 @@ describe('tokens for a code', () => {
     expect((await rp.exchange({ ...second, verifier: '' })).status).toBe(200)
   })
 
-  it('no longer come after five minutes', async () => {
+  it('are not issued after five minutes', async () => {
     const [early, late] = [await rp.code(browser, user), await rp.code(browser, user)]
     world.clock.advance(299)
     expect((await rp.exchange(early)).status).toBe(200)
@@ -78,7 +78,7 @@ describe('tokens for a code', () => {
     expect((await rp.exchange(late)).status).toBe(400)
   })
 
-  it('take verifiers of 43 to 128 characters', async () => {
+  it('are issued for verifiers of 43 to 128 characters', async () => {
     for (const verifier of ['a'.repeat(43), '~._-'.repeat(32)]) {
       const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))
       const code_challenge = Buffer.from(hash).toString('base64url')
@@ -89,7 +89,7 @@ describe('tokens for a code', () => {
 })
 
 describe('an id_token', () => {
-  it('says who, for whom, by whom, and until when', async () => {
+  it('has subject, audience, issuer and expiry', async () => {
     const fresh = await rp.tokens(browser, user, { nonce: 'of this request', prompt: 'login' })
     expect(claimsOf(fresh)).toEqual({
       iss: issuer(),
@@ -105,7 +105,7 @@ describe('an id_token', () => {
     expect(claimsOf(fresh).sub).toMatch(/^[\x20-\x7e]{1,255}$/)
   })
 
-  it('has a sub of ASCII also for a user_id of other characters: the same everywhere, and one for each person', async () => {
+  it('has an ASCII sub for any user_id, unique per person and the same at every endpoint', async () => {
     const app = await StandardApp.make(client, { require_pkce: false })
     const subs = new Set<string>()
     for (const user_id of ['李雷', '韩梅梅', 'é'.repeat(128)]) {
@@ -115,27 +115,27 @@ describe('an id_token', () => {
       const { sub } = claimsOf(issued)
       expect(sub).toMatch(/^7\.[\w-]{43}$/)
       subs.add(sub)
-      const told = [
+      const bodies = [
         await app.userInfo(issued.access_token),
         await app.post('introspect', { ...app.credentials, token: issued.access_token }),
         await app.refresh(issued.refresh_token),
       ].map((answer) => bodyOf(answer))
-      expect([told[0]?.sub, told[1]?.sub, claimsOf(told[2] as never).sub]).toEqual([sub, sub, sub])
+      expect([bodies[0]?.sub, bodies[1]?.sub, claimsOf(bodies[2] as never).sub]).toEqual([sub, sub, sub])
       const hint = await app.code(own, person, { id_token_hint: issued.id_token, prompt: 'none' })
       expect(hint.code).toBeDefined()
     }
     expect(subs.size).toBe(3)
   })
 
-  it('has no nonce where none was sent', async () => {
+  it('has no nonce if none was sent', async () => {
     expect(claimsOf(await rp.tokens(browser, user))).not.toHaveProperty('nonce')
   })
 
-  it('is there for the scope openid alone', async () => {
+  it('is issued only for the scope openid', async () => {
     expect(await rp.tokens(browser, user, { scope: 'profile' })).not.toHaveProperty('id_token')
   })
 
-  it.each(['RS256', 'ES256'])('is signed by %s with a key that is published', async (id_token_alg) => {
+  it.each(['RS256', 'ES256'])('is signed by %s with a published key', async (id_token_alg) => {
     const app = await StandardApp.make(client, { id_token_alg })
     const { alg, kid } = decodeProtectedHeader((await app.tokens(browser, user)).id_token)
     expect(alg).toBe(id_token_alg)
@@ -145,7 +145,7 @@ describe('an id_token', () => {
     expect(new Set(keys.map((key: { kid: string }) => key.kid)).size).toBe(keys.length)
   })
 
-  it('that comes with a refresh is of the same person, app and sign-in, with a time of its own', async () => {
+  it('from a refresh has the same person, app and sign-in, and a new issue time', async () => {
     const first = await rp.tokens(browser, user, { nonce: 'a nonce' })
     world.clock.advance(60)
     const second = tokensOf(await rp.refresh(first.refresh_token))
@@ -156,7 +156,7 @@ describe('an id_token', () => {
 })
 
 describe('userinfo', () => {
-  it('answers by GET and by POST, with the token in the header or the form', async () => {
+  it('accepts GET and POST, with the token in the header or the form', async () => {
     const authorization = `Bearer ${tokens.access_token}`
     const answers = [
       await rp.userInfo(tokens.access_token),
@@ -180,7 +180,7 @@ describe('redirect URIs', () => {
 describe('redirect URIs with a query', () => {
   const redirect_uri = `${CALLBACK}?a=b%20c`
 
-  it('with a query are compared with it', async () => {
+  it('are compared including the query', async () => {
     const { code, verifier } = await rp.code(browser, user, { redirect_uri })
     for (const other of [CALLBACK, `${CALLBACK}?a=b+c`, `${CALLBACK}?a=b%20c&d=e`]) {
       expect((await browser.open(rp.authorizeUrl({ redirect_uri: other }))).status).toBe(other === CALLBACK ? 303 : 400)
@@ -189,7 +189,7 @@ describe('redirect URIs with a query', () => {
     expect((await rp.exchange({ code, verifier }, { redirect_uri })).status).toBe(200)
   })
 
-  it('keep it in errors, in forms and after a push', async () => {
+  it('keep the query in errors, in forms and after a push', async () => {
     const refused = await browser.open(rp.authorizeUrl({ redirect_uri, scope: 'x' }))
     expect(header(refused, 'location')).toMatch(/callback\?a=b%20c&error=invalid_scope&/)
     const form = await browser.open(rp.authorizeUrl({ redirect_uri, response_mode: 'form_post' }))
@@ -201,7 +201,7 @@ describe('redirect URIs with a query', () => {
 })
 
 describe('discovery', () => {
-  it('has all that is required, as lists that are not empty and addresses of the issuer', async () => {
+  it('has all required metadata, with non-empty lists and endpoints at the issuer', async () => {
     const answer = await client.call('GET', '/.well-known/openid-configuration')
     expect([answer.status, header(answer, 'content-type')]).toEqual([200, 'application/json; charset=utf-8'])
     const found = bodyOf(answer)
@@ -218,21 +218,22 @@ describe('discovery', () => {
     expect(issuer()).not.toMatch(/[?#]|\/$/)
   })
 
-  it('says the same as the metadata of RFC 8414', async () => {
+  it('equals the metadata of RFC 8414', async () => {
     const read = async (name: string) => bodyOf(await client.call('GET', `/.well-known/${name}`))
     expect(await read('openid-configuration')).toEqual(await read('oauth-authorization-server'))
   })
 })
 
 describe('client authentication', () => {
-  it('guessing ends at the limit, for the right secret too', async () => {
+  it('is refused beyond the limit of failures, even with the right secret', async () => {
     const app = await StandardApp.make(client)
-    const ask = (client_secret: string) => app.post('introspect', { ...app.credentials, client_secret, token: 'x' })
+    const introspect = (client_secret: string) =>
+      app.post('introspect', { ...app.credentials, client_secret, token: 'x' })
     for (let times = 0; times < world.deps.config.CLIENT_FAILURES; times++) {
-      expect((await ask('wrong')).status).toBe(401)
+      expect((await introspect('wrong')).status).toBe(401)
     }
     for (const secret of ['wrong', app.app.app_secret]) {
-      const answer = await ask(secret)
+      const answer = await introspect(secret)
       expect([bodyOf(answer, 429).error, Number(header(answer, 'retry-after')) > 0]).toEqual([
         'temporarily_unavailable',
         true,
@@ -242,7 +243,7 @@ describe('client authentication', () => {
 })
 
 describe('a pushed request', () => {
-  it('is answered by 201, with a name that nobody guesses and its life in seconds', async () => {
+  it('gets 201 with an unguessable request_uri and its lifetime in seconds', async () => {
     const push = async () => bodyOf(await rp.post('par', { ...rp.credentials, ...rp.request() }), 201)
     const [one, other] = [await push(), await push()]
     expect(one).toEqual({
@@ -254,10 +255,10 @@ describe('a pushed request', () => {
 })
 
 describe('introspection', () => {
-  it('tells of a live token what the RFC names, of one that has expired nothing', async () => {
+  it('describes a live token as the RFC demands, and nothing of an expired one', async () => {
     const own = await rp.tokens(browser, user)
-    const ask = async (token: string) => bodyOf(await rp.post('introspect', { ...rp.credentials, token }))
-    expect(await ask(own.access_token)).toEqual({
+    const introspect = async (token: string) => bodyOf(await rp.post('introspect', { ...rp.credentials, token }))
+    expect(await introspect(own.access_token)).toEqual({
       active: true,
       scope: EVERYTHING,
       client_id: rp.app.app_key,
@@ -267,10 +268,10 @@ describe('introspection', () => {
       iss: issuer(),
     })
     world.clock.advance(604_800)
-    expect(await ask(own.access_token)).toEqual({ active: false })
+    expect(await introspect(own.access_token)).toEqual({ active: false })
   })
 
-  it('is not active for a blocked person', async () => {
+  it('reports tokens of a blocked person as inactive', async () => {
     const blocked = await client.makeUser()
     const { access_token, refresh_token } = await rp.tokens(client.newBrowser(), blocked)
     await client.block(blocked)

@@ -14,7 +14,7 @@ import { injectWire, queryOf } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { bodyOf, CALLBACK, StandardApp, tokensOf } from './app.ts'
 
-/** One set of grants, two dialects: what one of them has given works in the other, and ends in both. */
+/** Both dialects share the grants: codes and tokens of one work in the other, and end in both. */
 
 let world: World
 let client: Client
@@ -28,28 +28,28 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-const standard = () => rp.tokens(client.newBrowser(), user)
-const contract = async () => {
+const standardTokens = () => rp.tokens(client.newBrowser(), user)
+const contractTokens = async () => {
   const app = { ...rp.app, redirect_uri: CALLBACK }
   return client.getTokens(await client.signedIn(user, app), app)
 }
-const told = (answer: { text: string }) => JSON.parse(answer.text).error
+const errorIn = (answer: { text: string }) => JSON.parse(answer.text).error
 
 describe('a token of the standard dialect', () => {
-  it('is answered by A4 and A5', async () => {
-    const { access_token } = await standard()
+  it('works at A4 and A5', async () => {
+    const { access_token } = await standardTokens()
     expect(dataOf(await client.phone(access_token))).toEqual({ phone_number: '+8613900000000' })
     expect(dataOf(await client.userInfo(access_token))).toMatchObject({ uinfo: { user_id: user.user_id, cid: 7 } })
   })
 
-  it('is answered for its scopes alone', async () => {
+  it('works for its scopes only', async () => {
     const { access_token } = await rp.tokens(client.newBrowser(), user, { scope: 'openid profile' })
     dataOf(await client.userInfo(access_token))
     expect(envelopeOf(await client.phone(access_token)).rescode).toBe(20004)
   })
 
-  it('is refreshed by A3, which names its own scopes; the new one still works at userinfo', async () => {
-    const { refresh_token } = await standard()
+  it('can be refreshed at A3, which reports the contract scopes, and still works at userinfo', async () => {
+    const { refresh_token } = await standardTokens()
     const refreshed = tokenSetOf(await client.refresh(rp.app, refresh_token))
     expect(refreshed).toMatchObject({ scope: 'USER_INFO PHONE_NUMBER', token_type: 'bearer', refresh_token })
     expect(bodyOf(await rp.userInfo(refreshed.access_token))).toMatchObject({
@@ -62,23 +62,23 @@ describe('a token of the standard dialect', () => {
     })
   })
 
-  it('ends at A5 when it is revoked; its refresh token goes on', async () => {
-    const { access_token, refresh_token } = await standard()
+  it('ends at A5 when it is revoked, while its refresh token stays valid', async () => {
+    const { access_token, refresh_token } = await standardTokens()
     expect((await rp.post('revoke', { ...rp.credentials, token: access_token })).status).toBe(200)
     expect(envelopeOf(await client.userInfo(access_token)).rescode).toBe(20009)
     tokenSetOf(await client.refresh(rp.app, refresh_token))
   })
 
-  it('ends with its refresh token, in both', async () => {
-    const { access_token, refresh_token } = await standard()
+  it('ends in both dialects when its refresh token is revoked', async () => {
+    const { access_token, refresh_token } = await standardTokens()
     await rp.post('revoke', { ...rp.credentials, token: refresh_token, token_type_hint: 'access_token' })
     expect(envelopeOf(await client.userInfo(access_token)).rescode).toBe(20009)
     expect(envelopeOf(await client.refresh(rp.app, refresh_token)).rescode).toBe(20006)
     expect((await rp.userInfo(access_token)).status).toBe(401)
-    expect(told(await rp.refresh(refresh_token))).toBe('invalid_grant')
+    expect(errorIn(await rp.refresh(refresh_token))).toBe('invalid_grant')
   })
 
-  it('ends when an operator withdraws the grant, and consent is asked for again', async () => {
+  it('ends when an operator withdraws the grant, and consent is required again', async () => {
     const browser = client.newBrowser()
     const other = await client.makeUser()
     const { access_token } = await rp.tokens(browser, other)
@@ -90,10 +90,10 @@ describe('a token of the standard dialect', () => {
 })
 
 describe('a token of the contract’s dialect', () => {
-  it('is answered at userinfo', async () => {
-    const { access_token } = await contract()
-    const madeAt = 'select floor(extract(epoch from created_at))::int as made_at from user_profile where user_id = $1'
-    const { rows } = await world.pool.query(madeAt, [user.user_id])
+  it('works at userinfo', async () => {
+    const { access_token } = await contractTokens()
+    const creation = 'select floor(extract(epoch from created_at))::int as made_at from user_profile where user_id = $1'
+    const { rows } = await world.pool.query(creation, [user.user_id])
     expect(bodyOf(await rp.userInfo(access_token))).toEqual({
       sub: `7-${user.user_id}`,
       name: 'Test user',
@@ -106,8 +106,8 @@ describe('a token of the contract’s dialect', () => {
     })
   })
 
-  it('is refreshed at the token endpoint, and the new one works at A5', async () => {
-    const { refresh_token } = await contract()
+  it('can be refreshed at the token endpoint, and the new one works at A5', async () => {
+    const { refresh_token } = await contractTokens()
     const refreshed = tokensOf(await rp.refresh(refresh_token))
     expect(refreshed).toMatchObject({ scope: 'USER_INFO PHONE_NUMBER', token_type: 'Bearer' })
     expect(refreshed.id_token).toBeUndefined()
@@ -115,22 +115,22 @@ describe('a token of the contract’s dialect', () => {
   })
 
   it('ends at A5 and A3 when its refresh token is revoked at the revocation endpoint', async () => {
-    const { access_token, refresh_token } = await contract()
+    const { access_token, refresh_token } = await contractTokens()
     expect(bodyOf(await rp.post('revoke', { ...rp.credentials, token: refresh_token }))).toEqual({})
     expect(envelopeOf(await client.userInfo(access_token)).rescode).toBe(20009)
     expect(envelopeOf(await client.refresh(rp.app, refresh_token)).rescode).toBe(20006)
     expect((await rp.userInfo(access_token)).status).toBe(401)
   })
 
-  it('ends alone when it is revoked by itself', async () => {
-    const { access_token, refresh_token } = await contract()
+  it('ends alone when only it is revoked', async () => {
+    const { access_token, refresh_token } = await contractTokens()
     expect(bodyOf(await rp.post('revoke', { ...rp.credentials, token: access_token }))).toEqual({})
     expect(envelopeOf(await client.phone(access_token)).rescode).toBe(20009)
     tokenSetOf(await client.refresh(rp.app, refresh_token))
   })
 
-  it('is introspected by its app, by no other', async () => {
-    const { access_token } = await contract()
+  it('can be introspected and revoked by its own app only', async () => {
+    const { access_token } = await contractTokens()
     const other = await StandardApp.make(client)
     expect(bodyOf(await rp.post('introspect', { ...rp.credentials, token: access_token })).active).toBe(true)
     expect(bodyOf(await other.post('introspect', { ...other.credentials, token: access_token }))).toEqual({
@@ -142,7 +142,7 @@ describe('a token of the contract’s dialect', () => {
 })
 
 describe('a code', () => {
-  it('of the standard dialect works at A2, with its state', async () => {
+  it('of the standard dialect works at A2 with its state', async () => {
     const state = newState()
     const { verifier, challenge } = pkcePair()
     const { code } = await rp.code(client.newBrowser(), user, {
@@ -170,7 +170,7 @@ describe('a code', () => {
     })
   })
 
-  it('is spent once, whichever dialect asks for it', async () => {
+  it('is spent once across both dialects', async () => {
     const app = { ...rp.app, redirect_uri: CALLBACK }
     const state = newState()
     const { code, verifier } = await rp.code(client.newBrowser(), user, { state })
@@ -186,7 +186,7 @@ describe('a code', () => {
     for (const { text } of answers) expect(text).toMatch(/"access_token"|"error":"invalid_grant"|"rescode":20013/)
   })
 
-  it('without offline_access leaves no refresh token behind', async () => {
+  it('without offline_access creates no refresh token', async () => {
     const count = async () => (await world.pool.query('select count(*)::int as n from refresh_token')).rows[0].n
     const before = await count()
     const tokens = await rp.tokens(client.newBrowser(), user, { scope: 'openid' })
@@ -196,7 +196,7 @@ describe('a code', () => {
 })
 
 describe('a scope that the app has lost', () => {
-  it('is lost in both names', async () => {
+  it('is lost in both dialects', async () => {
     const app = await StandardApp.make(client)
     const { access_token, refresh_token } = await app.tokens(client.newBrowser(), user)
     await client.update(app.app, { scopes: ['PHONE_NUMBER'] })
@@ -210,10 +210,10 @@ describe('an app without client_secret_basic and client_secret_post', () => {
   const jwksOf = async () => ({ keys: [{ ...(await exportJWK((await keys).publicKey)), kid: 'one', alg: 'ES256' }] })
   const SECRETLESS = [['private_key_jwt'], ['none']]
 
-  /** The secret that `app` had before. */
+  /** The app with a secret that it had before. */
   const withOldSecret = (app: App, app_secret: string): App => ({ ...app, app_secret, redirect_uri: CALLBACK })
 
-  it.each(SECRETLESS)('%s: gets no app_secret, neither at first nor later', async (method) => {
+  it.each(SECRETLESS)('%s: never gets an app_secret', async (method) => {
     const made = await client.admin('POST', '/apps', {
       ...{ name: 'No secret', redirect_uris: [CALLBACK], scopes: ['USER_INFO'], token_auth_methods: [method] },
     })
@@ -225,7 +225,7 @@ describe('an app without client_secret_basic and client_secret_post', () => {
     expect((await client.admin('GET', `/apps/${made.app_key}`)).secrets).toEqual([])
   })
 
-  it.each(SECRETLESS)('%s: none of its codes and tokens can be used with the secret that it had', async (method) => {
+  it.each(SECRETLESS)('%s: cannot use its codes and tokens with its former secret', async (method) => {
     const { app } = await StandardApp.make(client, { jwks: await jwksOf(), require_pkce: false })
     const known = withOldSecret(app, app.app_secret)
     const browser = await client.signedIn(user, known)
@@ -241,7 +241,7 @@ describe('an app without client_secret_basic and client_secret_post', () => {
     ]
     expect(ways.map((answer) => envelopeOf(answer).rescode)).toEqual([20001, 20001, 20001])
     expect((await client.admin('GET', `/apps/${app_key}`)).secrets).toEqual([])
-    // Back again it needs a new one.
+    // After switching back it needs a new secret.
     await client.update(app, { token_auth_methods: ['client_secret_post', 'private_key_jwt'] })
     expect(envelopeOf(await client.refresh(known, tokens.refresh_token)).rescode).toBe(20001)
     const fresh = String((await client.admin('POST', `/apps/${app_key}/rotate-secret`)).app_secret)
@@ -249,7 +249,7 @@ describe('an app without client_secret_basic and client_secret_post', () => {
     expect(app_secret).not.toBe(fresh)
   })
 
-  it.each(SECRETLESS)('%s: a secret that is left in the database opens nothing', async (method) => {
+  it.each(SECRETLESS)('%s: cannot use a secret left in the database', async (method) => {
     const { app } = await StandardApp.make(client)
     const known = withOldSecret(app, app.app_secret)
     const { refresh_token } = await client.getTokens(await client.signedIn(user, known), known)
@@ -259,7 +259,7 @@ describe('an app without client_secret_basic and client_secret_post', () => {
     expect(envelopeOf(refused)).toEqual(envelopeOf(unknown))
   })
 
-  it('with a secret beside its key may use it in area A', async () => {
+  it('may use a secret in area A if it has client_secret_basic beside private_key_jwt', async () => {
     const methods = ['client_secret_basic', 'private_key_jwt']
     const { app } = await StandardApp.make(client, { token_auth_methods: methods, jwks: await jwksOf() })
     const known = withOldSecret(app, app.app_secret)
@@ -268,11 +268,11 @@ describe('an app without client_secret_basic and client_secret_post', () => {
 })
 
 describe('require_pkce at A1', () => {
-  const ask = async (changes: Record<string, unknown>, parameters: Record<string, string> = {}) => {
+  const authorize = async (changes: Record<string, unknown>, parameters: Record<string, string> = {}) => {
     const { app } = await StandardApp.make(client, changes)
     const known = { ...app, redirect_uri: CALLBACK }
     const answer = await client.newBrowser().open(client.authorizePath(client.request(known, parameters)))
-    return { known, told: answer.text.includes('code_challenge is missing') ? 'refused' : 'asked' }
+    return { known, outcome: answer.text.includes('code_challenge is missing') ? 'refused' : 'asked' }
   }
   const { verifier, challenge } = pkcePair()
   const PKCE = { code_challenge: challenge, code_challenge_method: 'S256' }
@@ -285,27 +285,27 @@ describe('require_pkce at A1', () => {
     [{ require_pkce: true, require_pkce_in_a1: false }, 'asked'],
     [{ require_pkce: false, require_pkce_in_a1: true }, 'refused'],
     [{ hosts: ['app.example.com'], redirect_uris: [], require_pkce: true }, 'refused'],
-  ])('of a new app with %o: %s', async (fields, expected) => {
-    expect((await ask(fields)).told).toBe(expected)
-    expect((await ask(fields, PKCE)).told).toBe('asked')
+  ])('for a new app with %o: a request without PKCE is %s', async (fields, expected) => {
+    expect((await authorize(fields)).outcome).toBe(expected)
+    expect((await authorize(fields, PKCE)).outcome).toBe('asked')
   })
 
-  it('follows the operator who sets it, and no other change', async () => {
-    const { known } = await ask({})
-    const told = async () => (await client.newBrowser().open(client.authorizePath(client.request(known)))).text
+  it('is changed by an operator who sets it, and by no other change', async () => {
+    const { known } = await authorize({})
+    const pageText = async () => (await client.newBrowser().open(client.authorizePath(client.request(known)))).text
     await client.update(known, { name: 'Another name', refresh_days: 60 })
-    expect(await told()).not.toContain('code_challenge is missing')
+    expect(await pageText()).not.toContain('code_challenge is missing')
     await client.update(known, { require_pkce: true })
-    expect(await told()).toContain('code_challenge is missing')
+    expect(await pageText()).toContain('code_challenge is missing')
     await client.update(known, { name: 'A third name' })
-    expect(await told()).toContain('code_challenge is missing')
+    expect(await pageText()).toContain('code_challenge is missing')
     await client.update(known, { require_pkce_in_a1: false })
-    expect(await told()).not.toContain('code_challenge is missing')
+    expect(await pageText()).not.toContain('code_challenge is missing')
     expect(await client.admin('GET', `/apps/${known.app_key}`)).toMatchObject({ require_pkce: true })
   })
 
-  it('is 20007 that names code_challenge, and with one the walk goes on', async () => {
-    const { known } = await ask({ require_pkce: true })
+  it('answers 20007 naming code_challenge, and accepts a request with one', async () => {
+    const { known } = await authorize({ require_pkce: true })
     const path = client.authorizePath(client.request(known))
     expect(envelopeOf(await client.call('GET', path))).toMatchObject({
       rescode: 20007,

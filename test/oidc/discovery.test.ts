@@ -4,7 +4,7 @@ import { header, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { bodyOf, StandardApp } from './app.ts'
 
-/** What clients learn by themselves, and pages of which origins may call. */
+/** Discovery documents, and CORS for registered origins. */
 
 const ORIGIN = 'https://spa.example.com'
 
@@ -21,7 +21,7 @@ afterAll(() => world?.close())
 const DOCUMENTS = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server']
 
 describe('discovery', () => {
-  it.each(DOCUMENTS)('%s names the issuer and what there is, and may be kept', async (path) => {
+  it.each(DOCUMENTS)('%s names the issuer and its capabilities, and is cacheable', async (path) => {
     const answer = await client.call('GET', path)
     expect(bodyOf(answer)).toMatchObject({
       issuer: world.deps.config.PUBLIC_URL,
@@ -33,7 +33,7 @@ describe('discovery', () => {
     expect(header(answer, 'cache-control')).toBe('public, max-age=300')
   })
 
-  it('names endpoints that are there', async () => {
+  it('names existing endpoints', async () => {
     const document = bodyOf(await client.call('GET', DOCUMENTS[0] ?? ''))
     const urls = Object.entries(document).filter(([name]) => /_endpoint$|_uri$/.test(name))
     expect(urls).toHaveLength(8)
@@ -81,7 +81,7 @@ describe('a page of a registered origin', () => {
     },
   )
 
-  it('no more once the app is suspended', async () => {
+  it('may not call anything once the app is suspended', async () => {
     await client.suspend(rp.app)
     world.clock.advance(10)
     expect(header(await client.call('GET', '/oauth2/jwks', { origin: ORIGIN }), 'access-control-allow-origin')).toBe('')

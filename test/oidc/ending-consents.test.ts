@@ -6,7 +6,7 @@ import { untilLocked } from '../locks.ts'
 import { bodyOf, StandardApp } from './app.ts'
 import { visit } from './person.ts'
 
-/** Everything of an app ends while people whom nobody asks any more sign in to it. */
+/** Ending all tokens of an app while people with remembered consents sign in to it. */
 
 let world: World
 let client: Client
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-/** Ends everything of the app now, but the transaction is not over yet; returns what ends it. */
+/** Ends all tokens of the app in an open transaction; returns the function that commits it. */
 async function endingTokensOf({ app_key }: App): Promise<() => Promise<unknown>> {
   const ending = await world.pool.connect()
   onTestFinished(() => ending.release())
@@ -27,8 +27,8 @@ async function endingTokensOf({ app_key }: App): Promise<() => Promise<unknown>>
   return () => ending.query('commit')
 }
 
-/** A person who has allowed an app something. */
-async function allowed(scope: string) {
+/** A person with a remembered consent for an app. */
+async function withConsent(scope: string) {
   const rp = await StandardApp.make(client, { require_pkce: false })
   const user = await client.makeUser()
   const browser = client.newBrowser()
@@ -38,9 +38,9 @@ async function allowed(scope: string) {
   return { rp, user, browser, errorOf }
 }
 
-describe('a grant that rests on an earlier consent', () => {
-  it('ends with that, though it was made a moment later', async () => {
-    const { rp, user, browser, errorOf } = await allowed('openid profile')
+describe('a silent grant based on an earlier consent', () => {
+  it('ends with the consent, even if it was made a moment later', async () => {
+    const { rp, user, browser, errorOf } = await withConsent('openid profile')
     const silent = { scope: 'openid profile', prompt: 'none' }
     const end = await endingTokensOf(rp.app)
     const [code, exchanged] = [await rp.code(browser, user, silent), await rp.tokens(browser, user, silent)]
@@ -50,8 +50,8 @@ describe('a grant that rests on an earlier consent', () => {
     expect(await errorOf('openid profile')).toBe('consent_required')
   })
 
-  it('holds where the person was asked again', async () => {
-    const { rp, user, browser } = await allowed('openid profile')
+  it('is valid if the person has consented again since', async () => {
+    const { rp, user, browser } = await withConsent('openid profile')
     await (await endingTokensOf(rp.app))()
     await rp.tokens(browser, user, { scope: 'openid profile' })
     const tokens = await rp.tokens(browser, user, { scope: 'openid profile', prompt: 'none' })
@@ -59,8 +59,8 @@ describe('a grant that rests on an earlier consent', () => {
   })
 })
 
-it('a silent request that is under way when the session ends gets login_required', async () => {
-  const { rp, user, browser } = await allowed('openid profile')
+it('a silent request during which the session ends gets login_required', async () => {
+  const { rp, user, browser } = await withConsent('openid profile')
   const ending = await world.pool.connect()
   onTestFinished(() => ending.release())
   await ending.query('begin')
@@ -71,8 +71,8 @@ it('a silent request that is under way when the session ends gets login_required
   expect((await asked).location.searchParams.get('error')).toBe('login_required')
 })
 
-it('an operator who revokes an ended grant once more does not touch what was allowed since', async () => {
-  const { rp, user, browser, errorOf } = await allowed('openid profile')
+it('revoking an ended grant again does not affect later consents', async () => {
+  const { rp, user, browser, errorOf } = await withConsent('openid profile')
   const [grant] = await client.grants(user)
   const { cid, user_id } = user
   const revoke = () => client.admin('POST', '/grants/revoke', { cid, user_id, grant_id: grant?.grant_id })
@@ -83,8 +83,8 @@ it('an operator who revokes an ended grant once more does not touch what was all
   expect(await errorOf('openid profile')).toBeNull()
 })
 
-it('what is allowed at that moment brings back nothing of before', async () => {
-  const { rp, user, browser, errorOf } = await allowed('openid profile')
+it('a consent given at that moment is valid, but restores no earlier one', async () => {
+  const { rp, user, browser, errorOf } = await withConsent('openid profile')
   const end = await endingTokensOf(rp.app)
   const { access_token } = await rp.tokens(browser, user, { scope: 'openid phone' })
   await end()

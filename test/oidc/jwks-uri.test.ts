@@ -10,7 +10,7 @@ import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
 import { StandardApp } from './app.ts'
 
-/** A client of private_key_jwt that publishes its keys at a URL (RFC 7591 §2 jwks_uri). */
+/** A private_key_jwt client that publishes its keys at a URL (RFC 7591 §2 jwks_uri). */
 
 const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
@@ -20,7 +20,7 @@ let world: World
 let client: Client
 let keys: Readonly<Record<'one' | 'two', Pair>>
 let published: object[]
-let asked = 0
+let fetches = 0
 let answer: RequestListener
 let server: Server
 let url: string
@@ -28,7 +28,7 @@ const servesKeys: RequestListener = (_request, response) => response.end(JSON.st
 
 beforeAll(async () => {
   server = createServer((request, response) => {
-    asked++
+    fetches++
     answer(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -45,13 +45,13 @@ afterAll(async () => {
   await world?.close()
 })
 afterEach(() => {
-  asked = 0
+  fetches = 0
 })
 
 const jwkOf = async (kid: 'one' | 'two') => ({ ...(await exportJWK(keys[kid].publicKey)), kid, use: 'sig' })
 
 let serial = 0
-/** A URL that no other test has made known. */
+/** A URL that no other test has used. */
 const freshUrl = () => `${url}/${++serial}`
 
 async function makeApp(jwks_uri: string): Promise<StandardApp> {
@@ -70,36 +70,36 @@ async function authenticate({ app, post }: Pick<StandardApp, 'app'> & { post: St
   const { status, text } = await post('introspect', parameters)
   return `${status} ${JSON.parse(text).error ?? 'ok'}`
 }
-const asking = (rp: StandardApp) => ({ app: rp.app, post: rp.post.bind(rp) })
+const callerFor = (rp: StandardApp) => ({ app: rp.app, post: rp.post.bind(rp) })
 
 describe('keys at a URL', () => {
-  it('are read once for five minutes, however many ask at once', async () => {
-    const rp = asking(await makeApp(freshUrl()))
+  it('are fetched once in five minutes, even for concurrent requests', async () => {
+    const rp = callerFor(await makeApp(freshUrl()))
     const answers = await Promise.all(Array.from({ length: 20 }, () => authenticate(rp)))
     expect(new Set(answers)).toEqual(new Set(['200 ok']))
     world.clock.advance(299)
     expect(await authenticate(rp)).toBe('200 ok')
-    expect(asked).toBe(1)
+    expect(fetches).toBe(1)
     world.clock.advance(1)
     expect(await authenticate(rp)).toBe('200 ok')
-    expect(asked).toBe(2)
+    expect(fetches).toBe(2)
   })
 
-  it('are read again for a key that is not among them, at most once a minute', async () => {
-    const rp = asking(await makeApp(freshUrl()))
+  it('are fetched again for an unknown key, at most once a minute', async () => {
+    const rp = callerFor(await makeApp(freshUrl()))
     expect(await authenticate(rp)).toBe('200 ok')
     expect(await authenticate(rp, 'two')).toBe('401 invalid_client')
     published = [await jwkOf('one'), await jwkOf('two')]
     for (const kid of ['two', 'three', 'four']) expect(await authenticate(rp, kid)).toBe('401 invalid_client')
-    expect(asked).toBe(1)
+    expect(fetches).toBe(1)
     world.clock.advance(60)
     expect(await authenticate(rp, 'two')).toBe('200 ok')
     expect(await authenticate(rp, 'three')).toBe('401 invalid_client')
-    expect(asked).toBe(2)
+    expect(fetches).toBe(2)
   })
 
-  it('that were withdrawn end after five minutes', async () => {
-    const rp = asking(await makeApp(freshUrl()))
+  it('that are removed from the set stop working after five minutes', async () => {
+    const rp = callerFor(await makeApp(freshUrl()))
     expect(await authenticate(rp)).toBe('200 ok')
     published = [await jwkOf('two')]
     world.clock.advance(300)
@@ -107,8 +107,8 @@ describe('keys at a URL', () => {
     expect(await authenticate(rp, 'two')).toBe('200 ok')
   })
 
-  it.each([404, 410])('end at once where the URL says that there are none: %i', async (status) => {
-    const rp = asking(await makeApp(freshUrl()))
+  it.each([404, 410])('stop working at the next fetch if the URL answers %i', async (status) => {
+    const rp = callerFor(await makeApp(freshUrl()))
     expect(await authenticate(rp)).toBe('200 ok')
     answer = (_request, response) => response.writeHead(status).end()
     world.clock.advance(300)
@@ -118,22 +118,22 @@ describe('keys at a URL', () => {
     expect(await authenticate(rp)).toBe('200 ok')
   })
 
-  it('go on for an hour while the URL does not answer, which is asked every ten seconds', async () => {
-    const rp = asking(await makeApp(freshUrl()))
+  it('keep working for an hour while the URL fails, which is retried every ten seconds', async () => {
+    const rp = callerFor(await makeApp(freshUrl()))
     expect(await authenticate(rp)).toBe('200 ok')
     answer = (_request, response) => response.writeHead(503).end()
     world.clock.advance(300)
     for (let times = 0; times < 5; times++) expect(await authenticate(rp)).toBe('200 ok')
-    expect(asked).toBe(2)
+    expect(fetches).toBe(2)
     world.clock.advance(10)
     expect(await authenticate(rp)).toBe('200 ok')
-    expect(asked).toBe(3)
+    expect(fetches).toBe(3)
     world.clock.advance(3_300)
     expect(await authenticate(rp)).toBe('401 invalid_client')
   })
 
-  it('may stand among others that are of no use here', async () => {
-    const rp = asking(await makeApp(freshUrl()))
+  it('may be mixed with unusable ones', async () => {
+    const rp = callerFor(await makeApp(freshUrl()))
     const secret = { ...(await exportJWK(keys.two.privateKey)), kid: 'two' }
     published = [{ kty: 'oct', k: 'AA', kid: 'x' }, secret, { kty: 'AKP' }, 'nonsense' as never, ...published]
     expect(await authenticate(rp)).toBe('200 ok')
@@ -141,41 +141,41 @@ describe('keys at a URL', () => {
   })
 
   it.each<[string, RequestListener]>([
-    ['a redirect to where they are', (_request, response) => response.writeHead(302, { location: url }).end()],
+    ['a redirect to the keys', (_request, response) => response.writeHead(302, { location: url }).end()],
     ['an answer beyond 64 KiB', (_request, response) => response.end(JSON.stringify({ keys: ['x'.repeat(65_536)] }))],
     ['too many keys', (_request, response) => response.end(JSON.stringify({ keys: Array(51).fill(published[0]) }))],
     ['a page', (_request, response) => response.end('<h1>keys</h1>')],
     ['nothing', (request) => request.socket.destroy()],
-  ])('are none with %s', async (_name, listener) => {
-    const rp = asking(await makeApp(freshUrl()))
+  ])('are unavailable with %s', async (_name, listener) => {
+    const rp = callerFor(await makeApp(freshUrl()))
     answer = listener
     expect(await authenticate(rp)).toBe('401 invalid_client')
     expect(await authenticate(rp)).toBe('401 invalid_client')
-    expect(asked).toBe(1)
+    expect(fetches).toBe(1)
   })
 
-  it('are not asked for where the app authenticates in another way, or the assertion names nobody', async () => {
+  it('are not fetched if the app uses another method, or for an unknown client', async () => {
     const rp = await makeApp(freshUrl())
     await client.update(rp.app, { token_auth_methods: ['client_secret_basic'] })
-    expect(await authenticate(asking(rp))).toBe('401 invalid_client')
+    expect(await authenticate(callerFor(rp))).toBe('401 invalid_client')
     const nobody = { app: { ...rp.app, app_key: 'nobody' }, post: rp.post.bind(rp) }
     expect(await authenticate(nobody)).toBe('401 invalid_client')
-    expect(asked).toBe(0)
+    expect(fetches).toBe(0)
   })
 })
 
-describe('a URL within the private network', () => {
+describe('a URL in the private network', () => {
   it.each([
     ['by its address', (port: number) => `https://127.0.0.1:${port}/jwks`],
     ['by a name', (port: number) => `https://localhost:${port}/jwks`],
-    ['in other words', (port: number) => `https://[::ffff:127.0.0.1]:${port}/jwks`],
-    ['where clouds keep credentials', () => 'https://169.254.169.254/latest/meta-data'],
+    ['by an IPv4-mapped address', (port: number) => `https://[::ffff:127.0.0.1]:${port}/jwks`],
+    ['of a cloud metadata service', () => 'https://169.254.169.254/latest/meta-data'],
   ])('is not called: %s', async (_name, at) => {
     let connections = 0
     const inside = createServer().on('connection', () => connections++)
     const port = await freePort()
     await new Promise<void>((resolve) => inside.listen(port, '::', resolve))
-    const rp = asking(await makeApp(at(port)))
+    const rp = callerFor(await makeApp(at(port)))
     expect(await authenticate(rp)).toBe('401 invalid_client')
     expect(connections).toBe(0)
     expect(world.logged()).toContain('HttpCallError address')
@@ -183,24 +183,24 @@ describe('a URL within the private network', () => {
   })
 })
 
-it('a process keeps the keys of a hundred URLs', async () => {
+it('a process caches the keys of the hundred most recently used URLs', async () => {
   answer = servesKeys
   const known = new ClientKeys(world.deps)
   const [first, second, ...others] = Array.from({ length: 101 }, freshUrl)
   for (const one of [first ?? '', second ?? '', ...others.slice(0, 98)]) await known.at(one, 'one')
   await known.at(first ?? '', 'one')
   await known.at(others[98] ?? '', 'one')
-  expect(asked).toBe(101)
+  expect(fetches).toBe(101)
   await known.at(first ?? '', 'one')
-  expect(asked).toBe(101)
+  expect(fetches).toBe(101)
   await known.at(second ?? '', 'one')
-  expect(asked).toBe(102)
+  expect(fetches).toBe(102)
 })
 
 describe('the registry', () => {
   const problems = (changes: Record<string, unknown>) =>
     StandardApp.make(client, changes).then(
-      () => 'taken',
+      () => 'accepted',
       (error: Error) => error.message,
     )
 
@@ -212,7 +212,7 @@ describe('the registry', () => {
     expect(await problems({ jwks_uri })).toContain(problem)
   })
 
-  it('takes keys or a URL, never both', async () => {
+  it('accepts keys or a URL, never both', async () => {
     const [jwks, jwks_uri] = [{ keys: [await jwkOf('one')] }, 'https://app.example.com/jwks']
     expect(await problems({ jwks, jwks_uri })).toContain('cannot be combined with jwks')
     const rp = await StandardApp.make(client, { jwks })

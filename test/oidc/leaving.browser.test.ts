@@ -12,8 +12,8 @@ import { SELF_SIGNED } from '../sandbox/certificates.ts'
 import { type Parameters, StandardApp } from './app.ts'
 
 /**
- * Each form of ours that can end outside, in Chromium, under https and with the policies of the pages in force: Chromium
- * holds every redirect after a form post against `form-action` of the page with the form.
+ * Each form of ours that can lead to another site, in Chromium, over https and with the pages' Content-Security-Policy in
+ * force: Chromium checks every redirect after a form post against `form-action` of the page with the form.
  */
 
 const SCHEME = 'myapp://arrived'
@@ -44,7 +44,7 @@ async function listen<S extends Server>(server: S): Promise<{ server: S; port: n
 
 beforeAll(async () => {
   let inner = 0
-  // What a proxy that ends TLS does.
+  // A proxy that terminates TLS.
   const front = await listen(
     createTls(SELF_SIGNED, (socket) => {
       const behind = connect(inner, '127.0.0.1')
@@ -96,13 +96,13 @@ afterAll(async () => {
 const home = () => to['another https origin']?.uri ?? ''
 afterEach(() => context?.close())
 
-/** A form, how to come to it, and what is done there. */
-interface Way {
+/** A form, how to reach it, and what the person does there. */
+interface FormWalk {
   readonly signedIn?: boolean
   readonly path: (uri: string) => string
   readonly act: (page: Page) => Promise<unknown>
-  /** What the app is told. */
-  readonly tells?: RegExp
+  /** The response that the app receives. */
+  readonly receives?: RegExp
 }
 
 const pkce = { code_challenge: pkcePair().challenge, code_challenge_method: 'S256' }
@@ -122,25 +122,25 @@ const press = (value: string) => (page: Page) => page.click(`button[value=${valu
 const asUser = signIn(() => user)
 const [CODE, ERROR] = [/[?&]code=ghac_/, /[?&]error=/]
 
-const WAYS: Readonly<Record<string, Way>> = {
-  'contract: approve': { signedIn: true, path: contract, act: press('approve'), tells: CODE },
-  'contract: refuse': { signedIn: true, path: contract, act: press('refuse'), tells: /[?&]state=/ },
+const FORMS: Readonly<Record<string, FormWalk>> = {
+  'contract: approve': { signedIn: true, path: contract, act: press('approve'), receives: CODE },
+  'contract: refuse': { signedIn: true, path: contract, act: press('refuse'), receives: /[?&]state=/ },
   'contract: sign in, approve': {
     path: contract,
     act: async (page) => {
       await asUser(page)
       await press('approve')(page)
     },
-    tells: CODE,
+    receives: CODE,
   },
-  'sign in, consent remembered': { path: standard(), act: asUser, tells: CODE },
+  'sign in, consent remembered': { path: standard(), act: asUser, receives: CODE },
   'sign in once more for prompt=login': {
     signedIn: true,
     path: standard({ prompt: 'login' }),
     act: asUser,
-    tells: CODE,
+    receives: CODE,
   },
-  'sign in once more for max_age=0': { signedIn: true, path: standard({ max_age: '0' }), act: asUser, tells: CODE },
+  'sign in once more for max_age=0': { signedIn: true, path: standard({ max_age: '0' }), act: asUser, receives: CODE },
   'sign in at the second attempt': {
     path: standard(),
     act: async (page) => {
@@ -148,16 +148,16 @@ const WAYS: Readonly<Record<string, Way>> = {
       await page.getByRole('alert').waitFor()
       await asUser(page)
     },
-    tells: CODE,
+    receives: CODE,
   },
-  'sign in, but blocked': { path: standard(), act: signIn(() => blocked), tells: ERROR },
+  'sign in, but blocked': { path: standard(), act: signIn(() => blocked), receives: ERROR },
   'sign in as another than the id_token_hint': {
     path: standard(() => ({ id_token_hint: hint })),
     act: signIn(() => other),
-    tells: ERROR,
+    receives: ERROR,
   },
-  approve: { signedIn: true, path: standard({ prompt: 'consent' }), act: press('approve'), tells: CODE },
-  refuse: { signedIn: true, path: standard({ prompt: 'consent' }), act: press('refuse'), tells: ERROR },
+  approve: { signedIn: true, path: standard({ prompt: 'consent' }), act: press('approve'), receives: CODE },
+  refuse: { signedIn: true, path: standard({ prompt: 'consent' }), act: press('refuse'), receives: ERROR },
   form_post: { signedIn: true, path: standard({ response_mode: 'form_post' }), act: async () => {} },
   'form_post after sign-in': { path: standard({ response_mode: 'form_post' }), act: asUser },
   'form_post after approving': {
@@ -170,11 +170,11 @@ const WAYS: Readonly<Record<string, Way>> = {
     path: standard({ response_mode: 'form_post', prompt: 'consent' }),
     act: press('refuse'),
   },
-  'sign out': { signedIn: true, path: logout, act: press('sign-out'), tells: /[?&]state=/ },
-  'stay signed in': { signedIn: true, path: logout, act: press('stay'), tells: /[?&]state=/ },
+  'sign out': { signedIn: true, path: logout, act: press('sign-out'), receives: /[?&]state=/ },
+  'stay signed in': { signedIn: true, path: logout, act: press('stay'), receives: /[?&]state=/ },
 }
 
-/** A tab of a new browser, without cookies or with the session of somebody. Pages that are about to leave close with their context alone. */
+/** A tab of a new browser, optionally with a session. Pages that are about to leave are closed with their context. */
 async function openTab(value?: string): Promise<Page> {
   context = await (await sharedBrowser()).newContext({ ignoreHTTPSErrors: true, locale: 'en' })
   const name = '__Host-gatehouse_session'
@@ -183,7 +183,7 @@ async function openTab(value?: string): Promise<Page> {
 }
 const address = (path: string) => `${world.deps.config.PUBLIC_URL}${path}`
 
-/** Resolves with the address that a browser leaves for, or with what Chromium says of a policy that blocked it. */
+/** Resolves with the address that the browser leaves for, or with Chromium's message about the policy that blocked it. */
 function leavingOf(page: Page, arrives: string): { readonly ended: Promise<string>; readonly seen: string[] } {
   const seen: string[] = []
   const ended = new Promise<string>((resolve) => {
@@ -201,13 +201,13 @@ function leavingOf(page: Page, arrives: string): { readonly ended: Promise<strin
 }
 
 const DESTINATIONS = ['the same origin', 'another https origin', 'loopback http', 'a private scheme', 'two hops']
-/** These leave by https, and come to http and to a scheme on their way. */
+/** These leave over https and pass through http or a private scheme. */
 const FARTHEST = ['a private scheme', 'two hops']
-/** One form of each page leads to all: what Chromium lets pass depends on the page and where it leads, not on the button. */
+/** One form of each page is tested with all destinations: what Chromium allows depends on the page and destination, not on the button. */
 const TO_ALL = ['contract: approve', 'sign in, consent remembered', 'approve', 'form_post', 'sign out']
 
-describe.each(Object.keys(WAYS))('%s', (name) => {
-  const { signedIn = false, path, act, tells } = WAYS[name] as Way
+describe.each(Object.keys(FORMS))('%s', (name) => {
+  const { signedIn = false, path, act, receives } = FORMS[name] as FormWalk
 
   it.each(TO_ALL.includes(name) ? DESTINATIONS : FARTHEST)('leads to %s', async (where) => {
     const { uri, arrives } = to[where] as (typeof to)[string]
@@ -219,34 +219,34 @@ describe.each(Object.keys(WAYS))('%s', (name) => {
       return ended
     }
     expect(await Promise.race([ended, walk()])).toBe(arrives)
-    if (tells) expect(seen.find((url) => url.startsWith(uri))).toMatch(tells)
+    if (receives) expect(seen.find((url) => url.startsWith(uri))).toMatch(receives)
   })
 })
 
-/** Signing out ends the session, so it has one of its own; so has who signs in anew. */
+/** Signing out and signing in again end the session, so these tests use their own. */
 const sessionFor = async (name: string): Promise<string | undefined> =>
   /^sign (in once more|out)/.test(name) ? newSession() : session
 
 const newSession = async (): Promise<string | undefined> =>
   (await client.signedIn(user, { ...rp.app, redirect_uri: home() })).cookies.get('__Host-gatehouse_session')
 
-describe('pages that were left open for 31 minutes, or overnight', () => {
+describe('a page left open for 31 minutes or overnight', () => {
   const later = [
     ['31 minutes', 31 * 60],
     ['overnight', 11 * 3_600],
   ] as const
-  const walks: readonly [string, Way][] = [
-    ['contract: sign in, approve', WAYS['contract: sign in, approve'] as Way],
-    ['sign in', WAYS['sign in, consent remembered'] as Way],
-    ['sign in for prompt=login', { path: standard({ prompt: 'login' }), act: asUser, tells: CODE }],
-    ['contract: approve', WAYS['contract: approve'] as Way],
-    ['approve', WAYS.approve as Way],
-    ['refuse', WAYS.refuse as Way],
-    ['sign out', WAYS['sign out'] as Way],
+  const walks: readonly [string, FormWalk][] = [
+    ['contract: sign in, approve', FORMS['contract: sign in, approve'] as FormWalk],
+    ['sign in', FORMS['sign in, consent remembered'] as FormWalk],
+    ['sign in for prompt=login', { path: standard({ prompt: 'login' }), act: asUser, receives: CODE }],
+    ['contract: approve', FORMS['contract: approve'] as FormWalk],
+    ['approve', FORMS.approve as FormWalk],
+    ['refuse', FORMS.refuse as FormWalk],
+    ['sign out', FORMS['sign out'] as FormWalk],
   ]
   it.each(walks.flatMap((walk) => later.map((time) => [...walk, ...time] as const)))(
-    '%s: goes on',
-    async (name, { signedIn, path, act, tells }, _time, seconds) => {
+    '%s: still works',
+    async (name, { signedIn, path, act, receives }, _time, seconds) => {
       const page = await openTab(signedIn ? await newSession() : undefined)
       const { ended, seen } = leavingOf(page, home())
       await page.goto(address(path(home())))
@@ -256,9 +256,9 @@ describe('pages that were left open for 31 minutes, or overnight', () => {
         return ended
       }
       expect(await Promise.race([ended, walk()])).toBe(home())
-      expect(seen.at(-1)).toMatch(tells ?? /./)
+      expect(seen.at(-1)).toMatch(receives ?? /./)
       if (name !== 'sign out') return
-      await page.waitForURL(`${home()}**`) // `ended` tells when the request began
+      await page.waitForURL(`${home()}**`) // `ended` resolves when the request begins
       await page.goto(address('/'))
       expect(await page.textContent('main')).not.toContain('Test user')
     },
@@ -267,7 +267,7 @@ describe('pages that were left open for 31 minutes, or overnight', () => {
   it.each([
     ['contract', contract],
     ['standard', standard({ prompt: 'consent' })],
-  ] as const)('%s: signed in anew in one tab, approved in the other: asked again', async (_name, path) => {
+  ] as const)('%s: asks again if the person signs in again in another tab before approving', async (_name, path) => {
     const page = await openTab()
     await page.goto(address(path(home())))
     await toNextPage(page, () => asUser(page))
@@ -285,8 +285,8 @@ describe('pages that were left open for 31 minutes, or overnight', () => {
   })
 })
 
-describe('in a window that an app has opened', () => {
-  /** The app's own page, and the window in which it has opened ours. */
+describe('in a window opened by an app', () => {
+  /** The app's own page, and the window in which it has opened our page. */
   async function openWindow(path: string, value?: string) {
     const page = await openTab(value)
     await page.goto(home())
@@ -296,10 +296,10 @@ describe('in a window that an app has opened', () => {
   }
 
   it.each(['contract: sign in, approve', 'sign in, consent remembered', 'form_post after approving', 'sign out'])(
-    '%s: the app keeps its window, and the window its app',
+    '%s: the app keeps its reference to the window, and the window its opener',
     async (name) => {
-      const { signedIn, path, act } = WAYS[name] as Way
-      // That of all tests has ended: hours have passed.
+      const { signedIn, path, act } = FORMS[name] as FormWalk
+      // The shared session has expired, as hours have passed.
       const { page, popup } = await openWindow(path(home()), signedIn ? await newSession() : undefined)
       const { ended } = leavingOf(popup, home())
       const walk = async () => {
@@ -307,7 +307,7 @@ describe('in a window that an app has opened', () => {
         await act(popup)
         return ended
       }
-      expect(await Promise.race([ended, walk()])).toBe(home()) // a click may wait for a page that is left while it loads
+      expect(await Promise.race([ended, walk()])).toBe(home()) // a click may hang if the page is left while it loads
       const arrived = () => lookAt(popup, () => popup.evaluate(() => [location.href, window.opener !== null]))
       await expect.poll(arrived).toEqual([expect.stringContaining(home()), true])
       expect(await page.evaluate(() => (window as unknown as { opened: Window }).opened.closed)).toBe(false)
@@ -315,11 +315,11 @@ describe('in a window that an app has opened', () => {
   )
 })
 
-describe('a browser that keeps no cookies', () => {
+describe('a browser that rejects cookies', () => {
   it.each([
     ['contract', contract, 'button[value=approve]'],
     ['standard', standard({ prompt: 'consent' }), 'button[value=approve]'],
-  ] as const)('%s: the person is told, and goes on once cookies are allowed', async (_name, path, next) => {
+  ] as const)('%s: gets an explanation, and can continue once cookies are allowed', async (_name, path, next) => {
     const page = await openTab()
     await page.goto(address(path(home())))
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -333,14 +333,17 @@ describe('a browser that keeps no cookies', () => {
     await page.locator(next).waitFor()
   })
 
-  it.each(['/sandbox/sign-in', '/console/sign-in', '/console/sign-in?first=1'])('is told at %s', async (path) => {
-    const page = await openTab()
-    await page.goto(address(path))
-    await context.clearCookies()
-    for (const input of await page.locator('main input:not([type=hidden]):not([type=email])').all()) {
-      await input.fill('123456')
-    }
-    await page.click('main form button[type=submit]')
-    await page.getByRole('alert').getByText('Allow cookies for this site').waitFor()
-  })
+  it.each(['/sandbox/sign-in', '/console/sign-in', '/console/sign-in?first=1'])(
+    'gets an explanation at %s',
+    async (path) => {
+      const page = await openTab()
+      await page.goto(address(path))
+      await context.clearCookies()
+      for (const input of await page.locator('main input:not([type=hidden]):not([type=email])').all()) {
+        await input.fill('123456')
+      }
+      await page.click('main form button[type=submit]')
+      await page.getByRole('alert').getByText('Allow cookies for this site').waitFor()
+    },
+  )
 })

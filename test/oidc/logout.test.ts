@@ -6,7 +6,7 @@ import { header, injectWire, queryOf } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { FORM, type Parameters, StandardApp } from './app.ts'
 
-/** Sign-out at the request of an app: asked for, and never a way to anywhere that is not registered. */
+/** Sign-out at the request of an app: needs confirmation, and never redirects to an unregistered address. */
 
 const NEXT = 'https://app.example.com/bye'
 
@@ -37,28 +37,28 @@ async function press(decision: string, parameters: Parameters) {
 }
 
 describe('sign-out', () => {
-  it('is asked for, and leads back to the app with its state', async () => {
+  it('is confirmed by the person, and leads back to the app with its state', async () => {
     const answer = await press('sign-out', { id_token_hint, post_logout_redirect_uri: NEXT, state: 'a b' })
     expect(header(answer, 'location')).toBe(`${NEXT}?state=a+b`)
     expect(await isSignedIn()).toBe(false)
   })
 
-  it('that the person does not want leads back too', async () => {
+  it('that the person declines leads back too', async () => {
     const answer = await press('stay', { client_id: rp.app.app_key, post_logout_redirect_uri: NEXT })
     expect(header(answer, 'location')).toBe(NEXT)
     expect(await isSignedIn()).toBe(true)
   })
 
-  it('without an app ends on a page of ours', async () => {
+  it('without an app ends on our own page', async () => {
     expect(visibleText((await press('sign-out', {})).text)).toContain('You are signed out')
   })
 
-  it('without a session leads back at once', async () => {
+  it('without a session leads back immediately', async () => {
     const answer = await open({ id_token_hint, post_logout_redirect_uri: NEXT }, client.newBrowser())
     expect(header(answer, 'location')).toBe(NEXT)
   })
 
-  it('by a form of another site is asked for by GET', async () => {
+  it('by a form of another site is repeated by GET', async () => {
     const answer = await rp.post('logout', { id_token_hint, post_logout_redirect_uri: NEXT })
     expect(header(answer, 'location')).toMatch(/^\/oauth2\/logout\?continue=/)
     expect((await browser.open(header(answer, 'location'))).text).toContain('name="sign_out_request"')
@@ -66,32 +66,32 @@ describe('sign-out', () => {
 
   it.each<[string, () => Parameters]>([
     ['an unregistered address', () => ({ id_token_hint, post_logout_redirect_uri: `${NEXT}/more` })],
-    ['an address of nobody', () => ({ post_logout_redirect_uri: NEXT })],
+    ['an address without a client', () => ({ post_logout_redirect_uri: NEXT })],
     ['a redirect_uri', () => ({ id_token_hint, post_logout_redirect_uri: 'https://app.example.com/callback' })],
     ['another client', () => ({ id_token_hint, client_id: 'demo', post_logout_redirect_uri: NEXT })],
     ['an unknown client', () => ({ client_id: 'nobody', post_logout_redirect_uri: NEXT })],
     ['a forged hint', () => ({ id_token_hint: `${id_token_hint}x`, post_logout_redirect_uri: NEXT })],
     ['an over-long state', () => ({ id_token_hint, post_logout_redirect_uri: NEXT, state: 'x'.repeat(1_025) })],
-    ['a continuation of a sign-in', () => ({ continue: 'e30.e30' })],
-  ])('%s is a page, never a redirect', async (_name, parameters) => {
+    ['a forged continuation', () => ({ continue: 'e30.e30' })],
+  ])('with %s gets an error page, never a redirect', async (_name, parameters) => {
     const answer = await open(parameters())
     expect([header(answer, 'location'), answer.status >= 400]).toEqual(['', true])
     expect(await isSignedIn()).toBe(true)
   })
 
-  it('ignores what it does not know, also a name of ours', async () => {
+  it('ignores unknown parameters, even one with an internal name', async () => {
     for (const unknown of [{ resource: 'a' }, { continue: 'x' }]) {
       const answer = await press('stay', { id_token_hint, post_logout_redirect_uri: NEXT, ...unknown })
       expect(header(answer, 'location')).toBe(NEXT)
     }
   })
 
-  it('goes on in the language that was chosen by a link', async () => {
+  it('continues in the language chosen by a link', async () => {
     const path = header(await rp.post('logout', { id_token_hint }), 'location')
     expect((await browser.open(`${path}&ui_locales=zh-CN`)).text).toContain('name="sign_out_request"')
   })
 
-  it('to an address without a client says what is missing', async () => {
+  it('with an address but no client says what is missing', async () => {
     for (const more of [{}, { state: 'x' }, { client_id: '' }, { id_token_hint: '' }]) {
       const { text } = await open({ post_logout_redirect_uri: NEXT, ...more })
       expect(visibleText(text)).toContain('post_logout_redirect_uri needs id_token_hint or client_id')
@@ -102,7 +102,7 @@ describe('sign-out', () => {
   })
 
   it.each(['not registered any more', 'of an app that is suspended'])(
-    'asked for by a page that was left open: signs out, though the address is %s',
+    'from a page that was left open works, even if the address is %s',
     async (why) => {
       const own = await StandardApp.make(client, { post_logout_uris: [NEXT] })
       const form = consentForm((await open({ client_id: own.app.app_key, post_logout_redirect_uri: NEXT })).text)

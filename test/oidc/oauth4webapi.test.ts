@@ -6,7 +6,7 @@ import { sharedSystem } from '../acceptance/system.ts'
 import { DEMO_OIDC, EVERYTHING, DEMO_OIDC_CALLBACK as REDIRECT_URI } from './app.ts'
 import { visit } from './person.ts'
 
-/** oauth4webapi as it comes from npm, which checks every answer strictly, against a running service. */
+/** oauth4webapi from npm, which checks every response strictly, against a running service. */
 
 const CLIENT: oauth.Client = { client_id: DEMO_OIDC.id }
 const HTTP = { [oauth.allowInsecureRequests]: true }
@@ -20,7 +20,7 @@ beforeAll(async () => {
   client = new Client(httpWire(origin), origin)
 })
 
-it.each(['oidc', 'oauth2'] as const)('finds everything by discovery (%s)', async (algorithm) => {
+it.each(['oidc', 'oauth2'] as const)('oauth4webapi accepts the discovery document (%s)', async (algorithm) => {
   const answer = await oauth.discoveryRequest(issuer, { algorithm, ...HTTP })
   server = await oauth.processDiscoveryResponse(issuer, answer)
   expect(server.issuer).toBe(issuer.origin)
@@ -29,7 +29,7 @@ it.each(['oidc', 'oauth2'] as const)('finds everything by discovery (%s)', async
 it.each([
   ['client_secret_basic', oauth.ClientSecretBasic(DEMO_OIDC.secret)],
   ['client_secret_post', oauth.ClientSecretPost(DEMO_OIDC.secret)],
-])('walks from sign-in to revocation: %s', async (_name, authentication) => {
+])('oauth4webapi works from a pushed request to revocation: %s', async (_name, authentication) => {
   const verifier = oauth.generateRandomCodeVerifier()
   const [state, nonce] = [oauth.generateRandomState(), oauth.generateRandomNonce()]
   const parameters = {

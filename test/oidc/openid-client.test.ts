@@ -7,7 +7,7 @@ import { sharedSystem } from '../acceptance/system.ts'
 import { DEMO_OIDC as CLIENT, EVERYTHING, DEMO_OIDC_CALLBACK as REDIRECT_URI } from './app.ts'
 import { visit } from './person.ts'
 
-/** openid-client as it comes from npm, told the issuer, a client id and a secret, against a running service. */
+/** openid-client from npm, given only the issuer, a client id and a secret, against a running service. */
 
 let issuer: URL
 let client: Client
@@ -55,7 +55,7 @@ describe('openid-client', () => {
     ['its default', undefined],
     ['client_secret_basic', oidc.ClientSecretBasic(CLIENT.secret)],
     ['client_secret_post', oidc.ClientSecretPost(CLIENT.secret)],
-  ])('signs a person in and reads who it is: %s', async (_name, authentication) => {
+  ])('signs a person in and reads userinfo: %s', async (_name, authentication) => {
     const config = await discover(authentication)
     const { tokens } = await signedIn(config)
     const claims = tokens.claims()
@@ -74,13 +74,13 @@ describe('openid-client', () => {
     })
   })
 
-  it('verifies the signature of the id_token by our keys', async () => {
+  it('verifies the signature of the id_token with our keys', async () => {
     const config = await discover()
     oidc.enableNonRepudiationChecks(config)
     expect((await signedIn(config)).tokens.claims()?.sub).toBe('1-10001')
   })
 
-  it('refreshes, and asks for less', async () => {
+  it('refreshes, and narrows the scope', async () => {
     const config = await discover()
     const { tokens } = await signedIn(config)
     const again = await oidc.refreshTokenGrant(config, tokens.refresh_token ?? '')
@@ -139,7 +139,7 @@ describe('openid-client', () => {
     expect((await visit(browser, next)).location.searchParams.get('error')).toBe('login_required')
   })
 
-  it('is not asked again for what was allowed', async () => {
+  it('gets no consent page again for remembered scopes', async () => {
     const config = await discover()
     const { browser } = await signedIn(config)
     expect((await signedIn(config, ALICE, browser)).pages).toEqual([])
@@ -149,12 +149,12 @@ describe('openid-client', () => {
   })
 })
 
-describe('openid-client is told', () => {
+describe('openid-client recognizes', () => {
   it.each([
     ['basic', oidc.ClientSecretBasic('wrong')],
     ['post', oidc.ClientSecretPost('wrong')],
     ['none', oidc.None()],
-  ])('of client credentials that are wrong: %s', async (_name, authentication) => {
+  ])('wrong client credentials: %s', async (_name, authentication) => {
     const config = await discover(authentication, 'wrong')
     const { url, checks } = await begin(config)
     const { location } = await visit(client.newBrowser(), url, { user: ALICE })
@@ -163,7 +163,7 @@ describe('openid-client is told', () => {
     )
   })
 
-  it('of a replayed code', async () => {
+  it('a replayed code', async () => {
     const config = await discover()
     const { url, checks } = await begin(config)
     const { location } = await visit(client.newBrowser(), url, { user: ALICE })
@@ -171,7 +171,7 @@ describe('openid-client is told', () => {
     expect(await refusal(oidc.authorizationCodeGrant(config, location, checks))).toBe('400 invalid_grant')
   })
 
-  it('of a wrong code_verifier', async () => {
+  it('a wrong code_verifier', async () => {
     const config = await discover()
     const { url, checks } = await begin(config)
     const { location } = await visit(client.newBrowser(), url, { user: ALICE })
@@ -179,14 +179,14 @@ describe('openid-client is told', () => {
     expect(await refusal(oidc.authorizationCodeGrant(config, location, wrong))).toBe('400 invalid_grant')
   })
 
-  it('of a person who refuses', async () => {
+  it('a person’s refusal', async () => {
     const config = await discover()
     const { url, checks } = await begin(config, { prompt: 'consent' })
     const { location } = await visit(client.newBrowser(), url, { user: ALICE, decision: 'refuse' })
     expect(await refusal(oidc.authorizationCodeGrant(config, location, checks))).toBe('undefined access_denied')
   })
 
-  it('of an access token that is none', async () => {
+  it('an invalid access token', async () => {
     const config = await discover()
     expect(await refusal(oidc.fetchUserInfo(config, 'nonsense', oidc.skipSubjectCheck))).toBe(
       '401 OAUTH_WWW_AUTHENTICATE_CHALLENGE',

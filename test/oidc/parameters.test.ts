@@ -6,7 +6,7 @@ import { type Answer, header, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { CALLBACK, EVERYTHING, StandardApp, type Tokens } from './app.ts'
 
-/** Every parameter of every endpoint: missing, empty, in other brackets, twice, over-long and in a broken encoding. */
+/** Every parameter of every endpoint: missing, empty, in brackets, repeated, over-long and in a broken encoding. */
 
 let world: World
 let client: Client
@@ -26,19 +26,20 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-/** What comes of a request: `ok`, `page` (an error that is not redirected) or the error, with its status where it has one. */
+/** The outcome of a request: `ok`, `page` (an error without a redirect) or the error, with its status if not redirected. */
 type Outcome = string
-/** Of a parameter that is missing, and of one that is over-long. */
+/** The outcomes for a missing and for an over-long parameter. */
 type Expected = readonly [missing: Outcome, long: Outcome]
 
 interface Endpoint {
-  /** A request that is in order. */
+  /** A valid request. */
   readonly request: () => Promise<Record<string, string>>
-  readonly ask: (query: string) => Promise<Outcome>
+  readonly send: (query: string) => Promise<Outcome>
   readonly parameters: Readonly<Record<string, Expected>>
-  /** Of a parameter that comes twice or cannot be decoded, where it is not `unreadable` of the endpoint. */
+  /** The outcome for a parameter that is repeated or cannot be decoded. */
   readonly unreadable: Outcome
-  readonly special?: Readonly<Record<string, Outcome>>
+  /** The parameters for which it differs. */
+  readonly unreadableExceptions?: Readonly<Record<string, Outcome>>
 }
 
 const LONG = 'x'.repeat(5_000)
@@ -77,7 +78,7 @@ const OF_AUTHORIZATION: Readonly<Record<string, Expected>> = {
   id_token_hint: ['ok', 'invalid_request'],
 }
 
-/** In JSON, of the RFCs' fields alone, with a text that repeats nothing of the request. */
+/** Errors must be JSON with the RFCs' fields only, and a description that repeats nothing of the request. */
 function outcomeOf({ status, text }: Answer): Outcome {
   if (status < 400) return 'ok'
   const body = JSON.parse(text)
@@ -102,7 +103,7 @@ const CLIENT: Readonly<Record<string, Expected>> = {
 const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   authorize: {
     request: authorization,
-    ask: async (query) => {
+    send: async (query) => {
       const answer = await browser.open(`/oauth2/authorize?${query}`)
       if (consentForm(answer.text)) return 'ok'
       if (answer.status !== 303) return 'page'
@@ -112,11 +113,11 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     },
     parameters: { client_id: ['page', 'page'], redirect_uri: ['page', 'page'], ...OF_AUTHORIZATION },
     unreadable: 'invalid_request',
-    special: { client_id: 'page', redirect_uri: 'page' },
+    unreadableExceptions: { client_id: 'page', redirect_uri: 'page' },
   },
   par: {
     request: async () => ({ ...(await authorization()), ...credentials() }),
-    ask: post('par'),
+    send: post('par'),
     parameters: {
       ...CLIENT,
       redirect_uri: ['400 invalid_request', '400 invalid_request'],
@@ -130,7 +131,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
       const parameters = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: CALLBACK }
       return { ...parameters, ...credentials() }
     },
-    ask: post('token'),
+    send: post('token'),
     parameters: {
       ...CLIENT,
       grant_type: ['400 invalid_request', '400 unsupported_grant_type'],
@@ -145,7 +146,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
       const { refresh_token } = await rp.tokens(browser, user)
       return { grant_type: 'refresh_token', refresh_token, scope: 'openid', ...credentials() }
     },
-    ask: post('token'),
+    send: post('token'),
     parameters: {
       ...CLIENT,
       grant_type: ['400 invalid_request', '400 unsupported_grant_type'],
@@ -156,19 +157,19 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   },
   introspect: {
     request: async () => ({ token: tokens.access_token, token_type_hint: 'access_token', ...credentials() }),
-    ask: post('introspect'),
+    send: post('introspect'),
     parameters: { ...CLIENT, token: ['400 invalid_request', 'ok'], token_type_hint: ['ok', 'ok'] },
     unreadable: '400 invalid_request',
   },
   revoke: {
     request: async () => ({ token: 'a token of nobody', token_type_hint: 'access_token', ...credentials() }),
-    ask: post('revoke'),
+    send: post('revoke'),
     parameters: { ...CLIENT, token: ['400 invalid_request', 'ok'], token_type_hint: ['ok', 'ok'] },
     unreadable: '400 invalid_request',
   },
   userinfo: {
     request: async () => ({ access_token: tokens.access_token }),
-    ask: post('userinfo'),
+    send: post('userinfo'),
     parameters: { access_token: ['401 invalid_request', '401 invalid_token'] },
     unreadable: '400 invalid_request',
   },
@@ -180,7 +181,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
       state: 'a state',
       ui_locales: 'en',
     }),
-    ask: async (query) => {
+    send: async (query) => {
       const answer = await browser.open(`/oauth2/logout?${query}`)
       expect(header(answer, 'location')).toBe('')
       return answer.status === 200 ? 'ok' : 'page'
@@ -190,7 +191,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
       client_id: ['ok', 'page'],
       post_logout_redirect_uri: ['ok', 'page'],
       state: ['ok', 'page'],
-      ui_locales: ['ok', 'page'], // what the page has to carry is limited
+      ui_locales: ['ok', 'page'], // the parameters that the page carries are limited in length
     },
     unreadable: 'page',
   },
@@ -198,33 +199,36 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
 
 const queryOf = (parameters: Record<string, string>) => new URLSearchParams(parameters).toString()
 
-describe.each(Object.entries(ENDPOINTS))('%s', (_endpoint, { request, ask, parameters, unreadable, special }) => {
-  it('takes a request that is in order, and what it does not know', async () => {
-    expect(await ask(queryOf(await request()))).toBe('ok')
-    expect(await ask(`${queryOf(await request())}&unknown=1&unknown=%ff&__proto__=x`)).toBe('ok')
-  })
+describe.each(Object.entries(ENDPOINTS))(
+  '%s',
+  (_endpoint, { request, send, parameters, unreadable, unreadableExceptions }) => {
+    it('accepts a valid request, and ignores unknown parameters', async () => {
+      expect(await send(queryOf(await request()))).toBe('ok')
+      expect(await send(`${queryOf(await request())}&unknown=1&unknown=%ff&__proto__=x`)).toBe('ok')
+    })
 
-  it.each(Object.entries(parameters))('%s', async (name, [missing, long]) => {
-    const without = async () => {
-      const { [name]: value = '', ...others } = await request()
-      return { value: encodeURIComponent(value), others: queryOf(others) }
-    }
-    const broken = special?.[name] ?? unreadable
-    const made: readonly [string, (own: { value: string; others: string }) => string, Outcome][] = [
-      ['missing', ({ others }) => others, missing],
-      ['empty', ({ others }) => `${others}&${name}=`, missing],
-      ['without a value', ({ others }) => `${others}&${name}`, missing],
-      ['a list', ({ value, others }) => `${others}&${name}[]=${value}`, missing],
-      ['an object', ({ value, others }) => `${others}&${name}[a]=${value}`, missing],
-      ['twice the same', ({ value, others }) => `${others}&${name}=${value}&${name}=${value}`, broken],
-      ['twice, once empty', ({ value, others }) => `${others}&${name}=&${name}=${value}`, broken],
-      ['no UTF-8', ({ value, others }) => `${others}&${name}=%ff${value}`, broken],
-      ['a broken escape', ({ value, others }) => `${others}&${name}=%zz${value}`, broken],
-      ['a NUL', ({ value, others }) => `${others}&${name}=${value}%00`, broken],
-      ['over-long', ({ others }) => `${others}&${name}=${LONG}`, long],
-    ]
-    const outcomes: [string, Outcome][] = []
-    for (const [what, write] of made) outcomes.push([what, await ask(write(await without()))])
-    expect(outcomes).toEqual(made.map(([what, , expected]) => [what, expected]))
-  })
-})
+    it.each(Object.entries(parameters))('%s', async (name, [missing, long]) => {
+      const without = async () => {
+        const { [name]: value = '', ...others } = await request()
+        return { value: encodeURIComponent(value), others: queryOf(others) }
+      }
+      const broken = unreadableExceptions?.[name] ?? unreadable
+      const variants: readonly [string, (own: { value: string; others: string }) => string, Outcome][] = [
+        ['missing', ({ others }) => others, missing],
+        ['empty', ({ others }) => `${others}&${name}=`, missing],
+        ['without a value', ({ others }) => `${others}&${name}`, missing],
+        ['a list', ({ value, others }) => `${others}&${name}[]=${value}`, missing],
+        ['an object', ({ value, others }) => `${others}&${name}[a]=${value}`, missing],
+        ['twice the same', ({ value, others }) => `${others}&${name}=${value}&${name}=${value}`, broken],
+        ['twice, once empty', ({ value, others }) => `${others}&${name}=&${name}=${value}`, broken],
+        ['no UTF-8', ({ value, others }) => `${others}&${name}=%ff${value}`, broken],
+        ['a broken escape', ({ value, others }) => `${others}&${name}=%zz${value}`, broken],
+        ['a NUL', ({ value, others }) => `${others}&${name}=${value}%00`, broken],
+        ['over-long', ({ others }) => `${others}&${name}=${LONG}`, long],
+      ]
+      const outcomes: [string, Outcome][] = []
+      for (const [what, write] of variants) outcomes.push([what, await send(write(await without()))])
+      expect(outcomes).toEqual(variants.map(([what, , expected]) => [what, expected]))
+    })
+  },
+)

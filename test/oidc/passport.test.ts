@@ -8,11 +8,11 @@ import { sharedSystem } from '../acceptance/system.ts'
 import { DEMO_OIDC, DEMO_OIDC_CALLBACK, EVERYTHING } from './app.ts'
 import { visit } from './person.ts'
 
-/** passport-oauth2 and passport-openidconnect as they come from npm, used the way passport uses them. */
+/** passport-oauth2 and passport-openidconnect from npm, used the way passport uses them. */
 
 let origin: string
 let client: Client
-/** passport-openidconnect knows no PKCE, so it needs an app that may go without. */
+/** passport-openidconnect does not support PKCE, so it needs an app that does not require it. */
 let plain: { id: string; secret: string }
 beforeAll(async () => {
   ;({ origin } = await sharedSystem())
@@ -33,13 +33,13 @@ const endpoints = () => ({
   callbackURL: DEMO_OIDC_CALLBACK,
 })
 
-type Got = (error: unknown, first?: unknown, second?: unknown) => void
-const promised = (ask: (got: Got) => void): Promise<unknown[]> =>
+type Callback = (error: unknown, first?: unknown, second?: unknown) => void
+const promised = (call: (callback: Callback) => void): Promise<unknown[]> =>
   new Promise((resolve, reject) => {
-    ask((error, ...results) => (error ? reject(error) : resolve(results)))
+    call((error, ...results) => (error ? reject(error) : resolve(results)))
   })
 
-/** A strategy as applications write it: what the base class leaves open is the profile. */
+/** A strategy as applications write it: the base class leaves the profile to its subclass. */
 class Gatehouse extends OAuth2Strategy {
   constructor(secret = DEMO_OIDC.secret) {
     const options = { ...endpoints(), clientID: DEMO_OIDC.id, clientSecret: secret }
@@ -57,7 +57,7 @@ class Gatehouse extends OAuth2Strategy {
     )
   }
 
-  /** As passport-oauth2-refresh does it. */
+  /** Refreshes as passport-oauth2-refresh does. */
   async refresh(refreshToken: string): Promise<Omit<Known, 'profile'>> {
     const [accessToken, next] = await promised((got) =>
       this._oauth2.getOAuthAccessToken(refreshToken, { grant_type: 'refresh_token' }, got),
@@ -79,7 +79,7 @@ const openId = (credentials = plain, options: { nonce?: boolean; maxAge?: number
       clientSecret: credentials.secret,
       scope: ['profile', 'phone', 'offline_access'],
       skipUserProfile: false,
-      // Its types take the text that it sends; it makes that text by itself.
+      // The types demand a string, but the strategy generates the nonce itself.
       ...(options.nonce ? { nonce: 'made' } : {}),
       ...(options.maxAge === undefined ? {} : { maxAge: String(options.maxAge) }),
     },
@@ -100,7 +100,7 @@ type Outcome =
   | { readonly failed: unknown }
   | { readonly error: Error & { code?: string; oauthError?: { statusCode?: number } } }
 
-/** What passport.authenticate() does with a strategy, for one request of one browser session. */
+/** Does what passport.authenticate() does with a strategy, for one request of one browser session. */
 const authenticate = (strategy: OAuth2Strategy | OpenIDConnectStrategy, session: object, query: object = {}) =>
   new Promise<Outcome>((resolve) => {
     const once = Object.assign(Object.create(strategy), {
@@ -114,8 +114,8 @@ const authenticate = (strategy: OAuth2Strategy | OpenIDConnectStrategy, session:
 
 type Strategy = Parameters<typeof authenticate>[0]
 
-/** Sends a person to sign in; the session and the query with which the browser comes back. */
-async function cameBack(strategy: Strategy, decision: 'approve' | 'refuse' = 'approve') {
+/** Signs a person in; returns the session and the query of the callback. */
+async function callbackAfterSignIn(strategy: Strategy, decision: 'approve' | 'refuse' = 'approve') {
   const session = {}
   const sent = await authenticate(strategy, session)
   if (!('redirect' in sent)) throw new Error(`was not sent to sign in: ${JSON.stringify(sent)}`)
@@ -126,14 +126,14 @@ async function cameBack(strategy: Strategy, decision: 'approve' | 'refuse' = 'ap
 }
 
 async function signedIn(strategy: Strategy): Promise<Known> {
-  const { session, query } = await cameBack(strategy)
+  const { session, query } = await callbackAfterSignIn(strategy)
   const outcome = await authenticate(strategy, session, query)
   if (!('user' in outcome)) throw new Error(`was not signed in: ${JSON.stringify(outcome)}`)
   return outcome.user
 }
 
-/** The error's code in OAuth's words, or what it says. */
-const told = (outcome: Outcome): string => {
+/** The OAuth error code, or else the message. */
+const errorOf = (outcome: Outcome): string => {
   if ('failed' in outcome) return `failed: ${(outcome.failed as { message?: string }).message}`
   if (!('error' in outcome)) return 'nothing was refused'
   return outcome.error.code ?? outcome.error.message
@@ -143,7 +143,7 @@ const status = async (accessToken: string) =>
   (await fetch(`${origin}/oauth2/userinfo`, { headers: { authorization: `Bearer ${accessToken}` } })).status
 
 describe('passport-oauth2', () => {
-  it('signs a person in with PKCE, reads who it is, and refreshes', async () => {
+  it('signs a person in with PKCE, reads userinfo, and refreshes', async () => {
     const strategy = new Gatehouse()
     const known = await signedIn(strategy)
     expect(known.profile).toMatchObject({ sub: '1-10001', phone_number: '+8613800000001' })
@@ -152,7 +152,7 @@ describe('passport-oauth2', () => {
     expect(await strategy.profileOf(next.accessToken)).toMatchObject({ sub: '1-10001' })
   })
 
-  it('is told of a refresh token and an access token that were revoked', async () => {
+  it('recognizes a revoked refresh token and access token', async () => {
     const strategy = new Gatehouse()
     const { accessToken, refreshToken } = await signedIn(strategy)
     const body = new URLSearchParams({ client_id: DEMO_OIDC.id, client_secret: DEMO_OIDC.secret, token: refreshToken })
@@ -169,7 +169,7 @@ describe('passport-oauth2', () => {
 })
 
 describe('passport-openidconnect', () => {
-  it.each([{}, { nonce: true }, { maxAge: 3_600 }])('signs a person in and reads who it is: %o', async (options) => {
+  it.each([{}, { nonce: true }, { maxAge: 3_600 }])('signs a person in and reads userinfo: %o', async (options) => {
     const { profile, accessToken } = await signedIn(openId(plain, options))
     expect(profile).toMatchObject({ id: '1-10001', displayName: '爱丽丝 Alice' })
     expect(await status(accessToken)).toBe(200)
@@ -189,35 +189,35 @@ describe('passport-openidconnect', () => {
 describe.each<[string, () => Strategy, () => Strategy]>([
   ['passport-oauth2', () => new Gatehouse(), () => new Gatehouse('wrong')],
   ['passport-openidconnect', () => openId(), () => openId({ ...plain, secret: 'wrong' })],
-])('%s is told', (_name, right, wrong) => {
-  it('of a wrong secret', async () => {
-    const { session, query } = await cameBack(right())
-    expect(told(await authenticate(wrong(), session, query))).toBe('invalid_client')
+])('%s recognizes', (_name, right, wrong) => {
+  it('a wrong secret', async () => {
+    const { session, query } = await callbackAfterSignIn(right())
+    expect(errorOf(await authenticate(wrong(), session, query))).toBe('invalid_client')
   })
 
-  it('of a replayed code', async () => {
+  it('a replayed code', async () => {
     const strategy = right()
-    const { session, query } = await cameBack(strategy)
+    const { session, query } = await callbackAfterSignIn(strategy)
     const again = structuredClone(session)
     expect(await authenticate(strategy, session, query)).toHaveProperty('user')
-    expect(told(await authenticate(strategy, again, query))).toBe('invalid_grant')
+    expect(errorOf(await authenticate(strategy, again, query))).toBe('invalid_grant')
   })
 
-  it('of a person who refuses', async () => {
-    const { session, query } = await cameBack(right(), 'refuse')
-    expect(told(await authenticate(right(), session, query))).toBe('failed: the user denied the request')
+  it('a person’s refusal', async () => {
+    const { session, query } = await callbackAfterSignIn(right(), 'refuse')
+    expect(errorOf(await authenticate(right(), session, query))).toBe('failed: the user denied the request')
   })
 
-  it('its own state, so it sees a code that was slipped in', async () => {
-    const { session, query } = await cameBack(right())
+  it('an injected code, by its own state', async () => {
+    const { session, query } = await callbackAfterSignIn(right())
     const outcome = await authenticate(right(), session, { ...query, state: 'another' })
-    expect(told(outcome)).toMatch(/^failed: /)
+    expect(errorOf(outcome)).toMatch(/^failed: /)
   })
 })
 
-it('passport-oauth2 is told of a code that was made for another browser', async () => {
+it('passport-oauth2 recognizes a code issued to another browser', async () => {
   const strategy = new Gatehouse()
-  const [theirs, mine] = [await cameBack(strategy), await cameBack(strategy)]
+  const [theirs, mine] = [await callbackAfterSignIn(strategy), await callbackAfterSignIn(strategy)]
   const slippedIn = { ...mine.query, code: theirs.query.code }
-  expect(told(await authenticate(strategy, mine.session, slippedIn))).toBe('invalid_grant')
+  expect(errorOf(await authenticate(strategy, mine.session, slippedIn))).toBe('invalid_grant')
 })

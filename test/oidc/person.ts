@@ -2,10 +2,10 @@ import type { Browser } from '../acceptance/browser.ts'
 import { codeForm, consentForm, signInForm } from '../acceptance/form.ts'
 import { type Answer, header } from '../acceptance/http.ts'
 
-/** What a person does who comes from an app: signs in and allows, as far as the pages ask for it. */
+/** Plays a person sent by an app, who signs in and consents as far as the pages ask for it. */
 
 export interface Visit {
-  /** Where the browser left for. */
+  /** The address of the app to which the browser was redirected. */
   readonly location: URL
   /** The pages that were shown on the way. */
   readonly pages: readonly ('sign-in' | 'code' | 'consent')[]
@@ -14,11 +14,11 @@ export interface Visit {
 interface Habits {
   readonly user?: { readonly passport: string; readonly password: string }
   readonly decision?: 'approve' | 'refuse'
-  /** What the authenticator shows. */
+  /** The current code of the authenticator. */
   readonly code?: () => string
 }
 
-/** Opens an authorization URL and goes on until the browser leaves for the app. */
+/** Opens an authorization URL and continues until the browser is redirected to the app. */
 export async function visit(
   browser: Browser,
   url: string | URL,

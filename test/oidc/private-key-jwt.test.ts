@@ -7,7 +7,7 @@ import { header, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { bodyOf, type Parameters, StandardApp, tokensOf } from './app.ts'
 
-/** private_key_jwt (RFC 7523, OIDC Core §9): a client that has no secret but a key. */
+/** private_key_jwt (RFC 7523, OIDC Core §9): a client with a key in place of a secret. */
 
 const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
@@ -43,7 +43,7 @@ const authenticated = (client_assertion: string, changes: Parameters = {}): Para
   client_assertion,
   ...changes,
 })
-const told = async (parameters: Parameters) => {
+const outcomeOf = async (parameters: Parameters) => {
   const answer = await rp.post('introspect', { token: 'x', ...parameters })
   return `${answer.status} ${JSON.parse(answer.text).error ?? 'active' in JSON.parse(answer.text)}`
 }
@@ -58,21 +58,21 @@ describe('a client with a key', () => {
     expect((await rp.userInfo(next.access_token)).status).toBe(401)
   })
 
-  it('names the issuer or the token endpoint, and itself if it likes', async () => {
+  it('may name the issuer or the token endpoint as audience, and may send its client_id', async () => {
     for (const aud of [
       world.deps.config.PUBLIC_URL,
       [`${world.deps.config.PUBLIC_URL}/oauth2/token`, 'https://x.example'],
     ]) {
-      expect(await told(authenticated(await assertion({ aud }), { client_id: rp.app.app_key }))).toBe('200 true')
+      expect(await outcomeOf(authenticated(await assertion({ aud }), { client_id: rp.app.app_key }))).toBe('200 true')
     }
   })
 
-  it('names the issuer alone where it is registered so', async () => {
+  it('must name the issuer alone as audience if issuer_aud_only is set', async () => {
     const issuer = world.deps.config.PUBLIC_URL
     const others = [`${issuer}/oauth2/token`, `${issuer}/oauth2/par`, [issuer], [issuer, `${issuer}/oauth2/token`]]
     const answers = async (auds: unknown[]) => {
       const all: string[] = []
-      for (const aud of auds) all.push(await told(authenticated(await assertion({ aud }))))
+      for (const aud of auds) all.push(await outcomeOf(authenticated(await assertion({ aud }))))
       return all
     }
     expect(await answers([issuer, ...others])).toEqual(Array(5).fill('200 true'))
@@ -83,9 +83,9 @@ describe('a client with a key', () => {
     expect(await answers(others)).toEqual(Array(4).fill('200 true'))
   })
 
-  it('sends each assertion once', async () => {
+  it('can use each assertion only once', async () => {
     const once = await assertion()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => told(authenticated(once))))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => outcomeOf(authenticated(once))))
     expect(answers.filter((answer) => answer === '200 true')).toHaveLength(1)
   })
 
@@ -94,21 +94,24 @@ describe('a client with a key', () => {
     ['another audience', async () => authenticated(await assertion({ aud: 'https://other.example' }))],
     ['another subject', async () => authenticated(await assertion({ sub: 'somebody' }))],
     ['another issuer', async () => authenticated(await assertion({ iss: 'somebody' }))],
-    ['an end in the past', async () => authenticated(await assertion({ exp: epochSeconds(world.clock.now()) - 31 }))],
     [
-      'an end far in the future',
+      'an expiry in the past',
+      async () => authenticated(await assertion({ exp: epochSeconds(world.clock.now()) - 31 })),
+    ],
+    [
+      'an expiry far in the future',
       async () => authenticated(await assertion({ exp: epochSeconds(world.clock.now()) + 3_600 })),
     ],
     [
-      'an end in microseconds',
+      'an expiry in microseconds',
       async () => authenticated(await assertion({ exp: epochSeconds(world.clock.now()) * 1e6 })),
     ],
-    ['an end that no date can hold', async () => authenticated(await assertion({ exp: 8_640_000_000_001 }))],
-    ['an end beyond all numbers of seconds', async () => authenticated(await assertion({ exp: 1e300 }))],
-    ['no end', async () => authenticated(await assertion({ exp: undefined }))],
+    ['an expiry beyond the range of Date', async () => authenticated(await assertion({ exp: 8_640_000_000_001 }))],
+    ['an expiry beyond the range of integers', async () => authenticated(await assertion({ exp: 1e300 }))],
+    ['no expiry', async () => authenticated(await assertion({ exp: undefined }))],
     ['no jti', async () => authenticated(await assertion({ jti: undefined }))],
     [
-      'a beginning in the future',
+      'a not-before time in the future',
       async () => authenticated(await assertion({ nbf: epochSeconds(world.clock.now()) + 90 })),
     ],
     [
@@ -129,15 +132,15 @@ describe('a client with a key', () => {
     ['no type', async () => authenticated(await assertion(), { client_assertion_type: undefined })],
     ['a secret instead', async () => ({ client_id: rp.app.app_key, client_secret: 'x' })],
   ])('is refused with %s', async (_name, make) => {
-    expect(await told(await make())).toBe('401 invalid_client')
+    expect(await outcomeOf(await make())).toBe('401 invalid_client')
   })
 
-  it('is refused with two ways at once, or as another client', async () => {
-    expect(await told(authenticated(await assertion(), { client_secret: 'x' }))).toBe('400 invalid_request')
-    expect(await told(authenticated(await assertion(), { client_id: 'somebody' }))).toBe('400 invalid_request')
+  it('is refused with two ways of authentication at once, or as another client', async () => {
+    expect(await outcomeOf(authenticated(await assertion(), { client_secret: 'x' }))).toBe('400 invalid_request')
+    expect(await outcomeOf(authenticated(await assertion(), { client_id: 'somebody' }))).toBe('400 invalid_request')
   })
 
-  it('is refused with a registered key that is none', async () => {
+  it('is refused if its registered key is invalid', async () => {
     const ask = async (jwk: object, alg: string) => {
       const jwks = { keys: [{ kid: 'one', alg, ...jwk }] }
       const broken = await StandardApp.make(client, { token_auth_methods: ['private_key_jwt'], jwks })
@@ -145,20 +148,20 @@ describe('a client with a key', () => {
         /^[^.]+/,
         Buffer.from(JSON.stringify({ alg, kid: 'one' })).toString('base64url'),
       )
-      return told(authenticated(text))
+      return outcomeOf(authenticated(text))
     }
     expect(await ask({ kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }, 'ES256')).toBe('401 invalid_client')
     expect(await ask({ kty: 'RSA', n: 'AQAB', e: 'AQAB' }, 'RS256')).toBe('401 invalid_client')
     expect(await ask({ kty: 'OKP', crv: 'Ed25519', x: 'nonsense' }, 'EdDSA')).toBe('401 invalid_client')
   })
 
-  it('that is not registered for it is refused', async () => {
+  it('is refused if it is not registered for private_key_jwt', async () => {
     await client.update(rp.app, { token_auth_methods: ['client_secret_basic'] })
-    expect(await told(authenticated(await assertion()))).toBe('401 invalid_client')
+    expect(await outcomeOf(authenticated(await assertion()))).toBe('401 invalid_client')
     await client.update(rp.app, { token_auth_methods: ['private_key_jwt'] })
   })
 
-  it('may be openid-client', async () => {
+  it('can be openid-client', async () => {
     const answers = async (url: string, options: oidc.CustomFetchOptions) => {
       const { pathname } = new URL(url)
       const headers = Object.fromEntries(new Headers(options.headers))
@@ -173,7 +176,7 @@ describe('a client with a key', () => {
         headers: { 'content-type': header(answer, 'content-type') },
       })
     }
-    // The clock of this world stands still.
+    // The clock of the test service stands still.
     const clockSkew = epochSeconds(world.clock.now()) - Math.floor(Date.now() / 1000)
     const config = await oidc.discovery(
       new URL(world.deps.config.PUBLIC_URL),

@@ -4,7 +4,7 @@ import { httpWire } from '../acceptance/http.ts'
 import { sharedSystem } from '../acceptance/system.ts'
 import { CALLBACK, StandardApp } from './app.ts'
 
-/** Two processes, two dialects, one code: whoever comes first gets the tokens, and they work everywhere. */
+/** One code used at two processes in two dialects: the first request gets the tokens, and they work everywhere. */
 
 const AT_ONCE = 200
 
@@ -43,7 +43,7 @@ const contractCode = async ({ client, rp }: Place): Promise<Code> => {
   return client.getCode(await client.signedIn(user, app), app)
 }
 
-/** The answer of one dialect to a code; the envelope of the contract is taken off. */
+/** Exchanges a code in each dialect; the contract's envelope is removed. */
 const exchanges: readonly ((place: Place, code: Code) => Promise<Record<string, unknown>>)[] = [
   async ({ rp }, { code, verifier }) => JSON.parse((await rp.exchange({ code, verifier: verifier ?? '' })).text),
   async ({ client, rp }, { verifier, ...consented }) => {
@@ -54,7 +54,7 @@ const exchanges: readonly ((place: Place, code: Code) => Promise<Record<string, 
   },
 ]
 
-/** Of every combination of process and dialect as many. */
+/** Exchanges the code concurrently, equally often in each combination of process and dialect. */
 async function race(code: Code): Promise<Record<string, unknown>[]> {
   return Promise.all(
     Array.from({ length: AT_ONCE }, (_, nth) => {
@@ -65,7 +65,7 @@ async function race(code: Code): Promise<Record<string, unknown>[]> {
   )
 }
 
-/** What either dialect says of an access token at this process: standard, contract. */
+/** Whether the access token works at this process in the standard and in the contract dialect. */
 const works = async ({ client, rp }: Place, token: string): Promise<boolean[]> => [
   (await rp.userInfo(token)).status === 200,
   JSON.parse((await client.userInfo(token)).text).rescode === 0,
@@ -75,7 +75,7 @@ describe.each([
   ['standard', standardCode],
   ['contract', contractCode],
 ])('a code of the %s dialect, exchanged 200 times at once at two processes in both dialects', (_name, make) => {
-  it('has one winner, whose token works in both at both', async () => {
+  it('has one winner, whose token works in both dialects at both processes', async () => {
     const answers = await race(await make(places[0]))
     const winners = answers.filter((answer) => 'access_token' in answer)
     expect(winners).toHaveLength(1)
@@ -88,7 +88,7 @@ describe.each([
 })
 
 describe('a grant', () => {
-  it('is refreshed at one process and in one dialect, and revoked at the other', async () => {
+  it('can be refreshed at one process in one dialect, and revoked at the other', async () => {
     const [here, there] = places
     const tokens = await here.rp.tokens(here.client.newBrowser(), user)
     const refreshed = JSON.parse((await there.client.refresh(there.rp.app, tokens.refresh_token)).text).data
@@ -103,7 +103,7 @@ describe('a grant', () => {
     }
   })
 
-  it('that is refreshed 200 times at once gives all the same successor', async () => {
+  it('refreshed 200 times concurrently gives every request the same successor', async () => {
     const [here, there] = places
     const { refresh_token } = await here.rp.tokens(here.client.newBrowser(), user)
     const answers = await Promise.all(

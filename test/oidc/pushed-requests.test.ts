@@ -6,7 +6,7 @@ import { type Answer, header, injectWire, queryOf } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { bodyOf, CALLBACK, type Parameters, StandardApp } from './app.ts'
 
-/** What strangers can make us keep by pushing requests, and for how long. */
+/** How much strangers can make the service store by pushing requests, and for how long. */
 
 let world: World
 let client: Client
@@ -35,7 +35,7 @@ const push = (changes: Parameters = {}, by = rp, address = `198.51.${++networks 
   )
 const openWith = (request_uri: unknown, by = rp) =>
   client.call('GET', `/oauth2/authorize?${queryOf({ client_id: by.app.app_key, request_uri: String(request_uri) })}`)
-const kept = async (): Promise<{ rows: number; longest: number }> =>
+const stored = async (): Promise<{ rows: number; longest: number }> =>
   (
     await world.pool.query(
       'select count(*)::int as rows, coalesce(max(length(parameters)), 0) as longest from pushed_request',
@@ -44,7 +44,7 @@ const kept = async (): Promise<{ rows: number; longest: number }> =>
 const forget = () => world.pool.query('truncate pushed_request')
 
 describe('a pushed request', () => {
-  it('ends exactly when its answer said, wherever in a second it came', async () => {
+  it('expires exactly when announced, at whatever fraction of a second it came', async () => {
     for (const part of [0.001, 0.4, 0.999]) {
       world.clock.advance(part)
       const [early, late] = [bodyOf(await push(), 201), bodyOf(await push(), 201)]
@@ -68,20 +68,20 @@ describe('a pushed request', () => {
   })
 
   it.each(['login_hint', 'ui_locales', 'acr_values', 'claims_locales', 'no_such_parameter'])(
-    'keeps no over-long %s, and goes on without it',
+    'drops an over-long %s, and works without it',
     async (name) => {
       await forget()
       const { request_uri } = bodyOf(await push({ [name]: 'x'.repeat(50_000) }), 201)
-      expect((await kept()).longest).toBeLessThan(1_000)
+      expect((await stored()).longest).toBeLessThan(1_000)
       expect((await openWith(request_uri)).status).toBe(303)
     },
   )
 
   it.each<[string, Parameters]>([
-    ['of bytes that take three characters each', { state: 'ä'.repeat(512), nonce: 'ö'.repeat(256) }],
-    ['of a long scope', { scope: `openid ${'é'.repeat(508)}`, state: 'ä'.repeat(512) }],
-    ['of all hints', { login_hint: 'é'.repeat(256), acr_values: 'ß'.repeat(256), nonce: 'ö'.repeat(256) }],
-  ])('%s is refused at once, or works: never later', async (_what, changes) => {
+    ['with bytes that take three characters each', { state: 'ä'.repeat(512), nonce: 'ö'.repeat(256) }],
+    ['with a long scope', { scope: `openid ${'é'.repeat(508)}`, state: 'ä'.repeat(512) }],
+    ['with all hints', { login_hint: 'é'.repeat(256), acr_values: 'ß'.repeat(256), nonce: 'ö'.repeat(256) }],
+  ])('%s is refused at the push or works, but never fails later', async (_what, changes) => {
     const answer = await push(changes)
     if (answer.status === 400) return expect(bodyOf(answer, 400).error).toBe('invalid_request')
     const page = await openWith(bodyOf(answer, 201).request_uri)
@@ -93,35 +93,35 @@ describe('a pushed request', () => {
     expect([next.status, header(next, 'location')]).toEqual([303, expect.stringMatching(/^\/sign-in\?/)])
   })
 
-  it('that no page could carry on is refused at the push', async () => {
+  it('that is too long for the pages to carry is refused at the push', async () => {
     await forget()
     const answer = await push({ state: 'ä'.repeat(512), nonce: 'ö'.repeat(256), scope: `openid ${'é'.repeat(508)}` })
     expect(bodyOf(answer, 400)).toEqual({ error: 'invalid_request', error_description: 'the request is too long' })
-    expect((await kept()).rows).toBe(0)
+    expect((await stored()).rows).toBe(0)
   })
 
-  it('goes within minutes after its end, used or not', async () => {
+  it('is purged within minutes after it expires, used or not', async () => {
     await forget()
     for (let times = 0; times < 3; times++) bodyOf(await push(), 201)
     const purge = () =>
       purgeOftenTask(world.deps, {}, { id: '1', log: world.log, signal: new AbortController().signal })
     world.clock.advance(119)
     await purge()
-    expect((await kept()).rows).toBe(3)
+    expect((await stored()).rows).toBe(3)
     world.clock.advance(2)
     await purge()
-    expect((await kept()).rows).toBe(0)
+    expect((await stored()).rows).toBe(0)
     expect(CRON_TASKS).toContainEqual({ task: 'purge-often', match: '*/2 * * * *' })
     const { rows } = await world.pool.query('select purged_at from installation')
     expect(rows.map(({ purged_at }) => purged_at)).not.toContainEqual(expect.any(Date))
   })
 })
 
-describe('the bytes that are kept in a minute', () => {
+describe('the bytes stored per minute', () => {
   const big = { state: 's'.repeat(1_000), nonce: 'n'.repeat(500) }
-  const untilRefused = async (ask: () => Promise<Answer>) => {
+  const pushUntilRefused = async (send: () => Promise<Answer>) => {
     for (let pushed = 0; pushed < 200; pushed++) {
-      const answer = await ask()
+      const answer = await send()
       if (answer.status === 201) continue
       expect([answer.status, Number(header(answer, 'retry-after')) > 0]).toEqual([429, true])
       return pushed
@@ -129,10 +129,10 @@ describe('the bytes that are kept in a minute', () => {
     throw new Error('nothing was refused')
   }
 
-  it('of one network are bounded, over all public apps', async () => {
+  it('are limited per network across all public apps', async () => {
     const other = await StandardApp.make(client, { token_auth_methods: ['none'] })
     let turn = 0
-    const pushed = await untilRefused(() => push(big, ++turn % 2 ? publicApp : other, `2001:db8::${turn}`))
+    const pushed = await pushUntilRefused(() => push(big, ++turn % 2 ? publicApp : other, `2001:db8::${turn}`))
     expect(pushed).toBeGreaterThan(3)
     expect(pushed).toBeLessThan(12)
     expect((await push(big, publicApp, '2001:db8::ffff')).status).toBe(429)
@@ -140,14 +140,14 @@ describe('the bytes that are kept in a minute', () => {
     expect((await push(big, rp, '2001:db8::1')).status).toBe(201)
   })
 
-  it('of one app are bounded, over all networks', async () => {
+  it('are limited per app across all networks', async () => {
     const [anybody, own] = [
       await StandardApp.make(client, { token_auth_methods: ['none'] }),
       await StandardApp.make(client),
     ]
-    expect(await untilRefused(() => push(big, anybody))).toBeLessThan(180)
+    expect(await pushUntilRefused(() => push(big, anybody))).toBeLessThan(180)
     const body = { ...own.request({ ...PKCE, ...big }), ...own.credentials }
-    expect(await untilRefused(() => own.post('par', body))).toBeLessThan(180)
+    expect(await pushUntilRefused(() => own.post('par', body))).toBeLessThan(180)
     expect((await push({ redirect_uri: CALLBACK })).status).toBe(201)
   })
 })

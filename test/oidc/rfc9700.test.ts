@@ -7,11 +7,11 @@ import { openWorld, type World } from '../harness.ts'
 import { bodyOf, CALLBACK, type Parameters, StandardApp, tokensOf } from './app.ts'
 import { visit } from './person.ts'
 
-/** The attacks of RFC 9700 (Best Current Practice for OAuth 2.0 Security), each tried once; titles begin with its section. */
+/** The attacks of RFC 9700 (Best Current Practice for OAuth 2.0 Security), each tried once; titles begin with the section. */
 
 let world: World
 let client: Client
-/** May go without PKCE, so that what PKCE alone prevents is seen. */
+/** Does not require PKCE, so that tests can tell what PKCE alone prevents. */
 let rp: StandardApp
 let other: StandardApp
 let user: User
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-const told = (answer: { status: number; text: string }) => `${answer.status} ${JSON.parse(answer.text).error}`
+const outcomeOf = (answer: { status: number; text: string }) => `${answer.status} ${JSON.parse(answer.text).error}`
 const errorAt = async (app: StandardApp, changes: Parameters) => {
   const answer = await browser.open(app.authorizeUrl(changes))
   const location = header(answer, 'location')
@@ -35,7 +35,7 @@ const errorAt = async (app: StandardApp, changes: Parameters) => {
 }
 
 describe('grants', () => {
-  it('2.1.2: there is no implicit and no hybrid flow, so no token ever stands in a URL', async () => {
+  it('2.1.2: there is no implicit and no hybrid flow, so no token ever appears in a URL', async () => {
     for (const response_type of ['token', 'id_token', 'id_token token', 'code token', 'code id_token', 'none']) {
       expect(await errorAt(rp, { response_type })).toBe('unsupported_response_type')
     }
@@ -44,7 +44,7 @@ describe('grants', () => {
   it.each(['password', 'client_credentials', 'implicit'])('2.4: there is no grant_type %s', async (grant_type) => {
     const { passport: username, password } = user
     const parameters = { ...rp.credentials, grant_type, username, password, scope: 'openid' }
-    expect(told(await rp.post('token', parameters))).toBe('400 unsupported_grant_type')
+    expect(outcomeOf(await rp.post('token', parameters))).toBe('400 unsupported_grant_type')
   })
 })
 
@@ -62,19 +62,19 @@ describe('4.1: redirect URIs', () => {
     'http://app.example.com/callback',
     '//app.example.com/callback',
     ' https://app.example.com/callback',
-  ])('are compared word for word: %s', async (redirect_uri) => {
+  ])('are compared exactly: %s', async (redirect_uri) => {
     const answer = await browser.open(rp.authorizeUrl({ redirect_uri }))
     expect([answer.status, header(answer, 'location')]).toEqual([400, ''])
   })
 
   it('are compared at the token endpoint too', async () => {
     const code = await rp.code(browser, user)
-    expect(told(await rp.exchange(code, { redirect_uri: `${CALLBACK}/` }))).toBe('400 invalid_grant')
+    expect(outcomeOf(await rp.exchange(code, { redirect_uri: `${CALLBACK}/` }))).toBe('400 invalid_grant')
   })
 })
 
-describe('what leaks', () => {
-  it('4.2: no page and no redirect tells another site its address', async () => {
+describe('leaks', () => {
+  it('4.2: no page and no redirect sends a referrer', async () => {
     const pages = [
       await client.newBrowser().open(rp.authorizeUrl()),
       await browser.open(rp.authorizeUrl({ prompt: 'consent' })),
@@ -84,16 +84,16 @@ describe('what leaks', () => {
     for (const answer of pages) expect(header(answer, 'referrer-policy')).toBe('no-referrer')
   })
 
-  it('4.3: a code that stands in the history is of no use, and no token is taken from a query', async () => {
+  it('4.3: a code from the browser history is useless, and no token is accepted in a query', async () => {
     const code = await rp.code(browser, user)
     const { access_token } = tokensOf(await rp.exchange(code))
-    expect(told(await rp.exchange(code))).toBe('400 invalid_grant')
+    expect(outcomeOf(await rp.exchange(code))).toBe('400 invalid_grant')
     const answer = await client.call('GET', `/oauth2/userinfo?${queryOf({ access_token })}`)
     expect(answer.status).toBe(401)
   })
 })
 
-it('4.4: an answer names its issuer, errors too, and discovery says so', async () => {
+it('4.4: responses name their issuer, errors included, and discovery announces it', async () => {
   const issuer = world.deps.config.PUBLIC_URL
   for (const changes of [{}, { scope: 'nothing' }, { prompt: 'none', max_age: '0' }]) {
     world.clock.advance(1)
@@ -104,19 +104,19 @@ it('4.4: an answer names its issuer, errors too, and discovery says so', async (
   expect(found).toMatchObject({ issuer, authorization_response_iss_parameter_supported: true })
 })
 
-describe('codes and tokens in wrong hands', () => {
-  it('4.5: a code that is put into another session fails by that session’s verifier', async () => {
+describe('codes and tokens in the wrong hands', () => {
+  it('4.5: a code injected into another session does not match its verifier', async () => {
     const [victim, attacker] = [await rp.code(browser, user), await rp.code(browser, user)]
     const injected = { code: victim.code, verifier: attacker.verifier }
-    expect(told(await rp.exchange(injected))).toBe('400 invalid_grant')
+    expect(outcomeOf(await rp.exchange(injected))).toBe('400 invalid_grant')
   })
 
-  it('4.5: a code is of use to its own client alone', async () => {
+  it('4.5: a code works for its own client only', async () => {
     const code = await rp.code(browser, user)
-    expect(told(await other.exchange(code))).toBe('400 invalid_grant')
+    expect(outcomeOf(await other.exchange(code))).toBe('400 invalid_grant')
   })
 
-  it('4.5.3: without PKCE the nonce shows a code of another session', async () => {
+  it('4.5.3: without PKCE the nonce reveals a code of another session', async () => {
     const code = await rp.code(browser, user, {
       ...{ nonce: 'of the victim', code_challenge: undefined, code_challenge_method: undefined },
     })
@@ -124,7 +124,7 @@ describe('codes and tokens in wrong hands', () => {
     expect(JSON.parse(atob(id_token.split('.')[1] ?? '')).nonce).toBe('of the victim')
   })
 
-  it('4.6: at_hash ties the access token to the id_token, aud both to the client', async () => {
+  it('4.6: at_hash binds the access token to the id_token, and aud binds that to the client', async () => {
     const [mine, theirs] = [await rp.tokens(browser, user), await rp.tokens(browser, user)]
     const claims = ({ id_token }: { id_token: string }) => JSON.parse(atob(id_token.split('.')[1] ?? ''))
     const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(mine.access_token))
@@ -138,12 +138,12 @@ describe('codes and tokens in wrong hands', () => {
       code_challenge: undefined,
       code_challenge_method: undefined,
     })
-    expect(told(await rp.exchange({ code, verifier }))).toBe('400 invalid_grant')
+    expect(outcomeOf(await rp.exchange({ code, verifier }))).toBe('400 invalid_grant')
     const challenged = await rp.code(browser, user)
-    expect(told(await rp.exchange(challenged, { code_verifier: undefined }))).toBe('400 invalid_grant')
+    expect(outcomeOf(await rp.exchange(challenged, { code_verifier: undefined }))).toBe('400 invalid_grant')
   })
 
-  it('4.8: a public client, and one that is registered for it, cannot leave PKCE out; plain is none', async () => {
+  it('4.8: public clients and clients with require_pkce cannot omit PKCE; plain is refused', async () => {
     const none = { code_challenge: undefined, code_challenge_method: undefined }
     const strict = await StandardApp.make(client)
     const open = await StandardApp.make(client, { token_auth_methods: ['none'], require_pkce: false })
@@ -152,7 +152,7 @@ describe('codes and tokens in wrong hands', () => {
     expect(await errorAt(rp, plain)).toBe('invalid_request')
   })
 
-  it('2.1: a public client takes answers only where it has registered, word for word, in the contract’s dialect too', async () => {
+  it('2.1: a public client needs an exact redirect URI in the contract’s dialect too', async () => {
     const of = {
       token_auth_methods: ['none'],
       redirect_uris: ['https://app.example.com/callback'],
@@ -171,14 +171,14 @@ describe('codes and tokens in wrong hands', () => {
     expect(consentForm(answer.text)).toBeUndefined()
   })
 
-  it('4.10: what a token gives away ends at once when it is withdrawn', async () => {
+  it('4.10: a revoked token stops working at once', async () => {
     const { access_token } = await rp.tokens(browser, user)
     await rp.post('revoke', { ...rp.credentials, token: access_token })
     expect((await rp.userInfo(access_token)).status).toBe(401)
   })
 })
 
-describe('4.7: requests that another site has made', () => {
+describe('4.7: requests from another site', () => {
   const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
 
   it('cannot consent', async () => {
@@ -188,13 +188,13 @@ describe('4.7: requests that another site has made', () => {
     expect([answer.status, header(answer, 'location')]).toEqual([400, ''])
   })
 
-  it('cannot use a consent form that was made for somebody else', async () => {
+  it('cannot use the consent form of somebody else', async () => {
     const form = consentForm((await browser.open(rp.authorizeUrl({ prompt: 'consent' }))).text)
     const theirs = client.newBrowser()
     await visit(theirs, rp.authorizeUrl(), { user: await client.makeUser() })
     if (!form) throw new Error('no form')
     const answer = await theirs.submit(form, { decision: 'approve' })
-    // Asked anew, in their own name.
+    // The person is asked again, in their own name.
     expect([answer.status, header(answer, 'location')]).toEqual([
       303,
       expect.stringMatching(/^\/oauth2\/authorize\?continue=/),
@@ -202,20 +202,20 @@ describe('4.7: requests that another site has made', () => {
     expect(consentForm((await theirs.follow(answer)).text)).toBeDefined()
   })
 
-  it('cannot read authorize, whatever origin is registered', async () => {
+  it('cannot read the authorization endpoint, even from a registered origin', async () => {
     const headers = { origin: 'https://app.example.com' }
     const answer = await client.call('GET', rp.authorizeUrl(), headers)
     expect(header(answer, 'access-control-allow-origin')).toBe('')
   })
 
-  it('leave the state as it was sent, so the client knows its own', async () => {
+  it('are recognized by the client, as the state is returned unchanged', async () => {
     const { location } = await visit(browser, rp.authorizeUrl({ state: 'only mine: ä&=+' }))
     expect(location.searchParams.get('state')).toBe('only mine: ä&=+')
   })
 })
 
-describe('where a browser is sent', () => {
-  it('4.11.2: nowhere, before the client and its redirect URI are known', async () => {
+describe('redirects', () => {
+  it('4.11.2: never happen before the client and its redirect URI are verified', async () => {
     for (const changes of [{ client_id: 'nobody' }, { redirect_uri: 'https://evil.example/' }]) {
       expect(await errorAt(rp, { ...changes, response_type: 'x' })).toMatch(/^page 40[01]$/)
     }
@@ -223,7 +223,7 @@ describe('where a browser is sent', () => {
     expect([out.status, header(out, 'location')]).toEqual([400, ''])
   })
 
-  it('4.12: always by 303, so that no form with a password is sent on', async () => {
+  it('4.12: always use 303, so that no form with a password is forwarded', async () => {
     const stranger = client.newBrowser()
     const page = signInForm((await stranger.open(rp.authorizeUrl())).text)
     if (!page) throw new Error('no form')
@@ -235,36 +235,36 @@ describe('where a browser is sent', () => {
 })
 
 describe('4.14: refresh tokens', () => {
-  it('are of use to their own client alone', async () => {
+  it('work for their own client only', async () => {
     const { refresh_token } = await rp.tokens(browser, user)
-    expect(told(await other.refresh(refresh_token))).toBe('400 invalid_grant')
-    expect(told(await rp.refresh(refresh_token, { client_secret: 'wrong' }))).toBe('401 invalid_client')
+    expect(outcomeOf(await other.refresh(refresh_token))).toBe('400 invalid_grant')
+    expect(outcomeOf(await rp.refresh(refresh_token, { client_secret: 'wrong' }))).toBe('401 invalid_client')
   })
 
-  it('rotate; an old one that comes again later ends everything of its grant', async () => {
+  it('rotate; reusing an old one later ends the whole grant', async () => {
     const first = await rp.tokens(browser, user)
     const second = tokensOf(await rp.refresh(first.refresh_token))
     world.clock.advance(61)
-    expect(told(await rp.refresh(first.refresh_token))).toBe('400 invalid_grant')
-    expect(told(await rp.refresh(second.refresh_token))).toBe('400 invalid_grant')
+    expect(outcomeOf(await rp.refresh(first.refresh_token))).toBe('400 invalid_grant')
+    expect(outcomeOf(await rp.refresh(second.refresh_token))).toBe('400 invalid_grant')
     expect((await rp.userInfo(second.access_token)).status).toBe(401)
   })
 
-  it('never give more than was allowed', async () => {
+  it('never give more scopes than were granted', async () => {
     const { refresh_token } = await rp.tokens(browser, user, { scope: 'openid offline_access' })
-    expect(told(await rp.refresh(refresh_token, { scope: 'openid phone' }))).toBe('400 invalid_scope')
+    expect(outcomeOf(await rp.refresh(refresh_token, { scope: 'openid phone' }))).toBe('400 invalid_scope')
   })
 })
 
-it('4.15: a client cannot pass for a person: sub is cid and user id, and a client gets no token for itself', async () => {
+it('4.15: a client cannot impersonate a person: sub is cid and user id, and clients get no tokens for themselves', async () => {
   const { access_token } = await rp.tokens(browser, user)
   expect(bodyOf(await rp.userInfo(access_token)).sub).toBe(`7-${user.user_id}`)
-  expect(told(await rp.post('token', { ...rp.credentials, grant_type: 'client_credentials' }))).toBe(
+  expect(outcomeOf(await rp.post('token', { ...rp.credentials, grant_type: 'client_credentials' }))).toBe(
     '400 unsupported_grant_type',
   )
 })
 
-it('4.16: no page can be put into a frame', async () => {
+it('4.16: no page can be framed', async () => {
   const paths = [rp.authorizeUrl({ prompt: 'consent' }), rp.authorizeUrl({ client_id: 'nobody' }), '/oauth2/logout']
   for (const path of [...paths, rp.authorizeUrl({ response_mode: 'form_post' })]) {
     const answer = await browser.open(path)
@@ -273,6 +273,6 @@ it('4.16: no page can be put into a frame', async () => {
   }
 })
 
-it('4.17: answers go by redirect or form, never by a message between windows', async () => {
+it('4.17: responses are sent by redirect or form, never by postMessage', async () => {
   expect(await errorAt(rp, { response_mode: 'web_message' })).toBe('invalid_request')
 })

@@ -8,7 +8,7 @@ import { header, injectWire, queryOf } from '../acceptance/http.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { bodyOf, StandardApp, tokensOf } from './app.ts'
 
-/** Keys of id_tokens: published before they sign, and until the last id_token has expired. */
+/** Signing keys of id_tokens are published before they sign, and until the last id_token has expired. */
 
 const LEAD_S = 1_000
 const ID_TOKEN_S = 3_600
@@ -40,7 +40,7 @@ async function idToken(changes: Record<string, unknown> = {}): Promise<string> {
 }
 
 describe('signing keys', () => {
-  it('are there before the first id_token, of each algorithm that an app may have', async () => {
+  it('exist before the first id_token, for each algorithm that an app may use', async () => {
     expect((await published()).map(({ alg }) => alg).sort()).toEqual(['ES256', 'RS256'])
     for (const id_token_alg of ['RS256', 'ES256']) {
       const token = await idToken({ id_token_alg })
@@ -51,13 +51,13 @@ describe('signing keys', () => {
     }
   })
 
-  it('are made once by several processes that need one at once', async () => {
+  it('are created once even if several processes need one concurrently', async () => {
     const processes = Array.from({ length: 5 }, () => new SigningKeys(world.deps))
     const signers = await Promise.all(processes.map((keys) => keys.signer('ES256')))
     expect(new Set(signers.map(({ kid }) => kid)).size).toBe(1)
   })
 
-  it('are published without their private part, and kept sealed', async () => {
+  it('are published without their private part, and stored encrypted', async () => {
     await idToken()
     const parts = (await published()).map((key) => Object.keys(key).sort().join(' '))
     expect(parts.sort()).toEqual(['alg crv kid kty use x y', 'alg e kid kty n use'])
@@ -66,7 +66,7 @@ describe('signing keys', () => {
     expect(header(await client.call('GET', '/oauth2/jwks'), 'cache-control')).toBe('public, max-age=300')
   })
 
-  it('that cannot be read leave a code unspent', async () => {
+  it('that cannot be read do not cost a code', async () => {
     const rp = await StandardApp.make(client)
     const code = await rp.code(client.newBrowser(), user)
     await world.pool.query('alter table signing_key rename to signing_key_away')
@@ -75,7 +75,7 @@ describe('signing keys', () => {
     expect(kidOf(tokensOf(await rp.exchange(code)).id_token)).not.toBe('')
   })
 
-  it('rotate: the next one is published at once and signs later, the last one stays as long as it is needed', async () => {
+  it('rotate: the next key is published at once and signs later, and the last one stays as long as needed', async () => {
     const first = kidOf(await idToken())
     await rotateSigningKeys(world.deps, { alg: 'RS256' })
     world.clock.advance(10)
@@ -93,7 +93,7 @@ describe('signing keys', () => {
     expect(await kids()).toEqual(both.filter((kid) => kid !== first))
   })
 
-  it('rotate twice at once: each signs in its turn, and one at the end', async () => {
+  it('rotate twice in a row: each key signs in its turn', async () => {
     await idToken()
     await rotateSigningKeys(world.deps, { alg: 'RS256' })
     world.clock.advance(100)
@@ -102,7 +102,7 @@ describe('signing keys', () => {
     expect(keys.map(({ signs_until }) => signs_until)).toEqual([keys[1]?.signs_from, keys[2]?.signs_from, null])
   })
 
-  it('retire: a new one signs from then on; what leaked is not published', async () => {
+  it('retire: a new key signs from then on, and a leaked one is unpublished', async () => {
     const first = kidOf(await idToken())
     await retireSigningKey(world.deps, { kid: first, at_once: false })
     world.clock.advance(10)
@@ -118,7 +118,7 @@ describe('signing keys', () => {
     )
   })
 
-  it('rotate and retire: a process that knows the keys publishes the new ones at once', async () => {
+  it('rotate and retire: a process that has cached the keys publishes the new ones at once', async () => {
     const first = await idToken()
     expect(await kids()).toHaveLength(1)
     await rotateSigningKeys(world.deps, { alg: 'RS256' })
@@ -130,7 +130,7 @@ describe('signing keys', () => {
     expect(now).toContain(signer.kid)
   })
 
-  it('changes of them are in the audit log', async () => {
+  it('are audited when they change', async () => {
     const kid = kidOf(await idToken())
     await retireSigningKey({ ...world.deps, actor: { kind: 'cli' } }, { kid, at_once: true })
     const { rows } = await world.pool.query(
@@ -141,12 +141,12 @@ describe('signing keys', () => {
   })
 })
 
-describe('a hint', () => {
+describe('an id_token_hint', () => {
   const PKCE = { code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' }
   const WORKS = [200, 'code', 201]
   const REFUSED = [400, 'invalid_request', 400]
 
-  /** A person with an id_token, and what becomes of it (or another hint) at each endpoint that takes one. */
+  /** Someone with an id_token; `ask` sends it, or another hint, to each endpoint that accepts one. */
   const holder = async (id_token_alg: string) => {
     const rp = await StandardApp.make(client, { id_token_alg })
     const browser = client.newBrowser()
@@ -161,27 +161,27 @@ describe('a hint', () => {
     return { id_token, ask }
   }
 
-  it('works for as long as a session after its key was published, whatever signed it', async () => {
+  it('works for as long as a session after its key was published, with either algorithm', async () => {
     const holders = [await holder('RS256'), await holder('ES256')]
-    const told = () => Promise.all(holders.map(({ ask }) => ask()))
+    const outcomes = () => Promise.all(holders.map(({ ask }) => ask()))
     await rotateSigningKeys(world.deps, {})
     world.clock.advance(LEAD_S + ID_TOKEN_S + 320)
     await purge(world.deps, {})
     expect(await kids()).toHaveLength(1)
-    expect(await told()).toEqual([WORKS, WORKS])
+    expect(await outcomes()).toEqual([WORKS, WORKS])
     world.clock.advance(SESSION_S - 20)
     await purge(world.deps, {})
-    // The session of then is over, and the hint still says who it was.
-    expect(await told()).toEqual(Array(2).fill([200, 'login_required', 201]))
+    // The session has expired, but the hint still identifies the person.
+    expect(await outcomes()).toEqual(Array(2).fill([200, 'login_required', 201]))
     world.clock.advance(20)
-    expect(await told()).toEqual([REFUSED, REFUSED])
+    expect(await outcomes()).toEqual([REFUSED, REFUSED])
     expect((await world.pool.query('select kid from signing_key')).rows).toHaveLength(4)
     world.clock.advance(3_600)
     await purge(world.deps, {})
     expect((await world.pool.query('select kid from signing_key')).rows).toHaveLength(2)
   })
 
-  it('works that another process has signed with a key of a moment ago; of a leaked key none does', async () => {
+  it('works if another process just signed it with a new key, but never with a leaked key', async () => {
     const { id_token, ask } = await holder('ES256')
     await retireSigningKey(world.deps, { kid: kidOf(id_token), at_once: false })
     const signer = await new SigningKeys(world.deps).signer('ES256')

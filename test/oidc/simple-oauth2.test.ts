@@ -6,7 +6,7 @@ import { laterProcess, sharedSystem } from '../acceptance/system.ts'
 import { DEMO_OIDC, DEMO_OIDC_CALLBACK, EVERYTHING } from './app.ts'
 import { visit } from './person.ts'
 
-/** simple-oauth2 as it comes from npm, told the paths, a client id and a secret, against a running service. */
+/** simple-oauth2 from npm, given the paths, a client id and a secret, against a running service. */
 
 let origin: string
 let client: Client
@@ -30,10 +30,10 @@ const configured = (options: Options = {}, secret = DEMO_OIDC.secret, tokenHost 
     options,
   })
 
-/** Signs Alice in; what the library then exchanges. */
+/** Signs Alice in; returns the parameters for the library's exchange. */
 async function signedIn(library: AuthorizationCode, scope = EVERYTHING) {
   const { verifier, challenge } = pkcePair()
-  // Its types know no PKCE; the library sends all that it is given.
+  // The types lack PKCE, but the library sends all parameters it is given.
   const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
   const url = library.authorizeURL({ redirect_uri: DEMO_OIDC_CALLBACK, scope, state: 'some-state', ...pkce })
   const { location } = await visit(client.newBrowser(), url, { user: ALICE })
@@ -56,10 +56,10 @@ const refusal = (work: Promise<unknown>): Promise<string> =>
 
 describe.each<[string, Options]>([
   ['basic, encoded', { authorizationMethod: 'header' }],
-  ['basic, as it is', { authorizationMethod: 'header', credentialsEncodingMode: 'loose' }],
+  ['basic, unencoded', { authorizationMethod: 'header', credentialsEncodingMode: 'loose' }],
   ['in the body', { authorizationMethod: 'body' }],
 ])('simple-oauth2, credentials %s', (_name, options) => {
-  it('goes from sign-in over userinfo and refresh to revocation', async () => {
+  it('works from sign-in through userinfo and refresh to revocation', async () => {
     const library = configured(options)
     const tokens = await library.getToken(await signedIn(library))
     expect(tokens.expired()).toBe(false)
@@ -78,21 +78,21 @@ describe.each<[string, Options]>([
     expect(await refusal(narrow.refresh())).toBe('400 invalid_grant')
   })
 
-  it('is told of a wrong secret', async () => {
+  it('recognizes a wrong secret', async () => {
     const request = await signedIn(configured(options))
     expect(await refusal(configured(options, 'wrong').getToken(request))).toBe('401 invalid_client')
   })
 })
 
-describe('simple-oauth2 is told', () => {
-  it('of a replayed code', async () => {
+describe('simple-oauth2 recognizes', () => {
+  it('a replayed code', async () => {
     const library = configured()
     const request = await signedIn(library)
     await library.getToken(request)
     expect(await refusal(library.getToken(request))).toBe('400 invalid_grant')
   })
 
-  it('of a code_verifier that is missing or wrong', async () => {
+  it('a missing or wrong code_verifier', async () => {
     const library = configured()
     const { code, redirect_uri } = await signedIn(library)
     expect(await refusal(library.getToken({ code, redirect_uri }))).toBe('400 invalid_grant')
@@ -100,13 +100,13 @@ describe('simple-oauth2 is told', () => {
     expect(await refusal(library.getToken(wrong))).toBe('400 invalid_grant')
   })
 
-  it('of no refresh token where nobody asked for offline_access', async () => {
+  it('that there is no refresh token without offline_access', async () => {
     const library = configured()
     const { token } = await library.getToken(await signedIn(library, 'openid profile'))
     expect(token).not.toHaveProperty('refresh_token')
   })
 
-  it('of tokens that have expired', async () => {
+  it('expired tokens', async () => {
     const library = configured()
     const tokens = await library.getToken(await signedIn(library))
     const { origin: later } = await laterProcess(604_801)
@@ -122,7 +122,7 @@ describe('simple-oauth2 is told', () => {
     expect(await refusal(stale.refresh())).toBe('400 invalid_grant')
   })
 
-  it('of a body in JSON, which OAuth 2.0 does not know', async () => {
+  it('the refusal of a JSON body, which OAuth 2.0 does not allow', async () => {
     const library = configured()
     const request = await signedIn(library)
     expect(await refusal(configured({ bodyFormat: 'json' }).getToken(request))).toBe('400 invalid_request')

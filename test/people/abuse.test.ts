@@ -4,7 +4,7 @@ import { Client } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 
-/** What others try on the pages of a person. */
+/** Attacks on the account pages of a person. */
 
 let world: World
 let client: Client
@@ -20,7 +20,7 @@ const signedIn = async ({ passport, password }: { passport: string; password: st
   return browser
 }
 
-/** The addresses of all forms of the account's pages, as the templates have them. */
+/** The addresses of all forms of the account pages, found in the templates. */
 const FORMS = [
   ...new Set(
     ['account', 'people']
@@ -36,12 +36,12 @@ const FORMS = [
 ].map(String)
 
 describe('a form of another site', () => {
-  it('is refused at every address to which a form of ours is sent', () => {
+  it('is tested at every address of our own forms', () => {
     expect(FORMS.length).toBeGreaterThan(20)
     expect(FORMS).toEqual(expect.arrayContaining(['/sign-in', '/sign-out', '/password', '/account/deletion']))
   })
 
-  it.each(FORMS)('%s', async (path) => {
+  it.each(FORMS)('is refused at %s', async (path) => {
     const user = await client.makeUser()
     const browser = await signedIn(user)
     const before = JSON.stringify((await world.pool.query('select count(*) from audit_event')).rows)
@@ -59,8 +59,8 @@ describe('a form of another site', () => {
   })
 })
 
-describe('somebody who was erased while signed in elsewhere', () => {
-  it('is signed out there, and no form that was open changes anything', async () => {
+describe('a person erased while signed in', () => {
+  it('is signed out everywhere, and open forms change nothing', async () => {
     const user = await client.makeUser()
     const [one, other] = [await signedIn(user), await signedIn(user)]
     expect((await other.send('GET', '/account')).status).toBe(200)

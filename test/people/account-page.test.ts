@@ -9,7 +9,7 @@ import { openWorld, type World } from '../harness.ts'
 import { untilLocked } from '../locks.ts'
 import { StandardApp } from '../oidc/app.ts'
 
-/** What a person sees of the apps that use the account, and how they withdraw. */
+/** The pages on which a person sees which apps use the account, and withdraws their access. */
 
 let world: World
 let client: Client
@@ -27,7 +27,7 @@ const textOf = async (browser: Browser, path: string) =>
   visibleText((await browser.open(path)).text).replace(/\s+/g, ' ')
 
 describe('the apps of a person', () => {
-  it('are each shown with host, scopes in words, since when, and what was read when last', async () => {
+  it('are shown with host, scopes in words, start of access, and counts and times of reads', async () => {
     const [someone, other] = [await client.makeUser(), await client.makeUser()]
     const ended = await client.makeApp({ name: 'Yesterday' })
     const browser = await client.signedIn(someone, app)
@@ -37,7 +37,7 @@ describe('the apps of a person', () => {
     await client.withdraw(someone)
     const { access_token } = await client.getTokens(browser, app)
     for (let n = 0; n < 12; n++) dataOf(await client.phone(access_token))
-    // Nothing is flushed by hand: who looks sees what this process has counted.
+    // Nothing is flushed by hand: the page includes what this process has counted.
     const page = await textOf(browser, '/account')
     expect(page).toContain('Star & Theatre app.example.com')
     expect(page).toContain('Can see Your basic information, Your phone number')
@@ -49,11 +49,11 @@ describe('the apps of a person', () => {
     const chinese = await textOf(browser, '/account?ui_locales=zh-CN')
     expect(chinese).toContain('可以了解 您的基本信息、您的手机号码')
     expect(chinese).toContain('您的手机号码 12 次，最近一次： 2026-05-06 10:34:20 UTC')
-    const hers = await client.signedIn(other, app)
-    expect(await textOf(hers, '/account?ui_locales=en')).toContain('No app uses your account.')
+    const otherTokens = await client.signedIn(other, app)
+    expect(await textOf(otherTokens, '/account?ui_locales=en')).toContain('No app uses your account.')
   })
 
-  it('never are said to have read nothing while reads may still be under way to the database', async () => {
+  it('are never said to have read nothing while recent reads may not have been written', async () => {
     const someone = await client.makeUser()
     const browser = await client.signedIn(someone, app)
     await client.getTokens(browser, app)
@@ -64,7 +64,7 @@ describe('the apps of a person', () => {
     )
   })
 
-  it('are listed by day, with a page for each month before', async () => {
+  it('have their reads listed by day, with a page for each earlier month', async () => {
     const someone = await client.makeUser()
     const browser = await client.signedIn(someone, app)
     const { access_token } = await client.getTokens(browser, app)
@@ -85,7 +85,7 @@ describe('the apps of a person', () => {
   })
 })
 
-describe('days of reads', () => {
+describe('the days of reads', () => {
   const daysOn = async (browser: Browser, zone: string, path = '/account/reads?ui_locales=en') => {
     browser.cookies.set('gatehouse_time_zone', encodeURIComponent(zone))
     const { status, text } = await browser.open(path)
@@ -93,7 +93,7 @@ describe('days of reads', () => {
     return [...text.matchAll(/<h2 id="day-[^>]*>([^<]+)/g)].map(([, day]) => day)
   }
 
-  it('are those of the reader’s own time, as the times below them are', async () => {
+  it('are days in the viewer’s time zone', async () => {
     const someone = await client.makeUser()
     const browser = await client.signedIn(someone, app)
     await world.pool.query(
@@ -119,7 +119,7 @@ describe('days of reads', () => {
 })
 
 describe('the data of a person', () => {
-  it('can be seen by kind and downloaded by nobody else; the audit log says so', async () => {
+  it('are listed by kind and can be downloaded by the person, which is audited', async () => {
     const browser = await client.signedIn(user, app)
     expect(await textOf(browser, '/account/data?ui_locales=en')).toContain('Browsers that are signed in 1')
     const file = await browser.open('/account/data/person.json')
@@ -138,7 +138,7 @@ describe('the data of a person', () => {
 })
 
 it.each(['/account', '/account/reads', '/account/data', '/account/security', '/account/profile'])(
-  'asks who is not signed in to sign in, and comes back: %s',
+  'leads anonymous visitors to the sign-in page and back: %s',
   async (path) => {
     const answer = await client.newBrowser().open(path)
     expect(answer.status).toBe(200)
@@ -150,14 +150,14 @@ describe('withdrawing', () => {
   const withdraw = (browser: Browser, of: App) =>
     browser.send('POST', '/account/apps/withdraw', { app_key: of.app_key })
 
-  it('ends everything that the person allowed the app at once, of nobody and nothing else', async () => {
+  it('ends all grants of the person for the app at once, and nothing else', async () => {
     const [someone, other] = [await client.makeUser(), await client.makeUser()]
     const another = await client.makeApp({ name: 'Another' })
     const browser = await client.signedIn(someone, app)
     const [first, second] = [await client.getTokens(browser, app), await client.getTokens(browser, app)]
     const unspent = await client.getCode(browser, app)
     const kept = await client.getTokens(browser, another)
-    const hers = await client.getTokens(await client.signedIn(other, app), app)
+    const otherTokens = await client.getTokens(await client.signedIn(other, app), app)
     const answer = await withdraw(browser, app)
     expect([answer.status, header(answer, 'location')]).toEqual([303, `/account?withdrawn=${app.app_key}`])
     const page = await textOf(browser, `${header(answer, 'location')}&ui_locales=en`)
@@ -170,10 +170,10 @@ describe('withdrawing', () => {
     }
     expect(envelopeOf(await client.exchange(app, unspent)).rescode).not.toBe(0)
     dataOf(await client.userInfo(kept.access_token))
-    dataOf(await client.userInfo(hers.access_token))
+    dataOf(await client.userInfo(otherTokens.access_token))
   })
 
-  it('twice, as from two tabs, is fine: one row in the audit log, in the name of the person', async () => {
+  it('repeatedly, as from two tabs, is audited once in the name of the person', async () => {
     const someone = await client.makeUser()
     const browser = await client.signedIn(someone, app)
     await client.getTokens(browser, app)
@@ -189,7 +189,7 @@ describe('withdrawing', () => {
     ])
   })
 
-  it('lets no token live on that is exchanged or refreshed meanwhile', async () => {
+  it('also ends tokens that are exchanged or refreshed concurrently', async () => {
     const someone = await client.makeUser()
     const browser = await client.signedIn(someone, app)
     for (let round = 0; round < Number(process.env.RACE_ROUNDS ?? 10); round++) {
@@ -208,7 +208,7 @@ describe('withdrawing', () => {
     }
   })
 
-  it('leaves no answer without a question that is under way to an app of OpenID Connect', async () => {
+  it('makes concurrent silent requests ask for consent again', async () => {
     const someone = await client.makeUser()
     const rp = new StandardApp(client, app)
     const browser = client.newBrowser()
@@ -233,7 +233,7 @@ describe('withdrawing', () => {
     }
   })
 
-  it('an app that was allowed nothing, or no app, is not found; a form of another site is refused', async () => {
+  it('is refused for apps without a grant, unknown apps, and forms of another site', async () => {
     const browser = await client.signedIn(user, app)
     const stranger = await client.makeApp()
     for (const of of [
@@ -251,7 +251,7 @@ describe('withdrawing', () => {
     }
   })
 
-  it('is seen for a year, however old the grant was', async () => {
+  it('stays visible for a year, however old the grant was', async () => {
     const someone = await client.makeUser()
     const browser = await client.signedIn(someone, app)
     await client.getTokens(browser, app)

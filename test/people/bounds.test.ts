@@ -6,7 +6,7 @@ import { Client, type User } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 
-/** How many rows one person, or one stranger, can make. */
+/** Limits on the rows that one person, or one stranger, can create. */
 
 let world: World
 let client: Client
@@ -32,7 +32,7 @@ const count = async (table: string, { user_id }: User, where = 'true') =>
   (await world.pool.query(`select from ${table} where user_id = $1 and ${where}`, [user_id])).rowCount
 
 describe('one person', () => {
-  it('changes their account three hundred times an hour, on all pages together, and twenty more in each session', async () => {
+  it('can change their account three hundred times an hour across all pages, and twenty more times in each session', async () => {
     const user = await newPerson()
     const browser = await signedIn(user)
     const statuses: number[] = []
@@ -51,7 +51,7 @@ describe('one person', () => {
     expect((await browser.send('POST', '/account/profile', { name: 'Later' })).status).toBe(303)
   })
 
-  it('ends a stolen session, and changes what they like, although the thief has used up the bound', async () => {
+  it('can end a stolen session and change anything even if the thief has used up the limit', async () => {
     const user = await newPerson()
     const thief = await signedIn(user)
     world.clock.advance(3_600)
@@ -71,7 +71,7 @@ describe('one person', () => {
     expect((await thief.send('GET', '/account/profile')).status).toBe(303)
   })
 
-  it('changes the password while strangers guess it', async () => {
+  it('can change the password while strangers guess it', async () => {
     const user = await newPerson()
     const owner = await signedIn(user)
     for (let n = 0; n < 12; n++) {
@@ -87,7 +87,7 @@ describe('one person', () => {
     expect((await owner.send('POST', '/password', { ...wrong, current_password: user.password })).status).toBe(200)
   })
 
-  it('signs in after a reset of the password, however often its finder has signed in', async () => {
+  it('can sign in after a password reset, however often an attacker has signed in before', async () => {
     const user = await newPerson()
     const from = { address: '192.0.2.1', userAgent: undefined }
     for (let n = 0; n < 600; n++) await startSession(world.deps, { cid: user.cid, userId: user.user_id }, from)
@@ -102,7 +102,7 @@ describe('one person', () => {
     expect(signedInAgain.status).toBe(303)
   })
 
-  it('signs in six hundred times an hour', async () => {
+  it('can sign in six hundred times an hour', async () => {
     const { cid, user_id: userId } = await newPerson()
     const from = { address: '192.0.2.1', userAgent: undefined }
     const open = () => startSession(world.deps, { cid, userId }, from)
@@ -114,7 +114,7 @@ describe('one person', () => {
 })
 
 describe('a stranger', () => {
-  it('makes twelve rows an hour of the history of a person whose passkey they name', async () => {
+  it('can create at most twelve rows an hour in the history of a person whose passkey they name', async () => {
     const user = await newPerson()
     const { cid, user_id } = user
     const id = Buffer.alloc(32, 1)
@@ -139,7 +139,7 @@ describe('a stranger', () => {
     expect(await count('audit_event', user, `event = 'user_sign_in_failed'`)).toBe(12)
   })
 
-  it('leaves no row of a name that comes after the bound of the network', async () => {
+  it('creates no row for a name beyond the limit of the network', async () => {
     const rows = async () => (await world.pool.query('select from failed_attempt')).rowCount ?? 0
     const ask = (n: number) => client.newBrowser().send('POST', '/sign-in/forgotten', { passport: `nobody-${n}` })
     const statuses: number[] = []

@@ -12,7 +12,7 @@ import { gatehouse } from '../cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { untilLocked } from '../locks.ts'
 
-/** A person is erased, or given all their data: no room is forgotten. */
+/** Erasing a person, and exporting all their data, covers every module. */
 
 let world: World
 let client: Client
@@ -24,12 +24,12 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-const path = ({ cid, user_id }: User) => `/users/erase?cid=${cid}&user_id=${user_id}`
+const previewPath = ({ cid, user_id }: User) => `/users/erase?cid=${cid}&user_id=${user_id}`
 const erase = ({ cid, user_id }: User) => client.admin('POST', '/users/erase', { cid, user_id })
 const cli = (...words: string[]) => gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, ...words)
 const keyOf = ({ cid, user_id }: User) => ['--cid', String(cid), '--user-id', user_id]
 
-/** Somebody with a row at least in every table that has rows of people. */
+/** A person with at least one row in nearly every table of people's data. */
 async function makePerson() {
   const user = await client.makeUser({ phone_number: '13912345678' })
   const browser = await client.signedIn(user, app)
@@ -95,7 +95,7 @@ const ROWS = {
   profile: 1,
 }
 
-it('every table that names a user or a grant is declared, or kept for a reason', async () => {
+it('every table that names a user or a grant is declared for erasure, except the audit log', async () => {
   const { rows } = await world.pool.query(
     `select distinct table_name from information_schema.columns join information_schema.tables using (table_schema, table_name)
      where (table_schema = 'public' or table_schema like 'shard_0%') and table_type = 'BASE TABLE' and column_name in ('user_id', 'grant_id', 'routing_key')`,
@@ -107,10 +107,10 @@ it('every table that names a user or a grant is declared, or kept for a reason',
 })
 
 describe('an erasure', () => {
-  it('says first what would go, then deletes all of it, and of nobody else', async () => {
+  it('previews the rows, then deletes all of them, and nobody else’s', async () => {
     const [one, other] = [await makePerson(), await makePerson()]
     const { user, tokens, browser, consented } = one
-    expect(await client.admin('GET', path(user))).toEqual({ cid: user.cid, user_id: user.user_id, rows: ROWS })
+    expect(await client.admin('GET', previewPath(user))).toEqual({ cid: user.cid, user_id: user.user_id, rows: ROWS })
     const receipt = await erase(user)
     expect(receipt).toMatchObject({ cid: user.cid, user_id: user.user_id, rows: ROWS, receipt_id: expect.any(String) })
     expect(receipt.stays).toContainEqual({ what: 'orders', why: expect.stringContaining('accounting') })
@@ -120,13 +120,13 @@ describe('an erasure', () => {
     expectFailure(await client.exchange(app, consented), { rescode: 20013 })
     expect(signInForm((await browser.open(client.authorizePath(client.request(app)))).text)).toBeDefined()
     await expect(erase(user)).rejects.toThrow('404')
-    await expect(client.admin('GET', path(user))).rejects.toThrow('404')
-    expect(await client.admin('GET', path(other.user))).toMatchObject({ rows: ROWS })
+    await expect(client.admin('GET', previewPath(user))).rejects.toThrow('404')
+    expect(await client.admin('GET', previewPath(other.user))).toMatchObject({ rows: ROWS })
     dataOf(await client.userInfo(other.tokens.access_token))
     expect(envelopeOf(await client.exchange(app, other.consented)).rescode).toBe(0)
   })
 
-  it('leaves a row in the audit log that names nobody', async () => {
+  it('is audited without naming the person', async () => {
     const { user } = await makePerson()
     const { receipt_id } = await erase(user)
     const { rows } = await world.pool.query("select * from audit_event where event = 'user_erased' and target = $1", [
@@ -138,7 +138,7 @@ describe('an erasure', () => {
     }
   })
 
-  it('happens as a whole or not at all', async () => {
+  it('is atomic', async () => {
     const { user } = await makePerson()
     await world.pool.query(
       `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
@@ -146,11 +146,11 @@ describe('an erasure', () => {
     )
     await expect(erase(user)).rejects.toThrow('500')
     await world.pool.query('drop trigger refuse on user_credential; drop function refuse')
-    expect(await client.admin('GET', path(user))).toMatchObject({ rows: ROWS })
+    expect(await client.admin('GET', previewPath(user))).toMatchObject({ rows: ROWS })
     await erase(user)
   })
 
-  it('leaves nothing behind of a sign-in, an exchange and reads that are under way', async () => {
+  it('leaves nothing behind of a concurrent sign-in, exchange and reads', async () => {
     const { user, tokens, consented } = await makePerson()
     const ledger = openAccessLedger(world.deps, world.app.sampledLog)
     const work = [
@@ -168,7 +168,7 @@ describe('an erasure', () => {
     expect(left.rows).toEqual([{ rows: '0' }])
   })
 
-  it('is not named by a refused request that is written after it', async () => {
+  it('leaves a refused request that is written afterwards without the person', async () => {
     const { user } = await makePerson()
     const recorder = openRefusalRecorder(world.deps, world.app.sampledLog)
     const id = randomUUID()
@@ -193,7 +193,7 @@ describe('an erasure', () => {
     expect(kept.rows).toEqual([{ routing_key: 0, cid: null, user_id: null, failure: 'user_blocked' }])
   })
 
-  it('waits for reads that are being written, and they for it', async () => {
+  it('makes reads written meanwhile wait, and then discards them', async () => {
     const { user } = await makePerson()
     const holder = await world.pool.connect()
     const ledger = openAccessLedger(world.deps, world.app.sampledLog)
@@ -212,7 +212,7 @@ describe('an erasure', () => {
     }
   })
 
-  it('on the command line says the numbers first, and prints a receipt', async () => {
+  it('on the command line previews the numbers, and then prints a receipt', async () => {
     const { user } = await makePerson()
     const first = await cli('user', 'erase', ...keyOf(user))
     expect(first.stdout).toMatch(
@@ -232,7 +232,7 @@ describe('an export', () => {
       authorization: `Bearer ${world.deps.config.ADMIN_TOKEN}`,
     })
 
-  it('is JSON of all rooms, without hashes, and in the audit log with its reason', async () => {
+  it('is JSON of all modules, without hashes, and is audited with its reason', async () => {
     const { user } = await makePerson()
     const answer = await exported(user)
     expect(answer.status).toBe(200)
@@ -253,13 +253,13 @@ describe('an export', () => {
     expect(Object.keys(JSON.parse(printed.stdout))).toEqual(Object.keys(data))
   })
 
-  it('needs a reason, and somebody', async () => {
+  it('requires a reason and an existing person', async () => {
     const { user } = await makePerson()
     expect((await exported(user, '')).status).toBe(400)
     expect((await exported({ ...user, user_id: 'nobody' })).status).toBe(404)
   })
 
-  it('has every row once, however many there are', async () => {
+  it('has every row exactly once, however many there are', async () => {
     const { user } = await makePerson()
     await world.pool.query(
       `insert into data_access select routing_key, cid, user_id, '2026-05-01'::timestamptz + n / 4 * interval '1 hour',

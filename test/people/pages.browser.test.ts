@@ -11,10 +11,10 @@ import { toNextPage } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
 import { browsing, fits, LOOKS, type Look, onlyCurrentMarked, tabTo } from '../sandbox/browse.ts'
 
-/** The account in a browser: each page, with the keyboard, and without JavaScript. */
+/** The account pages in a browser, also with the keyboard alone and without JavaScript. */
 
 const SCREENSHOTS = process.env.SCREENSHOTS
-/** Those that README and the folder of pictures show. */
+/** The pages whose screenshots are kept. */
 const PICTURED = new Set(['apps', 'security', 'profile'])
 const PAGES = { apps: '', reads: '/reads', data: '/data', security: '/security', profile: '/profile' }
 
@@ -38,7 +38,7 @@ afterAll(() => world?.close())
 
 let serial = 0
 
-/** Somebody with two apps, one of which has lost access, who is signed in elsewhere and has mistyped the password. */
+/** A person with two apps, one of which has lost access, a session elsewhere, and a failed sign-in. */
 async function makePerson(): Promise<{ user: User; token: string }> {
   const user = await client.makeUser({ name: 'Lin Yue', passport: `lin.yue.${++serial}@example.com` })
   const former = await client.makeApp({ name: SCREENSHOTS ? 'City Theatre' : `${'W'.repeat(40)} Theatre` })
@@ -62,13 +62,13 @@ async function signIn(context: BrowserContext, { passport, password }: User, pat
   return page
 }
 
-async function shoot(page: Page, name: string, { size, locale }: Look): Promise<void> {
+async function screenshot(page: Page, name: string, { size, locale }: Look): Promise<void> {
   if (!SCREENSHOTS) return
   mkdirSync(SCREENSHOTS, { recursive: true })
   await page.screenshot({ path: join(SCREENSHOTS, `account-${name}-${size}-${locale}.png`), fullPage: true })
 }
 
-it.each(LOOKS)('each page is accessible and fits: %j', async (look) => {
+it.each(LOOKS)('each page is accessible and fits the screen: %j', async (look) => {
   const { user } = await makePerson()
   const page = await signIn(await visit(look), user)
   for (const [name, path] of Object.entries(PAGES)) {
@@ -79,14 +79,14 @@ it.each(LOOKS)('each page is accessible and fits: %j', async (look) => {
     expect(await violations(page), name).toEqual([])
     expect(await fits(page), name).toBe(true)
     expect(await onlyCurrentMarked(page, 'header nav a', 'borderBottomColor'), name).toBe(true)
-    if (PICTURED.has(name)) await shoot(page, name, look)
+    if (PICTURED.has(name)) await screenshot(page, name, look)
   }
 })
 
 describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   const look: Look = { size: 'phone', locale: 'en', javaScriptEnabled }
 
-  it('somebody withdraws an app with the keyboard alone', async () => {
+  it('a person can withdraw an app with the keyboard alone', async () => {
     const { user, token } = await makePerson()
     const page = await signIn(await visit(look), user)
     await tabTo(page, 'summary')
@@ -99,7 +99,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     expectFailure(await client.userInfo(token), { rescode: 20009 })
   })
 
-  it('somebody signs out other browsers, one and all', async () => {
+  it('a person can sign out other browsers, one or all', async () => {
     const { user } = await makePerson()
     const page = await signIn(await visit(look), user, '/account/security')
     const rows = page.locator('section[aria-labelledby=sessions] li')
@@ -117,7 +117,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   })
 })
 
-it("times are the reader's own, UTC when pointed at", async () => {
+it("times are in the viewer's time zone, with UTC as tooltip", async () => {
   const { user } = await makePerson()
   const page = await signIn(await visit({ size: 'desktop', locale: 'en' }), user)
   const time = page.locator('time').first()
@@ -125,7 +125,7 @@ it("times are the reader's own, UTC when pointed at", async () => {
   expect(await time.getAttribute('title')).toBe('2026-05-06 10:34:20 UTC')
 })
 
-it('days of reads are those of the times below them, wherever the reader is', async () => {
+it('days of reads match the times below them in any time zone', async () => {
   const { user } = await makePerson()
   await world.pool.query(
     `insert into data_access (routing_key, cid, user_id, hour, app_key, kind, reads, last_at)

@@ -9,7 +9,7 @@ import { openWorld, type World } from '../harness.ts'
 import { bodyOf, StandardApp } from '../oidc/app.ts'
 import { until } from '../until.ts'
 
-/** A picture that a person uploads. */
+/** Uploading a profile picture. */
 
 let world: World
 let client: Client
@@ -48,8 +48,8 @@ async function upload(browser: Browser, file: Buffer, { name = 'picture', type =
 }
 const avatarOf = async ({ user_id }: User): Promise<string> =>
   (await world.pool.query('select big_avatar_url as url from user_profile where user_id = $1', [user_id])).rows[0].url
-const look = (url: string) => world.app.inject({ method: 'GET', url: new URL(url).pathname })
-const kept = async () => (await world.pool.query('select from profile_picture')).rowCount
+const fetchPicture = (url: string) => world.app.inject({ method: 'GET', url: new URL(url).pathname })
+const pictureCount = async () => (await world.pool.query('select from profile_picture')).rowCount
 const SAVED = { status: 303, location: '/account/profile?done=saved' }
 const UNFIT = { status: 303, location: '/account/profile?refused=unfit' }
 
@@ -58,13 +58,13 @@ describe('an uploaded picture', () => {
     ['PNG', () => canvas().png().toBuffer()],
     ['JPEG', () => canvas().jpeg().withExif(WHERE).toBuffer()],
     ['WebP', () => canvas(90, 3_000).webp().withExif(WHERE).toBuffer()],
-  ])('(%s) is what apps are told and anybody may look at, without where it was taken', async (_name, make) => {
+  ])('(%s) is public and shown to apps, without EXIF data', async (_name, make) => {
     const { user, browser } = await signedIn()
     const file = await make()
     expect(await upload(browser, file, { type: 'text/html' })).toEqual(SAVED)
     const url = await avatarOf(user)
     expect(url).toMatch(/^http:\/\/localhost:8000\/pictures\/\d+\/[0-9a-f-]{36}\.jpg$/)
-    const shown = await look(url)
+    const shown = await fetchPicture(url)
     expect(shown.statusCode).toBe(200)
     expect(shown.headers).toMatchObject({
       'content-type': 'image/jpeg',
@@ -81,38 +81,38 @@ describe('an uploaded picture', () => {
     expect((await browser.open('/account/profile')).text).toContain(url)
   })
 
-  it('replaces the one of before, whose address shows nothing any more; as does an address that is typed', async () => {
+  it('is removed when another one is uploaded or a URL is entered', async () => {
     const { user, browser } = await signedIn()
     await upload(browser, await canvas().png().toBuffer())
     const first = await avatarOf(user)
     await upload(browser, await canvas().png().toBuffer())
     const second = await avatarOf(user)
-    expect([(await look(first)).statusCode, (await look(second)).statusCode]).toEqual([404, 200])
+    expect([(await fetchPicture(first)).statusCode, (await fetchPicture(second)).statusCode]).toEqual([404, 200])
     const typed = { big_avatar_url: 'https://pictures.example/a.png' }
     expect((await browser.send('POST', '/account/profile', typed)).status).toBe(303)
-    expect((await look(second)).statusCode).toBe(404)
+    expect((await fetchPicture(second)).statusCode).toBe(404)
   })
 
-  it('is gone once an operator has given the person another one', async () => {
+  it('is removed when an operator sets another one', async () => {
     const { user, browser } = await signedIn()
     await upload(browser, await canvas().png().toBuffer())
     const url = await avatarOf(user)
     const picture = { big_avatar_url: 'https://pictures.example/none.png' }
     await client.admin('POST', '/users/update', { cid: user.cid, user_id: user.user_id, ...picture })
-    expect((await look(url)).statusCode).toBe(404)
+    expect((await fetchPicture(url)).statusCode).toBe(404)
   })
 
-  it('goes with the person', async () => {
+  it('is removed when the person is erased', async () => {
     const { user, browser } = await signedIn()
     await upload(browser, await canvas().png().toBuffer())
     const url = await avatarOf(user)
     expect((await browser.open('/account/data')).text).toContain('Uploaded picture')
     await client.admin('POST', '/users/erase', { cid: user.cid, user_id: user.user_id })
-    expect((await look(url)).statusCode).toBe(404)
+    expect((await fetchPicture(url)).statusCode).toBe(404)
   })
 })
 
-describe('what is no picture', () => {
+describe('an unsuitable upload', () => {
   it.each<[string, () => Buffer | Promise<Buffer>]>([
     ['nothing', () => Buffer.alloc(0)],
     ['a page', () => Buffer.from('<html><script>alert(1)</script>')],
@@ -121,24 +121,24 @@ describe('what is no picture', () => {
     ['a TIFF', () => canvas(9, 9).tiff().toBuffer()],
     ['half a picture', async () => (await canvas().jpeg().toBuffer()).subarray(0, 700)],
     ['the beginning of a PNG', () => Buffer.from('89504e470d0a1a0a', 'hex')],
-    ['a picture that is too long', () => canvas(5_000, 10).png().toBuffer()],
+    ['a picture that is too wide', () => canvas(5_000, 10).png().toBuffer()],
     ['a picture of twenty million pixels', () => canvas(4_600, 4_600).png().toBuffer()],
   ])('is refused: %s', async (_name, make) => {
     const { user, browser } = await signedIn()
-    const before = [await avatarOf(user), await kept()]
+    const before = [await avatarOf(user), await pictureCount()]
     expect(await upload(browser, await make())).toEqual(UNFIT)
-    expect([await avatarOf(user), await kept()]).toEqual(before)
+    expect([await avatarOf(user), await pictureCount()]).toEqual(before)
     expect((await browser.open('/account/profile?refused=unfit')).text).toContain('The file is no PNG, JPEG or WebP')
   })
 
-  it('is refused: a file that is too large, and one that is far too large', async () => {
+  it('is refused if it is too large or far too large', async () => {
     const { browser } = await signedIn()
     const large = { status: 303, location: '/account/profile?refused=large' }
     expect(await upload(browser, Buffer.alloc(512 * 1024 + 1))).toEqual(large)
     expect((await upload(browser, Buffer.alloc(3 * 1024 * 1024))).status).toBe(413)
   })
 
-  it('is refused: a file under another name, and the connection goes on', async () => {
+  it('is refused in a field with another name, and the connection stays usable', async () => {
     const { browser } = await signedIn()
     const at = new URL(await world.app.listen({ port: 0, host: '127.0.0.1' }))
     const file = '--B\r\nContent-Disposition: form-data; name="other"; filename="a.png"\r\n\r\n'
@@ -155,7 +155,7 @@ describe('what is no picture', () => {
     expect(statuses).toEqual(['HTTP/1.1 303', 'HTTP/1.1 200'])
   })
 
-  it('leaves room for other forms, however many are announced and not sent', async () => {
+  it('does not block other forms, even if many are announced and never sent', async () => {
     const other = await openWorld({ PUBLIC_URL: 'http://localhost:8000' })
     onTestFinished(() => other.close())
     const at = new URL(await other.app.listen({ port: 0, host: '127.0.0.1' }))
@@ -166,7 +166,7 @@ describe('what is no picture', () => {
       return socket
     })
     onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
-    // The ninth is told that there is no more room for it: the others hold all there is.
+    // The ninth is refused, as the others hold the whole budget for uploads.
     await Promise.race(sockets.map((socket) => once(socket, 'data')))
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const post = async (path: string) =>
@@ -174,15 +174,15 @@ describe('what is no picture', () => {
     for (const path of ['/sign-in', '/password', '/oauth2/token']) expect(await post(path), path).not.toBe(503)
   })
 
-  it('is refused: another form', async () => {
+  it('is refused as another form', async () => {
     const { browser } = await signedIn()
     expect(await upload(browser, await canvas().png().toBuffer(), { name: 'other' })).toEqual(UNFIT)
     expect((await browser.send('POST', '/account/profile/picture', { picture: 'x' })).status).toBe(415)
   })
 })
 
-describe('a form that nobody may send', () => {
-  it('of another site, of somebody who is not signed in, or where the platform owns the picture', async () => {
+describe('the upload form', () => {
+  it('is refused from another site, without a session, and if the platform owns the picture', async () => {
     const { browser } = await signedIn()
     const file = await canvas().png().toBuffer()
     expect(await upload(client.newBrowser(), file)).toMatchObject({

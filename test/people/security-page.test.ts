@@ -10,7 +10,7 @@ import { injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { untilLocked } from '../locks.ts'
 
-/** A person's sessions and sign-ins. */
+/** A person's sessions, sign-in history, and deletion of the account. */
 
 let world: World
 let client: Client
@@ -29,10 +29,10 @@ const idsOf = async (browser: Browser): Promise<string[]> =>
     ([, id = '']) => id,
   )
 const isSignedIn = async (browser: Browser) => (await browser.open('/account')).text.includes('Test user')
-const wrongly = (user: User) => client.signedIn({ ...user, password: 'wrong-password' }, app).catch(() => {})
+const failSignIn = (user: User) => client.signedIn({ ...user, password: 'wrong-password' }, app).catch(() => {})
 
 describe('sessions', () => {
-  it('are ended one by one by their owner, and by nobody else', async () => {
+  it('can be ended one by one by their owner only', async () => {
     const [user, stranger] = [await client.makeUser(), await client.makeUser()]
     const [one, other] = [await client.signedIn(user, app), await client.signedIn(user, app)]
     const theirs = await client.signedIn(stranger, app)
@@ -49,7 +49,7 @@ describe('sessions', () => {
     expect(await isSignedIn(theirs)).toBe(true)
   })
 
-  it('are all ended but this one, of nobody else', async () => {
+  it('can be ended all except the current one, and nobody else’s', async () => {
     const [user, stranger] = [await client.makeUser(), await client.makeUser()]
     const browsers = [
       await client.signedIn(user, app),
@@ -66,7 +66,7 @@ describe('sessions', () => {
     expect(rows).toEqual([{ actor: 'user', detail: { sessions: 2 } }])
   })
 
-  it('that were all ended by an operator are listed no more', async () => {
+  it('ended by an operator are not listed', async () => {
     const user = await client.makeUser()
     await client.signedIn(user, app)
     await client.admin('POST', '/users/end-sessions', { cid: user.cid, user_id: user.user_id })
@@ -76,10 +76,10 @@ describe('sessions', () => {
 })
 
 describe('the history of sign-ins', () => {
-  it('has failed ones too, and the one that used up the limit', async () => {
+  it('includes failed ones, and the one refused by the limit', async () => {
     const user = await client.makeUser()
     for (let n = 0; n < 3; n++) {
-      await wrongly(user)
+      await failSignIn(user)
       world.clock.advance(1)
     }
     world.clock.advance(16 * 60)
@@ -89,7 +89,7 @@ describe('the history of sign-ins', () => {
     expect(rows).toEqual([])
   })
 
-  it('goes back page by page, for 90 days, and holds a User-Agent of any length', async () => {
+  it('goes back 90 days page by page, and accepts a User-Agent of any length', async () => {
     const user = await client.makeUser()
     const browser = await client.signedIn(user, app)
     await world.pool.query(
@@ -120,8 +120,8 @@ describe('the history of sign-ins', () => {
   })
 })
 
-describe('the ways in', () => {
-  it('the sign-in page names the app that asked, in both dialects, and believes nobody else', async () => {
+describe('navigation', () => {
+  it('names the requesting app on the sign-in page in both dialects, and cannot be forged', async () => {
     const trips = await client.makeApp({
       name: 'Sunny <Day> Trips',
       redirect_uris: ['https://app.example.com/callback'],
@@ -152,7 +152,7 @@ describe('the ways in', () => {
       expect((await client.newBrowser().open(`/sign-in?app=${forged}`)).text).toContain('Use your Gatehouse account.')
   })
 
-  it('home is the account of who is signed in, password managers find the password page, errors lead home', async () => {
+  it('leads from / to the account, password managers to the password page, and from errors home', async () => {
     const browser = await client.signedIn(await client.makeUser(), app)
     const moved = async (path: string, by = browser) => (await by.send('GET', path)).headers.location
     expect(await moved('/')).toBe('/account')
@@ -168,7 +168,7 @@ describe('the deletion of an account', () => {
   const requests = async (by = client) =>
     (await by.admin('GET', '/users/deletion-requests')).requests as { user_id: string; due_at: string | null }[]
 
-  it('is asked for once, listed for operators until one erases the person, and can be taken back', async () => {
+  it('is requested once, listed for operators until one erases the person, and can be cancelled', async () => {
     const [user, other] = [await client.makeUser(), await client.makeUser()]
     const [browser, hers] = [await client.signedIn(user, app), await client.signedIn(other, app)]
     for (const each of [browser, browser, hers]) {
@@ -178,11 +178,11 @@ describe('the deletion of an account', () => {
     expect(await textOf(browser, '/account/data?ui_locales=en')).toContain(
       'Gatehouse support has not confirmed it yet.',
     )
-    const [, told = ''] =
+    const [, notice = ''] =
       /<div role="status">([\s\S]*?)<\/div>/.exec((await browser.send('GET', '/account/data')).text) ?? []
-    expect(told.match(/<p>/g), 'a paragraph each, with a space between').toHaveLength(2)
-    const asked = [user, other].map(({ user_id }) => expect.objectContaining({ user_id, due_at: null }))
-    expect(await requests()).toEqual(asked)
+    expect(notice.match(/<p>/g), 'a paragraph each, with a space between').toHaveLength(2)
+    const expected = [user, other].map(({ user_id }) => expect.objectContaining({ user_id, due_at: null }))
+    expect(await requests()).toEqual(expected)
     await hers.send('POST', '/account/deletion/cancel', {})
     expect(await textOf(hers, '/account/data')).not.toContain('Keep my account')
     await client.admin('POST', '/users/erase', { cid: user.cid, user_id: user.user_id })
@@ -194,88 +194,91 @@ describe('the deletion of an account', () => {
     expect(rows.map(({ event }) => event)).toEqual(['user_deletion_requested', 'user_deletion_cancelled'])
   })
 
-  it('and a copy of all data need a sign-in of the last quarter of an hour; to keep the account does not', async () => {
+  it('requires a sign-in within a quarter of an hour, like the download of all data; cancelling does not', async () => {
     const user = await client.makeUser()
     const browser = await client.signedIn(user, app)
-    const ask = () => browser.send('POST', '/account/deletion', {})
-    const askedFor = async () =>
+    const requestDeletion = () => browser.send('POST', '/account/deletion', {})
+    const requestCount = async () =>
       (await world.pool.query('select from deletion_request where user_id = $1', [user.user_id])).rowCount
     const download = () => browser.send('GET', '/account/data/person.json')
     world.clock.advance(899)
     expect((await download()).status).toBe(200)
     world.clock.advance(1)
     const again = '/sign-in?return_to=%2Faccount%2Fdata&confirm=1'
-    for (const refused of [await ask(), await download()])
+    for (const refused of [await requestDeletion(), await download()])
       expect([refused.status, refused.headers.location]).toEqual([303, again])
-    expect(await askedFor()).toBe(0)
+    expect(await requestCount()).toBe(0)
     const exports = "select from audit_event where event = 'user_exported' and user_id = $1"
     expect((await world.pool.query(exports, [user.user_id])).rowCount).toBe(1)
     expect(await textOf(browser, `${again}&ui_locales=en`)).toContain('Please sign in again')
     const { passport, password } = user
     await browser.send('POST', '/sign-in', { passport, password, return_to: '/account/data', confirm: '1' })
-    expect((await ask()).headers.location).toBe('/account/data#deletion')
-    expect(await askedFor()).toBe(1)
+    expect((await requestDeletion()).headers.location).toBe('/account/data#deletion')
+    expect(await requestCount()).toBe(1)
     world.clock.advance(3_600)
     await browser.send('POST', '/account/deletion/cancel', {})
-    expect(await askedFor()).toBe(0)
+    expect(await requestCount()).toBe(0)
   })
 
-  it('that is due does not happen any more once the setting says otherwise, and one that fails holds up no other', async () => {
-    const sooner = await openWorld({ ACCOUNT_DELETION: 'after-14-days' })
+  it('that is due depends on the present setting, and a failing one does not block others', async () => {
+    const automatic = await openWorld({ ACCOUNT_DELETION: 'after-14-days' })
     try {
-      const by = new Client(injectWire(sooner.app), sooner.deps.config.PUBLIC_URL)
+      const by = new Client(injectWire(automatic.app), automatic.deps.config.PUBLIC_URL)
       const users = [await by.makeUser(), await by.makeUser(), await by.makeUser()]
       const theirs = await by.makeApp()
       for (const user of users) await (await by.signedIn(user, theirs)).send('POST', '/account/deletion', {})
-      sooner.clock.advance(14 * 86_400)
+      automatic.clock.advance(14 * 86_400)
       const due = (ACCOUNT_DELETION: 'off' | 'request' | 'after-14-days') =>
-        eraseDue({ ...sooner.deps, config: { ...sooner.deps.config, ACCOUNT_DELETION } }, new AbortController().signal)
+        eraseDue(
+          { ...automatic.deps, config: { ...automatic.deps.config, ACCOUNT_DELETION } },
+          new AbortController().signal,
+        )
       expect([await due('off'), await due('request')]).toEqual([
         { erased: 0, failures: [] },
         { erased: 0, failures: [] },
       ])
-      await sooner.pool.query(
+      await automatic.pool.query(
         `create function refuse() returns trigger language plpgsql as $$ begin
            if old.user_id = '${users[0]?.user_id}' then raise exception 'no'; end if; return old; end $$;
          create trigger refuse before delete on user_credential for each row execute function refuse()`,
       )
       expect(await due('after-14-days')).toEqual({ erased: 2, failures: [expect.objectContaining({ message: 'no' })] })
-      await sooner.pool.query('drop trigger refuse on user_credential; drop function refuse')
+      await automatic.pool.query('drop trigger refuse on user_credential; drop function refuse')
       expect(await due('after-14-days')).toEqual({ erased: 1, failures: [] })
     } finally {
-      await sooner.close()
+      await automatic.close()
     }
   })
 
-  it('does not happen early to somebody who has kept the account and asked again while others were deleted', async () => {
-    const sooner = await openWorld({ ACCOUNT_DELETION: 'after-14-days' })
+  it('does not happen early to a person who cancels and requests again while the job is running', async () => {
+    const automatic = await openWorld({ ACCOUNT_DELETION: 'after-14-days' })
     try {
-      const by = new Client(injectWire(sooner.app), sooner.deps.config.PUBLIC_URL)
+      const by = new Client(injectWire(automatic.app), automatic.deps.config.PUBLIC_URL)
       const user = await by.makeUser()
       const browser = await by.signedIn(user, await by.makeApp())
       await browser.send('POST', '/account/deletion', {})
-      sooner.clock.advance(14 * 86_400)
+      automatic.clock.advance(14 * 86_400)
       const key = rowKeyOf(user)
-      const now = sooner.clock.now()
+      const now = automatic.clock.now()
       let erasing: Promise<unknown> | undefined
-      await sooner.deps.db.of(key.routingKey).tx(async (db) => {
+      await automatic.deps.db.of(key.routingKey).tx(async (db) => {
         await lockUser(db, key)
-        erasing = eraseDue(sooner.deps, new AbortController().signal)
-        await untilLocked(sooner.pool)
+        erasing = eraseDue(automatic.deps, new AbortController().signal)
+        await untilLocked(automatic.pool)
         await deleteRequest(db, key)
         await insertRequest(db, key, now, new Date(now.getTime() + 14 * 86_400_000))
       })
       expect(await erasing).toEqual({ erased: 0, failures: [] })
       await by.admin('GET', `/users/${user.cid}/${user.user_id}`)
     } finally {
-      await sooner.close()
+      await automatic.close()
     }
   })
 
-  it('of somebody who is blocked does not happen by itself, whenever they asked: the block would go with it', async () => {
-    const sooner = await openWorld({ ACCOUNT_DELETION: 'after-14-days' })
+  it('of a blocked person never happens automatically, as that would lift the block', async () => {
+    const automatic = await openWorld({ ACCOUNT_DELETION: 'after-14-days' })
     try {
-      const by = new Client(injectWire(sooner.app), sooner.deps.config.PUBLIC_URL)
+      const by = new Client(injectWire(automatic.app), automatic.deps.config.PUBLIC_URL)
       const theirs = await by.makeApp()
       const [before, after] = [await by.makeUser(), await by.makeUser()]
       const browsers = [await by.signedIn(before, theirs), await by.signedIn(after, theirs)] as const
@@ -283,25 +286,25 @@ describe('the deletion of an account', () => {
       for (const user of [before, after]) await by.block(user)
       expect(await textOf(browsers[1], '/account/data?ui_locales=en')).not.toContain('It happens 14 days after you ask')
       await browsers[1].send('POST', '/account/deletion', {})
-      sooner.clock.advance(14 * 86_400)
+      automatic.clock.advance(14 * 86_400)
       for (const times of [1, 2])
-        expect(await eraseDue(sooner.deps, new AbortController().signal), String(times)).toEqual({
+        expect(await eraseDue(automatic.deps, new AbortController().signal), String(times)).toEqual({
           erased: 0,
           failures: [],
         })
       expect((await requests(by)).map(({ due_at }) => due_at)).toEqual([null, null])
     } finally {
-      await sooner.close()
+      await automatic.close()
     }
   })
 
-  it('happens by itself 14 days later where the setting says so, and never where it is off', async () => {
-    const [sooner, never] = [
+  it('happens automatically after 14 days if the setting says so, and is not offered if it is off', async () => {
+    const [automatic, withoutDeletion] = [
       await openWorld({ ACCOUNT_DELETION: 'after-14-days' }),
       await openWorld({ ACCOUNT_DELETION: 'off' }),
     ]
     try {
-      const by = new Client(injectWire(sooner.app), sooner.deps.config.PUBLIC_URL)
+      const by = new Client(injectWire(automatic.app), automatic.deps.config.PUBLIC_URL)
       const [user, other] = [await by.makeUser(), await by.makeUser()]
       const theirs = await by.makeApp()
       const browser = await by.signedIn(user, theirs)
@@ -309,20 +312,20 @@ describe('the deletion of an account', () => {
       const second = await by.signedIn(other, theirs)
       await second.send('POST', '/account/deletion', {})
       await second.send('POST', '/account/deletion/cancel', {})
-      const due = async () => (await eraseDue(sooner.deps, new AbortController().signal)).erased
-      sooner.clock.advance(14 * 86_400 - 1)
+      const due = async () => (await eraseDue(automatic.deps, new AbortController().signal)).erased
+      automatic.clock.advance(14 * 86_400 - 1)
       expect(await due()).toBe(0)
-      sooner.clock.advance(1)
+      automatic.clock.advance(1)
       expect([await due(), await due()]).toEqual([1, 0])
       await expect(by.admin('GET', `/users/${user.cid}/${user.user_id}`)).rejects.toThrow('404')
       await by.admin('GET', `/users/${other.cid}/${other.user_id}`)
-      const off = new Client(injectWire(never.app), never.deps.config.PUBLIC_URL)
+      const off = new Client(injectWire(withoutDeletion.app), withoutDeletion.deps.config.PUBLIC_URL)
       const visitor = await off.signedIn(await off.makeUser(), await off.makeApp())
       expect((await visitor.send('POST', '/account/deletion', {})).status).toBe(404)
       expect(await textOf(visitor, '/account/data')).not.toContain('Delete my account')
     } finally {
-      await sooner.close()
-      await never.close()
+      await automatic.close()
+      await withoutDeletion.close()
     }
   })
 })

@@ -5,7 +5,7 @@ import { type Form, formsOf, visibleText } from '../acceptance/form.ts'
 import { header, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 
-/** Two people use one browser, one after the other: a page that the first has left open does nothing to the second. */
+/** Two people use one browser in turn: pages that the first has left open do not affect the second. */
 
 let world: World
 let client: Client
@@ -33,7 +33,7 @@ async function signedIn(browser: Browser, name: string) {
 
 const UPLOAD = '/account/profile/picture'
 
-/** Everything but the way out. */
+/** All forms except sign-out. */
 async function formsIn(browser: Browser, paths: readonly string[]): Promise<Form[]> {
   const pages = await Promise.all(paths.map((path) => browser.open(path)))
   const forms = pages.flatMap(({ text }) => formsOf(text))
@@ -50,7 +50,7 @@ const upload = (browser: Browser, { action, fields }: Form) => {
   return client.call('POST', action, { ...headers, 'content-type': 'multipart/form-data; boundary=B' }, body)
 }
 
-it('every form of an account is for the person whose page it is on', async () => {
+it('every account form works only for the person it was shown to', async () => {
   const browser = client.newBrowser()
   const app = await client.makeApp()
   const first = await signedIn(browser, 'First')
@@ -84,7 +84,7 @@ it('every form of an account is for the person whose page it is on', async () =>
   expect((await world.pool.query('select from deletion_request')).rowCount).toBe(0)
 })
 
-it('a picture is uploaded by the page of its person', async () => {
+it('the upload form works for the person it was shown to', async () => {
   const browser = client.newBrowser()
   await signedIn(browser, 'Uploading')
   const form = (await formsIn(browser, ['/account/profile'])).find(({ action }) => action === UPLOAD)
@@ -92,7 +92,7 @@ it('a picture is uploaded by the page of its person', async () => {
   expect(header(await upload(browser, form), 'location')).toBe('/account/profile?refused=unfit')
 })
 
-it('the same person goes on in a page from before, after another sign-in', async () => {
+it('the same person can still use an open page after signing in again', async () => {
   const browser = client.newBrowser()
   const user = await signedIn(browser, 'Same')
   const [form] = (await formsIn(browser, ['/account/profile'])).filter(({ action }) => action === '/account/profile')

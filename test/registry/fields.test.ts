@@ -13,7 +13,7 @@ import { PARTNER_FIELDS } from '../../src/ticketing/partners/fields.ts'
 import { newPartner, partner, partnerChanges } from '../../src/ticketing/partners/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 
-/** A field of the registry is described once; each place that has to know it is looked at here. */
+/** Each field of the registry is described once; these tests check every place that has to know it. */
 
 const program = new Command('gatehouse')
 actionCommands(program, {} as CliContext, ALL_ACTIONS)
@@ -23,7 +23,7 @@ const helpOf = (...names: string[]): string =>
     .helpInformation()
     .replace(/\s+/g, ' ')
 
-/** `--host <host> …` as `--host …`. */
+/** Turns `--host <host> …` into `--host …`. */
 const withoutArguments = (text: string): string => text.replace(/(--[\w-]+) <[^>]+>/g, '$1')
 
 let world: World
@@ -38,7 +38,7 @@ describe.each([
     what: 'app',
     table: 'micro_app',
     fields: MICRO_APP_FIELDS as Fields,
-    kept: microApp.shape,
+    stored: microApp.shape,
     created: newMicroApp.shape,
     changed: microAppChanges.shape,
   },
@@ -46,22 +46,22 @@ describe.each([
     what: 'partner',
     table: 'partner',
     fields: PARTNER_FIELDS as Fields,
-    kept: partner.shape,
+    stored: partner.shape,
     created: newPartner.shape,
     changed: partnerChanges.shape,
   },
-])('every described field: $what', ({ what, table, fields, kept, created, changed }) => {
-  it('is a column, and is shown', async () => {
+])('every described field: $what', ({ what, table, fields, stored, created, changed }) => {
+  it('is a column and part of the shown record', async () => {
     const columns = await world.deps.db.many(
       z.object({ name: z.string() }),
       sql`select column_name as name from information_schema.columns where table_name = ${table}`,
     )
     const names = columns.map(({ name }) => name)
     expect(Object.keys(fields).filter((name) => !names.includes(name))).toEqual([])
-    expect(Object.keys(fields).filter((name) => !(name in kept))).toEqual([])
+    expect(Object.keys(fields).filter((name) => !(name in stored))).toEqual([])
   })
 
-  it('is taken by /admin/v1 and the command line, and is in its help', () => {
+  it('is accepted by /admin/v1 and the command line, and listed in its help', () => {
     const uses = [
       ['created', 'create', created],
       ['changed', 'update', changed],
@@ -73,8 +73,8 @@ describe.each([
         const action = ALL_ACTIONS.find(({ id }) => id === `${what}_${command}`)
         if (!action) throw new Error(`${what} ${command} is no action`)
         const flag = fieldsOf(action).find((one) => one.name === name)?.flag
-        const told = `--${flag} ${hintOf(translator('en'), action, name) ?? labelOf(translator('en'), action, name)}`
-        expect(withoutArguments(help).includes(withoutArguments(told)), `${name} of ${command}`).toBe(
+        const helpLine = `--${flag} ${hintOf(translator('en'), action, name) ?? labelOf(translator('en'), action, name)}`
+        expect(withoutArguments(help).includes(withoutArguments(helpLine)), `${name} of ${command}`).toBe(
           field[use] !== undefined,
         )
       }

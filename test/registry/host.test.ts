@@ -24,7 +24,7 @@ describe('a registered host', () => {
     ['127.1:3000', '127.0.0.1:3000'],
     ['[::1]', '[::1]'],
     ['[2001:DB8:0::1]:8443', '[2001:db8::1]:8443'],
-  ])('%s is kept as %s', (text, entry) => {
+  ])('%s is stored as %s', (text, entry) => {
     expect(parseHostEntry(text)).toEqual({ entry })
   })
 
@@ -81,7 +81,7 @@ describe('a registered host', () => {
     expect(parseHostEntry(text)).toEqual({ problem: expect.stringMatching(reason) })
   })
 
-  it('is either refused or kept in a form that stays the same when parsed again', () => {
+  it('is either refused or stored in a form that is stable when parsed again', () => {
     const pieces = fc.constantFrom(
       '*.',
       '*',
@@ -155,11 +155,11 @@ describe('hostMatches', () => {
     ['[::1]', 'http://[::1]:3001/cb', true],
     ['[::1]:3001', 'http://[0:0::1]:3001/cb', true],
     ['[::1]:3001', 'http://[::1]:3002/cb', false],
-  ])('%s and %s: %s', (entry, url, expected) => {
+  ])('for %s and %s is %s', (entry, url, expected) => {
     expect(hostMatches(entry, new URL(url))).toBe(expected)
   })
 
-  it('a "*." entry covers exactly the hosts that end with it after at least one label', () => {
+  it('for a "*." entry is true for exactly the hosts that add at least one label', () => {
     const label = fc.stringMatching(/^[a-z][a-z0-9]{0,5}$/)
     fc.assert(
       fc.property(fc.array(label, { maxLength: 4 }), label, (labels, other) => {

@@ -23,7 +23,7 @@ const input = (fields: object = {}) =>
 const noSuchApp = { rescode: 20007, message: 'Invalid request: no such micro-app' }
 
 describe('createMicroApp', () => {
-  it('makes key and secret, and shows the secret this once', async () => {
+  it('generates key and secret, and shows the secret only once', async () => {
     const { app_secret, ...app } = await createMicroApp(world.deps, input())
     expect(app.app_key).toMatch(/^[0-9a-f]{24}$/)
     expect(app_secret).toMatch(/^ghas_\w{49}$/)
@@ -36,21 +36,21 @@ describe('createMicroApp', () => {
     expect(JSON.stringify(shown)).not.toContain(app_secret)
   })
 
-  it('keeps nothing of the secret but its keyed hash', async () => {
+  it('stores only a keyed hash of the secret', async () => {
     const { app_key, app_secret } = await createMicroApp(world.deps, input())
     const { rows } = await world.pool.query('select * from micro_app_secret where app_key = $1', [app_key])
     expect(rows).toHaveLength(1)
     expect(rows[0].secret_hash).toEqual(hashSecret(world.deps.keys, app_secret ?? ''))
   })
 
-  it('takes a given key and a given secret', async () => {
+  it('accepts a given key and secret', async () => {
     const app = await createMicroApp(world.deps, input({ app_key: 'given', status: 'pending' }), {
       secret: 'given-secret',
     })
     expect(app).toMatchObject({ app_key: 'given', app_secret: 'given-secret', status: 'pending' })
   })
 
-  it('leaves an app as it is when its key is asked for again', async () => {
+  it('refuses a taken key and leaves the existing app unchanged', async () => {
     const first = await createMicroApp(world.deps, input({ app_key: 'taken' }))
     await expect(createMicroApp(world.deps, input({ app_key: 'taken', name: 'Other' }))).rejects.toMatchObject({
       problems: [{ field: 'app_key', problem: 'is already taken' }],
@@ -70,7 +70,7 @@ describe('listMicroApps', () => {
 })
 
 describe('updateMicroApp', () => {
-  it('leaves hosts or redirect URIs, and changes nothing where it would leave neither', async () => {
+  it('refuses a change that would leave neither hosts nor redirect URIs', async () => {
     const { app_key } = await createMicroApp(world.deps, input({ redirect_uris: ['https://example.com/cb'] }))
     expect(await updateMicroApp(world.deps, app_key, { hosts: [] })).toMatchObject({ hosts: [] })
     await expect(updateMicroApp(world.deps, app_key, { name: 'Y', redirect_uris: [] })).rejects.toMatchObject({
@@ -84,7 +84,7 @@ describe('updateMicroApp', () => {
     expect(await updateMicroApp(world.deps, app_key, swapped)).toMatchObject(swapped)
   })
 
-  it('leaves a public client a redirect URI, which alone gets its answers', async () => {
+  it('refuses a change that would leave a public client without a redirect URI', async () => {
     const { app_key } = await createMicroApp(world.deps, input({ redirect_uris: ['https://example.com/cb'] }))
     await updateMicroApp(world.deps, app_key, { token_auth_methods: ['none'] })
     await expect(updateMicroApp(world.deps, app_key, { redirect_uris: [] })).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe('updateMicroApp', () => {
     })
   })
 
-  it('changes what is given and nothing else', async () => {
+  it('changes only the given fields', async () => {
     const fields = { logo_url: 'https://example.com/l.png', redirect_uris: ['https://example.com/cb'] }
     const { app_secret: _, ...app } = await createMicroApp(world.deps, input(fields))
     world.clock.advance(5)
@@ -115,7 +115,7 @@ describe('updateMicroApp', () => {
 })
 
 describe('approveMicroApp and suspendMicroApp', () => {
-  it('move the status, any number of times', async () => {
+  it('set the status, any number of times', async () => {
     const { app_key } = await createMicroApp(world.deps, input({ status: 'pending' }))
     expect((await approveMicroApp(world.deps, app_key)).status).toBe('approved')
     expect((await suspendMicroApp(world.deps, app_key)).status).toBe('suspended')
@@ -124,9 +124,12 @@ describe('approveMicroApp and suspendMicroApp', () => {
   })
 })
 
-it.each(['unknown', '', 'with\u0000nul', '../x', 'x'.repeat(65)])('no operation knows the app %j', async (appKey) => {
-  await expect(showMicroApp(world.deps, appKey)).rejects.toMatchObject(noSuchApp)
-  await expect(updateMicroApp(world.deps, appKey, { name: 'x' })).rejects.toMatchObject(noSuchApp)
-  await expect(approveMicroApp(world.deps, appKey)).rejects.toMatchObject(noSuchApp)
-  await expect(suspendMicroApp(world.deps, appKey)).rejects.toMatchObject(noSuchApp)
-})
+it.each(['unknown', '', 'with\u0000nul', '../x', 'x'.repeat(65)])(
+  'every operation refuses the unknown app %j',
+  async (appKey) => {
+    await expect(showMicroApp(world.deps, appKey)).rejects.toMatchObject(noSuchApp)
+    await expect(updateMicroApp(world.deps, appKey, { name: 'x' })).rejects.toMatchObject(noSuchApp)
+    await expect(approveMicroApp(world.deps, appKey)).rejects.toMatchObject(noSuchApp)
+    await expect(suspendMicroApp(world.deps, appKey)).rejects.toMatchObject(noSuchApp)
+  },
+)

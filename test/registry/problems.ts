@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { InvalidInput, parseInput } from '../../src/platform/lib/json/input.ts'
 
-/** What is wrong with the value, by field; empty when nothing is. */
+/** The validation problems of the value by field; empty if it is valid. */
 export function problemsOf<T>(schema: z.ZodType<T>, value: unknown): Record<string, string> {
   try {
     parseInput(schema, value)

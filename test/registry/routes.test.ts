@@ -43,7 +43,7 @@ describe('/admin/v1/apps', () => {
     expect(logged).toContain('"appKey":"over-http"')
   })
 
-  it('answers bad input with every problem at once', async () => {
+  it('reports every problem of bad input at once', async () => {
     expect(await call('POST', '/apps', { hosts: ['https://x'], colour: 'red' })).toEqual({
       status: 400,
       rescode: 20007,
@@ -92,7 +92,7 @@ describe('/admin/v1/apps', () => {
   })
 })
 
-describe('the operator', () => {
+describe('operator authentication', () => {
   const requests: [string, InjectOptions][] = [
     ['no header', {}],
     ['a wrong token', { headers: { authorization: 'Bearer wrong' } }],
@@ -102,7 +102,7 @@ describe('the operator', () => {
     ['the token in the query', { query: { access_token: ADMIN_TOKEN } }],
   ]
 
-  it.each(requests)('is not recognised by %s', async (_, options) => {
+  it.each(requests)('fails with %s', async (_, options) => {
     for (const url of ['/admin/v1/apps', '/admin/v1/nothing']) {
       const response = await world.app.inject({ ...options, method: 'GET', url })
       expect(response.statusCode).toBe(401)
@@ -111,18 +111,18 @@ describe('the operator', () => {
     }
   })
 
-  it('is asked for before the body is looked at', async () => {
+  it('comes before the body is parsed', async () => {
     const headers = { 'content-type': 'application/json' }
     const response = await world.app.inject({ method: 'POST', url: '/admin/v1/apps', headers, payload: '{' })
     expect(response.statusCode).toBe(401)
   })
 
-  it('may write the scheme in any case', async () => {
+  it('accepts the scheme in any case', async () => {
     const headers = { authorization: `bearer ${ADMIN_TOKEN}` }
     expect((await world.app.inject({ url: '/admin/v1/apps', headers })).statusCode).toBe(200)
   })
 
-  it('cannot exist without ADMIN_TOKEN', async () => {
+  it('always fails without ADMIN_TOKEN', async () => {
     const bare = await openWorld({ ADMIN_TOKEN: '' })
     try {
       for (const authorization of [`Bearer ${ADMIN_TOKEN}`, 'Bearer undefined', 'Bearer ']) {

@@ -26,13 +26,13 @@ const create = async () => {
   return { ...app, app_secret: app_secret ?? '' }
 }
 const rotate = (appKey: string, overlap_s = 60) => rotateSecret(world.deps, appKey, { overlap_s })
-const usedDates = { created_at: new Date(0), ends_at: null, last_used_at: null }
+const SECRET_DATES = { created_at: new Date(0), ends_at: null, last_used_at: null }
 const hashOf = (secret: string) => hashSecret(world.deps.keys, secret)
 const liveHashes = async (appKey: string) =>
   (await findMicroAppForAuthentication(world.deps, appKey))?.secrets.map((secret) => secret.secret_hash)
 
 describe('rotateSecret', () => {
-  it('lets old and new work side by side until the overlap is over', async () => {
+  it('keeps the old secret valid beside the new one until the overlap ends', async () => {
     const { app_key, app_secret: first } = await create()
     world.clock.advance(1)
     const { app_secret: second, secrets } = await rotate(app_key)
@@ -47,7 +47,7 @@ describe('rotateSecret', () => {
     expect(await liveHashes(app_key)).toEqual([hashOf(second)])
   })
 
-  it('keeps two live at most: the one that was ending is over at once', async () => {
+  it('keeps at most two valid: one that was already ending ends at once', async () => {
     const { app_key } = await create()
     const { app_secret: second } = await rotate(app_key, 86_400)
     world.clock.advance(1)
@@ -55,30 +55,30 @@ describe('rotateSecret', () => {
     expect(await liveHashes(app_key)).toEqual([hashOf(third), hashOf(second)])
   })
 
-  it('lets the one in use work on where no call has used the newer one, whose answer may have been lost', async () => {
+  it('keeps the secret in use rather than a newer unused one, whose response may have been lost', async () => {
     const { app_key, app_secret: first } = await create()
-    const used = async (secret: string) =>
-      noteSecretUse(world.deps, { app_key }, { ...usedDates, secret_hash: hashOf(secret) })
-    await used(first)
+    const noteUse = async (secret: string) =>
+      noteSecretUse(world.deps, { app_key }, { ...SECRET_DATES, secret_hash: hashOf(secret) })
+    await noteUse(first)
     await rotate(app_key, 3_600)
     world.clock.advance(60)
     const { app_secret: third, secrets } = await rotate(app_key, 86_400)
     expect(await liveHashes(app_key)).toEqual([hashOf(third), hashOf(first)])
-    expect(secrets[1]?.ends_at, 'no later than was said').toEqual(addSeconds(world.clock.now(), 3_540))
-    await used(third)
+    expect(secrets[1]?.ends_at, 'no later than announced').toEqual(addSeconds(world.clock.now(), 3_540))
+    await noteUse(third)
     const { app_secret: fourth } = await rotate(app_key, 86_400)
     expect(await liveHashes(app_key)).toEqual([hashOf(fourth), hashOf(third)])
     const { app_secret: fifth } = await rotate(app_key, 0)
     expect(await liveHashes(app_key)).toEqual([hashOf(fifth)])
   })
 
-  it('without overlap ends the old one at once', async () => {
+  it('without overlap ends the old secret at once', async () => {
     const { app_key } = await create()
     const { app_secret } = await rotate(app_key, 0)
     expect(await liveHashes(app_key)).toEqual([hashOf(app_secret)])
   })
 
-  it('done many times at once leaves one secret without an end, and one that ends', async () => {
+  it('done many times concurrently leaves one secret without an end and one that ends', async () => {
     const { app_key } = await create()
     const rotated = await Promise.all(Array.from({ length: 20 }, () => rotate(app_key)))
     const found = await findMicroAppForAuthentication(world.deps, app_key)
@@ -87,13 +87,13 @@ describe('rotateSecret', () => {
     for (const { secret_hash } of found?.secrets ?? []) expect(given).toContain(secret_hash.toString('hex'))
   })
 
-  it.each(['unknown', 'with\u0000nul'])('refuses the app %j', async (appKey) => {
+  it.each(['unknown', 'with\u0000nul'])('refuses the unknown app %j', async (appKey) => {
     await expect(rotate(appKey)).rejects.toMatchObject({ rescode: 20007 })
   })
 })
 
 describe('findMicroAppForAuthentication', () => {
-  it('gives what decides about a request, with dates and hashes as such', async () => {
+  it('returns the app and its valid secrets, with Date and Buffer values', async () => {
     const { app_secret, ...app } = await create()
     const secret = { created_at: app.created_at, ends_at: null, last_used_at: null }
     expect(await findMicroAppForAuthentication(world.deps, app.app_key)).toEqual({
@@ -102,7 +102,7 @@ describe('findMicroAppForAuthentication', () => {
     })
   })
 
-  it.each(['unknown', '', 'with\u0000nul', '\ud800'])('knows no app %j', async (appKey) => {
+  it.each(['unknown', '', 'with\u0000nul', '\ud800'])('finds no app %j', async (appKey) => {
     expect(await findMicroAppForAuthentication(world.deps, appKey)).toBeUndefined()
   })
 })
@@ -119,7 +119,7 @@ describe('findAppWithFailures', () => {
     return findAppWithFailures(world.deps, { appKey, countedBy, subject: () => subject })
   }
 
-  it('gives app and failures, each whether or not there is the other', async () => {
+  it('returns app and failures independently of each other', async () => {
     const { app_key } = await create()
     const subject = subjectOf('each')
     expect(await find(app_key, subject)).toMatchObject({ failures: undefined, app: { app_key }, secrets: [{}] })
@@ -130,7 +130,7 @@ describe('findAppWithFailures', () => {
     }
   })
 
-  it('reads of the app what its calls need, and no URIs or keys', async () => {
+  it('reads only the fields that every call needs, no URIs or keys', async () => {
     const { app_key } = await create()
     const { app } = await find(app_key, subjectOf('least'))
     expect(Object.keys(app ?? {}).sort(), 'fields with everyCall').toEqual([
@@ -140,7 +140,7 @@ describe('findAppWithFailures', () => {
     ])
   })
 
-  it('makes the key of the failures once for all who ask together', async () => {
+  it('computes the key of the failures once for concurrent calls', async () => {
     const { app_key } = await create()
     const subject = vi.fn(() => subjectOf('together'))
     const caller = { appKey: app_key, countedBy: 'together', subject }
@@ -149,7 +149,7 @@ describe('findAppWithFailures', () => {
     expect(subject).toHaveBeenCalledOnce()
   })
 
-  it('counts no failure whose window is over', async () => {
+  it('ignores failures whose window is over', async () => {
     const subject = subjectOf('over')
     const failures = await failed(subject, 1)
     world.clock.advance(WINDOW_S - 1)
@@ -158,7 +158,7 @@ describe('findAppWithFailures', () => {
     expect(await find('unknown', subject)).toEqual({ app: undefined, secrets: [], failures: undefined })
   })
 
-  it('gives each of many at once its own', async () => {
+  it('gives each of many concurrent calls its own result', async () => {
     const [one, other] = [await create(), await create()]
     const { app_secret: second } = await rotate(one.app_key)
     const [guessed, fresh] = [subjectOf('guessed'), subjectOf('new')]
@@ -185,7 +185,7 @@ describe('findAppWithFailures', () => {
 })
 
 describe('noteSecretUse', () => {
-  it('records the last use, once a minute at most', async () => {
+  it('records the last use at most once a minute', async () => {
     const { app_key, app_secret } = await create()
     const lastUse = async () =>
       (await findMicroAppForAuthentication(world.deps, app_key))?.secrets.map((secret) => secret.last_used_at)

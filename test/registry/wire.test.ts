@@ -20,7 +20,7 @@ const NO_PUBLIC_TARGET = 'is required where token_auth_methods is none'
 const least = { name: 'Tickets', hosts: ['example.com'], scopes: ['USER_INFO'] }
 
 describe('a new micro-app', () => {
-  it('needs a name, a host and a scope, and takes the documented defaults', () => {
+  it('requires a name, a host and a scope, and gets the documented defaults', () => {
     const created = parseInput(newMicroApp, least)
     expect(created).toMatchObject({
       ...least,
@@ -38,11 +38,11 @@ describe('a new micro-app', () => {
       cors_origins: [],
       id_token_alg: 'RS256',
     })
-    // Those of the fields' own descriptions, which the table of the room's README shows.
+    // The same defaults as in the field descriptions.
     expect(created).toEqual({ ...defaultsOf(MICRO_APP_FIELDS), ...least })
   })
 
-  it('keeps hosts in one spelling and nothing twice, redirect URIs as they are', () => {
+  it('normalizes hosts, removes duplicates, and keeps redirect URIs unchanged', () => {
     const input = {
       ...least,
       hosts: ['EXAMPLE.com', 'example.com.', '*.Example.com'],
@@ -56,7 +56,7 @@ describe('a new micro-app', () => {
     })
   })
 
-  it('is refused with every problem at once, each with its field', () => {
+  it('reports every problem at once, each with its field', () => {
     const input = {
       app_key: 'a b',
       name: ' ',
@@ -147,7 +147,7 @@ describe('a new micro-app', () => {
   })
 
   it.each(['code', 'state', 'iss', 'error', 'error_description', '%69ss'])(
-    'has no redirect URI with %s, which an answer may add',
+    'must not have a redirect URI with %s, which a response may add',
     (name) => {
       const redirect_uris = [`https://a.example/cb?a=b&${name}=c`, `https://a.example/cb?a=${name}&x${name}=c`]
       expect(problemsOf(newMicroApp, { ...least, redirect_uris })).toEqual({
@@ -156,7 +156,7 @@ describe('a new micro-app', () => {
     },
   )
 
-  it('needs no host where it has redirect URIs', () => {
+  it('needs no host if it has redirect URIs', () => {
     const { hosts: _, ...others } = least
     expect(parseInput(newMicroApp, { ...others, redirect_uris: ['https://a.example/cb'] }).hosts).toEqual([])
   })
@@ -168,12 +168,12 @@ describe('a new micro-app', () => {
 })
 
 describe('changes', () => {
-  it('hold only what is given, without defaults', () => {
+  it('contain only the given fields, without defaults', () => {
     expect(parseInput(microAppChanges, { http_allowed: false })).toEqual({ http_allowed: false })
     expect(parseInput(microAppChanges, { logo_url: null, scopes: [] })).toEqual({ logo_url: null, scopes: [] })
   })
 
-  it('cannot touch key and status', () => {
+  it('must not contain key or status', () => {
     expect(problemsOf(microAppChanges, { app_key: 'x', status: 'approved' })).toEqual({
       app_key: 'is not a known field',
       status: 'is not a known field',
@@ -182,7 +182,7 @@ describe('changes', () => {
 })
 
 describe('a rotation', () => {
-  it('lets the old secret work for a day unless told otherwise', () => {
+  it('has an overlap of a day by default', () => {
     expect(parseInput(rotation, {})).toEqual({ overlap_s: 86_400 })
   })
 
@@ -191,7 +191,7 @@ describe('a rotation', () => {
   })
 })
 
-it('problems go out beside the message of 20007', () => {
+it('the envelope of 20007 lists the problems beside the message', () => {
   const error = new InvalidInput([
     { field: 'name', problem: 'is required' },
     { field: 'hosts[0]', problem: 'must not be empty' },

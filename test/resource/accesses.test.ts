@@ -9,7 +9,7 @@ import { gatehouse } from '../cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { SHARDS } from '../one-table.ts'
 
-/** Which app has read whose profile or phone number, and when. */
+/** The ledger of which app has read whose profile or phone number, and when. */
 
 const HOUR = 3_600
 let world: World
@@ -33,7 +33,7 @@ const accesses = async (user: User, query = ''): Promise<{ accesses: Access[]; n
   await world.app.accessLedger.flush()
   return (await client.admin('GET', `/users/${user.cid}/${user.user_id}/accesses${query}`)) as never
 }
-/** How often a connection was taken meanwhile. */
+/** How many database connections were acquired during the work. */
 const connectionsTaken = async (work: () => Promise<unknown>): Promise<number> => {
   let taken = 0
   const count = () => taken++
@@ -43,7 +43,7 @@ const connectionsTaken = async (work: () => Promise<unknown>): Promise<number> =
 }
 
 describe('the access ledger', () => {
-  it('counts reads by app, kind and hour, and says when the last one was', async () => {
+  it('counts reads by app, kind and hour, with the time of the last one', async () => {
     const user = await client.makeUser()
     const browser: Browser = await client.signedIn(user, app)
     const { access_token } = await client.getTokens(browser, app)
@@ -63,18 +63,18 @@ describe('the access ledger', () => {
     expect((await accesses(user)).accesses[0]).toMatchObject({ kind: 'phone', reads: 2 })
   })
 
-  it('counts what userinfo gives, and nothing that was refused', async () => {
+  it('counts only data that was returned, at userinfo too', async () => {
     const user = await client.makeUser({ phone_number: null })
     const { access_token } = await client.getTokens(await client.signedIn(user, app), app)
     const headers = { authorization: `Bearer ${access_token}` }
     expect((await client.call('GET', '/oauth2/userinfo', headers)).status).toBe(200)
-    await client.phone(access_token) // has none
+    await client.phone(access_token) // there is no phone number
     await client.block(user)
     await client.userInfo(access_token)
     expect((await accesses(user)).accesses).toMatchObject([{ kind: 'profile', reads: 1 }])
   })
 
-  it.skipIf(SHARDS > 1)('costs a request no statement of its own', async () => {
+  it.skipIf(SHARDS > 1)('adds no statement to a request', async () => {
     const user = await client.makeUser()
     const { access_token } = await client.getTokens(await client.signedIn(user, app), app)
     await accesses(user)
@@ -85,11 +85,11 @@ describe('the access ledger', () => {
       }
       taken.push(await connectionsTaken(reads))
     }
-    // Something in the background may take one in a round; a statement of the ledger's would be in each.
+    // Background work may take a connection in some rounds; a statement of the ledger would appear in all.
     expect(Math.min(...taken)).toBe(5)
   })
 
-  it('adds up more reads than fit into an int', async () => {
+  it('sums more reads than fit into an int', async () => {
     const user = await client.makeUser()
     await world.pool.query(
       `insert into data_access
@@ -103,7 +103,7 @@ describe('the access ledger', () => {
     expect(days).toMatchObject([{ reads: 6_000_000_000 }])
   })
 
-  it('shows every row once, page by page, each look in the audit log, and to nobody below support', async () => {
+  it('lists every row once, page by page, and audits each request', async () => {
     const user = await client.makeUser()
     await world.pool.query(
       `insert into data_access select routing_key, cid, user_id, '2026-05-01'::timestamptz + n / 6 * interval '1 hour',
@@ -135,7 +135,7 @@ describe('the access ledger', () => {
   })
 })
 
-describe('its memory', () => {
+describe('the buffer of the ledger', () => {
   const token = (user_id: string) => ({ cid: 7, user_id, app_key: 'app' })
   const rowsOf = async (user_id: string): Promise<number> =>
     (
@@ -144,14 +144,14 @@ describe('its memory', () => {
       ])
     ).rows[0].reads
 
-  it('is bounded: what is too much is counted as left out, and it is written before the minute is over', async () => {
+  it('is bounded: excess reads are counted as left out, and it is flushed early when half full', async () => {
     const [{ user_id }, other] = [await client.makeUser(), await client.makeUser()]
     const { metrics } = world.deps
     const left = async () => (await metrics.accessesLeftOut.get()).values[0]?.value ?? 0
     const before = await left()
     const ledger = openAccessLedger(world.deps, world.app.sampledLog, { most: 4, batch: 2 })
     ledger.count(token(user_id), 'phone', 'profile')
-    ledger.count(token(other.user_id), 'phone') // half: written at once
+    ledger.count(token(other.user_id), 'phone') // half full: flushed immediately
     for (const name of ['a', 'b', 'c']) ledger.count(token(name), 'phone')
     expect((await left()) - before).toBe(1)
     await expect.poll(() => rowsOf(user_id)).toBe(2)
@@ -161,7 +161,7 @@ describe('its memory', () => {
     await ledger.flush()
   })
 
-  it('keeps what could not be written for the next time', async () => {
+  it('keeps what could not be written for the next flush', async () => {
     const { user_id } = await client.makeUser()
     const ledger = openAccessLedger(world.deps, world.app.sampledLog, { everyMs: 20 })
     await world.pool.query('alter table data_access rename to away')
@@ -172,14 +172,14 @@ describe('its memory', () => {
     await expect.poll(() => rowsOf(user_id)).toBe(2)
   })
 
-  it('writes nothing about who is not there any more', async () => {
+  it('writes nothing about people who do not exist any more', async () => {
     const ledger = openAccessLedger(world.deps, world.app.sampledLog)
     ledger.count(token('nobody'), 'phone')
     await ledger.flush()
     expect(await rowsOf('nobody')).toBe(0)
   })
 
-  it('is written when the service stops', async () => {
+  it('is flushed when the service stops', async () => {
     const other = await openWorld()
     const known = new Client(injectWire(other.app), other.deps.config.PUBLIC_URL)
     const [user, one] = [await known.makeUser(), await known.makeApp()]

@@ -7,7 +7,7 @@ const vectors = JSON.parse(readFileSync(new URL('../vectors.json', import.meta.u
 }
 
 describe('jsTicket', () => {
-  it.each(Object.entries(vectors.jsTicket))('of %s', (token, ticket) => {
+  it.each(Object.entries(vectors.jsTicket))('matches the test vector for %s', (token, ticket) => {
     expect(jsTicket(token)).toBe(ticket)
   })
 })

@@ -7,8 +7,8 @@ import { untilLocked } from '../locks.ts'
 import { APP_FORM, clientOf, type Developer, founder, joined, registered, withAuthenticator } from './people.ts'
 
 /**
- * A team, its app and its people, changed from two sides at the same moment: each is held where it has read, not yet
- * written.
+ * Races between two changes of a team, its app or its people: a lock holds one of them between its reads and its
+ * writes.
  */
 
 let world: World
@@ -17,21 +17,21 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-/** What is still locked after a failure would keep the pool from ending. */
-const holding = new Set<() => Promise<void>>()
+/** Locks still held after a failure, which would keep the pool from closing. */
+const heldLocks = new Set<() => Promise<void>>()
 afterEach(async () => {
-  for (const release of holding) await release()
+  for (const release of heldLocks) await release()
 })
 
-/** Locks the rows until `release`. */
+/** Locks the rows of the query until `release`. */
 async function hold(text: string, values: unknown[]) {
   const held = await world.pool.connect()
   const release = async () => {
-    if (!holding.delete(release)) return
+    if (!heldLocks.delete(release)) return
     await held.query('commit')
     held.release()
   }
-  holding.add(release)
+  heldLocks.add(release)
   await held.query('begin')
   await held.query(text, values)
   return { query: held.query.bind(held), release }
@@ -46,8 +46,8 @@ const rolesOf = async (team: string): Promise<string[]> =>
     ({ role }) => role,
   )
 
-describe('an app that is given to another team', () => {
-  it('has no request of the team of before, however late that was sent', async () => {
+describe('an app assigned to another team', () => {
+  it('keeps no request of its former team, even one sent meanwhile', async () => {
     const [owner, other] = [await founder(world), await founder(world)]
     const appKey = await registered(owner)
     const held = await holdApp(appKey)
@@ -62,7 +62,7 @@ describe('an app that is given to another team', () => {
     expect(rows).toEqual([{ state: 'withdrawn' }])
   })
 
-  it('is not changed by somebody of both teams, whose role in the other one nothing holds', async () => {
+  it('is not changed by a pending form of a member of both teams', async () => {
     const [owner, other] = [await founder(world), await founder(world)]
     const appKey = await registered(owner)
     await world.pool.query(
@@ -95,17 +95,17 @@ describe('a team', () => {
   })
 })
 
-describe('what an operator changes of an app', () => {
-  const live = async (owner: Developer & { team: string }) => {
+describe('an operator’s change of an app', () => {
+  const liveApp = async (owner: Developer & { team: string }) => {
     const appKey = await registered(owner)
     await world.pool.query("update micro_app set stage = 'live' where app_key = $1", [appKey])
     return appKey
   }
 
-  it('is not undone by a request from before, though the team sets a webhook meanwhile', async () => {
+  it('is not undone by an earlier request, even if the team sets a webhook meanwhile', async () => {
     const owner = await founder(world)
     await withAuthenticator(world, owner)
-    const appKey = await live(owner)
+    const appKey = await liveApp(owner)
     await owner.browser.send('POST', `/developer/apps/${appKey}/edit`, { ...APP_FORM, name: 'Asked for' })
     world.clock.advance(1)
     const held = await holdApp(appKey)
@@ -125,9 +125,9 @@ describe('what an operator changes of an app', () => {
     expect(apps).toEqual([{ hosts: ['fixed.example.com'] }])
   })
 
-  it('stands in the way of no approval that waits while the team sets a webhook', async () => {
+  it('to the webhook alone does not block a pending approval', async () => {
     const owner = await founder(world)
-    const appKey = await live(owner)
+    const appKey = await liveApp(owner)
     await owner.browser.send('POST', `/developer/apps/${appKey}/edit`, { ...APP_FORM, name: 'Asked for' })
     const { rows } = await world.pool.query('select request_id from app_request where app_key = $1', [appKey])
     world.clock.advance(1)
@@ -141,10 +141,10 @@ describe('what an operator changes of an app', () => {
     expect(await approved).toMatchObject({ state: 'approved' })
   })
 
-  it('does not stand in the way of a secret that is made at the same moment', async () => {
+  it('of the secret makes a concurrent request for a secret fail with 409', async () => {
     const owner = await founder(world)
     await withAuthenticator(world, owner)
-    const appKey = await live(owner)
+    const appKey = await liveApp(owner)
     const held = await holdApp(appKey)
     const path = `/developer/apps/${appKey}/secret`
     const made = owner.browser.send('POST', path, { replaces: '' })
@@ -158,8 +158,8 @@ describe('what an operator changes of an app', () => {
   })
 })
 
-describe('a form that makes a secret of a webhook', () => {
-  it('works where the one so far cannot be opened any more', async () => {
+describe('the form for a new webhook secret', () => {
+  it('works even if the present secret cannot be decrypted any more', async () => {
     const owner = await founder(world)
     await withAuthenticator(world, owner)
     const appKey = await registered(owner)
@@ -172,7 +172,7 @@ describe('a form that makes a secret of a webhook', () => {
     expect([made.status, /whsec_/.test(made.text)]).toEqual([200, true])
   })
 
-  it('makes one, though it is sent again as by a reload: what signed so far goes on for as long as was said', async () => {
+  it('makes one secret if it is resent by a reload, so that the former one keeps its overlap', async () => {
     const owner = await founder(world)
     await withAuthenticator(world, owner)
     const appKey = await registered(owner)

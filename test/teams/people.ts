@@ -5,7 +5,7 @@ import { Client } from '../acceptance/client.ts'
 import { type Answer, header, injectWire } from '../acceptance/http.ts'
 import type { World } from '../harness.ts'
 
-/** Developers, without the mail server: what their mails would say is read as the job reads it. */
+/** Developers for tests, without a mail server: links are read from the database as the mail job does. */
 
 let serial = 0
 
@@ -18,7 +18,7 @@ export interface Developer {
 
 export const clientOf = (world: World): Client => new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
 
-/** A person who is signed in, and no developer yet. */
+/** A signed-in person who is no developer yet. */
 export async function person(world: World, name = `Person ${++serial}`): Promise<Developer> {
   const client = clientOf(world)
   const user = await client.makeUser({ name, passport: `person${++serial}@example.com` })
@@ -46,7 +46,7 @@ export async function tokenFor(world: World, mail: string): Promise<string> {
   return found.token
 }
 
-/** Somebody joins the team of its owner; returns the id of their membership. */
+/** A new member of the owner's team. */
 export async function joined(
   world: World,
   owner: Developer & { readonly team: string },
@@ -79,7 +79,7 @@ export const APP_FORM = {
   reason_USER_INFO: 'The name stands on the ticket',
 }
 
-/** An app of the developer's team, in development; returns its app_key. */
+/** Registers an app of the developer's team, in development; returns its app_key. */
 export async function registered(
   { browser, team }: Developer & { readonly team: string },
   changes: Readonly<Record<string, string>> = {},
@@ -90,7 +90,7 @@ export async function registered(
   return appKey
 }
 
-/** Makes the app's test users; the first is signed in. */
+/** Makes the app's test users and signs in the first one. */
 export async function tester(world: World, { browser }: Developer, appKey: string): Promise<Browser> {
   const { text } = await browser.send('POST', `/developer/apps/${appKey}/test-users`, {})
   const password = /<pre[^>]*>([^<]+)<\/pre>/.exec(text)?.[1] ?? ''
@@ -109,7 +109,7 @@ const codeOf = (world: World, { passport }: Developer): string =>
     timestamp: world.clock.now().getTime(),
   })
 
-/** Adds an authenticator, and signs in with it. */
+/** Adds an authenticator and signs in with it. */
 export async function withAuthenticator(world: World, developer: Developer): Promise<void> {
   const { browser, passport } = developer
   const page = await browser.send('POST', '/account/security/authenticator', {})
@@ -118,7 +118,7 @@ export async function withAuthenticator(world: World, developer: Developer): Pro
   await signInAgain(world, developer)
 }
 
-/** Whoever makes somebody an owner has shown just now who they are. */
+/** Signs in with a second factor, as required for making somebody an owner. */
 async function showFactor(world: World, developer: Developer): Promise<void> {
   const { browser, passport } = developer
   if (AUTHENTICATORS.has(passport)) return signInAgain(world, developer)
@@ -126,7 +126,7 @@ async function showFactor(world: World, developer: Developer): Promise<void> {
   await withAuthenticator(world, developer)
 }
 
-/** A minute later, with the authenticator. */
+/** Advances the clock by a minute and signs in with the authenticator. */
 export async function signInAgain(world: World, developer: Developer): Promise<void> {
   const { browser, passport } = developer
   world.clock.advance(60)
@@ -137,6 +137,6 @@ export async function signInAgain(world: World, developer: Developer): Promise<v
 /** The app_secret that a page shows. */
 export const secretIn = ({ text }: Answer): string => /<pre[^>]*>(ghas_[^<]+)<\/pre>/.exec(text)?.[1] ?? ''
 
-/** A new app_secret, which an owner makes who has an authenticator. */
+/** Makes a new app_secret; the owner must have an authenticator. */
 export const secretOf = async ({ browser }: Developer, appKey: string): Promise<string> =>
   secretIn(await browser.send('POST', `/developer/apps/${appKey}/secret`, { replaces: '' }))

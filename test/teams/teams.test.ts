@@ -16,17 +16,17 @@ import {
   withAuthenticator,
 } from './people.ts'
 
-/** Teams of developers, with real mails. */
+/** Teams of developers, tested against a real mail server. */
 
-let office: PostOffice
+let mailServer: PostOffice
 let world: World
 beforeAll(async () => {
-  office = await postOffice()
-  world = await openWorld({ SMTP_URL: office.url })
+  mailServer = await postOffice()
+  world = await openWorld({ SMTP_URL: mailServer.url })
 })
 afterAll(async () => {
   await world?.close()
-  await office?.close()
+  await mailServer?.close()
 })
 
 const textOf = async ({ browser }: Developer, path: string) =>
@@ -39,7 +39,7 @@ const rolesOf = async (team: string): Promise<string[]> =>
     .sort()
 
 describe('a developer', () => {
-  it('is whoever has accepted the terms, once, with a team of their own', async () => {
+  it('accepts the terms once and gets a team', async () => {
     const someone = await person(world, 'Lin')
     expect(await textOf(someone, '/developer')).toContain('Become a developer')
     expect(header(await send(someone, '/developer/teams', { name: 'x' }), 'location')).toBe('/developer')
@@ -52,13 +52,13 @@ describe('a developer', () => {
     expect(rows).toEqual([{ actor: 'user', actor_name: `${someone.cid}/${someone.userId}` }])
   })
 
-  it('has a team of their own name, cut between characters where it is long', async () => {
+  it('gets a team with their own name, truncated between characters', async () => {
     const someone = await founder(world, `${'x'.repeat(59)}🎫 and more`)
     const { rows } = await world.pool.query('select name from team where team_id = $1', [someone.team])
     expect(rows).toEqual([{ name: 'x'.repeat(59) }])
   })
 
-  it('is in ten teams at most', async () => {
+  it('can be in at most ten teams', async () => {
     const someone = await founder(world)
     const answers = await Promise.all(
       [...Array(11)].map((_, n) => send(someone, '/developer/teams', { name: `T${n}` })),
@@ -70,7 +70,7 @@ describe('a developer', () => {
 })
 
 describe('an invitation', () => {
-  it('arrives by mail, shows before it does anything, and is used once', async () => {
+  it('arrives by mail, is shown before it takes effect, and can be used once', async () => {
     const owner = await founder(world, 'Lake')
     await send(owner, `/developer/teams/${owner.team}/invite`, { mail: 'ann@example.com', role: 'developer' })
     const { rows } = await world.pool.query("select link_id from team_invitation where mail = 'ann@example.com'")
@@ -79,7 +79,7 @@ describe('an invitation', () => {
     const token = await world.pool
       .query("update team_invitation set mail_state = 'waiting' where link_id = $1", [rows[0].link_id])
       .then(() => tokenFor(world, 'ann@example.com'))
-    const mails = office.to('ann@example.com')
+    const mails = mailServer.to('ann@example.com')
     expect(mails).toHaveLength(1)
     expect(mails[0]?.mail.text).toContain(`/developer/join?token=${token}`)
     expect(mails[0]?.mail.subject).toContain('You are invited to the team Lake')
@@ -92,7 +92,7 @@ describe('an invitation', () => {
     expect(await rolesOf(owner.team)).toEqual(['developer', 'owner'])
   })
 
-  it('ends after a week, when it is withdrawn, and when a newer one is sent', async () => {
+  it('ends after a week, when withdrawn, and when sent again', async () => {
     const owner = await founder(world)
     const team = `/developer/teams/${owner.team}`
     const invite = async (mail: string) => {
@@ -120,7 +120,7 @@ describe('an invitation', () => {
     expect(await rolesOf(owner.team)).toEqual(['owner'])
   })
 
-  it('is refused for what is no address, and beyond twenty that are open', async () => {
+  it('is refused for an invalid address, and beyond twenty open ones', async () => {
     const owner = await founder(world)
     const invite = (mail: string) => send(owner, `/developer/teams/${owner.team}/invite`, { mail, role: 'developer' })
     expect((await invite('no address')).status).toBe(400)
@@ -128,7 +128,7 @@ describe('an invitation', () => {
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(20)
   })
 
-  it('that has ended is not sent again beyond those twenty', async () => {
+  it('that has expired cannot be sent again beyond those twenty', async () => {
     const owner = await founder(world)
     const invite = (mail: string) => send(owner, `/developer/teams/${owner.team}/invite`, { mail, role: 'developer' })
     await invite('ended@example.com')
@@ -143,7 +143,7 @@ describe('an invitation', () => {
 })
 
 describe('a team', () => {
-  it('gets an owner only from one who has just shown who they are, with a second factor: owners make secrets', async () => {
+  it('gets a new owner only from an owner who has just signed in with a second factor', async () => {
     const owner = await founder(world)
     const member = await joined(world, owner)
     const team = `/developer/teams/${owner.team}`
@@ -164,7 +164,7 @@ describe('a team', () => {
     expect(await rolesOf(owner.team)).toEqual(['owner', 'owner'])
   })
 
-  it('refuses a form without a role, or with an unknown one, and changes nothing', async () => {
+  it('refuses a form with a missing or unknown role, and changes nothing', async () => {
     const owner = await founder(world)
     const other = await joined(world, owner, 'owner')
     const path = `/developer/teams/${owner.team}/members/${other.memberId}/role`
@@ -174,7 +174,7 @@ describe('a team', () => {
     expect(await rolesOf(owner.team)).toEqual(['owner', 'owner'])
   })
 
-  it('keeps an owner, whoever leaves, is removed or made a developer at once', async () => {
+  it('keeps an owner, whoever leaves or is demoted concurrently', async () => {
     const owner = await founder(world)
     const other = await joined(world, owner, 'owner')
     const team = `/developer/teams/${owner.team}`
@@ -189,7 +189,7 @@ describe('a team', () => {
     expect(answers.filter(({ status }) => status === 303).length).toBeGreaterThan(0)
   })
 
-  it('has the member who joined first as its owner when the only one is erased', async () => {
+  it('gets the earliest member as owner when its only owner is erased', async () => {
     const owner = await founder(world)
     const first = await joined(world, owner)
     world.clock.advance(1)
@@ -201,7 +201,7 @@ describe('a team', () => {
     expect(rows).toEqual([{ member_id: first.memberId }])
   })
 
-  it('is gone for a member who leaves or is removed, at once', async () => {
+  it('is inaccessible at once to members who leave or are removed', async () => {
     const owner = await founder(world)
     const [one, other] = [await joined(world, owner), await joined(world, owner)]
     const team = `/developer/teams/${owner.team}`
@@ -214,7 +214,7 @@ describe('a team', () => {
 })
 
 describe('DEVELOPERS', () => {
-  it('off has no pages; invited lets nobody in who is not', async () => {
+  it('off removes the pages; invited admits only invited people', async () => {
     const off = await openWorld({ DEVELOPERS: 'off' })
     const invited = await openWorld({ DEVELOPERS: 'invited' })
     try {

@@ -7,7 +7,7 @@ import { openWorld, type World } from '../harness.ts'
 import { StandardApp } from '../oidc/app.ts'
 
 /**
- * Sign-in at a Keycloak, where one is at hand: `KEYCLOAK_URL=http://127.0.0.1:8080 npm test -- test/upstream/keycloak`. It
+ * Sign-in at a Keycloak, if one is available: `KEYCLOAK_URL=http://127.0.0.1:8080 npm test -- test/upstream/keycloak`. It
  * needs the realm of keycloak-realm.json: `kc.sh start-dev --http-host 127.0.0.1 --import-realm` with that file in
  * `data/import`.
  */
@@ -36,10 +36,10 @@ describe.skipIf(KEYCLOAK_URL === undefined)('a Keycloak', () => {
   afterAll(() => world?.close())
   afterEach(() => context?.close())
 
-  const keepTime = () => world.clock.advance((Date.now() - world.clock.now().getTime()) / 1000)
+  const syncClock = () => world.clock.advance((Date.now() - world.clock.now().getTime()) / 1000)
 
   async function openTab(): Promise<Page> {
-    keepTime()
+    syncClock()
     context = await (await sharedBrowser()).newContext({ locale: 'en' })
     const page = await context.newPage()
     return page
@@ -48,13 +48,13 @@ describe.skipIf(KEYCLOAK_URL === undefined)('a Keycloak', () => {
   async function signInThere(page: Page): Promise<void> {
     await page.waitForURL(/\/realms\/people\//)
     const user = page.locator('#username')
-    if (await user.isVisible()) await user.fill('petra') // not where it asks the same person again
+    if (await user.isVisible()) await user.fill('petra') // hidden when Keycloak asks the same person again
     await page.fill('#password', 'petra-password')
     await toNextPage(page, () => page.click('#kc-login'))
     expect(new URL(page.url()).origin).toBe(HOME)
   }
 
-  it('brings a person, by name, and has them sign out there too', async () => {
+  it('signs a person in, by name, and signs them out there too', async () => {
     const page = await openTab()
     await page.goto(`${HOME}/account`)
     await signInThere(page)
@@ -64,12 +64,12 @@ describe.skipIf(KEYCLOAK_URL === undefined)('a Keycloak', () => {
     )
     expect(rows).toEqual([{ cid: 12, name: 'Petra Keycloak', passport: 'petra' }])
     await page.click('.signed-in button')
-    await page.waitForURL(`${HOME}/`) // the id_token told Keycloak who it was, so it did not ask
+    await page.waitForURL(`${HOME}/`) // the id_token_hint spares Keycloak's confirmation page
     await page.goto(`${HOME}/account`)
     await page.locator('#username').waitFor()
   })
 
-  it('asks again for prompt=login and max_age, and lets a person in who is known there', async () => {
+  it('admits a person with a session there, and asks again for prompt=login and max_age', async () => {
     const page = await openTab()
     await page.goto(`${HOME}/account`)
     await signInThere(page)
@@ -79,7 +79,7 @@ describe.skipIf(KEYCLOAK_URL === undefined)('a Keycloak', () => {
     const { challenge } = pkcePair()
     const pkce = { redirect_uri: APP, code_challenge: challenge, code_challenge_method: 'S256' }
     for (const changes of [{ prompt: 'login' }, { max_age: '0' }, { prompt: 'select_account' }]) {
-      keepTime()
+      syncClock()
       await page.goto(HOME + rp.authorizeUrl({ ...pkce, ...changes }))
       await signInThere(page)
       const allow = page.locator('button[value=approve]')

@@ -6,7 +6,7 @@ import { header, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { CLIENT_ID, CLIENT_SECRET, TestProvider } from './provider.ts'
 
-/** The provider says that a session there is over (OpenID Connect Back-Channel Logout 1.0), or somebody says so in its name. */
+/** OpenID Connect Back-Channel Logout 1.0: logout tokens of the provider, and forged ones. */
 
 const ORIGIN = 'http://127.0.0.1:8000'
 const PATH = '/sign-out/backchannel-logout'
@@ -51,8 +51,8 @@ async function signedIn(claims: Record<string, unknown>): Promise<Browser> {
 }
 const isSignedIn = async (browser: Browser) => (await browser.send('GET', '/account')).status === 200
 let callers = 0
-/** Each from another network, so that what one test has refused does not count in the next one. */
-async function tell(token: string | undefined, remoteAddress = `192.0.2.${++callers}`, app = world.app) {
+/** Sends a logout token, each from another network, so that refusals in one test do not count in the next one. */
+async function sendLogoutToken(token: string | undefined, remoteAddress = `192.0.2.${++callers}`, app = world.app) {
   const answer = await app.inject({
     method: 'POST',
     url: PATH,
@@ -66,12 +66,12 @@ const DONE = { status: 200, error: undefined, cache: 'no-store' }
 const REFUSED = { status: 400, error: 'invalid_request', cache: 'no-store' }
 const AWAY = { status: 503, error: 'temporarily_unavailable', cache: 'no-store' }
 
-describe('a session that is over at the provider', () => {
-  it('is over here, and no other of the person', async () => {
+describe('a logout token', () => {
+  it('with a sid ends that session, and no other of the person', async () => {
     const [one, other] = [await signedIn({ sub: 'p-1', sid: 's-1' }), await signedIn({ sub: 'p-1', sid: 's-2' })]
-    expect(await tell(await provider.logoutToken({ sub: undefined, sid: 's-1' }))).toEqual(DONE)
+    expect(await sendLogoutToken(await provider.logoutToken({ sub: undefined, sid: 's-1' }))).toEqual(DONE)
     expect([await isSignedIn(one), await isSignedIn(other)]).toEqual([false, true])
-    expect(await tell(await provider.logoutToken({ sub: 'p-1', sid: 's-2' }))).toEqual(DONE)
+    expect(await sendLogoutToken(await provider.logoutToken({ sub: 'p-1', sid: 's-2' }))).toEqual(DONE)
     expect(await isSignedIn(other)).toBe(false)
     const { rows } = await world.pool.query(
       `select user_id, detail from audit_event where event = 'user_sessions_ended' order by at`,
@@ -80,48 +80,48 @@ describe('a session that is over at the provider', () => {
     expect(rows).toEqual([row, row])
   })
 
-  it('is over for all sessions of the person where it names the person alone, and for nobody else', async () => {
+  it('with a sub alone ends all sessions of that person, and nobody else’s', async () => {
     const theirs = [await signedIn({ sub: 'p-2', sid: 's-3' }), await signedIn({ sub: 'p-2' })]
     const stranger = await signedIn({ sub: 'p-3', sid: 's-4' })
-    expect(await tell(await provider.logoutToken({ sub: 'p-2' }))).toEqual(DONE)
+    expect(await sendLogoutToken(await provider.logoutToken({ sub: 'p-2' }))).toEqual(DONE)
     expect(await Promise.all(theirs.map(isSignedIn))).toEqual([false, false])
     expect(await isSignedIn(stranger)).toBe(true)
-    // A session of somebody else is not theirs to end.
-    expect(await tell(await provider.logoutToken({ sub: 'p-2', sid: 's-4' }))).toEqual(DONE)
+    // The session of another person is not ended.
+    expect(await sendLogoutToken(await provider.logoutToken({ sub: 'p-2', sid: 's-4' }))).toEqual(DONE)
     expect(await isSignedIn(stranger)).toBe(true)
   })
 
-  it('of which there is none here is answered alike', async () => {
-    expect(await tell(await provider.logoutToken({ sub: 'nobody' }, { typ: 'JWT' }))).toEqual(DONE)
+  it('for an unknown person is answered in the same way', async () => {
+    expect(await sendLogoutToken(await provider.logoutToken({ sub: 'nobody' }, { typ: 'JWT' }))).toEqual(DONE)
   })
 
-  it('is told once, also to two processes at once', async () => {
+  it('is accepted once, even if sent concurrently', async () => {
     const token = await provider.logoutToken({ sub: 'p-4' })
-    const answers = await Promise.all(Array.from({ length: 6 }, () => tell(token)))
+    const answers = await Promise.all(Array.from({ length: 6 }, () => sendLogoutToken(token)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400])
     const browser = await signedIn({ sub: 'p-4' })
-    expect(await tell(token)).toEqual(REFUSED)
+    expect(await sendLogoutToken(token)).toEqual(REFUSED)
     expect(await isSignedIn(browser)).toBe(true)
   })
 
-  it('is told with a key that the provider has made meanwhile', async () => {
+  it('may be signed with a key that the provider has created since', async () => {
     const own = await TestProvider.open()
     const [former, kept] = [provider, world]
     provider = own
     world = await open()
     try {
-      expect(await tell(await own.logoutToken())).toEqual(DONE)
+      expect(await sendLogoutToken(await own.logoutToken())).toEqual(DONE)
       await own.rotate()
-      // Keys are read twice a minute at most: until then the provider is told to come back, and its token is not lost.
+      // Keys are fetched at most twice a minute: until then the provider gets 503 and can send its token again.
       const token = await own.logoutToken()
-      expect(await tell(token)).toEqual(AWAY)
+      expect(await sendLogoutToken(token)).toEqual(AWAY)
       expect(own.asked.filter((call) => call === 'GET /jwks').length).toBe(1)
       world.clock.advance(30)
-      expect(await tell(token)).toEqual(DONE)
+      expect(await sendLogoutToken(token)).toEqual(DONE)
       expect(own.asked.filter((call) => call === 'GET /jwks').length).toBe(2)
-      // The former key is none any more.
+      // A key that is not published is refused.
       await own.forge()
-      expect(await tell(await own.logoutToken())).toEqual(REFUSED)
+      expect(await sendLogoutToken(await own.logoutToken())).toEqual(REFUSED)
     } finally {
       await world.close()
       await own.close()
@@ -131,33 +131,33 @@ describe('a session that is over at the provider', () => {
   })
 })
 
-describe('what is not believed', () => {
+describe('not accepted is', () => {
   it.each<[string, Record<string, unknown>, { typ?: string }?]>([
     ['another issuer', { iss: 'https://another.example' }],
     ['another audience', { aud: 'another' }],
     ['no audience', { aud: undefined }],
     ['no iat', { iat: undefined }],
-    ['an iat of six minutes and more ago', { iat: seconds() - 400 }],
-    ['an iat of the future', { iat: seconds() + 120 }],
+    ['an iat of more than six minutes ago', { iat: seconds() - 400 }],
+    ['an iat in the future', { iat: seconds() + 120 }],
     ['no exp', { exp: undefined }],
-    ['an exp of the past', { exp: seconds() - 90 }],
+    ['an exp in the past', { exp: seconds() - 90 }],
     ['no jti', { jti: undefined }],
     ['an empty jti', { jti: '' }],
     ['no events', { events: undefined }],
     ['another event', { events: { 'http://schemas.openid.net/event/another': {} } }],
-    ['an event that is no object', { events: { [EVENT]: true } }],
+    ['a non-object event', { events: { [EVENT]: true } }],
     ['a nonce', { nonce: 'n' }],
     ['neither sub nor sid', { sub: undefined }],
-    ['a sub that is no text', { sub: 7 }],
-    ['a sid that is no text', { sid: ['s'] }],
+    ['a non-string sub', { sub: 7 }],
+    ['a non-string sid', { sid: ['s'] }],
     ['the type of an access token', {}, { typ: 'at+jwt' }],
   ])('a token with %s', async (_name, claims, options) => {
     const browser = await signedIn({ sub: 'p-1', sid: 's-9' })
-    expect(await tell(await provider.logoutToken(claims, options))).toEqual(REFUSED)
+    expect(await sendLogoutToken(await provider.logoutToken(claims, options))).toEqual(REFUSED)
     expect(await isSignedIn(browser)).toBe(true)
   })
 
-  it('a token of another key, of none, of a secret, and what is no token', async () => {
+  it('a token signed with another key, unsigned, or with HMAC, or a malformed one', async () => {
     const browser = await signedIn({ sub: 'p-1' })
     const right = await provider.logoutToken()
     const [, payload = ''] = right.split('.')
@@ -169,17 +169,17 @@ describe('what is not believed', () => {
     await provider.forge()
     const forged = await provider.logoutToken()
     for (const token of [forged, none, secret, `${right}x`, 'x.y.z', '', undefined, 'x'.repeat(9_000)]) {
-      expect(await tell(token), token?.slice(0, 40)).toEqual(REFUSED)
+      expect(await sendLogoutToken(token), token?.slice(0, 40)).toEqual(REFUSED)
     }
     expect(await isSignedIn(browser)).toBe(true)
     expect(world.logged()).toContain('a logout token was refused')
     expect(world.logged()).not.toContain(payload)
   })
 
-  it('an id_token, and a token in the address', async () => {
+  it('an id_token, or a token in the URL', async () => {
     const browser = await signedIn({ sub: 'p-1' })
     const token = await provider.logoutToken({ events: undefined, nonce: 'n', auth_time: seconds() }, { typ: 'JWT' })
-    expect(await tell(token)).toEqual(REFUSED)
+    expect(await sendLogoutToken(token)).toEqual(REFUSED)
     const query = new URLSearchParams({ logout_token: await provider.logoutToken() })
     for (const method of ['GET', 'POST'] as const) {
       const { statusCode } = await world.app.inject({ method, url: `${PATH}?${query}`, remoteAddress: '192.0.2.250' })
@@ -188,19 +188,19 @@ describe('what is not believed', () => {
     expect(await isSignedIn(browser)).toBe(true)
   })
 
-  it('guesses without end: sixty a minute of one network get an answer, and what the provider says counts', async () => {
+  it('more than sixty invalid tokens a minute from one network, while valid ones still are', async () => {
     const statuses: number[] = []
-    for (let n = 0; n < 62; n++) statuses.push((await tell('x.y.z', '198.51.100.1')).status)
+    for (let n = 0; n < 62; n++) statuses.push((await sendLogoutToken('x.y.z', '198.51.100.1')).status)
     expect(statuses.slice(58)).toEqual([400, 400, 429, 429])
     const browser = await signedIn({ sub: 'p-8' })
-    expect(await tell(await provider.logoutToken({ sub: 'p-8' }), '198.51.100.1')).toEqual(DONE)
+    expect(await sendLogoutToken(await provider.logoutToken({ sub: 'p-8' }), '198.51.100.1')).toEqual(DONE)
     expect(await isSignedIn(browser)).toBe(false)
-    expect(await tell(await provider.logoutToken({ sub: 'nobody' }), '198.51.100.2')).toEqual(DONE)
+    expect(await sendLogoutToken(await provider.logoutToken({ sub: 'nobody' }), '198.51.100.2')).toEqual(DONE)
   })
 })
 
-describe('a provider that is away', () => {
-  it('gets a 503, and nothing has ended', async () => {
+describe('a provider whose keys cannot be fetched', () => {
+  it('gets a 503 for its logout tokens', async () => {
     const own = await TestProvider.open()
     const [former, kept] = [provider, world]
     provider = own
@@ -208,25 +208,25 @@ describe('a provider that is away', () => {
     try {
       own.instead.set('/jwks', (response) => void response.writeHead(500).end())
       const token = await own.logoutToken()
-      // Of strangers, too: for five seconds its keys are not asked for again.
-      const answers = await Promise.all(Array.from({ length: 100 }, () => tell(token)))
+      // Its keys are not fetched again for five seconds, even when strangers send tokens.
+      const answers = await Promise.all(Array.from({ length: 100 }, () => sendLogoutToken(token)))
       expect(answers).toEqual(answers.map(() => AWAY))
-      for (let n = 0; n < 20; n++) expect(await tell(await own.logoutToken())).toEqual(AWAY)
+      for (let n = 0; n < 20; n++) expect(await sendLogoutToken(await own.logoutToken())).toEqual(AWAY)
       const asked = () => own.asked.filter((call) => call === 'GET /jwks').length
       expect(asked()).toBe(1)
       own.instead.clear()
       world.clock.advance(5)
-      expect(await tell(token)).toEqual(DONE)
-      // What was read counts for an hour while it cannot be read again.
+      expect(await sendLogoutToken(token)).toEqual(DONE)
+      // Fetched keys are used for an hour while they cannot be fetched again.
       own.instead.set('/jwks', (response) => void response.writeHead(200).end('{"keys": 7}'))
       world.clock.advance(660)
       const soon = Math.floor(world.clock.now().getTime() / 1000)
       const later = { iat: soon, exp: soon + 120 }
-      for (let n = 0; n < 5; n++) expect(await tell(await own.logoutToken(later))).toEqual(DONE)
+      for (let n = 0; n < 5; n++) expect(await sendLogoutToken(await own.logoutToken(later))).toEqual(DONE)
       expect(asked()).toBe(3)
       world.clock.advance(3_600)
       const last = Math.floor(world.clock.now().getTime() / 1000)
-      expect(await tell(await own.logoutToken({ iat: last, exp: last + 120 }))).toEqual(AWAY)
+      expect(await sendLogoutToken(await own.logoutToken({ iat: last, exp: last + 120 }))).toEqual(AWAY)
     } finally {
       await world.close()
       await own.close()
@@ -247,7 +247,7 @@ describe('a provider that is away', () => {
     world = await open()
     try {
       own.instead.set('/jwks', (response) => void response.writeHead(200, { 'content-type': type }).end(body))
-      expect(await tell(await own.logoutToken())).toEqual(AWAY)
+      expect(await sendLogoutToken(await own.logoutToken())).toEqual(AWAY)
     } finally {
       await world.close()
       await own.close()
@@ -256,7 +256,7 @@ describe('a provider that is away', () => {
     }
   })
 
-  it('is unknown where people sign in here', async () => {
+  it('has no endpoint if people sign in here', async () => {
     const plain = await openWorld()
     try {
       expect((await plain.app.inject({ method: 'POST', url: PATH })).statusCode).toBe(404)

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 
-/** An OpenID provider that says whatever a test wants, also what none would. People are not asked: a test plays the browser. */
+/** An OpenID provider that answers whatever a test wants, even invalid things. It has no pages: the test plays the browser. */
 
 export const CLIENT_ID = 'gatehouse'
 export const CLIENT_SECRET = 'a-secret-at-the-provider'
@@ -10,7 +10,7 @@ export const CLIENT_SECRET = 'a-secret-at-the-provider'
 type Claims = Record<string, unknown>
 type Answer = (response: ServerResponse) => unknown
 
-/** What a code stands for. */
+/** What the provider stores for a code. */
 interface Code {
   readonly nonce: string
   readonly claims: Claims
@@ -29,19 +29,19 @@ const newKey = async (kid: string) => ({ kid, ...(await generateKeyPair('RS256',
 
 export class TestProvider {
   readonly issuer: string
-  /** Paths in place of which a test answers. */
+  /** Paths that a test answers itself. */
   readonly instead = new Map<string, Answer>()
   /** Requests so far: `POST /token`. */
   readonly asked: string[] = []
-  /** Members of the discovery document that are other ones; undefined takes one out. */
+  /** Overrides of the discovery document; undefined removes a member. */
   metadata: Record<string, unknown> = {}
   userInfo: Claims | undefined
   readonly #server: Server
   readonly #codes = new Map<string, Code>()
   #keys: Awaited<ReturnType<typeof newKey>>[] = []
-  /** Signs although it is not published. */
+  /** An unpublished key that signs in place of the published one. */
   forger: Awaited<ReturnType<typeof newKey>> | undefined
-  /** Takes a code as often as it comes, which no provider should. */
+  /** Accepts codes repeatedly, which no provider should. */
   takesCodesAgain = false
   #serial = 0
 
@@ -64,7 +64,7 @@ export class TestProvider {
     await new Promise((done) => this.#server.close(done))
   }
 
-  /** A new key; the former one is not published any more. */
+  /** Replaces the published key. */
   async rotate(): Promise<void> {
     this.#keys = [await newKey(`key-${++this.#serial}`)]
   }
@@ -73,7 +73,7 @@ export class TestProvider {
     this.forger = await newKey(this.#keys[0]?.kid ?? '')
   }
 
-  /** A logout token as it should be, but for what a test changes; undefined takes a claim out. */
+  /** A valid logout token except for the changes of a test; undefined removes a claim. */
   async logoutToken(
     changes: Claims = {},
     { typ = 'logout+jwt', key = this.forger ?? this.#keys[0] } = {},
@@ -86,7 +86,7 @@ export class TestProvider {
     return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: key.kid, typ }).sign(key.privateKey)
   }
 
-  /** A code for an authorization request, and the address to which the browser goes with it. */
+  /** Issues a code for an authorization request; returns the callback URL. */
   code(authorize: URL, claims: Claims, answer: Record<string, string> = {}): URL {
     const code = `code-${++this.#serial}`
     this.#codes.set(code, { nonce: authorize.searchParams.get('nonce') ?? '', claims })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigError, readConfig } from '../../src/platform/config/index.ts'
 
-/** The settings of a provider of the platform: all of them or none, and nothing that contradicts them. */
+/** The settings of an upstream provider: all of them or none, and nothing that contradicts them. */
 
 const ALL = {
   UPSTREAM_ISSUER: 'https://login.example/realms/people',
@@ -21,8 +21,8 @@ function problemsOf(environment: Record<string, string>): string[] {
   }
 }
 
-describe('a provider of the platform', () => {
-  it('turns off what people do there', () => {
+describe('an upstream provider', () => {
+  it('turns off the features that it takes over', () => {
     const { UPSTREAM_ISSUER, UPSTREAM_USER_ID, SECOND_FACTOR, PASSKEYS, PASSWORD_RESET } = readConfig(ALL)
     expect({ UPSTREAM_ISSUER, UPSTREAM_USER_ID, SECOND_FACTOR, PASSKEYS, PASSWORD_RESET }).toEqual({
       UPSTREAM_ISSUER: 'https://login.example/realms/people',
@@ -39,13 +39,13 @@ describe('a provider of the platform', () => {
     ['SECOND_FACTOR', 'required'],
     ['PASSKEYS', 'on'],
     ['PASSWORD_RESET', 'mail'],
-  ])('is not beside %s=%s', (name, value) => {
+  ])('cannot be combined with %s=%s', (name, value) => {
     expect(problemsOf({ ...ALL, [name]: value })).toEqual([
       `${name} must be off with UPSTREAM_ISSUER, where people prove who they are: unset it`,
     ])
   })
 
-  it('tells the whole profile', () => {
+  it('owns the whole profile', () => {
     expect(readConfig(ALL).PROFILE_OWNED).toEqual(['name', 'avatar', 'gender', 'phone', 'mail'])
     expect(problemsOf({ ...ALL, PROFILE_OWNED: 'name,avatar,gender,phone,mail' })).toEqual([])
     expect(problemsOf({ ...ALL, PROFILE_OWNED: 'name' })).toEqual([
@@ -53,7 +53,7 @@ describe('a provider of the platform', () => {
     ])
   })
 
-  it('is not without what it needs', () => {
+  it('requires its other settings, and they require it', () => {
     expect(problemsOf({ UPSTREAM_ISSUER: ALL.UPSTREAM_ISSUER })).toEqual(
       ['UPSTREAM_CLIENT_ID', 'UPSTREAM_CLIENT_SECRET', 'UPSTREAM_CID'].map(
         (name) => `UPSTREAM_ISSUER needs ${name}: set it, or unset UPSTREAM_ISSUER`,
@@ -84,7 +84,7 @@ describe('a provider of the platform', () => {
     expect(problems[0]).not.toContain('short')
   })
 
-  it('is reached over https, other than on this machine or in development', () => {
+  it('must use https, except on this machine or in development', () => {
     const plain = 'http://login.example'
     expect(problemsOf({ ...ALL, UPSTREAM_ISSUER: plain })).toEqual([])
     expect(problemsOf({ ...PRODUCTION, ...ALL, UPSTREAM_ISSUER: 'http://localhost:8080' })).toEqual([])
@@ -93,7 +93,7 @@ describe('a provider of the platform', () => {
     ])
   })
 
-  it('is another service than this one', () => {
+  it('must not be this service itself', () => {
     for (const settings of [{ UPSTREAM_ISSUER: 'http://localhost:3000' }, { PUBLIC_URL: 'https://login.example' }]) {
       expect(problemsOf({ ...ALL, ...settings })).toEqual([
         'UPSTREAM_ISSUER is this service itself (PUBLIC_URL): people cannot sign in there',

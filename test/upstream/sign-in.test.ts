@@ -12,7 +12,7 @@ import { openWorld, type World } from '../harness.ts'
 import { CALLBACK, StandardApp, tokensOf } from '../oidc/app.ts'
 import { CLIENT_ID, CLIENT_SECRET, TestProvider } from './provider.ts'
 
-/** Sign-in at an OpenID provider of the platform: what it says, what nobody should believe, and how it may fail. */
+/** Sign-in at an upstream OpenID provider: its claims, forged responses, and failures. */
 
 let provider: TestProvider
 let world: World
@@ -27,15 +27,15 @@ const SETTINGS = {
   AUTHORIZE_PER_MINUTE: '100000',
 }
 
-/** With the time of the provider. */
+/** Opens a service whose clock agrees with the provider's. */
 async function open(issuer: string, settings: Record<string, string> = {}): Promise<World> {
   const opened = await openWorld({ ...SETTINGS, UPSTREAM_ISSUER: issuer, ...settings })
-  keepTime(opened)
+  syncClock(opened)
   return opened
 }
 
-/** On a busy machine these tests take longer than the clocks of two services may differ. */
-function keepTime({ clock }: World): void {
+/** On a busy machine these tests take longer than the tolerated difference between two clocks. */
+function syncClock({ clock }: World): void {
   clock.advance(Math.max(0, (Date.now() - clock.now().getTime()) / 1000))
 }
 
@@ -60,11 +60,11 @@ afterEach(() => {
 let browser: Browser
 beforeEach(() => {
   browser = client.newBrowser()
-  keepTime(world)
+  syncClock(world)
 })
 
-/** A request of OpenID Connect. */
 const { verifier, challenge } = pkcePair()
+/** A request of the standard dialect. */
 const standard = (changes: Record<string, string> = {}): string =>
   rp.authorizeUrl({ code_challenge: challenge, code_challenge_method: 'S256', ...changes })
 
@@ -72,22 +72,22 @@ const PERSON = { tenant: 5, sub: 'p-1', name: 'Petra Provider' }
 const locationOf = (answer: Answer): URL => new URL(header(answer, 'location'), SETTINGS.PUBLIC_URL)
 const pathOf = ({ pathname, search }: URL): string => pathname + search
 
-/** Opens a page that needs a sign-in; what the provider is asked. */
+/** Opens a page that needs a sign-in; returns the authorization request to the provider. */
 async function begin(path = '/account', by = browser): Promise<URL> {
   const answer = await by.open(path)
   expect(answer.status, answer.text).toBe(303)
-  const there = locationOf(answer)
-  expect(there.origin).toBe(provider.issuer)
-  return there
+  const authorize = locationOf(answer)
+  expect(authorize.origin).toBe(provider.issuer)
+  return authorize
 }
 
-/** What the provider answers, and what our page says to that. */
-async function arrive(asked: URL, claims: object = {}, answer: Record<string, string> = {}, by = browser) {
+/** Lets the provider answer the request; returns the response of our callback. */
+async function callback(asked: URL, claims: object = {}, answer: Record<string, string> = {}, by = browser) {
   return by.send('GET', pathOf(provider.code(asked, { ...PERSON, ...claims }, answer)))
 }
 
 async function signIn(claims: object = {}, path = '/account', by = browser): Promise<Answer> {
-  return by.follow(await arrive(await begin(path, by), claims, {}, by))
+  return by.follow(await callback(await begin(path, by), claims, {}, by))
 }
 
 const usersOf = async (cid: number) => {
@@ -100,7 +100,7 @@ const usersOf = async (cid: number) => {
 }
 
 describe('a sign-in at the provider', () => {
-  it('asks with PKCE, state and nonce, and comes back to where it began', async () => {
+  it('uses PKCE, state and nonce, and returns to where it began', async () => {
     const asked = await begin('/account/reads')
     expect(Object.fromEntries(asked.searchParams)).toEqual({
       client_id: CLIENT_ID,
@@ -113,12 +113,12 @@ describe('a sign-in at the provider', () => {
       nonce: expect.stringMatching(/^[\w-]{43}$/),
       ui_locales: 'en',
     })
-    const answer = await arrive(asked)
+    const answer = await callback(asked)
     expect([answer.status, header(answer, 'location')]).toEqual([303, '/account/reads'])
     expect((await browser.open('/account/reads')).text).toContain('Petra Provider')
   })
 
-  it('creates a person at the first time, with what the provider says, and no password', async () => {
+  it('creates a person from the claims at the first time, and updates them later', async () => {
     provider.userInfo = {
       sub: 'p-new',
       phone_number: '+86 138-0000-0001',
@@ -145,31 +145,31 @@ describe('a sign-in at the provider', () => {
     expect(person.passport).toBe('petra')
   })
 
-  it('matches a person who is here already', async () => {
+  it('matches an existing person', async () => {
     await createUser(world.deps, { ...ALICE, cid: 7, user_id: '4711', passport: 'alice-of-7' })
     const answer = await signIn({ tenant: '7', sub: '4711', name: 'Alice There' })
     expect(answer.text).toContain('Alice There')
     expect(await usersOf(7)).toMatchObject([{ user_id: '4711', passport: 'alice-of-7', phone_number: '13800000001' }])
   })
 
-  it('makes one person of two first sign-ins at once', async () => {
+  it('creates one person if first sign-ins are concurrent', async () => {
     const browsers = Array.from({ length: 8 }, () => client.newBrowser())
     const asked = await Promise.all(browsers.map((one) => begin('/account', one)))
     const answers = await Promise.all(
-      browsers.map((one, at) => arrive(asked[at] as URL, { tenant: 8, sub: 'p-both' }, {}, one)),
+      browsers.map((one, at) => callback(asked[at] as URL, { tenant: 8, sub: 'p-both' }, {}, one)),
     )
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 303))
     expect(await usersOf(8)).toHaveLength(1)
     for (const one of browsers) expect((await one.open('/account')).status).toBe(200)
   })
 
-  it('gives a person whose name somebody has another passport', async () => {
+  it('gives a person another passport if their preferred_username is taken', async () => {
     await signIn({ tenant: 9, sub: 'p-1', preferred_username: 'taken' })
     await signIn({ tenant: 9, sub: 'p-2', preferred_username: 'taken' }, '/account', client.newBrowser())
     expect((await usersOf(9)).map(({ passport }) => passport)).toEqual(['taken', '9-p-2'])
   })
 
-  it('gives no passport that is somebody else’s mail address, or has the form of a newcomer’s', async () => {
+  it('accepts as passport no unverified mail address, and no name of the generated form', async () => {
     const wished = async (sub: string, claims: object) =>
       signIn({ tenant: 23, sub, ...claims }, '/account', client.newBrowser())
     await wished('p-a', { preferred_username: 'ceo@corp.example' })
@@ -182,12 +182,12 @@ describe('a sign-in at the provider', () => {
     )
   })
 
-  it('takes no phone number of which the provider says that it was not verified', async () => {
+  it('ignores a phone number that the provider calls unverified', async () => {
     await signIn({ tenant: 24, sub: 'p-f', phone_number: '+8613800000002', phone_number_verified: false })
     expect((await usersOf(24))[0]?.phone_number).toBeNull()
   })
 
-  it('makes a person who was erased here anew', async () => {
+  it('creates an erased person anew', async () => {
     await signIn({ tenant: 12, sub: 'p-gone' })
     await client.admin('POST', '/users/erase', { cid: 12, user_id: 'p-gone' })
     expect(locationOf(await browser.open('/account')).origin).toBe(provider.issuer)
@@ -195,13 +195,13 @@ describe('a sign-in at the provider', () => {
     expect(await usersOf(12)).toHaveLength(1)
   })
 
-  it('is one of two tabs at a time, each with its own way back', async () => {
+  it('works in two tabs at a time, each with its own return address', async () => {
     const [one, other] = [await begin('/account/reads'), await begin('/account/data')]
-    expect(header(await arrive(other), 'location')).toBe('/account/data')
-    expect(header(await arrive(one), 'location')).toBe('/account/reads')
+    expect(header(await callback(other), 'location')).toBe('/account/data')
+    expect(header(await callback(one), 'location')).toBe('/account/reads')
   })
 
-  it('leads an app of the contract to its code', async () => {
+  it('gets an app of the contract dialect its code', async () => {
     const app = await client.makeApp()
     const consent = await signIn({}, client.authorizePath(client.request(app)))
     const form = consentForm(consent.text)
@@ -220,10 +220,10 @@ describe('odd values', () => {
     ['preferred_username', { preferred_username: 'a\u0000b', sub: 'p-odd' }],
     ['picture', { picture: 'https://a.example/\u0000' }],
     ['phone_number', { phone_number: '\u0000' }],
-    ['an auth_time beyond all calendars', { auth_time: 1e300 }],
-    ['an auth_time of the past', { auth_time: 0.5 }],
-  ])('in %s do not keep a person out', async (_name, claims) => {
-    const answer = await arrive(await begin(), claims)
+    ['an auth_time beyond the range of dates', { auth_time: 1e300 }],
+    ['an auth_time in the far past', { auth_time: 0.5 }],
+  ])('in %s do not prevent a sign-in', async (_name, claims) => {
+    const answer = await callback(await begin(), claims)
     expect(answer.status, answer.text).toBe(303)
   })
 
@@ -235,19 +235,19 @@ describe('odd values', () => {
     'prompt=%00',
     'max_age=-1',
     'max_age=1e9',
-  ])('in the address of the sign-in page (%s) count as not given', async (query) => {
+  ])('in the query of the sign-in page (%s) are ignored', async (query) => {
     const answer = await browser.send('GET', `/sign-in?${query}`)
     expect(answer.status, answer.text).toBe(303)
-    expect((await arrive(locationOf(answer))).status).toBe(303)
+    expect((await callback(locationOf(answer))).status).toBe(303)
   })
 })
 
-describe('who the person is', () => {
-  const RIGHT = [
+describe('the identity of the person', () => {
+  const VALID_CIDS = [
     ['a number', { tenant: 5 }, '5'],
-    ['a number as text', { tenant: '5' }, '5'],
+    ['a number as string', { tenant: '5' }, '5'],
   ] as const
-  it.each(RIGHT)('takes %s as cid', async (_name, claims) => {
+  it.each(VALID_CIDS)('may have %s as cid', async (_name, claims) => {
     expect((await signIn(claims)).status).toBe(200)
   })
 
@@ -265,9 +265,9 @@ describe('who the person is', () => {
     ['a user_id that is too long', { sub: 'x'.repeat(129) }],
     ['a user_id with a space around', { sub: ' p-1' }],
     ['a user_id with a line break', { sub: 'p\n1' }],
-  ])('refuses %s, and creates nobody', async (_name, claims) => {
+  ])('is refused with %s, and nobody is created', async (_name, claims) => {
     const before = await world.pool.query('select count(*) from user_profile')
-    const answer = await arrive(await begin(), claims)
+    const answer = await callback(await begin(), claims)
     expect(answer.status).toBe(403)
     expect(answer.text).toMatch(/You are not signed in/)
     expect(browser.cookies.has('gatehouse_session')).toBe(false)
@@ -278,12 +278,12 @@ describe('who the person is', () => {
     ['1e21', 1e21],
     ['a number that JSON has rounded', 2 ** 53],
     ['a fraction', 1.5],
-  ])('refuses %s as user_id', async (_name, id) => {
+  ])('is refused with %s as user_id', async (_name, id) => {
     const other = await open(provider.issuer, { UPSTREAM_USER_ID: 'id', UPSTREAM_CID: '3' })
     try {
       const theirs = new Client(injectWire(other.app), SETTINGS.PUBLIC_URL).newBrowser()
-      expect((await arrive(await begin('/account', theirs), { id }, {}, theirs)).status).toBe(403)
-      const right = await arrive(await begin('/account', theirs), { id: 1001 }, {}, theirs)
+      expect((await callback(await begin('/account', theirs), { id }, {}, theirs)).status).toBe(403)
+      const right = await callback(await begin('/account', theirs), { id: 1001 }, {}, theirs)
       expect(right.status).toBe(303)
       const { rows } = await other.pool.query('select cid, user_id from user_profile')
       expect(rows).toEqual([{ cid: 3, user_id: '1001' }])
@@ -292,14 +292,14 @@ describe('who the person is', () => {
     }
   })
 
-  it('logs which claim it was, and nothing of what it says', async () => {
-    await arrive(await begin(), { tenant: 'secret-tenant', name: 'Nobody Knows' })
+  it('appears in the log as the name of the bad claim, without its value', async () => {
+    await callback(await begin(), { tenant: 'secret-tenant', name: 'Nobody Knows' })
     expect(world.logged()).toContain('claim tenant is no cid (string)')
     expect(world.logged()).not.toMatch(/secret-tenant|Nobody Knows/)
   })
 })
 
-describe('what is not believed', () => {
+describe('not accepted is', () => {
   const refused = async (answer: Answer) => {
     expect(answer.status, answer.text).toBe(403)
     expect(answer.text).toContain('You are not signed in')
@@ -311,38 +311,35 @@ describe('what is not believed', () => {
     ['no nonce', { nonce: undefined }],
     ['another issuer', { iss: 'https://another.example' }],
     ['another audience', { aud: 'another' }],
-    [
-      'a token that has expired',
-      { exp: Math.floor(Date.now() / 1000) - 120, iat: Math.floor(Date.now() / 1000) - 400 },
-    ],
-    ['a token of the future', { nbf: Math.floor(Date.now() / 1000) + 300 }],
+    ['an exp in the past', { exp: Math.floor(Date.now() / 1000) - 120, iat: Math.floor(Date.now() / 1000) - 400 }],
+    ['an nbf in the future', { nbf: Math.floor(Date.now() / 1000) + 300 }],
     ['two audiences without azp', { aud: [CLIENT_ID, 'another'] }],
-    ['an auth_time that is no number', { auth_time: 'now' }],
+    ['a non-numeric auth_time', { auth_time: 'now' }],
   ])('an id_token with %s', async (_name, claims) => {
-    await refused(await arrive(await begin(), claims))
+    await refused(await callback(await begin(), claims))
   })
 
-  it('an id_token of another key', async () => {
+  it('an id_token signed with another key', async () => {
     await provider.forge()
-    await refused(await arrive(await begin()))
+    await refused(await callback(await begin()))
   })
 
-  it('the answer of another provider (iss)', async () => {
-    await refused(await arrive(await begin(), {}, { iss: 'https://another.example' }))
-    await refused(await arrive(await begin(), {}, { iss: '' }))
+  it('a response of another provider (iss)', async () => {
+    await refused(await callback(await begin(), {}, { iss: 'https://another.example' }))
+    await refused(await callback(await begin(), {}, { iss: '' }))
   })
 
   it('another state', async () => {
-    await refused(await arrive(await begin(), {}, { state: 'x'.repeat(43) }))
-    await refused(await arrive(await begin(), {}, { state: '' }))
+    await refused(await callback(await begin(), {}, { state: 'x'.repeat(43) }))
+    await refused(await callback(await begin(), {}, { state: '' }))
   })
 
   it('userinfo about another person', async () => {
     provider.userInfo = { sub: 'somebody-else', name: 'Somebody Else' }
-    await refused(await arrive(await begin()))
+    await refused(await callback(await begin()))
   })
 
-  it.each([false, true])('a callback for the second time; the provider takes its code again: %s', async (isTaken) => {
+  it.each([false, true])('a repeated callback, with the provider accepting its code again: %s', async (isTaken) => {
     provider.takesCodesAgain = isTaken
     const back = provider.code(await begin(), PERSON)
     expect((await browser.send('GET', pathOf(back))).status).toBe(303)
@@ -353,7 +350,7 @@ describe('what is not believed', () => {
     expect(again.cookies.has('gatehouse_session')).toBe(false)
   })
 
-  it('a callback that another browser has begun', async () => {
+  it('a callback of a sign-in begun in another browser', async () => {
     const back = provider.code(await begin(), PERSON)
     const victim = client.newBrowser()
     await begin('/account', victim)
@@ -370,22 +367,22 @@ describe('what is not believed', () => {
       const theirs = new Client(injectWire(other.app), SETTINGS.PUBLIC_URL).newBrowser()
       const asked = await begin('/account', theirs)
       other.clock.advance(1_801)
-      expect((await arrive(asked, {}, {}, theirs)).status).toBe(403)
+      expect((await callback(asked, {}, {}, theirs)).status).toBe(403)
     } finally {
       await other.close()
     }
   })
 
-  it('logs neither state nor nonce', async () => {
+  it('a log entry with state, nonce, secret or code', async () => {
     const asked = await begin()
-    await arrive(asked)
+    await callback(asked)
     for (const name of ['state', 'nonce']) expect(world.logged()).not.toContain(asked.searchParams.get(name))
     expect(world.logged()).not.toContain(CLIENT_SECRET)
     expect(world.logged()).not.toContain('code-')
   })
 })
 
-describe('error answers', () => {
+describe('error responses', () => {
   const ERRORS = [
     ['access_denied', 403, 'cancelled or not allowed'],
     ['temporarily_unavailable', 503, 'does not answer'],
@@ -393,26 +390,26 @@ describe('error answers', () => {
     ['invalid_scope', 403, 'does not belong to this sign-in'],
     ['<script>', 403, 'does not belong to this sign-in'],
   ] as const
-  it.each(ERRORS)('%s: a page that says so, with a way to try again', async (error, status, text) => {
+  it.each(ERRORS)('(%s) get a page that explains the error, with a link to try again', async (error, status, text) => {
     const asked = await begin('/account/reads')
-    const answer = await arrive(asked, {}, { error, code: '' })
+    const answer = await callback(asked, {}, { error, code: '' })
     expect(answer.status).toBe(status)
     expect(answer.text).toContain(text)
     expect(answer.text).toContain('/sign-in?return_to=%2Faccount%2Freads')
     expect(answer.text).not.toContain('<script>')
   })
 
-  it('lead on in the other language', async () => {
-    const answer = await arrive(await begin('/account/reads'), {}, { error: 'access_denied', code: '' })
+  it('can be continued in the other language', async () => {
+    const answer = await callback(await begin('/account/reads'), {}, { error: 'access_denied', code: '' })
     const [, link = ''] = /href="\?([^"]*zh-CN)"/.exec(answer.text) ?? []
     const asked = await begin(`/sign-in/callback?${link.replaceAll('&amp;', '&')}`)
     expect(asked.searchParams.get('ui_locales')).toBe('zh-CN')
-    expect(header(await arrive(asked), 'location')).toBe('/account/reads')
+    expect(header(await callback(asked), 'location')).toBe('/account/reads')
   })
 
-  it('says for which app it was', async () => {
+  it('name the app for which the sign-in was', async () => {
     const asked = await begin(standard())
-    const answer = await arrive(asked, {}, { error: 'access_denied', code: '' })
+    const answer = await callback(asked, {}, { error: 'access_denied', code: '' })
     expect(answer.text).toMatch(/You wanted to continue to Test app/)
   })
 })
@@ -438,24 +435,24 @@ describe('a provider that fails', () => {
       (response: ServerResponse) => response.writeHead(200, { 'content-type': 'application/json' }).end('<html>'),
     ],
     ['HTML', (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
-    ['far too much', huge],
+    ['far too much data', huge],
     ['a closed connection', (response: ServerResponse) => response.destroy()],
     [
-      'half an answer',
+      'half a response',
       (response: ServerResponse) => {
         response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
         response.write('{')
         response.destroy()
       },
     ],
-  ])('at the token endpoint: %s', async (_name, answer) => {
+  ])('at the token endpoint gets an error page: %s', async (_name, answer) => {
     const asked = await begin()
     provider.instead.set('/token', answer)
-    await away(await arrive(asked))
+    await away(await callback(asked))
     expect(world.logged()).toContain('a sign-in at the OpenID provider has failed')
   })
 
-  it.each(['/jwks', '/userinfo'])('at %s', async (path) => {
+  it.each(['/jwks', '/userinfo'])('at %s gets an error page', async (path) => {
     const other = await TestProvider.open()
     const here = await open(other.issuer)
     try {
@@ -472,7 +469,7 @@ describe('a provider that fails', () => {
     }
   })
 
-  it('has nothing of its answers in the log', async () => {
+  it('does not have its responses logged', async () => {
     for (const body of [
       '{"access_token":"gh-secret",',
       '"gh-secret"',
@@ -484,13 +481,13 @@ describe('a provider that fails', () => {
         const answer = (response: ServerResponse) =>
           response.writeHead(status, { 'content-type': 'application/json' }).end(body)
         provider.instead.set('/token', answer)
-        expect((await arrive(asked)).status).toBeGreaterThan(400)
+        expect((await callback(asked)).status).toBeGreaterThan(400)
       }
     }
     expect(world.logged()).not.toMatch(/gh.secret/)
   })
 
-  it('is not asked without end: so many a minute from one address begin', async () => {
+  it('is protected by a limit of sign-ins per minute and address', async () => {
     const here = await open(provider.issuer, { AUTHORIZE_PER_MINUTE: '3' })
     try {
       const theirs = new Client(injectWire(here.app), SETTINGS.PUBLIC_URL).newBrowser()
@@ -502,7 +499,7 @@ describe('a provider that fails', () => {
     }
   })
 
-  it('is no way to fill the database: strangers who begin leave no row behind', async () => {
+  it('cannot be used to fill the database: unfinished sign-ins leave no rows', async () => {
     const rows = async () => {
       const { rows: tables } = await world.pool.query(
         `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
@@ -524,15 +521,15 @@ describe('a provider that fails', () => {
     expect((await browser.send('GET', tooLong)).status).toBe(400)
   })
 
-  it('is given up after a few seconds where it is silent', async () => {
+  it('times out after a few seconds if it is silent', async () => {
     const asked = await begin()
     provider.instead.set('/token', () => {})
     const from = performance.now()
-    await away(await arrive(asked))
+    await away(await callback(asked))
     expect(performance.now() - from).toBeLessThan(4 * UPSTREAM_LIMITS.totalMs)
   })
 
-  it('is given up where it drips', async () => {
+  it('times out if it sends byte by byte', async () => {
     const asked = await begin()
     const timers: NodeJS.Timeout[] = []
     provider.instead.set('/token', (response) => {
@@ -540,16 +537,16 @@ describe('a provider that fails', () => {
       timers.push(setInterval(() => response.write(' '), 200))
     })
     const from = performance.now()
-    await away(await arrive(asked))
+    await away(await callback(asked))
     for (const timer of timers) clearInterval(timer)
     expect(performance.now() - from).toBeLessThan(4 * UPSTREAM_LIMITS.totalMs)
   })
 
   it.each([
-    ['is not there', undefined],
+    ['is missing', undefined],
     ['has another issuer', { issuer: 'https://another.example' }],
     ['has no token endpoint', { token_endpoint: undefined }],
-  ])('whose discovery document %s: no page of ours fails, and it is asked again', async (_name, metadata) => {
+  ])('whose discovery document %s gets an error page, and is retried later', async (_name, metadata) => {
     const other = await TestProvider.open()
     const here = await open(other.issuer)
     try {
@@ -569,7 +566,7 @@ describe('a provider that fails', () => {
     }
   })
 
-  it('that nobody listens for', async () => {
+  it('by refusing connections gets an error page', async () => {
     const server = createServer()
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     const { port } = server.address() as { port: number }
@@ -584,7 +581,7 @@ describe('a provider that fails', () => {
     }
   })
 
-  it('is asked for its document and keys once, and for new keys when it has made some', async () => {
+  it('is asked for its document and keys once, and for new keys after a rotation', async () => {
     const other = await TestProvider.open()
     const here = await open(other.issuer)
     try {
@@ -599,7 +596,7 @@ describe('a provider that fails', () => {
       expect(count('GET /.well-known/openid-configuration')).toBe(1)
       expect(count('GET /jwks')).toBe(1)
       await other.rotate()
-      // The keys were read a moment ago: one sign-in is refused, and the next has the new ones.
+      // The keys were fetched a moment ago: one sign-in is refused, and the next one uses the new keys.
       expect([await visit(), await visit()]).toEqual([403, 303])
       expect(count('GET /jwks')).toBeLessThanOrEqual(3)
     } finally {
@@ -609,8 +606,8 @@ describe('a provider that fails', () => {
   })
 })
 
-describe('what a request promises', () => {
-  it('passes login_hint, acr_values and max_age on', async () => {
+describe('the parameters of an authorization request', () => {
+  it('login_hint, acr_values and max_age are passed on', async () => {
     const asked = await begin(standard({ login_hint: 'petra', max_age: '600', acr_values: 'phr 0' }))
     expect(Object.fromEntries(asked.searchParams)).toMatchObject({
       login_hint: 'petra',
@@ -619,43 +616,43 @@ describe('what a request promises', () => {
     })
   })
 
-  it('max_age=0 is prompt=login', async () => {
+  it('max_age=0 is passed on with prompt=login', async () => {
     const asked = await begin(standard({ max_age: '0' }))
     expect(Object.fromEntries(asked.searchParams)).toMatchObject({ prompt: 'login', max_age: '0' })
   })
 
-  it.each(['login', 'select_account'])('prompt=%s: asks again, and believes no sign-in of before', async (prompt) => {
+  it.each(['login', 'select_account'])('prompt=%s requires a new sign-in, proved by auth_time', async (prompt) => {
     await signIn()
     const asked = await begin(standard({ prompt }))
     expect(asked.searchParams.get('prompt')).toBe(prompt === 'login' ? 'login' : 'login select_account')
     expect(asked.searchParams.get('max_age')).toBe('0')
-    const old = await arrive(asked, { auth_time: Math.floor(Date.now() / 1000) - 300 })
+    const old = await callback(asked, { auth_time: Math.floor(Date.now() / 1000) - 300 })
     expect(old.status).toBe(403)
     expect(old.text).toContain('did not ask you again')
-    const silent = await arrive(await begin(standard({ prompt })), { auth_time: undefined })
+    const silent = await callback(await begin(standard({ prompt })), { auth_time: undefined })
     expect(silent.status).toBe(403)
     const answer = await signIn({}, standard({ prompt }))
     expect(consentForm(answer.text), answer.text).toBeDefined()
   })
 
-  it('nobody leaves max_age or prompt out on the way', async () => {
+  it('max_age and prompt cannot be removed on the way', async () => {
     await signIn({ auth_time: Math.floor(Date.now() / 1000) - 3_000 })
     for (const changes of [{ prompt: 'login' }, { max_age: '600' }]) {
       const page = await browser.send('GET', standard(changes))
       const bare = new URLSearchParams({ return_to: locationOf(page).searchParams.get('return_to') ?? '' })
       const asked = locationOf(await browser.send('GET', `/sign-in?${bare}`))
       expect(asked.searchParams.has('max_age')).toBe(false)
-      const answer = await browser.follow(await arrive(asked, { auth_time: Math.floor(Date.now() / 1000) - 3_000 }))
+      const answer = await browser.follow(await callback(asked, { auth_time: Math.floor(Date.now() / 1000) - 3_000 }))
       expect(locationOf(answer).origin).toBe(provider.issuer)
     }
   })
 
-  it('prompt=none never goes there', async () => {
+  it('prompt=none never leads to the provider', async () => {
     const answer = await browser.open(standard({ prompt: 'none' }))
     expect(locationOf(answer).searchParams.get('error')).toBe('login_required')
   })
 
-  it('tells acr, amr and auth_time as the provider did', async () => {
+  it('acr, amr and auth_time in the id_token are those of the provider', async () => {
     const auth_time = Math.floor(Date.now() / 1000) - 100
     const codeOf = async (claims: object, changes: Record<string, string>) => {
       const by = client.newBrowser()
@@ -689,17 +686,17 @@ describe('what a request promises', () => {
     expect(odd).not.toHaveProperty('amr')
   })
 
-  it('remembers a consent, and asks the provider once for more than it has said', async () => {
+  it('acr_values leads to the provider once more, even if consent is remembered', async () => {
     const first = await signIn({}, standard())
     const form = consentForm(first.text)
     if (form) await browser.submit(form, { decision: 'approve' })
     expect(locationOf(await browser.open(standard())).searchParams.has('code')).toBe(true)
     const asked = await begin(standard({ acr_values: 'urn:gold' }))
-    const answer = await browser.follow(await arrive(asked, { acr: 'urn:silver', auth_time: 1_700_000_000 }))
+    const answer = await browser.follow(await callback(asked, { acr: 'urn:silver', auth_time: 1_700_000_000 }))
     expect(locationOf(answer).searchParams.has('code')).toBe(true)
   })
 
-  it('refuses somebody who is blocked here', async () => {
+  it('do not help a person who is blocked here', async () => {
     await signIn({ tenant: 10, sub: 'p-blocked' })
     await client.block({ cid: 10, user_id: 'p-blocked', passport: '', password: '' })
     const by = client.newBrowser()
@@ -709,7 +706,7 @@ describe('what a request promises', () => {
     expect((await by.open(client.authorizePath(client.request(app)))).text).toContain('20016')
   })
 
-  it('changes that want a recent sign-in ask for one', async () => {
+  it('include prompt=login and max_age=0 for changes that require a recent sign-in', async () => {
     await signIn({ auth_time: Math.floor(Date.now() / 1000) - 3_000 })
     const asked = await begin('/sign-in?confirm=1&return_to=%2Faccount%2Fdata')
     expect(Object.fromEntries(asked.searchParams)).toMatchObject({ prompt: 'login', max_age: '0' })
@@ -734,10 +731,10 @@ describe('signing out', () => {
     expect(header(stranger, 'location')).toBe('/')
   })
 
-  it('ends the session here where the provider is away or has no page for it', async () => {
+  it('ends the session here if the provider has no end_session_endpoint', async () => {
     await signIn()
     const session = browser.cookies.get('gatehouse_session') ?? ''
-    const other = await open(provider.issuer) // its own database: nobody is signed in
+    const other = await open(provider.issuer)
     await other.close()
     provider.metadata = { end_session_endpoint: undefined }
     world.clock.advance(3_601)
@@ -749,15 +746,15 @@ describe('signing out', () => {
   })
 })
 
-describe('what people do elsewhere now', () => {
-  it('the page about security leads there, and to no page of ours', async () => {
+describe('features that the provider takes over', () => {
+  it('are replaced on the security page by a link to the provider', async () => {
     const page = await signIn({}, '/account/security')
     expect(page.text).toContain(`Your sign-in is at ${new URL(provider.issuer).host}`)
     expect(page.text).not.toMatch(/href="\/password|account\/security\/sign-in/)
   })
 
   it.each(['/password', '/sign-in/forgotten', '/sign-in/code', '/sign-in/passkey', '/account/security/sign-in'])(
-    '%s says where',
+    'are replaced at %s by a page that names the provider',
     async (path) => {
       const page = await browser.send('GET', path)
       expect(page.status).toBe(200)
@@ -766,20 +763,20 @@ describe('what people do elsewhere now', () => {
     },
   )
 
-  it('nobody changes here what the provider tells', async () => {
+  it('include the profile, which cannot be changed here', async () => {
     await signIn({ tenant: 14 })
     expect((await browser.open('/account/profile')).text).not.toMatch(/<input[^>]* name="(name|phone|mail)"/)
     await browser.send('POST', '/account/profile', { name: 'Somebody Else' })
     expect(await usersOf(14)).toMatchObject([{ name: 'Petra Provider' }])
   })
 
-  it('an operator makes no link to a password', async () => {
+  it('include passwords, so that operators cannot make password links', async () => {
     await createUser(world.deps, { ...ALICE, cid: 13, passport: 'alice-of-13' })
     const link = client.admin('POST', '/users/reset-password', { cid: 13, user_id: ALICE.user_id })
     await expect(link).rejects.toThrow(/this service keeps no passwords: people sign in at UPSTREAM_ISSUER/)
   })
 
-  it('a form with a password signs nobody in', async () => {
+  it('include sign-in with a password, which is refused here', async () => {
     await createUser(world.deps, { ...ALICE, cid: 11, passport: 'alice-of-11' })
     const answer = await browser.send('POST', '/sign-in', { passport: 'alice-of-11', password: ALICE.password })
     expect([answer.status, header(answer, 'location')]).toEqual([303, '/sign-in?return_to=%2F'])

@@ -11,7 +11,7 @@ import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
 import { StandardApp } from '../oidc/app.ts'
 
-/** People of one service who sign in at another one, in Chromium with the policies of the pages in force. */
+/** Sign-in at another instance of the service, in Chromium with the pages' Content-Security-Policy in force. */
 
 let world: World
 let client: Client
@@ -42,7 +42,7 @@ beforeAll(async () => {
     UPSTREAM_CID: '3',
     AUTHORIZE_PER_MINUTE: '100000',
   })
-  keepTime()
+  syncClock()
   await world.app.listen({ host: 'localhost', port: Number(new URL(home).port) })
   client = new Client(injectWire(world.app), home)
   arrived = createServer((_request, response) =>
@@ -62,8 +62,8 @@ afterEach(async () => {
   expect(blockedBy.splice(0)).toEqual([])
 })
 
-/** The world's clock stands still, the provider's does not. */
-const keepTime = () => world.clock.advance((Date.now() - world.clock.now().getTime()) / 1000)
+/** The test service's clock stands still, the provider's does not. */
+const syncClock = () => world.clock.advance((Date.now() - world.clock.now().getTime()) / 1000)
 
 async function openTab(options: object = {}): Promise<Page> {
   context = await (await sharedBrowser()).newContext({ locale: 'en', reducedMotion: 'reduce', ...options })
@@ -74,7 +74,7 @@ async function openTab(options: object = {}): Promise<Page> {
   return page
 }
 
-/** At the provider: signs in, and allows what this service asks for, as far as it is asked. */
+/** At the provider: signs in, and consents if asked. */
 async function signInThere(page: Page): Promise<void> {
   await page.waitForURL((url) => url.origin === provider)
   await page.fill('#passport', user.passport)
@@ -92,8 +92,8 @@ const standard = (changes: Record<string, string> = {}) =>
 const isArrived = (url: URL): boolean => url.href.startsWith(app)
 const codeIn = (page: Page): string | null => new URL(page.url()).searchParams.get('code')
 
-describe('an app of the contract', () => {
-  it('gets its code, and later without a sign-in', async () => {
+describe('an app of the contract dialect', () => {
+  it('gets its code, and later another one without a sign-in', async () => {
     const page = await openTab()
     for (const first of [true, false]) {
       await page.goto(contract())
@@ -104,7 +104,7 @@ describe('an app of the contract', () => {
     }
   })
 
-  it('gets it of another person who signs in instead', async () => {
+  it('gets its code after signing out and signing in again', async () => {
     const page = await openTab()
     await page.goto(contract())
     await signInThere(page)
@@ -117,7 +117,7 @@ describe('an app of the contract', () => {
     await page.waitForURL(isArrived)
   })
 
-  it('is told nothing of somebody who is blocked here, who can sign out', async () => {
+  it('gets nothing about a person who is blocked here, and that person can sign out', async () => {
     const page = await openTab()
     await page.goto(`${home}/account`)
     await signInThere(page)
@@ -136,8 +136,8 @@ describe('an app of the contract', () => {
   })
 })
 
-describe('a client of OpenID Connect', () => {
-  it('gets a code, is remembered, and can ask for a new sign-in', async () => {
+describe('a client of the standard dialect', () => {
+  it('gets a code, has its consent remembered, and can require a new sign-in', async () => {
     const page = await openTab()
     await page.goto(standard())
     await signInThere(page)
@@ -148,7 +148,7 @@ describe('a client of OpenID Connect', () => {
     await page.goto(standard())
     expect(isArrived(new URL(page.url()))).toBe(true)
     for (const changes of [{ prompt: 'login' }, { max_age: '0' }, { prompt: 'select_account' }]) {
-      keepTime()
+      syncClock()
       await page.goto(standard(changes))
       await signInThere(page)
       await page.waitForURL(isArrived)
@@ -159,7 +159,7 @@ describe('a client of OpenID Connect', () => {
     await page.waitForURL(isArrived)
   })
 
-  it('signs the person out there too, and has them back', async () => {
+  it('can sign the person out there too, and gets them back', async () => {
     const page = await openTab()
     await page.goto(`${home}/account`)
     await signInThere(page)
@@ -177,7 +177,7 @@ describe('a client of OpenID Connect', () => {
 })
 
 describe('the account', () => {
-  it('is opened, left and left elsewhere', async () => {
+  it('can be opened and signed out of, here and at the provider', async () => {
     const page = await openTab()
     await page.goto(`${home}/account/security`)
     await signInThere(page)
@@ -190,7 +190,7 @@ describe('the account', () => {
     await page.locator('#passport').waitFor()
   })
 
-  it('of which the session has ended meanwhile asks to sign in, whatever form was pressed', async () => {
+  it('requires a sign-in again if a form is sent after the session has ended', async () => {
     const page = await openTab()
     await page.goto(`${home}/account/security`)
     await signInThere(page)
@@ -199,7 +199,7 @@ describe('the account', () => {
     await page.waitForURL(`${home}/account/security`) // the provider still knew the person
   })
 
-  it('asks again for what wants a recent sign-in', async () => {
+  it('requires a new sign-in for sensitive pages', async () => {
     const page = await openTab()
     await page.goto(`${home}/sign-in?confirm=1&return_to=%2Faccount%2Fdata`)
     await signInThere(page)
@@ -212,7 +212,7 @@ describe.each(['en', 'zh-CN'])('the pages in %s', (locale) => {
     ['failed', '/sign-in/callback?state=none'],
     ['elsewhere', '/password'],
   ] as const
-  it.each(PAGES)('%s', async (name, path) => {
+  it.each(PAGES)('are accessible: %s', async (name, path) => {
     const page = await openTab({ locale })
     const folder = process.env.PICTURES
     for (const [kind, size] of [

@@ -128,6 +128,7 @@ describe('dashboard, alerts and documents', () => {
   it('every alert uses metrics that exist', async () => {
     const rules = readFileSync(`${FOLDER}alerts.yml`, 'utf8')
     const known = await given()
+    expect(named(rules).length).toBeGreaterThan(10)
     for (const name of named(rules)) expect(known).toContain(name)
   })
 
@@ -162,6 +163,7 @@ describe('dashboard, alerts and documents', () => {
   it('OPERATIONS says what to do for each alert', () => {
     const alerts = [...readFileSync(`${FOLDER}alerts.yml`, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
     const operations = read('.github/OPERATIONS.md')
+    expect(alerts.length).toBeGreaterThan(10)
     for (const alert of alerts) expect(operations).toContain(`| \`${alert}\` |`)
   })
 })

@@ -144,7 +144,7 @@ describe('a platform that sends out of order', () => {
     expect(walked.failed).toBeUndefined()
     expect(walked.warned).toEqual([])
     expect(await callsAbout(await orderOf(lab, walked.runId, 'refund'), 'order-create')).toHaveLength(2)
-    expect(await callsAbout(await orderOf(lab, walked.runId, 'refund'), 'order-pay')).not.toHaveLength(1)
+    expect(await callsAbout(await orderOf(lab, walked.runId, 'refund'), 'order-pay')).toHaveLength(2)
   })
 
   it('warns about a partner that creates a second order from a late call', async () => {

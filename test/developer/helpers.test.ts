@@ -1,4 +1,4 @@
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parsePasted } from '../../src/authorization/developer/pasted.ts'
 import { jsTicket } from '../../src/authorization/resource/index.ts'
@@ -363,8 +363,7 @@ describe('an id_token', () => {
     const shown = await read(`${head}.${changed}.${signature}`)
     for (const id of ['signature_wrong', 'iss_other', 'aud_other', 'expired'])
       expect(shown).toContain(t(`developer.id_token.${id}`))
-    const { privateKey, publicKey } = await generateKeyPair('RS256')
-    expect(await exportJWK(publicKey)).toBeDefined()
+    const { privateKey } = await generateKeyPair('RS256')
     const foreign = new SignJWT({ iat: epochSeconds(world.clock.now()) + 600 }).setProtectedHeader({
       alg: 'RS256',
       kid: 'x',

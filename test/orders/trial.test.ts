@@ -40,8 +40,11 @@ describe('a trial order', () => {
     expect(await findTrialOrder(db, 7001n, sold)).toBeUndefined()
     expect(await findTrialOrder(db, 7002n, trial)).toBeUndefined()
     expect((await trialOrders(db, 7001n, 5)).map(({ order_id }) => order_id)).toEqual([trial])
-    await pay(trial)
-    await refund(trial, 'R-1', { quantity: 2 })
+    for (const orderId of [trial, sold]) {
+      await pay(orderId)
+      await refund(orderId, `R-${orderId}`, { quantity: 2 })
+    }
+    expect((await outcomesOf(db, [trial])).refunded).toEqual([String(trial)])
     // The outcomes of sold orders prove nothing in an acceptance run.
     expect(await outcomesOf(db, [sold])).toEqual({ consumed: [], refunded: [] })
   })

@@ -107,7 +107,7 @@ describe('one person', () => {
     const from = { address: '192.0.2.1', userAgent: undefined }
     const open = () => startSession(world.deps, { cid, userId }, from)
     for (let n = 0; n < 600; n++) await open()
-    await expect(open()).rejects.toThrow('too many failed sign-ins')
+    await expect(open()).rejects.toThrow('too many sign-in attempts')
     world.clock.advance(3_600)
     await open()
   })

@@ -9,7 +9,7 @@ export class SignInRefused extends Error {
   readonly retryAt: Date | undefined
 
   constructor(retryAt?: Date) {
-    super(retryAt ? 'too many failed sign-ins' : 'wrong credentials')
+    super(retryAt ? 'too many sign-in attempts' : 'wrong credentials')
     this.retryAt = retryAt
   }
 }

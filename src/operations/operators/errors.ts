@@ -38,7 +38,7 @@ export class OperatorSignInRefused extends Error {
   readonly retryAt: Date | undefined
 
   constructor(retryAt?: Date) {
-    super(retryAt ? 'too many failed sign-ins of an operator' : 'wrong name, password or code of an operator')
+    super(retryAt ? 'too many sign-in attempts of an operator' : 'wrong name, password or code of an operator')
     this.retryAt = retryAt
   }
 }

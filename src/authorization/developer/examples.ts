@@ -1,5 +1,6 @@
 import type { Config } from '../../platform/config/index.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
+import { shellQuoted } from '../../platform/lib/shell-quoted.ts'
 import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
 
 /** Example values by field name. Parameters without a value are left out of examples. */
@@ -95,14 +96,13 @@ interface Endpoint extends Pick<ApiOperation, 'method' | 'caller'> {
   readonly place: 'query' | 'form'
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
-
 /** An example request as a curl command, one line per parameter. */
 export function curlOf({ method, url, place, caller }: Endpoint, example: Readonly<Record<string, string>>): string {
   const given = Object.entries(example)
   const query = place === 'query' && given.length > 0 ? `?${new URLSearchParams(example)}` : ''
   const token = caller === 'token' && place === 'query' ? [`-H 'Authorization: Bearer ghat_access-token'`] : []
-  const form = place === 'form' ? given.map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`) : []
+  const form =
+    place === 'form' ? given.map(([name, value]) => `--data-urlencode ${shellQuoted(`${name}=${value}`)}`) : []
   const verb = method === 'post' && form.length === 0 ? '-X POST ' : ''
-  return [`curl -i ${verb}${quoted(url + query)}`, ...token, ...form].join(' \\\n  ')
+  return [`curl -i ${verb}${shellQuoted(url + query)}`, ...token, ...form].join(' \\\n  ')
 }

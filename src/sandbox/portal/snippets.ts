@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { ROOT } from '../../platform/lib/root.ts'
+import { shellQuoted } from '../../platform/lib/shell-quoted.ts'
 
 /** Formats a text as a string literal, quotes included. */
 type Quote = (value: string) => string
 
 /** For languages that read JSON's escapes the same way. */
 export const doubleQuoted: Quote = (value) => JSON.stringify(value)
-const shellQuoted: Quote = (value) => `'${value.replaceAll("'", "'\\''")}'`
 export const phpQuoted: Quote = (value) => `'${value.replace(/['\\]/g, '\\$&')}'`
 
 /** `name`: a .txt file below views/sandbox. */

@@ -2,6 +2,7 @@ import { type Action, namesIn, partsOf } from '../../../platform/lib/action.ts'
 import { contractAnswer, NamedFailure } from '../../../platform/lib/failure.ts'
 import { InvalidInput } from '../../../platform/lib/json/input.ts'
 import { prettyJson, prettyLossless } from '../../../platform/lib/json/lossless.ts'
+import { shellQuoted } from '../../../platform/lib/shell-quoted.ts'
 import { cutTo } from '../../../platform/lib/storable.ts'
 import { ROLES } from '../../../platform/lib/web/admin-auth.ts'
 import type { Download } from '../../../platform/lib/web/download.ts'
@@ -78,9 +79,8 @@ function curlOf(op: Operation, input: Values, { deps }: PageContext): string {
     input[name] === undefined ? whole : encodeURIComponent(String(input[name])),
   )
   const url = `${deps.config.PUBLIC_URL}/admin/v1${place}${method === 'GET' && query.size > 0 ? `?${query}` : ''}`
-  const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-  const body = method === 'GET' || others.length === 0 ? [] : ['--json', quoted(prettyLossless(shown))]
-  return ['curl -X', method, quoted(url), '-H "Authorization: Bearer $GATEHOUSE_TOKEN"', ...body].join(' ')
+  const body = method === 'GET' || others.length === 0 ? [] : ['--json', shellQuoted(prettyLossless(shown))]
+  return ['curl -X', method, shellQuoted(url), '-H "Authorization: Bearer $GATEHOUSE_TOKEN"', ...body].join(' ')
 }
 
 const MAX_SHOWN = 100_000

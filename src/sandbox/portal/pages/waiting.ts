@@ -2,6 +2,7 @@ import { MOUNT } from '../../../platform/config/mounts.ts'
 import type { Deps } from '../../../platform/deps.ts'
 import { fromEpochSeconds, secondsUntil } from '../../../platform/lib/clock.ts'
 import { prettyJson } from '../../../platform/lib/json/lossless.ts'
+import { shellQuoted } from '../../../platform/lib/shell-quoted.ts'
 import { PATH } from '../../../ticketing/mws-wire/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import type { RunEvent, Waiting } from '../../certification/index.ts'
@@ -21,8 +22,8 @@ export function demoHelp(deps: Pick<Deps, 'config'>, partner: PartnerWithSecrets
   const { hostname, port } = new URL(partner.base_url)
   if (hostname !== '127.0.0.1' || port !== String(deps.config.DEMO_PARTNER_PORT)) return null
   const office = `http://localhost:${port}`
-  const body = JSON.stringify(action.input).replaceAll("'", "'\\''")
-  const curl = `curl -X POST ${office}/control/${action.name} -H 'Content-Type: application/json' -d '${body}'`
+  const body = shellQuoted(JSON.stringify(action.input))
+  const curl = `curl -X POST ${office}/control/${action.name} -H 'Content-Type: application/json' -d ${body}`
   return { office, curl }
 }
 

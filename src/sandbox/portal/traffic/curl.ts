@@ -2,6 +2,7 @@ import { endpointAt, mountsOf } from '../../../platform/config/mounts.ts'
 import type { Deps } from '../../../platform/deps.ts'
 import { APP_KEY_HEADER, ENCRYPTION_HEADER } from '../../../platform/lib/crypto/aes-body.ts'
 import { parsedUrl } from '../../../platform/lib/parsed-url.ts'
+import { shellQuoted } from '../../../platform/lib/shell-quoted.ts'
 import type { Waiting } from '../../certification/index.ts'
 
 interface CurlCall {
@@ -16,9 +17,6 @@ interface CurlCall {
   readonly namesApp: boolean
 }
 
-/** Quotes a text for a POSIX shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-
 /**
  * A shell script without secrets: when it runs, openssl signs the call with $CLIENT_SECRET and the current Date
  * (REFERENCE "Signature", rules 1 to 3).
@@ -27,13 +25,13 @@ export function curlOf({ url, clientId, partnerId, body, encrypted, namesApp }: 
   const path = parsedUrl(url)?.pathname ?? '/'
   return `: "\${CLIENT_SECRET:?set it to your clientSecret}"
 DATE=$(LC_ALL=C TZ=GMT date '+%a, %d %b %Y %H:%M:%S GMT')
-SIGNATURE=$(printf 'POST %s\\n%s' ${quoted(path)} "$DATE" | openssl dgst -sha1 -hmac "$CLIENT_SECRET" -binary | openssl base64)
-${encrypted ? encrypting(body) : ''}curl -sS --globoff -X POST ${quoted(url)} \\
+SIGNATURE=$(printf 'POST %s\\n%s' ${shellQuoted(path)} "$DATE" | openssl dgst -sha1 -hmac "$CLIENT_SECRET" -binary | openssl base64)
+${encrypted ? encrypting(body) : ''}curl -sS --globoff -X POST ${shellQuoted(url)} \\
   -H 'Content-Type: application/json; charset=utf-8' \\
-  -H ${quoted(`PartnerId: ${partnerId}`)} \\
+  -H ${shellQuoted(`PartnerId: ${partnerId}`)} \\
   -H "Date: $DATE" \\
-  -H ${quoted(`Authorization: MWS ${clientId}:`)}"$SIGNATURE" \\
-${namesApp ? header(`${APP_KEY_HEADER}: ${clientId}`) : ''}${encrypted ? header(`${ENCRYPTION_HEADER}: encrypted`) : ''}  --data-raw ${encrypted ? '"$BODY"' : quoted(body)}
+  -H ${shellQuoted(`Authorization: MWS ${clientId}:`)}"$SIGNATURE" \\
+${namesApp ? header(`${APP_KEY_HEADER}: ${clientId}`) : ''}${encrypted ? header(`${ENCRYPTION_HEADER}: encrypted`) : ''}  --data-raw ${encrypted ? '"$BODY"' : shellQuoted(body)}
 `
 }
 
@@ -41,10 +39,10 @@ ${namesApp ? header(`${APP_KEY_HEADER}: ${clientId}`) : ''}${encrypted ? header(
 const encrypting = (body: string): string => `: "\${AES_KEY:?set it to your AES key}"
 if [ \${#AES_KEY} = 32 ]; then KEY=$AES_KEY; else KEY=$(printf %s "$AES_KEY" | od -An -tx1 | tr -d ' \\n'); fi
 IV=$(printf %s "$KEY" | cut -c17-32)$(printf %s "$KEY" | cut -c1-16)
-BODY=$(printf %s ${quoted(body)} | openssl enc -aes-128-cbc -K "$KEY" -iv "$IV" -a -A)
+BODY=$(printf %s ${shellQuoted(body)} | openssl enc -aes-128-cbc -K "$KEY" -iv "$IV" -a -A)
 `
 
-const header = (text: string): string => `  -H ${quoted(text)} \\
+const header = (text: string): string => `  -H ${shellQuoted(text)} \\
 `
 
 /** The URLs of a notice, one per prefix in MTP_PATH_PREFIXES. */

@@ -74,9 +74,15 @@ export async function startSession(
     sid: upstream.sid === undefined ? null : sha256(upstream.sid),
     idToken: encryptSecret(deps.keys, upstream.idToken, idTokenContext(session.hash)),
   }
-  const row = { sessionHash: session.hash, createdAt: now, expiresAt, from, upstream: report }
-  const factors = amr === AMR.password ? null : amr
-  const inserted = await store.insertSession(deps.db, { routingKey, cid, userId }, { ...row, amr: factors })
+  const key = { routingKey, cid, userId }
+  const inserted = await store.insertSession(deps.db, key, {
+    sessionHash: session.hash,
+    createdAt: now,
+    expiresAt,
+    from,
+    amr: amr === AMR.password ? null : amr,
+    upstream: report,
+  })
   if (inserted === 0) throw new SignInRefused()
   return session.text
 }

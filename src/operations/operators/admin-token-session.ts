@@ -21,7 +21,7 @@ export async function signInWithAdminToken(
   { token, ...browser }: SignInSource & { readonly token: string },
 ): Promise<string> {
   const { ADMIN_TOKEN, OPERATOR_SESSION_S } = deps.config
-  const limits = await operatorLimits(deps, ADMIN_TOKEN_NAME, browser)
+  const limits = await operatorLimits(deps, { name: ADMIN_TOKEN_NAME, ...browser, isUnguessable: true })
   await limits.refuseExhausted()
   if (ADMIN_TOKEN === undefined || !equalSecrets(token, ADMIN_TOKEN)) {
     throw await limits.failed((locked) => recordFailure(deps, { by: 'token', locked }))

@@ -37,7 +37,7 @@ export const signInOperator = (deps: Deps, input: OperatorSignIn): Promise<Opera
 
 async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<OperatorSignedIn> {
   const { name, address, device } = input
-  const limits = await operatorLimits(deps, name.toLowerCase(), { address, device })
+  const limits = await operatorLimits(deps, { name: name.toLowerCase(), address, device })
   await limits.refuseExhausted()
   const operator = await store.findCredential(deps.db, name)
   const credential = operator?.status === 'active' ? operator : undefined

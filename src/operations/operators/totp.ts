@@ -5,13 +5,19 @@ import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { hashOfRecoveryCode, isRecoveryCode, newRecoveryCodes } from '../../platform/lib/crypto/recovery-code.ts'
 import { newTotp, type TotpEnrolment, totpStep } from '../../platform/lib/crypto/totp.ts'
 import { operation } from '../../platform/lib/json/input.ts'
-import { codeGuesses, forgetCodeGuesses, type SignInSource, signInLimits } from '../../platform/throttle/index.ts'
+import {
+  codeGuesses,
+  forgetCodeGuesses,
+  type SignInAttempt,
+  type SignInSource,
+  signInLimits,
+} from '../../platform/throttle/index.ts'
 import { lockExisting } from './change.ts'
 import { OperatorSignInRefused } from './errors.ts'
 import { type SignedInOperator, startOperatorSession } from './session.ts'
 import { deleteSession } from './session-store.ts'
 import * as store from './store.ts'
-import { ADMIN_TOKEN_NAME, oneOperator } from './wire.ts'
+import { oneOperator } from './wire.ts'
 
 const sealingContext = (operatorId: string): string => `operator_totp ${operatorId}`
 
@@ -76,12 +82,8 @@ async function setRecoveryCodes({ db }: Deps, { operator_id }: store.Credential)
 }
 
 /** How often an operator, or the holder of ADMIN_TOKEN, may fail. */
-export const operatorLimits = (deps: Deps, name: string, browser: SignInSource) =>
-  signInLimits(
-    deps,
-    { kind: 'operator', name, ...browser, isUnguessable: name === ADMIN_TOKEN_NAME },
-    (until) => new OperatorSignInRefused(until),
-  )
+export const operatorLimits = (deps: Deps, attempt: Omit<SignInAttempt, 'kind'>) =>
+  signInLimits(deps, { kind: 'operator', ...attempt }, (until) => new OperatorSignInRefused(until))
 
 /** Throws OperatorSignInRefused for a wrong code, which counts as a failed sign-in. */
 async function checkCode(
@@ -89,7 +91,7 @@ async function checkCode(
   { name, pending }: SignedInOperator,
   { code, address }: TypedCode,
 ): Promise<store.Credential> {
-  const limits = await operatorLimits(deps, name.toLowerCase(), { address })
+  const limits = await operatorLimits(deps, { name: name.toLowerCase(), address })
   await limits.refuseExhausted()
   const operator = await store.findCredential(deps.db, name)
   // Whoever adds an authenticator was shown its secret and need not guess.

@@ -37,7 +37,8 @@ async function readOne(context: PageContext) {
       ...tables,
       {
         ...tableOf(AUDIT, AUDIT.list?.columns ?? [], known.events, context),
-        ...{ title: t('console.explain.events'), none: t('console.home.none') },
+        title: t('console.explain.events'),
+        none: t('console.home.none'),
       },
     ],
     actions: [],

@@ -10,7 +10,7 @@ import { deleteAccessToken } from '../../src/authorization/oauth/token-store.ts'
 import { findAppWithFailures } from '../../src/authorization/registry/secret-store.ts'
 import { findDescribedToken, findToken } from '../../src/authorization/resource/store.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/server.ts'
-import { PLAN_SETTINGS, type ServerSettings } from '../../src/platform/db/planning.ts'
+import { GENERIC_PLAN_SETTINGS, type ServerSettings } from '../../src/platform/db/planning.ts'
 import { connectionConfig } from '../../src/platform/db/pool.ts'
 import { startupOptions } from '../../src/platform/db/session-settings.ts'
 import { type Db, dbOf } from '../../src/platform/db/sql.ts'
@@ -93,7 +93,9 @@ const USUAL = 'as planning.ts has it'
 
 /** Settings by the name of the variant. `known`: PostgreSQL's defaults. */
 function variantsOf(known: ServerSettings): Readonly<Record<string, ServerSettings>> {
-  const left = PLAN_SETTINGS.map((name) => [`without ${name}`, { [name]: known[name] ?? '' }] as const)
+  const left = Object.keys(GENERIC_PLAN_SETTINGS).map(
+    (name) => [`without ${name}`, { [name]: known[name] ?? '' }] as const,
+  )
   const more = Object.entries(CANDIDATES).map(([name, value]) => [`with ${name}=${value}`, { [name]: value }] as const)
   return { [USUAL]: {}, ...Object.fromEntries(left), ...Object.fromEntries(more), 'with none': known }
 }
@@ -316,7 +318,9 @@ async function run(options: Options): Promise<void> {
     })
     admin.on('error', () => {})
     endings.add(() => admin.end())
-    const { rows } = await admin.query('select name, boot_val from pg_settings where name = any($1)', [PLAN_SETTINGS])
+    const { rows } = await admin.query('select name, boot_val from pg_settings where name = any($1)', [
+      Object.keys(GENERIC_PLAN_SETTINGS),
+    ])
     const settings = variantsOf(Object.fromEntries(rows.map(({ name, boot_val }) => [name, boot_val])))
     const open = async () => {
       const variants: Variant[] = []

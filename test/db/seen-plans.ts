@@ -13,6 +13,7 @@ interface Node {
   readonly 'Actual Rows': number
   readonly 'Actual Loops': number
   readonly 'Rows Removed by Filter'?: number
+  readonly 'Rows Removed by Join Filter'?: number
   readonly 'Rows Removed by Index Recheck'?: number
   readonly 'Shared Hit Blocks': number
   readonly 'Shared Read Blocks': number
@@ -73,13 +74,14 @@ export async function watchPlans(world: World) {
 
 export const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 
-/** Table rows that the plan has read, including those that it then filtered out. */
+/** Table rows that the plan has read, including those that it then filtered out, and rows that it compared in vain. */
 export const rowsTouched = ({ root }: SeenPlan): number =>
   nodesOf(root)
-    .filter((node) => node['Relation Name'] !== undefined && node['Node Type'] !== 'ModifyTable')
     .map((node) => {
+      const compared = node['Rows Removed by Join Filter'] ?? 0
+      const isScan = node['Relation Name'] !== undefined && node['Node Type'] !== 'ModifyTable'
       const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
-      return (node['Actual Rows'] + removed) * node['Actual Loops']
+      return (compared + (isScan ? node['Actual Rows'] + removed : 0)) * node['Actual Loops']
     })
     .reduce((sum, rows) => sum + rows, 0)
 

@@ -173,6 +173,7 @@ export const countFailedTry = (db: Db, routingKey: number, codeHash: Buffer, all
         where routing_key = ${routingKey} and code_hash = ${codeHash} and used_at is null`,
   )
 
+const CODE_KEY = ['routing_key', 'code_hash'] as const
 const moved = z.object({ rows: z.number(), last: z.date().nullable() })
 
 /**
@@ -182,7 +183,7 @@ const moved = z.object({ rows: z.number(), last: z.date().nullable() })
 export const deleteCodes = async (db: Db, retention: RetentionBatch): Promise<RemovedBatch> => {
   if (hasShards(db)) return deleteCodesInParts(db, retention)
   const { before, from, limit } = retention
-  const [batch] = await db.listWithCustomPlan(
+  const [batch] = await db.listWithIndexPlan(
     moved,
     sql`with due as (
           select routing_key, code_hash, grant_id, expires_at, used_at from authorization_code
@@ -195,7 +196,7 @@ export const deleteCodes = async (db: Db, retention: RetentionBatch): Promise<Re
         ), gone as (
           delete from authorization_code c
           using unnest(array(select routing_key from due), array(select code_hash from due)) as due_key (routing_key, code_hash)
-          where c.routing_key = due_key.routing_key and c.code_hash = due_key.code_hash
+          where ${sql.sameKey('c', 'due_key', CODE_KEY)}
           returning c.expires_at
         )
         select count(*)::int as rows, max(expires_at) as last from gone`,
@@ -209,7 +210,7 @@ const DUE = ({ routing_key, code_hash }: z.output<typeof due>) => sql.part`
 
 const deleteCodesInParts = (db: Db, { before, from, limit }: RetentionBatch): Promise<RemovedBatch> =>
   db.tx(async (tx) => {
-    const codes = await tx.listWithCustomPlan(
+    const codes = await tx.listWithIndexPlan(
       due,
       sql`select routing_key, code_hash, expires_at from authorization_code
           where expires_at >= ${from} and expires_at < ${before}
@@ -221,12 +222,12 @@ const deleteCodesInParts = (db: Db, { before, from, limit }: RetentionBatch): Pr
       tx.exec(
         sql`insert into used_code (routing_key, code_hash, grant_id, used_at, expires_at)
             select c.routing_key, c.code_hash, c.grant_id, c.used_at, c.expires_at
-            from ${keys} join authorization_code c on c.routing_key = due.routing_key and c.code_hash = due.code_hash
+            from ${keys} join authorization_code c on ${sql.sameKey('c', 'due', CODE_KEY)}
             where c.used_at is not null on conflict (routing_key, code_hash) do nothing`,
       ),
       tx.exec(
         sql`delete from authorization_code c using ${keys}
-            where c.routing_key = due.routing_key and c.code_hash = due.code_hash`,
+            where ${sql.sameKey('c', 'due', CODE_KEY)}`,
       ),
     ])
     return { rows: codes.length, last: codes.at(-1)?.expires_at ?? null }

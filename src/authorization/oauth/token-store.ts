@@ -45,6 +45,7 @@ const tokensWithPrefix = (db: Db, kind: keyof typeof TABLES, routingKey: number,
 const joinedAccessToken = (routingKey: Fragment, tokenHash: Fragment): Fragment =>
   sql.part`access_token t on t.routing_key = ${routingKey} and t.token_hash = ${tokenHash}`
 
+const TOKEN_KEY = ['routing_key', 'token_hash'] as const
 const TokensOfKey = z.object({ routing_key: z.number(), tokens: z.number() })
 
 /** Ended tokens remembered per grant; older ones are refused as unknown, not as expired. */
@@ -75,13 +76,13 @@ const endOldestIn = (shard: Db, routingKeys: readonly number[], max: number): Pr
           from unnest(array(select routing_key from token where ordinal > ${max}),
                       array(select token_hash from token where ordinal > ${max})) as old (routing_key, token_hash)
           join access_token t on t.routing_key = any (${routingKeys}::int[])
-            and t.routing_key = old.routing_key and t.token_hash = old.token_hash
+            and ${sql.sameKey('t', 'old', TOKEN_KEY)}
           for update of t skip locked
         ), ended as (
           delete from access_token t using unnest(array(select routing_key from held), array(select token_hash from held))
             as held (routing_key, token_hash)
           where t.routing_key = any (${routingKeys}::int[])
-            and t.routing_key = held.routing_key and t.token_hash = held.token_hash
+            and ${sql.sameKey('t', 'held', TOKEN_KEY)}
           returning t.routing_key, t.token_hash, t.grant_id, t.expires_at
         ), known as (
           insert into ended_access_token (routing_key, token_hash, grant_id, expires_at)
@@ -96,7 +97,7 @@ const endOldestIn = (shard: Db, routingKeys: readonly number[], max: number): Pr
           using unnest(array(select routing_key from before where ordinal > ${MAX_ENDED_OF_GRANT}),
                        array(select token_hash from before where ordinal > ${MAX_ENDED_OF_GRANT})) as old (routing_key, token_hash)
           where e.routing_key = any (${routingKeys}::int[])
-            and e.routing_key = old.routing_key and e.token_hash = old.token_hash
+            and ${sql.sameKey('e', 'old', TOKEN_KEY)}
         )
         select routing_key, count(*)::int as tokens
         from (select routing_key from token union all select routing_key from before) both_kinds group by routing_key`,
@@ -128,14 +129,14 @@ const endOldestInParts = (shard: Db, routingKeys: readonly number[], max: number
       tx.listWithCustomPlan(
         tokenKey,
         sql`select t.routing_key, t.token_hash from ${beyondNewest(sql.part`access_token`, routingKeys, max)} old
-            join access_token t on t.routing_key = old.routing_key and t.token_hash = old.token_hash
+            join access_token t on ${sql.sameKey('t', 'old', TOKEN_KEY)}
             limit ${MAX_MOVED} for update of t skip locked`,
       ),
     ])
     await tx.exec(
       sql`delete from ended_access_token e
           using ${beyondNewest(sql.part`ended_access_token`, routingKeys, MAX_ENDED_OF_GRANT)} old
-          where e.routing_key = old.routing_key and e.token_hash = old.token_hash`,
+          where ${sql.sameKey('e', 'old', TOKEN_KEY)}`,
     )
     if (held.length === 0) return before
     const keys = sql.rows('held', held, KEY)
@@ -143,12 +144,12 @@ const endOldestInParts = (shard: Db, routingKeys: readonly number[], max: number
       tx.exec(
         sql`insert into ended_access_token (routing_key, token_hash, grant_id, expires_at)
             select t.routing_key, t.token_hash, t.grant_id, t.expires_at
-            from ${keys} join access_token t on t.routing_key = held.routing_key and t.token_hash = held.token_hash
+            from ${keys} join access_token t on ${sql.sameKey('t', 'held', TOKEN_KEY)}
             on conflict (routing_key, token_hash) do nothing`,
       ),
       tx.exec(
         sql`delete from access_token t using ${keys}
-            where t.routing_key = held.routing_key and t.token_hash = held.token_hash`,
+            where ${sql.sameKey('t', 'held', TOKEN_KEY)}`,
       ),
     ])
     return before
@@ -196,7 +197,7 @@ const appsOfShard = (shard: Db, tokens: readonly TokenKey[]): Promise<z.output<t
           as asked (routing_key, token_hash)
         join (select routing_key, token_hash, grant_id from access_token
               union all select routing_key, token_hash, grant_id from ended_access_token) t
-          on t.routing_key = asked.routing_key and t.token_hash = asked.token_hash
+          on ${sql.sameKey('t', 'asked', TOKEN_KEY)}
         cross join ${grantByKey(sql.part`asked.routing_key`, sql.part`t.grant_id`)} g`,
   )
 

@@ -34,6 +34,17 @@ export const GENERIC_PLAN_SETTINGS: ServerSettings = Object.fromEntries(
   SETTINGS.map(({ name, generic }) => [name, generic]),
 )
 
-export const PLAN_SETTINGS: readonly string[] = SETTINGS.map(({ name }) => name)
-/** For a custom plan, in the order of `PLAN_SETTINGS`. */
-export const CUSTOM_PLAN_VALUES: readonly string[] = SETTINGS.map(({ custom }) => custom)
+export const CUSTOM_PLAN_SETTINGS: ServerSettings = Object.fromEntries(
+  SETTINGS.map(({ name, custom }) => [name, custom]),
+)
+
+/**
+ * For a custom plan that reads tables by their indexes alone, and rows in an index's order, however few rows PostgreSQL
+ * believes that they have.
+ */
+export const INDEX_PLAN_SETTINGS: ServerSettings = {
+  ...GENERIC_PLAN_SETTINGS,
+  plan_cache_mode: 'force_custom_plan',
+  enable_bitmapscan: 'off',
+  enable_sort: 'off',
+}

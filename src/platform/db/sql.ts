@@ -5,7 +5,7 @@ import { keepsConnection, rethrowUnavailable } from '../lib/database-errors.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import { BATCH_LIMITS, type Batching, type BatchLimits, batchedOver, unbatched } from './batch.ts'
 import { type Connections, connected, send, untilCommitted, withoutName } from './pause.ts'
-import { CUSTOM_PLAN_VALUES, PLAN_SETTINGS } from './planning.ts'
+import { CUSTOM_PLAN_SETTINGS, INDEX_PLAN_SETTINGS, type ServerSettings } from './planning.ts'
 import { searchPathOf, shardOf } from './shards.ts'
 import { type ConnectionGroup, connectionShares, type Shares } from './shares.ts'
 import { type Statement, sql } from './statement.ts'
@@ -28,6 +28,8 @@ export interface Db extends Batching<Db> {
    * read lists of large tables. Inside a transaction the settings stay until its end.
    */
   listWithCustomPlan<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
+  /** The same, reading tables by their indexes alone: for rows looked up by key (sql.sameKey) in any number. */
+  listWithIndexPlan<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
   /** The number of rows affected. */
   exec(statement: Statement): Promise<number>
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
@@ -58,8 +60,9 @@ export interface ShardSet {
   readonly handles: Db[]
 }
 
-const useCustomPlans = (): Statement =>
-  sql`select set_config(name, value, true) from unnest(${PLAN_SETTINGS}::text[], ${CUSTOM_PLAN_VALUES}::text[]) as setting (name, value)`
+const setLocally = (settings: ServerSettings): Statement =>
+  sql`select set_config(name, value, true)
+      from unnest(${Object.keys(settings)}::text[], ${Object.values(settings)}::text[]) as setting (name, value)`
 
 const setTimeLimit = (seconds: number): Statement => sql`select set_config('statement_timeout', ${`${seconds}s`}, true)`
 
@@ -87,12 +90,15 @@ function dbOver(run: Run, tx: InTx, batching: Batching<Db>, views: Views): Db {
   const maybeValue: Db['maybeValue'] = async (column, statement) => (await values(column, statement))[0]
   const value: Db['value'] = async (column, statement) => column.parse((await columnOf(statement))[0])
   const exec: Db['exec'] = async (statement) => (await run(statement)).rowCount ?? 0
-  const listWithCustomPlan: Db['listWithCustomPlan'] = (row, statement) =>
+  const listWith = <T>(settings: ServerSettings, row: z.ZodType<T>, statement: Statement): Promise<T[]> =>
     tx(async (inside) => {
-      await inside.exec(useCustomPlans())
+      await inside.exec(setLocally(settings))
       return inside.many(row, statement)
     })
-  return { one, maybe, many, value, maybeValue, values, listWithCustomPlan, exec, ...batching, tx, ...views }
+  const listWithCustomPlan: Db['listWithCustomPlan'] = (...list) => listWith(CUSTOM_PLAN_SETTINGS, ...list)
+  const listWithIndexPlan: Db['listWithIndexPlan'] = (...list) => listWith(INDEX_PLAN_SETTINGS, ...list)
+  const lists = { many, values, listWithCustomPlan, listWithIndexPlan }
+  return { one, maybe, value, maybeValue, ...lists, exec, ...batching, tx, ...views }
 }
 
 /** Records each statement as a span, if tracing is on. The text holds no values. */

@@ -157,3 +157,16 @@ sql.join = (parts: readonly Fragment[], between = ', '): Fragment =>
 
 /** The name of a table or column, quoted. */
 sql.identifier = (name: string): Fragment => new Fragment([`"${name.replaceAll('"', '""')}"`])
+
+/**
+ * The condition by which an update or delete finds its rows: `` delete from t using due where ${sql.sameKey('t', 'due', ['id'])} ``.
+ * With a plain `=`, PostgreSQL may compare each row of the table with each key while it believes the table empty, as
+ * after a purge. With `any (array […])` it can only look each key up in the index.
+ */
+sql.sameKey = (table: string, keys: string, columns: readonly string[]): Fragment => {
+  const [target, other] = [sql.identifier(table), sql.identifier(keys)]
+  const conditions = columns
+    .map(sql.identifier)
+    .map((name) => sql.part`${target}.${name} = any (array[${other}.${name}])`)
+  return sql.join(conditions, ' and ')
+}

@@ -12,8 +12,11 @@ const removed = z.object({ rows: z.number(), last: z.date().nullable() })
  * refunded, closed or never paid; or paid, and the day of travel is over. What accounting needs stays. Skips locked
  * orders. Uses the index on orders that still have their data.
  */
-const removePersonalData = (db: Db, { before, from, limit, now }: RetentionBatch): Promise<z.output<typeof removed>> =>
-  db.one(
+const removePersonalData = async (
+  db: Db,
+  { before, from, limit, now }: RetentionBatch,
+): Promise<z.output<typeof removed>> => {
+  const [batch] = await db.listWithIndexPlan(
     removed,
     sql`with ended as (
           select order_id, created_at from ticket_order
@@ -23,16 +26,18 @@ const removePersonalData = (db: Db, { before, from, limit, now }: RetentionBatch
                   and state in ('consumed', 'refunded', 'closed', 'created', 'create_failed', 'pay_failed') end
           order by created_at limit ${limit} for update skip locked
         ), documents as (
-          delete from order_credential where order_id in (select order_id from ended)
+          delete from order_credential where order_id = any (array(select order_id from ended))
         ), additional as (
-          delete from order_additional where order_id in (select order_id from ended)
+          delete from order_additional where order_id = any (array(select order_id from ended))
         ), emptied as (
           update ticket_order o set request = o.request - 'visitors' - 'contactPerson', data_removed_at = ${now}
-          from ended e where o.order_id = e.order_id
+          from ended e where ${sql.sameKey('o', 'e', ['order_id'])}
           returning e.created_at
         )
         select count(1)::int as rows, max(created_at) as last from emptied`,
   )
+  return batch ?? { rows: 0, last: null }
+}
 
 /** ORDER_PERSONAL_DATA_DAYS; the orders themselves stay. */
 const ORDER_DATA_RETENTION: readonly Retention[] = [

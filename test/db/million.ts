@@ -102,6 +102,17 @@ export const crowdDatabase = (databaseUrl: string, now: Date, size: Size): Promi
     await insertRows(client, fills(size, `(array[${keys}])[1 + n % ${keys.length}]`), now)
   })
 
+/** What PostgreSQL believes of tables that have grown since they were emptied and analyzed. */
+export const believeEmpty = (databaseUrl: string): Promise<void> =>
+  connected(databaseUrl, async (client) => {
+    await client.query(`analyze ${LARGE.join(', ')}`)
+    await client.query(
+      `update pg_class set reltuples = 0 where oid = any ($1::regclass[])
+         or oid in (select indexrelid from pg_index where indrelid = any ($1::regclass[]))`,
+      [LARGE],
+    )
+  })
+
 /** Freezes the statistics. Existing plans are made anew. */
 export const stopStatistics = (databaseUrl: string): Promise<void> =>
   connected(databaseUrl, async (client) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { purge } from '../../src/operations/jobs/purge.ts'
-import { growDatabase, LARGE, stopStatistics } from '../db/million.ts'
+import { believeEmpty, growDatabase, stopStatistics } from '../db/million.ts'
 import { rowsTouched, watchPlans } from '../db/seen-plans.ts'
 import { openWorld, type World } from '../harness.ts'
 
@@ -26,12 +26,7 @@ beforeAll(async () => {
     `update ticket_order set state = 'consumed', state_since = created_at,
        delete_after = case when order_id % 2 = 0 then created_at + interval '1 day' end`,
   )
-  await pool.query(`analyze ${LARGE.join(', ')}`)
-  await pool.query(
-    `update pg_class set reltuples = 0 where oid = any ($1::regclass[])
-       or oid in (select indexrelid from pg_index where indrelid = any ($1::regclass[]))`,
-    [LARGE],
-  )
+  await believeEmpty(databaseUrl)
   plans = await watchPlans(world)
   clock.advance(DECADE_S)
 })

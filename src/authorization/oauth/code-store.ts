@@ -90,7 +90,6 @@ const ISSUED_LATER: typeof ISSUED_WITH_IT = { asked: ASKED, found: NOTHING, spen
  * simultaneous exchanges gets `spent`. The other columns are from before the update and say why a code was not spent.
  */
 function exchangesOf<Row extends FoundCode>(row: z.ZodType<Row>, grant: Fragment, more: Fragment, shown: Fragment) {
-  // A plain join, without `offset 0`: the planner then expects one row, and the update looks it up by its key.
   const spending = (issued: typeof ISSUED_WITH_IT): Batched<CodeExchange, Row> => ({
     row,
     key: ({ codeHash }) => codeHash.toString('latin1'),
@@ -102,13 +101,13 @@ function exchangesOf<Row extends FoundCode>(row: z.ZodType<Row>, grant: Fragment
                  c.grant_id, c.app_key, c.redirect_uri, c.state, c.code_challenge, c.expires_at, c.used_at,
                  ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at, p.status as user_status${more}
           from ${sql.rows('asked', asked, issued.asked)}
-          join authorization_code c on c.routing_key = asked.routing_key and c.code_hash = asked.code_hash
+          join authorization_code c on ${sql.sameKey('c', 'asked', CODE_KEY)}
           cross join ${grant} g
           cross join ${USER} p
         ), spent as (
           update authorization_code c set used_at = f.now
           from found f
-          where c.routing_key = f.routing_key and c.code_hash = f.code_hash
+          where ${sql.sameKey('c', 'f', CODE_KEY)}
             and c.used_at is null and c.expires_at > f.now and c.app_key = f.by_app
             and c.redirect_uri = f.with_redirect_uri and c.state = coalesce(f.with_state, c.state)
             and c.code_challenge is not distinct from f.with_challenge

@@ -118,8 +118,8 @@ const SUCCESSORS = sql.part`, access as (
         )`
 
 /**
- * Marks each valid refresh token as rotated and issues its successors; for others, the columns say why not. A plain join,
- * without `offset 0`: the planner then expects one row, and the update looks it up by its key.
+ * Marks each valid refresh token as rotated and issues its successors; for others, the columns say why not. Rows are looked
+ * up as in sql.sameKey.
  */
 const rotating = (successors: Fragment): Batched<RefreshRotation, FoundRefresh> => ({
   row: FoundRefresh,
@@ -131,13 +131,13 @@ const rotating = (successors: Fragment): Batched<RefreshRotation, FoundRefresh> 
                  asked.successor_expires_at, asked.ordinal,
                  r.grant_id, r.rotated_at, ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at, p.status as user_status
           from ${sql.rows('asked', asked, ROTATED)}
-          join refresh_token r on r.routing_key = asked.routing_key and r.token_hash = asked.refresh_hash
+          join refresh_token r on r.routing_key = any (array[asked.routing_key]) and r.token_hash = asked.refresh_hash
           cross join ${GRANT} g
           cross join ${USER} p
         ), issued as (
           update refresh_token r set rotated_at = f.now
           from found f
-          where r.routing_key = f.routing_key and r.token_hash = f.refresh_hash and r.rotated_at is null
+          where r.routing_key = any (array[f.routing_key]) and r.token_hash = f.refresh_hash and r.rotated_at is null
             and f.revoked_at is null and f.user_status = 'active' and f.scopes <> '{}'
           returning f.routing_key, f.access_hash, f.access_expires_at, f.successor_hash, f.successor_expires_at, f.grant_id,
             f.scopes, f.ordinal

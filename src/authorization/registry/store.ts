@@ -21,8 +21,9 @@ const CHANGEABLE = NAMES.filter((name) => !['app_key', 'valid_from', 'created_at
 
 export type MicroAppWithSecrets = MicroApp & { secrets: LiveSecret[] }
 
-/** One app by its primary key, for a join as `a`; without `offset 0`, like access tokens. */
-export const joinedMicroApp = (appKey: Fragment): Fragment => sql.part`micro_app a on a.app_key = ${appKey}`
+/** One app by its primary key, for a join as `a`; looked up like access tokens. */
+export const joinedMicroApp = (appKey: Fragment): Fragment =>
+  sql.part`micro_app a on a.app_key = any (array[${appKey}])`
 
 /**
  * Inserts the app and its first secret, if any, in one statement; undefined if the app_key is taken. Columns that are not

@@ -2,28 +2,27 @@
 export type ServerSettings = Readonly<Record<string, string>>
 
 /**
- * Statements look up rows by key, each look-up fenced off by `offset 0` (grantByKey). They get one generic plan per
- * connection; rarely read lists of large tables get a custom plan (Db.listWithCustomPlan).
+ * Statements look up rows by key, each look-up fenced off by `offset 0` (grantByKey), or by `= any (array[…])` where that
+ * is impossible (sql.sameKey). They get one generic plan per connection; rarely read lists of large tables get a custom
+ * plan (Db.listWithCustomPlan).
  *
  * Figures are the factor by which PostgreSQL 18 takes more CPU time without the one setting: `npm run bench:planning --
- * --users 20000 --rounds 3`, 2026-11-25. Case 1: planned on analyzed tables of three rows that have grown since. Case
+ * --users 20000 --rounds 4`, 2026-11-28. Case 1: planned on analyzed tables of three rows that have grown since. Case
  * 2: planned on large, analyzed tables. A setting below 1.05 is dropped.
  */
 const SETTINGS: readonly { name: string; generic: string; custom: string }[] = [
-  // Case 2: requests that come one at a time: A5 and notices 1.5, who calls 1.1; A5 in batches of 40 1.2. Before one
-  // item had a statement of its own (sql.rows), PostgreSQL planned them again and again: 1.3 to 3.2, in batches 1.1 to
-  // 1.6.
+  // Case 2: requests that come one at a time: A5 1.4, A2 and notices 1.1. Before one item had a statement of its own
+  // (sql.rows), PostgreSQL planned them again and again: 1.3 to 3.2, in batches 1.1 to 1.6.
   { name: 'plan_cache_mode', generic: 'force_generic_plan', custom: 'force_custom_plan' },
-  // Case 1: A5 36, introspection 57, A2 7, A3 14 and 18, revocation 24, who calls 3.5; in batches of 40 A3 of policy
-  // fixed 110 (1.2 ms become 135), who calls 15, notices 10. Case 2: 0.9 to 1.1, no difference.
+  // Case 1: A5 103 and introspection 72, in batches of 40 520 and 310; A2 6, A3 23 and 41, revocation 80, who calls 3.3;
+  // in batches A3 of policy fixed 160, who calls 20, notices 34. Case 2: no difference.
   { name: 'enable_seqscan', generic: 'off', custom: 'on' },
-  // Case 1: introspection 2.9 and A5 1.7 without the second, who calls in batches of 40 1.3. A5 and introspection in
-  // batches have the wrong plan either way, until autovacuum has analyzed the table of tokens: 84 to 100 ms, and a
-  // tenth of that with either of these. Case 2: 0.8 to 1.2, no difference. They stay because without both two cases of
-  // test/db/plans.test.ts fail (a used code, a repeated rotation): plans made of three rows would read tables.
+  // Case 1: in batches of 40 notices 2.1 and 1.6, who calls 1.6 and 1.5; one notice 4.7 without the second. Case 2: no
+  // difference.
   { name: 'enable_hashjoin', generic: 'off', custom: 'on' },
   { name: 'enable_mergejoin', generic: 'off', custom: 'on' },
-  // Case 1: who calls in batches of 40 3.5: the secrets of all apps would be kept in memory. Case 2: no difference.
+  // Case 1: in batches of 40 notices 8, who calls 5: the secrets of all apps would be kept in memory. Case 2: no
+  // difference.
   { name: 'enable_material', generic: 'off', custom: 'on' },
   // No difference with the embedded PostgreSQL, which cannot compile. On PostgreSQL 15 a disabled scan that is the only
   // one has a cost so high that it is compiled each time: 36 ms in place of 0.01 for a row of a table without an index.

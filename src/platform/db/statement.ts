@@ -159,9 +159,10 @@ sql.join = (parts: readonly Fragment[], between = ', '): Fragment =>
 sql.identifier = (name: string): Fragment => new Fragment([`"${name.replaceAll('"', '""')}"`])
 
 /**
- * The condition by which an update or delete finds its rows: `` delete from t using due where ${sql.sameKey('t', 'due', ['id'])} ``.
- * With a plain `=`, PostgreSQL may compare each row of the table with each key while it believes the table empty, as
- * after a purge. With `any (array […])` it can only look each key up in the index.
+ * The condition by which a join, an update or a delete finds its rows: `` delete from t using due where ${sql.sameKey('t',
+ * 'due', ['id'])} ``. With a plain `=`, PostgreSQL may compare each row of the table with each key while it believes the
+ * table empty, as after a purge. With `any (array […])` it looks each key up in the index: such a condition makes no order
+ * of the index useful.
  */
 sql.sameKey = (table: string, keys: string, columns: readonly string[]): Fragment => {
   const [target, other] = [sql.identifier(table), sql.identifier(keys)]

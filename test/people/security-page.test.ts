@@ -164,6 +164,8 @@ describe('navigation', () => {
   })
 })
 
+const NONE_DUE = { erased: 0, failed: 0, failures: [] }
+
 describe('the deletion of an account', () => {
   const requests = async (by = client) =>
     (await by.admin('GET', '/users/deletion-requests')).requests as { user_id: string; due_at: string | null }[]
@@ -233,18 +235,52 @@ describe('the deletion of an account', () => {
           { ...automatic.deps, config: { ...automatic.deps.config, ACCOUNT_DELETION } },
           new AbortController().signal,
         )
-      expect([await due('off'), await due('request')]).toEqual([
-        { erased: 0, failures: [] },
-        { erased: 0, failures: [] },
-      ])
+      expect([await due('off'), await due('request')]).toEqual([NONE_DUE, NONE_DUE])
       await automatic.pool.query(
         `create function refuse() returns trigger language plpgsql as $$ begin
            if old.user_id = '${users[0]?.user_id}' then raise exception 'no'; end if; return old; end $$;
          create trigger refuse before delete on user_credential for each row execute function refuse()`,
       )
-      expect(await due('after-14-days')).toEqual({ erased: 2, failures: [expect.objectContaining({ message: 'no' })] })
+      expect(await due('after-14-days')).toEqual({
+        erased: 2,
+        failed: 1,
+        failures: [expect.objectContaining({ message: 'no' })],
+      })
       await automatic.pool.query('drop trigger refuse on user_credential; drop function refuse')
-      expect(await due('after-14-days')).toEqual({ erased: 1, failures: [] })
+      expect(await due('after-14-days')).toEqual({ ...NONE_DUE, erased: 1 })
+    } finally {
+      await automatic.close()
+    }
+  })
+
+  it('happens on the day that it is due, however many are due and however many fail', async () => {
+    const automatic = await openWorld({ ACCOUNT_DELETION: 'after-14-days' })
+    try {
+      const by = new Client(injectWire(automatic.app), automatic.deps.config.PUBLIC_URL)
+      const theirs = await by.makeApp()
+      const user = await by.makeUser()
+      await (await by.signedIn(user, theirs)).send('POST', '/account/deletion', {})
+      automatic.clock.advance(14 * 86_400)
+      await automatic.pool.query(
+        `create function refuse() returns trigger language plpgsql as $$ begin
+           if old.user_id like 'stuck-%' then raise exception 'no'; end if; return old; end $$;
+         create trigger refuse before delete on user_profile for each row execute function refuse()`,
+      )
+      const stuck = Array.from({ length: 250 }, (_, n) => rowKeyOf({ cid: 1, user_id: `stuck-${n}` }))
+      const rows = [stuck.map(({ routingKey }) => routingKey), stuck.map(({ userId }) => userId)]
+      await automatic.pool.query(
+        `insert into user_profile (routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at)
+         select k, 1, u, 'Stuck', '0', 'https://img.example.com/a.png', '13900000000', 'active', now()
+         from unnest($1::int[], $2::text[]) as stuck (k, u)`,
+        rows,
+      )
+      await automatic.pool.query(
+        `insert into deletion_request (routing_key, cid, user_id, requested_at, due_at)
+         select k, 1, u, now(), '2026-01-01' from unnest($1::int[], $2::text[]) as stuck (k, u)`,
+        rows,
+      )
+      const { erased, failed, failures } = await eraseDue(automatic.deps, new AbortController().signal)
+      expect([erased, failed, failures.length]).toEqual([1, 250, 20])
     } finally {
       await automatic.close()
     }
@@ -268,7 +304,7 @@ describe('the deletion of an account', () => {
         await deleteRequest(db, key)
         await insertRequest(db, key, now, new Date(now.getTime() + 14 * 86_400_000))
       })
-      expect(await erasing).toEqual({ erased: 0, failures: [] })
+      expect(await erasing).toEqual(NONE_DUE)
       await by.admin('GET', `/users/${user.cid}/${user.user_id}`)
     } finally {
       await automatic.close()
@@ -288,10 +324,7 @@ describe('the deletion of an account', () => {
       await browsers[1].send('POST', '/account/deletion', {})
       automatic.clock.advance(14 * 86_400)
       for (const times of [1, 2])
-        expect(await eraseDue(automatic.deps, new AbortController().signal), String(times)).toEqual({
-          erased: 0,
-          failures: [],
-        })
+        expect(await eraseDue(automatic.deps, new AbortController().signal), String(times)).toEqual(NONE_DUE)
       expect((await requests(by)).map(({ due_at }) => due_at)).toEqual([null, null])
     } finally {
       await automatic.close()

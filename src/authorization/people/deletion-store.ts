@@ -54,16 +54,23 @@ export async function listRequests(db: Db, { limit, after }: RequestPage): Promi
   return pageOf(rows, limit)
 }
 
-/** Due requests of people in this range of routing keys. */
-export const dueRequests = (
-  db: Db,
-  { from, below }: { readonly from: number; readonly below: number },
-  now: Date,
-  limit: number,
-): Promise<DeletionRequest[]> =>
+export interface DueRequests {
+  /** Of people in this range of routing keys. */
+  readonly keys: { readonly from: number; readonly below: number }
+  readonly now: Date
+  readonly limit: number
+  /** The last one of the page before. */
+  readonly after?: DeletionRequest | undefined
+}
+
+/** Those due first come first. */
+export const dueRequests = (db: Db, { keys, now, limit, after }: DueRequests): Promise<DeletionRequest[]> =>
   db.listWithCustomPlan(
     deletionRequest,
     sql`select cid, user_id, requested_at, due_at from deletion_request
-        where due_at is not null and due_at <= ${now} and routing_key >= ${from}::int and routing_key < ${below}::int
-        order by due_at limit ${limit}`,
+        where due_at is not null and due_at <= ${now}
+          and routing_key >= ${keys.from}::int and routing_key < ${keys.below}::int
+          and (${after?.due_at}::timestamptz is null
+            or (due_at, cid, user_id) > (${after?.due_at}::timestamptz, ${after?.cid}::int, ${after?.user_id}::text))
+        order by due_at, cid, user_id limit ${limit}`,
   )

@@ -8,12 +8,15 @@ import { keepsConnection } from '../../platform/lib/database-errors.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
-import { ACCOUNT_MESSAGES, lockUser, rowKeyOf, type SignedIn, showUser } from '../account/index.ts'
+import { ACCOUNT_MESSAGES, lockUser, rowKeyOf, type SignedIn, showUser, type UserKey } from '../account/index.ts'
 import * as store from './deletion-store.ts'
 import { eraseUser } from './erase.ts'
 
 const GRACE_DAYS = 14
-const MAX_PER_RUN = 100
+/** How long a run lasts, of an hour until the next. */
+const BUDGET_S = 1_800
+const PAGE = 100
+const FAILURES_SHOWN = 20
 const STATEMENT_S = 60
 
 /**
@@ -52,17 +55,26 @@ export const listDeletionRequests = operation(deletionFilter, ({ db }: Deps, pag
   pageNamed('requests', store.listRequests(db, page)),
 )
 
+interface Erasures {
+  readonly erased: number
+  readonly failed: number
+  /** Some of the errors. */
+  readonly failures: readonly unknown[]
+}
+
 /**
  * Erases people whose grace period is over, unless the setting now leaves it to operators. One transaction per person,
- * shards in parallel, so that an unavailable shard does not hold up the others. Failures are retried by the next run.
+ * shards in parallel, so that an unavailable shard does not hold up the others. Ends when each has been tried once, or
+ * after BUDGET_S; failures are retried by the next run.
  */
-export async function eraseDue(deps: Deps, signal: AbortSignal) {
-  if (deps.config.ACCOUNT_DELETION !== 'after-14-days') return { erased: 0, failures: [] }
+export async function eraseDue(deps: Deps, signal: AbortSignal): Promise<Erasures> {
+  if (deps.config.ACCOUNT_DELETION !== 'after-14-days') return { erased: 0, failed: 0, failures: [] }
   const { length } = deps.db.shards()
   const runs = Array.from({ length }, (_, place) => eraseDueIn(deps, keysOfShard(place, length), signal))
   const results = await Promise.all(runs)
   return {
     erased: results.reduce((sum, { erased }) => sum + erased, 0),
+    failed: results.reduce((sum, { failed }) => sum + failed, 0),
     failures: results.flatMap(({ failures }) => failures),
   }
 }
@@ -71,28 +83,48 @@ export async function eraseDue(deps: Deps, signal: AbortSignal) {
 const isDue = (request: store.DeletionRequest | undefined, now: Date): boolean =>
   request !== undefined && request.due_at !== null && request.due_at <= now
 
-async function eraseDueIn(deps: Deps, keys: ReturnType<typeof keysOfShard>, signal: AbortSignal) {
+async function eraseDueIn(deps: Deps, keys: store.DueRequests['keys'], signal: AbortSignal): Promise<Erasures> {
   const failures: unknown[] = []
-  let erased = 0
-  const due = await store.dueRequests(deps.db, keys, deps.clock.now(), MAX_PER_RUN).catch((error: unknown) => {
-    failures.push(error)
-    return []
-  })
-  for (const { cid, user_id } of due) {
-    if (signal.aborted) break
-    const key = rowKeyOf({ cid, user_id })
-    try {
-      erased += await deps.db.of(key.routingKey).slowTx(STATEMENT_S, async (db) => {
-        if (!(await lockUser(db, key)) || !isDue(await store.requestOf(db, key), deps.clock.now())) return 0
-        const { status } = await showUser({ ...deps, db }, { cid, user_id })
-        if (status === 'blocked') await store.leaveToOperators(db, key)
-        else await eraseUser({ ...deps, db, actor: { kind: 'job', name: 'erase-due' } }, { cid, user_id })
-        return status === 'blocked' ? 0 : 1
-      })
-    } catch (error) {
-      failures.push(error)
-      if (!keepsConnection(error)) break // the shard is unavailable: the others would fail as well
+  let [erased, failed] = [0, 0]
+  try {
+    for await (const key of duePeople(deps, keys, signal)) {
+      try {
+        if (await eraseIfDue(deps, key)) erased++
+      } catch (error) {
+        if (!keepsConnection(error)) throw error // the shard is unavailable: the others would fail as well
+        failed++
+        if (failures.length < FAILURES_SHOWN) failures.push(error)
+      }
     }
+  } catch (error) {
+    failed++
+    failures.push(error)
   }
-  return { erased, failures }
+  return { erased, failed, failures }
+}
+
+async function* duePeople({ db, clock }: Deps, keys: store.DueRequests['keys'], signal: AbortSignal) {
+  const end = performance.now() + BUDGET_S * 1_000
+  const now = clock.now()
+  let after: store.DeletionRequest | undefined
+  do {
+    const page = await store.dueRequests(db, { keys, now, limit: PAGE, after })
+    after = page.length === PAGE ? page.at(-1) : undefined
+    for (const { cid, user_id } of page) {
+      if (signal.aborted || performance.now() > end) return
+      yield { cid, user_id }
+    }
+  } while (after)
+}
+
+/** False if the person is gone, has cancelled, or is blocked. */
+const eraseIfDue = (deps: Deps, { cid, user_id }: UserKey): Promise<boolean> => {
+  const key = rowKeyOf({ cid, user_id })
+  return deps.db.of(key.routingKey).slowTx(STATEMENT_S, async (db) => {
+    if (!(await lockUser(db, key)) || !isDue(await store.requestOf(db, key), deps.clock.now())) return false
+    const { status } = await showUser({ ...deps, db }, { cid, user_id })
+    if (status === 'blocked') await store.leaveToOperators(db, key)
+    else await eraseUser({ ...deps, db, actor: { kind: 'job', name: 'erase-due' } }, { cid, user_id })
+    return status !== 'blocked'
+  })
 }

@@ -35,8 +35,8 @@ const ofRefund = z.object({
 
 /** Erases people whose cooling-off period is over. */
 const eraseDueTask: Task = async (deps, _payload, { log, signal }) => {
-  const { erased, failures } = await eraseDue(deps, signal)
-  for (const error of failures) log.error({ err: error }, 'an account that is due could not be deleted')
+  const { erased, failed, failures } = await eraseDue(deps, signal)
+  for (const error of failures) log.error({ err: error, failed }, 'an account that is due could not be deleted')
   if (erased > 0) log.info({ erased }, 'accounts were deleted, as their owners had asked')
 }
 

@@ -6,7 +6,7 @@ import { limitClosing } from '../platform/lib/web/drain.ts'
 import { failureEnvelope, JSON_TYPE, NO_STORE_HEADERS } from '../platform/lib/web/envelope.ts'
 import type { Readiness } from '../platform/lib/web/health.ts'
 import { httpServer } from '../platform/lib/web/http-server.ts'
-import { unusablePort } from '../platform/lib/web/listen.ts'
+import { BACKLOG, unusablePort } from '../platform/lib/web/listen.ts'
 import { noSuchPath } from '../platform/lib/web/rescode.ts'
 
 /** The part of the app that a listener needs. */
@@ -49,7 +49,7 @@ export function furtherListener({ setting, host, port, paths, maxConnections, gr
       opened.on('connection', (socket) => sockets.add(socket)).on('clientError', rawRequestError(noneOfAreaB))
       const beginClosing = limitClosing(opened, graceS)
       const listening = once(opened, 'listening')
-      opened.listen({ host, port })
+      opened.listen({ host, port, backlog: BACKLOG })
       await listening.catch((error: NodeJS.ErrnoException) => {
         throw new Error(unusablePort(setting, host, port, error))
       })

@@ -66,7 +66,7 @@ class RunningTurn {
   }
 
   async run(onMeasuring: () => void): Promise<TurnResult> {
-    const { connections, port, perSecond } = this.#turn
+    const { connections, port, perSecond, overload } = this.#turn
     const ended = new Promise<void>((resolve, reject) => {
       this.#over = resolve
       this.#fail = reject
@@ -74,7 +74,7 @@ class RunningTurn {
     ended.catch(() => {}) // it is awaited only below, maybe after it was rejected
     const open = async (): Promise<Connection> => {
       const onAnswer = (connection: Connection, answer: Answer) => this.#onAnswer(connection, answer)
-      const opened = await openConnection(port, onAnswer, (error) => this.#fail(error))
+      const opened = await openConnection(port, onAnswer, (error) => this.#fail(error), overload)
       this.#connections.push(opened)
       return opened
     }

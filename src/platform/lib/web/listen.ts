@@ -14,9 +14,15 @@ const REMEDIES: Readonly<Record<string, string>> = {
   EAI_AGAIN: UNKNOWN_NAME,
 }
 
+/**
+ * Connections that the kernel completes before this process accepts them; Linux allows 4096 (net.core.somaxconn). With
+ * Node's 511, some of a thousand that are opened at once wait for a second or three until TCP tries again.
+ */
+export const BACKLOG = 4_096
+
 /** Listens, or throws an error that says which setting to change. */
 export async function listenOn(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {
-  await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
+  await app.listen({ host, port, backlog: BACKLOG }).catch((error: NodeJS.ErrnoException) => {
     throw new Error(unusablePort(setting, host, port, error))
   })
 }

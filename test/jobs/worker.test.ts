@@ -276,6 +276,20 @@ describe('the worker', () => {
     expect(await leases(), 'returned').toEqual([])
   })
 
+  it('restarts if the queue ends by itself, and keeps no lease in its former name', async () => {
+    seller.on('/product/query', ok([{ ...PRODUCT, partnerDealId: 'd-10' }] as object))
+    await start()
+    const leases = async () => (await world.pool.query('select worker_id from worker_lease')).rows
+    const [first] = await until(async () => ((await leases()).length === 1 ? leases() : false))
+    // What a newer version of the queue announces, until this one listens; it also sets the exit code.
+    const announced = () => world.pool.query(`select pg_notify('worker:migrate', '{"breaking":true}')`)
+    await until(() => process.exitCode === 57 || announced().then(() => false))
+    process.exitCode = undefined
+    await tell('d-10', 1)
+    await done()
+    expect(await leases()).not.toContainEqual(first)
+  })
+
   it('survives a database outage while jobs finish, and does all of them', async () => {
     await addMany()
     const forwarder = await startForwarded()

@@ -20,7 +20,7 @@ const RESTART_AFTER_MS = 1_000
 const ASK_AGAIN_AFTER_MS = 50
 
 export interface JobWorker {
-  /** Rejects when the worker ends without having been stopped. */
+  /** Rejects when the worker cannot go on without having been stopped. */
   readonly ended: Promise<void>
   /** Takes no more jobs and waits for those that run. */
   stop(): Promise<void>
@@ -63,21 +63,23 @@ export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: str
   const restart = async (reason: string): Promise<void> => {
     log.error(`${reason}: other workers take over its jobs, and it restarts`)
     await current.end()
-    while (!stopping.signal.aborted) {
+    for (;;) {
+      await sleep(RESTART_AFTER_MS, undefined, { signal: stopping.signal }).catch(() => {})
+      if (stopping.signal.aborted) return
       const begun = await begin().catch((error: Error) => void log.warn({ err: error }, 'the worker could not restart'))
       if (begun) current = begun
       if (begun) return
-      await sleep(RESTART_AFTER_MS, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
   const watch = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
+    for (;;) {
       const reason = await Promise.race([
         current.lease.lost.then(() => 'the lease of this worker has expired'),
         current.mustRestart,
-        current.runner.promise.then(() => undefined),
+        // It resolves even if one of the queue's own parts has failed.
+        current.runner.promise.then(() => 'the job queue has ended by itself'),
       ])
-      if (!reason) return
+      if (stopping.signal.aborted) return
       await restart(reason)
     }
   }

@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { localized } from '../../src/platform/lib/localized-text.ts'
+import type { StepContext } from '../../src/sandbox/certification/step-context.ts'
+import { watchNotices } from '../../src/sandbox/certification/step-notices.ts'
+import { showPartner } from '../../src/ticketing/partners/index.ts'
 import { type Lab, openLab, walkTo } from '../sandbox/lab.ts'
 import { useTickets } from '../sandbox/walk.ts'
 
@@ -28,4 +32,52 @@ it('a step finds the notice it waits for among hundreds of others', async () => 
   expect(result.failures).toEqual([])
   expect(result.outcome).toBe('passed')
   expect(result.events.length).toBeLessThan(50)
+})
+
+it('a step that waits long remembers only the notices of a minute, and misses none that is visible late', async () => {
+  const { deps, pool, clock } = lab.world
+  clock.advance(60)
+  const startedAt = clock.now()
+  const insert = (from: number, to: number) =>
+    pool.query(
+      `insert into notice (notice_id, partner_id, client_id, path, body_hash, body, answer, received_at)
+       select gen_random_uuid(), $1, 'lab', '/mtp/api/order/consume/notice', sha256(('long' || i)::bytea), i::text, '{}',
+         $2::timestamptz + make_interval(secs => i)
+       from generate_series($3::int, $4::int) i`,
+      [lab.partnerId, startedAt, from, to],
+    )
+  let most = 0
+  const db = new Proxy(deps.db, {
+    get: (target, name) =>
+      name === 'many'
+        ? (...[row, statement]: Parameters<typeof deps.db.many>) => {
+            most = Math.max(most, ...(statement.values ?? []).map((value) => (Array.isArray(value) ? value.length : 0)))
+            return target.many(row, statement)
+          }
+        : Reflect.get(target, name),
+  })
+  const read: string[] = []
+  const [partner, nothing] = [await showPartner(deps, lab.partnerId), async () => true]
+  const context = { ...lab, deps: { ...deps, db }, partner, startedAt, append: nothing, check: nothing }
+  const watch = watchNotices(
+    { ...context, maskText: (text: object) => text } as unknown as StepContext<'notice-accepted'>,
+    {
+      path: '/mtp/api/order/consume/notice',
+      otherSubject: (body) => {
+        read.push(body)
+        return body === 'wanted' ? undefined : localized('nothing')
+      },
+    },
+  )
+  for (let minute = 0; minute < 20; minute++) {
+    clock.advance(60)
+    await insert(minute * 60, minute * 60 + 59 - (minute === 19 ? 30 : 0))
+    expect(await watch.poll()).toBeUndefined()
+  }
+  expect(read).toHaveLength(1_170)
+  await insert(1_180, 1_180)
+  await pool.query(`update notice set body = 'wanted', received_at = received_at - interval '30 s' where body = '1180'`)
+  expect(await watch.poll()).toMatchObject({ body: 'wanted' })
+  expect(new Set(read).size).toBe(read.length)
+  expect(most).toBeLessThan(200)
 })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { addSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { type Detail, type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
@@ -75,6 +75,14 @@ type OnTimeout = (incomplete: LocalizedText) => Promise<void>
 /** Calls that do not complete the wait are logged up to this number: a live partner may send any number of them. */
 const MAX_OTHERS_LOGGED = 20
 
+/**
+ * A call may become visible this much later than its time of arrival says. Calls from before that are not read again,
+ * so that a step that waits for an hour does not remember and reread any number of them in each poll.
+ */
+const LATE_S = 60
+
+const later = (one: Date, other: Date): Date => (one > other ? one : other)
+
 function logReceived(
   context: StepContext,
   { id, path, reason, verified, wrong_path }: ReceivedCall,
@@ -92,7 +100,8 @@ export function watchNotices(
   { path, otherSubject, stillMissing, since }: ExpectedNotice,
 ): NoticeWatch {
   const { deps, partner, startedAt } = context
-  const seen = new Set<string>()
+  const seen = new Map<string, Date>()
+  let readFrom = fromEpochSeconds(0)
   let completing: ReceivedCall | undefined
   let [lastIncomplete, lastIgnored]: (LocalizedText | undefined)[] = []
   let lastRefused: Detail | undefined
@@ -126,10 +135,11 @@ export function watchNotices(
 
   const poll = async () => {
     if (completing) return completing
-    const times = { accepted: since ?? startedAt, refused: startedAt }
-    const filter = { partnerId: partner.partner_id, path, ...times, seen: [...seen] }
+    const late = addSeconds(deps.clock.now(), -LATE_S)
+    const times = { accepted: later(since ?? startedAt, readFrom), refused: later(startedAt, readFrom) }
+    const filter = { partnerId: partner.partner_id, path, ...times, seen: [...seen.keys()] }
     for (const call of await receivedSince(deps, filter)) {
-      seen.add(call.id)
+      seen.set(call.id, call.received_at)
       if (!(await take(call))) continue
       completing = call
       await context.check('notice-accepted', true)
@@ -138,6 +148,8 @@ export function watchNotices(
       }
       break
     }
+    for (const at of seen.values()) if (at < late) readFrom = later(readFrom, at)
+    for (const [id, at] of seen) if (at < readFrom) seen.delete(id)
     return completing
   }
   return {

@@ -163,6 +163,7 @@ const receivedCall = z.object({
   wrong_path: z.boolean(),
   /** Warnings with which a notice was accepted: names of src/ticketing/mws/diagnose/warnings.ts. */
   warnings: z.string().transform((names) => names.split(' ').filter((name) => name !== '')),
+  received_at: z.date(),
 })
 /** A call that names a partner. */
 export type ReceivedCall = z.output<typeof receivedCall>
@@ -181,7 +182,7 @@ export interface ReceivedFilter {
 export const receivedSince = (db: Db, { partnerId, paths, accepted, refused, seen }: ReceivedFilter) =>
   db.many(
     receivedCall,
-    sql`select id, path, reason, body, verified, wrong_path, warnings from (
+    sql`select id, path, reason, body, verified, wrong_path, warnings, received_at from (
           select notice_id as id, path, null::jsonb as reason, body, true as verified, false as wrong_path, warnings, received_at
           from notice
           where partner_id = ${partnerId} and received_at >= ${accepted}

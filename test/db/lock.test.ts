@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import fs, { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { claimDataDir } from '../../src/platform/db/embedded/lock.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'gatehouse-lock-'))
@@ -15,4 +16,30 @@ it('a DATA_DIR that cannot be written is reported with the remedy', async () => 
       /^DATA_DIR .*file.* cannot be used: .*\nset it to a folder that this user may write to$/,
     )
   }
+})
+
+it('a lock that was taken since a stale one was found is left to its holder', async () => {
+  const dataDir = join(home, 'raced')
+  mkdirSync(dataDir)
+  const file = join(dataDir, 'gatehouse.pid')
+  writeFileSync(file, '999999999 1 service')
+  const read = fs.readFileSync
+  let other: Promise<() => void> | undefined
+  const restore = () => {
+    fs.readFileSync = read
+    syncBuiltinESMExports()
+  }
+  // The other one claims the folder between the moment when this one has read the stale lock and its removal.
+  fs.readFileSync = ((...given: Parameters<typeof read>) => {
+    const content = read(...given)
+    if (given[0] !== file) return content
+    restore()
+    other = claimDataDir(dataDir, 'service')
+    return content
+  }) as typeof read
+  syncBuiltinESMExports()
+  onTestFinished(restore)
+  const one = await Promise.allSettled([claimDataDir(dataDir, 'service')])
+  const claims = [...one, ...(await Promise.allSettled([other]))]
+  expect(claims.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
 })

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../lib/clock.ts'
 import { readOr } from '../../lib/read-or.ts'
 import { diagnoseFolder, unusableFolder } from './diagnosis.ts'
 
@@ -30,9 +31,10 @@ export type Purpose = 'service' | 'command'
 const pidFile = (dataDir: string): string => join(dataDir, 'gatehouse.pid')
 
 /** The live process that holds `dataDir`, if there is one. */
-export function holderOf(dataDir: string): { pid: number; purpose: Purpose } | undefined {
-  const content = readOr(() => readFileSync(pidFile(dataDir), 'utf8'), undefined)
-  if (content === undefined) return undefined
+export const holderOf = (dataDir: string): { pid: number; purpose: Purpose } | undefined =>
+  holderIn(readOr(() => readFileSync(pidFile(dataDir), 'utf8'), ''))
+
+function holderIn(content: string): { pid: number; purpose: Purpose } | undefined {
   const pid = Number.parseInt(content, 10)
   const purpose = content.endsWith(' command') ? 'command' : 'service'
   return isAlive(pid) && content === `${identity(pid)} ${purpose}` ? { pid, purpose } : undefined
@@ -51,6 +53,48 @@ function makeDataDir(dataDir: string): void {
   }
 }
 
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
+
+function ageOf(path: string): number {
+  const now = systemClock.now().getTime()
+  return now - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now)
+}
+
+/** A lock file is empty until it is written. */
+const WRITTEN_WITHIN_MS = 500
+/** A process removes a lock within microseconds; one that was killed meanwhile leaves its turn behind. */
+const REMOVED_WITHIN_MS = 10_000
+
+function isStale(dataDir: string): boolean {
+  try {
+    const content = readFileSync(pidFile(dataDir), 'utf8')
+    return content === '' ? ageOf(pidFile(dataDir)) > WRITTEN_WITHIN_MS : !holderIn(content)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false
+    throw unusable(dataDir, error)
+  }
+}
+
+/**
+ * Removes the lock of a process that is gone. Processes take turns at this: of two that have found the same stale lock,
+ * the later one would otherwise remove the one that the earlier one has taken since.
+ */
+function removeStale(dataDir: string): void {
+  const turn = `${pidFile(dataDir)}.removing`
+  try {
+    mkdirSync(turn)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw unusable(dataDir, error)
+    if (ageOf(turn) > REMOVED_WITHIN_MS) rmSync(turn, { recursive: true, force: true })
+    return
+  }
+  try {
+    if (isStale(dataDir)) rmSync(pidFile(dataDir), { force: true })
+  } finally {
+    rmSync(turn, { recursive: true, force: true })
+  }
+}
+
 /** Locks `dataDir`. Waits while a command holds it, throws when another service does. Returns what releases the lock. */
 export async function claimDataDir(dataDir: string, purpose: Purpose): Promise<() => void> {
   makeDataDir(dataDir)
@@ -60,13 +104,13 @@ export async function claimDataDir(dataDir: string, purpose: Purpose): Promise<(
       writeFileSync(file, `${identity(process.pid)} ${purpose}`, { flag: 'wx' })
       return () => rmSync(file, { force: true })
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unusable(dataDir, error)
+      if (codeOf(error) !== 'EEXIST') throw unusable(dataDir, error)
     }
     const holder = holderOf(dataDir)
-    const beingWritten = statSync(file, { throwIfNoEntry: false })?.size === 0
-    if (beingWritten && waited < 5) await sleep(100)
-    else if (!holder) rmSync(file, { force: true })
-    else if (holder.purpose === 'command' && waited < 300) await sleep(100)
+    if (!holder) {
+      removeStale(dataDir)
+      await sleep(10)
+    } else if (holder.purpose === 'command' && waited < 300) await sleep(100)
     else {
       throw new Error(
         `another Gatehouse (process ${holder.pid}) is running on the data folder ${dataDir}; stop it, or set DATA_DIR to another folder`,

@@ -240,6 +240,26 @@ describe('a purge of many rows', () => {
     expect(await purged()).toEqual({ access_token: 1 })
   })
 
+  it('goes on with the other tables when one cannot be purged, and then reports why', async () => {
+    await endedTokens(world, 10)
+    await world.pool.query(
+      `insert into browser_session select 1, sha256(i::text::bytea), 1, 'x', now(), $1::timestamptz - interval '2 hours'
+       from generate_series(1, 1500) i`,
+      [world.clock.now()],
+    )
+    await world.pool.query(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+       create trigger refuse before delete on access_token for each row execute function refuse()`,
+    )
+    try {
+      await expect(purge(world.deps, {})).rejects.toThrow('no')
+      expect(await rowsOf('browser_session')).toBe(0)
+    } finally {
+      await world.pool.query('drop function refuse cascade')
+    }
+    expect(await purged()).toEqual({ access_token: 10 })
+  })
+
   it('ends at its time limit or when aborted, and the next one continues', async () => {
     await endedTokens(world, 200_000)
     const first = await purge(world.deps, { seconds: 1 })

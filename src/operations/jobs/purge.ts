@@ -16,7 +16,7 @@ import { type Db, placesOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { Overloaded } from '../../platform/lib/concurrency-limit.ts'
-import { DatabaseUnavailable, isAway } from '../../platform/lib/database-errors.ts'
+import { DatabaseUnavailable, isAway, keepsConnection } from '../../platform/lib/database-errors.ts'
 import { SANDBOX_RETENTION } from '../../sandbox/portal/index.ts'
 import { MEMBER_RETENTION } from '../../ticketing/members/index.ts'
 import { NOTICE_RETENTION } from '../../ticketing/mtp/index.ts'
@@ -84,7 +84,8 @@ interface Watch {
 /**
  * Deletes expired rows in small batches, taking the tables in turn so that none waits for another. Each batch commits
  * by itself: the purge can be stopped at any moment and the next one continues. Several at once are safe. A shard that
- * is away is asked once and then skipped; if only a table in it is locked, that table alone is skipped.
+ * is away is asked once and then skipped; if only a table in it is locked, that table alone is skipped. A table whose
+ * rows cannot be deleted is skipped, and reported at the end by throwing.
  */
 export async function purge(
   { db, clock, config, metrics }: Deps,
@@ -104,6 +105,7 @@ export async function purge(
   const deleted: Record<string, number> = {}
   /** Shards with rows left, and of these the ones not asked again: away, or with a second table locked or slow. */
   const [left, away] = [new Set<string>(), new Set<string>()]
+  let failure: unknown
   let total = 0
   const purged = (finished: boolean): Purged => ({
     deleted,
@@ -111,14 +113,22 @@ export async function purge(
     finished,
     ...(left.size > 0 ? { shards_away: [...left].sort() } : {}),
   })
+  const ended = (finished: boolean): Purged => {
+    if (failure !== undefined) throw failure
+    return purged(finished)
+  }
   const end = performance.now() + seconds * 1000
   for (let next = pending.shift(); next; next = pending.shift()) {
-    if (signal?.aborted || performance.now() >= end) return purged(false)
+    if (signal?.aborted || performance.now() >= end) return ended(false)
     const { table, shard, batch, what = table } = next
     if (shard !== undefined && away.has(shard)) continue
     const began = performance.now()
     const { rows, last } = await removeBatch(next).catch((error: unknown) => {
-      if (shard === undefined || !(error instanceof DatabaseUnavailable || error instanceof Overloaded)) throw error
+      if (shard === undefined || !(error instanceof DatabaseUnavailable || error instanceof Overloaded)) {
+        if (!keepsConnection(error)) throw error // the database is away: the other tables would fail as well
+        failure ??= error
+        return NOTHING
+      }
       if (isAway(error.cause) || left.has(shard)) away.add(shard)
       left.add(shard)
       return NOTHING
@@ -129,12 +139,13 @@ export async function purge(
     metrics.purgedRows.inc({ table: what }, rows)
     onProgress?.(purged(false))
     if (rows === BATCH_ROWS) pending.push({ ...next, batch: { ...batch, from: last ?? batch.from } })
-    const ended = performance.now()
-    const restMs = Math.min((ended - began) * REST_FACTOR, end - ended)
+    const deletedAt = performance.now()
+    const restMs = Math.min((deletedAt - began) * REST_FACTOR, end - deletedAt)
     await sleep(restMs, undefined, { signal }).catch(() => {})
   }
-  if (left.size === 0 && retention === RETENTION) await keepPurged(db, clock.now())
-  return purged(left.size === 0)
+  const done = ended(left.size === 0)
+  if (done.finished && retention === RETENTION) await keepPurged(db, clock.now())
+  return done
 }
 
 interface Place extends Retention {

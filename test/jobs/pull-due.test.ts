@@ -141,6 +141,19 @@ describe('due pulls', () => {
     expect(await duePulls(world.pool)).toHaveLength(20)
   })
 
+  it('do not wait for ever behind products that the partner never answers for', async () => {
+    seller.on('/product/query', (asked) =>
+      asked.partnerDealIds[0].startsWith('broken') ? status(500) : entries(asked),
+    )
+    await tell(changed('broken-1', 'broken-2', 'broken-3', 'broken-4', 'good'))
+    for (let runs = 0; runs < 3; runs++) {
+      world.clock.advance(60)
+      await run()
+      world.deps.calls.breakers.reset(7001n)
+    }
+    expect(await duePulls(world.pool)).toEqual([1, 2, 3, 4].map((n) => `product 7001:broken-${n}`))
+  })
+
   it('are retried later if only some of them succeed', async () => {
     seller.on('/product/query', entries, refusal(302))
     await tell(many(10))

@@ -1,7 +1,15 @@
 import { MAX_PROBLEMS } from '../../platform/lib/json/shape.ts'
 import { maskedReason } from '../../platform/lib/masked-reason.ts'
 import type { CallDeps, CallProblem } from '../partner-calls/index.ts'
-import { clearDue, type DuePull, giveUpDue, nextDue, retryGivenUp, takeUnreportedProblems } from './due-store.ts'
+import {
+  clearDue,
+  type DuePull,
+  giveUpDue,
+  nextDue,
+  postponeDue,
+  retryGivenUp,
+  takeUnreportedProblems,
+} from './due-store.ts'
 import { entryProblemsText } from './entries.ts'
 import { hasLevels } from './price-store.ts'
 import { pullPrices } from './pull-prices.ts'
@@ -125,11 +133,12 @@ class DuePulls {
     return this.#options.chosen?.has(name) ?? true
   }
 
-  #fail(pull: DuePull, { kind, detail }: CallProblem): void {
+  async #fail(pull: DuePull, { kind, detail }: CallProblem): Promise<void> {
     this.#failed.add(nameOf(pull))
     this.failure ??= `${kind}: ${maskedReason(detail)}`
     // The next call would not be made either.
     this.#isBreakerOpen ||= kind === 'breaker'
+    if (kind !== 'breaker') await postponeDue(this.#deps.db, this.#partnerId, pull, this.#deps.clock.now())
   }
 }
 

@@ -74,7 +74,7 @@ const duePull = z.object({
 /** `notices` shows whether a newer notice has arrived. */
 export type DuePull = z.output<typeof duePull>
 
-/** Pulls that are due, oldest first. */
+/** Pulls that are due, oldest first, and those that have failed last. */
 export const nextDue = (db: Db, partnerId: bigint, limit: number): Promise<DuePull[]> =>
   db.many(
     duePull,
@@ -88,6 +88,18 @@ export const clearDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, not
     sql`delete from pull_due
         where partner_id = ${partnerId} and partner_deal_id = ${partner_deal_id} and kind = ${kind}
           and notices = ${notices}`,
+  )
+
+/** Puts a pull that has failed behind all others, which would else wait for ever behind some that keep failing. */
+export const postponeDue = (
+  db: Db,
+  partnerId: bigint,
+  { partner_deal_id, kind }: DuePull,
+  now: Date,
+): Promise<number> =>
+  db.exec(
+    sql`update pull_due set due_at = ${now}
+        where partner_id = ${partnerId} and partner_deal_id = ${partner_deal_id} and kind = ${kind}`,
   )
 
 /** Marks it as given up, unless a newer notice has arrived. */

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { readProducts } from '../src/operations/cli/sandbox-run.ts'
 import { gatehouse } from './cli-runner.ts'
@@ -36,7 +39,15 @@ describe('the option --product', () => {
 
 const run = (...args: string[]) =>
   // Nothing listens there: sending anything would fail with another message and exit code 1.
-  gatehouse({ CLIENT_SECRET: 's' }, 'sandbox', 'run', '--client-id', 'x', '--url', 'http://127.0.0.1:9', ...args)
+  gatehouse(
+    { CLIENT_SECRET: 's' },
+    'sandbox',
+    'run',
+    '--client-id',
+    'x',
+    ...(args.includes('--url') ? [] : ['--url', 'http://127.0.0.1:9']),
+    ...args,
+  )
 const FUNCTIONS = ['--function', 'product-pull,pay-at-once', '--function', 'refund-at-once']
 const GOOD = [...FUNCTIONS, '--product', 'X,later=Y']
 
@@ -144,9 +155,20 @@ describe('gatehouse sandbox run', () => {
     expect((await gatehouse({ CLIENT_SECRET: 's' }, ...args)).stderr).toMatch(/^--url {2}must not have a query/)
   })
 
+  it('says after how long it gave up on a platform that accepts the connection and is silent', async () => {
+    const silent = createServer(() => {})
+    await once(silent.listen(0, '127.0.0.1'), 'listening')
+    const { port } = silent.address() as AddressInfo
+    const answer = await run(...GOOD, '--url', `http://127.0.0.1:${port}`, '--timeout', '1')
+    silent.close()
+    expect(answer).toEqual({ code: 1, stdout: '', stderr: 'not finished after 1 s (--timeout)\n' })
+  })
+
   it('starts sending when all arguments are valid', async () => {
-    const { code, stderr } = await run(...GOOD, '--timeout', '2')
-    expect(stderr).not.toMatch(/^--/)
-    expect(code).toBe(1)
+    expect(await run(...GOOD, '--timeout', '2')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^http:\/\/127\.0\.0\.1:9 does not respond: .*ECONNREFUSED/),
+    })
   })
 })

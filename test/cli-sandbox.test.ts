@@ -1,7 +1,8 @@
+import dns from 'node:dns'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readProducts } from '../src/operations/cli/sandbox-run.ts'
 import { gatehouse } from './cli-runner.ts'
 
@@ -162,6 +163,20 @@ describe('gatehouse sandbox run', () => {
     const answer = await run(...GOOD, '--url', `http://127.0.0.1:${port}`, '--timeout', '1')
     silent.close()
     expect(answer).toEqual({ code: 1, stdout: '', stderr: 'not finished after 1 s (--timeout)\n' })
+  })
+
+  it('says why it reached neither address of a host with two, as localhost mostly is', async () => {
+    const both = [
+      { address: '127.0.0.1', family: 4 },
+      { address: '::1', family: 6 },
+    ]
+    const lookup = (_host: string, _options: object, done: (error: null, found: typeof both) => void) =>
+      done(null, both)
+    const asked = vi.spyOn(dns, 'lookup').mockImplementation(lookup as never)
+    onTestFinished(() => asked.mockRestore())
+    const { stderr } = await run(...GOOD, '--url', 'http://two.example:9', '--timeout', '1')
+    expect(asked).toHaveBeenCalled()
+    expect(stderr).toMatch(/^http:\/\/two\.example:9 does not respond: .*ECONNREFUSED/)
   })
 
   it('starts sending when all arguments are valid', async () => {

@@ -120,6 +120,33 @@ it('the filters of a list are collapsed on a phone, unless one is set or require
   expect(await page.getByLabel('app_key').isVisible()).toBe(true)
 })
 
+it('a list cuts no short name in two, and stays in its card on every screen', async () => {
+  const page = await open({ size: 'desktop', locale: 'en' })
+  await enter(page)
+  const at = async (path: string, width: number) => {
+    await page.setViewportSize({ width, height: 800 })
+    await page.goto(`${origin}${addressIn(path)}`)
+    return page.evaluate(() => {
+      const card = document.querySelector('main .card')
+      const inside = card && card.getBoundingClientRect().right - Number.parseFloat(getComputedStyle(card).paddingRight)
+      const cell = [...document.querySelectorAll('td')].find(
+        ({ textContent }) => textContent === 'Operator ADMIN_TOKEN',
+      )
+      const name = document.createRange()
+      if (cell?.firstChild) name.setStart(cell.firstChild, 'Operator '.length)
+      if (cell?.firstChild) name.setEnd(cell.firstChild, 'Operator ADMIN_TOKEN'.length)
+      return {
+        isInside: (document.querySelector('table')?.getBoundingClientRect().right ?? 0) <= (inside ?? 0) + 1,
+        lines: name.getClientRects().length,
+      }
+    })
+  }
+  for (const width of [360, 1024, 1280])
+    expect(await at('/audit', width), `${width}`).toEqual({ isInside: true, lines: 1 })
+  for (const path of ['/apps/:app_key/events', '/grants', '/orders'])
+    for (const width of [961, 1024, 1280]) expect(await at(path, width), path).toMatchObject({ isInside: true })
+})
+
 it('checkboxes for several values keep their state after an error and are saved', async () => {
   const page = await open({ size: 'phone', locale: 'en', javaScriptEnabled: false })
   await enter(page)

@@ -146,6 +146,8 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   readonly beside?: (deps: Deps, input: Input) => Promise<object>
   /** Fields of the output that no later call shows again. */
   readonly once?: readonly (keyof Output & string)[]
+  /** Fields that are copied together with those: the id that belongs to a secret. */
+  readonly onceWith?: readonly (keyof Output & string)[]
   /** The error for a path parameter that cannot name anything; without it, the parameter's own problem. */
   noSuch?(): Error
 }
@@ -204,6 +206,7 @@ export interface Action<Deps = never> extends Facts, Behaviour<object, Deps> {
   readonly list?: ListOf<string, object, readonly Column<object>[]>
   readonly parts?: Readonly<Record<string, readonly Column<object>[]>>
   readonly once?: readonly string[]
+  readonly onceWith?: readonly string[]
 }
 
 /** `job_give_up` of the command `job give-up`, or of the route where there is none. */

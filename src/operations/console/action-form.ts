@@ -139,7 +139,11 @@ function formFieldOf(change: Placed, field: InputField, record: Values, context:
     return { name, label: labelOf(context.t, change, name), kind: 'hidden', value: momentText(record.updated_at) }
   const values = change.form?.(record) ?? (change.method === 'PATCH' ? record : first)
   const asItIs = change.form || change.suggested ? undefined : record[name]
-  const shown = formField(change, field, context, values[name] ?? initially ?? asItIs)
+  const isFolded = change.mainFields && !field.required && !change.mainFields.includes(name)
+  const shown = {
+    ...formField(change, field, context, values[name] ?? initially ?? asItIs),
+    ...(isFolded ? { isFolded } : {}),
+  }
   return decidedIn(change, record).includes(name) ? { ...shown, kind: 'hidden' } : shown
 }
 

@@ -55,6 +55,8 @@ export interface Field {
   /** What a `choice` or `several` offers: value and text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
   readonly required?: boolean
+  /** Has a good default: hidden until somebody opens the part of the form that it is in. */
+  readonly isFolded?: true
   readonly hint?: string
   readonly value?: string
   readonly most?: number

@@ -120,6 +120,8 @@ interface Behaviour<Output, Deps> {
   /** Problems in spite of which it was done, and what the log calls them. */
   readonly warnings?: { of(output: NoInfer<Output>): readonly Problem[]; readonly log: string }
   offered?(record: Readonly<Record<string, unknown>>): boolean
+  /** The fields that its form shows at once, if it has many; optional ones beside them are folded. */
+  readonly mainFields?: readonly string[]
   /** Form fields taken from the record: initial values for PUT, fixed for POST. */
   form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
   /** Links to other pages about the record. */

@@ -290,6 +290,32 @@ it('the audit log can be verified in the console', async () => {
   expect(answer.text).toContain('The log is intact')
 })
 
+it('giving an app offers the teams by name, or by id where two share a name', async () => {
+  const team = async (name: string) => {
+    const sent = { name, mail: 'owner@example.com' }
+    const { data } = (
+      await world.app.inject({
+        ...{ method: 'POST', url: '/admin/v1/teams', headers: { authorization: `Bearer ${ADMIN_TOKEN}` } },
+        payload: sent,
+      })
+    ).json()
+    return data.team_id
+  }
+  const twins = [await team('Twin <Tours>'), await team('twin <tours>')]
+  await team('Harbour & Sons')
+  const path = addressOf('/apps/:app_key/give', filled)
+  const { text } = await admin.get(path)
+  const [, list, options = ''] = /<datalist id="([^"]*)">(.*?)<\/datalist>/s.exec(text) ?? []
+  expect(text).toContain(` list="${list}"`)
+  const offered = [...options.matchAll(/<option value="([^"]*)">/g)].map(([, value]) => value)
+  expect(offered).toEqual(expect.arrayContaining(['Harbour &amp; Sons', ...twins]))
+  expect(options).not.toMatch(/twin/i)
+  expect((await change('/apps/:app_key/give', { team_id: 'Harbour & Sons' })).rows).toMatchObject([
+    { event: 'app_given' },
+  ])
+  expect((await viewer.get(path)).status).toBe(403)
+})
+
 describe('an app', () => {
   const shownForm = (path: string) => formShownTo(admin, path)
 

@@ -65,6 +65,7 @@ export function formPage(places: Places, change: Placed): FormPage {
       const record = await recordOf(context)
       const suggested = change.suggested?.(context.deps) ?? {}
       const foreseen = await change.foresee?.(context.deps, keysIn(change, context))
+      const offers = await change.offers?.(context.deps)
       const others = detail || !list ? [] : offeredForRow(places, list, record).filter(({ id }) => id !== change.id)
       const about = nameIn(record)
       return {
@@ -75,7 +76,10 @@ export function formPage(places: Places, change: Placed): FormPage {
           ...numbersOf(change, { ...foreseen }, context),
         ],
         fields: [
-          ...asks(context).map((field) => formFieldOf(change, field, record, context, suggested)),
+          ...asks(context).map((field) => ({
+            ...formFieldOf(change, field, record, context, suggested),
+            ...(offers?.[field.name] ? { offers: offers[field.name] } : {}),
+          })),
           ...retypedField(change, record, context),
         ],
         back: backOf(detail ?? list, { ...keysIn(change, context), ...record }),

@@ -120,6 +120,8 @@ interface Behaviour<Output, Deps> {
   /** Problems in spite of which it was done, and what the log calls them. */
   readonly warnings?: { of(output: NoInfer<Output>): readonly Problem[]; readonly log: string }
   offered?(record: Readonly<Record<string, unknown>>): boolean
+  /** Values that its form offers for fields of text, by name. */
+  offers?(deps: Deps): Promise<Readonly<Record<string, readonly string[]>>>
   /** The fields that its form shows at once, if it has many; optional ones beside them are folded. */
   readonly mainFields?: readonly string[]
   /** Form fields taken from the record: initial values for PUT, fixed for POST. */

@@ -1,6 +1,11 @@
 import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { listSigningKeys, retireSigningKey, rotateSigningKeys } from '../../src/authorization/oidc/signing-key.ts'
+import {
+  KEYS_READ_EVERY_S,
+  listSigningKeys,
+  retireSigningKey,
+  rotateSigningKeys,
+} from '../../src/authorization/oidc/signing-key.ts'
 import { SigningKeys, signCompact } from '../../src/authorization/oidc/signing-key-cache.ts'
 import { purge } from '../../src/operations/jobs/purge.ts'
 import { Client, type User } from '../acceptance/client.ts'
@@ -66,13 +71,21 @@ describe('signing keys', () => {
     expect(header(await client.call('GET', '/oauth2/jwks'), 'cache-control')).toBe('public, max-age=300')
   })
 
-  it('that cannot be read do not cost a code', async () => {
+  const withoutKeys = async <T>(work: () => Promise<T>): Promise<T> => {
+    world.clock.advance(KEYS_READ_EVERY_S)
+    await world.pool.query('alter table signing_key rename to signing_key_away')
+    return work().finally(() => world.pool.query('alter table signing_key_away rename to signing_key'))
+  }
+
+  it('that cannot be read cost neither a code nor a refresh token', async () => {
     const rp = await StandardApp.make(client)
     const code = await rp.code(client.newBrowser(), user)
-    await world.pool.query('alter table signing_key rename to signing_key_away')
-    expect((await rp.exchange(code)).status).toBe(500)
-    await world.pool.query('alter table signing_key_away rename to signing_key')
-    expect(kidOf(tokensOf(await rp.exchange(code)).id_token)).not.toBe('')
+    expect((await withoutKeys(() => rp.exchange(code))).status).toBe(500)
+    const first = tokensOf(await rp.exchange(code))
+    expect(kidOf(first.id_token)).not.toBe('')
+    expect((await withoutKeys(() => rp.refresh(first.refresh_token))).status).toBe(500)
+    world.clock.advance(world.deps.config.REFRESH_DUPLICATE_WINDOW_S + 1) // a token used by then would be a replay
+    expect(kidOf(tokensOf(await rp.refresh(first.refresh_token)).id_token)).not.toBe('')
   })
 
   it('rotate: the next key is published at once and signs later, and the last one stays as long as needed', async () => {

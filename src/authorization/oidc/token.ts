@@ -29,9 +29,11 @@ export async function answerStandardTokenRequest(
   parameters: Parameters,
 ): Promise<TokenResponse> {
   const grantType = required(parameters, 'grant_type')
-  if (grantType === 'authorization_code') return exchange(deps, client, actor, parameters)
-  if (grantType === 'refresh_token') return refresh(deps, client, actor, parameters)
-  throw oauthFailure('grant_type_unsupported', { value: grantType })
+  const answer = GRANT_TYPES.get(grantType)
+  if (!answer) throw oauthFailure('grant_type_unsupported', { value: grantType })
+  // First, because a code or refresh token must not be used up while no id_token can be signed.
+  await deps.signingKeys.signer(client.app.id_token_alg)
+  return answer(deps, client, actor, parameters)
 }
 
 async function exchange(
@@ -42,7 +44,6 @@ async function exchange(
 ): Promise<TokenResponse> {
   // A public client must send a verifier, which a code without a challenge never matches.
   const codeVerifier = isPublic ? required(parameters, 'code_verifier') : parameters.get('code_verifier')
-  await deps.signingKeys.signer(app.id_token_alg) // first: a code must not be spent while no id_token can be signed
   const issued = await exchangeCode(
     deps,
     { app, actor },
@@ -74,6 +75,11 @@ async function refresh(
   const idToken = issued.scopes.includes('openid') ? await issueIdToken(deps, app, issued, false) : undefined
   return tokenResponseOf(issued, true, idToken)
 }
+
+const GRANT_TYPES = new Map([
+  ['authorization_code', exchange],
+  ['refresh_token', refresh],
+])
 
 const tokenResponseOf = (
   { accessToken, refreshToken, scopes, issuedAt }: IssuedTokens,

@@ -62,6 +62,8 @@ describe('a rotation by an owner', () => {
     expect(shown.statusCode).toBe(200)
     expect(shown.headers['cache-control']).toBe('no-store')
     const newSecret = String(secretIn(shown.body))
+    const copied = [...shown.body.matchAll(/<pre[^>]* data-copy=[^>]*><code>([^<]*)</g)].map(([, text]) => text)
+    expect(copied).toEqual([partner.client_id, newSecret])
     expect(shown.body, 'no link to the other language, which would lose the secret').not.toContain('hreflang')
     expect(await secrets()).toEqual([
       { secret: newSecret, signs: false },

@@ -1,4 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import dns from 'node:dns'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readProducts } from '../src/operations/cli/sandbox-run.ts'
 import { gatehouse } from './cli-runner.ts'
 
@@ -36,7 +40,15 @@ describe('the option --product', () => {
 
 const run = (...args: string[]) =>
   // Nothing listens there: sending anything would fail with another message and exit code 1.
-  gatehouse({ CLIENT_SECRET: 's' }, 'sandbox', 'run', '--client-id', 'x', '--url', 'http://127.0.0.1:9', ...args)
+  gatehouse(
+    { CLIENT_SECRET: 's' },
+    'sandbox',
+    'run',
+    '--client-id',
+    'x',
+    ...(args.includes('--url') ? [] : ['--url', 'http://127.0.0.1:9']),
+    ...args,
+  )
 const FUNCTIONS = ['--function', 'product-pull,pay-at-once', '--function', 'refund-at-once']
 const GOOD = [...FUNCTIONS, '--product', 'X,later=Y']
 
@@ -144,9 +156,34 @@ describe('gatehouse sandbox run', () => {
     expect((await gatehouse({ CLIENT_SECRET: 's' }, ...args)).stderr).toMatch(/^--url {2}must not have a query/)
   })
 
+  it('says after how long it gave up on a platform that accepts the connection and is silent', async () => {
+    const silent = createServer(() => {})
+    await once(silent.listen(0, '127.0.0.1'), 'listening')
+    const { port } = silent.address() as AddressInfo
+    const answer = await run(...GOOD, '--url', `http://127.0.0.1:${port}`, '--timeout', '1')
+    silent.close()
+    expect(answer).toEqual({ code: 1, stdout: '', stderr: 'not finished after 1 s (--timeout)\n' })
+  })
+
+  it('says why it reached neither address of a host with two, as localhost mostly is', async () => {
+    const both = [
+      { address: '127.0.0.1', family: 4 },
+      { address: '::1', family: 6 },
+    ]
+    const lookup = (_host: string, _options: object, done: (error: null, found: typeof both) => void) =>
+      done(null, both)
+    const asked = vi.spyOn(dns, 'lookup').mockImplementation(lookup as never)
+    onTestFinished(() => asked.mockRestore())
+    const { stderr } = await run(...GOOD, '--url', 'http://two.example:9', '--timeout', '1')
+    expect(asked).toHaveBeenCalled()
+    expect(stderr).toMatch(/^http:\/\/two\.example:9 does not respond: .*ECONNREFUSED/)
+  })
+
   it('starts sending when all arguments are valid', async () => {
-    const { code, stderr } = await run(...GOOD, '--timeout', '2')
-    expect(stderr).not.toMatch(/^--/)
-    expect(code).toBe(1)
+    expect(await run(...GOOD, '--timeout', '2')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^http:\/\/127\.0\.0\.1:9 does not respond: .*ECONNREFUSED/),
+    })
   })
 })

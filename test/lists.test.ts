@@ -60,7 +60,7 @@ async function walk(
   path: string,
   query: Readonly<Record<string, string>>,
   id: string,
-  between: () => Promise<unknown> = async () => {},
+  between: (shown: readonly string[]) => Promise<unknown> = async () => {},
 ): Promise<string[]> {
   const ids: string[] = []
   for (let after: string | null = ''; after !== null; ) {
@@ -69,7 +69,7 @@ async function walk(
     for (const [, found = ''] of body.matchAll(new RegExp(`"${id}":"?([^",}]+)`, 'g'))) ids.push(found)
     after = JSON.parse(body).data.next
     expect(ids.length).toBeLessThan(200)
-    await between()
+    await between(ids)
   }
   return ids
 }
@@ -125,6 +125,29 @@ it('neither repeats nor skips a row if others are inserted between pages', async
   await world.pool.query(`delete from user_profile where user_id like 'new-%'`)
   expect(ids.filter((id) => id.startsWith('u'))).toHaveLength(95)
   expect(new Set(ids).size).toBe(ids.length)
+})
+
+it('neither repeats nor skips a row if others are deleted between pages, even the last that was shown', async () => {
+  await world.pool.query(
+    `insert into user_grant (routing_key, grant_id, cid, user_id, app_key, scopes, created_at)
+     select n, gen_random_uuid(), 1, 'u' || n, 'app-2', '{USER_INFO}', '2026-05-01' from generate_series(1, 40) n`,
+  )
+  const stored = async () =>
+    (await world.pool.query("select grant_id from user_grant where app_key = 'app-2'")).rows.map(
+      ({ grant_id }) => grant_id,
+    )
+  const all = await stored()
+  const query = { app_key: 'app-2', limit: '6' }
+  const ids = await walk('/grants', query, 'grant_id', async (shown) => {
+    const ahead = (await stored()).find((id) => !shown.includes(id))
+    const gone = [shown.at(-1), shown.at(-6), ahead]
+    await world.pool.query('delete from user_grant where grant_id = any($1::uuid[])', [gone])
+  })
+  const left = await stored()
+  await world.pool.query("delete from user_grant where app_key = 'app-2'")
+  expect(left.length).toBeLessThan(all.length - 6)
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(left.filter((id) => !ids.includes(id))).toEqual([])
 })
 
 it.each([

@@ -338,6 +338,20 @@ describe('the second step', () => {
     expect(JSON.parse((await client.exchange(app, consented)).text)).toMatchObject({ rescode: 0 })
   })
 
+  it('names the app that asked, also after a wrong code, but none that did not ask', async () => {
+    const { user } = await protectedPerson()
+    const browser = client.newBrowser()
+    const app = await client.makeApp({ name: 'Sunny Trips' })
+    const says = 'to continue to Sunny Trips.'
+    const page = await enterPassword(user, browser, client.authorizePath(client.request(app)))
+    expect(page.text).toContain(says)
+    const again = await enterCode(browser, page, '000000')
+    expect([again.status, again.text.includes(says)]).toEqual([403, true])
+    const signed = /name="app" value="([^"]*)"/.exec(page.text)?.[1] ?? ''
+    const elsewhere = await browser.open(`/sign-in/code?${new URLSearchParams({ return_to: '/account', app: signed })}`)
+    expect([codeForm(elsewhere.text) === undefined, elsewhere.text.includes('to continue to')]).toEqual([false, false])
+  })
+
   it('is required if acr_values requests it and the session used the password alone', async () => {
     const user = await client.makeUser()
     const browser = client.newBrowser()
@@ -595,6 +609,8 @@ describe('SECOND_FACTOR', () => {
       expect(await isSignedIn(browser)).toBe(true)
       world.clock.advance(60)
       expect(codeForm((await enterPassword(user, open())).text)).toBeDefined()
+      const path = client.authorizePath(client.request(await client.makeApp({ name: 'Sunny Trips' })))
+      expect((await enterPassword(await client.makeUser(), open(), path)).text).toContain('to continue to Sunny Trips.')
     } finally {
       await app.close()
     }

@@ -120,11 +120,63 @@ it('the filters of a list are collapsed on a phone, unless one is set or require
   expect(await page.getByLabel('app_key').isVisible()).toBe(true)
 })
 
+it('a list cuts no short name in two, and stays in its card on every screen', async () => {
+  const page = await open({ size: 'desktop', locale: 'en' })
+  await enter(page)
+  const at = async (path: string, width: number) => {
+    await page.setViewportSize({ width, height: 800 })
+    await page.goto(`${origin}${addressIn(path)}`)
+    return page.evaluate(() => {
+      const card = document.querySelector('main .card')
+      const inside = card && card.getBoundingClientRect().right - Number.parseFloat(getComputedStyle(card).paddingRight)
+      const cell = [...document.querySelectorAll('td')].find(
+        ({ textContent }) => textContent === 'Operator ADMIN_TOKEN',
+      )
+      const name = document.createRange()
+      if (cell?.firstChild) name.setStart(cell.firstChild, 'Operator '.length)
+      if (cell?.firstChild) name.setEnd(cell.firstChild, 'Operator ADMIN_TOKEN'.length)
+      return {
+        isInside: (document.querySelector('table')?.getBoundingClientRect().right ?? 0) <= (inside ?? 0) + 1,
+        lines: name.getClientRects().length,
+      }
+    })
+  }
+  for (const width of [360, 1024, 1280])
+    expect(await at('/audit', width), `${width}`).toEqual({ isInside: true, lines: 1 })
+  for (const path of ['/apps/:app_key/events', '/grants', '/orders'])
+    for (const width of [961, 1024, 1280]) expect(await at(path, width), path).toMatchObject({ isInside: true })
+})
+
+it('the form of a new app folds what has a default, and opens it if something in it is filled in or wrong', async () => {
+  const page = await open({ size: 'phone', locale: 'en', javaScriptEnabled: false })
+  await enter(page)
+  await page.goto(`${origin}/console/apps/new`)
+  const webhook = page.getByLabel('Webhook')
+  const submit = () => toNextPage(page, () => page.click('main button'))
+  expect(await webhook.isVisible()).toBe(false)
+  expect((await page.getByRole('button', { name: 'Register a micro-app' }).boundingBox())?.y).toBeLessThan(1_500)
+  await page.fill('#field-name', 'Folded')
+  await submit()
+  await page.getByRole('alert').waitFor() // no scope
+  expect(await webhook.isVisible()).toBe(false)
+  await page.getByRole('checkbox', { name: 'USER_INFO' }).check()
+  await page.fill('#field-hosts', 'a.example')
+  await page.locator('main .more summary').press('Enter')
+  await webhook.fill('not a URL')
+  await submit()
+  expect(await page.getByRole('alert').textContent()).toContain('Webhook')
+  expect(await webhook.inputValue()).toBe('not a URL')
+  expect(await webhook.isVisible()).toBe(true)
+  await page.goto(`${origin}/console/apps/new?refresh_days=60`)
+  expect(await webhook.isVisible()).toBe(true)
+})
+
 it('checkboxes for several values keep their state after an error and are saved', async () => {
   const page = await open({ size: 'phone', locale: 'en', javaScriptEnabled: false })
   await enter(page)
   await page.goto(`${origin}/console/apps/new`)
   const box = (name: string) => page.getByRole('checkbox', { name })
+  await page.locator('main .more summary').press('Enter')
   expect(await box('client_secret_basic').isChecked()).toBe(true)
   await page.fill('#field-name', 'Boxes')
   await page.fill('#field-app_key', 'boxes')

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordAudit } from '../../src/platform/audit/index.ts'
 import { isChanged, settingInForce } from '../../src/platform/config/in-force.ts'
+import { enqueue } from '../../src/platform/db/jobs-store.ts'
 import { addSeconds } from '../../src/platform/lib/clock.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
@@ -156,6 +157,33 @@ it('the home page shows the requests that wait for a decision, and since when', 
   expect(text).toMatch(
     /Deletion requests<\/dt><dd><a href="\/console\/users\/deletion-requests"[^>]*>1<[\s\S]*?oldest since <time datetime="2026-01-02T/,
   )
+})
+
+it('the home page shows unfinished and failed jobs, and since when the oldest is due', async () => {
+  const seen = async () => {
+    const { text } = await viewer.get('/console')
+    const [, unfinished, since] =
+      /Unfinished jobs<\/dt><dd><a href="\/console\/jobs"[^>]*>([\d,]+)<[\s\S]*?oldest due <time datetime="([^"]+)"/.exec(
+        text,
+      ) ?? []
+    const [, failed] =
+      /Failed jobs<\/dt><dd[^>]*><a href="\/console\/jobs\?failed=true"[^>]*>([\d,]+)</.exec(text) ?? []
+    return { unfinished: Number(unfinished), since, failed: Number(failed) }
+  }
+  const runAt = addSeconds(world.clock.now(), -86_400)
+  await enqueue(world.deps.db, 'pull-due', {}, { key: 'home-1', runAt })
+  const before = await seen()
+  expect(before.since).toBe(runAt.toISOString())
+  expect(before.failed).toBeGreaterThan(0)
+  await enqueue(world.deps.db, 'pull-due', {}, { key: 'home-2', runAt: addSeconds(runAt, 60) })
+  expect(await seen()).toEqual({ ...before, unfinished: before.unfinished + 1 })
+  const { id } = await one("select id from graphile_worker.jobs where key = 'home-1'")
+  await world.pool.query("select graphile_worker.permanently_fail_jobs(array[$1::bigint], 'no')", [id])
+  expect(await seen()).toEqual({
+    unfinished: before.unfinished,
+    since: addSeconds(runAt, 60).toISOString(),
+    failed: before.failed + 1,
+  })
 })
 
 it('the home page shows calls, and partners that are currently not called', async () => {

@@ -3,7 +3,7 @@ import { signInOperator } from '../../src/operations/operators/index.ts'
 import { showPartner } from '../../src/ticketing/partners/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, USER } from './filled.ts'
-import { shownForm as formShownTo, type Person, signedIn } from './person.ts'
+import { shownForm as formShownTo, type Page, type Person, signedIn } from './person.ts'
 
 /** What the pages of the console show and what its changes do. */
 
@@ -23,6 +23,10 @@ beforeAll(async () => {
   viewer = (await signedIn(world, 'viewer')).person
 })
 afterAll(() => world.close())
+
+/** What the page offers to copy. */
+const copied = ({ text }: Page) =>
+  [...text.matchAll(/ data-copy=[^>]*><code>([^<]*)<\/code><\/span>/g)].map(([, shown]) => shown)
 
 /** Submits a change; returns the response and the new rows of the audit log. */
 async function change(path: string, fields: Record<string, string> = {}, who = admin) {
@@ -90,7 +94,7 @@ describe('a change', () => {
   it('shows a new secret only once', async () => {
     const { answer } = await change('/apps/:app_key/rotate-secret', { overlap_s: '60' })
     const [secret] = /ghas_\w+/.exec(answer.text) ?? []
-    expect(secret).toBeDefined()
+    expect(copied(answer)).toEqual([filled.app_key, secret])
     expect(answer.headers['cache-control']).toBe('no-store')
     expect((await admin.get(addressOf('/apps/:app_key', filled))).text).not.toContain(secret)
     expect(world.logged()).not.toContain(secret)
@@ -117,7 +121,7 @@ describe('a change', () => {
       expect((await change(`/partners/:partner_id/${path}`)).rows).toMatchObject([{ event, actor_name: adminName }])
     }
     const rotated = await change('/partners/:partner_id/rotate-secret', { overlap_s: '60' })
-    expect(rotated.answer.text).toMatch(/ghcs_\w+/)
+    expect(copied(rotated.answer)).toEqual([filled.client_id, expect.stringMatching(/^ghcs_\w+$/)])
     expect((await change('/jobs/:job_id/give-up', { reason: 'the partner is gone' }, support)).rows).toMatchObject([
       { event: 'job_given_up', detail: { reason: 'the partner is gone' } },
     ])
@@ -286,6 +290,32 @@ it('the audit log can be verified in the console', async () => {
   expect(answer.text).toContain('The log is intact')
 })
 
+it('giving an app offers the teams by name, or by id where two share a name', async () => {
+  const team = async (name: string) => {
+    const sent = { name, mail: 'owner@example.com' }
+    const { data } = (
+      await world.app.inject({
+        ...{ method: 'POST', url: '/admin/v1/teams', headers: { authorization: `Bearer ${ADMIN_TOKEN}` } },
+        payload: sent,
+      })
+    ).json()
+    return data.team_id
+  }
+  const twins = [await team('Twin <Tours>'), await team('twin <tours>')]
+  await team('Harbour & Sons')
+  const path = addressOf('/apps/:app_key/give', filled)
+  const { text } = await admin.get(path)
+  const [, list, options = ''] = /<datalist id="([^"]*)">(.*?)<\/datalist>/s.exec(text) ?? []
+  expect(text).toContain(` list="${list}"`)
+  const offered = [...options.matchAll(/<option value="([^"]*)">/g)].map(([, value]) => value)
+  expect(offered).toEqual(expect.arrayContaining(['Harbour &amp; Sons', ...twins]))
+  expect(options).not.toMatch(/twin/i)
+  expect((await change('/apps/:app_key/give', { team_id: 'Harbour & Sons' })).rows).toMatchObject([
+    { event: 'app_given' },
+  ])
+  expect((await viewer.get(path)).status).toBe(403)
+})
+
 describe('an app', () => {
   const shownForm = (path: string) => formShownTo(admin, path)
 
@@ -299,7 +329,7 @@ describe('an app', () => {
     const made = await admin.post('/console/apps/new', { ...fields, app_key: 'made-here' })
     expect(made.text).toContain('class="button" href="/console/apps/made-here"')
     expect(made.status).toBe(200)
-    expect(made.text).toMatch(/ghas_\w{49}/)
+    expect(copied(made)).toEqual(['made-here', expect.stringMatching(/^ghas_\w{49}$/)])
     const path = '/console/apps/made-here/edit'
     const before = await shownForm(path)
     expect(before).toMatchObject({

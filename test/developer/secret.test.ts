@@ -32,6 +32,8 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 
 const seen = (answer: Answer) => visibleText(answer.text).replace(/\s+/g, ' ')
+/** What the page offers to copy. */
+const copied = ({ text }: Answer) => [...text.matchAll(/<pre[^>]* data-copy=[^>]*>([^<]*)</g)].map(([, shown]) => shown)
 const newest = async (): Promise<string> =>
   /name="replaces" value="([^"]*)"/.exec((await owner.browser.open(path)).text)?.[1] ?? ''
 const rotate = async (more: Record<string, string> = {}) =>
@@ -86,6 +88,7 @@ describe('the secret of an app', () => {
     const made = await rotate()
     const app_secret = secretIn(made)
     expect(app_secret).toMatch(/^ghas_/)
+    expect(copied(made)).toEqual([appKey, app_secret])
     expect((await owner.browser.open(path)).text).not.toContain(app_secret)
     expect(world.logged()).not.toContain(app_secret)
     const app = { app_key: appKey, app_secret, redirect_uri: 'http://localhost:8000/callback' }

@@ -177,8 +177,11 @@ describe('the purge', () => {
   })
 })
 
+/** Made anew for each request, and with an index of its own: sql.sameKey cannot use the primary key beside that. */
+const UNIQUE = ['request_id']
+
 it.each(RETENTION.map(({ table, column, key }) => [table, column, key] as const))(
-  'expired rows of %s (by %s) are deleted by their primary key',
+  'expired rows of %s (by %s) are deleted by a key that tells them apart',
   async (table, _column, key) => {
     const { rows: found } = await world.pool.query(
       `select array_agg(attname::text order by array_position(conkey, attnum)) as key
@@ -186,7 +189,7 @@ it.each(RETENTION.map(({ table, column, key }) => [table, column, key] as const)
        where conrelid = (select min(oid) from pg_class where relname = $1 and relkind = 'r') and contype = 'p'`,
       [table],
     )
-    expect(key).toEqual(found[0].key)
+    expect(key).toEqual(table === 'refused_request' ? UNIQUE : found[0].key)
   },
 )
 

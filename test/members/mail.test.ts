@@ -5,6 +5,7 @@ import PostalMime from 'postal-mime'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startWorker } from '../../src/operations/jobs/worker.ts'
 import { sendMemberMail } from '../../src/sandbox/portal/notify/send.ts'
+import { inviteAgain, removeMember } from '../../src/ticketing/members/change.ts'
 import { openWorld, type World } from '../harness.ts'
 import { postOffice, reply } from '../sandbox/notify/post-office.ts'
 import { get, newSandboxPartner, post, sessionOf } from '../sandbox/partners.ts'
@@ -20,8 +21,13 @@ const closing = <T extends { close(): Promise<void> | void }>(one: T): T => {
   return one
 }
 const MAIL = 'lin@example.com'
-const linkOf = async (world: World): Promise<string> =>
-  (await world.pool.query('select link_id from member_link order by created_at desc limit 1')).rows[0].link_id
+const linkOf = async (world: World, memberId: string | null = null): Promise<string> => {
+  const { rows } = await world.pool.query(
+    'select link_id from member_link where $1::uuid is null or member_id = $1 order by created_at desc limit 1',
+    [memberId],
+  )
+  return rows[0].link_id
+}
 
 describe('the mail with a link', () => {
   it('is retried unchanged after a temporary refusal by the server, and delivered once', async () => {
@@ -64,12 +70,20 @@ describe('the mail with a link', () => {
     expect(page.body).toContain('the mail server does not accept: the mail (550)')
   })
 
-  it('is not sent once its link has been used or has expired', async () => {
+  it('is not sent once its link has been used, withdrawn or replaced, or has expired', async () => {
     const office = closing(await postOffice())
     const world = closing(await openWorld({ SMTP_URL: office.url }))
     const partner = await newSandboxPartner(world)
     await joined(world, partner, MAIL)
     expect(await sendMemberMail(world.deps, await linkOf(world))).toEqual({})
+    const { memberId } = await invited(world, partner, 'twice@example.com')
+    const replaced = await linkOf(world, memberId)
+    await inviteAgain(world.deps, partner.partner_id, memberId)
+    const withdrawn = await linkOf(world, memberId)
+    expect(withdrawn).not.toBe(replaced)
+    expect(await sendMemberMail(world.deps, replaced)).toEqual({})
+    await removeMember(world.deps, partner.partner_id, memberId)
+    expect(await sendMemberMail(world.deps, withdrawn)).toEqual({})
     await invited(world, partner, 'late@example.com')
     world.clock.advance(7 * 86_400 + 1)
     expect(await sendMemberMail(world.deps, await linkOf(world))).toEqual({})

@@ -42,8 +42,9 @@ describe('/admin/v1/partners/:partner_id/members', () => {
     expect(await call('POST', '/remove', { mail: 'OWNER@example.com' })).toMatchObject({ data: { members: [] } })
   })
 
-  it('masks the mail addresses of contacts for viewers', async () => {
+  it('masks the mail addresses of contacts and members for viewers', async () => {
     const payload = { name: 'Lin', mail: 'lin@example.com' }
+    await joined(world, partner, OWNER.mail)
     const url = `/admin/v1/partners/${partner.partner_id}`
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
     await world.app.inject({ method: 'PUT', url: `${url}/contacts/product`, headers, payload })
@@ -55,10 +56,11 @@ describe('/admin/v1/partners/:partner_id/members', () => {
       const listed = list.data.partners.find(
         ({ partner_id }: { partner_id: unknown }) => String(partner_id) === String(partner.partner_id),
       )
-      return [one.data.contacts.product.mail, listed.contacts.product.mail]
+      const { data } = (await world.app.inject({ url: `${url}/members`, ...request })).json()
+      return [one.data.contacts.product.mail, listed.contacts.product.mail, data.members[0].mail]
     }
-    expect(await seenBy('viewer')).toEqual(['l***@example.com', 'l***@example.com'])
-    expect(await seenBy('support')).toEqual(['lin@example.com', 'lin@example.com'])
+    expect(await seenBy('viewer')).toEqual(['l***@example.com', 'l***@example.com', 'o***@example.com'])
+    expect(await seenBy('support')).toEqual(['lin@example.com', 'lin@example.com', OWNER.mail])
   })
 
   it('refuses with a message, and serves only operators', async () => {

@@ -177,11 +177,22 @@ describe('a pay notice that says issued', () => {
     },
   )
 
-  it('after a failure still brings the tickets', async () => {
+  it('after a failure still brings the tickets, until the order is closed', async () => {
     await order.pay(orderId)
     await send(failed())
     expect(await send(issued())).toEqual(SUCCESS)
     expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
+    orderId = newId()
+    await order.create(orderId)
+    await order.pay(orderId)
+    await send(failed())
+    await order.close(orderId)
+    const before = await history()
+    expect(await send(issued())).toEqual(
+      refused(expect.stringMatching(`^order ${orderId} is closed \\(.+\\); it cannot become paid$`)),
+    )
+    expect(await shown()).toMatchObject({ state: 'closed', codes: [] })
+    expect(await history()).toEqual(before)
   })
 
   it('completes an order whose answer to order pay had one of its codes and no voucherType', async () => {
@@ -323,12 +334,23 @@ describe('a pay notice that says failed', () => {
     })
   })
 
+  it('leaves an order that can be paid again', async () => {
+    await order.pay(orderId)
+    await send(failed())
+    seller.on('/order/pay', ok({ voucherType: 1, vouchers: ['a', 'b'] }))
+    expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paid', vouchers: [{}, {}] }, failure: null })
+    expect(seller.calls.filter(({ path, body }) => path === '/order/pay' && body.orderId === orderId)).toHaveLength(2)
+  })
+
   it('leaves an order that can be closed like one whose pay answer failed', async () => {
     await order.pay(orderId)
     await send(failed())
     expect(await order.close(orderId)).toMatchObject({ order: { state: 'closed' }, failure: null })
     expect(seller.calls.findLast(({ path }) => path === '/order/close')?.body).toEqual({ orderId, closeType: 3 })
+    const before = await history()
     expect(await send(failed({ describe: 'late' }))).toEqual(SUCCESS)
+    expect(await history()).toEqual(before)
+    expect((await shown()).state).toBe('closed')
   })
 
   it('before an answer to order pay that brings the tickets does not discard them', async () => {

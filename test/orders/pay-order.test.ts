@@ -198,7 +198,7 @@ describe('payOrder', () => {
     }
   })
 
-  it('ends as pay_failed with the reason when the partner refuses, and can be repeated', async () => {
+  it('ends as pay_failed with the reason when the partner refuses, and can be repeated or closed', async () => {
     seller.on('/order/pay', refusal(501, 'top up'), issued())
     expect(await order.pay(orderId)).toMatchObject({
       order: { state: 'pay_failed', last_code: 501, last_describe: '501 (balance too low): top up' },
@@ -206,6 +206,13 @@ describe('payOrder', () => {
     })
     expect(await jobsOf()).toEqual([])
     expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paid' }, failure: null })
+    orderId = newId()
+    await order.create(orderId)
+    seller.on('/order/pay', refusal(501, 'top up'))
+    await order.pay(orderId)
+    expect(await order.close(orderId)).toMatchObject({ order: { state: 'closed' }, failure: null })
+    expect(seller.calls.at(-1)).toMatchObject({ path: '/order/close', body: { orderId, closeType: 3 } })
+    await expect(order.pay(orderId)).rejects.toMatchObject({ describe: expect.stringContaining('is closed') })
   })
 
   it.each([

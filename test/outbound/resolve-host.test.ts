@@ -38,7 +38,7 @@ describe('the address of a host', () => {
     expect(await resolve('partner.example')).toEqual([{ address: '203.0.113.7', family: 4 }])
   })
 
-  it('comes from the hosts file first', async () => {
+  it('comes from the hosts file first, also after it has changed', async () => {
     const path = hostsFile('# a comment\n198.51.100.1  partner.example  PARTNER # and another\n::1 partner.example\n')
     const resolve = hostResolver({ servers: [await silence()], hostsFile: path, askSystem: unusedSystem })
     expect(await resolve('Partner.Example.')).toEqual([
@@ -46,6 +46,8 @@ describe('the address of a host', () => {
       { address: '::1', family: 6 },
     ])
     expect(await resolve('partner')).toEqual([{ address: '198.51.100.1', family: 4 }])
+    writeFileSync(path, '198.51.100.2 partner\n')
+    expect(await resolve('partner')).toEqual([{ address: '198.51.100.2', family: 4 }])
   })
 
   it('is the loopback address for localhost', async () => {

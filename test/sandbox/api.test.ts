@@ -114,6 +114,23 @@ describe('a run over the headless API', () => {
     expect((await call(lab, 'GET', `/runs/${run}/events?wait=0.1`)).status).toBe(200)
   })
 
+  it('frees the place of a request whose caller has left, long before its wait would have ended', async () => {
+    const run = await begin()
+    const places = new AbortController()
+    const before = performance.now()
+    let refused = 0
+    const waiting = Array.from({ length: 21 }, async () => {
+      const { status } = await call(lab, 'GET', `/runs/${run}/events?wait=30`, undefined, { signal: places.signal })
+      if (status === 429) refused++
+    })
+    const ended = Promise.allSettled(waiting)
+    await until(() => refused === 1)
+    places.abort()
+    await ended
+    await until(async () => (await call(lab, 'GET', `/runs/${run}/events?wait=0.1`)).status === 200)
+    expect(performance.now() - before).toBeLessThan(30_000)
+  })
+
   it('is replaced while it is in progress only when overwrite is set', async () => {
     const run = await begin()
     expect(await begin(false)).not.toBe(run)

@@ -29,7 +29,11 @@ export async function call(
   method: 'GET' | 'POST' | 'PUT',
   path: string,
   body?: object | string,
-  { caller = labPartner(lab), headers = {} }: { caller?: Caller; headers?: Record<string, string> } = {},
+  {
+    caller = labPartner(lab),
+    headers = {},
+    signal,
+  }: { caller?: Caller; headers?: Record<string, string>; signal?: AbortSignal } = {},
 ): Promise<ApiAnswer> {
   const target = `/sandbox/api${path}`
   const date = lab.world.clock.now().toUTCString()
@@ -39,6 +43,7 @@ export async function call(
     method,
     headers: { ...signed, ...headers },
     ...(sent === undefined ? {} : { body: sent }),
+    ...(signal ? { signal } : {}),
   })
   const text = await answer.text()
   const parsed = parseLossless(Buffer.from(text))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { inviteAgain, inviteMember } from '../../src/ticketing/members/change.ts'
 import { useLink } from '../../src/ticketing/members/password.ts'
 import { showPartner, suspendPartner } from '../../src/ticketing/partners/partner.ts'
@@ -140,10 +140,14 @@ describe('a member', () => {
     expect((await signInMember(world, other, OWNER, { password: `${PASSWORD} other` })).statusCode).toBe(303)
   })
 
-  it('gets the same answer for an unknown address, an unknown partner and a wrong password', async () => {
+  it('gets the same answer, after the same work, for an unknown address, an unknown partner and a wrong password', async () => {
     await joined(world, partner, OWNER)
     await invited(world, partner, DEV, 'developer')
+    // Every password is checked through this queue.
+    const checked = vi.spyOn(world.deps.passwordSlots, 'run')
+    onTestFinished(() => checked.mockRestore())
     const wrong = await signInMember(world, partner, OWNER, { password: 'a-wrong-password' })
+    expect(checked).toHaveBeenCalledTimes(1)
     expect(wrong.statusCode).toBe(403)
     expect(wrong.body).toContain('The clientId, the email address or the password is wrong.')
     for (const [who, mail] of [
@@ -151,8 +155,10 @@ describe('a member', () => {
       [partner, DEV],
       [{ client_id: 'nobody' }, OWNER],
     ] as const) {
+      checked.mockClear()
       const { statusCode, body } = await signInMember(world, who, mail)
       expect(statusCode).toBe(403)
+      expect(checked, mail).toHaveBeenCalledTimes(1)
       const same = body.replaceAll(mail, OWNER).replaceAll('nobody', partner.client_id)
       expect(same).toBe(wrong.body)
     }

@@ -4,6 +4,7 @@ import { findPartner } from '../../src/ticketing/partners/partner.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { joined, memberSession } from '../members/people.ts'
 import { type FakeSeller, fakeSeller, ok, refusal } from '../partner-calls/fake-seller.ts'
+import { signedHeaders } from '../signer.ts'
 import { get, post, type SandboxPartner } from './partners.ts'
 
 let world: World
@@ -32,6 +33,15 @@ const rotate = (replaces: string, headers = {}) =>
   post(world, '/sandbox/secret/rotate', { replaces }, { cookie, ...headers })
 const act = (action: 'switch' | 'retire', headers = {}) =>
   post(world, `/sandbox/secret/${action}`, {}, { cookie, ...headers })
+/** Whether a call signed with this secret is accepted. */
+const verifies = async (secret: string) => {
+  const date = world.clock.now().toUTCString()
+  const signer = { partnerId: String(seller.partnerId), clientId: partner.client_id, clientSecret: secret }
+  const headers = { ...signedHeaders(signer, { method: 'GET', path: '/sandbox/api/runs', date }) }
+  const { code } = (await world.app.inject({ url: '/sandbox/api/runs', headers })).json()
+  expect([200, 300]).toContain(code)
+  return code === 200
+}
 const secretIn = (body: string) => /ghcs_[0-9A-Za-z]{49}/.exec(body)?.[0]
 const secrets = async () =>
   (await findPartner(world.deps, seller.partnerId))?.secrets.map(({ secret, signs }) => ({ secret, signs }))
@@ -52,6 +62,8 @@ describe('a rotation by an owner', () => {
     expect(shown.statusCode).toBe(200)
     expect(shown.headers['cache-control']).toBe('no-store')
     const newSecret = String(secretIn(shown.body))
+    const copied = [...shown.body.matchAll(/<pre[^>]* data-copy=[^>]*><code>([^<]*)</g)].map(([, text]) => text)
+    expect(copied).toEqual([partner.client_id, newSecret])
     expect(shown.body, 'no link to the other language, which would lose the secret').not.toContain('hreflang')
     expect(await secrets()).toEqual([
       { secret: newSecret, signs: false },
@@ -65,8 +77,21 @@ describe('a rotation by an owner', () => {
     ])
     expect((await act('retire')).headers.location).toBe('/sandbox/secret?done=retired')
     expect(await secrets()).toEqual([{ secret: newSecret, signs: true }])
+    expect(await verifies(seller.secret)).toBe(false)
     expect(world.logged()).not.toContain(newSecret)
     expect(await statusOf()).toBe(200)
+  })
+
+  it('leaves the old secret valid for a day after the switch, and not a second longer', async () => {
+    const newSecret = String(secretIn((await rotate(await newest())).body))
+    world.clock.advance(2 * 86_400) // the day begins with the switch
+    cookie = await memberSession(world, partner, 'owner@example.com')
+    expect([await verifies(seller.secret), await verifies(newSecret)]).toEqual([true, true])
+    await act('switch')
+    world.clock.advance(86_399)
+    expect([await verifies(seller.secret), await verifies(newSecret)]).toEqual([true, true])
+    world.clock.advance(1)
+    expect([await verifies(seller.secret), await verifies(newSecret)]).toEqual([false, true])
   })
 
   it('says which secret stops working at once when another one is created', async () => {

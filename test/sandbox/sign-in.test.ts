@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { signInPartner } from '../../src/sandbox/portal/sign-in.ts'
 import { suspendPartner } from '../../src/ticketing/partners/partner.ts'
 import { rotatePartnerSecret, switchSigning } from '../../src/ticketing/partners/secret.ts'
@@ -119,6 +119,15 @@ describe('signing in to the sandbox', () => {
     expect((await signIn(world, other)).statusCode).toBe(303)
     world.clock.advance(701)
     expect((await signIn(world, partner)).statusCode).toBe(303)
+  })
+
+  it('starts the count of failures anew when it succeeds', async () => {
+    for (const failures of [4, 4]) {
+      for (let wrongly = 0; wrongly < failures; wrongly++) {
+        expect((await signIn(world, wrong())).statusCode).toBe(403)
+      }
+      expect((await signIn(world, partner)).statusCode).toBe(303)
+    }
   })
 
   it('locks out neither other networks nor a browser that has signed in before', async () => {
@@ -272,14 +281,23 @@ describe('an error', () => {
     expect(await isSignedIn(cookie)).toBe(true)
   })
 
-  it('without a database is a 503 page', async () => {
-    const down = await openWorld()
-    const cookie = await sessionOf(down, await newSandboxPartner(down))
-    await down.pool.end()
-    const page = await get(down, '/sandbox', cookie)
-    await down.app.close()
+  it('without a database is a 503 page and loses nothing: session and form work once the database is back', async () => {
+    const away = await openWorld()
+    onTestFinished(() => away.close())
+    const own = await newSandboxPartner(away)
+    const cookie = await sessionOf(away, own)
+    Object.assign(away.pool, { ending: true }) // the pool then refuses at once
+    const page = await get(away, '/sandbox', cookie)
+    const typed: number[] = []
+    // More often than a password may be wrong.
+    for (let tries = 0; tries < 6; tries++) typed.push((await signIn(away, own)).statusCode)
+    Object.assign(away.pool, { ending: false })
     expect(page.statusCode).toBe(503)
     expect(page.headers['retry-after']).toBe('2')
     expect(page.body).toContain('Something went wrong on our side')
+    expect(page.body).toContain('nothing that you did is lost')
+    expect(typed).toEqual(Array(6).fill(503))
+    expect((await get(away, '/sandbox', cookie)).statusCode).toBe(200)
+    expect((await signIn(away, own)).statusCode).toBe(303)
   })
 })

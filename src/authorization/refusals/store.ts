@@ -8,7 +8,7 @@ import { storableJson } from '../../platform/lib/storable.ts'
 import { lockedUserByKey } from '../account/index.ts'
 
 export const REFUSAL_RETENTION: readonly Retention[] = [
-  { table: 'refused_request', key: ['routing_key', 'request_id'], column: 'at', keptS: () => 30 * DAY_S },
+  { table: 'refused_request', key: ['request_id'], column: 'at', keptS: () => 30 * DAY_S },
 ]
 
 export const REFUSALS_OF_PERSON: readonly PersonalRows[] = [

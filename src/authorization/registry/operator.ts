@@ -57,8 +57,10 @@ export const appActions = (grantsOf: OfApp, teamOf: OfApp) => [
     role: 'editor',
     run: createMicroApp,
     // With a suggested key, a form that is sent twice creates one app.
+    mainFields: ['app_key', 'name', 'logo_url', 'hosts', 'redirect_uris', 'scopes'],
     suggested: () => ({ app_key: newAppKey(), token_auth_methods: USUAL_TOKEN_AUTH }),
     once: ['app_secret', 'webhook_secret'],
+    onceWith: ['app_key'],
   }),
   action({
     route: 'PATCH /apps/:app_key',
@@ -84,6 +86,7 @@ export const appActions = (grantsOf: OfApp, teamOf: OfApp) => [
     input: rotation.extend(oneApp.shape),
     run: (deps: Deps, { app_key, ...input }) => rotateSecret(deps, app_key, input),
     once: ['app_secret'],
+    onceWith: ['app_key'],
     offered: hasSecret,
   }),
   action({

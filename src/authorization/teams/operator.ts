@@ -19,6 +19,9 @@ import { newTeam, newTeamOf, type TeamFilter, teamFilter } from './wire.ts'
 /** The team by id, or by name if that is unique. */
 const givenApp = oneApp.extend({ team_id: newTeam.shape.name })
 
+/** Names in the form that gives an app to a team; others can be typed. */
+const MOST_OFFERED = 200
+
 const listTeams = ({ db }: Deps, filter: TeamFilter) => pageNamed('teams', store.listTeams(db, filter))
 
 /** A team whose owner is invited by mail. */
@@ -84,6 +87,7 @@ const rows = [
     role: 'editor',
     input: givenApp,
     run: giveApp,
+    offers: async ({ db }: Deps) => ({ team_id: await store.teamsToOffer(db, MOST_OFFERED) }),
   }),
   action({
     route: 'GET /app-requests',

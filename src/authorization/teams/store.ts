@@ -192,6 +192,14 @@ export async function listTeams(db: Db, { limit, after, name }: TeamFilter): Pro
   return pageOf(rows, limit)
 }
 
+/** The newest teams: by name, or by id where several teams share a name. */
+export const teamsToOffer = (db: Db, most: number): Promise<string[]> =>
+  db.values(
+    z.string(),
+    sql`select case when count(*) over (partition by lower(name)) = 1 then name else team_id::text end
+        from team order by created_at desc, team_id limit ${most}`,
+  )
+
 /** At most two. */
 export const teamsNamed = (db: Db, name: string): Promise<string[]> =>
   db.values(z.string(), sql`select team_id from team where lower(name) = lower(${name}) order by team_id limit 2`)

@@ -47,7 +47,8 @@ export const exchange = (url: URL, { body, timeoutMs, ...options }: Exchange): P
     const send = url.protocol === 'https:' ? overHttps : overHttp
     const request = send(url, { ...options, agent: false }, resolve)
     request.setTimeout(timeoutMs, () => request.destroy(new Error('it took too long')))
-    request.once('error', reject)
+    // Node says nothing of its own when it has reached none of a host's addresses.
+    request.once('error', (error) => reject(error instanceof AggregateError ? error.errors[0] : error))
     request.end(body)
   })
 

@@ -5,7 +5,7 @@ import { findPartner } from '../../ticketing/partners/index.ts'
 import { addOptions } from './action-options.ts'
 import type { CliContext } from './context.ts'
 import { defineCommand } from './operation.ts'
-import { type SandboxCaller, SandboxClient } from './sandbox-client.ts'
+import { answerLimit, type SandboxCaller, SandboxClient } from './sandbox-client.ts'
 
 const address = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
@@ -40,9 +40,6 @@ export function oneCaller({ partner, client_id, partner_id }: CallerInput, conte
   }
 }
 
-/** Limit for a command that does not drive a run. */
-const RESPONSE_TIMEOUT_MS = 30_000
-
 /** Defines a command that acts as a partner. Its options are the fields of `input`, with their descriptions as help. */
 export function callerCommand<Input extends CallerInput>(
   command: Command,
@@ -57,11 +54,7 @@ export function callerCommand<Input extends CallerInput>(
     ...(takesRun ? { run_id } : {}),
   })
   defineCommand(command, { input, inputFrom, flags: { ...flags, run_id: 'run_id' } }, (given, json) =>
-    act(
-      given,
-      json,
-      async () => new SandboxClient(await credentialsOf(context, given), AbortSignal.timeout(RESPONSE_TIMEOUT_MS)),
-    ),
+    act(given, json, async () => new SandboxClient(await credentialsOf(context, given), answerLimit())),
   )
 }
 

@@ -28,6 +28,18 @@ const RETRY_S = 1
 
 const envelope = z.looseObject({ code: z.number(), describe: z.string() })
 
+/** Aborts after this time, with these words as the reason. Does not keep the process running. */
+export function timeLimit(seconds: number, words: string): AbortSignal {
+  const limit = new AbortController()
+  setTimeout(() => limit.abort(new Error(words)), seconds * 1_000).unref()
+  return limit.signal
+}
+
+const ANSWER_S = 30
+
+/** The limit of everything that does not drive a run. */
+export const answerLimit = (): AbortSignal => timeLimit(ANSWER_S, `no answer within ${ANSWER_S} s`)
+
 /** Calls /sandbox/api as the partner; retries while the platform is busy or unreachable, until `signal` aborts. */
 export class SandboxClient {
   readonly #caller: SandboxCaller
@@ -58,12 +70,16 @@ export class SandboxClient {
     const signal = leaving ? AbortSignal.any([this.#signal, leaving]) : this.#signal
     for (let tried = 1; ; tried++) {
       const last = tried === TRIES
+      let unanswered: Error | undefined
       const answer = await this.#send(method, path, body, signal).catch((error: Error) => {
         signal.throwIfAborted()
-        if (last) throw new Error(`${this.#caller.url} does not respond: ${error.message}`, { cause: error })
+        unanswered = new Error(`${this.#caller.url} does not respond: ${error.message}`, { cause: error })
+        if (last) throw unanswered
       })
       if (answer && (last || ![429, 503].includes(answer.status))) return answer.text
       await sleep((answer?.retryS ?? RETRY_S) * 1_000, undefined, { signal }).catch((error: Error) => {
+        // Why nothing was answered says more than that time is up.
+        if (unanswered && this.#signal.aborted) throw unanswered
         signal.throwIfAborted()
         throw error
       })

@@ -12,7 +12,7 @@ import {
 } from '../../sandbox/test-plan/index.ts'
 import type { CliContext } from './context.ts'
 import { callerFields, credentialsOf, type FoundCredentials, oneCaller } from './sandbox-caller.ts'
-import { SandboxClient } from './sandbox-client.ts'
+import { answerLimit, SandboxClient, timeLimit } from './sandbox-client.ts'
 import { type Awaited, contactsAnswer, driveRun, type Help, reportAnswer, runAnswer } from './sandbox-drive.ts'
 import { commandHelp, noHelp } from './sandbox-help.ts'
 import type { Terminal } from './terminal.ts'
@@ -125,8 +125,6 @@ function checkChoice(input: Omit<Input, 'partner'>, context: z.core.$RefinementC
   }
 }
 
-const REPORT_MS = 30_000
-
 /** Drives a run to its end and reports it; the exit code is 0 if it has passed, otherwise 1. */
 export async function runSandbox(context: CliContext, demo: DemoPartner, input: Input, json: boolean): Promise<void> {
   const { terminal } = context
@@ -134,7 +132,10 @@ export async function runSandbox(context: CliContext, demo: DemoPartner, input: 
   const say = (line: string) => void progress.write(`${printable(line)}\n`)
   const caller = await credentialsOf(context, input)
   const help = await helpOf(terminal, input, demo, caller)
-  const client = new SandboxClient(caller, AbortSignal.timeout(input.timeout * 1_000))
+  const client = new SandboxClient(
+    caller,
+    timeLimit(input.timeout, `not finished after ${input.timeout} s (--timeout)`),
+  )
   const { missing_contacts } = await client.get(contactsAnswer, '/contacts')
   if (missing_contacts.length > 0) {
     say(`acceptance will need a ${missing_contacts.join(' and a ')} contact: gatehouse sandbox contacts --help`)
@@ -145,20 +146,13 @@ export async function runSandbox(context: CliContext, demo: DemoPartner, input: 
   })
   say(`run ${run.number} of ${caller.clientId} (${run.run_id}): ${run.steps.length} steps`)
   const passed = await driveRun({ client, say, help }, run).catch((error: Error) => {
-    say(error.name === 'TimeoutError' || error.name === 'AbortError' ? timedOut(input) : error.message)
+    say(error.message)
     return false
   })
   say(passed ? 'PASSED' : 'NOT PASSED')
   if (!passed) terminal.exitCode = 1
-  await report(
-    new SandboxClient(caller, AbortSignal.timeout(REPORT_MS)),
-    run.run_id,
-    input,
-    json ? terminal.stdout : undefined,
-  )
+  await report(new SandboxClient(caller, answerLimit()), run.run_id, input, json ? terminal.stdout : undefined)
 }
-
-const timedOut = ({ timeout }: Input): string => `not finished after ${timeout} s (--timeout)`
 
 async function helpOf(
   terminal: Terminal,

@@ -65,6 +65,7 @@ export function formPage(places: Places, change: Placed): FormPage {
       const record = await recordOf(context)
       const suggested = change.suggested?.(context.deps) ?? {}
       const foreseen = await change.foresee?.(context.deps, keysIn(change, context))
+      const offers = await change.offers?.(context.deps)
       const others = detail || !list ? [] : offeredForRow(places, list, record).filter(({ id }) => id !== change.id)
       const about = nameIn(record)
       return {
@@ -75,7 +76,10 @@ export function formPage(places: Places, change: Placed): FormPage {
           ...numbersOf(change, { ...foreseen }, context),
         ],
         fields: [
-          ...asks(context).map((field) => formFieldOf(change, field, record, context, suggested)),
+          ...asks(context).map((field) => ({
+            ...formFieldOf(change, field, record, context, suggested),
+            ...(offers?.[field.name] ? { offers: offers[field.name] } : {}),
+          })),
           ...retypedField(change, record, context),
         ],
         back: backOf(detail ?? list, { ...keysIn(change, context), ...record }),
@@ -139,7 +143,11 @@ function formFieldOf(change: Placed, field: InputField, record: Values, context:
     return { name, label: labelOf(context.t, change, name), kind: 'hidden', value: momentText(record.updated_at) }
   const values = change.form?.(record) ?? (change.method === 'PATCH' ? record : first)
   const asItIs = change.form || change.suggested ? undefined : record[name]
-  const shown = formField(change, field, context, values[name] ?? initially ?? asItIs)
+  const isFolded = change.mainFields && !field.required && !change.mainFields.includes(name)
+  const shown = {
+    ...formField(change, field, context, values[name] ?? initially ?? asItIs),
+    ...(isFolded ? { isFolded } : {}),
+  }
   return decidedIn(change, record).includes(name) ? { ...shown, kind: 'hidden' } : shown
 }
 

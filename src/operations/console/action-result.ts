@@ -5,7 +5,7 @@ import { cellFor } from './action-values.ts'
 import type { Cell, OneTimeResult, PageContext } from './page-model.ts'
 import type { Placed, Places } from './placed.ts'
 import { partsWithChanges } from './record-parts.ts'
-import { count, text } from './texts.ts'
+import { code, count, text } from './texts.ts'
 
 /** The page after a change, for what no later page shows: new secrets, a receipt, warnings, a verdict. */
 export function resultOf(
@@ -29,7 +29,7 @@ export function resultOf(
         name: label,
         cells: [text(problem)],
       })),
-      ...withCounts(once.map((name) => [name, output[name]]))
+      ...withCounts([...(once.length > 0 ? (change.onceWith ?? []) : []), ...once].map((name) => [name, output[name]]))
         .filter(({ value }) => value !== 0)
         .map((fact) => ({
           name: nameOfFact({ id: change.id }, fact, t),
@@ -58,6 +58,7 @@ function cellsOf(name: string, value: unknown, change: Placed, { t }: PageContex
       return t.has(key) ? text(t(key)) : { text: Object.values(row).join(': '), isEnglish: true }
     })
   }
-  const cell = typeof value === 'number' && !change.about.includes(name) ? text(count(value)) : cellFor(name, value, t)
-  return [change.once?.includes(name) && typeof value === 'string' ? { ...cell, isCode: true } : cell]
+  if (typeof value === 'string' && [...(change.onceWith ?? []), ...(change.once ?? [])].includes(name))
+    return [code(value)] // no link: who follows it loses the page
+  return [typeof value === 'number' && !change.about.includes(name) ? text(count(value)) : cellFor(name, value, t)]
 }

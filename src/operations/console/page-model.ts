@@ -54,7 +54,11 @@ export interface Field {
   readonly kind: 'text' | 'password' | 'number' | 'choice' | 'several' | 'date' | 'lines' | 'hidden'
   /** What a `choice` or `several` offers: value and text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
+  /** Values that a `text` suggests; others may be typed. */
+  readonly offers?: readonly string[]
   readonly required?: boolean
+  /** Has a good default: hidden until somebody opens the part of the form that it is in. */
+  readonly isFolded?: true
   readonly hint?: string
   readonly value?: string
   readonly most?: number

@@ -154,16 +154,22 @@ function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, sect
     problems: readonly Problem[] = [],
   ) => {
     const { about, says, facts = [], fields = [], back, others = [] } = await form.confirm(context)
+    const filled = fields.map((field) => ({ ...field, value: shownValue(field, context, problems.length > 0) }))
+    const folded = filled.filter(({ isFolded }) => isFolded)
     const shown = {
       title: about === undefined ? context.t(form.title) : titled(context.t(form.title), about, context.t),
       button: context.t(form.button ?? form.title),
       isDangerous: form.isDangerous === true,
       says,
       facts,
-      fields: fields.map((field) => ({
-        ...field,
-        value: shownValue(field, context, problems.length > 0),
-      })),
+      fields: filled.filter(({ isFolded }) => !isFolded),
+      folded,
+      // What is wrong or was filled in must be seen.
+      isOpen: folded.some(
+        ({ name, value }) =>
+          problems.some(({ field }) => field.split(/[.[]/)[0] === name) ||
+          value !== (fields.find((field) => field.name === name)?.value ?? ''),
+      ),
       back,
       others: allowedTo(context, others),
       problems: shownProblems(problems, context.t, labelAmong(fields)),

@@ -61,11 +61,11 @@ export async function findEvents(db: Db, page: AuditPage): Promise<Page<EventRow
 
 /** The rows with these ids, in the given order; missing ones are left out. */
 export const findEventsById = (db: Db, routingKeys: readonly number[], ids: readonly string[]): Promise<EventRow[]> =>
-  db.listWithCustomPlan(
+  db.listWithIndexPlan(
     eventRow,
     sql`select ${COLUMNS}
         from unnest(${routingKeys}::int[], ${ids}::uuid[]) with ordinality as asked (routing_key, audit_id, ordinal)
-        join audit_event e on e.routing_key = asked.routing_key and e.audit_id = asked.audit_id order by ordinal`,
+        join audit_event e on ${sql.sameKey('e', 'asked', ['routing_key', 'audit_id'])} order by ordinal`,
   )
 
 const counted = z.object({ events: z.number(), sealed: z.number(), waiting: z.number() })

@@ -8,7 +8,10 @@ export const MARGIN_S = 3_600
 /** Rows that the purge deletes. Each room declares its own in the store that owns the table. */
 export interface Retention {
   readonly table: string
-  /** Its primary key, by which rows are deleted. */
+  /**
+   * By which rows are deleted: columns of an index that tell rows apart, usually the primary key. No other index begins
+   * with one of them, except the first and `column` (sql.sameKey).
+   */
   readonly key: readonly string[]
   /** The timestamptz from which a row's age is counted; it needs an index. */
   readonly column: string

@@ -160,14 +160,17 @@ sql.identifier = (name: string): Fragment => new Fragment([`"${name.replaceAll('
 
 /**
  * The condition by which a join, an update or a delete finds its rows: `` delete from t using due where ${sql.sameKey('t',
- * 'due', ['id'])} ``. With a plain `=`, PostgreSQL may compare each row of the table with each key while it believes the
- * table empty, as after a purge. With `any (array […])` it looks each key up in the index: such a condition makes no order
- * of the index useful.
+ * 'due', ['id'])} ``. `first`: the columns with which an index begins. With a plain `=` on one of those, PostgreSQL may
+ * compare each row of the table with each key while it believes the table empty, as after a purge. With `any (array […])`
+ * it looks each key up in the index: such a condition makes no order of the index useful. The others have a plain `=`,
+ * since PostgreSQL 16 and older may leave `any` out of the look-up, and read all rows with the same first column.
  */
-sql.sameKey = (table: string, keys: string, columns: readonly string[]): Fragment => {
+sql.sameKey = (table: string, keys: string, columns: readonly string[], first = columns.slice(0, 1)): Fragment => {
   const [target, other] = [sql.identifier(table), sql.identifier(keys)]
-  const conditions = columns
-    .map(sql.identifier)
-    .map((name) => sql.part`${target}.${name} = any (array[${other}.${name}])`)
+  const conditions = columns.map((column) => {
+    const name = sql.identifier(column)
+    const key = sql.part`${other}.${name}`
+    return sql.part`${target}.${name} = ${first.includes(column) ? sql.part`any (array[${key}])` : key}`
+  })
   return sql.join(conditions, ' and ')
 }

@@ -120,6 +120,10 @@ interface Behaviour<Output, Deps> {
   /** Problems in spite of which it was done, and what the log calls them. */
   readonly warnings?: { of(output: NoInfer<Output>): readonly Problem[]; readonly log: string }
   offered?(record: Readonly<Record<string, unknown>>): boolean
+  /** Values that its form offers for fields of text, by name. */
+  offers?(deps: Deps): Promise<Readonly<Record<string, readonly string[]>>>
+  /** The fields that its form shows at once, if it has many; optional ones beside them are folded. */
+  readonly mainFields?: readonly string[]
   /** Form fields taken from the record: initial values for PUT, fixed for POST. */
   form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
   /** Links to other pages about the record. */
@@ -146,6 +150,8 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   readonly beside?: (deps: Deps, input: Input) => Promise<object>
   /** Fields of the output that no later call shows again. */
   readonly once?: readonly (keyof Output & string)[]
+  /** Fields that are copied together with those: the id that belongs to a secret. */
+  readonly onceWith?: readonly (keyof Output & string)[]
   /** The error for a path parameter that cannot name anything; without it, the parameter's own problem. */
   noSuch?(): Error
 }
@@ -204,6 +210,7 @@ export interface Action<Deps = never> extends Facts, Behaviour<object, Deps> {
   readonly list?: ListOf<string, object, readonly Column<object>[]>
   readonly parts?: Readonly<Record<string, readonly Column<object>[]>>
   readonly once?: readonly string[]
+  readonly onceWith?: readonly string[]
 }
 
 /** `job_give_up` of the command `job give-up`, or of the route where there is none. */

@@ -26,6 +26,7 @@ export const secretActions = <Given extends Deps>(testCallWith: TestCallWith<Giv
     run: (deps: Deps, { partner_id, ...input }: OnePartner & SecretRotation) =>
       rotatePartnerSecret(deps, partner_id, input),
     once: ['client_secret'],
+    onceWith: ['client_id'],
     next: ({ partner_id, secrets: [newest] }) =>
       newest?.signs
         ? undefined

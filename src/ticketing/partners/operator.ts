@@ -114,6 +114,7 @@ export const partnerActions = <Given extends Deps>(
     run: (deps: Deps, input: NewPartner) => createPartner(deps, input),
     suggested: () => ({ client_id: newClientId() }), // a form that is sent twice creates one partner
     once: ['client_secret'],
+    onceWith: ['client_id'],
     warnings,
   }),
   action({

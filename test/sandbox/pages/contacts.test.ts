@@ -72,7 +72,7 @@ describe('the contacts form', () => {
     expect(await stored()).toMatchObject({ business: { name: 'Bo' } })
   })
 
-  it('is checked when a run starts, and kept through the question whether to overwrite a run', async () => {
+  it('is checked and stored when a run starts, and kept through the question whether to overwrite a run', async () => {
     const start = {
       action: 'start',
       main: 'P-1',
@@ -91,6 +91,16 @@ describe('the contacts form', () => {
     const question = await me.send(FORM, form({ quantity: '3', ...CONTACTS }))
     expect(textOf(question)).toContain('Start again?')
     expect(fieldValue(question.body, 'contact.product.mail')).toBe('lin@example.com')
+    expect(await stored()).toEqual({})
+    const [, shown = ''] = question.body.split('action="/sandbox/functions"')
+    const kept = shown.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)
+    const agreed = new URLSearchParams([...kept].map(([, name = '', value = '']) => [name, value]))
+    agreed.append('action', 'start')
+    expect((await me.send(FORM, agreed.toString())).statusCode).toBe(303)
+    expect(await stored()).toMatchObject({
+      product: { name: '林工', mail: 'lin@example.com' },
+      business: { name: 'Bo', mail: 'bo@example.com' },
+    })
   })
 })
 

@@ -5,9 +5,9 @@ import { attemptsOf } from '../../../src/sandbox/certification/attempt-store.ts'
 import { showRun, startRun } from '../../../src/sandbox/certification/run.ts'
 import { findLinkedOrders } from '../../../src/sandbox/certification/run-store.ts'
 import { until } from '../../until.ts'
-import { type Lab, openLab, simpleChoice, walkTo } from '../lab.ts'
+import { type Lab, openLab, SIMPLE, simpleChoice, walkTo } from '../lab.ts'
 import { newSandboxPartner } from '../partners.ts'
-import { useTickets } from '../walk.ts'
+import { orderOf, useTickets, walk } from '../walk.ts'
 import { textOf, type Visitor, visitor } from './visitor.ts'
 
 let lab: Lab
@@ -271,5 +271,25 @@ describe('acceptance', () => {
     const reached = textOf(await me.open(page(runId)))
     expect(reached).toContain(`Orders with a consumption ${orderId}`)
     expect(reached).toContain('An order of this run with a successful refund')
+  })
+
+  it('of a run whose steps have passed and whose orders count says that it has passed, once', async () => {
+    const { runId, failed } = await walk(lab, SIMPLE)
+    expect(failed).toBeUndefined()
+    const passed = await me.submit(`${page(runId)}/accept`)
+    expect(textOf(passed)).toContain('Integration accepted')
+    expect(textOf(passed)).toContain(`Orders with a consumption ${await orderOf(lab, runId, 'consumption')}`)
+    const record = async () =>
+      (
+        await lab.world.pool.query(
+          'select passed_at, report_id from sandbox_run left join sandbox_report using (run_id) where run_id = $1',
+          [runId],
+        )
+      ).rows
+    const once = await record()
+    expect(once).toEqual([{ passed_at: expect.any(Date), report_id: expect.any(String) }])
+    lab.world.clock.advance(60)
+    expect(textOf(await me.submit(`${page(runId)}/accept`))).toContain('Integration accepted')
+    expect(await record()).toEqual(once)
   })
 })

@@ -58,6 +58,23 @@ describe('a test run', () => {
     expect((await checkAcceptance(deps, lab.partnerId, runId)).proof.consumed).toHaveLength(1)
   })
 
+  it('takes 500 attempts of a step, and refuses the next one without a trace', async () => {
+    const { deps, pool, log } = lab.world
+    const runId = await lab.run()
+    const stepId = 'product-pull'
+    await pool.query(
+      `insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till, ended_at, outcome)
+       select gen_random_uuid(), $1, $2, n, now(), now(), now(), 'failed' from generate_series(1, 499) n`,
+      [runId, stepId],
+    )
+    const ref = { partnerId: lab.partnerId, runId, stepId }
+    await lab.runStep(runId, stepId)
+    await expect(startStep(deps, log, ref)).rejects.toMatchObject({ reason: 'too_many_attempts' })
+    const { rows } = await pool.query('select open_attempt from sandbox_run where run_id = $1', [runId])
+    expect(rows).toEqual([{ open_attempt: null }])
+    expect(await attemptsOf(deps.db, runId)).toHaveLength(500)
+  })
+
   it('reports at most the newest 5,000 of its failed checks', async () => {
     const { deps, pool } = lab.world
     const runId = await lab.run()

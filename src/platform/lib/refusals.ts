@@ -187,6 +187,7 @@ export const REFUSALS = {
   'step-not-passed': 'the current step has not passed yet',
   'run-passed': 'the run has passed; start a new one to test again',
   'step-running': 'this step is still running',
+  'too-many-attempts': 'this step has had {most} attempts, the most in one run: start a new run',
   'signature-first': 'pass the signature tool before the test run',
   'acceptance-contacts':
     'acceptance needs a {roles} contact, whom we tell that the run has passed: add it on the page /sandbox/functions#contacts, with POST /sandbox/api/contacts, or with "gatehouse sandbox contacts"',

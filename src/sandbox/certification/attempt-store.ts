@@ -25,9 +25,15 @@ export interface NewAttempt {
   readonly stepId: string
 }
 
-/** The caller holds the run's lock and has checked that no attempt is open. */
-export const insertAttempt = (db: Db, given: NewAttempt, now: Date, aliveTill: Date): Promise<AttemptRow> =>
-  db.one(
+/** Attempts of one step: every page of the run shows them all. */
+export const MAX_ATTEMPTS = 500
+
+/**
+ * The caller holds the run's lock and has checked that no attempt is open. Undefined if the step has had MAX_ATTEMPTS;
+ * the caller must roll back then.
+ */
+export const insertAttempt = (db: Db, given: NewAttempt, now: Date, aliveTill: Date): Promise<AttemptRow | undefined> =>
+  db.maybe(
     attempt,
     sql`with run as (
           update sandbox_run set open_attempt = ${given.attemptId} where run_id = ${given.runId}
@@ -35,6 +41,7 @@ export const insertAttempt = (db: Db, given: NewAttempt, now: Date, aliveTill: D
         insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)
         select ${given.attemptId}, ${given.runId}, ${given.stepId}, coalesce(max(number), 0) + 1, ${now}, ${aliveTill}
         from sandbox_attempt where run_id = ${given.runId} and step_id = ${given.stepId}
+        having coalesce(max(number), 0) < ${MAX_ATTEMPTS}
         returning ${COLUMNS}`,
   )
 

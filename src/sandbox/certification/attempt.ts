@@ -14,9 +14,10 @@ import {
   findStaleAttempt,
   insertAttempt,
   keepAlive,
+  MAX_ATTEMPTS,
 } from './attempt-store.ts'
 import type { Outcome } from './event.ts'
-import { noSuchRun, notTheCurrentStep, requireOpen } from './run-errors.ts'
+import { noSuchRun, notTheCurrentStep, requireOpen, tooManyAttempts } from './run-errors.ts'
 import { lockRun, type RunRow } from './run-store.ts'
 import type { RunDeps } from './running-attempts.ts'
 import { stepContext } from './step-context.ts'
@@ -83,7 +84,9 @@ interface StartedAttempt {
 async function begin({ db, clock }: RunDeps, run: RunRow, step: Step): Promise<StartedAttempt> {
   const [attemptId, startedAt] = [randomUUID(), clock.now()]
   const attempt = { attemptId, runId: run.run_id, stepId: step.id }
-  const { number } = await insertAttempt(db, attempt, startedAt, addSeconds(startedAt, ALIVE_S))
+  const inserted = await insertAttempt(db, attempt, startedAt, addSeconds(startedAt, ALIVE_S))
+  if (!inserted) throw tooManyAttempts(MAX_ATTEMPTS)
+  const { number } = inserted
   await appendEvent(db, attemptId, { kind: 'started', data: { step_id: step.id, number } }, startedAt)
   return { attemptId, number, run, step, startedAt }
 }

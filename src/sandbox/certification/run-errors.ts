@@ -11,6 +11,7 @@ export const REFUSAL_REASONS = [
   'not_passed',
   'passed',
   'running',
+  'too_many_attempts',
   'signature_first',
   'contacts_missing',
 ] as const
@@ -44,6 +45,9 @@ export function requireOpen({ superseded_at, passed_at }: Pick<RunRow, 'supersed
 }
 
 export const stepRunning = () => new RunRefusal('running', localized('step-running'))
+
+export const tooManyAttempts = (most: number) =>
+  new RunRefusal('too_many_attempts', localized('too-many-attempts', { most }))
 
 export const contactsMissing = (roles: readonly ContactRole[]) =>
   new RunRefusal('contacts_missing', localized('acceptance-contacts', { roles: listed('and-a', roles) }))

@@ -85,6 +85,10 @@ const ISSUED_WITH_IT = {
 }
 const ISSUED_LATER: typeof ISSUED_WITH_IT = { asked: ASKED, found: NOTHING, spent: NOTHING, tokens: NOTHING }
 
+const CODE_KEY = ['routing_key', 'code_hash'] as const
+/** Made once, as only then are the texts of statements kept. */
+const [ASKED_CODE, FOUND_CODE] = [sql.sameKey('c', 'asked', CODE_KEY), sql.sameKey('c', 'f', CODE_KEY)]
+
 /**
  * Spends each code and issues its tokens, or changes nothing. The conditional update decides, so exactly one of several
  * simultaneous exchanges gets `spent`. The other columns are from before the update and say why a code was not spent.
@@ -101,13 +105,13 @@ function exchangesOf<Row extends FoundCode>(row: z.ZodType<Row>, grant: Fragment
                  c.grant_id, c.app_key, c.redirect_uri, c.state, c.code_challenge, c.expires_at, c.used_at,
                  ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at, p.status as user_status${more}
           from ${sql.rows('asked', asked, issued.asked)}
-          join authorization_code c on ${sql.sameKey('c', 'asked', CODE_KEY)}
+          join authorization_code c on ${ASKED_CODE}
           cross join ${grant} g
           cross join ${USER} p
         ), spent as (
           update authorization_code c set used_at = f.now
           from found f
-          where ${sql.sameKey('c', 'f', CODE_KEY)}
+          where ${FOUND_CODE}
             and c.used_at is null and c.expires_at > f.now and c.app_key = f.by_app
             and c.redirect_uri = f.with_redirect_uri and c.state = coalesce(f.with_state, c.state)
             and c.code_challenge is not distinct from f.with_challenge
@@ -172,7 +176,6 @@ export const countFailedTry = (db: Db, routingKey: number, codeHash: Buffer, all
         where routing_key = ${routingKey} and code_hash = ${codeHash} and used_at is null`,
   )
 
-const CODE_KEY = ['routing_key', 'code_hash'] as const
 const moved = z.object({ rows: z.number(), last: z.date().nullable() })
 
 /**

@@ -104,7 +104,7 @@ export interface RefreshRotation extends Refresh {
 }
 
 const ROTATED = (input: RefreshRotation) => sql.part`
-  ${input.routingKey}::int as routing_key, ${input.refreshHash}::bytea as refresh_hash, ${input.now}::timestamptz as now,
+  ${input.routingKey}::int as routing_key, ${input.refreshHash}::bytea as token_hash, ${input.now}::timestamptz as now,
   ${input.appScopes.join(' ')}::text as app_scopes, ${input.appValidFrom}::timestamptz as app_valid_from,
   ${input.accessHash}::bytea as access_hash, ${input.accessExpiresAt}::timestamptz as access_expires_at,
   ${input.successorHash}::bytea as successor_hash, ${input.successorExpiresAt}::timestamptz as successor_expires_at`
@@ -117,9 +117,12 @@ const SUCCESSORS = sql.part`, access as (
           select routing_key, successor_hash, grant_id, successor_expires_at from issued
         )`
 
+const TOKEN_KEY = ['routing_key', 'token_hash'] as const
+/** Made once, as only then are the texts of statements kept. */
+const [ASKED_TOKEN, FOUND_TOKEN] = [sql.sameKey('r', 'asked', TOKEN_KEY), sql.sameKey('r', 'f', TOKEN_KEY)]
+
 /**
- * Marks each valid refresh token as rotated and issues its successors; for others, the columns say why not. Rows are looked
- * up as in sql.sameKey.
+ * Marks each valid refresh token as rotated and issues its successors; for others, the columns say why not.
  */
 const rotating = (successors: Fragment): Batched<RefreshRotation, FoundRefresh> => ({
   row: FoundRefresh,
@@ -127,17 +130,17 @@ const rotating = (successors: Fragment): Batched<RefreshRotation, FoundRefresh> 
   duplicates: 'serialize',
   statement: (asked) =>
     sql`with found as (
-          select asked.routing_key, asked.refresh_hash, asked.now, asked.access_hash, asked.access_expires_at, asked.successor_hash,
+          select asked.routing_key, asked.token_hash, asked.now, asked.access_hash, asked.access_expires_at, asked.successor_hash,
                  asked.successor_expires_at, asked.ordinal,
                  r.grant_id, r.rotated_at, ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at, p.status as user_status
           from ${sql.rows('asked', asked, ROTATED)}
-          join refresh_token r on r.routing_key = any (array[asked.routing_key]) and r.token_hash = asked.refresh_hash
+          join refresh_token r on ${ASKED_TOKEN}
           cross join ${GRANT} g
           cross join ${USER} p
         ), issued as (
           update refresh_token r set rotated_at = f.now
           from found f
-          where r.routing_key = any (array[f.routing_key]) and r.token_hash = f.refresh_hash and r.rotated_at is null
+          where ${FOUND_TOKEN} and r.rotated_at is null
             and f.revoked_at is null and f.user_status = 'active' and f.scopes <> '{}'
           returning f.routing_key, f.access_hash, f.access_expires_at, f.successor_hash, f.successor_expires_at, f.grant_id,
             f.scopes, f.ordinal

@@ -37,14 +37,14 @@ const tokensWithPrefix = (db: Db, kind: keyof typeof TABLES, routingKey: number,
         where t.routing_key = ${routingKey} and t.expires_at = ${expiresAt} limit ${MAX_TOKENS}`,
   )
 
-/**
- * One token by its primary key, for a join as `t`: `` join ${joinedAccessToken(…)} ``. `any (array […])` forces an index
- * lookup, as in sql.sameKey; the `offset 0` of grantByKey would cost A5 a tenth more database time.
- */
-const joinedAccessToken = (routingKey: Fragment, tokenHash: Fragment): Fragment =>
-  sql.part`access_token t on t.routing_key = any (array[${routingKey}]) and t.token_hash = ${tokenHash}`
-
 const TOKEN_KEY = ['routing_key', 'token_hash'] as const
+
+/**
+ * The token that a row `asked` names, for a join as `t`: `` join ${TOKEN} ``. The `offset 0` of grantByKey would cost A5 a
+ * tenth more database time.
+ */
+const TOKEN = sql.part`access_token t on ${sql.sameKey('t', 'asked', TOKEN_KEY)}`
+
 const TokensOfKey = z.object({ routing_key: z.number(), tokens: z.number() })
 
 /** Ended tokens remembered per grant; older ones are refused as unknown, not as expired. */
@@ -201,11 +201,12 @@ const appsOfShard = (shard: Db, tokens: readonly TokenKey[]): Promise<z.output<t
   )
 
 /** What other rooms need to know about issued tokens. */
-export const ACCESS_TOKENS = { joined: joinedAccessToken, wasEndedEarly, appsOf, withPrefix: tokensWithPrefix }
+export const ACCESS_TOKENS = { joined: TOKEN, wasEndedEarly, appsOf, withPrefix: tokensWithPrefix }
 
-const TOKEN = joinedAccessToken(sql.part`asked.routing_key`, sql.part`asked.token_hash`)
 const ASKED = ({ routingKey, hash, appKey }: TokenOfApp) => sql.part`
   ${routingKey}::int as routing_key, ${hash}::bytea as token_hash, ${appKey}::text as app_key`
+/** Made once, as only then is the statement's text kept. */
+const FOUND_TOKEN = sql.sameKey('t', 'f', TOKEN_KEY)
 const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`t.grant_id`)
 
 const deletions: Batched<TokenOfApp, unknown> = {
@@ -221,7 +222,7 @@ const deletions: Batched<TokenOfApp, unknown> = {
           where g.app_key = asked.app_key
         )
         delete from access_token t using found f
-        where ${sql.sameKey('t', 'f', TOKEN_KEY)}
+        where ${FOUND_TOKEN}
         returning f.ordinal`,
 }
 

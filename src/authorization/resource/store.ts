@@ -36,7 +36,7 @@ const ASKED = ({ routingKey, hash }: TokenKey) =>
 const ASKED_WITH_SCOPE = ({ routingKey, hash, scope }: TokenUse) =>
   sql.part`${routingKey}::int as routing_key, ${hash}::bytea as token_hash, ${scope}::text as scope`
 
-const TOKEN = ACCESS_TOKENS.joined(sql.part`asked.routing_key`, sql.part`asked.token_hash`)
+const TOKEN = ACCESS_TOKENS.joined
 const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`t.grant_id`)
 const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
 const APP = joinedMicroApp(sql.part`g.app_key`)

@@ -4,6 +4,7 @@ import { SECURITY_CHANGES } from '../../src/authorization/account/wire.ts'
 import { openApi } from '../../src/authorization/developer/openapi.ts'
 import { PROGRAMS } from '../../src/authorization/developer/quickstart.ts'
 import { ROWS_OF_PERSON } from '../../src/authorization/people/store.ts'
+import { TEAM_FIELDS } from '../../src/authorization/registry/index.ts'
 import { TEAM_REFUSALS } from '../../src/authorization/teams/errors.ts'
 import { ACTIONS } from '../../src/demo/partner/control/actions.ts'
 import { MISTAKE_GROUPS } from '../../src/demo/partner/mistakes/mistakes.ts'
@@ -188,6 +189,7 @@ const bySuffix: Readonly<Record<string, readonly string[]>> = {
   'sandbox.docs.notice_': NOTICES.map(({ name }) => name),
   'sandbox.conditions.': [...FAULTS, ...NUMBERS],
   'sandbox.product.': PRODUCT_ROLES,
+  'developer.app.': Object.keys(TEAM_FIELDS).flatMap((name) => (name === 'scopes' ? [name] : [name, `${name}_hint`])),
   'developer.claim.': 'iss sub aud exp iat auth_time nonce at_hash sid acr amr'.split(' '),
   'sandbox.run.': STEP_STATES,
   'console.runs.': [...STEP_STATES, ...idsOf<RunState>({ under_way: 1, all_passed: 1, accepted: 1, replaced: 1 })],

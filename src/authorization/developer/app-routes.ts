@@ -7,7 +7,7 @@ import { TEST_USERS } from '../account/index.ts'
 import type { PersonRequest } from '../people/index.ts'
 import { hasSecret, showMicroApp } from '../registry/index.ts'
 import { APP_REQUESTS, changeInDevelopment, makeTestUsers, registerApp } from '../teams/index.ts'
-import { fieldsOf, formOfApp, problemsOf, type TypedApp, typedApp } from './app-form.ts'
+import { fieldsOf, formOfApp, inputsOf, listedIn, problemsOf, type TypedApp, typedApp } from './app-form.ts'
 import { APP, type AppRequest, developerPages, HOME, orRefused, TEAM, type TeamRequest } from './guard.ts'
 import { LOCAL_CALLBACK } from './quickstart.ts'
 
@@ -32,7 +32,8 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
 
   const show = ({ page, t }: PersonRequest, { appName, ...shown }: Form, alert = '', error?: InvalidInput) => {
     const problems = error ? problemsOf(error, t) : []
-    return page('home', 'developer/app-form', { ...shown, appName: appName ?? null, alert, problems })
+    const inputs = inputsOf(shown.typed, t)
+    return page('home', 'developer/app-form', { ...shown, inputs, appName: appName ?? null, alert, problems })
   }
 
   /** Processes the form, or shows it again with its problems. */
@@ -99,6 +100,7 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
         reasons: access.reasons,
         isOwner: access.role === 'owner',
         isInDevelopment: microApp.stage === 'development',
+        listed: listedIn(microApp, t),
       },
       team: { id: access.team_id, name: access.team_name },
       request: latest && {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { SECURITY_CHANGES } from '../../src/authorization/account/wire.ts'
+import { EVENT_TYPES } from '../../src/authorization/app-events/wire.ts'
 import { openApi } from '../../src/authorization/developer/openapi.ts'
 import { PROGRAMS } from '../../src/authorization/developer/quickstart.ts'
 import { ROWS_OF_PERSON } from '../../src/authorization/people/store.ts'
@@ -190,6 +191,7 @@ const bySuffix: Readonly<Record<string, readonly string[]>> = {
   'sandbox.conditions.': [...FAULTS, ...NUMBERS],
   'sandbox.product.': PRODUCT_ROLES,
   'developer.app.': Object.keys(TEAM_FIELDS).flatMap((name) => (name === 'scopes' ? [name] : [name, `${name}_hint`])),
+  'developer.webhook.': EVENT_TYPES,
   'developer.claim.': 'iss sub aud exp iat auth_time nonce at_hash sid acr amr'.split(' '),
   'sandbox.run.': STEP_STATES,
   'console.runs.': [...STEP_STATES, ...idsOf<RunState>({ under_way: 1, all_passed: 1, accepted: 1, replaced: 1 })],

@@ -38,7 +38,7 @@ import type { TrafficOutcome } from '../../src/sandbox/portal/traffic/outcome.ts
 import type { TrafficKind } from '../../src/sandbox/portal/traffic/store.ts'
 import type { ReplayedOne } from '../../src/sandbox/portal/traffic/wire.ts'
 import { FAULTS } from '../../src/sandbox/test-plan/conditions.ts'
-import { FUNCTION_IDS } from '../../src/sandbox/test-plan/functions.ts'
+import { FUNCTION_GROUPS, FUNCTION_IDS } from '../../src/sandbox/test-plan/functions.ts'
 import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { MEMBER_REFUSALS } from '../../src/ticketing/members/errors.ts'
 import { LINK_PURPOSES } from '../../src/ticketing/members/wire.ts'
@@ -192,6 +192,7 @@ const bySuffix: Readonly<Record<string, readonly string[]>> = {
   'sandbox.product.': PRODUCT_ROLES,
   'developer.app.': Object.keys(TEAM_FIELDS).flatMap((name) => (name === 'scopes' ? [name] : [name, `${name}_hint`])),
   'developer.webhook.': EVENT_TYPES,
+  'sandbox.group.': FUNCTION_GROUPS.map(({ id }) => id),
   'developer.claim.': 'iss sub aud exp iat auth_time nonce at_hash sid acr amr'.split(' '),
   'sandbox.run.': STEP_STATES,
   'console.runs.': [...STEP_STATES, ...idsOf<RunState>({ under_way: 1, all_passed: 1, accepted: 1, replaced: 1 })],

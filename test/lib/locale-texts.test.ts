@@ -17,6 +17,7 @@ import { readConfig } from '../../src/platform/config/index.ts'
 import { settings } from '../../src/platform/config/schema.ts'
 import { ACTOR_KINDS } from '../../src/platform/deps.ts'
 import { MEMBER_ROLES } from '../../src/platform/lib/member.ts'
+import { SCOPES, STANDARD_SCOPES, scopeTextKey } from '../../src/platform/lib/scope.ts'
 import { ROLES } from '../../src/platform/lib/web/admin-auth.ts'
 import { keyOf, translator } from '../../src/platform/lib/web/locale.ts'
 import { OUTCOMES } from '../../src/sandbox/certification/event.ts'
@@ -232,6 +233,7 @@ const derived = [
   ...MEMBER_ROLES.map((role) => `sandbox.members.role.${role}`),
   ...SECRET_REFUSALS.map((reason) => `sandbox.secret.refusal.${reason}`),
   ...PROGRAMS.flatMap(({ id }) => [`connect.program.${id}.person`, `connect.program.${id}.pkce`]),
+  ...[...SCOPES, ...Object.keys(STANDARD_SCOPES)].map(scopeTextKey).flatMap((key) => [key, `${key}.detail`]),
   ...ofOpenApi(),
   ...ALL_ACTIONS.flatMap(ofAction),
   ...SHOWN.map((name) => `field.${name}`),

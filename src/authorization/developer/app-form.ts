@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Fields } from '../../platform/db/record-fields.ts'
 import { type InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
-import { SCOPES } from '../../platform/lib/scope.ts'
+import { SCOPES, scopeTextKey } from '../../platform/lib/scope.ts'
 import { keyOf, type Translate } from '../../platform/lib/web/locale.ts'
 import { type ShownProblem, shownProblems } from '../../platform/lib/web/worded.ts'
 import { TEAM_FIELDS } from '../registry/index.ts'
@@ -82,6 +82,10 @@ export const inputsOf = (typed: TypedApp, t: Translate) =>
     value: typed[input.name],
   }))
 
+/** The checkboxes, each with a reason. */
+export const scopeInputsOf = ({ scopes }: TypedApp, t: Translate) =>
+  scopes.map((scope) => ({ ...scope, label: t(scopeTextKey(scope.id)), hint: t(`${scopeTextKey(scope.id)}.detail`) }))
+
 /** For views/developer/app.eta, whose heading has name and logo. */
 export const listedIn = (app: Readonly<Record<Name, string | null | readonly string[]>>, t: Translate) =>
   NAMES.filter((name) => name !== 'name' && name !== 'logo_url')
@@ -92,7 +96,7 @@ export const listedIn = (app: Readonly<Record<Name, string | null | readonly str
 export const problemsOf = ({ problems }: InvalidInput, t: Translate): ShownProblem[] =>
   shownProblems(problems, t, (field) => {
     const scope = SCOPES.find((id) => field === `reasons.${id}`)
-    if (scope) return t('developer.app.reason_for', { scope: t(`scope.${scope.toLowerCase()}`) })
+    if (scope) return t('developer.app.reason_for', { scope: t(scopeTextKey(scope)) })
     const key = [`developer.app.${field}`, `field.${field}`].find((one) => t.has(one))
     return key && t(key)
   })

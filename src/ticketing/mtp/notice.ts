@@ -115,7 +115,7 @@ export const NOTICE_ENDPOINTS: readonly NoticeEndpoint[] = [
   }),
 ]
 
-export interface IncomingNotice extends SignedCall {
+interface IncomingNotice extends SignedCall {
   /** Becomes the id of the notice; undefined for a replay. */
   readonly requestId?: string
   /** Called with the name of each warning about an accepted notice. */

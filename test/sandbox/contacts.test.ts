@@ -53,9 +53,7 @@ describe('contacts over the headless API', () => {
       `select actor, address, request_id, detail from audit_event where event = 'partner_contact_set' order by at desc limit 1`,
     )
     const from = { address: '127.0.0.1', request_id: answer.headers.get('x-request-id') }
-    expect(rows).toMatchObject([
-      { actor: 'partner', ...from, detail: { role: 'product', new_webhook_secret: false } },
-    ])
+    expect(rows).toMatchObject([{ actor: 'partner', ...from, detail: { role: 'product', new_webhook_secret: false } }])
   })
 
   it.each([

@@ -190,7 +190,7 @@ describe('orders from outside the playground', () => {
 
   it('of another partner are not found', async () => {
     const { orderId } = await create()
-    const other = await fakeSeller(lab.world, 7002)
+    const other = await fakeSeller(lab.world, 7002, { fields: { stage: 'sandbox' } })
     const stranger = await visitor(lab, { client_id: 'seller-7002', client_secret: other.secret })
     expect((await stranger.open(`${ORDERS}/${orderId}`)).statusCode).toBe(404)
     expect((await stranger.send(`${ORDERS}/${orderId}/query`)).statusCode).toBe(404)

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { lockUser, rowKeyOf } from '../../src/authorization/account/index.ts'
 import { deleteRequest, insertRequest } from '../../src/authorization/people/deletion-store.ts'
 import { eraseDue } from '../../src/authorization/people/index.ts'
 import { purge } from '../../src/operations/jobs/purge.ts'
-import type { Config } from '../../src/platform/config/index.ts'
+import type { Deps } from '../../src/platform/deps.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { type App, Client, type User } from '../acceptance/client.ts'
 import { visibleText } from '../acceptance/form.ts'
@@ -177,11 +177,7 @@ async function openForTest(mode: 'off' | 'after-14-days') {
 /** One where deletion happens by itself. `due` erases those who are due. */
 async function automaticWorld() {
   const { opened: automatic, by } = await openForTest('after-14-days')
-  const due = (ACCOUNT_DELETION: Config['ACCOUNT_DELETION'] = 'after-14-days') =>
-    eraseDue(
-      { ...automatic.deps, config: { ...automatic.deps.config, ACCOUNT_DELETION } },
-      new AbortController().signal,
-    )
+  const due = (changed: Partial<Deps> = {}) => eraseDue({ ...automatic.deps, ...changed }, new AbortController().signal)
   return { automatic, by, due }
 }
 
@@ -256,7 +252,8 @@ describe('the deletion of an account', () => {
     const theirs = await by.makeApp()
     for (const user of users) await (await by.signedIn(user, theirs)).send('POST', '/account/deletion', {})
     automatic.clock.advance(14 * 86_400)
-    expect([await due('off'), await due('request')]).toEqual([NONE_DUE, NONE_DUE])
+    for (const ACCOUNT_DELETION of ['off', 'request'] as const)
+      expect(await due({ config: { ...automatic.deps.config, ACCOUNT_DELETION } })).toEqual(NONE_DUE)
     await whenErased(automatic, 'user_credential', users[0]?.user_id ?? '', "raise exception 'no'")
     expect(await due()).toEqual({
       erased: 2,
@@ -264,6 +261,7 @@ describe('the deletion of an account', () => {
       failures: [expect.objectContaining({ message: 'no' })],
     })
     await asBefore(automatic)
+    automatic.clock.advance(1)
     expect(await due()).toEqual({ ...NONE_DUE, erased: 1 })
   })
 
@@ -289,6 +287,38 @@ describe('the deletion of an account', () => {
     )
     const { erased, failed, failures } = await due()
     expect([erased, failed, failures.length]).toEqual([1, 250, 20])
+  })
+
+  it('waits for the next run after half an hour of erasures, and comes last once it has failed', async () => {
+    const { automatic, by, due } = await automaticWorld()
+    const theirs = await by.makeApp()
+    const users = [await by.makeUser(), await by.makeUser(), await by.makeUser()]
+    for (const user of users) {
+      await (await by.signedIn(user, theirs)).send('POST', '/account/deletion', {})
+      automatic.clock.advance(1)
+    }
+    automatic.clock.advance(14 * 86_400)
+    await whenErased(automatic, 'user_profile', users[0]?.user_id ?? '', "raise exception 'no'")
+    const now = performance.now.bind(performance)
+    let passed = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passed)
+    onTestFinished(() => clock.mockRestore())
+    const { db } = automatic.deps
+    const of: typeof db.of = (routingKey) => {
+      passed += 1_801_000
+      return db.of(routingKey)
+    }
+    const runs: unknown[] = []
+    for (let run = 0; run < 4; run++) {
+      const { erased, failed } = await due({ db: { ...db, of } })
+      runs.push({ erased, failed })
+      automatic.clock.advance(3_600)
+    }
+    const [fails, succeeds] = [
+      { erased: 0, failed: 1 },
+      { erased: 1, failed: 0 },
+    ]
+    expect(runs).toEqual([fails, succeeds, succeeds, fails])
   })
 
   it('does not happen early to a person who cancels and requests again while the job is running', async () => {

@@ -24,7 +24,7 @@ import { type IssuedTokens, type Parameters, required, type TokenCaller, type To
 
 const MAX_FAILED_TRIES = 3
 
-export interface ExchangeInput {
+interface ExchangeInput {
   readonly code: string
   /** Null if the request has none, as OAuth 2.0 does not send it here. */
   readonly state: string | null

@@ -35,7 +35,7 @@ const queryKey = (orderId: bigint): string => `query-order:${orderId}`
 
 /** Queries the order after this many seconds; `asked` counts the queries so far. */
 export const queueQuery = (
-  { db, clock }: Deps,
+  { db }: Deps,
   { order_id, partner_id }: Pick<OrderRow, 'order_id' | 'partner_id'>,
   seconds: number,
   asked = 0,
@@ -44,7 +44,7 @@ export const queueQuery = (
     db,
     'query-order',
     { orderId: String(order_id), asked },
-    { key: queryKey(order_id), queue: queueOf(partner_id), runAt: addSeconds(clock.now(), seconds) },
+    { key: queryKey(order_id), queue: queueOf(partner_id), afterS: seconds },
   )
 
 /** Cancels the query of an order that is decided. */
@@ -62,7 +62,7 @@ export interface RefundedMessage {
 
 /** Sends the message after this many seconds, unless it arrives before and the job is removed. */
 export const queueRefundedMessage = (
-  { db, clock }: Deps,
+  { db }: Deps,
   partnerId: bigint,
   message: RefundedMessage,
   seconds: number,
@@ -74,7 +74,7 @@ export const queueRefundedMessage = (
     {
       key: messageKey(message.orderId, message.refundId),
       queue: queueOf(partnerId),
-      runAt: addSeconds(clock.now(), seconds),
+      afterS: seconds,
     },
   )
 

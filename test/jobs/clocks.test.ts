@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterFailure } from '../../src/operations/jobs/after-failure.ts'
+import { jobCounts, retryJob } from '../../src/operations/jobs/job.ts'
+import { enqueue } from '../../src/platform/db/jobs-store.ts'
+import { queueQuery } from '../../src/ticketing/orders/order-jobs.ts'
+import { openWorld, type World } from '../harness.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+/** Seconds until the job with this key is due, by the clock of the database, which decides when it runs. */
+const dueIn = async (key: string): Promise<number> =>
+  Number(
+    (
+      await world.pool.query(
+        'select extract(epoch from run_at - now()) as seconds from graphile_worker.jobs where key = $1',
+        [key],
+      )
+    ).rows[0].seconds,
+  )
+const idOf = async (key: string): Promise<string> =>
+  String((await world.pool.query('select id from graphile_worker.jobs where key = $1', [key])).rows[0].id)
+
+/** The database's clock is this many seconds behind ours. */
+const behindBy = async (seconds: number) => {
+  const { rows } = await world.pool.query('select now() as now')
+  world.clock.advance((+rows[0].now - +world.clock.now()) / 1000 + seconds)
+}
+
+for (const [clocks, seconds] of [
+  ['five minutes ahead of', 300],
+  ['five minutes behind', -300],
+] as const) {
+  it(`jobs are due in time if the clock of this machine is ${clocks} the database's`, async () => {
+    await world.pool.query('delete from graphile_worker._private_jobs')
+    await behindBy(seconds)
+
+    await queueQuery(world.deps, { order_id: 1n, partner_id: 2n }, 60)
+    expect(await dueIn('query-order:1')).toBeCloseTo(60, -1)
+
+    await enqueue(world.deps.db, 'pull-due', {}, { key: 'retried', afterS: 900 })
+    await retryJob(world.deps, { job_id: await idOf('retried') })
+    expect(await dueIn('retried')).toBeLessThanOrEqual(0)
+
+    // After its eighth attempt a failed job pauses for 0 to 512 seconds.
+    await enqueue(world.deps.db, 'pull-due', {}, { key: 'failed' })
+    await world.pool.query("update graphile_worker._private_jobs set attempts = 8 where key = 'failed'")
+    await afterFailure(world.deps, { id: await idOf('failed'), key: 'failed' }, new Error('no'))
+    expect(await dueIn('failed')).toBeGreaterThan(-5)
+    expect(await dueIn('failed')).toBeLessThanOrEqual(512)
+
+    const { oldest_due } = await jobCounts(world.deps)
+    expect(oldest_due).not.toBeNull()
+  })
+}

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { afterFailure } from '../../src/operations/jobs/after-failure.ts'
 import { jobCounts, retryJob } from '../../src/operations/jobs/job.ts'
+import { purgeOftenTask, purgeTask } from '../../src/operations/jobs/purge.ts'
 import { enqueue } from '../../src/platform/db/jobs-store.ts'
 import { queueQuery } from '../../src/ticketing/orders/order-jobs.ts'
 import { openWorld, type World } from '../harness.ts'
@@ -56,3 +57,19 @@ for (const [clocks, seconds] of [
     expect(oldest_due).not.toBeNull()
   })
 }
+
+it('a machine whose clock is more than an hour ahead of the database purges nothing', async () => {
+  const job = { id: '1', log: world.log, signal: new AbortController().signal }
+  const left = async () => Number((await world.pool.query('select count(*) from pushed_request')).rows[0].count)
+  await world.pool.query(
+    `insert into pushed_request (request_hash, app_key, parameters, expires_at)
+     values ('\\x01', 'app', '{}', now() + interval '10 minutes')`,
+  )
+  await behindBy(3_700)
+  await expect(purgeOftenTask(world.deps, {}, job)).rejects.toThrow(/^the clock of this machine is 37\d\d s ahead of/)
+  await expect(purgeTask(world.deps, {}, job)).rejects.toThrow('nothing was purged')
+  expect(await left()).toBe(1)
+  await behindBy(3_000)
+  await purgeOftenTask(world.deps, {}, job)
+  expect(await left()).toBe(0)
+})

@@ -50,6 +50,10 @@ export const mayDelete = (db: Db, table: string): Promise<boolean> =>
     sql`select has_table_privilege(${table}, 'delete') and has_table_privilege(${table}, 'update') as may`,
   )
 
+/** Seconds by which this time is ahead of the database's; negative if it is behind. */
+export const secondsAhead = (db: Db, now: Date): Promise<number> =>
+  db.value(z.coerce.number(), sql`select extract(epoch from ${now}::timestamptz - clock_timestamp()) as seconds`)
+
 /** Safe to repeat when the outcome of the first call is unknown: the lease then lasts from the last call on. */
 export const takeLease = (db: Db, workerId: string, seconds: number): Promise<number> =>
   db.exec(

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { afterFailure } from '../../src/operations/jobs/after-failure.ts'
 import { jobCounts, retryJob } from '../../src/operations/jobs/job.ts'
 import { purgeOftenTask, purgeTask } from '../../src/operations/jobs/purge.ts'
+import { type JobWorker, startWorker } from '../../src/operations/jobs/worker.ts'
 import { enqueue } from '../../src/platform/db/jobs-store.ts'
 import { queueQuery } from '../../src/ticketing/orders/order-jobs.ts'
 import { openWorld, type World } from '../harness.ts'
+import { until } from '../until.ts'
 
 let world: World
 beforeAll(async () => {
@@ -72,4 +74,25 @@ it('a machine whose clock is more than an hour ahead of the database purges noth
   await behindBy(3_000)
   await purgeOftenTask(world.deps, {}, job)
   expect(await left()).toBe(0)
+})
+
+it('recurring tasks run again soon after a clock that was ahead is set back', async () => {
+  const later = async () =>
+    (await world.pool.query('select 1 from graphile_worker._private_known_crontabs where last_execution > now()')).rows
+  const ranInTheYearToCome = () =>
+    world.pool.query("update graphile_worker._private_known_crontabs set last_execution = now() + interval '1 year'")
+  let worker: JobWorker = await startWorker(world.deps, world.log, world.databaseUrl)
+  try {
+    await until(async () => Number((await ranInTheYearToCome()).rowCount) > 0)
+    await worker.stop()
+    worker = await startWorker(world.deps, world.log, world.databaseUrl)
+    expect(await later()).toEqual([])
+
+    await ranInTheYearToCome()
+    world.clock.advance(-7_200)
+    await until(async () => (await later()).length === 0)
+    expect(world.logged()).toContain("this machine's clock was set back")
+  } finally {
+    await worker.stop()
+  }
 })

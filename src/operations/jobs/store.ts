@@ -88,6 +88,10 @@ export const unlockDeadWorkers = async (db: Db): Promise<void> => {
   if (unlocked > 0) await removeSuperseded(db)
 }
 
+/** Under a clock that was ahead, recurring tasks were noted as done for times to come, until which they would not run. */
+export const forgetLaterRuns = (db: Db): Promise<number> =>
+  db.exec(sql`update graphile_worker._private_known_crontabs set last_execution = now() where last_execution > now()`)
+
 /**
  * When a job is queued again while it runs, the queue removes the running one's key and uses up its attempts, so that
  * only the new one is retried. If its worker dies before removing it, it looks like a job that failed for no reason.

@@ -131,7 +131,7 @@ export async function fill(world: World): Promise<Filled> {
     `insert into partner_certificate (partner_id, origin, ends_at, seen_at) values ($1, 'https://evil.example', $2, $2)`,
     [partner.partner_id, world.clock.now()],
   )
-  await enqueue(world.deps.db, 'pull-due', {}, { key: HOSTILE, runAt: world.clock.now() })
+  await enqueue(world.deps.db, 'pull-due', {}, { key: HOSTILE })
   const { id: job_id } = (await world.pool.query('select id from graphile_worker.jobs where key = $1', [HOSTILE]))
     .rows[0]
   await world.pool.query('select graphile_worker.permanently_fail_jobs(array[$1::bigint], $2)', [job_id, HOSTILE])

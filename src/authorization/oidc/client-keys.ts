@@ -1,7 +1,7 @@
 import { createLocalJWKSet } from 'jose'
 import { z } from 'zod'
 import { KEY_SET_LIMITS } from '../../platform/config/call-limits.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, isWithin } from '../../platform/lib/clock.ts'
 import { ConcurrencyLimit } from '../../platform/lib/concurrency-limit.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { cutTo } from '../../platform/lib/storable.ts'
@@ -61,7 +61,7 @@ export class ClientKeys {
   #isFresh(known: Known | undefined, kid: string | undefined): known is Known {
     if (!known) return false
     const now = this.#deps.clock.now()
-    const fetchedWithin = (seconds: number) => addSeconds(known.fetchedAt, seconds) > now
+    const fetchedWithin = (seconds: number) => isWithin(known.fetchedAt, seconds, now)
     if (known.problem !== undefined) return fetchedWithin(FAILED_S)
     const hasKey = kid === undefined || known.keys.some((key) => key.kid === kid)
     return fetchedWithin(hasKey ? FRESH_S : UNKNOWN_KEY_S)

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
+import { isWithin } from '../../platform/lib/clock.ts'
 import { findOrigins } from '../registry/index.ts'
 
 const READ_EVERY_S = 10
@@ -28,7 +28,7 @@ export class RegisteredOrigins {
 
   async #readIfOlderThan(seconds: number): Promise<void> {
     const now = this.#deps.clock.now()
-    if (this.#readAt && this.#readAt <= now && addSeconds(this.#readAt, seconds) > now) return
+    if (isWithin(this.#readAt, seconds, now)) return
     this.#reading ??= findOrigins(this.#deps.db)
       .then((origins) => {
         this.#origins = new Set(origins)

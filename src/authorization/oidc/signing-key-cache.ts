@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, type SignKeyObjectInput, sign } from 
 import { promisify } from 'node:util'
 import type { JWK } from 'jose'
 import type { Deps } from '../../platform/deps.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
+import { isWithin } from '../../platform/lib/clock.ts'
 import { decryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { ensureSigningKey, findVerifyingKeys, KEYS_READ_EVERY_S, signsAt } from './signing-key.ts'
 import { ALGS, type Alg, type SealedKey, sealingContext } from './signing-key-store.ts'
@@ -90,8 +90,7 @@ export class SigningKeys {
   }
 
   async #refresh(): Promise<void> {
-    const now = this.#deps.clock.now()
-    if (this.#readAt && this.#readAt <= now && addSeconds(this.#readAt, KEYS_READ_EVERY_S) > now) return
+    if (isWithin(this.#readAt, KEYS_READ_EVERY_S, this.#deps.clock.now())) return
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined
     })

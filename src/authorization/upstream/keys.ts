@@ -1,7 +1,7 @@
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import type { CustomFetch } from 'openid-client'
 import type { Deps } from '../../platform/deps.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
+import { isWithin } from '../../platform/lib/clock.ts'
 import { UpstreamFailure } from './failures.ts'
 import { failureOf, isUnknownKey } from './library-errors.ts'
 
@@ -50,7 +50,7 @@ export class ProviderKeys {
   }
 
   #within(moment: Date | undefined, seconds: number): boolean {
-    return moment !== undefined && addSeconds(moment, seconds) > this.#clock.now()
+    return isWithin(moment, seconds, this.#clock.now())
   }
 
   /** One fetch at a time, shared by concurrent callers. Returns `fallback`, if any, when the keys cannot be fetched. */

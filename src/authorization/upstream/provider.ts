@@ -1,6 +1,6 @@
 import type { IDToken, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
 import type { Deps } from '../../platform/deps.ts'
-import { addSeconds, epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, epochSeconds, fromEpochSeconds, isWithin } from '../../platform/lib/clock.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
 import { acrAndAmr, personOf, type UpstreamPerson } from './claims.ts'
 import { boundedFetch, type Discovered, discover } from './discovery.ts'
@@ -173,9 +173,9 @@ export class Provider {
   async #provider(): Promise<Known> {
     const now = this.#deps.clock.now()
     const known = this.#known
-    if (known && addSeconds(known.readAt, FRESH_S) > now) return known
-    const usable = known && addSeconds(known.readAt, STALE_S) > now ? known : undefined
-    if (!this.#asking && this.#askedAt && addSeconds(this.#askedAt, FAILED_S) > now) {
+    if (known && isWithin(known.readAt, FRESH_S, now)) return known
+    const usable = isWithin(known?.readAt, STALE_S, now) ? known : undefined
+    if (!this.#asking && isWithin(this.#askedAt, FAILED_S, now)) {
       if (usable) return usable
       throw new UpstreamFailure('away', 'was asked a moment ago, and did not answer')
     }

@@ -5,7 +5,7 @@ import { migrate } from '../../platform/db/migrate.ts'
 import { movePeople } from '../../platform/db/move-people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { checkSecret, type SecretCheck } from '../../platform/lib/crypto/generated-secret.ts'
-import { type Purged, purge, purgeOptions } from '../jobs/index.ts'
+import { type Purged, purge, purgeOptions, refuseClockAhead } from '../jobs/index.ts'
 import { type Resealed, resealEverything } from '../reseal/index.ts'
 import type { CliContext } from './context.ts'
 import { defineCommand } from './operation.ts'
@@ -64,8 +64,12 @@ export function machineCommands(program: Command, context: CliContext, removeDem
       .description('delete expired tokens and sessions, and old codes, grants, notices and calls')
       .option('--seconds <number>', 'stop after this many seconds (default: when nothing is left)'),
     purgeOptions,
-    (deps, options) =>
-      withBar(context, (show) => purge(deps, options, { onProgress: ({ total }: Purged) => show(total, undefined) })),
+    async (deps, options) => {
+      await refuseClockAhead(deps)
+      return withBar(context, (show) =>
+        purge(deps, options, { onProgress: ({ total }: Purged) => show(total, undefined) }),
+      )
+    },
     purgedText,
   )
 

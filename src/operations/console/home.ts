@@ -35,7 +35,7 @@ export async function homePage(context: PageContext, gather: GatherMetrics) {
     endingCertificates(context),
     refusedSignIns(context, addSeconds(now, 1 - HOUR_S)),
   ])
-  const isBehind = jobs.oldest_due !== null && jobs.oldest_due < addSeconds(now, -BEHIND_S)
+  const isBehind = jobs.oldest_due_s > BEHIND_S
   const jobsLink = (query: string, value: number): Cell =>
     mayDo(role, 'GET /jobs') ? link(count(value), `${at('jobs')}${query}`) : text(count(value))
   const orNone = (cells: Cell[]): Cell[] =>

@@ -1,7 +1,7 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import { failJobPermanently, findJob, type Job, removeJob, rescheduleJob } from '../../platform/db/jobs-store.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
-import { addSeconds, fullJitter } from '../../platform/lib/clock.ts'
+import { fullJitter } from '../../platform/lib/clock.ts'
 import { cutTo } from '../../platform/lib/storable.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { GiveUp } from './task.ts'
@@ -42,7 +42,7 @@ export async function afterFailure(
     return 'failed'
   }
   const pause = fullJitter(job.attempts - 1, FIRST_PAUSE_S, MAX_PAUSE_S)
-  await rescheduleJob(deps.db, job.job_id, addSeconds(deps.clock.now(), pause))
+  await rescheduleJob(deps.db, job.job_id, pause)
   return 'again'
 }
 

@@ -39,11 +39,11 @@ export const listJobs = operation(jobFilter, async ({ db }: Deps, { limit, after
   return { jobs, next }
 })
 
-export const jobCounts = ({ db, clock }: Deps): Promise<JobCounts> => countJobs(db, clock.now())
+export const jobCounts = ({ db }: Deps): Promise<JobCounts> => countJobs(db)
 
 /** Runs a job again now, with all its attempts. Throws for a running job. */
 export const retryJob = operation(oneJob, (deps: Deps, { job_id }) =>
-  changeJob(deps, job_id, { event: 'job_retried', detail: {} }, (db) => rescheduleJob(db, job_id, deps.clock.now(), 0)),
+  changeJob(deps, job_id, { event: 'job_retried', detail: {} }, (db) => rescheduleJob(db, job_id, 0, 0)),
 )
 
 /** Marks a job as permanently failed, with the reason. Throws for a running job. */

@@ -10,7 +10,7 @@ import { TEAM_RETENTION } from '../../authorization/teams/index.ts'
 import { USAGE_RETENTION } from '../../authorization/usage/index.ts'
 import { AUDIT_RETENTION } from '../../platform/audit/index.ts'
 import { keepPurged } from '../../platform/db/installation.ts'
-import type { RemovedBatch, Retention, RetentionBatch } from '../../platform/db/retention.ts'
+import { MARGIN_S, type RemovedBatch, type Retention, type RetentionBatch } from '../../platform/db/retention.ts'
 import { schemasOf } from '../../platform/db/shards.ts'
 import { type Db, placesOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
@@ -26,7 +26,7 @@ import { CALL_RETENTION } from '../../ticketing/partner-calls/index.ts'
 import { REACH_RETENTION } from '../../ticketing/partner-reach/index.ts'
 import { HISTORY_RETENTION } from '../metrics/index.ts'
 import { OPERATOR_RETENTION } from '../operators/index.ts'
-import { deleteBatch, mayDelete } from './store.ts'
+import { deleteBatch, mayDelete, secondsAhead } from './store.ts'
 import type { Task } from './task.ts'
 
 /** What the purge deletes and when, as declared by the owner of each table. */
@@ -162,8 +162,19 @@ async function removeBatch({ place, batch, ...rows }: Omit<Place, 'keptS'>): Pro
   )
 }
 
+/**
+ * Throws if this machine's clock is ahead of the database's by more than what rows are kept beyond their end: a wrong
+ * clock, of a machine that has just started, say, must not delete for good what has not expired.
+ */
+export async function refuseClockAhead({ db, clock }: Deps): Promise<void> {
+  const seconds = Math.round(await secondsAhead(db, clock.now()))
+  if (seconds > MARGIN_S)
+    throw new Error(`the clock of this machine is ${seconds} s ahead of the database's: nothing was purged`)
+}
+
 /** The hourly purge, with its progress in the log. */
 export const purgeTask: Task = async (deps, _payload, { log, signal }) => {
+  await refuseClockAhead(deps)
   let loggedAt = performance.now()
   const onProgress = (purged: Purged): void => {
     if (performance.now() - loggedAt < PROGRESS_EVERY_MS) return
@@ -179,5 +190,6 @@ const OFTEN = RETENTION.filter(({ often }) => often)
 
 /** Runs more often than the purge, for rows that anybody can cause without signing in. */
 export const purgeOftenTask: Task = async (deps, _payload, { signal }) => {
+  await refuseClockAhead(deps)
   await purge(deps, { seconds: OFTEN_BUDGET_S }, { signal }, OFTEN)
 }

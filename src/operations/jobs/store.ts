@@ -50,6 +50,10 @@ export const mayDelete = (db: Db, table: string): Promise<boolean> =>
     sql`select has_table_privilege(${table}, 'delete') and has_table_privilege(${table}, 'update') as may`,
   )
 
+/** Seconds by which this time is ahead of the database's; negative if it is behind. */
+export const secondsAhead = (db: Db, now: Date): Promise<number> =>
+  db.value(z.coerce.number(), sql`select extract(epoch from ${now}::timestamptz - clock_timestamp()) as seconds`)
+
 /** Safe to repeat when the outcome of the first call is unknown: the lease then lasts from the last call on. */
 export const takeLease = (db: Db, workerId: string, seconds: number): Promise<number> =>
   db.exec(
@@ -83,6 +87,10 @@ export const unlockDeadWorkers = async (db: Db): Promise<void> => {
   )
   if (unlocked > 0) await removeSuperseded(db)
 }
+
+/** Under a clock that was ahead, recurring tasks were noted as done for times to come, until which they would not run. */
+export const forgetLaterRuns = (db: Db): Promise<number> =>
+  db.exec(sql`update graphile_worker._private_known_crontabs set last_execution = now() where last_execution > now()`)
 
 /**
  * When a job is queued again while it runs, the queue removes the running one's key and uses up its attempts, so that

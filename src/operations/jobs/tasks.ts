@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { sendAppEvents, tellOfEndingSecrets } from '../../authorization/app-events/index.ts'
 import { eraseDue } from '../../authorization/people/index.ts'
 import type { TaskName } from '../../platform/db/jobs-store.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
 import { int64 } from '../../platform/lib/json/fields.ts'
 import { maskedReason } from '../../platform/lib/masked-reason.ts'
 import { chosenFunctions } from '../../sandbox/certification/index.ts'
@@ -22,7 +21,7 @@ const pullDueTask = task(z.object({ partnerId: int64() }), async (deps, { partne
   const { settled, left, failure, problems } = await pullDue(deps, partnerId, { signal, chosen })
   if (problems || !left) return { givenUp: problems }
   if (failure && settled === 0) return { failure }
-  await queuePulls(deps.db, partnerId, failure ? addSeconds(deps.clock.now(), PAUSE_S) : undefined)
+  await queuePulls(deps.db, partnerId, failure ? PAUSE_S : 0)
   return {}
 })
 

@@ -8,7 +8,7 @@ import { type Db, dbOf, withShareOf } from '../../platform/db/sql.ts'
 import { isAway, isUnanswered } from '../../platform/lib/database-errors.ts'
 import type { Log } from '../../platform/lib/log.ts'
 import { afterFailure } from './after-failure.ts'
-import { unlockDeadWorkers } from './store.ts'
+import { forgetLaterRuns, unlockDeadWorkers } from './store.ts'
 import type { ServiceDeps } from './task.ts'
 import { CRON_TASKS, TASKS } from './tasks.ts'
 import { WorkerLease } from './worker-lease.ts'
@@ -18,6 +18,9 @@ const CONCURRENCY = 5
 const UNLOCK_EVERY_MS = 10_000
 const RESTART_AFTER_MS = 1_000
 const ASK_AGAIN_AFTER_MS = 50
+const CLOCK_READ_EVERY_MS = 5_000
+/** More than a clock is adjusted by in that time, and less than the least time between two runs of a recurring task. */
+const SET_BACK_BY_MS = 60_000
 
 export interface JobWorker {
   /** Rejects when the worker cannot go on without having been stopped. */
@@ -110,6 +113,7 @@ async function beginRunner(
   log: Log,
   { queue, leaseDb, stopping }: RunnerParts,
 ): Promise<ActiveWorker> {
+  await forgetLaterRuns(deps.db)
   const events: WorkerEvents = new EventEmitter()
   const over = new AbortController()
   const signal = AbortSignal.any([stopping, over.signal])
@@ -159,6 +163,7 @@ async function beginRunner(
   })
   if (!lease) throw new Error('the job queue has started without a worker')
   const held = lease
+  const setBack = onceSetBack(deps, signal)
   let ending: Promise<void> | undefined
   const end = async () => {
     over.abort()
@@ -170,11 +175,21 @@ async function beginRunner(
   return {
     runner,
     lease: held,
-    mustRestart,
+    mustRestart: Promise.race([mustRestart, setBack]),
     end: () => {
       ending ??= end()
       return ending
     },
+  }
+}
+
+/** Resolves when the machine's clock was set back: the queue would wait with recurring tasks for as long as that. */
+async function onceSetBack({ clock }: ServiceDeps, signal: AbortSignal): Promise<string> {
+  const ahead = () => clock.now().getTime() - performance.now()
+  for (let before = ahead(); ; before = ahead()) {
+    await sleep(CLOCK_READ_EVERY_MS, undefined, { signal, ref: false }).catch(() => {})
+    if (signal.aborted) return new Promise(() => {})
+    if (ahead() < before - SET_BACK_BY_MS) return "this machine's clock was set back"
   }
 }
 

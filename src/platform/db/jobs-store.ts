@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { type Db, sql } from './sql.ts'
 
-/** The durable queue, through graphile-worker's SQL functions; src/operations/jobs runs what rooms queue. */
+/**
+ * The durable queue, through graphile-worker's SQL functions; src/operations/jobs runs what rooms queue. When a job is
+ * due is decided by the database's clock alone: a machine whose clock differs must neither delay jobs nor skip pauses.
+ */
 
 /** Lower numbers first. What people wait for comes before pulls, of which partners can cause any number. */
 const PRIORITIES = {
@@ -31,23 +34,26 @@ export interface EnqueueOptions {
   readonly key?: string
   /** Jobs of one queue run one after another. */
   readonly queue?: string
-  readonly runAt?: Date
+  /** Seconds from now. */
+  readonly afterS?: number
   readonly maxAttempts?: number
 }
 
 // About an hour, with full jitter of up to ten minutes between them.
 const MAX_ATTEMPTS = 20
 
+const inSeconds = (seconds: number) => sql.part`now() + make_interval(secs => ${seconds})`
+
 /** Queues a job as part of the caller's transaction: it exists if and only if that commits. */
 export const enqueue = (
   db: Db,
   task: TaskName,
   payload: object,
-  { key, queue, runAt, maxAttempts = MAX_ATTEMPTS }: EnqueueOptions = {},
+  { key, queue, afterS = 0, maxAttempts = MAX_ATTEMPTS }: EnqueueOptions = {},
 ): Promise<number> =>
   db.exec(
     sql`select from graphile_worker.add_job(identifier => ${task}, payload => ${JSON.stringify(payload)}::json,
-          queue_name => ${queue}, run_at => ${runAt}, max_attempts => ${maxAttempts}, job_key => ${key},
+          queue_name => ${queue}, run_at => ${inSeconds(afterS)}, max_attempts => ${maxAttempts}, job_key => ${key},
           priority => ${PRIORITIES[task]})`,
   )
 
@@ -111,18 +117,25 @@ const jobCounts = z.object({
   running: z.number(),
   failed: z.number(),
   oldest_due: z.date().nullable(),
+  /** Seconds since then. */
+  oldest_due_s: z.coerce.number(),
 })
 export type JobCounts = z.output<typeof jobCounts>
 
 /** Jobs by state, among the hundred thousand due first; `oldest_due`: when the oldest waiting one became due. */
-export const countJobs = (db: Db, now: Date): Promise<JobCounts> =>
+export const countJobs = (db: Db): Promise<JobCounts> =>
   db.one(
     jobCounts,
-    sql`select count(1) filter (where j.locked_at is null and j.attempts < j.max_attempts)::int as waiting,
-          count(j.locked_at)::int as running,
-          count(1) filter (where j.locked_at is null and j.attempts >= j.max_attempts)::int as failed,
-          min(j.run_at) filter (where j.locked_at is null and j.attempts < j.max_attempts and j.run_at <= ${now}) as oldest_due
-        from (select locked_at, attempts, max_attempts, run_at from graphile_worker.jobs order by run_at limit 100000) j`,
+    sql`select waiting, running, failed, oldest_due,
+          coalesce(extract(epoch from now() - oldest_due), 0) as oldest_due_s
+        from (
+          select count(1) filter (where j.locked_at is null and j.attempts < j.max_attempts)::int as waiting,
+            count(j.locked_at)::int as running,
+            count(1) filter (where j.locked_at is null and j.attempts >= j.max_attempts)::int as failed,
+            min(j.run_at) filter (where j.locked_at is null and j.attempts < j.max_attempts and j.run_at <= now())
+              as oldest_due
+          from (select locked_at, attempts, max_attempts, run_at from graphile_worker.jobs order by run_at limit 100000) j
+        ) counted`,
   )
 
 export const findJob = (db: Db, jobId: string): Promise<Job | undefined> =>
@@ -132,10 +145,10 @@ export const findJob = (db: Db, jobId: string): Promise<Job | undefined> =>
 export const findJobsByKey = (db: Db, keys: readonly string[]): Promise<Job[]> =>
   db.many(job, sql`select ${JOB} from graphile_worker.jobs where key = any(${keys})`)
 
-/** Runs a job at `runAt`, with `attempts` as the number of attempts made, if given. A running job is not changed. */
-export const rescheduleJob = (db: Db, jobId: string, runAt: Date, attempts?: number): Promise<number> =>
+/** Runs a job after some seconds, with `attempts` as the number of attempts made, if given; not one that is running. */
+export const rescheduleJob = (db: Db, jobId: string, afterS: number, attempts?: number): Promise<number> =>
   db.exec(
-    sql`select from graphile_worker.reschedule_jobs(array[${jobId}::bigint], run_at => ${runAt}, attempts => ${attempts})`,
+    sql`select from graphile_worker.reschedule_jobs(array[${jobId}::bigint], run_at => ${inSeconds(afterS)}, attempts => ${attempts})`,
   )
 
 /** Marks a job as permanently failed, for an operator to look at. */

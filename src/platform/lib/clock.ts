@@ -25,6 +25,10 @@ export const wholeSecondsAfter = (at: Date, seconds: number): Date =>
 export const beginningOf = (moment: Date, spanS: number): Date =>
   fromEpochSeconds(Math.floor(epochSeconds(moment) / spanS) * spanS)
 
+/** Whether less than `seconds` have passed since `from`; false too if the clock was set back since, as nobody knows then. */
+export const isWithin = (from: Date | null | undefined, seconds: number, now: Date): boolean =>
+  from != null && from <= now && now < addSeconds(from, seconds)
+
 /** Whole seconds that are left until `end`, rounded down; never negative. */
 export const secondsLeft = (end: Date, now: Date): number =>
   Math.max(0, Math.floor((end.getTime() - now.getTime()) / 1000))

@@ -51,7 +51,7 @@ function newsOf(changes: readonly ProductChange[]): ProductNews[] {
 }
 
 /** Queues a run of the pulls that are due from the partner. Runs of one partner never overlap, on whatever worker. */
-export const queuePulls = (db: Db, partnerId: bigint, runAt?: Date): Promise<number> => {
+export const queuePulls = (db: Db, partnerId: bigint, afterS = 0): Promise<number> => {
   const key = `pull-due:${partnerId}`
-  return enqueue(db, 'pull-due', { partnerId: String(partnerId) }, { key, queue: key, ...(runAt ? { runAt } : {}) })
+  return enqueue(db, 'pull-due', { partnerId: String(partnerId) }, { key, queue: key, afterS })
 }

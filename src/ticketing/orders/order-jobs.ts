@@ -39,7 +39,7 @@ const queryKey = (orderId: bigint, about: OpenPart): string =>
 
 /** Asks the partner after this many seconds about what is open; `asked` counts how often it was asked. */
 export const queueQuery = (
-  { db, clock }: Deps,
+  { db }: Deps,
   { order_id, partner_id }: Pick<OrderRow, 'order_id' | 'partner_id'>,
   seconds: number,
   { asked = 0, about = 'order' }: { readonly asked?: number; readonly about?: OpenPart } = {},
@@ -48,7 +48,7 @@ export const queueQuery = (
     db,
     'query-order',
     { orderId: String(order_id), asked, about },
-    { key: queryKey(order_id, about), queue: queueOf(partner_id), runAt: addSeconds(clock.now(), seconds) },
+    { key: queryKey(order_id, about), queue: queueOf(partner_id), afterS: seconds },
   )
 
 /** Cancels the query about what is decided. */
@@ -67,7 +67,7 @@ export interface RefundedMessage {
 
 /** Sends the message after this many seconds, unless it arrives before and the job is removed. */
 export const queueRefundedMessage = (
-  { db, clock }: Deps,
+  { db }: Deps,
   partnerId: bigint,
   message: RefundedMessage,
   seconds: number,
@@ -79,7 +79,7 @@ export const queueRefundedMessage = (
     {
       key: messageKey(message.orderId, message.refundId),
       queue: queueOf(partnerId),
-      runAt: addSeconds(clock.now(), seconds),
+      afterS: seconds,
     },
   )
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { addSeconds, type Clock } from '../../platform/lib/clock.ts'
+import { addSeconds, type Clock, isWithin } from '../../platform/lib/clock.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 
 const FAILURES = 5
@@ -68,7 +68,8 @@ export class CircuitBreakers {
       return { refused: localized('breaker-slow'), isKept: false }
     }
     if (breaker.retryAt === null) return true
-    if (now < breaker.retryAt) {
+    // Also once the clock was set back: a partner must not be left alone for as long as that.
+    if (isWithin(addSeconds(breaker.retryAt, -OPEN_S), OPEN_S, now)) {
       return { refused: localized('breaker-open', { seconds: OPEN_S }), isKept: breaker.isKept }
     }
     breaker.retryAt = addSeconds(now, OPEN_S)

@@ -122,10 +122,10 @@ const queueSending = (db: Db, notificationId: string): Promise<number> =>
  * Queues an attempt for now. A running attempt is left alone, unless it `isOver`: then its job has merely not been
  * released yet, and the queue replaces it.
  */
-async function sendNow({ db, clock }: Deps, notificationId: string, isOver: boolean): Promise<void> {
+async function sendNow({ db }: Deps, notificationId: string, isOver: boolean): Promise<void> {
   const [job] = await findJobsByKey(db, [keyOf(notificationId)])
   if (job === undefined || (job.state === 'running' && isOver)) await queueSending(db, notificationId)
-  else await rescheduleJob(db, job.job_id, clock.now(), 0)
+  else await rescheduleJob(db, job.job_id, 0, 0)
 }
 
 async function sendingJobs(db: Db, notificationIds: readonly string[]): Promise<Map<string, Job>> {

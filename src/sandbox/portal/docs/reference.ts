@@ -66,7 +66,7 @@ interface Message {
   readonly fields: readonly SchemaField[]
 }
 
-export const requestOf = ({ request }: PartnerInterface) =>
+const requestOf = ({ request }: PartnerInterface) =>
   schemaFields(z.object({ partnerId: numericText(), body: request }))
 
 const answerOf = (entry: PartnerInterface): SchemaField[] => {

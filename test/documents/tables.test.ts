@@ -14,7 +14,7 @@ import { CONTESTANTS } from '../bench/contestants/contestant.ts'
 import { verdicts } from '../bench/goals.ts'
 import { fuzzSettings } from '../fuzz/random.ts'
 import * as programs from '../interop/partners/partners.ts'
-import { ARROWS, FLOORS, OWNERS, STANDS_ON } from '../rooms.ts'
+import { ARROWS, FLOORS, STANDS_ON } from '../rooms.ts'
 import { cellsOf, expectRows, read, rowOf, rowsAfter } from './document.ts'
 
 /** Tables and figures in documents that repeat lists of the code. Others are checked next to the code they describe. */
@@ -99,14 +99,6 @@ describe('ARCHITECTURE', () => {
     })
     const rooms = Object.entries(ARROWS).filter(([room]) => !['demo', 'cli', 'process'].includes(room))
     expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(rooms.map(([room, uses]) => [room, named(uses)])))
-  })
-
-  it('names the owner of each table and view', () => {
-    const shown = rowsAfter('.github/ARCHITECTURE.md', 'tables').flatMap((row) => {
-      const [room, tables = ''] = cellsOf(row)
-      return tables.split(', ').map((table) => [table, room])
-    })
-    expect(Object.fromEntries(shown)).toEqual(OWNERS)
   })
 })
 

@@ -7,7 +7,7 @@ export const partnerSettings = {
     .default(['', '/rhone'])
     .transform((prefixes) => [...new Set(['', ...prefixes])])
     .describe(
-      'prefixes under which `/mtp/api/…` answers too, separated by commas; `/dispatch=/mtp/api` lets a path stand for another one: either may be signed, unless one is the other with a prefix',
+      'prefixes under which `/mtp/api/…` answers too; `/dispatch=/mtp/api` lets a path stand for another one: either may be signed, unless one is the other with a prefix',
     ),
   MTP_CLOCK_SKEW_S: whole(1, 86_400)
     .default(600)
@@ -15,13 +15,11 @@ export const partnerSettings = {
   PARTNER_ADDRESS_ALLOW: allowedAddresses
     .optional()
     .describe(
-      'private addresses that partners, clients’ keys and webhooks may use: hosts, addresses or networks, with or without `:port`, separated by commas (default with the demo: `127.0.0.1:DEMO_PARTNER_PORT`). Cloud metadata must be listed address by address',
+      'private addresses that partners, clients’ keys and webhooks may use: hosts, addresses or networks, with or without `:port` (default with the demo: `127.0.0.1:DEMO_PARTNER_PORT`). Cloud metadata must be listed address by address',
     ),
   PARTNER_PORTS: ports
     .default([])
-    .describe(
-      'ports of partner URLs besides 80 and 443, separated by commas (default: none in production, otherwise any)',
-    ),
+    .describe('ports of partner URLs besides 80 and 443 (default: none in production, otherwise any)'),
   PRICE_REMOVAL_HOLD_S: whole(0, 86_400)
     .default(60)
     .describe(

@@ -48,7 +48,7 @@ export const peopleSettings = {
     .transform((fields) => fields as ProfileField[])
     .default([])
     .describe(
-      'parts of a profile that people can only read here: `name`, `avatar`, `gender`, `phone`, `mail`, separated by commas. A new mail address needs `SMTP_URL` or the hook, a new phone number the hook: a code is sent there first',
+      'parts of a profile that people can only read here: `name`, `avatar`, `gender`, `phone`, `mail`. A new mail address needs `SMTP_URL` or the hook, a new phone number the hook: a code is sent there first',
     ),
   DEVELOPERS: z
     .enum(['open', 'invited', 'off'], 'must be open, invited or off')

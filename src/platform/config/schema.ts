@@ -32,16 +32,14 @@ export const settings = z.object({
     .describe('`on` lets production run under `http://`: passwords, sessions and codes then travel unencrypted'),
   SECURITY_CONTACT: contactUris
     .default([])
-    .describe(
-      'where to report a vulnerability, for `/.well-known/security.txt`: `mailto:` or `https:` addresses, separated by commas',
-    ),
+    .describe('where to report a vulnerability, for `/.well-known/security.txt`: `mailto:` or `https:` addresses'),
   TRUST_PROXY: list
     .refine(
       (items) => items.every(isNetwork),
       'must be IP addresses or networks such as 10.0.0.0/8, separated by commas',
     )
     .default([])
-    .describe('addresses or networks of proxies whose `X-Forwarded-For` is trusted, separated by commas'),
+    .describe('addresses or networks of proxies whose `X-Forwarded-For` is trusted'),
   DATABASE_URL: databaseUrl
     .optional()
     .describe(
@@ -81,9 +79,7 @@ export const settings = z.object({
     ),
   SECRET_KEYS_OLD: oldKeys
     .default([])
-    .describe(
-      'keys that `SECRET_KEY` has replaced, separated by commas (or a JSON list), five at most; only during a rotation',
-    ),
+    .describe('keys that `SECRET_KEY` has replaced (or a JSON list), five at most; only during a rotation'),
   ...operatorSettings,
   ENVELOPE_HTTP_STATUS: z
     .enum(['200', 'native'], 'must be 200 or native')

@@ -115,7 +115,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'throttle',
   ],
   reports: [],
-  'test-plan': ['partner-calls'],
+  'test-plan': ['mws-wire', 'partner-calls', 'interfaces'],
   checks: ['catalogue', 'partner-calls', 'interfaces', 'partners'],
   certification: [
     'checks',

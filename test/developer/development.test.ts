@@ -1,5 +1,6 @@
 import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TEAM_FIELDS } from '../../src/authorization/registry/index.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { type Client, envelopeOf, pkcePair } from '../acceptance/client.ts'
 import { consentForm, visibleText } from '../acceptance/form.ts'
@@ -102,6 +103,21 @@ describe('the app form', () => {
       expect(seen(answer)).toContain(label)
     }
     expect(answer.text).toContain('>not a url</textarea>')
+  })
+
+  it('has each field that a team sets, and the page of the app lists what was typed', async () => {
+    const made = await registered(owner, { hosts: 'a.example.com\nb.example.com', logo_url: 'https://a.example.com/l' })
+    const form = (await owner.browser.open(`/developer/apps/${made}/edit`)).text
+    const missing = Object.keys(TEAM_FIELDS).filter((name) => !form.includes(` name="${name}"`))
+    expect(missing).toEqual(['scopes']) // checkboxes of their own
+    expect(form).toContain('>a.example.com\nb.example.com</textarea>')
+    expect(form).toContain('type="url" value="https://a.example.com/l" maxlength="2048"')
+    const page = seen(await owner.browser.open(`/developer/apps/${made}`))
+    expect(page).toContain('https://app.example.com/callback Hosts a.example.com b.example.com What it asks for')
+  })
+
+  it('lists no field that is empty', async () => {
+    expect(seen(await owner.browser.open(`/developer/apps/${await registered(owner)}`))).not.toContain('Hosts')
   })
 
   it('changes an app in development immediately, but not a live one', async () => {

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { SECURITY_CHANGES } from '../../src/authorization/account/wire.ts'
+import { EVENT_TYPES } from '../../src/authorization/app-events/wire.ts'
 import { openApi } from '../../src/authorization/developer/openapi.ts'
 import { PROGRAMS } from '../../src/authorization/developer/quickstart.ts'
 import { ROWS_OF_PERSON } from '../../src/authorization/people/store.ts'
+import { TEAM_FIELDS } from '../../src/authorization/registry/index.ts'
 import { TEAM_REFUSALS } from '../../src/authorization/teams/errors.ts'
 import { ACTIONS } from '../../src/demo/partner/control/actions.ts'
 import { MISTAKE_GROUPS } from '../../src/demo/partner/mistakes/mistakes.ts'
@@ -15,6 +17,7 @@ import { readConfig } from '../../src/platform/config/index.ts'
 import { settings } from '../../src/platform/config/schema.ts'
 import { ACTOR_KINDS } from '../../src/platform/deps.ts'
 import { MEMBER_ROLES } from '../../src/platform/lib/member.ts'
+import { SCOPES, STANDARD_SCOPES, scopeTextKey } from '../../src/platform/lib/scope.ts'
 import { ROLES } from '../../src/platform/lib/web/admin-auth.ts'
 import { keyOf, translator } from '../../src/platform/lib/web/locale.ts'
 import { OUTCOMES } from '../../src/sandbox/certification/event.ts'
@@ -36,7 +39,7 @@ import type { TrafficOutcome } from '../../src/sandbox/portal/traffic/outcome.ts
 import type { TrafficKind } from '../../src/sandbox/portal/traffic/store.ts'
 import type { ReplayedOne } from '../../src/sandbox/portal/traffic/wire.ts'
 import { FAULTS } from '../../src/sandbox/test-plan/conditions.ts'
-import { FUNCTION_IDS } from '../../src/sandbox/test-plan/functions.ts'
+import { FUNCTION_GROUPS, FUNCTION_IDS } from '../../src/sandbox/test-plan/functions.ts'
 import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { MEMBER_REFUSALS } from '../../src/ticketing/members/errors.ts'
 import { LINK_PURPOSES } from '../../src/ticketing/members/wire.ts'
@@ -188,6 +191,9 @@ const bySuffix: Readonly<Record<string, readonly string[]>> = {
   'sandbox.docs.notice_': NOTICES.map(({ name }) => name),
   'sandbox.conditions.': [...FAULTS, ...NUMBERS],
   'sandbox.product.': PRODUCT_ROLES,
+  'developer.app.': Object.keys(TEAM_FIELDS).flatMap((name) => (name === 'scopes' ? [name] : [name, `${name}_hint`])),
+  'developer.webhook.': EVENT_TYPES,
+  'sandbox.group.': FUNCTION_GROUPS.map(({ id }) => id),
   'developer.claim.': 'iss sub aud exp iat auth_time nonce at_hash sid acr amr'.split(' '),
   'sandbox.run.': STEP_STATES,
   'console.runs.': [...STEP_STATES, ...idsOf<RunState>({ under_way: 1, all_passed: 1, accepted: 1, replaced: 1 })],
@@ -227,6 +233,7 @@ const derived = [
   ...MEMBER_ROLES.map((role) => `sandbox.members.role.${role}`),
   ...SECRET_REFUSALS.map((reason) => `sandbox.secret.refusal.${reason}`),
   ...PROGRAMS.flatMap(({ id }) => [`connect.program.${id}.person`, `connect.program.${id}.pkce`]),
+  ...[...SCOPES, ...Object.keys(STANDARD_SCOPES)].map(scopeTextKey).flatMap((key) => [key, `${key}.detail`]),
   ...ofOpenApi(),
   ...ALL_ACTIONS.flatMap(ofAction),
   ...SHOWN.map((name) => `field.${name}`),

@@ -14,10 +14,13 @@ export interface EndedAccess extends UserRowKey {
   readonly allEnded: boolean
 }
 
+/** Of a grant, then those about the app itself. Texts for developers: `developer.webhook.<type>`. */
+export const EVENT_TYPES = ['grant.revoked', 'app.approved', 'secret.expiring', 'webhook.test'] as const
+
 /** An event about the app itself; `detail` is part of the message. */
 export interface AppNews {
   readonly appKey: string
-  readonly type: 'app.approved' | 'secret.expiring' | 'webhook.test'
+  readonly type: Exclude<(typeof EVENT_TYPES)[number], 'grant.revoked'>
   readonly detail: Readonly<Record<string, string>>
 }
 
@@ -26,7 +29,7 @@ export const appEvent = z.object({
   routing_key: z.number(),
   event_id: z.string(),
   app_key: z.string(),
-  type: z.enum(['grant.revoked', 'app.approved', 'secret.expiring', 'webhook.test']),
+  type: z.enum(EVENT_TYPES),
   cid: z.number().nullable(),
   user_id: z.string().nullable(),
   reason: z.enum(REASONS).nullable(),

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import type { Fields } from '../../platform/db/record-fields.ts'
 import { type InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
-import { SCOPES } from '../../platform/lib/scope.ts'
-import type { Translate } from '../../platform/lib/web/locale.ts'
+import { SCOPES, scopeTextKey } from '../../platform/lib/scope.ts'
+import { keyOf, type Translate } from '../../platform/lib/web/locale.ts'
 import { type ShownProblem, shownProblems } from '../../platform/lib/web/worded.ts'
 import { TEAM_FIELDS } from '../registry/index.ts'
 import { type AppFields, registerApp } from '../teams/index.ts'
@@ -11,12 +12,15 @@ import { type AppFields, registerApp } from '../teams/index.ts'
 const text = z.string().catch('')
 const appForm = z.looseObject({}).catch({})
 
-/** Fields with a text input in views/developer/app-form.eta. */
+/** The form's text inputs in their order, folded ones last. */
 const { scopes: _, ...PLAIN } = TEAM_FIELDS
-const NAMES = Object.keys(PLAIN) as (keyof typeof PLAIN)[]
-const isList = (name: keyof typeof PLAIN): boolean => PLAIN[name].kept instanceof z.ZodArray
+type Name = keyof typeof PLAIN
+const INPUTS = Object.entries<Fields[string]>(PLAIN)
+  .map(([name, { kept, ofTeam }]) => ({ name: name as Name, isOptional: kept instanceof z.ZodNullable, ...ofTeam }))
+  .toSorted((a, b) => Number(a.folded ?? false) - Number(b.folded ?? false))
+const NAMES = INPUTS.map(({ name }) => name)
 
-type TypedTexts = Readonly<Record<keyof typeof PLAIN | 'kind', string>>
+type TypedTexts = Readonly<Record<Name | 'kind', string>>
 
 export interface TypedApp extends TypedTexts {
   /** By scope: whether it is requested, and why. */
@@ -43,12 +47,13 @@ export function typedApp(body: unknown): TypedApp {
 /** Throws InvalidInput. */
 export function fieldsOf({ scopes, kind, ...typed }: TypedApp): AppFields {
   const requested = scopes.filter((scope) => scope.asked)
-  const given = (name: keyof typeof PLAIN) => {
-    if (isList(name)) return linesOf(typed[name])
-    return PLAIN[name].kept instanceof z.ZodNullable ? typed[name].trim() || null : typed[name]
-  }
   return parseInput(registerApp.input, {
-    ...Object.fromEntries(NAMES.map((name) => [name, given(name)])),
+    ...Object.fromEntries(
+      INPUTS.map(({ name, lines, isOptional }) => {
+        if (lines) return [name, linesOf(typed[name])]
+        return [name, isOptional ? typed[name].trim() || null : typed[name]]
+      }),
+    ),
     kind,
     scopes: requested.map(({ id }) => id),
     reasons: Object.fromEntries(requested.flatMap(({ id, reason }) => (reason.trim() === '' ? [] : [[id, reason]]))),
@@ -66,11 +71,32 @@ export function formOfApp(
   }
 }
 
+const textOf = (name: string, t: Translate): string => t(keyOf('developer.app.', name))
+
+/** For views/developer/app-form.eta. */
+export const inputsOf = (typed: TypedApp, t: Translate) =>
+  INPUTS.map((input) => ({
+    ...input,
+    label: textOf(input.name, t),
+    hint: textOf(`${input.name}_hint`, t),
+    value: typed[input.name],
+  }))
+
+/** The checkboxes, each with a reason. */
+export const scopeInputsOf = ({ scopes }: TypedApp, t: Translate) =>
+  scopes.map((scope) => ({ ...scope, label: t(scopeTextKey(scope.id)), hint: t(`${scopeTextKey(scope.id)}.detail`) }))
+
+/** For views/developer/app.eta, whose heading has name and logo. */
+export const listedIn = (app: Readonly<Record<Name, string | null | readonly string[]>>, t: Translate) =>
+  NAMES.filter((name) => name !== 'name' && name !== 'logo_url')
+    .map((name) => ({ label: textOf(name, t), values: [app[name] ?? []].flat() }))
+    .filter(({ values }) => values.length > 0)
+
 /** Problems of the form, each with the label of its field. */
 export const problemsOf = ({ problems }: InvalidInput, t: Translate): ShownProblem[] =>
   shownProblems(problems, t, (field) => {
     const scope = SCOPES.find((id) => field === `reasons.${id}`)
-    if (scope) return t('developer.app.reason_for', { scope: t(`scope.${scope.toLowerCase()}`) })
+    if (scope) return t('developer.app.reason_for', { scope: t(scopeTextKey(scope)) })
     const key = [`developer.app.${field}`, `field.${field}`].find((one) => t.has(one))
     return key && t(key)
   })

@@ -2,12 +2,22 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import type { InvalidInput } from '../../platform/lib/json/input.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
+import { scopeTextKey } from '../../platform/lib/scope.ts'
 import { doneText } from '../../platform/lib/web/done-query.ts'
 import { TEST_USERS } from '../account/index.ts'
 import type { PersonRequest } from '../people/index.ts'
 import { hasSecret, showMicroApp } from '../registry/index.ts'
 import { APP_REQUESTS, changeInDevelopment, makeTestUsers, registerApp } from '../teams/index.ts'
-import { fieldsOf, formOfApp, problemsOf, type TypedApp, typedApp } from './app-form.ts'
+import {
+  fieldsOf,
+  formOfApp,
+  inputsOf,
+  listedIn,
+  problemsOf,
+  scopeInputsOf,
+  type TypedApp,
+  typedApp,
+} from './app-form.ts'
 import { APP, type AppRequest, developerPages, HOME, orRefused, TEAM, type TeamRequest } from './guard.ts'
 import { LOCAL_CALLBACK } from './quickstart.ts'
 
@@ -32,7 +42,9 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
 
   const show = ({ page, t }: PersonRequest, { appName, ...shown }: Form, alert = '', error?: InvalidInput) => {
     const problems = error ? problemsOf(error, t) : []
-    return page('home', 'developer/app-form', { ...shown, appName: appName ?? null, alert, problems })
+    const inputs = inputsOf(shown.typed, t)
+    const scopes = scopeInputsOf(shown.typed, t)
+    return page('home', 'developer/app-form', { ...shown, inputs, scopes, appName: appName ?? null, alert, problems })
   }
 
   /** Processes the form, or shows it again with its problems. */
@@ -96,9 +108,10 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
         ...microApp,
         kind: access.kind,
         hasSecret: hasSecret(microApp),
-        reasons: access.reasons,
+        scopes: microApp.scopes.map((id) => ({ id, label: t(scopeTextKey(id)), reason: access.reasons[id] })),
         isOwner: access.role === 'owner',
         isInDevelopment: microApp.stage === 'development',
+        listed: listedIn(microApp, t),
       },
       team: { id: access.team_id, name: access.team_name },
       request: latest && {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { parseInput } from '../../platform/lib/json/input.ts'
 import { doneText } from '../../platform/lib/web/done-query.ts'
-import type { Translate } from '../../platform/lib/web/locale.ts'
+import { keyOf, type Translate } from '../../platform/lib/web/locale.ts'
 import { noSuchPath, RescodeError } from '../../platform/lib/web/rescode.ts'
 import { type OutboundDeps, WEBHOOK_PROBLEMS } from '../../platform/outbound/index.ts'
 import { STEP_UP } from '../account/index.ts'
@@ -64,6 +64,7 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
         at: created_at.toISOString(),
       })),
       next,
+      kinds: APP_WEBHOOK.types.map((type) => [type, context.t(keyOf('developer.webhook.', type))]),
     })
   }
 

@@ -1,21 +1,10 @@
+import { scopeTextKey } from '../../platform/lib/scope.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import type { AccessKind } from '../resource/index.ts'
 
-/** Scopes of both dialects → text. */
-const SCOPE_TEXTS: Readonly<Record<string, string>> = {
-  USER_INFO: 'scope.user_info',
-  profile: 'scope.user_info',
-  PHONE_NUMBER: 'scope.phone_number',
-  phone: 'scope.phone_number',
-  openid: 'scope.openid',
-  offline_access: 'scope.offline_access',
-}
-
 /** What an app may read, in words, without repetitions. */
 export const scopesInWords = (scopes: readonly string[], t: Translate): string =>
-  [...new Set(scopes.flatMap((scope) => (SCOPE_TEXTS[scope] ? [t(SCOPE_TEXTS[scope])] : [])))].join(
-    t('account.between'),
-  )
+  [...new Set(scopes.map(scopeTextKey).filter((key) => t.has(key)))].map((key) => t(key)).join(t('account.between'))
 
 /** "Your phone number 12 times, last on …"; a line feed is the placeholder for the time. */
 export function readInWords(kind: AccessKind, reads: number, t: Translate): string {

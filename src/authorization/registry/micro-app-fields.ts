@@ -54,32 +54,32 @@ export const MICRO_APP_FIELDS = {
     created: name,
     changed: name,
     kept: z.string(),
-    ofTeam: true,
+    ofTeam: { most: name.maxLength },
   },
   logo_url: {
     created: logoUrl.default(null),
     changed: logoUrl,
     kept: z.string().nullable(),
-    ofTeam: true,
+    ofTeam: { type: 'url', most: webUrl.maxLength, folded: true },
   },
   hosts: {
     created: hosts.default([]),
     changed: hosts,
     kept: z.array(z.string()),
-    ofTeam: true,
+    ofTeam: { lines: 2, folded: true },
   },
   redirect_uris: {
     created: redirectUris.default([]),
     changed: redirectUris,
     kept: z.array(z.string()),
-    ofTeam: true,
+    ofTeam: { lines: 3 },
   },
   scopes: {
     created: scopes.refine(atLeastOne, NOT_EMPTY),
     changed: scopes,
     kept: z.array(z.enum(SCOPES)),
     everyCall: true,
-    ofTeam: true,
+    ofTeam: {}, // checkboxes, each with a reason
   },
   refresh_days: {
     created: refreshDays.default(30),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
-import { checkWebhookUrl, listAppEvents, retryAppEvent, testWebhook } from '../app-events/index.ts'
+import { checkWebhookUrl, EVENT_TYPES, listAppEvents, retryAppEvent, testWebhook } from '../app-events/index.ts'
 import {
   MICRO_APP_FIELDS,
   rotateAppWebhookSecret,
@@ -75,4 +75,5 @@ export const APP_WEBHOOK = {
   test,
   retry,
   deliveries: listAppEvents,
+  types: EVENT_TYPES,
 }

@@ -1,6 +1,8 @@
 import { namesIn, type PageAddress, type Tone } from '../../platform/lib/action.ts'
-import type { Role } from '../../platform/lib/web/admin-auth.ts'
+import { MEMBER_ROLES } from '../../platform/lib/member.ts'
+import { ROLES, type Role } from '../../platform/lib/web/admin-auth.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
+import { CONTACT_ROLES } from '../../ticketing/partners/index.ts'
 import type { Cell } from './page-model.ts'
 
 export const roleText = (role: Role, t: Translate): string => t(`console.role.${role}`)
@@ -21,13 +23,13 @@ const TONES: ReadonlyMap<string, Tone> = new Map(
 
 /** Roles of operators, of a partner's people, and of its contacts. */
 const ROLE_KEYS = ['console.role', 'sandbox.members.role', 'sandbox.told']
-const ROLES = new Set(['viewer', 'support', 'editor', 'admin', 'owner', 'developer', 'product', 'business'])
+const ALL_ROLES = new Set<string>([...ROLES, ...MEMBER_ROLES, ...CONTACT_ROLES])
 
 /** A state or role, by its text or else its wire name. */
 export function stateCell(state: string, t: Translate): Cell {
   const tone = TONES.get(state)
   if (tone) return { text: t(`console.state.${state}`), tone }
-  const role = ROLES.has(state) ? ROLE_KEYS.find((key) => t.has(`${key}.${state}`)) : undefined
+  const role = ALL_ROLES.has(state) ? ROLE_KEYS.find((key) => t.has(`${key}.${state}`)) : undefined
   return role ? { text: t(`${role}.${state}`), tone: 'plain' } : { text: state }
 }
 

@@ -14,8 +14,17 @@ interface RecordField {
   readonly kept: z.ZodType
   /** Read with every call of the app or partner, not only by pages and operators. */
   readonly everyCall?: true
-  /** Set by the app's team; once the app is live, the team asks for a change. */
-  readonly ofTeam?: true
+  /** Set by the app's team in this input of its form; once the app is live, the team asks for a change. */
+  readonly ofTeam?: TeamInput
+}
+
+/** One line of text, or a list: a box of `lines` with one entry a line. */
+interface TeamInput {
+  readonly type?: 'url'
+  readonly most?: number | null
+  readonly lines?: number
+  /** Below the rest of the form, unfolded by a click. */
+  readonly folded?: true
 }
 
 export type Fields = Readonly<Record<string, RecordField>>
@@ -35,7 +44,7 @@ export const shapeOf = <Described extends Fields, As extends Use>(fields: Descri
   ) as Shape<Described, As>
 
 type Marked<Described, Mark extends string> = {
-  [Name in keyof Described as Described[Name] extends Record<Mark, true> ? Name : never]: Described[Name]
+  [Name in keyof Described as Described[Name] extends Record<Mark, unknown> ? Name : never]: Described[Name]
 }
 
 /** The fields that are read with every call, or that a team sets. */

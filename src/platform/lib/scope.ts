@@ -16,6 +16,10 @@ export const STANDARD_SCOPES = {
 
 const STANDARD: readonly (readonly [name: string, contract: Scope | undefined])[] = Object.entries(STANDARD_SCOPES)
 
+/** The key of its text; a standard scope that implies a contract one has the text of that. */
+export const scopeTextKey = (scope: string): string =>
+  `scope.${(STANDARD.find(([name]) => name === scope)?.[1] ?? scope).toLowerCase()}`
+
 /** Adds the contract scopes that standard ones among them imply. */
 export const withContractScopes = (asked: readonly string[]): string[] => [
   ...new Set([

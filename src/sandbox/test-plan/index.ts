@@ -9,4 +9,12 @@ export {
   MAX_WAIT_MINUTES,
   NO_CONDITIONS,
 } from './conditions.ts'
-export { FUNCTION_IDS, type FunctionId, OFFERED_FUNCTIONS, REQUIRED_FUNCTIONS } from './functions.ts'
+export {
+  FUNCTION_GROUPS,
+  FUNCTION_IDS,
+  type FunctionId,
+  interfacesOf,
+  OFFERED_FUNCTIONS,
+  REQUIRED_FUNCTIONS,
+  SYSTEM_FUNCTIONS,
+} from './functions.ts'

@@ -8,6 +8,7 @@ export const balanceQuery = partnerInterface({
   name: 'balance-query',
   title: 'Balance query',
   defaultPath: '/balance/query',
+  reads: true,
   request: z.object({ partnerDealIds: listOf('products', idText()) }),
   answer: z.looseObject({
     body: listOf(
@@ -21,6 +22,7 @@ export const heartbeat = partnerInterface({
   name: 'heartbeat',
   title: 'Heartbeat',
   defaultPath: '/alive',
+  reads: true,
   request: z.object({}),
   answer: plainAnswer,
 })

@@ -18,6 +18,8 @@ export interface PartnerInterface<
   readonly defaultPath: string
   /** The field `body` of the request. */
   readonly request: Request
+  /** It changes nothing at the partner, so repeating a call is harmless. */
+  readonly reads?: true
   /** Whether the request is encrypted for partners with encrypted calls. */
   readonly encrypted: boolean
   /** The whole answer when its code is 200; unknown fields are kept. */

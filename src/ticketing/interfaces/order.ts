@@ -178,6 +178,7 @@ export const orderQuery = partnerInterface({
   name: 'order-query',
   title: 'Order query',
   defaultPath: '/order/query',
+  reads: true,
   encrypted: true,
   request: z.object({ orderId: int64(), partnerOrderId: z.string() }),
   answer: z.looseObject({

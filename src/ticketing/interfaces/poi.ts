@@ -24,6 +24,7 @@ export const poiPull = partnerInterface({
   name: 'poi-pull',
   title: 'POI pull',
   defaultPath: '/poi/query',
+  reads: true,
   request: z.discriminatedUnion('method', [
     z.object(page),
     z.object({ ...multi, partnerPoiId: listOf('pois', idText()) }),

@@ -133,6 +133,7 @@ export const productPull = partnerInterface({
   name: 'product-pull',
   title: 'Product pull',
   defaultPath: '/product/query',
+  reads: true,
   request: z.discriminatedUnion('method', [
     z.object({ method: z.literal('page'), currentPage: smallInt(), pageSize: smallInt() }),
     z.object({ method: z.literal('multi'), partnerDealIds: listOf('deals', idText()) }),

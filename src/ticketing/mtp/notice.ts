@@ -11,68 +11,72 @@ import { pathAsSent } from '../../platform/lib/web/request-target.ts'
 import { applyLevelPrices, applyProductChange, type Entry } from '../catalogue/index.ts'
 import { levelPriceCalendar } from '../interfaces/index.ts'
 import { readNotice, type SignedCall, WARNINGS } from '../mws/index.ts'
-import { bodyRejected, successEnvelope } from '../mws-wire/index.ts'
+import { bodyRejected, NOTICE_PATHS, type NoticeName, successEnvelope } from '../mws-wire/index.ts'
 import { applyPayResult, applyRefundResult, codesIn } from '../orders/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { type AcceptedNotice, acceptOnce, CATALOGUE_REPEAT_S, type NoticeDeps, ORDER_REPEAT_S } from './accept-once.ts'
 import { acceptConsumption } from './consumption.ts'
 import type { NoticeRow } from './store.ts'
 import {
-  type ConsumeNotice,
   consumeNotice,
-  type DealChangeNotice,
   dealChangeNotice,
-  type LevelPriceNotice,
   leavesFieldsOut,
   levelPriceNotice,
   type PayNotice,
   payNotice,
-  type RefundNotice,
-  type RescheduleNotice,
   refundNotice,
   rescheduleNotice,
 } from './wire.ts'
 
-/** What an endpoint does with a notice. */
-export interface NoticeKind<Notice extends { partnerId?: string | undefined }> {
-  readonly shape: z.ZodType<Notice>
-  /** Commits receipt and effect together. */
-  readonly accept: (deps: Deps, notice: Notice, row: NoticeRow, incoming: IncomingNotice) => Promise<AcceptedNotice>
+/** Commits receipt and effect together. */
+type Accept<Notice> = (deps: Deps, notice: Notice, row: NoticeRow, incoming: IncomingNotice) => Promise<AcceptedNotice>
+
+/** A notice, as data: its path below MOUNT and what it must be. */
+export interface NoticeEndpoint {
+  readonly name: NoticeName
+  readonly path: string
+  readonly shape: z.ZodType
+  /** Processes a correctly signed notice; throws CallRejected. */
+  readonly accept: (deps: NoticeDeps, incoming: IncomingNotice) => Promise<AcceptedNotice>
 }
 
-export const DEAL_CHANGE: NoticeKind<DealChangeNotice> = {
-  shape: dealChangeNotice,
-  accept: (deps, { body }, row) =>
+const endpoint = <Notice extends { partnerId?: string | undefined }>(
+  name: NoticeName,
+  shape: z.ZodType<Notice>,
+  accept: Accept<Notice>,
+): NoticeEndpoint => ({
+  name,
+  path: NOTICE_PATHS[name],
+  shape,
+  accept: (deps, incoming) => acceptNotice(deps, shape, accept, incoming),
+})
+
+const FAILED: readonly PayNotice['issueType'][] = [0, 2]
+
+/** Every notice that partners send. */
+export const NOTICE_ENDPOINTS: readonly NoticeEndpoint[] = [
+  endpoint('deal-change', dealChangeNotice, (deps, { body }, row) =>
     acceptOnce(deps, row, CATALOGUE_REPEAT_S, (inside, cause) =>
       applyProductChange(inside, row.partnerId, body, { cause, notice: 'deal-change' }),
     ),
-}
+  ),
 
-export const CONSUMPTION: NoticeKind<ConsumeNotice> = {
-  shape: consumeNotice,
-  accept: async ({ db }, { body }, row, { caller, warn }) => {
+  endpoint('consume', consumeNotice, async ({ db }, { body }, row, { caller, warn }) => {
     const report = { ...body, vouchers: codesIn(body.voucherList, body.credentialList) }
     const { warnings, ...accepted } = await acceptConsumption(db, row, report, caller.stage)
     if (warnings.includes(WARNINGS.voucherListMissing.name)) {
       warn?.(WARNINGS.voucherListMissing.name, { orderId: String(body.orderId) })
     }
     return accepted
-  },
-}
+  }),
 
-export const REFUND_RESULT: NoticeKind<RefundNotice> = {
-  shape: refundNotice,
-  accept: (deps, { code, describe, body }, row) =>
+  endpoint('refund', refundNotice, (deps, { code, describe, body }, row) =>
     acceptOnce(deps, row, ORDER_REPEAT_S, (inside, cause) =>
       applyRefundResult(inside, row.partnerId, { ...body, code, describe }, cause),
     ),
-}
+  ),
 
-const FAILED: readonly PayNotice['issueType'][] = [0, 2]
-
-export const PAY_RESULT: NoticeKind<PayNotice> = {
-  shape: payNotice,
-  accept: async (deps, { issueType, body, ...top }, sent, { warn }) => {
+  endpoint('pay', payNotice, async (deps, { issueType, body, ...top }, sent, { warn }) => {
     const result = {
       orderId: body.orderId,
       partnerOrderId: body.partnerOrderId,
@@ -90,18 +94,14 @@ export const PAY_RESULT: NoticeKind<PayNotice> = {
     )
     if (leftOut) warn?.(name, { orderId: String(body.orderId) })
     return accepted
-  },
-}
+  }),
 
-/** Only kept to be shown: its content cannot be read. */
-export const RESCHEDULE: NoticeKind<RescheduleNotice> = {
-  shape: rescheduleNotice,
-  accept: (deps, _notice, row) => acceptOnce(deps, row, ORDER_REPEAT_S, async () => {}),
-}
+  // Only kept to be shown: its content cannot be read.
+  endpoint('reschedule', rescheduleNotice, (deps, _notice, row) =>
+    acceptOnce(deps, row, ORDER_REPEAT_S, async () => {}),
+  ),
 
-export const LEVEL_PRICES: NoticeKind<LevelPriceNotice> = {
-  shape: levelPriceNotice,
-  accept: async (deps, notice, sent, { warn }) => {
+  endpoint('level-prices', levelPriceNotice, async (deps, notice, sent, { warn }) => {
     // As received, which is what a pull of the same calendar would store.
     const { body: entries } = jsonIn(sent.body) as { body: Entry[] }
     const isImplausible = (levelPriceCalendar.implausible?.(entries) ?? []).length > 0
@@ -112,10 +112,10 @@ export const LEVEL_PRICES: NoticeKind<LevelPriceNotice> = {
     )
     if (isImplausible) warn?.(name, { partnerDealId: notice.partnerDealId })
     return accepted
-  },
-}
+  }),
+]
 
-export interface IncomingNotice extends SignedCall {
+interface IncomingNotice extends SignedCall {
   /** Becomes the id of the notice; undefined for a replay. */
   readonly requestId?: string
   /** Called with the name of each warning about an accepted notice. */
@@ -126,13 +126,14 @@ export interface IncomingNotice extends SignedCall {
  * Processes a signed notice: checks its shape, then its meaning. Receipt, effect and follow-up job are committed
  * together, before the response. A repeated notice gets the first response, if need be after waiting for it.
  */
-export async function acceptNotice<Notice extends { partnerId?: string | undefined }>(
+async function acceptNotice<Notice extends { partnerId?: string | undefined }>(
   deps: NoticeDeps,
-  kind: NoticeKind<Notice>,
+  shape: z.ZodType<Notice>,
+  accept: Accept<Notice>,
   incoming: IncomingNotice,
 ): Promise<AcceptedNotice> {
   const { caller, url, bytes, decrypted, warnings } = incoming
-  const read = readNotice(compiledOf(kind.shape), bytes, decrypted)
+  const read = readNotice(compiledOf(shape), bytes, decrypted)
   if ('problem' in read) throw bodyRejected(read.reason ?? read.problem, read.problem)
   checkBodyPartnerId(caller, read.notice.partnerId)
 
@@ -148,7 +149,7 @@ export async function acceptNotice<Notice extends { partnerId?: string | undefin
     warnings: read.notice.partnerId === undefined ? [...warnings, WARNINGS.bodyPartnerIdMissing.name] : warnings,
   }
   const key = [row.clientId, row.path, row.bodyHash.toString('hex')].join('\n')
-  return deps.notices.accept(key, () => kind.accept(deps, read.notice, row, incoming))
+  return deps.notices.accept(key, () => accept(deps, read.notice, row, incoming))
 }
 
 /** Live partners may leave out the partnerId. */

@@ -5,7 +5,7 @@ import { checkKeptCall, keepRejectedOf } from '../mws/index.ts'
 import { bodyRejected, CallRejected, rejectionCode, rejectionEnvelope } from '../mws-wire/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import type { NoticeDeps } from './accept-once.ts'
-import { NOTICE_ENDPOINTS, type NoticeEndpoint } from './routes.ts'
+import { NOTICE_ENDPOINTS, type NoticeEndpoint } from './notice.ts'
 
 /** A kept notice that its partner is known to have sent. `headers` are those sent, in lower case, if they were kept. */
 export interface KeptNotice {

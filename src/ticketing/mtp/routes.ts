@@ -10,19 +10,9 @@ import {
   signatureTestRoutes,
   signedRoutes,
 } from '../mws/index.ts'
-import { failureCodeOf, methodNotAllowed, NOTICE_PATHS, noSuchPath, PATH, rejectionCode } from '../mws-wire/index.ts'
-import type { AcceptedNotice, NoticeDeps } from './accept-once.ts'
-import {
-  acceptNotice,
-  CONSUMPTION,
-  DEAL_CHANGE,
-  type IncomingNotice,
-  LEVEL_PRICES,
-  type NoticeKind,
-  PAY_RESULT,
-  REFUND_RESULT,
-  RESCHEDULE,
-} from './notice.ts'
+import { failureCodeOf, methodNotAllowed, noSuchPath, PATH, rejectionCode } from '../mws-wire/index.ts'
+import type { NoticeDeps } from './accept-once.ts'
+import { NOTICE_ENDPOINTS } from './notice.ts'
 
 const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
 
@@ -78,31 +68,3 @@ export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: O
   }
   signatureTestRoutes(app, deps, limitTests)
 }
-
-export interface NoticeEndpoint {
-  /** The name that operators type. */
-  readonly name: string
-  /** Below MOUNT. */
-  readonly path: string
-  /** Processes a correctly signed notice; throws CallRejected. */
-  readonly accept: (deps: NoticeDeps, incoming: IncomingNotice) => Promise<AcceptedNotice>
-}
-
-const endpoint = <Notice extends { partnerId?: string | undefined }>(
-  name: keyof typeof NOTICE_PATHS,
-  kind: NoticeKind<Notice>,
-): NoticeEndpoint => ({
-  name,
-  path: NOTICE_PATHS[name],
-  accept: (deps, incoming) => acceptNotice(deps, kind, incoming),
-})
-
-/** Every notice that partners send. A new one needs an entry here and in the field reference. */
-export const NOTICE_ENDPOINTS: readonly NoticeEndpoint[] = [
-  endpoint('deal-change', DEAL_CHANGE),
-  endpoint('consume', CONSUMPTION),
-  endpoint('refund', REFUND_RESULT),
-  endpoint('pay', PAY_RESULT),
-  endpoint('reschedule', RESCHEDULE),
-  endpoint('level-prices', LEVEL_PRICES),
-]

@@ -152,12 +152,7 @@ export const levelPriceNotice = z
     if (body.length > 0 && body.every(({ stock }) => stock === 0)) refuse(['body'], localized('must-have-stock'))
   })
 
-export type DealChangeNotice = z.output<typeof dealChangeNotice>
-export type ConsumeNotice = z.output<typeof consumeNotice>
-export type RefundNotice = z.output<typeof refundNotice>
 export type PayNotice = z.output<typeof payNotice>
-export type RescheduleNotice = z.output<typeof rescheduleNotice>
-export type LevelPriceNotice = z.output<typeof levelPriceNotice>
 
 /** The newest notices of a partner, of one kind or of all, for an operator. */
 export const noticeFilter = z.strictObject({

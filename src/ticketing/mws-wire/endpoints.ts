@@ -1,25 +1,18 @@
 import { MOUNT, spellings } from '../../platform/config/mounts.ts'
 
-/** The endpoints below MOUNT (REFERENCE "Endpoints of area B"). */
-export const PATH = {
-  dealChange: '/deal/change/notice',
+/** The notices under the names that operators type, below MOUNT (REFERENCE "Endpoints of area B"). */
+export const NOTICE_PATHS = {
+  'deal-change': '/deal/change/notice',
   consume: '/order/consume/notice',
   refund: '/order/refund/notice',
   pay: '/order/pay/notice',
   reschedule: '/order/reschedule/notice',
-  levelPrices: '/level/price/notice/v2',
-  signatureTest: '/order/test/ba',
+  'level-prices': '/level/price/notice/v2',
 } as const
+export type NoticeName = keyof typeof NOTICE_PATHS
 
-/** The notices under the names that operators type. */
-export const NOTICE_PATHS = {
-  'deal-change': PATH.dealChange,
-  consume: PATH.consume,
-  refund: PATH.refund,
-  pay: PATH.pay,
-  reschedule: PATH.reschedule,
-  'level-prices': PATH.levelPrices,
-} as const
+/** All endpoints below MOUNT. */
+export const PATH = { ...NOTICE_PATHS, signatureTest: '/order/test/ba' } as const
 
 export const ENDPOINTS: readonly string[] = Object.values(PATH).map((path) => MOUNT + path)
 

@@ -1,6 +1,6 @@
 /** The wire format of signed calls to us: endpoints, envelopes and rejections. */
 
-export { ENDPOINTS, failureCodeOf, NOTICE_PATHS, nearestPath, PATH } from './endpoints.ts'
+export { ENDPOINTS, failureCodeOf, NOTICE_PATHS, type NoticeName, nearestPath, PATH } from './endpoints.ts'
 export { type Envelope, rejectionEnvelope, successEnvelope } from './envelope.ts'
 export {
   BA_FAILED,

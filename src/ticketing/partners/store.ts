@@ -18,6 +18,7 @@ import {
 
 // Contacts are in another table.
 const ownColumns = (shape: object): string[] => Object.keys(shape).filter((name) => name !== 'contacts')
+const OWN_COLUMNS = columnsOf(ownColumns(partner.shape))
 const COLUMNS = columnsOf(ownColumns(partner.shape), 'p')
 const OF_NEW = [...ownColumns(newPartner.shape), 'status', 'created_at', 'updated_at']
 const CHANGEABLE = Object.keys(partnerChanges.shape)
@@ -65,9 +66,8 @@ const partnersWithSealed: Batched<WhichPartner, PartnerWithSealed> = {
        coalesce(live.secrets, '[]') as secrets, coalesce(people.contacts, '{}') as contacts
     from ${sql.rows('asked', asked, ASKED)}
     cross join lateral (
-      select partner_id, client_id, name, status, stage, base_url, interface_urls, created_at, updated_at, aes_key_set_at,
-        encrypts_calls, aes_key
-      from partner where partner_id = asked.partner_id or client_id = asked.client_id offset 0
+      select ${OWN_COLUMNS}, aes_key from partner
+      where partner_id = asked.partner_id or client_id = asked.client_id offset 0
     ) p
     left join lateral (
       select jsonb_agg(jsonb_build_object('secret_id', secret_id, 'sealed', encode(sealed, 'hex'), 'signs', signs,

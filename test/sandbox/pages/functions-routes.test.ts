@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { currentRun } from '../../../src/sandbox/certification/run.ts'
 import { listRuns } from '../../../src/sandbox/certification/run-progress.ts'
-import { GROUPS } from '../../../src/sandbox/portal/pages/functions-form.ts'
 import { NO_CONDITIONS } from '../../../src/sandbox/test-plan/conditions.ts'
-import { FUNCTION_IDS, OFFERED_FUNCTIONS } from '../../../src/sandbox/test-plan/functions.ts'
+import { OFFERED_FUNCTIONS } from '../../../src/sandbox/test-plan/functions.ts'
 import { INTERFACES } from '../../../src/ticketing/interfaces/index.ts'
 import { setStage, showPartner } from '../../../src/ticketing/partners/partner.ts'
 import { untilLocked } from '../../locks.ts'
@@ -44,10 +43,6 @@ const filled = (changes: Record<string, string | string[]> = {}): string => {
 const runs = async () => (await listRuns(lab.world.deps, partner.partner_id)).map(({ run }) => run)
 
 describe('the form', () => {
-  it('has every function in exactly one group', () => {
-    expect(GROUPS.flatMap(({ functions }) => functions).sort()).toEqual([...FUNCTION_IDS].sort())
-  })
-
   it('starts with what every integration needs, and with the partner’s URL', async () => {
     const { body } = await me.open(FORM)
     expect(body).toMatch(/value="order-create" checked disabled/)

@@ -24,7 +24,7 @@ export const productChange = defineStep({
   async perform(context) {
     const { main } = context.choice.products
     await waitForNotice(context, {
-      path: MOUNT + PATH.dealChange,
+      path: MOUNT + PATH['deal-change'],
       about: { partnerDealId: main, status: CHANGED },
       notice: expectedProductChange(context, main, CHANGED),
       otherSubject: (body) => {

@@ -1,18 +1,7 @@
-import type { z } from 'zod'
 import { MOUNT } from '../../../platform/config/mounts.ts'
 import type { InterfaceName } from '../../../ticketing/interfaces/index.ts'
-import {
-  consumeNotice,
-  dealChangeNotice,
-  levelPriceNotice,
-  payNotice,
-  refundNotice,
-  rescheduleNotice,
-} from '../../../ticketing/mtp/index.ts'
-import { PATH } from '../../../ticketing/mws-wire/index.ts'
-
-/** Stable kebab-case names, like those of the interfaces. */
-export type NoticeName = 'deal-change' | 'consume' | 'refund' | 'pay' | 'reschedule' | 'level-prices'
+import { NOTICE_ENDPOINTS } from '../../../ticketing/mtp/index.ts'
+import type { NoticeName } from '../../../ticketing/mws-wire/index.ts'
 
 export type Direction = 'request' | 'answer' | 'notice'
 
@@ -28,11 +17,4 @@ export function docsAnchor(name: InterfaceName | NoticeName, direction: Directio
 export const docsLink = (...field: Parameters<typeof docsAnchor>): string => `/sandbox/docs#${docsAnchor(...field)}`
 
 /** Paths without a prefix, and the schemas by which notices are parsed. */
-export const NOTICES: readonly { readonly name: NoticeName; readonly path: string; readonly shape: z.ZodType }[] = [
-  { name: 'deal-change', path: MOUNT + PATH.dealChange, shape: dealChangeNotice },
-  { name: 'consume', path: MOUNT + PATH.consume, shape: consumeNotice },
-  { name: 'refund', path: MOUNT + PATH.refund, shape: refundNotice },
-  { name: 'pay', path: MOUNT + PATH.pay, shape: payNotice },
-  { name: 'reschedule', path: MOUNT + PATH.reschedule, shape: rescheduleNotice },
-  { name: 'level-prices', path: MOUNT + PATH.levelPrices, shape: levelPriceNotice },
-]
+export const NOTICES = NOTICE_ENDPOINTS.map(({ name, path, shape }) => ({ name, path: MOUNT + path, shape }))

@@ -11,11 +11,11 @@ import {
   readAnswer,
   SUCCESS,
 } from '../../../ticketing/interfaces/index.ts'
-import { BA_FAILED, failureCodeOf } from '../../../ticketing/mws-wire/index.ts'
+import { BA_FAILED, failureCodeOf, type NoticeName } from '../../../ticketing/mws-wire/index.ts'
 import { flattened, type SchemaField, schemaFields } from './field.ts'
 import { codeMeaning, exampleFor, meaningOf, valuesOf } from './meanings/index.ts'
 import { conditionOf } from './meanings/values.ts'
-import { type Direction, docsAnchor, NOTICES, type NoticeName } from './notices.ts'
+import { type Direction, docsAnchor, NOTICES } from './notices.ts'
 
 /** A response other than success: a failure, or "not yet". */
 interface FailureExample {

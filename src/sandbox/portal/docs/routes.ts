@@ -6,16 +6,13 @@ import type { Deps } from '../../../platform/deps.ts'
 import type { Locale } from '../../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../../platform/lib/web/page.ts'
 import { parseQuery, queryOf } from '../../../platform/lib/web/request-target.ts'
-import type { InterfaceName } from '../../../ticketing/interfaces/index.ts'
 import { ASK_AGAIN_IN_S } from '../../../ticketing/orders/index.ts'
 import { BREAKER } from '../../../ticketing/partner-reach/index.ts'
 import { ANSWER_SLOW_MS } from '../../checks/index.ts'
-import { FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
+import { type FunctionId, SYSTEM_FUNCTIONS } from '../../test-plan/index.ts'
 import { sendSandboxPage } from '../guard.ts'
-import { interfacesOf } from '../pages/functions-form.ts'
 import { findPartnerSession, sessionCookie } from '../session.ts'
 import { ENCRYPTION_SNIPPETS } from '../snippets.ts'
-import type { NoticeName } from './notices.ts'
 import { fieldReference } from './reference.ts'
 import { searchReference } from './search.ts'
 import { stateMachinesOf } from './states.ts'
@@ -40,21 +37,6 @@ function docsLimits({ MTP_CLOCK_SKEW_S }: Pick<Config, 'MTP_CLOCK_SKEW_S'>): Rea
   }
 }
 
-/** The notices that belong to a function. */
-const NOTICES_OF: Readonly<Partial<Record<FunctionId, readonly NoticeName[]>>> = {
-  'product-change': ['deal-change'],
-  'level-price-calendar': ['level-prices'],
-  'pay-later': ['pay'],
-  consumption: ['consume'],
-  'refund-after-review': ['refund'],
-  'order-reschedule': ['reschedule'],
-}
-
-/** The interfaces that a function tests further. */
-const TESTED_BY: Readonly<Partial<Record<FunctionId, readonly InterfaceName[]>>> = {
-  robustness: ['order-create', 'order-pay', 'order-query', 'order-refund'],
-}
-
 interface DocumentedFunction {
   readonly id: FunctionId
   readonly isRequired: boolean
@@ -62,11 +44,13 @@ interface DocumentedFunction {
   readonly sections: readonly string[]
 }
 
-export const DOCUMENTED_FUNCTIONS: readonly DocumentedFunction[] = FUNCTION_IDS.map((id) => ({
-  id,
-  isRequired: REQUIRED_FUNCTIONS.includes(id),
-  sections: [interfacesOf([id]), NOTICES_OF[id] ?? [], TESTED_BY[id] ?? []].flat(),
-}))
+export const DOCUMENTED_FUNCTIONS: readonly DocumentedFunction[] = SYSTEM_FUNCTIONS.map(
+  ({ id, required = false, interfaces = [], notices = [] }) => ({
+    id,
+    isRequired: required,
+    sections: [...interfaces, ...notices],
+  }),
+)
 
 const makeReference = (locale: Locale) => ({
   ...fieldReference(locale),

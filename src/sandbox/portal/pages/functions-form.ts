@@ -10,40 +10,13 @@ import {
   FAULTS,
   FUNCTION_IDS,
   type FunctionId,
+  interfacesOf,
   NO_CONDITIONS,
   OFFERED_FUNCTIONS,
   REQUIRED_FUNCTIONS,
 } from '../../test-plan/index.ts'
 import { DEMO_PRODUCTS, isDemo } from '../demo-partner.ts'
 import { type ContactTexts, conditionsGiven, type Fault, NUMBERS, readContacts } from './form-parts.ts'
-
-/** The layout of the form; a test checks that each function is in exactly one group. */
-export const GROUPS: readonly { readonly name: string; readonly functions: readonly FunctionId[] }[] = [
-  { name: 'sandbox.group.products', functions: ['product-pull', 'product-change', 'poi-pull', 'product-status'] },
-  { name: 'sandbox.group.prices', functions: ['price-calendar', 'level-price-calendar'] },
-  { name: 'sandbox.group.order', functions: ['order-create', 'sold-out', 'order-query'] },
-  { name: 'sandbox.group.pay', functions: ['pay-at-once', 'pay-later'] },
-  { name: 'sandbox.group.use', functions: ['consumption'] },
-  { name: 'sandbox.group.refund', functions: ['refund-at-once', 'refund-after-review', 'refunded-message'] },
-  { name: 'sandbox.group.change', functions: ['order-close', 'order-reschedule'] },
-  { name: 'sandbox.group.account', functions: ['balance-query', 'heartbeat'] },
-  { name: 'sandbox.group.robustness', functions: ['robustness'] },
-]
-
-/** Functions whose interface has another name. */
-const INTERFACE_OF: Readonly<Partial<Record<FunctionId, InterfaceName>>> = {
-  'sold-out': 'order-create',
-  'pay-at-once': 'order-pay',
-  'pay-later': 'order-pay',
-  'refund-at-once': 'order-refund',
-  'refund-after-review': 'order-refund',
-  'refunded-message': 'order-refunded',
-}
-
-/** The interfaces that these functions need; functions about notices have none. */
-export const interfacesOf = (functions: readonly FunctionId[]): InterfaceName[] => [
-  ...new Set(functions.flatMap((id) => INTERFACE_OF[id] ?? INTERFACES.find(({ name }) => name === id)?.name ?? [])),
-]
 
 export const PRODUCT_ROLES = ['main', 'later', 'review', 'level', 'sold_out'] as const
 export type ProductRole = (typeof PRODUCT_ROLES)[number]

@@ -1,18 +1,25 @@
 import type { Deps } from '../../../platform/deps.ts'
 import { addDays, beijingDate } from '../../../platform/lib/time-zone.ts'
-import type { Locale, Translate } from '../../../platform/lib/web/locale.ts'
+import { keyOf, type Locale, type Translate } from '../../../platform/lib/web/locale.ts'
 import { listProducts } from '../../../ticketing/catalogue/index.ts'
 import { INTERFACES } from '../../../ticketing/interfaces/index.ts'
 import { showPartner } from '../../../ticketing/partners/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
-import { FAULTS, MAX_DAYS_AHEAD, MAX_WAIT_MINUTES, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
+import {
+  FAULTS,
+  FUNCTION_GROUPS,
+  interfacesOf,
+  MAX_DAYS_AHEAD,
+  MAX_WAIT_MINUTES,
+  REQUIRED_FUNCTIONS,
+} from '../../test-plan/index.ts'
 import { ownContacts } from '../contacts.ts'
 import { isDemo } from '../demo-partner.ts'
 import { type InterfacePreflight, preflight } from '../preflight/index.ts'
 import { type SellerProgress, sellerProgress } from '../seller-progress.ts'
 import { functionName, interfaceName, productName } from '../texts.ts'
 import { faultText, NUMBERS, shownContacts } from './form-parts.ts'
-import { type FormTexts, GROUPS, interfacesOf, PRODUCT_ROLES, type Problems } from './functions-form.ts'
+import { type FormTexts, PRODUCT_ROLES, type Problems } from './functions-form.ts'
 
 interface Field {
   readonly name: string
@@ -113,12 +120,11 @@ async function partsOf(
 }
 
 function groupsOf({ functions }: FormTexts, problems: Problems, t: Translate) {
-  return GROUPS.map((group) => {
-    const id = group.name.slice('sandbox.group.'.length)
-    const problem = problems[id]
+  return FUNCTION_GROUPS.map((group) => {
+    const problem = problems[group.id]
     return {
-      id,
-      name: t(group.name),
+      id: group.id,
+      name: t(keyOf('sandbox.group.', group.id)),
       /** What is wrong with the choice; otherwise empty. */
       problem: problem ? t(problem) : '',
       functions: group.functions.map((id) => {

@@ -1,4 +1,4 @@
-import type { InterfaceName } from '../../../ticketing/interfaces/index.ts'
+import { interfaceNamed } from '../../../ticketing/interfaces/index.ts'
 import { type NoticeDeps, noticeEndpoint } from '../../../ticketing/mtp/index.ts'
 import { isKeptWhole } from '../../../ticketing/mws/index.ts'
 import type { NotReplayable } from '../errors.ts'
@@ -31,17 +31,6 @@ export function outcomeOf({ failure, verified, forged, verdict }: Judged): Traff
 export const isWarned = ({ warnings, verdict, ...judged }: Judged & Pick<TrafficSummary, 'warnings'>): boolean =>
   warnings.length > 0 || (verdict === 'warning' && outcomeOf({ ...judged, verdict }).tone === 'good')
 
-/** Interfaces that only read, so repeating a call is harmless. */
-const READING: readonly string[] = [
-  'poi-pull',
-  'product-pull',
-  'price-calendar',
-  'level-price-calendar',
-  'order-query',
-  'balance-query',
-  'heartbeat',
-] satisfies readonly InterfaceName[]
-
 /**
  * `changes`: it would change something at the partner; `not-verified`: anybody may have sent it; `not-whole`: its bytes
  * were not all stored.
@@ -49,7 +38,7 @@ const READING: readonly string[] = [
 export type ReplayObstacle = NotReplayable['obstacle']
 
 export const obstacleToCall = (name: string): ReplayObstacle | undefined =>
-  READING.includes(name) ? undefined : 'changes'
+  interfaceNamed(name)?.reads ? undefined : 'changes'
 
 /**
  * A replay counts as correctly signed, so only verified notices can be replayed, and only if they were not cut or
@@ -63,4 +52,6 @@ export function obstacleToNotice(deps: NoticeDeps, kept: KeptReceived): ReplayOb
 
 /** As far as can be told from the list. */
 export const isReplayable = (deps: NoticeDeps, { kind, name, verified, left_out }: TrafficSummary): boolean =>
-  kind === 'call' ? READING.includes(name) : verified && left_out === null && noticeEndpoint(deps, name) !== undefined
+  kind === 'call'
+    ? obstacleToCall(name) === undefined
+    : verified && left_out === null && noticeEndpoint(deps, name) !== undefined

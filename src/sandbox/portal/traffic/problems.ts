@@ -8,7 +8,8 @@ import {
   readAnswer,
 } from '../../../ticketing/interfaces/index.ts'
 import { type NoticeDeps, noticeEndpoint } from '../../../ticketing/mtp/index.ts'
-import { docsLink, NOTICES, type NoticeName } from '../docs/notices.ts'
+import type { NoticeName } from '../../../ticketing/mws-wire/index.ts'
+import { docsLink, NOTICES } from '../docs/notices.ts'
 
 /** A field with a problem, with a link to the field reference. */
 export interface LinkedProblem extends ShapeProblem {

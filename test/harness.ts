@@ -39,7 +39,7 @@ function testClock(start = '2026-05-06T10:34:20Z'): TestClock {
 export const MANY_CONNECTIONS = { DATABASE_POOL_SIZE: '10' }
 
 /** Queues may be slow on a busy machine. */
-const PATIENT = { ...BATCH_LIMITS, waitMs: 20_000 }
+export const PATIENT = { ...BATCH_LIMITS, waitMs: 20_000 }
 
 export interface World {
   readonly deps: ServiceDeps

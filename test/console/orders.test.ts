@@ -183,7 +183,9 @@ describe('products of a partner', () => {
     expect(pulled.text).toMatch(/everything is stored[\s\S]*<dt>Stored<\/dt><dd>1</)
     const page = (await viewer.get(`${list}/p%2F1`)).text
     expect(page).toMatch(/2099-01-01[\s\S]*-1/)
-    expect(page).toContain('prices: – → 2099-01-01 to 2099-01-02')
+    expect(page).toContain('prices: – → 2099-01-01 to 2099-01-02: 1 new or changed, 0 removed')
+    const chinese = (await viewer.get(`${list}/p%2F1?ui_locales=zh-CN`)).text
+    expect(chinese).toContain('– → 2099-01-01 至 2099-01-02：新增或变更 1 条，移除 0 条')
     expect(page).not.toContain(`${list}/p%2F1/pull`)
     expect((await viewer.get(`${list}/none`)).status).toBe(404)
     expect((await editor.submit(`${list}/p%2F1/pull-prices`, { from: '2099-01-02', to: '2099-01-01' })).status).toBe(

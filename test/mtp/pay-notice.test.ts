@@ -119,6 +119,16 @@ describe('a pay notice that says issued', () => {
     }
   })
 
+  it('completes an order whose payment had seemed not to have arrived', async () => {
+    seller.on('/order/pay', reset)
+    await order.pay(orderId)
+    world.clock.advance(61)
+    seller.on('/order/query', stands(orderId, 2))
+    expect((await order.query(orderId)).order.state).toBe('created')
+    expect(await send(issued())).toEqual(SUCCESS)
+    expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
+  })
+
   it('completes an order whose answer to order pay was lost', async () => {
     seller.on('/order/pay', reset)
     expect((await order.pay(orderId)).order.state).toBe('pay_unknown')

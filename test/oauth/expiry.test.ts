@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type App, Client, dataOf, tokenSetOf, type User } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'
 import { signInForm } from '../acceptance/form.ts'
@@ -126,6 +126,42 @@ describe('a rotated refresh token', () => {
       expectFailure(await client.refresh(own, first.refresh_token), { rescode: 20006 })
       expectFailure(await client.userInfo(first.access_token), { rescode: 20009 })
     }
+  })
+
+  it.each([
+    [59, true],
+    [60, false],
+  ])(
+    'of an app whose policy is fixed by now, sent again after %i seconds, gets the same answer: %s',
+    async (seconds, answered) => {
+      const own = await client.makeApp({ refresh_policy: 'rotating' })
+      const tokens = await client.getTokens(await client.signedIn(user, own), own)
+      const first = tokenSetOf(await client.refresh(own, tokens.refresh_token))
+      await client.update(own, { refresh_policy: 'fixed' })
+      world.clock.advance(seconds)
+      const answer = await client.refresh(own, tokens.refresh_token)
+      if (answered) expect(tokenSetOf(answer)).toEqual({ ...first, expires_in: first.expires_in - seconds })
+      else {
+        expectFailure(answer, { rescode: 20006 })
+        expectFailure(await client.userInfo(first.access_token), { rescode: 20009 })
+      }
+    },
+  )
+
+  it('gets another access token with the same successor where that one had another lifetime', async () => {
+    const restarted = await openWorld(
+      { ACCESS_TOKEN_LIFETIME_S: '3600' },
+      { url: world.databaseUrl, drop: async () => {} },
+    )
+    onTestFinished(() => restarted.close())
+    const own = await client.makeApp({ refresh_policy: 'rotating' })
+    const tokens = await client.getTokens(await client.signedIn(user, own), own)
+    const first = tokenSetOf(await client.refresh(own, tokens.refresh_token))
+    restarted.clock.advance((world.clock.now().getTime() - restarted.clock.now().getTime()) / 1_000 + 5)
+    const there = new Client(injectWire(restarted.app), restarted.deps.config.PUBLIC_URL)
+    const again = tokenSetOf(await there.refresh(own, tokens.refresh_token))
+    expect(again).toMatchObject({ refresh_token: first.refresh_token, expires_in: 3_600 })
+    dataOf(await client.userInfo(again.access_token))
   })
 
   it('expires at the same time as its successor', async () => {

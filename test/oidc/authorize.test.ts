@@ -406,6 +406,21 @@ describe('a browser session', () => {
     await client.block(blocked)
     expect(answered(await authorize({}, theirs)).error).toBe('access_denied')
   })
+
+  it.each(['approve', 'refuse'])('of a person who was blocked before pressing %s does so too', async (decision) => {
+    const blocked = await client.makeUser()
+    const theirs = client.newBrowser()
+    await rp.code(theirs, blocked)
+    const form = consentForm((await authorize({ prompt: 'consent' }, theirs)).text)
+    if (!form) throw new Error('no consent form')
+    await client.block(blocked)
+    expect(answered(await theirs.submit(form, { decision }))).toMatchObject({
+      error: 'access_denied',
+      state: 'a state, with äöü',
+    })
+    await client.unblock(blocked)
+    expect(answered(await theirs.submit(form, { decision: 'approve' })).code, 'nothing was decided').toBeDefined()
+  })
 })
 
 describe('a consent page that was left open', () => {

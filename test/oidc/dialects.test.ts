@@ -89,6 +89,32 @@ describe('a token of the standard dialect', () => {
   })
 })
 
+describe('a refresh token that the standard dialect has rotated', () => {
+  it('gets the same answer again at A3 within the minute, and afterwards ends the grant, whatever the app’s policy', async () => {
+    const { refresh_token } = await standardTokens()
+    const first = tokensOf(await rp.refresh(refresh_token))
+    const again = tokenSetOf(await client.refresh(rp.app, refresh_token))
+    expect([again.access_token, again.refresh_token]).toEqual([first.access_token, first.refresh_token])
+    world.clock.advance(60)
+    expect(envelopeOf(await client.refresh(rp.app, refresh_token)).rescode).toBe(20006)
+    expect((await rp.userInfo(first.access_token)).status).toBe(401)
+    expect(errorIn(await rp.refresh(first.refresh_token))).toBe('invalid_grant')
+  })
+
+  it('leads to its successor even if the access token of the answer was revoked', async () => {
+    const { refresh_token } = await standardTokens()
+    const first = tokensOf(await rp.refresh(refresh_token))
+    await rp.post('revoke', { ...rp.credentials, token: first.access_token })
+    const again = tokensOf(await rp.refresh(refresh_token))
+    expect(again.refresh_token).toBe(first.refresh_token)
+    expect((await rp.userInfo(again.access_token)).status).toBe(200)
+    expect((await rp.userInfo(first.access_token)).status).toBe(401)
+    tokensOf(await rp.refresh(first.refresh_token))
+    await rp.post('revoke', { ...rp.credentials, token: again.access_token })
+    expect(errorIn(await rp.refresh(refresh_token)), 'the successor has one of its own').toBe('invalid_grant')
+  })
+})
+
 describe('a token of the contract’s dialect', () => {
   it('works at userinfo', async () => {
     const { access_token } = await contractTokens()

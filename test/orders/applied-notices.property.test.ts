@@ -6,7 +6,7 @@ import { openPool } from '../../src/platform/db/pool.ts'
 import { dbOf } from '../../src/platform/db/sql.ts'
 import type { Deps } from '../../src/platform/deps.ts'
 import { applyRefundResult } from '../../src/ticketing/orders/change-refund.ts'
-import { openWorld, type World } from '../harness.ts'
+import { openWorld, PATIENT, type World } from '../harness.ts'
 import { recordOf, seedOrder, seedPartner, seedRefund } from './orders.ts'
 import { reportConsumption } from './report-consumption.ts'
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await seedPartner(world.pool)
   await seedPartner(world.pool, 7002)
   pools = [1, 2].map(() => openPool({ connectionString: world.databaseUrl, size: 10 }, world.log))
-  processes = pools.map((pool) => ({ ...world.deps, db: dbOf(pool) }))
+  processes = pools.map((pool) => ({ ...world.deps, db: dbOf(pool, PATIENT) }))
 })
 afterAll(async () => {
   for (const pool of pools) await pool.end()

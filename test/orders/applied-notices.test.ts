@@ -218,11 +218,11 @@ describe('a consumption report', () => {
       await consume(orderId, 2)
       expect(await historyOf(world.pool, orderId)).toEqual([
         `order ${orderId}: used_quantity 0→1 (notice)`,
-        `order ${orderId}: voucherList null→missing: of its codes 2 stay unused, since it is not known which of them are meant (notice)`,
+        `order ${orderId}: voucherList null→list-missing-unclear 2 (notice)`,
         `order ${orderId}: state paid→consumed, used_quantity 1→2 (notice)`,
         'voucher a: state unused→used (notice)',
         'voucher b: state unused→used (notice)',
-        `order ${orderId}: voucherList null→missing: of its codes 2 unused marked as used by count (notice)`,
+        `order ${orderId}: voucherList null→list-missing-marked 2 used (notice)`,
       ])
     })
 

@@ -74,12 +74,18 @@ export async function recordOf(pool: Pool, orderId: bigint) {
   }
 }
 
+/** A stored text as its id and values; any other value as it is. */
+const brief = (value: unknown): unknown => {
+  const { id, values } = (value ?? {}) as { id?: string; values?: object }
+  return id === undefined ? value : [id, ...Object.values(values ?? {})].join(' ')
+}
+
 /** `record id: field before→after …`, oldest first. */
 export async function historyOf(pool: Pool, orderId: bigint): Promise<string[]> {
   const found = await rows(pool, 'select * from record_change where order_id = $1 order by change_id', String(orderId))
   return found.map(({ record, record_id, cause, cause_id, change }) => {
     const fields = Object.entries(change as Record<string, [unknown, unknown]>)
-    const text = fields.map(([field, [before, after]]) => `${field} ${before}→${after}`).join(', ')
+    const text = fields.map(([field, [before, after]]) => `${field} ${brief(before)}→${brief(after)}`).join(', ')
     return `${record} ${record_id}: ${text} (${cause}${cause_id && cause !== 'notice' ? ` ${cause_id}` : ''})`
   })
 }

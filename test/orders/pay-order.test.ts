@@ -1,4 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { pollOrder } from '../../src/ticketing/orders/poll-order.ts'
+import { BY_COMMAND } from '../../src/ticketing/partner-calls/index.ts'
 import { html, ok, refusal, reset, slowly, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
 import { historyOf, recordOf, waitingJobs } from './orders.ts'
@@ -157,10 +159,10 @@ describe('payOrder', () => {
     for (const orderStatus of [6, 3]) {
       seller.on('/order/query', stands(orderId, orderStatus, { voucherList }))
       const { order: queried, failure } = await order.query(orderId)
-      expect(failure?.detail).toEqual(
-        `body.voucherList names 1 codes, but orderStatus ${orderStatus} reports a failure`,
-      )
-      expect(queried).toMatchObject({ state: 'pay_unknown', contradiction: failure?.detail })
+      const codes = `body.voucherList names 1 codes, but orderStatus ${orderStatus} reports a failure`
+      expect(failure?.detail).toEqual(codes)
+      const status = orderStatus === 3 ? '; body.orderStatus is 3; the order is pay_unknown' : ''
+      expect(queried).toMatchObject({ state: 'pay_unknown', contradiction: `${codes}${status}` })
     }
     seller.on('/order/query', stands(orderId, 4, { voucherList }))
     expect((await order.query(orderId)).order).toMatchObject({ state: 'paid', contradiction: null })
@@ -381,6 +383,41 @@ describe('queryOrder', () => {
     })
   })
 
+  it('finds the tickets of a payment that had seemed not to have arrived', async () => {
+    seller.on('/order/pay', reset)
+    await order.pay(orderId)
+    world.clock.advance(61)
+    seller.on('/order/query', stands(orderId, 2), stands(orderId, 4))
+    expect((await order.query(orderId)).order.state).toBe('created')
+    expect((await order.query(orderId)).order.state).toBe('paid')
+  })
+
+  it.each([
+    ['create_failed', 4],
+    ['created', 4],
+    ['created', 5],
+    ['created', 3],
+    ['pay_failed', 3],
+    ['closing', 5],
+    ['closed', 4],
+  ])('shows the contradiction if an order that is %s has orderStatus %i at the partner', async (state, status) => {
+    await world.pool.query('update ticket_order set state = $1 where order_id = $2', [state, String(orderId)])
+    seller.on('/order/query', stands(orderId, status))
+    const { order: shown } = await order.query(orderId)
+    expect(shown).toMatchObject({ state, contradiction: `body.orderStatus is ${status}; the order is ${state}` })
+  })
+
+  it('shows the contradiction if the partner reports a code as used that was refunded', async () => {
+    await order.pay(orderId)
+    await order.refund(orderId, `r-${orderId}`, { vouchers: ['a'] })
+    const code = { voucher: 'a', quantity: 1, status: 1, voucherInvalidTime: '2026-12-31 23:59:59' }
+    seller.on('/order/query', stands(orderId, 4, { usedQuantity: 1, refundedQuantity: 1, voucherList: [code] }))
+    const { order: shown } = await order.query(orderId)
+    expect(shown.contradiction).toEqual('body.voucherList names voucher a as used; it is refunded')
+    seller.on('/order/query', stands(orderId, 4, { usedQuantity: 1, refundedQuantity: 1 }))
+    expect((await order.query(orderId)).order.contradiction).toBeNull()
+  })
+
   it('does not believe that an order is paid if the platform has not paid it', async () => {
     seller.on('/order/query', stands(orderId, 4, { usedQuantity: 1 }))
     expect(await order.query(orderId)).toMatchObject({ order: { state: 'created', used_quantity: 0 }, failure: null })
@@ -405,6 +442,15 @@ describe('closeOrder', () => {
     await expect(order.pay(orderId)).rejects.toMatchObject({ describe: expect.stringContaining('is closing') })
     expect(await order.close(orderId)).toMatchObject({ order: { state: 'closed' }, failure: null })
     expect(seller.calls.map(({ body }) => body.closeType)).toEqual([1, 1])
+  })
+
+  it('is repeated by a job when the answer was lost', async () => {
+    seller.on('/order/close', reset, ok({}))
+    await order.close(orderId)
+    expect(await jobsOf()).toEqual(QUERY_JOB())
+    await pollOrder(world.deps, orderId, { asked: 0, about: 'order' }, BY_COMMAND)
+    expect((await recordOf(world.pool, orderId)).state).toBe('closed')
+    expect(await jobsOf()).toEqual([])
   })
 
   it('keeps the order closing after a lost answer, even if a later attempt cannot be sent', async () => {

@@ -43,6 +43,7 @@ describe('a state transition', () => {
   it.each([
     ['created', 'paid', false],
     ['created', 'paying', true],
+    ['created', 'pay_unknown', true],
     ['paying', 'paying', true],
     ['pay_unknown', 'created', true],
     ['paid', 'created', false],

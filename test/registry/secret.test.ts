@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createMicroApp } from '../../src/authorization/registry/micro-app.ts'
 import {
   findAppWithFailures,
@@ -13,6 +13,7 @@ import { parseInput } from '../../src/platform/lib/json/input.ts'
 import { throttleKey } from '../../src/platform/throttle/attempts.ts'
 import { countFailure } from '../../src/platform/throttle/attempts-store.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 
 let world: World
 beforeAll(async () => {
@@ -204,4 +205,28 @@ describe('noteSecretUse', () => {
     await note()
     expect(await lastUse()).toEqual([world.clock.now()])
   })
+})
+
+it('processes that record the uses of the same secrets at once do not wait for each other in a circle', async () => {
+  const other = await openWorld({}, { url: world.databaseUrl, drop: async () => {} })
+  onTestFinished(() => other.close())
+  const secrets = (await Promise.all([create(), create(), create()])).map(({ app_key, app_secret }) => ({
+    app_key,
+    used: { ...SECRET_DATES, secret_hash: hashOf(app_secret) },
+  }))
+  const noteUses = ({ deps }: World, of: typeof secrets) =>
+    Promise.all(of.map(({ app_key, used }) => noteSecretUse(deps, { app_key }, used)))
+  const holder = await world.pool.connect()
+  try {
+    await holder.query('begin')
+    await holder.query('select from micro_app_secret where app_key = $1 for update', [secrets[1]?.app_key])
+    const here = noteUses(world, secrets)
+    await untilLocked(world.pool)
+    const there = noteUses(other, secrets.toReversed())
+    await untilLocked(world.pool, 2)
+    await holder.query('commit')
+    await Promise.all([here, there])
+  } finally {
+    holder.release()
+  }
 })

@@ -30,6 +30,8 @@ export interface ConsentSubmission<Request extends AuthorizationRequest> {
   /** Validates the form's request again, by the rules of its dialect: the app may have been suspended since. */
   readonly check: (parameters: Parameters) => Promise<Request>
   readonly appParameter: string
+  /** Thrown for a blocked person, if it is not A1's failure. */
+  readonly whenBlocked?: (request: Request) => Error
   /** Whether the form was left open for too long to be approved, although it belongs to this session. */
   readonly isStale?: (form: VerifiedForm) => boolean
 }
@@ -64,10 +66,13 @@ export async function decideConsent<Request extends AuthorizationRequest>(
   deps: Deps,
   submission: ConsentSubmission<Request>,
 ): Promise<DecidedRequest<Request> | Undecided> {
-  const { session, form, decision, isStale } = submission
+  const { session, form, decision, check, whenBlocked, isStale } = submission
   const verified = verifyConsentForm(deps, form, session)
   if (!session || !verified.isOfSession) return { askAgain: verified }
-  if (session.status !== 'active') throw oauthFailure('user_blocked')
+  if (session.status !== 'active') {
+    const request = await check(verified.parameters)
+    throw whenBlocked?.(request) ?? oauthFailure('user_blocked')
+  }
   if (decision === 'approve' && isStale?.(verified)) return { askAgain: verified }
   const submitted = { ...submission, session, verified }
   if (decision === 'approve') return approveForm(deps, submitted)

@@ -132,14 +132,11 @@ const ended = z.object({
 })
 export type EndedGrant = z.output<typeof ended>
 
-/**
- * Ends grants, and with them their codes and tokens, and deletes the remembered consent; not if the only grant had ended
- * before, since that consent may be a later one. `db` is a transaction that has locked the person.
- */
-export async function endGrantsOf(db: Db, person: UserRowKey, which: WhichGrants, now: Date): Promise<EndedGrant[]> {
+/** Ends grants, and with them their codes and tokens. `db` is a transaction that has locked the person. */
+export function revokeGrants(db: Db, person: UserRowKey, which: WhichGrants, now: Date): Promise<EndedGrant[]> {
   const { routingKey } = person
   const chosen = 'appKey' in which ? sql.part`g.app_key = ${which.appKey}` : sql.part`g.grant_id = ${which.grantId}`
-  const found = await db.of(routingKey).listWithCustomPlan(
+  return db.of(routingKey).listWithCustomPlan(
     ended,
     sql`with asked as (
           select g.grant_id, g.app_key, ${GRANT_REVOKED_AT} is null as is_new
@@ -151,22 +148,20 @@ export async function endGrantsOf(db: Db, person: UserRowKey, which: WhichGrants
         )
         select app_key, is_new from asked`,
   )
+}
+
+/**
+ * Also deletes the remembered consent; not if the only grant had ended before, since that consent may be a later one.
+ */
+export async function withdrawGrants(db: Db, person: UserRowKey, which: WhichGrants, now: Date): Promise<EndedGrant[]> {
+  const found = await revokeGrants(db, person, which, now)
   const apps = 'appKey' in which ? [which.appKey] : found.filter(({ is_new }) => is_new).map(({ app_key }) => app_key)
-  await db.of(routingKey).exec(
+  await db.of(person.routingKey).exec(
     sql`delete from remembered_consent
         where ${ofPerson(person)} and app_key = any (${apps}::text[])`,
   )
   return found
 }
-
-/** The app of the grant; undefined if it was revoked before. */
-export const revokeGrant = (db: Db, routingKey: number, grantId: string, now: Date) =>
-  db.of(routingKey).maybe(
-    z.object({ app_key: z.string() }),
-    sql`update user_grant set revoked_at = ${now}
-        where routing_key = ${routingKey} and grant_id = ${grantId} and revoked_at is null
-        returning app_key`,
-  )
 
 export const hasLiveGrant = async (db: Db, person: UserRowKey, appKey: string): Promise<boolean> =>
   (

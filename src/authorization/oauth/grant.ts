@@ -16,14 +16,14 @@ import {
   countGrantsOfUser,
   countTokensOfApp,
   countTokensOfUser,
-  endGrantsOf,
   grantsOfApp,
   grantsOfUser,
   hasLiveGrant,
   type LiveGrants,
   personOfGrant,
-  revokeGrant,
+  revokeGrants,
   type WhichGrants,
+  withdrawGrants,
 } from './grant-store.ts'
 import { WITHDRAWN_SHOWN_S } from './retention-store.ts'
 import { grantFilter, grantReference, withdrawal } from './wire.ts'
@@ -77,7 +77,7 @@ const endGrants = (deps: Deps, person: UserRowKey, which: WhichGrants, reason: E
   inPersonTransaction(deps, person.routingKey, async (inside, db) => {
     if (!(await lockUser(db, person))) throw oauthFailure('grant_unknown')
     const now = deps.clock.now() // after waiting for the lock
-    const grants = await endGrantsOf(db, person, which, now)
+    const grants = await withdrawGrants(db, person, which, now)
     const appKey = grants[0]?.app_key
     if (appKey === undefined) throw oauthFailure('grant_unknown')
     const ended = grants.filter(({ is_new }) => is_new).length
@@ -89,16 +89,23 @@ const endGrants = (deps: Deps, person: UserRowKey, which: WhichGrants, reason: E
   })
 
 /**
- * Ends a grant of which only the id is known, and notifies its app. False if it had ended before. `deps.db` is a transaction.
+ * Ends a grant of which only the id is known, and notifies its app unless that ended it. Returns the person; undefined if it
+ * had ended before. `deps.db` is a transaction.
  */
-export async function endGrant(deps: Deps, routingKey: number, grantId: string, reason: EndReason): Promise<boolean> {
+export async function endGrant(
+  deps: Deps,
+  routingKey: number,
+  grantId: string,
+  reason: EndReason | 'app',
+): Promise<UserRowKey | undefined> {
   const person = await personOfGrant(deps.db, routingKey, grantId)
-  // Without the lock, two grants ending at once would each see the other one live, and no message would say `all_ended`.
-  if (!person || !(await lockUser(deps.db, person))) return false
-  const ended = await revokeGrant(deps.db, routingKey, grantId, deps.clock.now())
-  if (!ended) return false
-  await tellApp(deps, { ...person, appKey: ended.app_key }, reason)
-  return true
+  // Without the lock, a grant could be ended twice, and two grants ending at once would each see the other one live, so no
+  // message would say `all_ended`.
+  if (!person || !(await lockUser(deps.db, person))) return undefined
+  const [grant] = await revokeGrants(deps.db, person, { grantId }, deps.clock.now())
+  if (!grant?.is_new) return undefined
+  if (reason !== 'app') await tellApp(deps, { ...person, appKey: grant.app_key }, reason)
+  return person
 }
 
 async function tellApp(deps: Deps, of: UserRowKey & { readonly appKey: string }, reason: EndReason): Promise<void> {

@@ -74,7 +74,8 @@ async function expired({ db }: Deps, { routingKey, hash }: OpaqueToken): Promise
 }
 
 /** Policy fixed: the same refresh token, one more access token. */
-async function extend(deps: TokenDeps, { app, presented, scopes }: CheckedRefresh): Promise<IssuedTokens> {
+async function extend(deps: TokenDeps, checked: CheckedRefresh): Promise<IssuedTokens> {
+  const { app, presented, scopes } = checked
   const { config, db, clock, keys } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
@@ -92,6 +93,8 @@ async function extend(deps: TokenDeps, { app, presented, scopes }: CheckedRefres
     appValidFrom: app.valid_from,
   }
   const found = await refreshFixed(db, refresh)
+  // Rotated in the standard dialect, or before the app's policy was changed.
+  if (found?.rotated_at) return repeatRotation(deps, checked)
   if (!found?.issued) throw whyNotRefreshed(found)
   deps.tokenCap.refreshed(routingKey)
   return { accessToken, refreshToken: presented, scopes: found.scopes, grantId: found.grant_id, issuedAt: now }
@@ -143,7 +146,7 @@ function successorsOf({ config }: Deps, keys: DerivedKeys, app: CallingApp, pres
 }
 
 /** The token was not rotated by this call. It is read again, since another worker may have rotated it a moment ago. */
-async function repeatRotation(deps: Deps, refresh: CheckedRefresh): Promise<IssuedTokens> {
+async function repeatRotation(deps: TokenDeps, refresh: CheckedRefresh): Promise<IssuedTokens> {
   const { app, presented, scopes: asked } = refresh
   const { config, db, clock } = deps
   const { routingKey, hash } = presented
@@ -160,6 +163,9 @@ async function repeatRotation(deps: Deps, refresh: CheckedRefresh): Promise<Issu
     const issued = successorsOf(deps, key, app, presented, found.rotated_at)
     const scopes = await accessTokenScopes(db, routingKey, issued.accessToken.hash)
     if (scopes) return { ...issued, scopes, grantId: found.grant_id, issuedAt: now }
+    // Revoked, or issued for another ACCESS_TOKEN_LIFETIME_S, as before a restart: its refresh token gets another one.
+    const successor = await findRefresh(db, routingKey, issued.refreshToken.hash, asked)
+    if (successor && !successor.rotated_at) return extend(deps, { ...refresh, presented: issued.refreshToken })
   }
   throw oauthFailure('refresh_answer_gone')
 }

@@ -3,7 +3,8 @@ import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { grantableScopes } from '../../platform/lib/scope.ts'
 import type { CallingApp } from '../registry/index.ts'
-import { revokeGrant, signInOfGrant } from './grant-store.ts'
+import { endGrant } from './grant.ts'
+import { signInOfGrant } from './grant-store.ts'
 import { findRefresh } from './refresh-store.ts'
 import { deleteAccessToken, forgetEndedToken } from './token-store.ts'
 
@@ -12,7 +13,7 @@ import { deleteAccessToken, forgetEndedToken } from './token-store.ts'
  * alone without saying so.
  */
 export async function revokeToken(deps: Deps, app: CallingApp, text: string): Promise<void> {
-  const { db, keys, clock } = deps
+  const { db, keys } = deps
   const access = parseToken(keys, PREFIX.accessToken, text)
   const actor = { ...deps.actor, kind: 'app', name: app.app_key } as const
   if (access) {
@@ -28,10 +29,11 @@ export async function revokeToken(deps: Deps, app: CallingApp, text: string): Pr
   const found = refresh && (await findRefresh(db, refresh.routingKey, refresh.hash, []))
   if (!found || found.revoked_at) return
   const { routingKey } = refresh
-  await inPersonTransaction(deps, routingKey, async (inside, tx) => {
-    if (!(await revokeGrant(tx, routingKey, found.grant_id, clock.now()))) return
+  await inPersonTransaction(deps, routingKey, async (inside) => {
+    const person = await endGrant(inside, routingKey, found.grant_id, 'app')
+    if (!person) return
     const detail = { grant_id: found.grant_id, reason: 'revoked by the app' }
-    await recordAudit(inside, { event: 'grant_withdrawn', actor, routingKey, appKey: app.app_key, detail })
+    await recordAudit(inside, { ...person, event: 'grant_withdrawn', actor, appKey: app.app_key, detail })
   })
 }
 

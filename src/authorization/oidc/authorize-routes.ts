@@ -143,7 +143,9 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     }
     const acting = { ...deps, actor: actorOf(request, 'user') }
     const isStale = (shown: ShownForm) => isSignInTooOld(deps, shown)
-    const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'client_id', isStale })
+    const whenBlocked = ({ target }: StandardRequest) => new RedirectedFailure(oidcFailure('user_blocked'), target)
+    const rules = { check, appParameter: 'client_id', whenBlocked, isStale }
+    const decided = await decideConsent(acting, { session, form, decision, ...rules })
     if ('askAgain' in decided) {
       const { parameters, shownAt } = decided.askAgain
       const pushed = parameters.get(PUSHED) ?? null

@@ -139,14 +139,17 @@ const USE = (input: SecretUse) => sql.part`
   ${input.appKey}::text as app_key, ${input.hash}::bytea as secret_hash, ${input.now}::timestamptz as now,
   ${input.notAfter}::timestamptz as not_after`
 
+/** Made once, as only then is the statement's text kept. */
+const SECRET_IN_USE = sql.sameKey('secret', 'use', ['app_key', 'secret_hash'])
+
 const secretUses: Batched<SecretUse, unknown> = {
   row: z.unknown(),
   key: ({ hash }) => hash.toString('latin1'),
-  duplicates: 'share',
+  duplicates: 'share-write',
   statement: (uses) =>
     sql`update micro_app_secret secret set last_used_at = use.now
         from ${sql.rows('use', uses, USE)}
-        where secret.app_key = use.app_key and secret.secret_hash = use.secret_hash
+        where ${SECRET_IN_USE}
           and (secret.last_used_at is null or secret.last_used_at <= use.not_after)
         returning use.ordinal`,
 }

@@ -1,4 +1,5 @@
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { LocalizedText } from '../../platform/lib/localized-text.ts'
 
 /** Characters that a terminal would act on: control characters and those that change the direction of writing. */
 const CONTROLS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
@@ -35,6 +36,7 @@ export function readable(value: unknown): string {
     const more = value.length > MAX_ENTRIES ? [`… (${value.length})`] : []
     return value.length > 0 ? [...value.slice(0, MAX_ENTRIES).map(readable), ...more].join(', ') : '-'
   }
+  if (value instanceof LocalizedText) return String(value)
   if (typeof value === 'object' && value !== null) return stringifyLossless(value)
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   return value === null || value === undefined || value === '' ? '-' : String(value)

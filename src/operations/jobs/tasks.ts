@@ -26,6 +26,12 @@ const pullDueTask = task(z.object({ partnerId: int64() }), async (deps, { partne
   return {}
 })
 
+const openPart = z.object({
+  orderId: int64(),
+  asked: z.number(),
+  about: z.enum(['order', 'refunds']).default('order'),
+})
+
 const ofRefund = z.object({
   orderId: int64(),
   refundId: z.string(),
@@ -44,9 +50,9 @@ const eraseDueTask: Task = async (deps, _payload, { log, signal }) => {
 export const TASKS: Readonly<Record<TaskName, Task>> = {
   // A partner has announced changed products or price calendars: pulls some of them, and the next run the rest.
   'pull-due': pullDueTask,
-  // The answer to create or pay was lost or is still to come: queries the order until it is decided.
-  'query-order': task(z.object({ orderId: int64(), asked: z.number() }), (deps, { orderId, asked }, { id }) =>
-    pollOrder(deps, orderId, asked, { kind: 'schedule', ref: id }),
+  // An answer about an order was lost or is still to come: asks the partner until it is decided.
+  'query-order': task(openPart, (deps, { orderId, ...open }, { id }) =>
+    pollOrder(deps, orderId, open, { kind: 'schedule', ref: id }),
   ),
   // Repeats the message that the platform has refunded on its own account.
   'send-refunded-message': task(ofRefund, async (deps, refund, { id }) => {

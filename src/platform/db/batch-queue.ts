@@ -7,11 +7,11 @@ export interface BatchPolicy<Item> {
   /** Identifies what the item is about. A batch never has two rows with one key: see `duplicates`. */
   readonly key: (item: Item) => string
   /**
-   * What happens to items with one key. `share`, for reads: they get one answer. `serialize`, for writes: the second
-   * waits for the commit of the first, as if it had arrived a moment later. Serialized items are sorted by key, so that
-   * batches of several processes lock rows in one order.
+   * What happens to items with one key. `share`, for reads: they get one answer. `share-write`, for writes of which one is
+   * enough: the same. `serialize`, for other writes: the second waits for the commit of the first, as if it had arrived a
+   * moment later. Writes are sorted by key, so that batches of several processes lock rows in one order.
    */
-  readonly duplicates: 'share' | 'serialize'
+  readonly duplicates: 'share' | 'share-write' | 'serialize'
 }
 
 export interface BatchLimits extends QueueLimits {
@@ -136,13 +136,13 @@ export class BatchQueue<Item, Outcome> {
     const left: Waiting<Item, Outcome>[] = []
     for (const waiting of this.#waiting) {
       const entry = taken.get(waiting.key)
-      if (entry && duplicates === 'share') entry.push(waiting)
+      if (entry && duplicates !== 'serialize') entry.push(waiting)
       else if (entry || taken.size >= this.#limits.items) left.push(waiting)
       else taken.set(waiting.key, [waiting])
     }
     this.#waiting = left
     const entries = [...taken.values()]
-    return duplicates === 'serialize' ? entries.sort(([one], [other]) => (one.key < other.key ? -1 : 1)) : entries
+    return duplicates === 'share' ? entries : entries.sort(([one], [other]) => (one.key < other.key ? -1 : 1))
   }
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Shown } from '../lib/action.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
-import { LocalizedText } from '../lib/localized-text.ts'
+import { type Detail, LocalizedText, localized } from '../lib/localized-text.ts'
 import { cutTo } from '../lib/storable.ts'
 import type { HistoryRow } from './store.ts'
 
@@ -48,15 +48,19 @@ export function changeOf(
 }
 
 /** `state: paying → paid`. */
-const changeText = ({ change }: HistoryRow): string =>
+const changeText = ({ change }: HistoryRow): Detail | undefined =>
   Object.entries(change)
-    .map(([field, sides]) => `${field}: ${sides.map(sideText).join(' → ')}`)
-    .join('; ')
+    .map(
+      ([field, [before, after]]): Detail =>
+        localized('field-changed', { field, before: sideText(before), after: sideText(after) }),
+    )
+    .reduceRight((rest, problem) => localized('several', { problem, rest }))
 
 const MAX_SIDE = 100
 
-function sideText(value: unknown): string {
+function sideText(value: unknown): Detail {
   if (value === null) return '–'
+  if (value instanceof LocalizedText) return value
   const text = typeof value === 'object' ? stringifyLossless(value) : String(value)
   return text.length > MAX_SIDE ? `${cutTo(text, MAX_SIDE)}…` : text
 }

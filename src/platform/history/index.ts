@@ -8,5 +8,8 @@ export {
   historyOfProduct,
   ORDER_CHANGES,
   ORDER_HISTORY,
+  PRICES,
   PRODUCT_CHANGES,
+  refundedBefore,
+  wasSentForPayment,
 } from './store.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
+import { storedText } from '../lib/localized-text.ts'
 
 /** Where the changes of an order are, for the purge. */
 export const ORDER_HISTORY = { table: 'record_change', column: 'order_id' } as const
@@ -19,15 +20,30 @@ const historyRow = z.object({
 })
 export type HistoryRow = z.output<typeof historyRow>
 
+/** The field of a product's changes that counts those of its prices. */
+export const PRICES = 'prices'
+
+/** With stored texts as such. Other fields of products are the partner's: an object there is what it sent. */
+const rowWithTexts = historyRow.transform((row): HistoryRow => {
+  const withTexts = ([field, sides]: [string, [unknown, unknown]]) =>
+    row.record === 'product' && field !== PRICES ? [field, sides] : [field, sides.map(textIn)]
+  return { ...row, change: Object.fromEntries(Object.entries(row.change).map(withTexts)) }
+})
+
+const textIn = (side: unknown): unknown => {
+  const { data } = storedText.safeParse(side)
+  return data ?? side
+}
+
 const CHANGE = sql.part`at, record, record_id, cause, cause_id, change`
 
 export const historyOfOrder = (db: Db, orderId: bigint): Promise<HistoryRow[]> =>
-  db.many(historyRow, sql`select ${CHANGE} from record_change where order_id = ${orderId} order by change_id`)
+  db.many(rowWithTexts, sql`select ${CHANGE} from record_change where order_id = ${orderId} order by change_id`)
 
 /** The latest changes of a product, oldest first. */
 export const historyOfProduct = (db: Db, partnerId: bigint, partnerDealId: string, limit: number) =>
   db.many(
-    historyRow,
+    rowWithTexts,
     sql`select ${CHANGE}
         from (select change_id, ${CHANGE} from record_change
               where partner_id = ${partnerId} and record = 'product' and record_id = ${partnerDealId}
@@ -42,4 +58,24 @@ export const countOrderMoves = (db: Db, orderId: bigint, { to, notFrom }: { to: 
     sql`select count(*)::int as times from record_change
           where order_id = ${orderId} and record = 'order' and change -> 'state' ->> 1 = ${to}
             and change -> 'state' ->> 0 <> ${notFrom}`,
+  )
+
+/** Whether order pay was ever sent for this order. */
+export const wasSentForPayment = async (db: Db, orderId: bigint): Promise<boolean> =>
+  (await countOrderMoves(db, orderId, { to: 'paying', notFrom: 'pay_unknown' })) > 0
+
+/** How many tickets of the order were refunded when this refund was requested, and which refunds were done by then. */
+export const refundedBefore = (db: Db, orderId: bigint, refundId: string) =>
+  db.one(
+    z.object({ refunded_quantity: z.number(), refund_ids: z.array(z.string()) }),
+    sql`with before as (
+          select record, record_id, change, change_id from record_change where order_id = ${orderId} and change_id < (
+            select min(change_id) from record_change
+            where order_id = ${orderId} and record = 'refund' and record_id = ${refundId})
+        )
+        select coalesce((select (change -> 'refunded_quantity' ->> 1)::int from before
+              where record = 'order' and change -> 'refunded_quantity' is not null
+              order by change_id desc limit 1), 0) as refunded_quantity,
+          array(select record_id from before
+            where record = 'refund' and change -> 'state' ->> 1 = 'refunded') as refund_ids`,
   )

@@ -71,6 +71,7 @@ const STATES_IN: Readonly<Partial<Record<TextId, StatedRecord>>> = {
   'refund-decided': 'refund',
   'refund-cannot-become': 'refund',
   'voucher-is': 'voucher',
+  'list-missing-marked': 'voucher',
 }
 
 /** Names interfaces, explains mistakes and, in Chinese, translates states; other values stay as they are. */

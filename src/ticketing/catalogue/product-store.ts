@@ -3,7 +3,7 @@ import { cursorOf, pageOf, withCursor } from '../../platform/db/page.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, type Difference, PRODUCT_CHANGES } from '../../platform/history/index.ts'
 import { parseLossless, placed, stringifyLossless } from '../../platform/lib/json/lossless.ts'
-import { storableJson } from '../../platform/lib/storable.ts'
+import { storedJson } from '../../platform/lib/localized-text.ts'
 import type { ProductFilter } from './wire.ts'
 
 const SALE_STATES = ['unknown', 'on_sale', 'off_sale'] as const
@@ -95,7 +95,7 @@ export const recordProductChange = (
   db.exec(
     sql`insert into ${PRODUCT_CHANGES}
         values (${now}, ${partnerId}, 'product', ${partnerDealId}, ${cause.kind}, ${cause.id},
-          ${storableJson(change)}::jsonb)`,
+          ${storedJson(change)}::jsonb)`,
   )
 
 const productSummary = z.object({

@@ -1,6 +1,6 @@
 import { recordIfOperator } from '../../platform/audit/index.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
-import type { Cause } from '../../platform/history/index.ts'
+import { type Cause, PRICES } from '../../platform/history/index.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { operation } from '../../platform/lib/json/input.ts'
@@ -98,10 +98,12 @@ export async function storePrices(deps: Deps, { asked, ...prices }: PricesToSave
     if (!(await claimNewest(db, prices, asked))) return undefined
     const held = await heldRemoval(inside, prices)
     const stored = await savePrices(db, { ...prices, complete: prices.complete && !held }, at.now)
-    const lost = held ? 'most entries would be removed, so none are' : `${stored.removed} removed`
-    const summary = `${prices.from} to ${prices.to}: ${stored.changed} new or changed, ${lost}`
+    const changed = { from: prices.from, to: prices.to, changed: stored.changed }
+    const summary = held
+      ? localized('prices-held', changed)
+      : localized('prices-changed', { ...changed, removed: stored.removed })
     if (held || stored.changed + stored.removed > 0)
-      await recordProductChange(db, prices, { prices: [null, summary] }, at)
+      await recordProductChange(db, prices, { [PRICES]: [null, summary] }, at)
     return { ...stored, held: held ? [held] : [] }
   })
 }

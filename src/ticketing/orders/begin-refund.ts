@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
+import { CALL_TIMES } from '../../platform/config/call-limits.ts'
 import type { Deps } from '../../platform/deps.ts'
-import type { Cause } from '../../platform/history/index.ts'
+import { type Cause, refundedBefore } from '../../platform/history/index.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { changeRefund } from './change-refund.ts'
 import { illegalOrderTransition, noSuchRefund } from './errors.ts'
 import { checkPartialRefund, isOpenRefund, type RefundInput, refundContent } from './new-refund.ts'
-import { isRefundInFlight } from './order-jobs.ts'
+import { isRefundInFlight, queueQuery } from './order-jobs.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
+import { isValidCode, type ReportedVoucher } from './quantities.ts'
 import { findRefund, insertRefund, type RefundRow, refundedTickets, refundsOf } from './refund-store.ts'
 
 /** A refund that the caller has moved to `asking`, so that nobody else sends it. */
@@ -40,6 +42,7 @@ export async function beginRefund(
   if (!input.partly) await checkPartialRefund(deps, order, content.refund_quantity)
   const { order_id, partner_id } = order
   const row = { ...content, partner_id, order_id, refund_id: refundId, state: 'asking' } as const
+  await queueQuery(deps, order, CALL_TIMES.overS, { about: 'refunds' })
   return { order, refund: await insertRefund(db, row, { cause, now: clock.now() }), repeated: false }
 }
 
@@ -68,35 +71,51 @@ async function continueRefund(deps: Deps, order: OrderRow, refund: RefundRow, ca
   return 'lost'
 }
 
-/** Call it after querying the order: if the partner's count does not include the refund, it is sent again. */
+/** Call it after querying the order, which ends a refund that the partner counts: any other is sent again. */
 export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string, cause: Cause): Promise<BegunRefund> {
   const refund = await findRefund(deps.db, order.partner_id, refundId)
   if (!refund) throw noSuchRefund(refundId)
   if (refund.state !== 'unknown') return 'settled'
-  if (isCounted(order.refunded_quantity, refund, await refundsOf(deps.db, order.order_id))) {
-    await endAsCounted(deps, order, refund, order.refunded_quantity, cause)
-    return 'settled'
-  }
   return { order, refund: await asking(deps, order, refund, cause), repeated: true }
 }
 
-/** Ends the refund whose response was lost, if the partner counts it although the used tickets leave no room for it. */
-export async function endCounted(deps: Deps, order: OrderRow, counted: number, cause: Cause): Promise<void> {
+/** What an answer to order query says about tickets. */
+interface Told {
+  readonly refunded: number
+  readonly codes: readonly ReportedVoucher[]
+}
+
+/** Ends the refund whose response was lost, if the partner's answer includes it. */
+export async function endCounted(deps: Deps, order: OrderRow, told: Told, cause: Cause): Promise<void> {
   const refunds = await refundsOf(deps.db, order.order_id)
   const lost = refunds.find(({ state }) => state === 'unknown')
-  if (lost && isCounted(counted, lost, refunds)) await endAsCounted(deps, order, lost, counted, cause)
+  if (!lost || !(await isCounted(deps, told, lost, refunds))) return
+  const reason = localized('counted-as-refunded', { count: told.refunded })
+  await changeRefund(deps, order, lost, { state: 'refunded', decision_code: null, reason }, cause)
 }
 
-function endAsCounted(deps: Deps, order: OrderRow, refund: RefundRow, counted: number, cause: Cause) {
-  const reason = localized('counted-as-refunded', { count: counted })
-  return changeRefund(deps, order, refund, { state: 'refunded', decision_code: null, reason }, cause)
+/**
+ * Whether the answer includes this refund: none of its codes is valid, and the count has room for its tickets beside
+ * those of our other refunds and those that the partner had refunded by itself before. While other refunds are open
+ * too, nobody can tell.
+ */
+async function isCounted(
+  { db }: Deps,
+  { refunded, codes }: Told,
+  refund: RefundRow,
+  refunds: readonly RefundRow[],
+): Promise<boolean> {
+  const { order_id, refund_id, refund_quantity, vouchers } = refund
+  const others = refunds.filter((other) => other.refund_id !== refund_id)
+  if (others.some(isOpenRefund)) return false
+  const isOneTicketEach = vouchers.length === refund_quantity
+  if (isOneTicketEach && codes.some((code) => isValidCode(code) && vouchers.includes(code.voucher))) return false
+  const before = await refundedBefore(db, order_id, refund_id)
+  const ours = refundedTickets(others.filter((other) => before.refund_ids.includes(other.refund_id)))
+  return refunded >= refundedTickets(others) + Math.max(0, before.refunded_quantity - ours) + refund_quantity
 }
 
-/** Whether the partner's count includes this refund. While other refunds are open too, nobody can tell. */
-function isCounted(counted: number, refund: RefundRow, refunds: readonly RefundRow[]): boolean {
-  const others = refunds.filter(({ refund_id }) => refund_id !== refund.refund_id)
-  return !others.some(isOpenRefund) && counted >= refundedTickets(others) + refund.refund_quantity
+async function asking(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<RefundRow> {
+  await queueQuery(deps, order, CALL_TIMES.overS, { about: 'refunds' })
+  return changeRefund(deps, order, refund, { state: 'asking', decision_code: null, reason: null }, cause)
 }
-
-const asking = (deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<RefundRow> =>
-  changeRefund(deps, order, refund, { state: 'asking', decision_code: null, reason: null }, cause)

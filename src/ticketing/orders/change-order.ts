@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../../platform/deps.ts'
-import { type Cause, type Change, changeOf, OPERATOR } from '../../platform/history/index.ts'
+import { type Cause, type Change, changeOf, OPERATOR, wasSentForPayment } from '../../platform/history/index.ts'
 import type { Detail } from '../../platform/lib/localized-text.ts'
 import type { CallCause } from '../partner-calls/index.ts'
 import { illegalOrderTransition } from './errors.ts'
@@ -40,6 +40,12 @@ export async function changeOrder(
     updated_at: now,
   }
 }
+
+/** Moves a created order to `pay_unknown` if it was sent for payment: that seemed not to have arrived, but has. */
+export const reopenPayment = async (deps: Deps, order: OrderRow, cause: Cause): Promise<OrderRow> =>
+  order.state === 'created' && (await wasSentForPayment(deps.db, order.order_id))
+    ? changeOrder(deps, order, { state: 'pay_unknown', vouchers_open: true }, cause)
+    : order
 
 /** Stores how the partner's answer about a locked order contradicts our records; null clears it. */
 export async function contradict(

@@ -1,3 +1,4 @@
+import { CALL_TIMES } from '../../platform/config/call-limits.ts'
 import {
   type CallCause,
   type CallDeps,
@@ -7,7 +8,7 @@ import {
   failureOf,
 } from '../partner-calls/index.ts'
 import { changedBy, changeOrder } from './change-order.ts'
-import { dropQuery, isLost } from './order-jobs.ts'
+import { ASK_AGAIN_IN_S, dropQuery, isLost, queueQuery } from './order-jobs.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
@@ -25,8 +26,8 @@ const closeTypeOf = ({ state, close_type }: OrderRow): CloseType | undefined => 
 }
 
 /**
- * Closes an unpaid order; throws if it cannot be closed. If the answer is lost the order stays `closing` until this is
- * called again, which is safe: partners answer 200 for a closed order.
+ * Closes an unpaid order; throws if it cannot be closed. If the answer is lost the order stays `closing`, and a job calls
+ * this again, which is safe: partners answer 200 for a closed order.
  */
 export async function closeOrder(deps: CallDeps, orderId: bigint, cause: CallCause): Promise<OrderResult> {
   const known = await existingOrder(deps, orderId)
@@ -36,6 +37,7 @@ export async function closeOrder(deps: CallDeps, orderId: bigint, cause: CallCau
   const closing = await withOrder(deps, orderId, async (inside, order) => {
     await recordAsked(inside, 'order_close_asked', order)
     if (order.state === 'closed') return undefined
+    await queueQuery(inside, order, CALL_TIMES.overS)
     return changeOrder(inside, order, { state: 'closing', close_type: closeTypeOf(order) ?? null }, changedBy(cause))
   })
   if (!closing) return resultFor(deps, orderId)
@@ -43,13 +45,10 @@ export async function closeOrder(deps: CallDeps, orderId: bigint, cause: CallCau
   const result = await callPartner(deps, partner, 'order-close', { orderId, closeType }, { orderId, cause })
   await withOrder(deps, orderId, async (inside, order) => {
     if (order.state !== 'closing') return
-    await changeOrder(
-      inside,
-      order,
-      { state: stateAfter(result, closeType, known.state === 'closing') },
-      { kind: 'call', id: result.callId },
-    )
-    await dropQuery(inside.db, orderId)
+    const state = stateAfter(result, closeType, known.state === 'closing')
+    await changeOrder(inside, order, { state }, { kind: 'call', id: result.callId })
+    if (state === 'closing') await queueQuery(inside, order, ASK_AGAIN_IN_S)
+    else await dropQuery(inside.db, orderId)
   })
   return resultFor(deps, orderId, failureOf(result))
 }

@@ -31,24 +31,29 @@ export const isRefundInFlight = ({ clock }: Deps, { state, updated_at }: RefundR
 /** Jobs about one partner's orders run one at a time: a slow partner must not occupy every worker. */
 const queueOf = (partnerId: bigint): string => `orders:${partnerId}`
 
-const queryKey = (orderId: bigint): string => `query-order:${orderId}`
+/** What is open: the order itself, or refunds whose answers were lost. Each has a job of its own. */
+export type OpenPart = 'order' | 'refunds'
 
-/** Queries the order after this many seconds; `asked` counts the queries so far. */
+const queryKey = (orderId: bigint, about: OpenPart): string =>
+  about === 'order' ? `query-order:${orderId}` : `query-order:${orderId}:refunds`
+
+/** Asks the partner after this many seconds about what is open; `asked` counts how often it was asked. */
 export const queueQuery = (
   { db, clock }: Deps,
   { order_id, partner_id }: Pick<OrderRow, 'order_id' | 'partner_id'>,
   seconds: number,
-  asked = 0,
+  { asked = 0, about = 'order' }: { readonly asked?: number; readonly about?: OpenPart } = {},
 ): Promise<number> =>
   enqueue(
     db,
     'query-order',
-    { orderId: String(order_id), asked },
-    { key: queryKey(order_id), queue: queueOf(partner_id), runAt: addSeconds(clock.now(), seconds) },
+    { orderId: String(order_id), asked, about },
+    { key: queryKey(order_id, about), queue: queueOf(partner_id), runAt: addSeconds(clock.now(), seconds) },
   )
 
-/** Cancels the query of an order that is decided. */
-export const dropQuery = (db: Db, orderId: bigint): Promise<number> => dequeue(db, queryKey(orderId))
+/** Cancels the query about what is decided. */
+export const dropQuery = (db: Db, orderId: bigint, about: OpenPart = 'order'): Promise<number> =>
+  dequeue(db, queryKey(orderId, about))
 
 const messageKey = (orderId: bigint, refundId: string): string => `send-refunded-message:${orderId}:${refundId}`
 

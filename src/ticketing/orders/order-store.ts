@@ -3,8 +3,7 @@ import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, type Change, ORDER_CHANGES } from '../../platform/history/index.ts'
 import { compiledOf } from '../../platform/lib/compiled.ts'
-import { type Detail, storable, storedDetail } from '../../platform/lib/localized-text.ts'
-import { storableJson } from '../../platform/lib/storable.ts'
+import { type Detail, storable, storedDetail, storedJson } from '../../platform/lib/localized-text.ts'
 import { ORDER_STATE_NAMES, VOUCHER_STATES } from './states.ts'
 
 /** The SQL of orders and their vouchers. bigint and numeric columns come as text and leave as bigint and number. */
@@ -150,7 +149,7 @@ interface ChangeOfOrder extends Pick<OrderSave, 'order' | 'cause' | 'now'> {
 const CHANGE = ({ order, cause, now, change }: ChangeOfOrder) => sql.part`
   ${now.toISOString()}::timestamptz as at, ${order.partner_id}::bigint as partner_id, ${change.record}::text as record,
   ${change.record_id}::text as record_id, ${order.order_id}::bigint as order_id, ${cause.kind}::text as cause,
-  ${cause.id ?? null}::text as cause_id, ${storableJson(change.change)}::jsonb as change`
+  ${cause.id ?? null}::text as cause_id, ${storedJson(change.change)}::jsonb as change`
 
 const savingChanges = (changes: readonly ChangeOfOrder[]) =>
   changes.length === 0
@@ -205,5 +204,5 @@ export const saveContradiction = (
     )
     insert into ${ORDER_CHANGES}
     values (${now}, ${partner_id}, 'order', ${String(order_id)}, ${order_id}, ${cause.kind}, ${cause.id},
-      ${storableJson({ contradiction: [before, contradiction] })}::jsonb)`,
+      ${storedJson({ contradiction: [before, contradiction] })}::jsonb)`,
   )

@@ -4,7 +4,7 @@ import { problemsText } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { codesOfFailure, type IssuedTickets } from '../interfaces/index.ts'
-import { changeOrder } from './change-order.ts'
+import { changeOrder, reopenPayment } from './change-order.ts'
 import { ownOrder } from './consumption.ts'
 import { illegalOrderTransition } from './errors.ts'
 import { issueTickets, storeAdditional } from './issue-tickets.ts'
@@ -51,7 +51,7 @@ export async function applyPayResult(deps: Deps, partnerId: bigint, result: PayR
 
 async function issue(
   deps: Deps,
-  order: OrderRow,
+  found: OrderRow,
   before: readonly VoucherRow[],
   { code, tickets, partnerOrderId }: PayResult,
   cause: Cause,
@@ -59,6 +59,7 @@ async function issue(
   if (code !== undefined && code >= FIRST_FAILURE) {
     throw new RefusedRequest(localized('issued-and-failed', { code }))
   }
+  const order = await reopenPayment(deps, found, cause)
   // An earlier failure may have been about another payment, and the tickets exist.
   const waits = WAITING.includes(order.state) || order.state === 'pay_failed'
   if (!waits && !ISSUED_STATES.includes(order.state)) throw illegalOrderTransition(order.order_id, order.state, 'paid')

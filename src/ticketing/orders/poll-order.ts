@@ -2,45 +2,79 @@ import { CALL_TIMES } from '../../platform/config/call-limits.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, fullJitter, secondsUntil } from '../../platform/lib/clock.ts'
 import { maskedReason } from '../../platform/lib/masked-reason.ts'
-import type { CallCause, CallDeps } from '../partner-calls/index.ts'
-import { isInFlight, queueQuery } from './order-jobs.ts'
+import type { CallCause, CallDeps, CallProblem } from '../partner-calls/index.ts'
+import { closeOrder } from './close-order.ts'
+import { isInFlight, isRefundInFlight, type OpenPart, queueQuery } from './order-jobs.ts'
 import { existingOrder } from './order-result.ts'
-import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
+import { isLostRefund, refundOrder } from './refund-order.ts'
+import { refundsOf } from './refund-store.ts'
 import type { OrderState } from './states.ts'
 
-const OPEN: readonly OrderState[] = ['creating', 'create_unknown', 'paying', 'pay_unknown']
+const OPEN: readonly OrderState[] = ['creating', 'create_unknown', 'paying', 'pay_unknown', 'closing']
 const FIRST_PAUSE_S = 4
 const LONGEST_PAUSE_S = 600
 const LONGEST_S = 86_400
 
+interface Polled {
+  readonly givenUp: string | null
+}
+
 /**
- * Queries an open order and, while it stays open, queues the next query: soon at first, then up to ten minutes apart.
- * After a day it is left to operators, as `givenUp` says.
+ * Asks the partner about what is open and, while it stays open, queues the next time: soon at first, then up to ten
+ * minutes apart. After a day it is left to operators, as `givenUp` says. An order is queried, and closed again if it is
+ * closing; a refund is sent again if the query does not decide it.
  */
-export async function pollOrder(
+export const pollOrder = (
   deps: CallDeps,
   orderId: bigint,
-  asked: number,
+  { asked, about }: { readonly asked: number; readonly about: OpenPart },
   cause: CallCause,
-): Promise<{ givenUp: string | null }> {
+): Promise<Polled> =>
+  about === 'refunds' ? pollRefunds(deps, orderId, asked, cause) : pollOpenOrder(deps, orderId, asked, cause)
+
+async function pollOpenOrder(deps: CallDeps, orderId: bigint, asked: number, cause: CallCause): Promise<Polled> {
   const earlier = await existingOrder(deps, orderId)
   if (!OPEN.includes(earlier.state)) return { givenUp: null }
   if (isInFlight(deps, earlier)) {
-    const over = addSeconds(earlier.state_since, CALL_TIMES.overS)
-    await queueQuery(deps, earlier, secondsUntil(over, deps.clock.now()), asked)
+    await queueQuery(deps, earlier, secondsUntilOver(deps, earlier.state_since), { asked })
     return { givenUp: null }
   }
-  const { order, failure } = await queryOrder(deps, orderId, cause)
+  const ask = earlier.state === 'closing' ? closeOrder : queryOrder
+  const { order, failure } = await ask(deps, orderId, cause)
   if (!OPEN.includes(order.state)) return { givenUp: null }
-  if (isOld(deps, order)) {
-    // Viewers can read the errors of jobs, so what the partner wrote is masked; Traffic has it.
-    const why = failure ? `; the last query failed with ${failure.kind}: ${maskedReason(failure.detail)}` : ''
-    return { givenUp: `order ${orderId} has been ${order.state} for a day${why}` }
-  }
-  await queueQuery(deps, earlier, fullJitter(asked, FIRST_PAUSE_S, LONGEST_PAUSE_S), asked + 1)
+  if (isOld(deps, order.state_since)) return givenUp(`order ${orderId} has been ${order.state} for a day`, failure)
+  await queueQuery(deps, earlier, pauseAfter(asked), { asked: asked + 1 })
   return { givenUp: null }
 }
 
-const isOld = ({ clock }: Deps, { state_since }: Pick<OrderRow, 'state_since'>): boolean =>
-  clock.now() >= addSeconds(state_since, LONGEST_S)
+async function pollRefunds(deps: CallDeps, orderId: bigint, asked: number, cause: CallCause): Promise<Polled> {
+  const about = 'refunds'
+  const order = await existingOrder(deps, orderId)
+  const lost = (await refundsOf(deps.db, orderId)).filter(isLostRefund)
+  const inFlight = lost.find((refund) => isRefundInFlight(deps, refund))
+  if (inFlight) {
+    await queueQuery(deps, order, secondsUntilOver(deps, inFlight.updated_at), { asked, about })
+    return { givenUp: null }
+  }
+  for (const { refund_id, created_at } of lost) {
+    const again = { order_id: orderId, refund_id, vouchers: [], refund_fee: 0, partly: true }
+    const { refund, failure } = await refundOrder(deps, again, cause)
+    if (!isLostRefund(refund)) continue
+    if (isOld(deps, created_at)) return givenUp(`refund ${refund_id} has been ${refund.state} for a day`, failure)
+    await queueQuery(deps, order, pauseAfter(asked), { asked: asked + 1, about })
+  }
+  return { givenUp: null }
+}
+
+const pauseAfter = (asked: number): number => fullJitter(asked, FIRST_PAUSE_S, LONGEST_PAUSE_S)
+
+const secondsUntilOver = ({ clock }: Deps, since: Date): number =>
+  secondsUntil(addSeconds(since, CALL_TIMES.overS), clock.now())
+
+const isOld = ({ clock }: Deps, since: Date): boolean => clock.now() >= addSeconds(since, LONGEST_S)
+
+/** Viewers can read the errors of jobs, so what the partner wrote is masked; Traffic has it. */
+const givenUp = (what: string, failure: CallProblem | null): Polled => ({
+  givenUp: failure ? `${what}; the last query failed with ${failure.kind}: ${maskedReason(failure.detail)}` : what,
+})

@@ -16,6 +16,12 @@ export interface ReportedVoucher {
   readonly ofPeople?: true
 }
 
+export const USED = 1
+const REFUNDED = 2
+
+/** Whether the partner reports the code as unused or used. */
+export const isValidCode = ({ status }: ReportedVoucher): boolean => status <= USED
+
 export interface Quantities {
   readonly quantity: number
   readonly usedQuantity: number
@@ -132,8 +138,6 @@ function merged(
   if (quantity === 1) return { row: { ...voucher, ...countedByState(state) }, claim }
   return { row: latest === 'void' ? { ...voucher, state } : voucher, claim }
 }
-
-const [USED, REFUNDED] = [1, 2] as const
 
 /** Tickets of a new code. Its entries are either about all of them, or about a part each. */
 function quantityOf(entries: readonly ReportedVoucher[], most: number): number {

@@ -1,9 +1,9 @@
 import type { Deps } from '../../platform/deps.ts'
-import type { Cause } from '../../platform/history/index.ts'
+import { type Cause, wasSentForPayment } from '../../platform/history/index.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { problemsText, type ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
-import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { codesOfFailure, ORDER_STATUS } from '../interfaces/index.ts'
 import {
   type AnswerOf,
@@ -15,12 +15,12 @@ import {
   existingPartner,
 } from '../partner-calls/index.ts'
 import { endCounted } from './begin-refund.ts'
-import { changedBy, changeOrder, contradict } from './change-order.ts'
+import { changedBy, changeOrder, contradict, reopenPayment } from './change-order.ts'
 import { storeAdditional, storeCredentials } from './issue-tickets.ts'
 import { awaitsAnswer, dropQuery, ISSUING, isInFlight, queueQuery } from './order-jobs.ts'
 import { type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
-import { type OrderRow, vouchersOf } from './order-store.ts'
-import { mergedVouchers, withQuantities } from './quantities.ts'
+import { type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
+import { mergedVouchers, type ReportedVoucher, USED, withQuantities } from './quantities.ts'
 import { refundedTickets, refundsOf } from './refund-store.ts'
 import { codesIn, countCodes, fittingCodes, promisedCodes } from './reported-codes.ts'
 import { ISSUED_STATES, type OrderState } from './states.ts'
@@ -63,6 +63,9 @@ const NEXT_STATES: Readonly<Partial<Record<OrderState, Readonly<Partial<Record<B
 }
 const FAILURES: readonly Body['orderStatus'][] = [createFailed, payFailed]
 const WAITING: readonly OrderState[] = ['paying', 'pay_unknown']
+const CREATED_STATES: readonly OrderState[] = ['created', 'pay_failed', ...WAITING]
+const UNPAID_STATES: readonly OrderState[] = ['create_unknown', 'create_failed', 'closing', 'closed']
+const PAID_STATUSES: readonly Body['orderStatus'][] = [issued, paying]
 const NO_SUCH_ORDER = 301
 /** voucherType */
 const NO_CODES = 0
@@ -92,16 +95,23 @@ async function applyQueryResult(
     return null
   }
   const { body } = result.answer
+  const codes = codesIn(body.voucherList, body.credentialList)
   const problems = [...contradictions(order, body), ...(await contradictedCodes(deps, order, body))]
-  const differences = [...problems, ...behind(asked, body), ...(await missingRefunds(deps, order, body))]
+  const differences = [...problems, ...(await behind(deps, asked, body)), ...(await missingRefunds(deps, order, body))]
+  if (order.updated_at.getTime() === asked.updated_at.getTime())
+    differences.push(...usedButRefunded(await vouchersOf(deps.db, order.order_id), codes))
   differences.push(...(await wrongCodes(deps, order, body)))
   const kept = await contradict(deps, order, differences.length > 0 ? problemsText(differences) : null, cause)
   if (problems.length > 0) {
-    if (isOnlyMoreUsed(order, body)) await endCounted(deps, kept, body.refundedQuantity, cause)
+    if (isOnlyMoreUsed(order, body)) await endCounted(deps, kept, { refunded: body.refundedQuantity, codes }, cause)
     return { kind: 'schema', detail: problemsText(problems), maybe_received: true, problems }
   }
-  const decided = current ? await decide(deps, order, body, cause) : order
-  if (ISSUED_STATES.includes(decided.state)) await moveQueriedTickets(deps, decided, body, cause)
+  const paidThere = current && PAID_STATUSES.includes(body.orderStatus)
+  const open = paidThere ? await reopenPayment(deps, kept, cause) : kept
+  const decided = current ? await decide(deps, open, body, cause) : kept
+  if (!ISSUED_STATES.includes(decided.state)) return null
+  const moved = await moveQueriedTickets(deps, decided, body, cause)
+  await endCounted(deps, moved, { refunded: moved.refunded_quantity, codes }, cause)
   return null
 }
 
@@ -125,23 +135,36 @@ function contradictions(order: OrderRow, body: Body): ShapeProblem[] {
   return [{ path: 'body', problem: localized('more-than-quantity', { used, refunded, quantity: order.quantity }) }]
 }
 
-/** Counts below ours, or states that no order with tickets has. They change nothing here, but one side is wrong. */
-function behind(asked: OrderRow, { orderStatus, usedQuantity, refundedQuantity }: Body): ShapeProblem[] {
+/** Counts below ours, or a status that no such order has. They change nothing here, but one side is wrong. */
+async function behind(deps: Deps, asked: OrderRow, body: Body): Promise<ShapeProblem[]> {
+  const { orderStatus, usedQuantity, refundedQuantity } = body
   const counted = (path: string, theirs: number, ours: number): ShapeProblem[] =>
     theirs < ours ? [{ path, problem: localized('behind-ours', { named: theirs, count: ours }) }] : []
-  const isIssued = ISSUED_STATES.includes(asked.state)
+  const status = localized('status-of-issued', { named: orderStatus, state: asked.state })
   return [
     ...counted('body.usedQuantity', usedQuantity, asked.used_quantity),
     ...counted('body.refundedQuantity', refundedQuantity, asked.refunded_quantity),
-    ...(isIssued && orderStatus !== issued
-      ? [
-          {
-            path: 'body.orderStatus',
-            problem: localized('status-of-issued', { named: orderStatus, state: asked.state }),
-          },
-        ]
-      : []),
+    ...((await hasOtherStatus(deps, asked, orderStatus)) ? [{ path: 'body.orderStatus', problem: status }] : []),
   ]
+}
+
+/** Whether the partner calls an order with tickets not issued, one without them paid, or a created one not created. */
+async function hasOtherStatus({ db }: Deps, { order_id, state }: OrderRow, status: Body['orderStatus']) {
+  if (ISSUED_STATES.includes(state)) return status !== issued
+  if (status === createFailed) return CREATED_STATES.includes(state)
+  if (!PAID_STATUSES.includes(status)) return false
+  return state === 'created' ? !(await wasSentForPayment(db, order_id)) : UNPAID_STATES.includes(state)
+}
+
+/** Codes that the partner reports as used although they were refunded here. */
+function usedButRefunded(before: readonly VoucherRow[], reported: readonly ReportedVoucher[]): ShapeProblem[] {
+  const used = new Set(reported.filter(({ status }) => status === USED).map(({ voucher }) => voucher))
+  return before
+    .filter(({ voucher, state }) => state === 'refunded' && used.has(voucher))
+    .map(({ voucher }) => ({
+      path: 'body.voucherList',
+      problem: localized('used-but-refunded', { voucher: echo(voucher) }),
+    }))
 }
 
 /** Refunds that were decided although their tickets are used, so our own counts leave them out. */
@@ -206,7 +229,7 @@ async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Pr
 }
 
 /** Unlike in a notice, an unknown voucher is accepted: the query was about this order. */
-async function moveQueriedTickets(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<void> {
+async function moveQueriedTickets(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<OrderRow> {
   const before = await vouchersOf(deps.db, order.order_id)
   const quantities = withQuantities(order, body)
   const reported = fittingCodes(before, codesIn(body.voucherList, body.credentialList), order.quantity)
@@ -218,7 +241,8 @@ async function moveQueriedTickets(deps: Deps, order: OrderRow, body: Body, cause
   const known = new Set([...before, ...vouchers].map(({ voucher }) => voucher)).size
   const tooFew = known < (promisedCodes(body, order.quantity) ?? 0)
   const vouchers_open = order.vouchers_open && (vouchers.length === 0 || body.voucherType === NO_CODES || tooFew)
-  await changeOrder(deps, order, { ...quantities, vouchers, vouchers_open }, cause, before)
+  const moved = await changeOrder(deps, order, { ...quantities, vouchers, vouchers_open }, cause, before)
   await storeAdditional(deps, order.order_id, body)
   await storeCredentials(deps, order.order_id, body)
+  return moved
 }

@@ -23,7 +23,15 @@ import { changeRefund, settleRefund } from './change-refund.ts'
 import { illegalOrderTransition, noSuchRefund } from './errors.ts'
 import { credentialListOf } from './issue-tickets.ts'
 import { checkPartialRefund, refundContent } from './new-refund.ts'
-import { dropRefundedMessage, isInFlight, queueRefundedMessage, type RefundedMessage } from './order-jobs.ts'
+import {
+  ASK_AGAIN_IN_S,
+  dropQuery,
+  dropRefundedMessage,
+  isInFlight,
+  queueQuery,
+  queueRefundedMessage,
+  type RefundedMessage,
+} from './order-jobs.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
@@ -117,6 +125,9 @@ async function storedRefund(deps: Deps, orderId: bigint, refundId: string): Prom
   return refund
 }
 
+/** Whether the answer of a refund was lost, or is still to come. */
+export const isLostRefund = ({ state }: RefundRow): boolean => state === 'unknown' || state === 'asking'
+
 /** A refund after an operation, with its order. */
 export type OrderAndRefund = OrderResult & { readonly refund: RefundRow }
 
@@ -125,7 +136,7 @@ const ALREADY_REFUNDED = 601
 /**
  * Asks the partner to refund tickets. 200: they are refunded; 602: the partner reviews it and will send a notice. The
  * same refund_id again is the same refund: it is returned, or sent again; if a response was lost, the partner is
- * queried first.
+ * queried first, which a job does too.
  */
 export const refundOrder = operation(
   newRefund,
@@ -150,7 +161,12 @@ export const refundOrder = operation(
     const result = await ask(deps, partner, begun, cause)
     const update = decisionOf(result, begun)
     const answered: Cause = { kind: 'call', id: result.callId }
-    await withOrder(deps, orderId, (inside, order) => settleRefund(inside, order, refundId, update, answered))
+    await withOrder(deps, orderId, async (inside, order) => {
+      await settleRefund(inside, order, refundId, update, answered)
+      const isLost = (await refundsOf(inside.db, orderId)).some(isLostRefund)
+      if (isLost) await queueQuery(inside, order, ASK_AGAIN_IN_S, { about: 'refunds' })
+      else await dropQuery(inside.db, orderId, 'refunds')
+    })
     return done(await resultFor(deps, orderId, failureOf(result)))
   },
 )

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, type Difference, ORDER_CHANGES } from '../../platform/history/index.ts'
-import { storable, storedDetail } from '../../platform/lib/localized-text.ts'
-import { storableJson } from '../../platform/lib/storable.ts'
+import { storable, storedDetail, storedJson } from '../../platform/lib/localized-text.ts'
 import { REFUND_STATE_NAMES } from './states.ts'
 
 const money = z.coerce.number()
@@ -54,7 +53,7 @@ export const saveRefund = (
     )
     insert into ${ORDER_CHANGES}
     values (${now}, ${refund.partner_id}, 'refund', ${refund.refund_id}, ${refund.order_id}, ${cause.kind},
-      ${cause.id}, ${storableJson(change)}::jsonb)`,
+      ${cause.id}, ${storedJson(change)}::jsonb)`,
   )
 
 export type NewRefundRow = Readonly<Omit<RefundRow, 'decision_code' | 'reason' | 'created_at' | 'updated_at'>>

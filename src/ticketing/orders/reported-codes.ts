@@ -163,9 +163,11 @@ export function missingListChange(
   [first, ...others]: readonly ReportedVoucher[],
 ): Change {
   const unused = before.filter(({ state }) => state === 'unused').length
-  const result = first
-    ? `${others.length + 1} unused marked as ${VOUCHER_STATES[first.status]} by count`
-    : `${unused} stay unused, since it is not known which of them are meant`
-  const text = unused > 0 ? `missing: of its codes ${result}` : 'missing'
+  const text =
+    unused === 0
+      ? localized('list-missing')
+      : first
+        ? localized('list-missing-marked', { count: others.length + 1, state: VOUCHER_STATES[first.status] })
+        : localized('list-missing-unclear', { count: unused })
   return { record: 'order', record_id: String(order_id), change: { voucherList: [null, text] } }
 }

@@ -21,7 +21,8 @@ export const ORDER_STATES = {
   },
   created: {
     means: 'the partner has the order, not paid',
-    next: ['paying', 'closing'],
+    // pay_unknown: a payment that seemed not to have arrived has arrived after all
+    next: ['paying', 'pay_unknown', 'closing'],
   },
   paying: {
     means: 'order pay is on its way, or the partner is issuing (598)',

@@ -35,6 +35,7 @@ import { registerPages, sendErrorPage } from './platform/lib/web/page.ts'
 import { boundBodyMemory, ignoreContentType } from './platform/lib/web/read-body.ts'
 import { RequestLimit, registerRequestLimit } from './platform/lib/web/request-limit.ts'
 import { requestLogging } from './platform/lib/web/request-log.ts'
+import { decodedPath, pathAsSent } from './platform/lib/web/request-target.ts'
 import { noSuchPath } from './platform/lib/web/rescode.ts'
 import { registerSecurityTxt } from './platform/lib/web/security-txt.ts'
 import { traceRequests } from './platform/lib/web/trace-requests.ts'
@@ -112,7 +113,8 @@ export async function buildApp({
   registerOperators(app, deps, isForOperators, ROUTE_ROLES)
   answerUnknownSignedPaths(app, withShareOf(deps, 'notices'))
   /** With ADMIN_PORT, /metrics does not exist on PORT, whatever the method. */
-  const isHidden = (request: FastifyRequest) => !isForOperators(request) && /^\/metrics(?:\?|$)/.test(request.url)
+  const isHidden = (request: FastifyRequest) =>
+    !isForOperators(request) && decodedPath(pathAsSent(request.url)) === '/metrics'
   // Fastify's own handler would echo the URL, with the secrets in its query.
   app.setNotFoundHandler({ preHandler: limitPages(app, config) }, (request, reply) =>
     sendErrorPage(request, reply, isHidden(request) ? noSuchPath() : noSuchRoute(request), native),

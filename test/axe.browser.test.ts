@@ -34,3 +34,13 @@ it.each(LOOKS)('poor contrast and overflow are found with the look %j', async (l
   }
   await page.context().close()
 })
+
+it('what axe calls serious or critical is found by other rules too, and what is less is left out', async () => {
+  const page = await (await sharedBrowser()).newPage()
+  await page.setContent(
+    `${pageOf('')}<p>Outside of main</p><a href="/"></a><img src="data:,"><input><ul><p>No item</p></ul>`,
+  )
+  const rules = (await violations(page)).map((found) => found.split(':')[0])
+  expect(rules).toEqual(['image-alt', 'label', 'link-name', 'list'])
+  await page.context().close()
+})

@@ -197,7 +197,7 @@ it('with ADMIN_PORT, operator paths do not exist on the public listener, whateve
     readiness: { draining: false },
     isForOperators: () => false,
   })
-  for (const url of ['/admin/v1/apps', '/metrics', '/console', '/console/apps']) {
+  for (const url of ['/admin/v1/apps', '/metrics', '/console', '/console/apps', '/%6detrics', '/%61dmin/v1/apps']) {
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'DELETE'] as const) {
       const { statusCode, headers: answered } = await app.inject({ method, url })
       expect([statusCode, answered.allow], `${method} ${url}`).toEqual([404, undefined])

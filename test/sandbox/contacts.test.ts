@@ -50,9 +50,10 @@ describe('contacts over the headless API', () => {
     const { contacts } = await showPartner(deps, lab.partnerId)
     expect(contacts.product).toEqual({ ...PRODUCT, webhook_url })
     const { rows } = await pool.query(
-      `select actor, detail from audit_event where event = 'partner_contact_set' order by at desc limit 1`,
+      `select actor, address, request_id, detail from audit_event where event = 'partner_contact_set' order by at desc limit 1`,
     )
-    expect(rows).toMatchObject([{ actor: 'partner', detail: { role: 'product', new_webhook_secret: false } }])
+    const from = { address: '127.0.0.1', request_id: answer.headers.get('x-request-id') }
+    expect(rows).toMatchObject([{ actor: 'partner', ...from, detail: { role: 'product', new_webhook_secret: false } }])
   })
 
   it.each([

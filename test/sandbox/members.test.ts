@@ -265,6 +265,22 @@ describe('a link', () => {
     expect(await statusOf(cookie)).toBe(302)
   })
 
+  it('leaves the member, the address and the request in the audit log, whatever it sets', async () => {
+    const { token, memberId } = await invited(world, partner, OWNER)
+    const answers = [await join(token), await join(await askedForPassword(world, partner, OWNER), `${PASSWORD} new`)]
+    const { rows } = await world.pool.query(
+      `select event, actor_name as name, address, request_id as request from audit_event
+       where event in ('member_joined', 'member_password_set') and partner_id = $1 order by event`,
+      [partner.partner_id],
+    )
+    expect(rows).toEqual(
+      ['member_joined', 'member_password_set'].map((event, place) => ({
+        ...{ event, name: memberId, address: '127.0.0.1' },
+        request: answers[place]?.headers['x-request-id'],
+      })),
+    )
+  })
+
   it('of a suspended partner signs nobody in', async () => {
     const { token } = await invited(world, partner, OWNER)
     await suspendPartner(world.deps, partner.partner_id)

@@ -190,11 +190,17 @@ describe('orders from outside the playground', () => {
 
   it('of another partner are not found', async () => {
     const { orderId } = await create()
-    const other = await fakeSeller(lab.world, 7002)
+    const other = await fakeSeller(lab.world, 7002, { fields: { stage: 'sandbox' } })
     const stranger = await visitor(lab, { client_id: 'seller-7002', client_secret: other.secret })
     expect((await stranger.open(`${ORDERS}/${orderId}`)).statusCode).toBe(404)
     expect((await stranger.send(`${ORDERS}/${orderId}/query`)).statusCode).toBe(404)
     expect((await stranger.open('/sandbox/play')).body).not.toContain(String(orderId))
+    // What that partner writes by hand about the id is no call about the order.
+    const body = JSON.stringify({ body: { orderId: 'ID' } }).replace('"ID"', String(orderId))
+    const before = (await showOrder(lab.world.deps, orderId)).calls
+    expect((await stranger.send('/sandbox/play/order-query', { body })).statusCode).toBe(303)
+    expect(await newestCall()).toMatchObject({ order_id: String(orderId), partner_id: '7002' })
+    expect((await showOrder(lab.world.deps, orderId)).calls).toEqual(before)
     await other.close()
   })
 

@@ -1,5 +1,6 @@
 import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
+import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
 import {
   blockUser,
   createUser,
@@ -26,6 +27,12 @@ const shownTo =
   (user) =>
     actor?.kind === 'cli' ? user : maskedUser(user)
 
+/** Viewers see only the beginning of the passport: it is the mail address of most people. */
+const forViewer = <Person extends { readonly passport: string }>(person: Person): Person => ({
+  ...person,
+  passport: maskedMail(person.passport),
+})
+
 const grantsOf = async (deps: Deps, user: UserKey): Promise<{ grants: number }> => ({
   grants: (await liveGrantsOf(deps, user)).grants,
 })
@@ -40,13 +47,18 @@ const accounts = [
     route: 'GET /users',
     command: 'user list',
     role: 'viewer',
-    // Whose number it is is personal data too, and so is the name, which the list masks.
-    elevated: { role: 'support', fields: ['name', 'phone_number'], what: 'a search by phone number or name' },
+    // Whose number it is is personal data too, and so are name and passport, which the list masks.
+    elevated: {
+      role: 'support',
+      fields: ['passport', 'name', 'phone_number'],
+      what: 'a search by passport, phone number or name',
+    },
     input: listUsers.input,
     run: async (deps: Deps, filter) => {
       const { users, ...rest } = await listUsers(deps, filter)
       return { users: users.map(shownTo(deps)), ...rest }
     },
+    masked: ({ users, ...page }) => ({ users: users.map(forViewer), ...page }),
     list: {
       rows: 'users',
       columns: [{ name: 'user', of: person }, 'name', 'passport', 'phone_number', 'status', 'created_at'],
@@ -60,6 +72,7 @@ const accounts = [
     elevated: { role: 'support', fields: ['reason'], what: 'unmasked personal data', page: '/users/unmask' },
     recordsLook: true,
     run: showUser,
+    masked: forViewer,
     beside: factorsBeside,
     related: ({ cid, user_id }) => [
       { operation: 'GET /grants', text: 'action.grant_list', page: ['/grants', { cid, user_id }] },

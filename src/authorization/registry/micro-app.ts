@@ -13,12 +13,13 @@ import {
 } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
+import { withMaskedWebhook } from '../../platform/lib/web/web-url.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import { hasSecret } from './oidc-fields.ts'
 import { deleteSecrets, newSecret } from './secret-store.ts'
 import * as store from './store.ts'
 import { listMicroApps as appsOf } from './store.ts'
-import { makeWebhookSecret, maskedWebhook, renewWebhookSecret } from './webhook.ts'
+import { makeWebhookSecret, renewWebhookSecret } from './webhook.ts'
 import {
   crossFieldProblems,
   givenMicroApp,
@@ -109,7 +110,7 @@ export const updateMicroApp = operation(
 /** For the audit log: these fields before and after. */
 function changeOf(fields: readonly string[], before: MicroApp | undefined, after: MicroApp | undefined) {
   const valuesOf = (app: MicroApp) => {
-    const recorded: Readonly<Record<string, unknown>> = { ...app, webhook_url: maskedWebhook(app.webhook_url) }
+    const recorded: Readonly<Record<string, unknown>> = withMaskedWebhook(app)
     return Object.fromEntries(fields.map((field) => [field, recorded[field]]))
   }
   return before && after && { before: valuesOf(before), after: valuesOf(after) }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
 import { rotation } from '../../platform/lib/crypto/generated-secret.ts'
+import { withMaskedWebhook } from '../../platform/lib/web/web-url.ts'
 import {
   approveMicroApp,
   createMicroApp,
@@ -33,6 +34,7 @@ export const appActions = (grantsOf: OfApp, teamOf: OfApp) => [
     command: 'app list',
     role: 'viewer',
     run: listMicroApps,
+    masked: ({ apps, ...page }) => ({ apps: apps.map(withMaskedWebhook), ...page }),
     list: {
       rows: 'apps',
       columns: ['app_key', 'status', 'stage', 'scopes', 'hosts', 'name'],
@@ -44,6 +46,7 @@ export const appActions = (grantsOf: OfApp, teamOf: OfApp) => [
     role: 'viewer',
     input: oneApp,
     run: ofApp(showMicroApp),
+    masked: withMaskedWebhook,
     beside: teamOf,
     related: ({ app_key }) => [
       { operation: 'GET /grants', text: 'action.grant_list', page: ['/grants', { app_key }] },

@@ -48,6 +48,3 @@ export async function renewWebhookSecret(
   await store.setWebhookSecret(deps.db, appKey, null)
   return undefined
 }
-
-/** For the audit log: the URL of a webhook often contains a secret, in its path as well as in its query. */
-export const maskedWebhook = (url: string | null): string | null => url && `${new URL(url).origin}/…`

@@ -14,7 +14,7 @@ import { at, hrefOf, link } from './texts.ts'
 
 /**
  * Finds requests, orders, partners, micro-apps and people. Operators from support upwards also see what
- * `gatehouse explain` knows, and can search by a person's name, a phone number or the beginning of a token.
+ * `gatehouse explain` knows, and can search by a passport, a person's name, a phone number or the beginning of a token.
  */
 
 export interface Found {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { problem } from '../../platform/lib/json/field-problem.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { countUse } from '../../platform/throttle/index.ts'
@@ -43,8 +43,7 @@ export const ownContacts = async (deps: Deps, partnerId: bigint): Promise<OwnCon
 
 /** Sets the given contacts; others, and webhooks, stay. Throws 20003 with Retry-After when rate-limited. */
 export const giveContacts = (deps: Deps, partnerId: bigint, given: ContactsGiven): Promise<OwnContacts> =>
-  deps.db.tx(async (db) => {
-    const inside: Deps = { ...deps, db, actor: { kind: 'partner', ...deps.actor } }
+  inTransaction(deps, async (inside) => {
     await lockPartner(inside, partnerId)
     const { contacts } = await showPartner(inside, partnerId)
     const changed = CONTACT_ROLES.flatMap((role) => {

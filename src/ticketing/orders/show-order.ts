@@ -18,7 +18,7 @@ export interface OrderStory {
 /** Throws for an order that does not exist. */
 export async function showOrder(deps: Deps, orderId: bigint): Promise<OrderStory> {
   const order = await shownOrder(deps, orderId)
-  return { order, history: await historyOfOrder(deps.db, orderId), calls: await callsOf(deps.db, orderId) }
+  return { order, history: await historyOfOrder(deps.db, orderId), calls: await callsOf(deps.db, order) }
 }
 
 /** A page of orders, newest first. */

@@ -47,11 +47,15 @@ export type CallSummary = z.output<typeof callSummary>
 
 const SUMMARY = columnsOf(Object.keys(callSummary.shape))
 
-export const callsOf = (db: Db, orderId: bigint): Promise<CallSummary[]> =>
+/** The calls about an order to its own partner: another one may have written its id into a body by hand. */
+export const callsOf = (
+  db: Db,
+  { order_id, partner_id }: { readonly order_id: bigint; readonly partner_id: bigint },
+): Promise<CallSummary[]> =>
   db.many(
     callSummary,
     sql`select ${SUMMARY}
-        from partner_call where order_id = ${orderId} order by started_at, arrival`,
+        from partner_call where order_id = ${order_id} and partner_id = ${partner_id} order by started_at, arrival`,
   )
 
 /** A call to a partner as stored, with its secrets masked. */

@@ -5,7 +5,7 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
 import type { Problem } from '../../platform/lib/web/rescode.ts'
-import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
+import { isLoopbackHost, withMaskedWebhook } from '../../platform/lib/web/web-url.ts'
 import { rotateWebhookSecret, setContact } from './contact.ts'
 import { noSuchPartner } from './errors.ts'
 import { changes, type OnePartner, ofPartner, type PartnerRecord, secretActions } from './operator-secrets.ts'
@@ -56,11 +56,11 @@ const isPlain = (text: string): boolean => {
 
 const warnings = { of: urlWarnings, log: 'partner URLs without TLS' } as const
 
-/** Viewers see the mail addresses of contacts masked, like those of members. */
+/** Viewers see the addresses of contacts masked, like those of members. */
 function masked<P extends Pick<Partner, 'contacts'>>(partner: P): P {
-  const contacts = Object.entries(partner.contacts).map(([role, { mail, ...contact }]) => [
+  const contacts = Object.entries(partner.contacts).map(([role, contact]) => [
     role,
-    { ...contact, mail: maskedMail(mail) },
+    withMaskedWebhook({ ...contact, mail: maskedMail(contact.mail) }),
   ])
   return { ...partner, contacts: Object.fromEntries(contacts) }
 }

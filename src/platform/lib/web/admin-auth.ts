@@ -47,11 +47,11 @@ export function operatorOf({ operator }: FastifyRequest): Operator {
   return operator
 }
 
-/** Whether this operator may see people's addresses and mails; a viewer may not. */
+/** Whether this operator may see people's addresses, mails and passports; a viewer may not. */
 export const seesPeople = (request: FastifyRequest): boolean => allows(operatorOf(request).role, 'support')
 
-/** `l***@example.com` */
-export const maskedMail = (mail: string): string => mail.replace(/^(.).*(@[^@]*)$/u, '$1***$2')
+/** `l***@example.com`; of a passport that is no mail address `l***`. */
+export const maskedMail = (mail: string): string => mail.replace(/^(.).*?(@[^@]*)?$/su, '$1***$2')
 
 const NO_QUERY = z.strictObject({})
 

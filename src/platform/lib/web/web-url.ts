@@ -24,6 +24,14 @@ export const webUrl = z
 /** A webUrl without fragment. */
 export const endpointUrl = webUrl.refine((text) => !text.includes('#'), problem('must-have-no-fragment'))
 
+/** The URL of a webhook often contains a secret, in its path as well as in its query: `https://example.com/…`. */
+export const maskedWebhook = (url: string): string => `${new URL(url).origin}/…`
+
+export const withMaskedWebhook = <Told extends { readonly webhook_url: string | null }>(told: Told): Told => ({
+  ...told,
+  webhook_url: told.webhook_url && maskedWebhook(told.webhook_url),
+})
+
 /** Whether the query of a URL has a parameter with one of these names. */
 export const hasParameter = (text: string, names: readonly string[]): boolean => {
   const parameters = parsedUrl(text)?.searchParams

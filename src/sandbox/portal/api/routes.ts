@@ -7,7 +7,7 @@ import type { Log } from '../../../platform/lib/log.ts'
 import { isUuid } from '../../../platform/lib/uuid.ts'
 import { acceptedTypes } from '../../../platform/lib/web/accept.ts'
 import { translator } from '../../../platform/lib/web/locale.ts'
-import { noteForLog } from '../../../platform/lib/web/observe.ts'
+import { actorOf, noteForLog } from '../../../platform/lib/web/observe.ts'
 import { localeOfRequest } from '../../../platform/lib/web/page.ts'
 import { callerOf, jsonBytes, readNotice } from '../../../ticketing/mws/index.ts'
 import { bodyRejected, successEnvelope } from '../../../ticketing/mws-wire/index.ts'
@@ -68,7 +68,8 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
 
   app.post('/contacts', async (request, reply) => {
     const { body } = bodyOf(request, newContacts)
-    return send(request, reply, contactsAnswer(await giveContacts(deps, callerOf(request).partner_id, body)))
+    const acting = { ...deps, actor: actorOf(request, 'partner') }
+    return send(request, reply, contactsAnswer(await giveContacts(acting, callerOf(request).partner_id, body)))
   })
 
   app.get('/runs', async (request, reply) => {

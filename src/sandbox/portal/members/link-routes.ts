@@ -65,7 +65,8 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       const form = passwordForm.safeParse(request.body)
       const problem = form.success ? mismatchText(form.data, t) : invalidText(form.error, t)
       if (!form.success || problem) return show(request, reply.code(400), token, problem)
-      const used = await useLink(deps, token, form.data.password).catch((error: unknown) => {
+      const acting = { ...deps, actor: actorOf(request, 'partner') }
+      const used = await useLink(acting, token, form.data.password).catch((error: unknown) => {
         if (error instanceof WeakPassword) return error
         throw error
       })
@@ -73,7 +74,6 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       // A new member is signed in at once. After a password reset people sign in themselves, so they know that it
       // works.
       if (used.purpose === 'invitation') {
-        const acting = { ...deps, actor: actorOf(request, 'partner') }
         const session = await signInJoined(acting, used.partnerId, used, cookie.read(request))
         if (session !== undefined) {
           cookie.set(reply, session)

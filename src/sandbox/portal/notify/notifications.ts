@@ -4,6 +4,8 @@ import { enqueue, findJobsByKey, type Job, rescheduleJob } from '../../../platfo
 import type { Db } from '../../../platform/db/sql.ts'
 import { type Deps, inTransaction } from '../../../platform/deps.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
+import { maskedMail } from '../../../platform/lib/web/admin-auth.ts'
+import { maskedWebhook } from '../../../platform/lib/web/web-url.ts'
 import { CONTACT_ROLES, showPartner } from '../../../ticketing/partners/index.ts'
 import { checkAcceptance } from '../../certification/index.ts'
 import { folderOfUnsent } from './mail.ts'
@@ -104,13 +106,9 @@ export const retryNotification = (deps: Deps, runId: string, notificationId: str
     return true
   })
 
-/** Enough to recognise the address: `l***@example.com`, `https://example.com/…`. */
-function masked({ channel, address }: Notification): string {
-  // Webhook URLs often contain a secret, in the path or the query.
-  if (channel === 'webhook') return `${new URL(address).origin}/…`
-  const at = address.lastIndexOf('@')
-  return `${address.slice(0, 1)}***${address.slice(at)}`
-}
+/** Enough to recognise the address. */
+const masked = ({ channel, address }: Notification): string =>
+  channel === 'webhook' ? maskedWebhook(address) : maskedMail(address)
 
 // Never reached: retries are at most ten minutes apart, and send.ts gives up after a day.
 const MAX_ATTEMPTS = 1_000

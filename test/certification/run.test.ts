@@ -20,6 +20,7 @@ import type { Step } from '../../src/sandbox/certification/steps/step.ts'
 import { waitingIn } from '../../src/sandbox/portal/pages/waiting.ts'
 import { MANY_CONNECTIONS } from '../harness.ts'
 import { type Lab, openLab, SIMPLE_STEPS, simpleChoice, walkTo } from '../sandbox/lab.ts'
+import { newSandboxPartner } from '../sandbox/partners.ts'
 import { useTickets } from '../sandbox/walk.ts'
 import { signatureOf } from '../signer.ts'
 import { until } from '../until.ts'
@@ -56,6 +57,24 @@ describe('a test run', () => {
     expect(passed.at(-1)).toBe('consumption')
     expect(run.passed_at).toBeNull()
     expect((await checkAcceptance(deps, lab.partnerId, runId)).proof.consumed).toHaveLength(1)
+  })
+
+  it('is deleted when 1,000 newer ones have been started, unless it was accepted', async () => {
+    const { deps, pool } = lab.world
+    const { partner_id } = await newSandboxPartner(lab.world)
+    await pool.query(
+      `insert into sandbox_run (run_id, partner_id, number, choice, steps, created_at, superseded_at, passed_at)
+       select gen_random_uuid(), $1, n, $2, '{product-pull}', now(), now(), case when n = 2 then now() end
+       from generate_series(1, 1003) n`,
+      [partner_id, simpleChoice()],
+    )
+    const oldest = async () =>
+      (await pool.query('select number from sandbox_run where partner_id = $1 order by number limit 2', [partner_id]))
+        .rows
+    await startRun(deps, partner_id, simpleChoice())
+    expect(await oldest()).toEqual([{ number: 2 }, { number: 5 }])
+    await startRun(deps, partner_id, simpleChoice())
+    expect(await oldest()).toEqual([{ number: 2 }, { number: 6 }])
   })
 
   it('takes 500 attempts of a step, and refuses the next one without a trace', async () => {

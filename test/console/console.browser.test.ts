@@ -141,7 +141,7 @@ it('a list cuts no short name in two, and stays in its card on every screen', as
       }
     })
   }
-  for (const width of [360, 1024, 1280])
+  for (const width of [360, 769, 900, 1023, 1024, 1280])
     expect(await at('/audit', width), `${width}`).toEqual({ isInside: true, lines: 1 })
   for (const path of ['/apps/:app_key/events', '/grants', '/orders'])
     for (const width of [961, 1024, 1280]) expect(await at(path, width), path).toMatchObject({ isInside: true })

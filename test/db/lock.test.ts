@@ -1,8 +1,9 @@
-import fs, { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import fs, { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { claimDataDir } from '../../src/platform/db/embedded/lock.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'gatehouse-lock-'))
@@ -42,4 +43,26 @@ it('a lock that was taken since a stale one was found is left to its holder', as
   const one = await Promise.allSettled([claimDataDir(dataDir, 'service')])
   const claims = [...one, ...(await Promise.allSettled([other]))]
   expect(claims.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+})
+
+describe('a process killed while it removed a stale lock', () => {
+  it.each([
+    ['leaves its turn behind for ten seconds', -10.5],
+    ['leaves a turn behind that ends although the clock was set back since', 3_600],
+  ])('%s', async (name, seconds) => {
+    const dataDir = join(home, name)
+    const turn = join(dataDir, 'gatehouse.pid.removing')
+    const killed = `
+      const fs = require('node:fs')
+      fs.mkdirSync(${JSON.stringify(turn)}, { recursive: true })
+      fs.writeFileSync(${JSON.stringify(join(dataDir, 'gatehouse.pid'))}, '999999999 1 service')
+      process.kill(process.pid, 'SIGKILL')`
+    expect(spawnSync(process.execPath, ['-e', killed]).signal).toBe('SIGKILL')
+    const at = Date.now() / 1_000 + seconds
+    utimesSync(turn, at, at)
+    const release = await claimDataDir(dataDir, 'service')
+    expect(readFileSync(join(dataDir, 'gatehouse.pid'), 'utf8')).toMatch(new RegExp(`^${process.pid} `))
+    expect(existsSync(turn)).toBe(false)
+    release()
+  })
 })

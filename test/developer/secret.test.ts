@@ -134,12 +134,15 @@ describe('the secret of an app', () => {
           return JSON.parse(answer.text).error !== 'invalid_client'
         }),
       )
+    const warns = async () => seen(await owner.browser.open(path)).includes('The others stop working at once.')
     expect(await works(), 'used once').toEqual([true])
     world.clock.advance(1)
     secrets.push(secretIn(await rotate({ overlap_s: '3600' })))
     expect(await works()).toEqual([true, true])
+    expect(await warns()).toBe(true)
     world.clock.advance(3_601)
     expect(await works()).toEqual([false, true])
+    expect(await warns()).toBe(false)
   })
 
   it('requires an owner’s sign-in within a quarter of an hour, and is never available to a developer', async () => {

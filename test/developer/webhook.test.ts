@@ -164,6 +164,23 @@ describe('the webhook of an app', () => {
     expect((await press(path, 'events/nonsense/retry')).status).toBe(404)
   })
 
+  it('is signed with the newest two secrets only, and the page warns before another is made', async () => {
+    const { url, deliveries } = await receiver(200)
+    const { path, secret, appKey } = await withWebhook(url)
+    const secrets = [secret]
+    const warned: boolean[] = []
+    for (let made = 0; made < 2; made++) {
+      const { text } = await owner.browser.open(path)
+      warned.push(text.includes('the older one stops signing at once'))
+      const replaces = /name="replaces" value="([^"]+)"/.exec(text)?.[1] ?? ''
+      secrets.push(secretIn(await press(path, 'secret', { overlap_s: '604800', replaces })))
+    }
+    expect(warned).toEqual([false, true])
+    await press(path, 'test')
+    await send(appKey)
+    expect(secrets.map((one) => verifies(one, deliveries.at(-1)))).toEqual([false, true, true])
+  })
+
   it('is signed with both secrets until the old one ends, and with neither after the URL changes', async () => {
     const { url, deliveries } = await receiver(200)
     const { path, secret, appKey } = await withWebhook(url)

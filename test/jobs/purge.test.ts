@@ -205,6 +205,13 @@ describe('the purge of the sandbox', () => {
   })
 })
 
+const endedSessions = (count: number) =>
+  world.pool.query(
+    `insert into browser_session select 1, sha256(i::text::bytea), 1, 'x', now(), $1::timestamptz - interval '2 hours'
+     from generate_series(1, $2) i`,
+    [world.clock.now(), count],
+  )
+
 describe('a purge of many rows', () => {
   // In a new world, as rejected requests of the previous one are written a second later and may be expired too.
   beforeAll(async () => {
@@ -214,11 +221,7 @@ describe('a purge of many rows', () => {
 
   it('alternates between tables and reports its progress', async () => {
     await endedTokens(world, 2_500)
-    await world.pool.query(
-      `insert into browser_session select 1, sha256(i::text::bytea), 1, 'x', now(), $1::timestamptz - interval '2 hours'
-       from generate_series(1, 1500) i`,
-      [world.clock.now()],
-    )
+    await endedSessions(1_500)
     const progress: Record<string, number>[] = []
     const onProgress = ({ deleted }: { deleted: Readonly<Record<string, number>> }) => progress.push({ ...deleted })
     const { deleted, total, finished } = await purge(world.deps, {}, { onProgress })
@@ -245,11 +248,7 @@ describe('a purge of many rows', () => {
 
   it('goes on with the other tables when one cannot be purged, and then reports why', async () => {
     await endedTokens(world, 10)
-    await world.pool.query(
-      `insert into browser_session select 1, sha256(i::text::bytea), 1, 'x', now(), $1::timestamptz - interval '2 hours'
-       from generate_series(1, 1500) i`,
-      [world.clock.now()],
-    )
+    await endedSessions(1_500)
     await world.pool.query(
       `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
        create trigger refuse before delete on access_token for each row execute function refuse()`,

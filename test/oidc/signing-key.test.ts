@@ -56,6 +56,27 @@ describe('signing keys', () => {
     }
   })
 
+  it('that cannot be opened fail only what needs an id_token, and use up neither its code nor its refresh token', async () => {
+    const rp = await StandardApp.make(client)
+    const browser = client.newBrowser()
+    const tokens = await rp.tokens(browser, user)
+    const code = await rp.code(browser, user)
+    const plain = await rp.code(browser, user, { scope: 'profile offline_access' })
+    const { rows } = await world.pool.query('select kid, sealed from signing_key')
+    await world.pool.query(`update signing_key set kid = 'x' || kid, sealed = '\\x00'`)
+    world.clock.advance(KEYS_READ_EVERY_S)
+    const ofPlain = tokensOf(await rp.exchange(plain))
+    expect(ofPlain).not.toHaveProperty('id_token')
+    bodyOf(await rp.refresh(ofPlain.refresh_token))
+    bodyOf(await rp.exchange(code), 500)
+    bodyOf(await rp.refresh(tokens.refresh_token), 500)
+    for (const { kid, sealed } of rows)
+      await world.pool.query(`update signing_key set kid = $1, sealed = $2 where kid = 'x' || $1`, [kid, sealed])
+    world.clock.advance(KEYS_READ_EVERY_S)
+    expect(tokensOf(await rp.exchange(code))).toHaveProperty('id_token')
+    expect(tokensOf(await rp.refresh(tokens.refresh_token))).toHaveProperty('id_token')
+  })
+
   it('are created once even if several processes need one concurrently', async () => {
     const processes = Array.from({ length: 5 }, () => new SigningKeys(world.deps))
     const signers = await Promise.all(processes.map((keys) => keys.signer('ES256')))

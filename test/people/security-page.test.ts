@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { lockUser, rowKeyOf } from '../../src/authorization/account/index.ts'
 import { deleteRequest, insertRequest } from '../../src/authorization/people/deletion-store.ts'
 import { eraseDue } from '../../src/authorization/people/index.ts'
 import { purge } from '../../src/operations/jobs/purge.ts'
+import type { Deps } from '../../src/platform/deps.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { type App, Client, type User } from '../acceptance/client.ts'
 import { visibleText } from '../acceptance/form.ts'
@@ -166,6 +167,29 @@ describe('navigation', () => {
 
 const NONE_DUE = { erased: 0, failed: 0, failures: [] }
 
+/** A world of the test's own, with who acts in it. */
+async function openForTest(mode: 'off' | 'after-14-days') {
+  const opened = await openWorld({ ACCOUNT_DELETION: mode })
+  onTestFinished(() => opened.close())
+  return { opened, by: new Client(injectWire(opened.app), opened.deps.config.PUBLIC_URL) }
+}
+
+/** One where deletion happens by itself. `due` erases those who are due. */
+async function automaticWorld() {
+  const { opened: automatic, by } = await openForTest('after-14-days')
+  const due = (changed: Partial<Deps> = {}) => eraseDue({ ...automatic.deps, ...changed }, new AbortController().signal)
+  return { automatic, by, due }
+}
+
+/** Lets `does` happen, in PL/pgSQL, for each person whose row of this table is deleted and whose id is like `userIds`. */
+const whenErased = (of: World, table: string, userIds: string, does: string) =>
+  of.pool.query(
+    `create function at_erasure() returns trigger language plpgsql as $$ begin
+       if old.user_id like '${userIds}' then ${does}; end if; return old; end $$;
+     create trigger at_erasure before delete on ${table} for each row execute function at_erasure()`,
+  )
+const asBefore = (of: World) => of.pool.query('drop function at_erasure cascade')
+
 describe('the deletion of an account', () => {
   const requests = async (by = client) =>
     (await by.admin('GET', '/users/deletion-requests')).requests as { user_id: string; due_at: string | null }[]
@@ -223,142 +247,132 @@ describe('the deletion of an account', () => {
   })
 
   it('that is due depends on the present setting, and a failing one does not block others', async () => {
-    const automatic = await openWorld({ ACCOUNT_DELETION: 'after-14-days' })
-    try {
-      const by = new Client(injectWire(automatic.app), automatic.deps.config.PUBLIC_URL)
-      const users = [await by.makeUser(), await by.makeUser(), await by.makeUser()]
-      const theirs = await by.makeApp()
-      for (const user of users) await (await by.signedIn(user, theirs)).send('POST', '/account/deletion', {})
-      automatic.clock.advance(14 * 86_400)
-      const due = (ACCOUNT_DELETION: 'off' | 'request' | 'after-14-days') =>
-        eraseDue(
-          { ...automatic.deps, config: { ...automatic.deps.config, ACCOUNT_DELETION } },
-          new AbortController().signal,
-        )
-      expect([await due('off'), await due('request')]).toEqual([NONE_DUE, NONE_DUE])
-      await automatic.pool.query(
-        `create function refuse() returns trigger language plpgsql as $$ begin
-           if old.user_id = '${users[0]?.user_id}' then raise exception 'no'; end if; return old; end $$;
-         create trigger refuse before delete on user_credential for each row execute function refuse()`,
-      )
-      expect(await due('after-14-days')).toEqual({
-        erased: 2,
-        failed: 1,
-        failures: [expect.objectContaining({ message: 'no' })],
-      })
-      await automatic.pool.query('drop trigger refuse on user_credential; drop function refuse')
-      expect(await due('after-14-days')).toEqual({ ...NONE_DUE, erased: 1 })
-    } finally {
-      await automatic.close()
-    }
+    const { automatic, by, due } = await automaticWorld()
+    const users = [await by.makeUser(), await by.makeUser(), await by.makeUser()]
+    const theirs = await by.makeApp()
+    for (const user of users) await (await by.signedIn(user, theirs)).send('POST', '/account/deletion', {})
+    automatic.clock.advance(14 * 86_400)
+    for (const ACCOUNT_DELETION of ['off', 'request'] as const)
+      expect(await due({ config: { ...automatic.deps.config, ACCOUNT_DELETION } })).toEqual(NONE_DUE)
+    await whenErased(automatic, 'user_credential', users[0]?.user_id ?? '', "raise exception 'no'")
+    expect(await due()).toEqual({
+      erased: 2,
+      failed: 1,
+      failures: [expect.objectContaining({ message: 'no' })],
+    })
+    await asBefore(automatic)
+    automatic.clock.advance(1)
+    expect(await due()).toEqual({ ...NONE_DUE, erased: 1 })
   })
 
   it('happens on the day that it is due, however many are due and however many fail', async () => {
-    const automatic = await openWorld({ ACCOUNT_DELETION: 'after-14-days' })
-    try {
-      const by = new Client(injectWire(automatic.app), automatic.deps.config.PUBLIC_URL)
-      const theirs = await by.makeApp()
-      const user = await by.makeUser()
+    const { automatic, by, due } = await automaticWorld()
+    const theirs = await by.makeApp()
+    const user = await by.makeUser()
+    await (await by.signedIn(user, theirs)).send('POST', '/account/deletion', {})
+    automatic.clock.advance(14 * 86_400)
+    await whenErased(automatic, 'user_profile', 'stuck-%', "raise exception 'no'")
+    const stuck = Array.from({ length: 250 }, (_, n) => rowKeyOf({ cid: 1, user_id: `stuck-${n}` }))
+    const rows = [stuck.map(({ routingKey }) => routingKey), stuck.map(({ userId }) => userId)]
+    await automatic.pool.query(
+      `insert into user_profile (routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at)
+       select k, 1, u, 'Stuck', '0', 'https://img.example.com/a.png', '13900000000', 'active', now()
+       from unnest($1::int[], $2::text[]) as stuck (k, u)`,
+      rows,
+    )
+    await automatic.pool.query(
+      `insert into deletion_request (routing_key, cid, user_id, requested_at, due_at)
+       select k, 1, u, now(), '2026-01-01' from unnest($1::int[], $2::text[]) as stuck (k, u)`,
+      rows,
+    )
+    const { erased, failed, failures } = await due()
+    expect([erased, failed, failures.length]).toEqual([1, 250, 20])
+  })
+
+  it('waits for the next run after half an hour of erasures, and comes last once it has failed', async () => {
+    const { automatic, by, due } = await automaticWorld()
+    const theirs = await by.makeApp()
+    const users = [await by.makeUser(), await by.makeUser(), await by.makeUser()]
+    for (const user of users) {
       await (await by.signedIn(user, theirs)).send('POST', '/account/deletion', {})
-      automatic.clock.advance(14 * 86_400)
-      await automatic.pool.query(
-        `create function refuse() returns trigger language plpgsql as $$ begin
-           if old.user_id like 'stuck-%' then raise exception 'no'; end if; return old; end $$;
-         create trigger refuse before delete on user_profile for each row execute function refuse()`,
-      )
-      const stuck = Array.from({ length: 250 }, (_, n) => rowKeyOf({ cid: 1, user_id: `stuck-${n}` }))
-      const rows = [stuck.map(({ routingKey }) => routingKey), stuck.map(({ userId }) => userId)]
-      await automatic.pool.query(
-        `insert into user_profile (routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at)
-         select k, 1, u, 'Stuck', '0', 'https://img.example.com/a.png', '13900000000', 'active', now()
-         from unnest($1::int[], $2::text[]) as stuck (k, u)`,
-        rows,
-      )
-      await automatic.pool.query(
-        `insert into deletion_request (routing_key, cid, user_id, requested_at, due_at)
-         select k, 1, u, now(), '2026-01-01' from unnest($1::int[], $2::text[]) as stuck (k, u)`,
-        rows,
-      )
-      const { erased, failed, failures } = await eraseDue(automatic.deps, new AbortController().signal)
-      expect([erased, failed, failures.length]).toEqual([1, 250, 20])
-    } finally {
-      await automatic.close()
+      automatic.clock.advance(1)
     }
+    automatic.clock.advance(14 * 86_400)
+    await whenErased(automatic, 'user_profile', users[0]?.user_id ?? '', "raise exception 'no'")
+    const now = performance.now.bind(performance)
+    let passed = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passed)
+    onTestFinished(() => clock.mockRestore())
+    const { db } = automatic.deps
+    const of: typeof db.of = (routingKey) => {
+      passed += 1_801_000
+      return db.of(routingKey)
+    }
+    const runs: unknown[] = []
+    for (let run = 0; run < 4; run++) {
+      const { erased, failed } = await due({ db: { ...db, of } })
+      runs.push({ erased, failed })
+      automatic.clock.advance(3_600)
+    }
+    const [fails, succeeds] = [
+      { erased: 0, failed: 1 },
+      { erased: 1, failed: 0 },
+    ]
+    expect(runs).toEqual([fails, succeeds, succeeds, fails])
   })
 
   it('does not happen early to a person who cancels and requests again while the job is running', async () => {
-    const automatic = await openWorld({ ACCOUNT_DELETION: 'after-14-days' })
-    try {
-      const by = new Client(injectWire(automatic.app), automatic.deps.config.PUBLIC_URL)
-      const user = await by.makeUser()
-      const browser = await by.signedIn(user, await by.makeApp())
-      await browser.send('POST', '/account/deletion', {})
-      automatic.clock.advance(14 * 86_400)
-      const key = rowKeyOf(user)
-      const now = automatic.clock.now()
-      let erasing: Promise<unknown> | undefined
-      await automatic.deps.db.of(key.routingKey).tx(async (db) => {
-        await lockUser(db, key)
-        erasing = eraseDue(automatic.deps, new AbortController().signal)
-        await untilLocked(automatic.pool)
-        await deleteRequest(db, key)
-        await insertRequest(db, key, now, new Date(now.getTime() + 14 * 86_400_000))
-      })
-      expect(await erasing).toEqual(NONE_DUE)
-      await by.admin('GET', `/users/${user.cid}/${user.user_id}`)
-    } finally {
-      await automatic.close()
-    }
+    const { automatic, by, due } = await automaticWorld()
+    const user = await by.makeUser()
+    const browser = await by.signedIn(user, await by.makeApp())
+    await browser.send('POST', '/account/deletion', {})
+    automatic.clock.advance(14 * 86_400)
+    const key = rowKeyOf(user)
+    const now = automatic.clock.now()
+    let erasing: Promise<unknown> | undefined
+    await automatic.deps.db.of(key.routingKey).tx(async (db) => {
+      await lockUser(db, key)
+      erasing = due()
+      await untilLocked(automatic.pool)
+      await deleteRequest(db, key)
+      await insertRequest(db, key, now, new Date(now.getTime() + 14 * 86_400_000))
+    })
+    expect(await erasing).toEqual(NONE_DUE)
+    await by.admin('GET', `/users/${user.cid}/${user.user_id}`)
   })
 
   it('of a blocked person never happens automatically, as that would lift the block', async () => {
-    const automatic = await openWorld({ ACCOUNT_DELETION: 'after-14-days' })
-    try {
-      const by = new Client(injectWire(automatic.app), automatic.deps.config.PUBLIC_URL)
-      const theirs = await by.makeApp()
-      const [before, after] = [await by.makeUser(), await by.makeUser()]
-      const browsers = [await by.signedIn(before, theirs), await by.signedIn(after, theirs)] as const
-      await browsers[0].send('POST', '/account/deletion', {})
-      for (const user of [before, after]) await by.block(user)
-      expect(await textOf(browsers[1], '/account/data?ui_locales=en')).not.toContain('It happens 14 days after you ask')
-      await browsers[1].send('POST', '/account/deletion', {})
-      automatic.clock.advance(14 * 86_400)
-      for (const times of [1, 2])
-        expect(await eraseDue(automatic.deps, new AbortController().signal), String(times)).toEqual(NONE_DUE)
-      expect((await requests(by)).map(({ due_at }) => due_at)).toEqual([null, null])
-    } finally {
-      await automatic.close()
-    }
+    const { automatic, by, due } = await automaticWorld()
+    const theirs = await by.makeApp()
+    const [before, after] = [await by.makeUser(), await by.makeUser()]
+    const browsers = [await by.signedIn(before, theirs), await by.signedIn(after, theirs)] as const
+    await browsers[0].send('POST', '/account/deletion', {})
+    for (const user of [before, after]) await by.block(user)
+    expect(await textOf(browsers[1], '/account/data?ui_locales=en')).not.toContain('It happens 14 days after you ask')
+    await browsers[1].send('POST', '/account/deletion', {})
+    automatic.clock.advance(14 * 86_400)
+    for (const times of [1, 2]) expect(await due(), String(times)).toEqual(NONE_DUE)
+    expect((await requests(by)).map(({ due_at }) => due_at)).toEqual([null, null])
   })
 
   it('happens automatically after 14 days if the setting says so, and is not offered if it is off', async () => {
-    const [automatic, withoutDeletion] = [
-      await openWorld({ ACCOUNT_DELETION: 'after-14-days' }),
-      await openWorld({ ACCOUNT_DELETION: 'off' }),
-    ]
-    try {
-      const by = new Client(injectWire(automatic.app), automatic.deps.config.PUBLIC_URL)
-      const [user, other] = [await by.makeUser(), await by.makeUser()]
-      const theirs = await by.makeApp()
-      const browser = await by.signedIn(user, theirs)
-      await browser.send('POST', '/account/deletion', {})
-      const second = await by.signedIn(other, theirs)
-      await second.send('POST', '/account/deletion', {})
-      await second.send('POST', '/account/deletion/cancel', {})
-      const due = async () => (await eraseDue(automatic.deps, new AbortController().signal)).erased
-      automatic.clock.advance(14 * 86_400 - 1)
-      expect(await due()).toBe(0)
-      automatic.clock.advance(1)
-      expect([await due(), await due()]).toEqual([1, 0])
-      await expect(by.admin('GET', `/users/${user.cid}/${user.user_id}`)).rejects.toThrow('404')
-      await by.admin('GET', `/users/${other.cid}/${other.user_id}`)
-      const off = new Client(injectWire(withoutDeletion.app), withoutDeletion.deps.config.PUBLIC_URL)
-      const visitor = await off.signedIn(await off.makeUser(), await off.makeApp())
-      expect((await visitor.send('POST', '/account/deletion', {})).status).toBe(404)
-      expect(await textOf(visitor, '/account/data')).not.toContain('Delete my account')
-    } finally {
-      await automatic.close()
-      await withoutDeletion.close()
-    }
+    const { automatic, by, due } = await automaticWorld()
+    const [user, other] = [await by.makeUser(), await by.makeUser()]
+    const theirs = await by.makeApp()
+    const browser = await by.signedIn(user, theirs)
+    await browser.send('POST', '/account/deletion', {})
+    const second = await by.signedIn(other, theirs)
+    await second.send('POST', '/account/deletion', {})
+    await second.send('POST', '/account/deletion/cancel', {})
+    automatic.clock.advance(14 * 86_400 - 1)
+    expect(await due()).toEqual(NONE_DUE)
+    automatic.clock.advance(1)
+    expect([await due(), await due()]).toEqual([{ ...NONE_DUE, erased: 1 }, NONE_DUE])
+    await expect(by.admin('GET', `/users/${user.cid}/${user.user_id}`)).rejects.toThrow('404')
+    await by.admin('GET', `/users/${other.cid}/${other.user_id}`)
+    const { by: off } = await openForTest('off')
+    const visitor = await off.signedIn(await off.makeUser(), await off.makeApp())
+    expect((await visitor.send('POST', '/account/deletion', {})).status).toBe(404)
+    expect(await textOf(visitor, '/account/data')).not.toContain('Delete my account')
   })
 })

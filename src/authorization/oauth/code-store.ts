@@ -85,6 +85,15 @@ const ISSUED_WITH_IT = {
 }
 const ISSUED_LATER: typeof ISSUED_WITH_IT = { asked: ASKED, found: NOTHING, spent: NOTHING, tokens: NOTHING }
 
+/** What the grant behind a code holds, spent or not; undefined for an unknown code. */
+export const scopesOfCode = (db: Db, routingKey: number, codeHash: Buffer): Promise<string[] | undefined> =>
+  db.of(routingKey).maybeValue(
+    FoundCode.shape.scopes,
+    sql`select g.scopes from authorization_code c
+        cross join ${grantByKey(sql.part`${routingKey}::int`, sql.part`c.grant_id`)} g
+        where c.routing_key = ${routingKey} and c.code_hash = ${codeHash}`,
+  )
+
 const CODE_KEY = ['routing_key', 'code_hash'] as const
 /** Made once, as only then are the texts of statements kept. */
 const [ASKED_CODE, FOUND_CODE] = [sql.sameKey('c', 'asked', CODE_KEY), sql.sameKey('c', 'f', CODE_KEY)]

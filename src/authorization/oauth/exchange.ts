@@ -12,6 +12,7 @@ import {
   countFailedTry,
   type FoundCode,
   findUsedCode,
+  scopesOfCode,
   spendAuthorizationCode,
   type UsedCode,
 } from './code-store.ts'
@@ -23,7 +24,7 @@ import { type IssuedTokens, type Parameters, required, type TokenCaller, type To
 
 const MAX_FAILED_TRIES = 3
 
-export interface ExchangeInput {
+interface ExchangeInput {
   readonly code: string
   /** Null if the request has none, as OAuth 2.0 does not send it here. */
   readonly state: string | null
@@ -63,7 +64,7 @@ const readExchange = (parameters: Parameters): ExchangeInput => ({
 })
 
 /** A2 rows 10–16: exchanges a code for tokens. */
-export async function exchangeCode(deps: Deps, caller: TokenCaller, input: ExchangeInput): Promise<IssuedTokens> {
+async function exchangeCode(deps: Deps, caller: TokenCaller, input: ExchangeInput): Promise<IssuedTokens> {
   const code = parseToken(deps.keys, PREFIX.authorizationCode, input.code)
   if (!code) throw oauthFailure('code_forged', { value: input.code })
 
@@ -77,6 +78,15 @@ export async function exchangeCode(deps: Deps, caller: TokenCaller, input: Excha
   const { scopes, grant_id: grantId, signIn } = found
   return { accessToken, refreshToken, scopes, grantId, issuedAt: now, signIn }
 }
+
+/** Whether the tokens for this code may get the scope. Uses up nothing. */
+async function mayBringScope({ db, keys }: Deps, code: string, scope: string): Promise<boolean> {
+  const token = parseToken(keys, PREFIX.authorizationCode, code)
+  const held = token && (await scopesOfCode(db, token.routingKey, token.hash))
+  return held?.includes(scope) ?? false
+}
+
+export const AUTHORIZATION_CODE = { exchange: exchangeCode, mayBringScope }
 
 const s256 = (verifier: string): string => sha256(verifier).toString('base64url')
 

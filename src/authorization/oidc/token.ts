@@ -2,7 +2,8 @@ import type { Actor } from '../../platform/deps.ts'
 import { secondsLeft } from '../../platform/lib/clock.ts'
 import { standardNames, withContractScopes } from '../../platform/lib/scope.ts'
 import {
-  exchangeCode,
+  AUTHORIZATION_CODE,
+  describeRefreshToken,
   type IssuedTokens,
   oauthFailure,
   type Parameters,
@@ -20,6 +21,7 @@ export const TOKEN_PARAMETERS = [clientForm, exchangeForm, refreshForm].flatMap(
 export type EndpointDeps = OidcDeps & ClientDeps & TokenDeps
 
 const REFRESH_SCOPE = 'offline_access'
+const ID_TOKEN_SCOPE = 'openid'
 
 /** RFC 6749 §4.1.3 and §6: tokens for a code or a refresh token. */
 export async function answerStandardTokenRequest(
@@ -31,20 +33,31 @@ export async function answerStandardTokenRequest(
   const grantType = required(parameters, 'grant_type')
   const answer = GRANT_TYPES.get(grantType)
   if (!answer) throw oauthFailure('grant_type_unsupported', { value: grantType })
-  // First, because a code or refresh token must not be used up while no id_token can be signed.
-  await deps.signingKeys.signer(client.app.id_token_alg)
   return answer(deps, client, actor, parameters)
+}
+
+/** Throws if an id_token is needed and cannot be signed: a code or refresh token must not be used up then. */
+async function requireSigner(deps: OidcDeps, { app }: Client, isNeeded: () => Promise<boolean>): Promise<void> {
+  try {
+    await deps.signingKeys.signer(app.id_token_alg)
+  } catch (error) {
+    if (await isNeeded()) throw error
+  }
 }
 
 async function exchange(
   deps: EndpointDeps,
-  { app, isPublic }: Client,
+  client: Client,
   actor: Actor,
   parameters: Parameters,
 ): Promise<TokenResponse> {
+  const { app, isPublic } = client
+  await requireSigner(deps, client, () =>
+    AUTHORIZATION_CODE.mayBringScope(deps, parameters.get('code') ?? '', ID_TOKEN_SCOPE),
+  )
   // A public client must send a verifier, which a code without a challenge never matches.
   const codeVerifier = isPublic ? required(parameters, 'code_verifier') : parameters.get('code_verifier')
-  const issued = await exchangeCode(
+  const issued = await AUTHORIZATION_CODE.exchange(
     deps,
     { app, actor },
     {
@@ -56,23 +69,29 @@ async function exchange(
       withSignIn: true,
     },
   )
-  const idToken = issued.scopes.includes('openid') ? await issueIdToken(deps, app, issued, true) : undefined
+  const idToken = issued.scopes.includes(ID_TOKEN_SCOPE) ? await issueIdToken(deps, app, issued, true) : undefined
   return tokenResponseOf(issued, issued.scopes.includes(REFRESH_SCOPE), idToken)
 }
 
 async function refresh(
   deps: EndpointDeps,
-  { app, isPublic }: Client,
+  client: Client,
   actor: Actor,
   parameters: Parameters,
 ): Promise<TokenResponse> {
+  const { app, isPublic } = client
   const scopes = (parameters.get('scope') ?? '').split(' ').filter((scope) => scope !== '')
+  await requireSigner(deps, client, async () => {
+    if (scopes.length > 0) return scopes.includes(ID_TOKEN_SCOPE)
+    const described = await describeRefreshToken(deps, app, parameters.get('refresh_token') ?? '')
+    return described?.scopes.includes(ID_TOKEN_SCOPE) ?? false
+  })
   const issued = await refreshTokens(deps, { app, actor, isPublic }, () => ({
     refreshToken: required(parameters, 'refresh_token'),
     policy: 'rotating',
     ...(scopes.length > 0 ? { scopes: withContractScopes(scopes) } : {}),
   }))
-  const idToken = issued.scopes.includes('openid') ? await issueIdToken(deps, app, issued, false) : undefined
+  const idToken = issued.scopes.includes(ID_TOKEN_SCOPE) ? await issueIdToken(deps, app, issued, false) : undefined
   return tokenResponseOf(issued, true, idToken)
 }
 

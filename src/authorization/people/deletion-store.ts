@@ -11,7 +11,7 @@ const deletionRequest = z.object({
   cid: z.number(),
   user_id: z.string(),
   requested_at: z.date(),
-  /** When the account will be deleted automatically; null if an operator decides. */
+  /** When the account will be deleted automatically, put off each time that this fails; null if an operator decides. */
   due_at: z.date().nullable(),
 })
 export type DeletionRequest = z.output<typeof deletionRequest>
@@ -29,6 +29,12 @@ export const deleteRequest = (db: Db, person: UserRowKey): Promise<number> =>
 
 export const leaveToOperators = (db: Db, person: UserRowKey): Promise<number> =>
   db.exec(sql`update deletion_request set due_at = null where ${ofPerson(person)}`)
+
+/** Unless it was cancelled, or cancelled and renewed. */
+export const postponeRequest = (db: Db, person: UserRowKey, now: Date, dueAt: Date): Promise<number> =>
+  db
+    .of(person.routingKey)
+    .exec(sql`update deletion_request set due_at = ${dueAt} where ${ofPerson(person)} and due_at <= ${now}`)
 
 export const requestOf = (db: Db, person: UserRowKey): Promise<DeletionRequest | undefined> =>
   db.maybe(

@@ -56,51 +56,56 @@ export const listDeletionRequests = operation(deletionFilter, ({ db }: Deps, pag
 )
 
 interface Erasures {
-  readonly erased: number
-  readonly failed: number
+  erased: number
+  failed: number
   /** Some of the errors. */
-  readonly failures: readonly unknown[]
+  readonly failures: unknown[]
 }
 
 /**
  * Erases people whose grace period is over, unless the setting now leaves it to operators. One transaction per person,
  * shards in parallel, so that an unavailable shard does not hold up the others. Ends when each has been tried once, or
- * after BUDGET_S; failures are retried by the next run.
+ * after BUDGET_S; failures are retried by the next run, after all others that are due now.
  */
 export async function eraseDue(deps: Deps, signal: AbortSignal): Promise<Erasures> {
-  if (deps.config.ACCOUNT_DELETION !== 'after-14-days') return { erased: 0, failed: 0, failures: [] }
+  const done: Erasures = { erased: 0, failed: 0, failures: [] }
+  if (deps.config.ACCOUNT_DELETION !== 'after-14-days') return done
   const { length } = deps.db.shards()
-  const runs = Array.from({ length }, (_, place) => eraseDueIn(deps, keysOfShard(place, length), signal))
-  const results = await Promise.all(runs)
-  return {
-    erased: results.reduce((sum, { erased }) => sum + erased, 0),
-    failed: results.reduce((sum, { failed }) => sum + failed, 0),
-    failures: results.flatMap(({ failures }) => failures),
-  }
+  await Promise.all(Array.from({ length }, (_, place) => eraseDueIn(deps, keysOfShard(place, length), signal, done)))
+  return done
 }
 
 /** Checked again under the lock: the request may have been cancelled, or cancelled and renewed. */
 const isDue = (request: store.DeletionRequest | undefined, now: Date): boolean =>
   request !== undefined && request.due_at !== null && request.due_at <= now
 
-async function eraseDueIn(deps: Deps, keys: store.DueRequests['keys'], signal: AbortSignal): Promise<Erasures> {
-  const failures: unknown[] = []
-  let [erased, failed] = [0, 0]
+/** Counts what it does in `done`. */
+async function eraseDueIn(deps: Deps, keys: store.DueRequests['keys'], signal: AbortSignal, done: Erasures) {
   try {
     for await (const key of duePeople(deps, keys, signal)) {
       try {
-        if (await eraseIfDue(deps, key)) erased++
+        if (await eraseIfDue(deps, key)) done.erased++
       } catch (error) {
-        if (!keepsConnection(error)) throw error // the shard is unavailable: the others would fail as well
-        failed++
-        if (failures.length < FAILURES_SHOWN) failures.push(error)
+        await postpone(deps, key)
+        done.failed++
+        if (done.failures.length < FAILURES_SHOWN) done.failures.push(error)
       }
     }
   } catch (error) {
-    failed++
-    failures.push(error)
+    done.failed++
+    done.failures.push(error)
   }
-  return { erased, failed, failures }
+}
+
+/**
+ * Puts one that has failed behind all that are due now: some that keep failing, by timeouts, would else use up every
+ * run. Throws if the shard is unavailable, as the others would fail as well.
+ */
+async function postpone({ db, clock }: Deps, key: UserKey): Promise<void> {
+  const now = clock.now()
+  await store.postponeRequest(db, rowKeyOf(key), now, addSeconds(now, 1)).catch((error: unknown) => {
+    if (!keepsConnection(error)) throw error
+  })
 }
 
 async function* duePeople({ db, clock }: Deps, keys: store.DueRequests['keys'], signal: AbortSignal) {

@@ -23,6 +23,6 @@ export {
 } from './secret.ts'
 export { type LiveSecret, secretsOfOldKeys, takeEndingSecrets } from './secret-store.ts'
 export { existingAppKeys, findOrigins, joinedMicroApp, lockMicroApp } from './store.ts'
-export { findWebhookOfApp, type WebhookOfApp, webhookSecretMark } from './webhook.ts'
+export { findWebhookOfApp, presentWebhookSecrets, type WebhookOfApp } from './webhook.ts'
 export { REGISTRY_SEALED } from './webhook-store.ts'
 export { type CallingApp, type MicroApp, mayUse } from './wire.ts'

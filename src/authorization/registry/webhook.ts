@@ -18,13 +18,18 @@ export async function findWebhookOfApp({ db, keys, clock }: Deps, appKey: string
   return { url: found.webhook_url, secrets: sealed.map((secret) => decryptSecret(keys, secret, context)) }
 }
 
-/** Identifies the current secret, even if it can no longer be decrypted; empty without one. */
-export async function webhookSecretMark({ db, clock }: Deps, appKey: string): Promise<string> {
-  const sealed = (await store.findWebhook(db, appKey, clock.now()))?.webhook_secret
-  return sealed ? sha256(sealed).toString('base64url', 0, 16) : ''
+/** `mark` identifies the current secret, even if it can no longer be decrypted; empty without one. */
+export async function presentWebhookSecrets(
+  { db, clock }: Deps,
+  appKey: string,
+): Promise<{ readonly mark: string; readonly formerSigns: boolean }> {
+  const found = await store.findWebhook(db, appKey, clock.now())
+  const sealed = found?.webhook_secret
+  const mark = sealed ? sha256(sealed).toString('base64url', 0, 16) : ''
+  return { mark, formerSigns: Boolean(found?.former_webhook_secret) }
 }
 
-/** Creates a secret and returns it, to be shown this once. The previous one also signs until `formerEndsAt`. */
+/** Creates a secret and returns it, to be shown this once. The previous one also signs until `formerEndsAt`, one before it no longer. */
 export async function makeWebhookSecret(
   { db, keys }: Pick<Deps, 'db' | 'keys'>,
   appKey: string,

@@ -5,10 +5,10 @@ import type { OutboundDeps } from '../../platform/outbound/index.ts'
 import { checkWebhookUrl, EVENT_TYPES, listAppEvents, retryAppEvent, testWebhook } from '../app-events/index.ts'
 import {
   MICRO_APP_FIELDS,
+  presentWebhookSecrets,
   rotateAppWebhookSecret,
   showMicroApp,
   updateMicroApp,
-  webhookSecretMark,
 } from '../registry/index.ts'
 import { changeApp } from './app.ts'
 import { TeamRefusal } from './errors.ts'
@@ -52,7 +52,7 @@ const rotateSecret = operation(
     person: UserRowKey,
   ): Promise<string> =>
     changeApp(deps, appKey, { person, role: 'owner' }, async (inside) => {
-      if ((await webhookSecretMark(inside, appKey)) !== replaces) throw new TeamRefusal('changed')
+      if ((await presentWebhookSecrets(inside, appKey)).mark !== replaces) throw new TeamRefusal('changed')
       return (await rotateAppWebhookSecret(inside, appKey, { overlap_s })).webhook_secret
     }),
 )
@@ -70,7 +70,7 @@ const retry = operation(
 
 export const APP_WEBHOOK = {
   set: setWebhook,
-  newest: webhookSecretMark,
+  secrets: presentWebhookSecrets,
   rotate: rotateSecret,
   test,
   retry,

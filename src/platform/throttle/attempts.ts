@@ -21,6 +21,7 @@ type ThrottleKind =
   | 'replay'
   | 'preflight'
   | 'start'
+  | 'run'
   | 'contacts'
   | 'play'
   | 'export'
@@ -88,7 +89,16 @@ export async function countFailureWithin(
 const WINDOW_S = 60
 
 /** Per minute and partner: requests that make us call out or write. */
-const MAX_USES = { replay: 30, export: 6, preflight: 12, start: 120, contacts: 30, play: 30, rotation: 6 } as const
+const MAX_USES = {
+  replay: 30,
+  export: 6,
+  preflight: 12,
+  run: 30,
+  start: 120,
+  contacts: 30,
+  play: 30,
+  rotation: 6,
+} as const
 
 /** Counts one use across all processes; throws 20003 with Retry-After when there were too many. */
 export async function countUse(

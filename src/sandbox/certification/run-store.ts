@@ -33,6 +33,19 @@ export const insertRun = (
         from sandbox_run where partner_id = ${run.partnerId}`,
   )
 
+/** What a partner keeps, besides its accepted ones. */
+const MAX_RUNS = 1_000
+
+/** Deletes the oldest runs beyond MAX_RUNS, some at a time. The caller holds the partner's lock. */
+export const deleteOldRuns = (db: Db, partnerId: bigint): Promise<number> =>
+  db.exec(
+    sql`delete from sandbox_run where run_id in (
+          select run_id from sandbox_run
+          where partner_id = ${partnerId} and passed_at is null
+            and number <= (select max(number) from sandbox_run where partner_id = ${partnerId}) - ${MAX_RUNS}
+          order by number limit 10)`,
+  )
+
 /** Marks the partner's current run as replaced and returns its id. */
 export const supersedeCurrent = (db: Db, partnerId: bigint, now: Date): Promise<{ run_id: string } | undefined> =>
   db.maybe(

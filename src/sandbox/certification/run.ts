@@ -35,7 +35,7 @@ export interface RunView {
   readonly current: StepProgress | undefined
 }
 
-/** Starts a run. The previous one stays readable in the history; its running step is interrupted. */
+/** Starts a run. The previous one stays readable in the history; its running step is interrupted. The oldest may go. */
 export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): Promise<Run> {
   const runId = randomUUID()
   const steps = stepsFor(choice).map(({ id }) => id)
@@ -45,6 +45,7 @@ export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): P
     const former = await store.supersedeCurrent(db, partnerId, now)
     if (former) await interruptOpenAttempt(inside, former.run_id)
     await store.insertRun(db, { runId, partnerId, choice, steps }, now)
+    await store.deleteOldRuns(db, partnerId)
     return existing(await store.findRun(db, partnerId, runId))
   })
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
+import { countUse } from '../../platform/throttle/index.ts'
 import { hasPassedSignatureTool } from '../../ticketing/mws/index.ts'
 import { lockPartner, updatePartner } from '../../ticketing/partners/index.ts'
 import {
@@ -34,7 +35,7 @@ type RunStartResult = { readonly started: Run } | { readonly unconfirmed: Run }
 /**
  * Starts a run from the form and stores the URLs and contacts. A run is overwritten only if the person has agreed to
  * that; sending the same form again (double click, reload) returns the run that it started. Throws if the signature
- * tool has not been passed.
+ * tool has not been passed, 20003 when rate-limited.
  */
 export const startRunFromForm = (
   deps: Deps,
@@ -47,6 +48,7 @@ export const startRunFromForm = (
     if (present && present.run_id !== replaces) {
       return (await isSameStart(inside, present, requested.choice)) ? { started: present } : { unconfirmed: present }
     }
+    await countUse(inside, 'run', partnerId)
     // A live partner's URLs receive real customers' orders, so they are not changed here.
     if (stage === 'sandbox') await updatePartner(inside, partnerId, requested.urls)
     if (contacts) await giveContacts(inside, partnerId, contacts)
@@ -58,7 +60,7 @@ const isSameStart = async (deps: Deps, run: Run, wanted: Choice): Promise<boolea
 
 /**
  * Starts a run from the headless API. A run under way (a step was tried, and it is not accepted) is overwritten only if
- * the caller says so: somebody may be working on it.
+ * the caller says so: somebody may be working on it. Throws 20003 when rate-limited.
  */
 export async function startRunFromApi(
   deps: Deps,
@@ -68,6 +70,7 @@ export async function startRunFromApi(
   return inTransaction(deps, async (inside) => {
     await lockPartner(inside, partnerId)
     if (!overwrite) await refuseOverwriting(inside, partnerId)
+    await countUse(inside, 'run', partnerId)
     return startRun(inside, partnerId, choice)
   })
 }

@@ -319,6 +319,19 @@ describe('starting again', () => {
     expect(textOf(stale)).toContain('Test run 2 has passed')
   })
 
+  it('is refused after 30 runs within a minute, with all input kept', async () => {
+    const startAnother = async () =>
+      me.send(FORM, filled({ main: 'P-typed', replaces: (await runs())[0]?.run_id ?? '' }))
+    for (let started = 0; started < 30; started++) expect((await startAnother()).statusCode).toBe(303)
+    const refused = await startAnother()
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '60'])
+    expect(textOf(refused)).toContain('too often in the last minute')
+    expect(refused.body).toContain('value="P-typed"')
+    expect(await runs()).toHaveLength(30)
+    lab.world.clock.advance(60)
+    expect((await startAnother()).statusCode).toBe(303)
+  })
+
   it('with a double click creates one run', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => me.send(FORM, filled())))
     expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(1)
@@ -345,7 +358,7 @@ describe('checking addresses', () => {
     const answer = await check()
     expect(answer.statusCode).toBe(429)
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
-    expect(textOf(answer)).toContain('checked too often')
+    expect(textOf(answer)).toContain('too often in the last minute')
   })
 })
 

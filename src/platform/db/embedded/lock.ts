@@ -55,9 +55,10 @@ function makeDataDir(dataDir: string): void {
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
 
+/** Also of a file dated in the future, whose writer had a clock that was set back since. */
 function ageOf(path: string): number {
   const now = systemClock.now().getTime()
-  return now - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now)
+  return Math.abs(now - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now))
 }
 
 /** A lock file is empty until it is written. */

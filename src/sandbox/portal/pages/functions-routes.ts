@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../../platform/deps.ts'
 import { seeOther } from '../../../platform/lib/web/envelope.ts'
-import { translator } from '../../../platform/lib/web/locale.ts'
 import { localeOfRequest, textsFor } from '../../../platform/lib/web/page.ts'
 import { RescodeError } from '../../../platform/lib/web/rescode.ts'
 import { MemberRefusal } from '../../../ticketing/members/index.ts'
@@ -37,6 +36,9 @@ async function overwritePage(deps: Deps, run: Run, form: FormTexts) {
 }
 
 type Wanted = Pick<RunStart, 'requested' | 'contacts'>
+
+const isTooMany = (error: unknown): error is RescodeError =>
+  error instanceof RescodeError && error.failure.status === 429
 
 /** The page on which functions are chosen, URLs checked and runs started. */
 export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
@@ -77,7 +79,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
     try {
       if (given) await giveContacts(onBehalfOf(deps, request), partnerId, given)
     } catch (error) {
-      return refused(request, reply, form, error)
+      return refused(request, reply, { form }, error)
     }
     return show(request, reply, { form, saved: 'contacts' })
   }
@@ -93,17 +95,21 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
     try {
       await changeConditions(deps, partnerId, (await currentRun(deps, partnerId)).run_id, conditions)
     } catch (error) {
-      return refused(request, reply, form, error)
+      return refused(request, reply, { form }, error)
     }
     return show(request, reply, { form, saved: 'conditions' })
   }
 
   /** Shows the form again with the reason of a refusal; rethrows other errors. */
-  function refused(request: FastifyRequest, reply: FastifyReply, form: FormTexts, error: unknown) {
+  function refused(request: FastifyRequest, reply: FastifyReply, shown: Shown, error: unknown) {
     const t = textsFor(request)
-    if (error instanceof MemberRefusal) return show(request, reply.code(403), { form }, t('sandbox.owners_only.help'))
+    if (isTooMany(error)) {
+      reply.code(429).headers(error.failure.headers ?? {})
+      return show(request, reply, shown, t('sandbox.functions.too_often'))
+    }
+    if (error instanceof MemberRefusal) return show(request, reply.code(403), shown, t('sandbox.owners_only.help'))
     if (!(error instanceof RunRefusal)) throw error
-    return show(request, reply.code(409), { form }, refusalText(error.reason, t))
+    return show(request, reply.code(409), shown, refusalText(error.reason, t))
   }
 
   async function check(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
@@ -114,9 +120,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
       const tried = await preflightOf(deps, partnerOf(request).partnerId, form, locale)
       return await show(request, reply, { form, problems, preflight: tried })
     } catch (error) {
-      if (!(error instanceof RescodeError) || error.failure.status !== 429) throw error
-      reply.code(429).headers(error.failure.headers ?? {})
-      return show(request, reply, { form, problems }, translator(locale)('sandbox.functions.checked_too_often'))
+      return refused(request, reply, { form, problems }, error)
     }
   }
 
@@ -128,7 +132,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
       if ('unconfirmed' in result) return confirm(request, reply, form, result.unconfirmed)
       return seeOther(reply, `/sandbox/run/${result.started.run_id}`)
     } catch (error) {
-      return refused(request, reply, form, error)
+      return refused(request, reply, { form }, error)
     }
   }
 

@@ -131,7 +131,7 @@ describe('the pods', () => {
 
   it('are scaled by requests in progress, well before any is rejected', () => {
     const [{ pods }] = autoscaler.metrics
-    expect(read('.github/SETTINGS.md')).toContain(`\`${pods.metric.name}\``)
+    expect(read('src/operations/metrics/dashboard.json')).toContain(pods.metric.name)
     expect(Number(pods.target.averageValue)).toBeLessThan(config.MAX_REQUESTS / 2)
     expect(autoscaler.minReplicas).toBeGreaterThan(ofKind('PodDisruptionBudget').spec.maxUnavailable)
   })

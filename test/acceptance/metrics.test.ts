@@ -153,13 +153,6 @@ describe('dashboard, alerts and documents', () => {
     expect(stdout).toContain('SUCCESS')
   })
 
-  it('SETTINGS lists each metric of ours and no others', async () => {
-    const ours = [...(await metrics()).matchAll(/^# HELP (gatehouse_\S+) ./gm)].map(([, name]) => name)
-    const [, section = ''] = read('.github/SETTINGS.md').split('\n## Metrics\n')
-    const named = [...section.matchAll(/`(gatehouse_\w+)`/g)].map(([, name]) => name)
-    expect(named.toSorted()).toEqual(ours.toSorted())
-  })
-
   it('OPERATIONS says what to do for each alert', () => {
     const alerts = [...readFileSync(`${FOLDER}alerts.yml`, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
     const operations = read('.github/OPERATIONS.md')

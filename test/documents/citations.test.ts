@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { headings, ROOT, read } from './document.ts'
 
 /**
- * Comments cite documents in four forms: rows of an order of checks, a numbered trap, a document's heading in
- * quotation marks, or the path of a README. Every citation must resolve.
+ * Comments cite documents in three forms: rows of an order of checks, a document's heading in quotation marks, or the
+ * path of a README. Every citation must resolve.
  */
 
 const PATHS: Readonly<Record<string, string>> = {
@@ -18,11 +18,10 @@ const PATHS: Readonly<Record<string, string>> = {
   SETTINGS: '.github/SETTINGS.md',
 }
 const ROWS = /\b(A[1-3]|A4 and A5) rows? (\d+)(?:[–-](\d+))?/g
-const TRAP = /\btrap (\d+)\b/g
 const HEADING = new RegExp(`\\b(${Object.keys(PATHS).join('|')}) "([^"]+)"`, 'g')
 const README = /\b((?:src|test)\/[\w/-]+\.md)\b/g
 /** Citations that are too vague to look up. */
-const VAGUE = /\((?:source|README), |\((?:spec|decisions)[,:] |\bdecisions\.md\b|\btraps \d+|\bissue \d{1,2}\b/g
+const VAGUE = /\((?:source|README), |\((?:spec|decisions)[,:] |\bdecisions\.md\b|\btraps? \d+|\bissue \d{1,2}\b/g
 
 /** The numbers in the first cells of a section's table. */
 function numbersUnder(document: string, heading: string): Set<number> {
@@ -52,17 +51,13 @@ function citationsIn(source: string): Citation[] {
     const known = numbersUnder('.github/REFERENCE.md', `${table}: order of checks`)
     return { text: found, exists: between(Number(first), Number(last)).every((row) => known.has(row)) }
   })
-  const traps = [...text.matchAll(TRAP)].map(([found, number]) => ({
-    text: found,
-    exists: numbersUnder('.github/DECISIONS.md', 'Traps').has(Number(number)),
-  }))
   const named = [...text.matchAll(HEADING)].map(([found, name = '', heading = '']) => ({
     text: found,
     exists: headings(read(PATHS[name] ?? '')).includes(heading),
   }))
   const paths = [...text.matchAll(README)].map(([found]) => ({ text: found, exists: existsSync(`${ROOT}${found}`) }))
   const vague = [...unwrapped(commentsOf(source)).matchAll(VAGUE)].map(([found]) => ({ text: found, exists: false }))
-  return [...rows, ...traps, ...named, ...paths, ...vague]
+  return [...rows, ...named, ...paths, ...vague]
 }
 
 const below = ['src', 'test', 'migrations'].flatMap((folder) =>
@@ -81,7 +76,7 @@ describe('the citations in comments', () => {
 
   it('occur in each form, so that every check finds something', () => {
     const count = (form: RegExp) => all.filter(({ text }) => new RegExp(form.source).test(text)).length
-    expect([ROWS, TRAP, HEADING, README].map((form) => count(form) > 0)).toEqual([true, true, true, true])
+    expect([ROWS, HEADING, README].map((form) => count(form) > 0)).toEqual([true, true, true])
     expect(count(HEADING)).toBeGreaterThan(40)
   })
 })
@@ -92,8 +87,6 @@ it.each<[string, boolean]>([
   ['/** A2 rows 9–99 */', false],
   ['/** A4 and A5 row 9 */', true],
   ['/** A3 row 3 */', false],
-  ['// trap 13', true],
-  ['// trap 99', false],
   ['/** REFERENCE "Payloads" */', true],
   ['/** (REFERENCE\n * "Order of checks of\n * a signed call") */', true],
   ['/** DECISIONS "Nothing of the kind" */', false],

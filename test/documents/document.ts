@@ -39,15 +39,6 @@ export function expectRows(path: string, marker: string, expected: readonly stri
 
 export const rowOf = (...cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`.replace(/\| {2}(?=\|)/g, '| ')
 
-/** Groups pairs by their first cell into one row each, in order of first appearance. */
-export function rowsByFirst(pairs: readonly (readonly unknown[])[]): string[] {
-  const firsts = [...new Set(pairs.map(([first]) => first))]
-  return firsts.map((first) => {
-    const seconds = pairs.filter(([one]) => one === first).map(([, second]) => second)
-    return rowOf(first, seconds.join('; '))
-  })
-}
-
 export const cellsOf = (row: string): string[] =>
   row
     .replace(/^\| | \|$/g, '')

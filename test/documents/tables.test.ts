@@ -1,30 +1,21 @@
 import Fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
-import type { z } from 'zod'
 import { OAUTH_CHECKS } from '../../src/authorization/oauth/check-sequences.ts'
 import { OAUTH_FAILURES } from '../../src/authorization/oauth/failures.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { settings } from '../../src/platform/config/schema.ts'
 import type { CheckSequence, FailureRow } from '../../src/platform/lib/failure.ts'
-import { LIST_LIMITS } from '../../src/platform/lib/json/shape.ts'
 import { TEXTS } from '../../src/platform/lib/localized-text.ts'
 import { RESCODES } from '../../src/platform/lib/web/rescode.ts'
 import type { RunDeps } from '../../src/sandbox/certification/index.ts'
 import { apiRoutes } from '../../src/sandbox/portal/api/routes.ts'
-import { flattened } from '../../src/sandbox/portal/docs/field.ts'
-import { conditionOf } from '../../src/sandbox/portal/docs/meanings/values.ts'
-import { docsAnchor } from '../../src/sandbox/portal/docs/notices.ts'
-import { requestOf } from '../../src/sandbox/portal/docs/reference.ts'
-import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
-import { LENIENT_FIELDS } from '../../src/ticketing/interfaces/read-answer.ts'
-import { MISTAKES } from '../../src/ticketing/mws/diagnose/index.ts'
 import { WARNINGS } from '../../src/ticketing/mws/diagnose/warnings.ts'
 import { CONTESTANTS } from '../bench/contestants/contestant.ts'
 import { verdicts } from '../bench/goals.ts'
 import { fuzzSettings } from '../fuzz/random.ts'
 import * as programs from '../interop/partners/partners.ts'
-import { ARROWS, FLOORS, OWNERS, STANDS_ON } from '../rooms.ts'
-import { cellsOf, expectRows, read, rowOf, rowsAfter, rowsByFirst } from './document.ts'
+import { ARROWS, FLOORS, STANDS_ON } from '../rooms.ts'
+import { cellsOf, expectRows, read, rowOf, rowsAfter } from './document.ts'
 
 /** Tables and figures in documents that repeat lists of the code. Others are checked next to the code they describe. */
 
@@ -53,18 +44,6 @@ describe('SETTINGS', () => {
 })
 
 describe('REFERENCE', () => {
-  it('names the fields that a product must have', () => {
-    const [, listed = ''] = /required are ([\s\S]*?)\. Of a product without/.exec(read(REFERENCE)) ?? []
-    const named = listed.replace(/\s*\([^)]*\)/g, '').split(/,\s+|\s+and\s+/)
-    const answer = INTERFACES.find(({ name }) => name === 'product-pull')?.answer as z.ZodObject<{
-      body: z.ZodArray<z.ZodObject>
-    }>
-    const required = Object.entries(answer.shape.body.element.shape).filter(
-      ([, field]) => !(field as z.ZodType).safeParse(undefined).success,
-    )
-    expect(named.map((name) => name.trim()).sort()).toEqual(required.map(([name]) => name).sort())
-  })
-
   it('has a row for each rescode', () => {
     const rows = Object.entries(RESCODES).map(([rescode, { name, status, message }]) =>
       rowOf(rescode, name, status, TEXTS[message].replace(/\{(\w+)\}/, '*$1*')),
@@ -83,41 +62,6 @@ describe('REFERENCE', () => {
       .filter(([row]) => Number(row) >= first)
       .map(([row, { check, failures }]) => rowOf(row, check, rescodesOf(failures).join('; ')))
     expectRows(REFERENCE, `checks of ${endpoint}`, rows)
-  })
-
-  it('has a row for each field of a product that is read leniently', () => {
-    expectRows(
-      REFERENCE,
-      'soft fields',
-      Object.entries(LENIENT_FIELDS).map(([name, kept]) => rowOf(name, kept)),
-    )
-  })
-
-  it('names each list that has a maximum length, grouped by that maximum', () => {
-    const lists = Object.values(LIST_LIMITS).sort((one, other) => other.most - one.most)
-    const rows = rowsByFirst(lists.map(({ most, about }) => [most.toLocaleString('en'), about]))
-    expectRows(REFERENCE, 'lists', rows)
-  })
-
-  it('has a row for each interface of partners, with each code of its answers', () => {
-    const rows = INTERFACES.map(({ name, defaultPath, encrypted, failures, pending }) => {
-      const codes = [
-        ...Object.entries(failures).filter(([code]) => code !== '300'), // known to every interface
-        ...Object.entries(pending).map(([code, meaning]) => [code, `**${meaning}**`] as const),
-      ].sort(([one], [other]) => Number(one) - Number(other))
-      return rowOf(name, defaultPath, encrypted ? 'yes' : '', codes.map((cells) => cells.join(' ')).join('; '))
-    })
-    expectRows(REFERENCE, 'interfaces', rows)
-  })
-
-  it('names each field that only some requests have, grouped by when it is sent', () => {
-    const fields = INTERFACES.flatMap((entry) =>
-      requestOf(entry)
-        .flatMap(flattened)
-        .filter(({ required, when }) => !required && when === undefined)
-        .map(({ path }) => [conditionOf(docsAnchor(entry.name, 'request', path), 'en'), `${entry.name} ${path}`]),
-    )
-    expectRows(REFERENCE, 'sent fields', rowsByFirst(fields))
   })
 })
 
@@ -156,34 +100,11 @@ describe('ARCHITECTURE', () => {
     const rooms = Object.entries(ARROWS).filter(([room]) => !['demo', 'cli', 'process'].includes(room))
     expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(rooms.map(([room, uses]) => [room, named(uses)])))
   })
-
-  it('names the owner of each table and view', () => {
-    const shown = rowsAfter('.github/ARCHITECTURE.md', 'tables').flatMap((row) => {
-      const [room, tables = ''] = cellsOf(row)
-      return tables.split(', ').map((table) => [table, room])
-    })
-    expect(Object.fromEntries(shown)).toEqual(OWNERS)
-  })
 })
 
-describe('the README of the signature tool', () => {
-  const path = 'src/ticketing/mws/diagnose/README.md'
-  const endings = [...read(path).matchAll(/^- \*(.*)\*$/gm)].map(([, sentence]) => ` ${sentence}`)
-  const rows = (entries: readonly { readonly name: string; readonly explanation: string }[]) =>
-    entries.map(({ name, explanation }) => {
-      const ending = endings.find((one) => explanation.endsWith(one)) ?? ''
-      return rowOf(`\`${name}\``, explanation.slice(0, explanation.length - ending.length))
-    })
-
-  it('leaves out only final sentences that several explanations share', () => {
-    for (const ending of endings) {
-      expect(MISTAKES.filter(({ explanation }) => explanation.endsWith(ending)).length, ending).toBeGreaterThan(1)
-    }
-  })
-
-  it('has a row for each mistake and no others', () => expectRows(path, 'mistakes', rows(MISTAKES)))
-
-  it('has a row for each warning', () => expectRows(path, 'warnings', rows(Object.values(WARNINGS))))
+it('the README of the signature tool has a row for each warning', () => {
+  const rows = Object.values(WARNINGS).map(({ name, explanation }) => rowOf(`\`${name}\``, explanation))
+  expectRows('src/ticketing/mws/diagnose/README.md', 'warnings', rows)
 })
 
 describe('the README of the headless API', () => {

@@ -82,7 +82,7 @@ async function importFile({
   for await (const record of records) {
     const row = readRow(record)
     if (row) batch.push(row)
-    if (batch.length < LIST_LIMITS.users.most) continue
+    if (batch.length < LIST_LIMITS.users) continue
     await flush(batch)
     batch = []
     onProgress?.()

@@ -24,9 +24,9 @@ const t = translator('en')
 
 export function addOption(command: Command, action: Action<ServiceDeps>, field: Field): void {
   const { name, kind, flag, off, nullable, required, choices, initially, secret } = field
+  const about = hintOf(t, action, name) ?? labelOf(t, action, name)
   const help = [
-    hintOf(t, action, name) ?? labelOf(t, action, name),
-    ...(choices.length > 0 ? [`: ${choices.join(', ')}`] : []),
+    choices.length > 0 ? `${about.replace(/\.$/, '')}: ${choices.join(', ')}` : about,
     ...(initially === undefined || initially === null || Object(initially) === initially
       ? []
       : [` (default: ${initially})`]),
@@ -39,7 +39,9 @@ export function addOption(command: Command, action: Action<ServiceDeps>, field: 
   command.addOption(optionOf(field, help))
   if (off) return void command.option(`--${off}`, hintOf(t, action, off))
   const empties = nullable || kind === 'list' || kind === 'pairs' || kind === 'switch'
-  if (empties && !required) command.option(`--no-${flag}`, t('command.without', { field: labelOf(t, action, name) }))
+  if (!empties || required) return
+  const without = kind === 'switch' ? 'command.off' : 'command.without'
+  command.option(`--no-${flag}`, t(without, { field: labelOf(t, action, name) }))
 }
 
 function optionOf({ kind, flag, choices }: Field, help: string): Option {

@@ -4,13 +4,11 @@ import { whole } from './setting.ts'
 export const loadSettings = {
   MAX_CONNECTIONS: whole(10, 1_000_000)
     .default(5_000)
-    .describe(
-      'connections that one process keeps open; shortly before that many, those idle for longest are closed, first those that have sent no request',
-    ),
+    .describe('connections that one process keeps open; shortly before that many, those idle for longest are closed'),
   HEALTH_PORT: whole(1, 65_535)
     .optional()
     .describe(
-      'port of a listener for `/healthz` and `/readyz` alone, on `HOST`: it answers in time even if more callers wait at `PORT` than can be accepted (default: `PORT` alone)',
+      'port for `/healthz` and `/readyz` alone, on `HOST`: it answers in time even if too many callers wait at `PORT`',
     ),
   MAX_REQUESTS: whole(1, 100_000).default(500).describe('requests that one process handles at once, before 503'),
   SIGN_IN_QUEUE: whole(1, 10_000)
@@ -22,7 +20,7 @@ export const loadSettings = {
   QUEUE_WAIT_MS: whole(100, 60_000)
     .default(3_000)
     .describe(
-      'milliseconds that a request may wait there, or for a database that is away, and a sign-in for its turn, before 503; it is not carried out',
+      'milliseconds that a request may wait there, or for a database that is away, and a sign-in for its turn, before 503',
     ),
   BODY_MEMORY_MB: whole(4, 4_096)
     .default(64)

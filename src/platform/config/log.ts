@@ -7,7 +7,7 @@ export const logSettings = {
     .enum(['failures', 'all', 'off'], 'must be failures, all or off')
     .default('failures')
     .describe(
-      '`failures` logs each request that was refused, failed or took longer than `SLOW_MS` (ten lines a second for each caller, a hundred in all) and a summary a minute; `all` every request, without a limit; `off` none, no summary',
+      '`failures` logs requests that were refused, failed or took longer than `SLOW_MS` (ten lines a second for each caller, a hundred in all) and a summary a minute; `all` every request; `off` nothing',
     ),
   OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl
     .optional()

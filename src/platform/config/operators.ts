@@ -11,13 +11,11 @@ export const operatorSettings = {
     .regex(/^[!-~]*$/, `must be visible ASCII characters without spaces, which every program can send; ${GENERATE}`)
     .optional()
     .describe(
-      'bearer token of the first operator, an `admin` called `ADMIN_TOKEN` in the audit log (default: none; with the demo on this machine alone, the one in the README)',
+      'bearer token of the first operator, an `admin` called `ADMIN_TOKEN` in the audit log (default: none; in the demo the one in the README)',
     ),
   ADMIN_PORT: whole(1, 65_535)
     .optional()
-    .describe(
-      'port of a listener for operators alone: `/admin/v1` and the like no longer answer on `PORT` (default: `PORT` answers everything)',
-    ),
+    .describe('port for operators alone: `/admin/v1` and the console no longer answer on `PORT`'),
   ADMIN_HOST: z
     .string()
     .min(1)
@@ -31,14 +29,10 @@ export const operatorSettings = {
     .enum(['off', 'request', 'after-14-days'], 'must be off, request or after-14-days')
     .default('request')
     .describe(
-      'what people can do at `/account/data`: nothing (`off`), ask for deletion, which an operator confirms by erasing them (`request`), or be deleted 14 days after they asked (`after-14-days`)',
+      'what people can do at `/account/data`: nothing (`off`), ask for deletion by an operator (`request`), or be deleted 14 days after they asked (`after-14-days`)',
     ),
   ACCESS_LEDGER_DAYS: whole(1, 36_500)
     .default(365)
     .describe('days for which records of which app has read whose data are kept'),
-  AUDIT_DAYS: whole(0, 36_500)
-    .default(1_095)
-    .describe(
-      'days for which the audit log is kept, also where the database role may not delete it; 0 keeps it for good',
-    ),
+  AUDIT_DAYS: whole(0, 36_500).default(1_095).describe('days for which the audit log is kept; 0 keeps it for good'),
 }

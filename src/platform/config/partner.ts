@@ -7,7 +7,7 @@ export const partnerSettings = {
     .default(['', '/rhone'])
     .transform((prefixes) => [...new Set(['', ...prefixes])])
     .describe(
-      'prefixes under which `/mtp/api/…` answers too, separated by commas (default: none and `/rhone`); `/dispatch=/mtp/api` lets a path stand for another one: either may be signed, unless one is the other with a prefix',
+      'prefixes under which `/mtp/api/…` answers too; `/dispatch=/mtp/api` lets a path stand for another one: either may be signed, unless one is the other with a prefix',
     ),
   MTP_CLOCK_SKEW_S: whole(1, 86_400)
     .default(600)
@@ -15,28 +15,22 @@ export const partnerSettings = {
   PARTNER_ADDRESS_ALLOW: allowedAddresses
     .optional()
     .describe(
-      'private addresses that partners, clients’ keys and webhooks may use: hosts, addresses or networks, with or without `:port`, separated by commas (default: none; with the demo `127.0.0.1:DEMO_PARTNER_PORT`). Cloud metadata must be listed address by address',
+      'private addresses that partners, clients’ keys and webhooks may use: hosts, addresses or networks, with or without `:port` (default with the demo: `127.0.0.1:DEMO_PARTNER_PORT`). Cloud metadata must be listed address by address',
     ),
   PARTNER_PORTS: ports
     .default([])
-    .describe(
-      'ports of partner URLs besides 80 and 443, separated by commas (default: none in production, otherwise any)',
-    ),
+    .describe('ports of partner URLs besides 80 and 443 (default: none in production, otherwise any)'),
   PRICE_REMOVAL_HOLD_S: whole(0, 86_400)
     .default(60)
     .describe(
-      'a pull that would remove more than half of a calendar of over ten days only does so if it is repeated this many seconds later; 0 removes at once',
+      'seconds after which a pull that would remove more than half of a calendar of over ten days must be repeated to do so; 0 removes at once',
     ),
   ORDER_PERSONAL_DATA_DAYS: whole(0, 36_500)
     .default(0)
-    .describe(
-      'days after the end of an order for which its visitors and contact are kept; the order itself stays. 0 keeps them for good',
-    ),
+    .describe('days after the end of an order for which its visitors and contact are kept; 0 keeps them for good'),
   ORDER_ID_BITS: z
     .enum(['53', '63'], 'must be 53 or 63')
     .default('53')
     .transform(Number)
-    .describe(
-      'size of new order ids: `53` gives 16 digits, which every JSON parser keeps exact; `63` 19 digits, which many partner programs round',
-    ),
+    .describe('size of new order ids: `53` gives 16 digits; `63` 19, which many partner programs round'),
 }

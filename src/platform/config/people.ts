@@ -13,13 +13,11 @@ export const peopleSettings = {
   SIGN_IN_FAILURES_PER_PASSPORT: whole(1, 10_000)
     .default(5)
     .describe(
-      'failed sign-ins of one passport, clientId or member from one network (IPv4 /24, IPv6 /64) in 15 minutes before it has to wait there; a browser that has signed in before has as many of its own',
+      'failed sign-ins of one passport, clientId or member from one network (IPv4 /24, IPv6 /64) in 15 minutes before it has to wait; a browser that has signed in before has as many of its own',
     ),
   SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE: whole(1, 1_000_000)
     .default(50)
-    .describe(
-      'failed sign-ins of one passport, clientId or member from all networks in 15 minutes before only browsers that have signed in before may try',
-    ),
+    .describe('the same from all networks, before only browsers that have signed in before may try'),
   SIGN_IN_FAILURES_PER_ADDRESS: whole(1, 100_000)
     .default(50)
     .describe(
@@ -29,18 +27,18 @@ export const peopleSettings = {
     .enum(['off', 'offered', 'required'], 'must be off, offered or required')
     .default('offered')
     .describe(
-      'authenticator apps: `offered` lets a person add one, whose codes are then needed after the password; `required` makes everybody add one at the next sign-in; `off` neither offers nor asks',
+      'authenticator apps: `offered` lets a person add one; `required` makes everybody add one at the next sign-in; `off` neither offers nor asks',
     ),
   PASSKEYS: onOff
     .default(true)
     .describe(
-      '`off` offers and accepts none. They need an https `PUBLIC_URL` with a name, or one of this machine, and work under that name alone',
+      '`off` accepts none. They need an https `PUBLIC_URL` with a name, or one of this machine, and work under that name alone',
     ),
   PASSWORD_RESET: z
     .enum(['off', 'mail', 'hook'], 'must be off, mail or hook')
     .default('off')
     .describe(
-      'people who have forgotten the password: `mail` sends a link that works once, for an hour, to those whose passport is a mail address; `hook` gives it to `PASSWORD_RESET_HOOK`, which sends it; `off`: an operator makes a link',
+      'forgotten passwords: `mail` sends a link, valid for an hour, to those whose passport is a mail address; `hook` gives it to `PASSWORD_RESET_HOOK` to send; `off`: an operator makes a link',
     ),
   PROFILE_OWNED: list
     .refine(
@@ -50,34 +48,32 @@ export const peopleSettings = {
     .transform((fields) => fields as ProfileField[])
     .default([])
     .describe(
-      'parts of a profile that people can only read here, because another system keeps them: `name`, `avatar`, `gender`, `phone`, `mail`, separated by commas. A new mail address needs `SMTP_URL` or the hook, a new phone number the hook: a code is sent there first',
+      'parts of a profile that people can only read here: `name`, `avatar`, `gender`, `phone`, `mail`. A new mail address needs `SMTP_URL` or the hook, a new phone number the hook: a code is sent there first',
     ),
   DEVELOPERS: z
     .enum(['open', 'invited', 'off'], 'must be open, invited or off')
     .default('open')
     .describe(
-      'who may register micro-apps at `/developer`: `open` everybody with an account who accepts the terms; `invited` those whom a team or an operator (`gatehouse team create`) has invited; `off` nobody, without such pages. Apps take only test users of their own until an operator approves them',
+      'who may register micro-apps at `/developer`: `open` everybody with an account; `invited` those whom a team or an operator (`gatehouse team create`) has invited; `off` nobody. Apps take only test users of their own until an operator approves them',
     ),
   OPERATORS_MAIL: z
     .email('must be one mail address')
     .max(254)
     .optional()
     .describe(
-      'mail address of operators that gets a mail for each request of a team to approve its app or a change (default: none, they look at `/console/app-requests`)',
+      'address that gets a mail for each request of a team to approve its app or a change; `/console/app-requests` lists them',
     ),
   PASSWORD_RESET_HOOK: z
     .url({ protocol: /^https?$/, error: 'must be an https:// address' })
     .optional()
     .describe(
-      'https address (private ones: `PARTNER_ADDRESS_ALLOW`, also http) that gets, as Standard Webhooks, the links of `PASSWORD_RESET=hook` (`user.password_forgotten` with cid, user_id, url, expires_at) and codes (`user.contact_code` with cid, user_id, phone_number or mail, code, expires_at)',
+      'https address (one of `PARTNER_ADDRESS_ALLOW`: also http) that gets, as Standard Webhooks, the links of `PASSWORD_RESET=hook` (`user.password_forgotten`: cid, user_id, url, expires_at) and codes (`user.contact_code`: cid, user_id, phone_number or mail, code, expires_at)',
     ),
   PASSWORD_RESET_HOOK_SECRET: z
     .string()
     .regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, 'must be whsec_ and at least 24 bytes in Base64')
     .optional()
-    .describe(
-      'secret that signs these messages, `whsec_` and Base64; make one with: echo whsec_$(openssl rand -base64 32)',
-    ),
+    .describe('secret that signs these messages: echo whsec_$(openssl rand -base64 32)'),
 }
 
 /** Whether passkeys work here: browsers need a host name and a secure context. */

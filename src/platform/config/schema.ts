@@ -14,44 +14,36 @@ export const settings = z.object({
     .enum(['development', 'production', 'test'], 'must be development, production or test')
     .default('development')
     .describe(
-      '`production` demands `SECRET_KEY` and an https `PUBLIC_URL`, calls partners only on the usual ports, logs JSON, and refuses to run with the demo',
+      '`production` demands `SECRET_KEY` and an https `PUBLIC_URL`, calls partners on the usual ports only, logs JSON, refuses the demo',
     ),
   HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on; `0.0.0.0` for every interface'),
   PORT: whole(0, 65_535).default(3000).describe('port to listen on; 0 takes a free one'),
   PUBLIC_URL: originUrl
     .optional()
     .describe(
-      'address at which browsers reach the service: scheme, host and port (default: `http://localhost:PORT`; required in production); `https://` binds cookies to this host and tells browsers to use only https',
+      'address at which browsers reach the service: scheme, host and port (default: `http://localhost:PORT`; required in production)',
     ),
-  API_URL: originUrl
-    .optional()
-    .describe("address at which micro-apps' servers reach A2–A6, if not `PUBLIC_URL`; all addresses serve the same"),
+  API_URL: originUrl.optional().describe("address at which micro-apps' servers reach A2–A6, if not `PUBLIC_URL`"),
   PARTNER_URL: originUrl
     .optional()
-    .describe(
-      "address at which partners' programs reach the notices and `/sandbox/api`, if not `PUBLIC_URL`; the sandbox's pages show it",
-    ),
+    .describe("address at which partners' programs reach the notices and `/sandbox/api`, if not `PUBLIC_URL`"),
   PUBLIC_URL_HTTP: onOff
     .default(false)
-    .describe(
-      '`on` lets production run under `http://` addresses: passwords, sessions and codes then travel unencrypted',
-    ),
+    .describe('`on` lets production run under `http://`: passwords, sessions and codes then travel unencrypted'),
   SECURITY_CONTACT: contactUris
     .default([])
-    .describe(
-      'where to report a vulnerability, for `/.well-known/security.txt` (RFC 9116): `mailto:` or `https:` addresses, separated by commas; without it there is none',
-    ),
+    .describe('where to report a vulnerability, for `/.well-known/security.txt`: `mailto:` or `https:` addresses'),
   TRUST_PROXY: list
     .refine(
       (items) => items.every(isNetwork),
       'must be IP addresses or networks such as 10.0.0.0/8, separated by commas',
     )
     .default([])
-    .describe('addresses or networks of proxies whose `X-Forwarded-For` is trusted, separated by commas'),
+    .describe('addresses or networks of proxies whose `X-Forwarded-For` is trusted'),
   DATABASE_URL: databaseUrl
     .optional()
     .describe(
-      'PostgreSQL to use, `postgres://user:password@host:port/database`, special characters percent-encoded (`/` is `%2F`, `#` is `%23`); without it the service runs its own in `DATA_DIR`',
+      'PostgreSQL to use, `postgres://user:password@host:port/database`, special characters percent-encoded; without it the service runs its own in `DATA_DIR`',
     ),
   DATABASE_WAIT_S: whole(0, 3_600)
     .default(60)
@@ -61,22 +53,20 @@ export const settings = z.object({
     .refine((count) => Number.isInteger(Math.log2(count)), 'must be a power of two: 1, 2, 4, 8, …')
     .default(1)
     .describe(
-      'schemas that people are spread over (OPERATIONS "Database"), a power of two; each process has another `DATABASE_POOL_SIZE` connections for each of them, and on Citus as many straight to its worker',
+      'schemas that people are spread over (OPERATIONS "Database"), a power of two; each process has `DATABASE_POOL_SIZE` more connections for each',
     ),
   DATABASE_PLANNING: z
     .enum(['forced', 'server'], 'must be forced or server')
     .default('forced')
     .describe(
-      '`forced` gives each statement one generic plan; `server` plans as the server is set, for poolers that refuse startup options (PgBouncer, RDS Proxy)',
+      '`forced` gives each statement one generic plan; `server` is for poolers that refuse startup options (PgBouncer, RDS Proxy)',
     ),
   BATCH_ITEMS: whole(1, 1_000)
     .default(200)
     .describe('most requests that share one database statement; 1 sends each by itself'),
   BATCHES_AT_ONCE: whole(1, 100)
     .default(2)
-    .describe(
-      'shared statements of one kind that run at once; later requests share the next. More helps only if PostgreSQL has idle cores',
-    ),
+    .describe('shared statements of one kind that run at once; more helps only if PostgreSQL has idle cores'),
   ...loadSettings,
   DATA_DIR: z.string().min(1).default('.data').describe('folder of the embedded PostgreSQL and its keys'),
   MIGRATE: onOff.default(true).describe('`off` leaves the schema to `npm run migrate`'),
@@ -89,9 +79,7 @@ export const settings = z.object({
     ),
   SECRET_KEYS_OLD: oldKeys
     .default([])
-    .describe(
-      'keys that `SECRET_KEY` has replaced, separated by commas (or a JSON list), five at most; only during a rotation, see OPERATIONS',
-    ),
+    .describe('keys that `SECRET_KEY` has replaced (or a JSON list), five at most; only during a rotation'),
   ...operatorSettings,
   ENVELOPE_HTTP_STATUS: z
     .enum(['200', 'native'], 'must be 200 or native')
@@ -100,9 +88,7 @@ export const settings = z.object({
   ACCESS_TOKEN_LIFETIME_S: whole(60, 31_536_000).default(604_800).describe('life of an access token, seconds'),
   ACCESS_TOKENS_PER_GRANT: whole(1, 10_000)
     .default(100)
-    .describe(
-      'live access tokens of one grant; older ones are ended after about 128 refreshes in one process. Enough for a hundred servers that hold one each',
-    ),
+    .describe('live access tokens of one grant; older ones are ended after about 128 refreshes in one process'),
   REFRESHES_PER_MINUTE: whole(1, 10_000_000)
     .default(60_000)
     .describe(
@@ -137,7 +123,7 @@ export const settings = z.object({
   PAGES_PER_MINUTE: whole(1, 1_000_000)
     .default(1_200)
     .describe(
-      'pages (home, sign-in, sandbox, paths that do not exist) of one address per minute before 20003; people behind one NAT count as one',
+      'pages (home, sign-in, sandbox, unknown paths) of one address per minute before 20003; people behind one NAT count as one',
     ),
   LOG_LEVEL: z
     .enum(
@@ -176,13 +162,13 @@ export const settings = z.object({
   SHUTDOWN_DELAY_S: whole(0, 120)
     .optional()
     .describe(
-      'seconds at shutdown in which requests are still served while `/readyz` returns 503, for load balancers to notice (default: 3 in production, otherwise 0)',
+      'seconds at shutdown in which requests are still served while `/readyz` returns 503 (default: 3 in production, otherwise 0)',
     ),
   SHUTDOWN_GRACE_S: whole(0, 600).default(10).describe('seconds that requests in progress get to finish at shutdown'),
   DEMO: onOff
     .optional()
     .describe(
-      'the demo, whose passwords are public (default: `on` only with the embedded database and a `HOST` and `PUBLIC_URL` of this machine; never in production)',
+      'the demo, whose passwords are public (default: `on` with the embedded database and a `HOST` and `PUBLIC_URL` of this machine; never in production)',
     ),
   DEMO_PORT: whole(0, 65_535).optional().describe('port of the demo micro-app (default: PORT + 1)'),
   DEMO_PARTNER_PORT: whole(0, 65_535).optional().describe('port of the demo partner (default: PORT + 2)'),

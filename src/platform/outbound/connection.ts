@@ -103,8 +103,8 @@ const guardedLookup =
   }
 
 /**
- * An undici connector that dials only what the guard allows, and reports each phase. Literal addresses never reach the
- * lookup (trap 13), so they are checked here; the URL parser has already normalised forms like `0x7f.1`.
+ * An undici connector that dials only what the guard allows, and reports each phase. Undici does not call the lookup for
+ * literal addresses, so they are checked here; the URL parser has already normalised forms like `0x7f.1`.
  */
 function guardedConnector(
   guard: AddressGuard,

@@ -23,7 +23,7 @@ type NewOrder = InputOf<typeof createOrder>
 /** What preparing an order needs: a test step has it, and so does the playground, which makes orders outside a run. */
 export type OrderContext = Pick<StepContext, 'deps' | 'partner' | 'choice' | 'cause' | 'prepare'>
 
-/** Product fields that decide how it is ordered (REFERENCE "Product"). */
+/** Product fields that decide how it is ordered. */
 interface ProductDetails {
   readonly useDateMode?: unknown
   readonly visitorInfoType?: unknown

@@ -53,7 +53,7 @@ export function readEntries<Answer extends ListAnswer>(
     return { fields, received: good.length, good, problems: [] }
   }
   const { kind, problems: found = [] } = result.failure
-  if (kind !== 'schema' || !saysSuccess(result.json) || !list || list.length > LIST_LIMITS[name].most) {
+  if (kind !== 'schema' || !saysSuccess(result.json) || !list || list.length > LIST_LIMITS[name]) {
     return result.failure
   }
   const problems: EntryProblem[] = found

@@ -55,7 +55,7 @@ export async function applyLevelPrices(
     await ensureProduct(inside, key, cause)
     const asked = await nextAsked(db) // taken under the lock, so that it is the newest
     await storePrices(inside, { ...key, ...range, level: true, prices, complete: false, asked }, cause)
-    const { most } = LIST_LIMITS.prices
+    const most = LIST_LIMITS.prices
     if ((await countPrices(db, key, first)) > most) {
       throw new RefusedRequest(localized('too-many-entries', { product: echo(partnerDealId), most }))
     }

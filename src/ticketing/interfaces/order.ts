@@ -52,7 +52,7 @@ export function ticketExtrasProblems(body: unknown): readonly ShapeProblem[] {
 /** Keeps the pictures that are texts, each at the index of its code. */
 const usablePictures = ({ input }: { input: unknown }): string[] | undefined =>
   Array.isArray(input)
-    ? input.slice(0, LIST_LIMITS.vouchers.most).map((picture) => (typeof picture === 'string' ? picture : ''))
+    ? input.slice(0, LIST_LIMITS.vouchers).map((picture) => (typeof picture === 'string' ? picture : ''))
     : undefined
 
 /** The ticket fields of order pay and pay notice. asyReturnVoucher: codes, or some of them, come later. */

@@ -100,7 +100,7 @@ const REQUIRED_WHEN: readonly {
   { fields: ['voucherText'], when: 'returnVoucher = false', applies: ({ returnVoucher }) => !returnVoucher },
 ]
 
-/** A product (REFERENCE "Product"). The platform keeps the whole entry, beside the few fields that it queries. */
+/** A product. The platform keeps the whole entry, beside the few fields that it queries. */
 const product = z
   .looseObject({
     partnerDealId: idText(),

@@ -84,22 +84,13 @@ export function readAnswer<Definition extends PartnerInterface>(
   return { outcome: 'success', answer: read.value as z.output<Definition['answer']> }
 }
 
-/**
- * Product fields that are read leniently: an invalid one causes a warning and is left out. They only affect what buyers
- * see; prices, stock, dates, quantities, visitors, and the rules for refunds and vouchers stay strict. A test compares
- * REFERENCE "Product fields that are read leniently" with this table.
- */
-export const LENIENT_FIELDS = {
-  subTitle: 'nothing',
-  servicePhones: 'the first 100 entries; an empty list where it is not a list',
-  getInAddresses: 'the addresses that are texts, at most 100',
-  orderCancelTime: 'nothing',
-  dealImageInfos: 'the pictures that have an `imageUrl`, at most 5',
-} as const satisfies Readonly<Record<string, string>>
-
 const image = z.looseObject({ imageName: maybe(z.string()), imageUrl: text(), frontImage: maybe(z.unknown()) })
 
-/** As the contract defines them. */
+/**
+ * Product fields that are read leniently, as the contract defines them: an invalid one causes a warning, and its usable
+ * part is stored. They only affect what buyers see; prices, stock, dates, quantities, visitors, and the rules for refunds
+ * and vouchers stay strict.
+ */
 const STRICT = {
   subTitle: maybe(z.string()),
   servicePhones: listOf('details', z.unknown()),
@@ -111,18 +102,18 @@ const STRICT = {
     ),
   ),
   dealImageInfos: maybe(listOf('images', image)),
-} satisfies Readonly<Record<keyof typeof LENIENT_FIELDS, z.ZodType>>
+}
 
 /** The valid entries of a list. */
 const usable = <Element extends z.ZodType>(element: Element, name: 'details' | 'images') =>
   (({ input }) =>
     (Array.isArray(input) ? input : [])
-      .slice(0, LIST_LIMITS.details.most)
+      .slice(0, LIST_LIMITS.details)
       .flatMap((value) => {
         const read = element.safeParse(value)
         return read.success ? [read.data] : []
       })
-      .slice(0, LIST_LIMITS[name].most)) satisfies (context: { input: unknown }) => z.output<Element>[]
+      .slice(0, LIST_LIMITS[name])) satisfies (context: { input: unknown }) => z.output<Element>[]
 
 /** Schemas that leave out what is invalid. */
 export const lenientFields = {
@@ -142,7 +133,7 @@ export function lenientProblems(product: unknown): readonly ShapeProblem[] {
 
 /** A product as stored: the complete entry, with the valid part of its lenient fields. */
 export function withUsableFields<Raw extends object>(raw: Raw, parsed: Readonly<Record<string, unknown>>): Raw {
-  const fields = Object.keys(LENIENT_FIELDS).filter((name) => name in raw)
+  const fields = Object.keys(STRICT).filter((name) => name in raw)
   return Object.fromEntries(
     Object.entries({ ...raw, ...Object.fromEntries(fields.map((name) => [name, parsed[name]])) }).filter(
       ([, value]) => value !== undefined,

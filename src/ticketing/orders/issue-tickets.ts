@@ -74,7 +74,7 @@ export async function storeCredentials(
       credential_no: credentialNo,
       credential_type: credentialType,
     }))
-  if (rows.length > 0) await saveCredentials(db, orderId, rows, LIST_LIMITS.vouchers.most)
+  if (rows.length > 0) await saveCredentials(db, orderId, rows, LIST_LIMITS.vouchers)
 }
 
 type CredentialList = NonNullable<RequestOf<'order-refund'>['credentialList']>

@@ -12,7 +12,7 @@ import { ORDER_STATE_NAMES } from './states.ts'
 
 const isPayable = (value: number): boolean => value >= 0 && value < 100_000_000
 const money = price().refine(isPayable, problem('must-be-payable'))
-const count = z.int().min(1).max(LIST_LIMITS.vouchers.most)
+const count = z.int().min(1).max(LIST_LIMITS.vouchers)
 
 export const newOrder = z.strictObject({
   partner_id: positiveId,

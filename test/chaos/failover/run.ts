@@ -164,7 +164,7 @@ function outageText({ jobs = 0, ...others }: Result['outageS']): string {
   return `${longest.toFixed(1)} s${jobs > longest + 1 ? `; jobs ${jobs.toFixed(1)} s` : ''}`
 }
 
-/** The table shown in OPERATIONS. */
+/** OPERATIONS has the figures of this table. */
 const tableOf = (results: readonly Result[]): string =>
   [
     '| Failure | Outage | Refused | Slowest answer | Acknowledged | of these lost |',

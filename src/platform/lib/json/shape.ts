@@ -81,32 +81,39 @@ export function problemsText(problems: readonly ShapeProblem[]): LocalizedText {
 export const problemText = ({ path, problem }: ShapeProblem): LocalizedText =>
   path ? localized('field-problem', { field: path, problem }) : localized('whole-value', { problem })
 
-/**
- * Limits on every list that comes over a network; no real seller comes near them, and longer lists are refused at once.
- * REFERENCE "What one caller may send" is compared with this by a test.
- */
+/** Limits on every list that comes over a network; no real seller comes near them, and longer lists are refused at once. */
 export const LIST_LIMITS = {
-  deals: { most: 1_000, about: 'entries of a product change notice, product ids of a request' },
-  vouchers: { most: 1_000, about: 'vouchers, their pictures and documents, tickets of an order' },
-  visitors: { most: 1_000, about: 'visitors of an order' },
-  products: { most: 1_000, about: 'products or their balances in one answer' },
-  pois: { most: 1_000, about: 'places in one answer' },
-  prices: { most: 10_000, about: 'days, sessions and kinds of tickets of a price calendar' },
-  levelPrices: { most: 40, about: 'entries of a level price notice' },
-  levels: { most: 1_000, about: 'kinds of tickets of one session or order' },
-  details: { most: 100, about: 'phones, addresses, refund rules and voucher loaders of a product' },
-  images: { most: 5, about: 'pictures of a product' },
-  times: { most: 3, about: '`voucherTimes` of a product' },
-  functions: { most: 100, about: 'functions and steps of a test run' },
-  // Each may take the partner 15 seconds.
-  replays: { most: 10, about: 'entries of Traffic that one form replays' },
-  orders: { most: 1_000, about: 'orders that a report names as evidence' },
-  users: { most: 500, about: 'users of one request of an import' },
-  registered: {
-    most: 100,
-    about: 'hosts, redirect URIs, origins and scopes of a micro-app; interface URLs of a partner',
-  },
-} as const satisfies Readonly<Record<string, { readonly most: number; readonly about: string }>>
+  /** Entries of a product change notice, product ids of a request. */
+  deals: 1_000,
+  /** Vouchers, their pictures and documents, tickets of an order. */
+  vouchers: 1_000,
+  visitors: 1_000,
+  /** Products or their balances in one answer. */
+  products: 1_000,
+  pois: 1_000,
+  /** Days, sessions and kinds of tickets of a price calendar. */
+  prices: 10_000,
+  /** Entries of a level price notice. */
+  levelPrices: 40,
+  /** Kinds of tickets of one session or order. */
+  levels: 1_000,
+  /** Phones, addresses, refund rules and voucher loaders of a product. */
+  details: 100,
+  /** Pictures of a product. */
+  images: 5,
+  /** `voucherTimes` of a product. */
+  times: 3,
+  /** Functions and steps of a test run. */
+  functions: 100,
+  /** Entries of Traffic that one form replays; each may take the partner 15 seconds. */
+  replays: 10,
+  /** Orders that a report names as evidence. */
+  orders: 1_000,
+  /** Users of one request of an import. */
+  users: 500,
+  /** Hosts, redirect URIs, origins and scopes of a micro-app; interface URLs of a partner. */
+  registered: 100,
+} as const
 
 type ListName = keyof typeof LIST_LIMITS
 
@@ -157,14 +164,14 @@ const entries = (most: number) => problem('must-have-entries', { most })
 
 /** A list whose limit on entries is checked before any of them is read. */
 export const listOf = <Element extends z.core.SomeType>(name: ListName, element: Element): z.ZodArray<Element> => {
-  const { most } = LIST_LIMITS[name]
+  const most = LIST_LIMITS[name]
   const list = new StoppingArray({ type: 'array', element: element as unknown as z.core.$ZodType })
   return (list as unknown as z.ZodArray<Element>).max(most, entries(most))
 }
 
 /** An object used as a map, with the limit of that list. */
 export const mapOf = <Value extends z.ZodType>(name: ListName, key: z.ZodType<string>, value: Value) => {
-  const { most } = LIST_LIMITS[name]
+  const most = LIST_LIMITS[name]
   const isSmall = (given: unknown): boolean =>
     typeof given !== 'object' || given === null || Object.keys(given).length <= most
   return z

@@ -66,8 +66,7 @@ interface Message {
   readonly fields: readonly SchemaField[]
 }
 
-export const requestOf = ({ request }: PartnerInterface) =>
-  schemaFields(z.object({ partnerId: numericText(), body: request }))
+const requestOf = ({ request }: PartnerInterface) => schemaFields(z.object({ partnerId: numericText(), body: request }))
 
 const answerOf = (entry: PartnerInterface): SchemaField[] => {
   const shape = { code: smallInt(), describe: z.string(), partnerId: z.string(), ...entry.answer.shape }

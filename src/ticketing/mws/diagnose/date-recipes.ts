@@ -126,7 +126,7 @@ const reformatted =
 
 const ONCE = 'Format the Date once, sign that text and send the same text.'
 
-/** The signed date and the sent one differ (REFERENCE "Signature", usual mistakes). */
+/** The signed date and the sent one differ. */
 export const dateRecipes = mistakesIn('date', [
   {
     name: 'date-signed-as-iso-8601',

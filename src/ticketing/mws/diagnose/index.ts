@@ -13,7 +13,7 @@ export { readLooseAuthorization } from './authorization.ts'
 export type { DiagnosedCall, DiagnosedPartner, DiagnosisSettings } from './diagnosed.ts'
 export type { SigningMistake } from './recipe.ts'
 
-/** Every mistake that a diagnosis can name; README.md lists them. */
+/** Every mistake that a diagnosis can name. */
 export const MISTAKES: readonly SigningMistake[] = [
   ...Object.values(AUTHORIZATION_MISTAKES),
   ...Object.values(CREDENTIAL_MISTAKES),

@@ -9,6 +9,8 @@ import { TEXTS } from '../../src/platform/lib/localized-text.ts'
 import { RESCODES } from '../../src/platform/lib/web/rescode.ts'
 import type { RunDeps } from '../../src/sandbox/certification/index.ts'
 import { apiRoutes } from '../../src/sandbox/portal/api/routes.ts'
+import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
+import { MISTAKES } from '../../src/ticketing/mws/diagnose/index.ts'
 import { WARNINGS } from '../../src/ticketing/mws/diagnose/warnings.ts'
 import { CONTESTANTS } from '../bench/contestants/contestant.ts'
 import { verdicts } from '../bench/goals.ts'
@@ -63,6 +65,17 @@ describe('REFERENCE', () => {
       .map(([row, { check, failures }]) => rowOf(row, check, rescodesOf(failures).join('; ')))
     expectRows(REFERENCE, `checks of ${endpoint}`, rows)
   })
+
+  it('has a row for each interface of partners, with each code of its answers', () => {
+    const rows = INTERFACES.map(({ name, defaultPath, encrypted, failures, pending }) => {
+      const codes = [
+        ...Object.entries(failures).filter(([code]) => code !== '300'), // known to every interface
+        ...Object.entries(pending).map(([code, meaning]) => [code, `**${meaning}**`] as const),
+      ].sort(([one], [other]) => Number(one) - Number(other))
+      return rowOf(name, defaultPath, encrypted ? 'yes' : '', codes.map((cells) => cells.join(' ')).join('; '))
+    })
+    expectRows(REFERENCE, 'interfaces', rows)
+  })
 })
 
 describe('ARCHITECTURE', () => {
@@ -102,9 +115,24 @@ describe('ARCHITECTURE', () => {
   })
 })
 
-it('the README of the signature tool has a row for each warning', () => {
-  const rows = Object.values(WARNINGS).map(({ name, explanation }) => rowOf(`\`${name}\``, explanation))
-  expectRows('src/ticketing/mws/diagnose/README.md', 'warnings', rows)
+describe('the README of the signature tool', () => {
+  const path = 'src/ticketing/mws/diagnose/README.md'
+  const endings = [...read(path).matchAll(/^- \*(.*)\*$/gm)].map(([, sentence]) => ` ${sentence}`)
+  const rows = (entries: readonly { readonly name: string; readonly explanation: string }[]) =>
+    entries.map(({ name, explanation }) => {
+      const ending = endings.find((one) => explanation.endsWith(one)) ?? ''
+      return rowOf(`\`${name}\``, explanation.slice(0, explanation.length - ending.length))
+    })
+
+  it('leaves out only final sentences that several explanations share', () => {
+    for (const ending of endings) {
+      expect(MISTAKES.filter(({ explanation }) => explanation.endsWith(ending)).length, ending).toBeGreaterThan(1)
+    }
+  })
+
+  it('has a row for each mistake and no others', () => expectRows(path, 'mistakes', rows(MISTAKES)))
+
+  it('has a row for each warning', () => expectRows(path, 'warnings', rows(Object.values(WARNINGS))))
 })
 
 describe('the README of the headless API', () => {

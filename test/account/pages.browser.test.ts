@@ -2,11 +2,11 @@ import { mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import cookie from '@fastify/cookie'
-import Fastify from 'fastify'
+import Fastify, { type FastifyRequest } from 'fastify'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createUser } from '../../src/authorization/account/user.ts'
-import { registerPages, sendErrorPage, sendPage } from '../../src/platform/lib/web/page.ts'
+import { registerPages, sendErrorPage, sendPage, textsFor } from '../../src/platform/lib/web/page.ts'
 import { RescodeError, tooManyRequests } from '../../src/platform/lib/web/rescode.ts'
 import { violations } from '../axe.ts'
 import { sharedBrowser, toNextPage } from '../browser.ts'
@@ -20,11 +20,16 @@ const LOGO = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3
 const CONSENT = {
   app: { name: 'Star Theatre Tickets', logoUrl: LOGO },
   host: 'tickets.star-theatre.example',
-  scopes: [{ id: 'USER_INFO' }, { id: 'PHONE_NUMBER' }],
   user: { name: 'Alice', avatarUrl: '' },
   action: '/decide',
   form: 'signed',
   signOut: { action: '/sign-out', returnTo: '/oauth/v2/authorize?x=1' },
+}
+/** With the scopes as the consent page shows them, in the language of the request. */
+const withScopes = (request: FastifyRequest, data: object) => {
+  const t = textsFor(request)
+  const shown = (icon: string, key: string) => ({ icon, title: t(key), detail: t(`${key}.detail`) })
+  return { ...data, scopes: [shown('person', 'scope.user_info'), shown('phone', 'scope.phone_number')] }
 }
 const PASSWORD = { token: '', passport: '', alert: 'The present password is wrong.', done: false, refused: false }
 const LONG = {
@@ -49,12 +54,12 @@ beforeAll(async () => {
   origin = `http://localhost:${(world.app.server.address() as AddressInfo).port}`
   await samples.register(cookie)
   await registerPages(samples, 'http://localhost')
-  samples.get('/consent', (request, reply) => sendPage(request, reply, 'oauth/consent', CONSENT))
+  samples.get('/consent', (request, reply) => sendPage(request, reply, 'oauth/consent', withScopes(request, CONSENT)))
   samples.get('/password', (request, reply) => sendPage(request, reply, 'account/password', PASSWORD))
   samples.get('/password-used', (request, reply) =>
     sendPage(request, reply, 'account/password', { ...PASSWORD, refused: true, forgotten: true }),
   )
-  samples.get('/long', (request, reply) => sendPage(request, reply, 'oauth/consent', LONG))
+  samples.get('/long', (request, reply) => sendPage(request, reply, 'oauth/consent', withScopes(request, LONG)))
   samples.get('/error', (request, reply) => sendErrorPage(request, reply, new RescodeError(20012), false))
   samples.get('/blocked', (request, reply) => sendErrorPage(request, reply, new RescodeError(20016), false))
   samples.get('/limited', (request, reply) => sendErrorPage(request, reply, tooManyRequests(90), false))

@@ -73,10 +73,13 @@ describe.each([
         const action = ALL_ACTIONS.find(({ id }) => id === `${what}_${command}`)
         if (!action) throw new Error(`${what} ${command} is no action`)
         const flag = fieldsOf(action).find((one) => one.name === name)?.flag
-        const helpLine = `--${flag} ${hintOf(translator('en'), action, name) ?? labelOf(translator('en'), action, name)}`
-        expect(withoutArguments(help).includes(withoutArguments(helpLine)), `${name} of ${command}`).toBe(
-          field[use] !== undefined,
+        // The choices, if there are any, follow in place of the full stop.
+        const about = (hintOf(translator('en'), action, name) ?? labelOf(translator('en'), action, name)).replace(
+          /\.$/,
+          '',
         )
+        const isListed = withoutArguments(help).includes(withoutArguments(`--${flag} ${about}`))
+        expect(isListed, `${name} of ${command}`).toBe(field[use] !== undefined)
       }
     }
   })

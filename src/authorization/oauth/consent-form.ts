@@ -5,6 +5,8 @@ import { epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { openSignedText, signedText } from '../../platform/lib/crypto/carried-text.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets } from '../../platform/lib/crypto/keys.ts'
+import { scopeTextKey } from '../../platform/lib/scope.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
 import type { SignedIn } from '../account/index.ts'
 import type { AuthorizationRequest } from './authorize.ts'
 import { oauthFailure } from './failures.ts'
@@ -39,6 +41,7 @@ function signConsentForm({ keys, clock }: Deps, query: string, sessionHash: Buff
 }
 
 interface PageOptions {
+  readonly t: Translate
   /** By the names of the dialect. */
   readonly scopes: readonly string[]
   /** Where the form is posted, and the request that it carries. */
@@ -53,11 +56,15 @@ export const consentPage = (
   deps: Deps,
   { app, redirectUrl }: Pick<AuthorizationRequest, 'app' | 'redirectUrl'>,
   session: SignedIn,
-  { scopes, action, query, returnTo }: PageOptions,
+  { t, scopes, action, query, returnTo }: PageOptions,
 ) => ({
   app: { name: app.name, logoUrl: app.logo_url },
   host: redirectUrl.host,
-  scopes: scopes.map((id) => ({ id })),
+  scopes: scopes.map(scopeTextKey).map((key) => ({
+    icon: key === 'scope.phone_number' ? 'phone' : 'person',
+    title: t(key),
+    detail: t(`${key}.detail`),
+  })),
   user: { name: session.name, avatarUrl: session.avatarUrl },
   action,
   form: signConsentForm(deps, query, session.sessionHash),

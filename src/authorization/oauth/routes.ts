@@ -6,7 +6,7 @@ import { flushRepliesPerTick } from '../../platform/lib/web/flush-replies.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
 import { contractErrorHandler } from '../../platform/lib/web/misplaced.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
-import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
+import { sendErrorPage, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { acceptAnyBodyUnread, hasBody } from '../../platform/lib/web/read-body.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
 import { findSession, type SignedIn, sessionCookie, signInFor } from '../account/index.ts'
@@ -83,6 +83,7 @@ function showConsent(
   session: SignedIn,
 ) {
   const data = consentPage(deps, authorization, session, {
+    t: textsFor(request),
     scopes: authorization.scopes,
     action: CONSENT_PATH,
     query: consentQuery(authorization),

@@ -6,7 +6,7 @@ import { noteFailure, seeOther } from '../../platform/lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { ownCookie } from '../../platform/lib/web/own-cookie.ts'
-import { sendPage } from '../../platform/lib/web/page.ts'
+import { sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { parseQuery, type Query, queryOf } from '../../platform/lib/web/request-target.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
 import { findSession, sessionCookie, signInFor } from '../account/index.ts'
@@ -102,6 +102,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     }
     const { scopes, query } = authorization
     const data = consentPage(deps, authorization, next.session, {
+      t: textsFor(request),
       scopes: standardNames(scopes),
       action: CONSENT,
       query: pushed ? `${query}&${PUSHED}=${pushed}` : query,

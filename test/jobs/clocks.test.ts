@@ -6,6 +6,7 @@ import { type JobWorker, startWorker } from '../../src/operations/jobs/worker.ts
 import { enqueue } from '../../src/platform/db/jobs-store.ts'
 import { queueQuery } from '../../src/ticketing/orders/order-jobs.ts'
 import { openWorld, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 import { until } from '../until.ts'
 
 let world: World
@@ -95,4 +96,20 @@ it('recurring tasks run again soon after a clock that was ahead is set back', as
   } finally {
     await worker.stop()
   }
+})
+
+it('a worker that is stopped while it restarts stops', async () => {
+  const worker = await startWorker(world.deps, world.log, world.databaseUrl)
+  const blocker = await world.pool.connect()
+  try {
+    await until(async () => (await world.pool.query('select from worker_lease')).rows.length > 0)
+    await blocker.query('begin; lock table graphile_worker._private_known_crontabs in share mode')
+    world.clock.advance(-7_200)
+    await untilLocked(world.pool) // the restart begins
+  } finally {
+    const stopped = worker.stop()
+    blocker.release(true)
+    await stopped
+  }
+  expect((await world.pool.query('select from worker_lease')).rows).toEqual([])
 })

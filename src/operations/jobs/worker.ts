@@ -75,15 +75,14 @@ export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: str
     }
   }
   const watch = async (): Promise<void> => {
-    for (;;) {
+    while (!stopping.signal.aborted) {
       const reason = await Promise.race([
         current.lease.lost.then(() => 'the lease of this worker has expired'),
         current.mustRestart,
         // It resolves even if one of the queue's own parts has failed.
         current.runner.promise.then(() => 'the job queue has ended by itself'),
       ])
-      if (stopping.signal.aborted) return
-      await restart(reason)
+      if (!stopping.signal.aborted) await restart(reason)
     }
   }
   const ended = watch()

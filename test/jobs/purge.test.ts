@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { explain } from '../../src/operations/explain/explain.ts'
-import { purge, RETENTION } from '../../src/operations/jobs/purge.ts'
+import { purge, purgeTask, RETENTION } from '../../src/operations/jobs/purge.ts'
 import { keepFingerprint } from '../../src/platform/db/installation.ts'
 import { signInPartner } from '../../src/sandbox/portal/sign-in.ts'
 import { type App, Client, type Consented, dataOf, type TokenSet, tokenSetOf, type User } from '../acceptance/client.ts'
@@ -192,6 +192,28 @@ it.each(RETENTION.map(({ table, column, key }) => [table, column, key] as const)
     expect(key).toEqual(table === 'refused_request' ? UNIQUE : found[0].key)
   },
 )
+
+it('the hourly purge removes jobs that failed for good over thirty days ago, and no others', async () => {
+  const { deps, log, pool } = world
+  await pool.query(
+    `select graphile_worker.add_job('send-person-mail', '{}', job_key => key, run_at => now() + interval '1 day')
+     from unnest(array['old', 'recent', 'waiting']) as key`,
+  )
+  await pool.query(
+    `select graphile_worker.permanently_fail_jobs(array_agg(id), 'no such mailbox')
+     from graphile_worker.jobs where key in ('old', 'recent')`,
+  )
+  await pool.query(
+    `update graphile_worker._private_jobs
+     set updated_at = now() - case key when 'recent' then interval '29 days' else interval '31 days' end
+     where key in ('old', 'recent', 'waiting')`,
+  )
+  await purgeTask(deps, {}, { id: '1', log, signal: AbortSignal.timeout(60_000) })
+  const { rows } = await pool.query(
+    `select key from graphile_worker.jobs where key in ('old', 'recent', 'waiting') order by key`,
+  )
+  expect(rows).toEqual([{ key: 'recent' }, { key: 'waiting' }])
+})
 
 describe('the purge of the sandbox', () => {
   it("deletes a partner's session an hour after its expiry", async () => {

@@ -26,7 +26,7 @@ import { CALL_RETENTION } from '../../ticketing/partner-calls/index.ts'
 import { REACH_RETENTION } from '../../ticketing/partner-reach/index.ts'
 import { HISTORY_RETENTION } from '../metrics/index.ts'
 import { OPERATOR_RETENTION } from '../operators/index.ts'
-import { deleteBatch, mayDelete, secondsAhead } from './store.ts'
+import { deleteBatch, mayDelete, removeOldFailures, secondsAhead } from './store.ts'
 import type { Task } from './task.ts'
 
 /** What the purge deletes and when, as declared by the owner of each table. */
@@ -175,6 +175,7 @@ export async function refuseClockAhead({ db, clock }: Deps): Promise<void> {
 /** The hourly purge, with its progress in the log. */
 export const purgeTask: Task = async (deps, _payload, { log, signal }) => {
   await refuseClockAhead(deps)
+  await removeOldFailures(deps.db)
   let loggedAt = performance.now()
   const onProgress = (purged: Purged): void => {
     if (performance.now() - loggedAt < PROGRESS_EVERY_MS) return

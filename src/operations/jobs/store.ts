@@ -102,3 +102,18 @@ const removeSuperseded = (db: Db): Promise<number> =>
         where key is null and locked_at is null and last_error is null and attempts >= max_attempts
         having count(*) > 0`,
   )
+
+/** How long a job that has failed for good waits for an operator, and how many are removed at once. */
+const [FAILED_DAYS, MAX_REMOVED] = [30, 10_000]
+
+/** Strangers can cause such jobs, as mails to addresses that do not exist. */
+export const removeOldFailures = (db: Db): Promise<number> =>
+  db.exec(
+    sql`select graphile_worker.complete_jobs(array_agg(id))
+        from (
+          select id from graphile_worker.jobs
+          where locked_at is null and attempts >= max_attempts
+            and updated_at < now() - make_interval(days => ${FAILED_DAYS})
+          limit ${MAX_REMOVED}
+        ) old having count(*) > 0`,
+  )

@@ -140,7 +140,7 @@ export async function purge(
     onProgress?.(purged(false))
     if (rows === BATCH_ROWS) pending.push({ ...next, batch: { ...batch, from: last ?? batch.from } })
     const deletedAt = performance.now()
-    const restMs = Math.min((deletedAt - began) * REST_FACTOR, end - deletedAt)
+    const restMs = Math.min((deletedAt - began) * REST_FACTOR, Math.max(0, end - deletedAt))
     await sleep(restMs, undefined, { signal }).catch(() => {})
   }
   const done = ended(left.size === 0)

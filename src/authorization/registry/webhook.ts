@@ -29,7 +29,10 @@ export async function presentWebhookSecrets(
   return { mark, formerSigns: Boolean(found?.former_webhook_secret) }
 }
 
-/** Creates a secret and returns it, to be shown this once. The previous one also signs until `formerEndsAt`, one before it no longer. */
+/**
+ * Creates a secret and returns it, to be shown this once. The previous one also signs until `formerEndsAt`, one before it
+ * no longer.
+ */
 export async function makeWebhookSecret(
   { db, keys }: Pick<Deps, 'db' | 'keys'>,
   appKey: string,

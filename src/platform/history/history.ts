@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Shown } from '../lib/action.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
-import { type Detail, LocalizedText, localized } from '../lib/localized-text.ts'
+import { type Detail, joined, LocalizedText, localized } from '../lib/localized-text.ts'
 import { cutTo } from '../lib/storable.ts'
 import type { HistoryRow } from './store.ts'
 
@@ -48,13 +48,12 @@ export function changeOf(
 }
 
 /** `state: paying → paid`. */
-const changeText = ({ change }: HistoryRow): Detail | undefined =>
-  Object.entries(change)
-    .map(
-      ([field, [before, after]]): Detail =>
-        localized('field-changed', { field, before: sideText(before), after: sideText(after) }),
-    )
-    .reduceRight((rest, problem) => localized('several', { problem, rest }))
+const changeText = ({ change }: HistoryRow): LocalizedText =>
+  joined(
+    Object.entries(change).map(([field, [before, after]]) =>
+      localized('field-changed', { field, before: sideText(before), after: sideText(after) }),
+    ),
+  )
 
 const MAX_SIDE = 100
 

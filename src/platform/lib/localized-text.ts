@@ -56,6 +56,10 @@ export const localized = <Id extends TextId>(
     ),
   )
 
+/** `a; b; c`, of one text or more. */
+export const joined = (texts: readonly LocalizedText[]): LocalizedText =>
+  texts.reduceRight((rest, problem) => localized('several', { problem, rest }))
+
 /** `a or b or c`, `a and b`, `a and a b`. */
 export const listed = (as: 'either' | 'both' | 'and-a', values: readonly Detail[]): Detail =>
   values.reduceRight((others, value) => localized(as, { value, others }))

@@ -1,13 +1,11 @@
 import { z } from 'zod'
-import { type LocalizedText, listed, localized } from '../localized-text.ts'
+import { joined, type LocalizedText, listed, localized } from '../localized-text.ts'
 import { isSeen, isTypablePassword, normalPassword } from '../precis.ts'
 import { echo, type Problem, RescodeError } from '../web/rescode.ts'
 import { asMessage, problem, REQUIRED } from './field-problem.ts'
 
 const fieldsText = (problems: readonly Problem[]): LocalizedText =>
-  problems
-    .map(({ field, problem }) => localized('field-problem', { field, problem }) as LocalizedText)
-    .reduceRight((rest, problem) => localized('several', { problem, rest }))
+  joined(problems.map(({ field, problem }) => localized('field-problem', { field, problem })))
 
 /** Invalid input, with all its problems and their fields (20007). */
 export class InvalidInput extends RescodeError {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Detail, type LocalizedText, localized } from '../localized-text.ts'
+import { type Detail, joined, type LocalizedText, localized } from '../localized-text.ts'
 import { asMessage, problem, REQUIRED } from './field-problem.ts'
 import { jsonIn } from './lossless.ts'
 
@@ -74,7 +74,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): { message: string } | undefi
 export function problemsText(problems: readonly ShapeProblem[]): LocalizedText {
   const shown: LocalizedText[] = problems.slice(0, MAX_PROBLEMS).map(problemText)
   if (problems.length > shown.length) shown.push(localized('and-more'))
-  return shown.reduceRight((rest, problem) => localized('several', { problem, rest }))
+  return joined(shown)
 }
 
 /** `startTime must not be before 2026-05-01`. */

@@ -47,13 +47,13 @@ export function changeOf(
   return Object.keys(change).length > 0 ? [{ record, record_id, change }] : []
 }
 
-/** `state: paying → paid`. */
-const changeText = ({ change }: HistoryRow): LocalizedText =>
-  joined(
-    Object.entries(change).map(([field, [before, after]]) =>
-      localized('field-changed', { field, before: sideText(before), after: sideText(after) }),
-    ),
+/** `state: paying → paid`; empty for a refund's decision that was sent again. */
+function changeText({ change }: HistoryRow): Detail {
+  const texts = Object.entries(change).map(([field, [before, after]]) =>
+    localized('field-changed', { field, before: sideText(before), after: sideText(after) }),
   )
+  return texts.length > 0 ? joined(texts) : ''
+}
 
 const MAX_SIDE = 100
 

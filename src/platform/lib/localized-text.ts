@@ -56,7 +56,7 @@ export const localized = <Id extends TextId>(
     ),
   )
 
-/** `a; b; c`, of one text or more. */
+/** `a; b; c`, of at least one text. */
 export const joined = (texts: readonly LocalizedText[]): LocalizedText =>
   texts.reduceRight((rest, problem) => localized('several', { problem, rest }))
 

@@ -96,7 +96,15 @@ export const storedText: z.ZodType<LocalizedText> = z
     },
   })
   .transform(({ id, values }) => new LocalizedText(id, values))
-export const storedDetail: z.ZodType<Detail> = z.union([z.string(), storedText])
+export const storedDetail: z.ZodType<Detail> = z.union([
+  z.string(),
+  // By a function, since zod compiles no recursive schema (compiled.ts).
+  z.unknown().transform((value, context) => {
+    const { data, error } = storedText.safeParse(value)
+    if (error) context.issues.push({ code: 'custom', input: value, message: error.message })
+    return data ?? z.NEVER
+  }),
+])
 
 /** A detail for a jsonb column. */
 export const storable = (detail: Detail | null): string | null => (detail === null ? null : storedJson(detail))

@@ -8,7 +8,8 @@ import { ORDER_STATE_NAMES, VOUCHER_STATES } from './states.ts'
 
 /** The SQL of orders and their vouchers. bigint and numeric columns come as text and leave as bigint and number. */
 
-const bigint = z.coerce.bigint()
+// zod compiles no coercion (compiledOf).
+const bigint = z.string().transform(BigInt)
 const money = z.coerce.number()
 
 const orderRow = z.object({
@@ -57,7 +58,7 @@ export type VoucherRow = z.output<typeof voucherRow>
 const VOUCHER_COLUMNS = columnsOf(Object.keys(voucherRow.shape))
 
 /** The fields by which a change of an order is decided. */
-const changeableOrder = orderRow.pick({
+export const changeableOrder = orderRow.pick({
   order_id: true,
   partner_id: true,
   partner_order_id: true,
@@ -91,7 +92,7 @@ export const findOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined
 export const vouchersOf = (db: Db, orderId: bigint): Promise<VoucherRow[]> =>
   db.many(voucherRow, sql`select ${VOUCHER_COLUMNS} from voucher where order_id = ${orderId} order by voucher`)
 
-const voucherOfOrder = voucherRow.extend({ order_id: bigint })
+export const voucherOfOrder = voucherRow.extend({ order_id: bigint })
 
 export const vouchersOfAll = (db: Db, orderIds: readonly bigint[]): Promise<z.output<typeof voucherOfOrder>[]> =>
   db.many(

@@ -53,10 +53,12 @@ export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional()).optional()
 
 /** A text for people, which decides nothing: a number becomes its digits, and anything else counts as absent. */
-export const remark = () =>
-  maybe(z.string()).catch(({ input }) =>
-    typeof input === 'number' || typeof input === 'bigint' ? String(input) : undefined,
-  )
+export const remark = () => z.preprocess(remarkOf, z.string().optional()).optional()
+
+const remarkOf = (value: unknown): unknown =>
+  (typeof value === 'string' && value !== '') || typeof value === 'number' || typeof value === 'bigint'
+    ? String(value)
+    : undefined
 
 /** A text that must not be empty. */
 export const text = () => z.string().min(1, problem('must-be-filled'))

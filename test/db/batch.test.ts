@@ -114,6 +114,7 @@ describe('values of rows', () => {
     none,
     ...texts.map((text): Kinds => ({ ...none, text, json: { text } })),
     { ...none, json: ['a', { b: null }] },
+    ...[122, 123, 122].map((ms): Kinds => ({ ...none, at: new Date(Date.UTC(2026, 10, 27, 22, 0, 0, ms)) })),
     {
       text: 'all',
       bytes: Buffer.from([0, 34, 92, 110, 255]),
@@ -150,7 +151,9 @@ describe('values of rows', () => {
   })
 
   it('with an invalid date are refused by the database, so that a batch can retry one by one', async () => {
-    await expect(readBack([{ ...none, at: new Date(Number.NaN) }, none])).rejects.toMatchObject({ code: '22007' })
+    const invalid = { ...none, at: new Date(Number.NaN) }
+    await expect(readBack([invalid])).rejects.toMatchObject({ code: '22007' })
+    await expect(readBack([invalid, none])).rejects.toMatchObject({ code: '22007' })
   })
 })
 

@@ -49,7 +49,7 @@ export interface NewRefused extends Omit<RefusedRow, 'parameters'> {
 }
 
 const REFUSED = (row: NewRefused) => sql.part`
-  ${row.request_id}::uuid as request_id, ${row.at.toISOString()}::timestamptz as at, ${row.endpoint}::text as endpoint,
+  ${row.request_id}::uuid as request_id, ${row.at}::timestamptz as at, ${row.endpoint}::text as endpoint,
   ${row.method}::text as method, ${row.status}::int as status, ${row.rescode}::int as rescode,
   ${row.failure}::text as failure, ${row.detail}::text as detail, ${row.parameters}::text as parameters,
   ${row.app_key}::text as app_key, ${row.proved}::boolean as proved, ${row.token}::text as token,

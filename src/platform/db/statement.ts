@@ -110,10 +110,20 @@ export function sql(strings: TemplateStringsArray, ...given: unknown[]): Stateme
 /** JSON escapes that mean something else in a PostgreSQL array: control characters and lone surrogates. */
 const JSON_ONLY_ESCAPE = /\\[bfnrtu]/
 
-/** A value as pg writes it in an array, before quoting. An invalid date becomes a text that PostgreSQL refuses. */
+/** Cache: the last date. Many rows of a batch are of the same moment, and its text takes as long as an HMAC. */
+let last = { at: Number.NaN, text: '' }
+
+/** An invalid date becomes a text that PostgreSQL refuses. */
+function textOf(date: Date): string {
+  const at = date.getTime()
+  if (at !== last.at) last = { at, text: Number.isNaN(at) ? String(date) : date.toISOString() }
+  return last.text
+}
+
+/** A value as pg writes it in an array, before quoting. */
 function elementOf(value: unknown): unknown {
   if (typeof value === 'bigint' || typeof value === 'number') return String(value)
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString()
+  if (value instanceof Date) return textOf(value)
   if (ArrayBuffer.isView(value)) {
     return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}`
   }
@@ -121,7 +131,10 @@ function elementOf(value: unknown): unknown {
 }
 
 /** A list becomes JSON: no column of rows has an array type. */
-const singleValueOf = (value: unknown): unknown => (Array.isArray(value) ? JSON.stringify(value) : value)
+function singleValueOf(value: unknown): unknown {
+  if (value instanceof Date) return textOf(value)
+  return Array.isArray(value) ? JSON.stringify(value) : value
+}
 
 /** Faster than pg, which builds a dozen short strings for each value. */
 function arrayOf(values: readonly unknown[]): unknown {

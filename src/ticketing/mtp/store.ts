@@ -35,7 +35,7 @@ const idIn = (body: string, pattern: RegExp): string | null =>
 const NOTICE = (row: NoticeRow) => sql.part`
   ${row.clientId}::text as client_id, ${row.path}::text as path, ${row.bodyHash}::bytea as body_hash,
   ${row.noticeId}::uuid as notice_id, ${row.partnerId}::bigint as partner_id,
-  ${row.receivedAt.toISOString()}::timestamptz as received_at, ${row.body}::text as body, ${row.answer}::text as answer,
+  ${row.receivedAt}::timestamptz as received_at, ${row.body}::text as body, ${row.answer}::text as answer,
   ${row.warnings.join(' ')}::text as warnings, ${idIn(row.body, ORDER_ID)}::text as order_id,
   ${idIn(row.body, REFUND_ID)}::text as refund_id`
 
@@ -67,7 +67,7 @@ const remembered = z.object({ ordinal: z.coerce.number(), notice_id: z.string(),
 
 const ASKED = (row: NoticeRow) => sql.part`
   ${row.clientId}::text as client_id, ${row.path}::text as path, ${row.bodyHash}::bytea as body_hash,
-  ${row.receivedAt.toISOString()}::timestamptz as received_at`
+  ${row.receivedAt}::timestamptz as received_at`
 
 /** The first responses to repeated notices, by their position in the list. */
 export const firstAnswers = async (db: Db, rows: readonly NoticeRow[], repeatWithinS: number) => {

@@ -119,7 +119,7 @@ const SAVE = ({ order, update, now }: OrderSave) => sql.part`
   ${update.refunded_quantity}::int as refunded_quantity, ${update.partner_order_id}::text as partner_order_id,
   ${update.last_code}::int as last_code, ${storable(update.last_describe)}::jsonb as last_describe,
   ${update.vouchers_open}::boolean as vouchers_open, ${update.close_type}::int as close_type,
-  ${now.toISOString()}::timestamptz as at`
+  ${now}::timestamptz as at`
 
 interface VoucherOfOrder {
   readonly order_id: bigint
@@ -148,7 +148,7 @@ interface ChangeOfOrder extends Pick<OrderSave, 'order' | 'cause' | 'now'> {
 }
 
 const CHANGE = ({ order, cause, now, change }: ChangeOfOrder) => sql.part`
-  ${now.toISOString()}::timestamptz as at, ${order.partner_id}::bigint as partner_id, ${change.record}::text as record,
+  ${now}::timestamptz as at, ${order.partner_id}::bigint as partner_id, ${change.record}::text as record,
   ${change.record_id}::text as record_id, ${order.order_id}::bigint as order_id, ${cause.kind}::text as cause,
   ${cause.id ?? null}::text as cause_id, ${storedJson(change.change)}::jsonb as change`
 

@@ -1,8 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { exampleOf, WITHOUT_DEMO } from '../../src/authorization/developer/examples.ts'
+import { exampleOf, sentExampleOf, WITHOUT_DEMO } from '../../src/authorization/developer/examples.ts'
 import { OPERATIONS } from '../../src/authorization/developer/reference.ts'
+import { readConfig } from '../../src/platform/config/index.ts'
 import { ALICE, Client } from '../acceptance/client.ts'
 import { httpWire } from '../acceptance/http.ts'
 import { visit } from '../oidc/person.ts'
@@ -49,6 +50,11 @@ function requestsOf(operation: Json): Values[] {
     { ...client, refresh_token, grant_type: 'refresh_token' },
   ]
 }
+
+it('an example request of the contract comes back to the demo micro-app, on whatever port it listens', () => {
+  const config = readConfig({ DEMO: 'on', DEMO_PORT: '7301' })
+  expect(sentExampleOf(config, 'contract', 'redirect_uri')).toBe('http://localhost:7301/callback')
+})
 
 describe.each([0, 1])('an operation of the OpenAPI document, on process %i', (at) => {
   let client: Client

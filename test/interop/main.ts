@@ -20,7 +20,8 @@ const ALICE = { passport: 'alice', password: 'alice-password' }
 const CLIENT = { CLIENT_ID: 'demo-oidc', CLIENT_SECRET: 'demo-oidc-secret-for-local-use-only' }
 const REDIRECT_URI = 'http://127.0.0.1:54321/callback'
 const FETCH_MS = 300_000
-const RUN_MS = 180_000
+/** `go run` compiles first, which took longer than three minutes on a busy machine. */
+const RUN_MS = 600_000
 
 const indented = (text: string): string => text.replace(/^/gm, '      ')
 

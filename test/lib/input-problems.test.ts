@@ -87,7 +87,6 @@ const SENTENCES = [
   'must be a host such as example.com; put an IPv6 address in brackets: [::1]',
   'must be a list',
   'must be a number',
-  'must be a price',
   'must be a price in yuan with at most two decimals',
   'must be a request id, as X-Request-Id has it',
   'must be a string',

@@ -25,7 +25,7 @@ describe('a product change notice', () => {
   it.each([
     [[], 'body must have at least one entry'],
     [[{ status: 1 }], 'body[0].partnerDealId is required'],
-    [{ partnerDealId: 'D', status: 'on' }, 'body[0].status must be a 32-bit integer, as a number or string'],
+    [{ partnerDealId: 'D', status: 'on' }, 'body[0].status must be one of 0, 1, 2, 5'],
     [[{ partnerDealId: 'D', status: 3 }], 'body[0].status must be one of 0, 1, 2, 5'],
     [[{ partnerDealId: '', status: 1 }], 'body[0].partnerDealId must not be empty'],
   ])('is refused as %j: %s', (value, problem) => {

@@ -16,11 +16,13 @@ const BOTH = {
   expires_in: 604_800,
 }
 
+const DEMO_CALLBACK = 'http://localhost:3001/callback'
+
 const CONTRACT: Readonly<Record<string, unknown>> = {
   ...BOTH,
   app_key: 'demo-app',
   app_secret: 'demo-secret-for-local-use-only',
-  redirect_uri: 'http://localhost:3001/callback',
+  redirect_uri: DEMO_CALLBACK,
   scope: 'USER_INFO PHONE_NUMBER',
   state: 'abc123',
   token_type: 'bearer',
@@ -85,10 +87,17 @@ export const exampleOf = (dialect: ApiOperation['dialect'], name: string): unkno
   (dialect === 'contract' ? CONTRACT : STANDARD)[name]
 
 /** Value of a parameter in an example request; undefined if it is left out. */
-export function sentExampleOf({ DEMO }: Config, dialect: ApiOperation['dialect'], name: string): string | undefined {
+export function sentExampleOf(
+  { DEMO, DEMO_PORT }: Config,
+  dialect: ApiOperation['dialect'],
+  name: string,
+): string | undefined {
   const example = NOT_SENT.includes(name) ? undefined : exampleOf(dialect, name)
   if (example === undefined) return undefined
-  return (DEMO ? undefined : WITHOUT_DEMO[name]) ?? String(example)
+  if (!DEMO) return WITHOUT_DEMO[name] ?? String(example)
+  // DEMO_PORT 0 is any free port, which is not known here.
+  const isElsewhere = example === DEMO_CALLBACK && DEMO_PORT > 0
+  return isElsewhere ? `http://localhost:${DEMO_PORT}/callback` : String(example)
 }
 
 interface Endpoint extends Pick<ApiOperation, 'method' | 'caller'> {

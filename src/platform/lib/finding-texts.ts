@@ -13,6 +13,7 @@ export const FINDINGS = {
   'a-text-such-as': 'a string, such as {example}',
   'the-number': 'the number {value}, not a string',
   missing: 'missing',
+  'missing-as-spelt': 'missing, but {name} is there',
   required: 'required',
   'used-codes': 'vouchers for {used} tickets marked used',
   'a-response-within': 'a response within {seconds} s (a warning after {slow} s)',

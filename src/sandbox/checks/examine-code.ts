@@ -2,7 +2,7 @@ import { type Detail, type LocalizedText, localized } from '../../platform/lib/l
 import { jsonFields, type PartnerInterface, SUCCESS } from '../../ticketing/interfaces/index.ts'
 import { FORGED_DATE_AGE_S, type Forgery } from '../../ticketing/partner-calls/index.ts'
 import type { CheckId, ExpectedChecks, Finding } from './checks.ts'
-import { shownDetail, shownValue } from './shown-value.ts'
+import { shownField, shownValue } from './shown-value.ts'
 
 /** Acceptable codes. `failure`: any code that means neither success nor "not yet". */
 export type Codes = readonly number[] | 'failure'
@@ -68,10 +68,10 @@ export function refusalFinding(
 }
 
 function codeAndText(json: unknown): Detail {
-  const { code, describe } = jsonFields(json)
+  const { describe } = jsonFields(json)
   return describe === undefined
-    ? shownDetail(code)
-    : localized('code-and-text', { code: shownDetail(code), describe: shownValue(describe) })
+    ? shownField(json, 'code')
+    : localized('code-and-text', { code: shownField(json, 'code'), describe: shownValue(describe) })
 }
 
 /** Whatever else is wrong with the response. */
@@ -85,7 +85,7 @@ export function codeFinding(definition: PartnerInterface, json: unknown, codes: 
     passed,
     path: 'code',
     expected: codes === 'failure' ? localized('other-than-200') : codes.join(' / '),
-    actual: passed ? shownDetail(jsonFields(json).code) : codeAndText(json),
+    actual: passed ? shownField(json, 'code') : codeAndText(json),
     doc: `${definition.name}.answer.code`,
   }
 }

@@ -1,8 +1,8 @@
-import { type Detail, type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
+import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { jsonFields, type PartnerInterface } from '../../ticketing/interfaces/index.ts'
 import type { PartnerStage } from '../../ticketing/partners/index.ts'
 import type { Finding, Level } from './checks.ts'
-import { shownDetail, shownValue } from './shown-value.ts'
+import { shownDetail, shownField, shownValue } from './shown-value.ts'
 
 /** The level of what only live partners may do (DECISIONS "Sandbox"). */
 export const strictness = (stage: PartnerStage): Level => (stage === 'sandbox' ? 'error' : 'warning')
@@ -17,10 +17,10 @@ const textOfId = (given: unknown): LocalizedText =>
   localized('a-text-such-as', { example: `"${/^\d{1,19}$/.test(String(given)) ? given : '7001'}"` })
 
 /** Says "the number", because 7001 and "7001" are easily confused. */
-const insteadOfText = (value: unknown): Detail =>
+const insteadOfText = (value: unknown): LocalizedText | undefined =>
   typeof value === 'number' || typeof value === 'bigint'
     ? localized('the-number', { value: shownValue(value) })
-    : shownDetail(value)
+    : undefined
 
 /** Our requests send partnerId as a number, so a partner that returns a number just copied it. */
 const isCopiedNumber = (path: string, value: unknown): boolean =>
@@ -42,7 +42,7 @@ export function envelopeFindings({ name }: PartnerInterface, json: unknown, stag
   return wrong.map(({ path, value, expects }) => ({
     ...{ id: 'envelope', passed: false, path, expected: expects(value) },
     level: isCopiedNumber(path, value) ? 'warning' : strictness(stage),
-    actual: path === 'code' ? shownDetail(value) : insteadOfText(value),
+    actual: (path === 'code' ? undefined : insteadOfText(value)) ?? shownField(json, path),
     doc: `${name}.answer.${path}`,
   }))
 }

@@ -1,6 +1,7 @@
+import { otherSpellingIn } from '../../platform/lib/json/shape.ts'
 import { type Detail, localized } from '../../platform/lib/localized-text.ts'
 import { cutTo } from '../../platform/lib/storable.ts'
-import { remarkIn } from '../../ticketing/interfaces/index.ts'
+import { jsonFields, remarkIn } from '../../ticketing/interfaces/index.ts'
 
 /** Formats values of a response for the details of a check. */
 
@@ -16,6 +17,15 @@ export function withRemark(value: Detail, path: string, json: unknown): Detail {
 
 /** A value for display, or that it is missing. */
 export const shownDetail = (value: unknown): Detail => (value === undefined ? localized('missing') : shownValue(value))
+
+/** A field of a response for display, or that it is missing, perhaps because of its spelling. */
+export function shownField(json: unknown, name: string): Detail {
+  const other = otherSpellingIn(json, name)
+  const value = jsonFields(json)[name]
+  return value === undefined && other !== undefined
+    ? localized('missing-as-spelt', { name: other })
+    : shownDetail(value)
+}
 
 export function shownValue(value: unknown): string {
   const text = typeof value === 'bigint' ? String(value) : (JSON.stringify(value, bigintsAsText) ?? String(value))

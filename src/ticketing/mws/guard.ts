@@ -2,7 +2,7 @@ import type { FastifyRequest, onRequestAsyncHookHandler, preHandlerHookHandler }
 import type { Deps } from '../../platform/deps.ts'
 import { methodAsSent } from '../../platform/lib/web/methods.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
-import { timesSent } from '../../platform/lib/web/raw-headers.ts'
+import { valuesSent } from '../../platform/lib/web/raw-headers.ts'
 import { NotAuthenticated } from '../mws-wire/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { authenticateCall, type PartnerCall, toleratedIn } from './authenticate.ts'
@@ -60,24 +60,22 @@ export function callerOf({ caller }: FastifyRequest): PartnerWithSecrets {
 }
 
 export function callOf(request: FastifyRequest): PartnerCall {
-  const { raw, headers } = request
-  const text = (name: string): string | undefined => {
-    const value = headers[name]
-    return Array.isArray(value) ? value[0] : value
+  const { raw } = request
+  const sent = {
+    authorization: valuesSent(raw.rawHeaders, 'authorization'),
+    date: valuesSent(raw.rawHeaders, 'date'),
+    partnerid: valuesSent(raw.rawHeaders, 'partnerid'),
   }
   return {
     method: methodAsSent(request), // which the caller has signed
     url: raw.url ?? '',
-    authorization: text('authorization'),
-    date: text('date'),
-    partnerId: text('partnerid'),
-    doubled: doubledHeaders(raw.rawHeaders),
+    authorization: sent.authorization[0],
+    date: sent.date[0],
+    partnerId: sent.partnerid[0],
+    // A proxy may have used another one than the first.
+    doubled: SIGNATURE_HEADERS.filter((name) => sent[name].length > 1),
   }
 }
-
-/** Node keeps only the first of two Authorization or Date headers, and a proxy may have used the other. */
-const doubledHeaders = (rawHeaders: readonly string[]): string[] =>
-  SIGNATURE_HEADERS.filter((name) => timesSent(rawHeaders, name) > 1)
 
 /** A correctly signed call with a JSON body. */
 export interface SignedCall {

@@ -149,7 +149,7 @@ describe('mistakes', () => {
       { Date: [date, date] },
       { PartnerId: ['7201', '7201'] },
     ]) {
-      expect(diagnosisOf(await test({ date, headers })).mistake).toBe('header-doubled')
+      expect(diagnosisOf(await test({ date, headers })).mistakes).toEqual(['header-doubled'])
     }
     const suspended = await makeSeller(client)
     await client.admin('POST', `/partners/${suspended.partnerId}/suspend`)

@@ -129,6 +129,11 @@ const QUIRKS: readonly Quirk[] = [
     refused: ['product-pull', { id: 'envelope', path: 'code', actual: '"200"' }],
   },
   {
+    name: 'names with capitals',
+    kind: partners.CapitalNames,
+    refused: ['product-pull', { id: 'code', path: 'code', actual: 'missing, but Code is there' }],
+  },
+  {
     name: 'null for describe',
     kind: partners.NullForDescribe,
     refused: ['product-pull', { id: 'envelope', path: 'describe', actual: 'null' }],
@@ -165,7 +170,8 @@ describe('a partner whose quirk is', () => {
         : { passed: true, step: undefined, failures: [] },
     )
     expect([...new Set(warnings)]).toEqual(warned)
-    expect(pulled).toBe(program instanceof partners.NoProductPull ? 0 : program.products.length)
+    const cannotBePulled = program instanceof partners.NoProductPull || program instanceof partners.CapitalNames
+    expect(pulled).toBe(cannotBePulled ? 0 : program.products.length)
     if (program instanceof partners.IssuedIsZero) {
       const payNotices = program.noticeAnswers.filter(({ path }) => path === '/mtp/api/order/pay/notice')
       expect(payNotices).toMatchObject([

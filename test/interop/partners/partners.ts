@@ -127,6 +127,15 @@ export class NumbersAsText extends PartnerProgram {
   }
 }
 
+/** Begins every name with a capital, as serializers of C# do unless told otherwise. */
+export class CapitalNames extends PartnerProgram {
+  override write(answer: Json): string {
+    return JSON.stringify(answer).replace(/"([a-z])(\w*)":/g, (_name, first: string, rest: string) => {
+      return `"${first.toUpperCase()}${rest}":`
+    })
+  }
+}
+
 /** Sends all numbers as text, `code` included. */
 export class CodeAsText extends PartnerProgram {
   override write(answer: Json): string {

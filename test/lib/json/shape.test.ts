@@ -22,6 +22,21 @@ describe('problems of a shape', () => {
     })
   })
 
+  it('name a field that is missing only because of its capitals or separators', () => {
+    const shaped = z.object({ orderId: smallInt(), body: z.object({ usedQuantity: smallInt() }) })
+    const wordsOf = (value: unknown) => {
+      const read = readShape(shaped, value)
+      return 'problems' in read ? String(problemsText(read.problems)) : ''
+    }
+    expect(wordsOf({ OrderId: 1, body: { used_quantity: 1, quantity: 1 } })).toBe(
+      'orderId is required, in exactly this spelling, not OrderId; ' +
+        'body.usedQuantity is required, in exactly this spelling, not used_quantity',
+    )
+    expect(wordsOf({ order: 1, body: { [`used${'_'.repeat(99)}quantity`]: 1 } })).toBe(
+      'orderId is required; body.usedQuantity is required',
+    )
+  })
+
   it('are worded as one sentence with at most five', () => {
     const result = readShape(z.array(smallInt()), ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
     const text = String(problemsText('problems' in result ? result.problems : []))

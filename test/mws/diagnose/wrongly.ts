@@ -57,6 +57,7 @@ export const WRONGLY: Record<string, Partial<Signing>[]> = {
     { path: '/rhone/mtp/api/order/test/ba' },
   ],
   'path-slash': [{ path: path.slice(1) }, { path: `${path}/` }],
+  'path-encoded': [{ path: encodeURIComponent(path) }, { path: encodeURIComponent(path).replaceAll('%2F', '%2f') }],
   'hex-instead-of-base64': [
     { encode: (bytes) => bytes.toString('hex') },
     { encode: (bytes) => bytes.toString('hex').toUpperCase() },

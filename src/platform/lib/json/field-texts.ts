@@ -1,6 +1,7 @@
 /** What may be wrong with one field, in English: clauses after its name. */
 export const FIELD_PROBLEMS = {
   'must-be-required': 'is required',
+  'required-as-spelt': 'is required, in exactly this spelling, not {name}',
   'required-because': 'is required because {field} is {value}',
   'required-because-not': 'is required because {field} is not {value}',
   'must-be-at-least': 'must be at least {least}',
@@ -24,7 +25,6 @@ export const FIELD_PROBLEMS = {
   'must-not-be-before': 'must not be before {day}',
   'must-not-be-after': 'must not be after {day}',
   'must-be-price': 'must be a price in yuan with at most two decimals',
-  'must-be-a-price': 'must be a price',
   'must-be-stock': 'must be -1 (unlimited), 0 or more',
   'must-be-bits': 'must be a {bits}-bit integer, as a number or string',
   'must-be-digits': 'must be digits, as a number or string',

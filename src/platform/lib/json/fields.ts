@@ -42,8 +42,8 @@ export const int64 = () =>
 export const positiveId = int64().refine((id) => id > 0n, problem('must-be-at-least', { least: 1 }))
 
 /** A 32-bit count, code or state, as number or numeric text; outputs a `number`. */
-export const smallInt = () =>
-  integer(INT32.min, INT32.max, localized('must-be-bits', { bits: 32 }), Number).meta({ wire: 'int' })
+export const smallInt = (wrong: LocalizedText = localized('must-be-bits', { bits: 32 })) =>
+  integer(INT32.min, INT32.max, wrong, Number).meta({ wire: 'int' })
 
 /** Digits as number or text (a PartnerId); outputs text without leading zeros, so that `7001` and `"7001"` are equal. */
 export const numericText = () => integer(0n, INT64.max, localized('must-be-digits'), String).meta({ wire: 'digits' })
@@ -88,7 +88,7 @@ export const idText = () =>
 
 /** One of a few small numbers, as number or numeric text. */
 export const oneOf = <const Values extends readonly [number, ...number[]]>(...values: Values) =>
-  smallInt().pipe(z.literal(values))
+  smallInt(localized('must-be-one-of', { values: values.join(', ') })).pipe(z.literal(values))
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
@@ -117,7 +117,8 @@ function isCalendarDay(value: string): boolean {
 }
 
 /** A date, `yyyy-MM-dd`, kept as text. */
-export const date = () => z.string().refine(isCalendarDay, problem('must-be-date')).meta({ wire: 'date' })
+export const date = () =>
+  z.string(problem('must-be-date')).refine(isCalendarDay, problem('must-be-date')).meta({ wire: 'date' })
 
 /** A date of a request; "" where there is none. */
 export const sentDate = () => date().or(z.literal('')).meta({ wire: 'date' }).default('')
@@ -125,7 +126,7 @@ export const sentDate = () => date().or(z.literal('')).meta({ wire: 'date' }).de
 /** Beijing local time, `yyyy-MM-dd HH:mm:ss`, kept as text. */
 export const dateTime = () =>
   z
-    .string()
+    .string(problem('must-be-time'))
     .refine((value) => {
       const [day = '', time = '', ...rest] = value.split(' ')
       return rest.length === 0 && isCalendarDay(day) && time.length === 8 && TIME_OF_DAY.test(time)
@@ -135,7 +136,7 @@ export const dateTime = () =>
 /** A time of day, `HH:mm`. */
 export const timeOfDay = () =>
   z
-    .string()
+    .string(problem('must-be-time-of-day'))
     .refine((value) => value.length === 5 && TIME_OF_DAY.test(value), problem('must-be-time-of-day'))
     .meta({ wire: 'time' })
 
@@ -144,7 +145,7 @@ const PRICE = /^-?\d{1,10}(\.\d{1,2}0*)?$/
 /** Yuan with at most two decimals, as number or numeric text; outputs a `number` (exact: far below 2^53 fen). */
 export const price = () =>
   z
-    .union([z.number(), z.string(), z.bigint()], problem('must-be-a-price'))
+    .union([z.number(), z.string(), z.bigint()], problem('must-be-price'))
     .transform(String)
     .refine((value) => PRICE.test(value), problem('must-be-price'))
     .transform(Number)

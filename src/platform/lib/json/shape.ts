@@ -30,9 +30,26 @@ export function readShape<Schema extends z.ZodType>(
   return {
     problems: issues.map((issue) => ({
       path: pathText(issue.path),
-      problem: 'input' in issue && issue.input === undefined ? REQUIRED : issue.message,
+      problem: 'input' in issue && issue.input === undefined ? requiredIn(value, issue.path) : issue.message,
     })),
   }
+}
+
+const plainName = (name: string): string => name.replace(/[\s_-]/g, '').toLowerCase()
+
+/** The field with this name but for capitals and separators, which serializers change: `OrderId` is no orderId. */
+export function otherSpellingIn(owner: unknown, name: string): string | undefined {
+  if (typeof owner !== 'object' || owner === null || Array.isArray(owner)) return undefined
+  const isOther = (key: string) => key.length <= 2 * name.length && plainName(key) === plainName(name) && key !== name
+  return Object.keys(owner).find(isOther)
+}
+
+function requiredIn(value: unknown, path: readonly PropertyKey[]): LocalizedText {
+  const owner = path
+    .slice(0, -1)
+    .reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | null)?.[step], value)
+  const name = otherSpellingIn(owner, String(path.at(-1)))
+  return name === undefined ? REQUIRED : localized('required-as-spelt', { name })
 }
 
 const TYPES: Readonly<Record<string, LocalizedText>> = {

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { localized } from '../localized-text.ts'
 import { type AreaB, badRequestAnswer } from './bad-request.ts'
 import { type Connection, Connections } from './connections.ts'
-import { timesSent } from './raw-headers.ts'
+import { valuesSent } from './raw-headers.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -37,7 +37,7 @@ const MAX_IGNORED = 32
 /** RFC 9112 §3.2: exactly one Host header, which only HTTP/1.0 may lack. Node keeps only the first of several. */
 function wrongHostOf({ headers, rawHeaders, httpVersion }: IncomingMessage) {
   if (headers.host === undefined) return httpVersion === '1.1' ? 'host-header-missing' : undefined
-  return timesSent(rawHeaders, 'host') > 1 ? 'host-header-twice' : undefined
+  return valuesSent(rawHeaders, 'host').length > 1 ? 'host-header-twice' : undefined
 }
 
 const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/

@@ -63,4 +63,12 @@ export const pathRecipes = mistakesIn('path', [
     explanation: 'The path was signed with a missing or extra slash; sign it exactly as it is sent.',
     how: ({ path }) => [path.slice(1), `${path}/`, path.replace(/\/$/, ''), `/${path}`],
   },
+  {
+    name: 'path-encoded',
+    explanation: 'The path was signed percent-encoded, its slashes as %2F; sign it exactly as it is sent.',
+    how: ({ path }) => {
+      const encoded = encodeURIComponent(path)
+      return [encoded, encoded.replaceAll('%2F', '%2f')]
+    },
+  },
 ])

@@ -1,5 +1,6 @@
 import './platform/lib/compile-cache.ts'
 import './platform/lib/navigator.ts'
+import './platform/lib/no-debugger.ts'
 import closeWithGrace from 'close-with-grace'
 import { type Config, DEMO_ADMIN_TOKEN, readConfig } from './platform/config/index.ts'
 import type { Service } from './process/index.ts'
@@ -11,6 +12,7 @@ const service = start().catch((error: Error) => {
   process.stderr.write(`Gatehouse cannot start:\n${error.message.replace(/^/gm, '  ')}\n`)
   process.exit(1)
 })
+process.stdout.on('error', () => {}) // a full disk is no reason to end
 process.stdout.write(welcome(await service))
 logConsoleUrl(await service)
 

@@ -1,3 +1,4 @@
+import './platform/lib/no-debugger.ts'
 import closeWithGrace from 'close-with-grace'
 import { refuseDemoRows } from './demo/index.ts'
 import { startWorker } from './operations/jobs/index.ts'

@@ -1,3 +1,4 @@
+import '../platform/lib/no-debugger.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { readConfig, withPorts } from '../platform/config/index.ts'

@@ -124,6 +124,34 @@ describe('while PostgreSQL restarts', () => {
     expect(await marks()).toEqual([])
   })
 
+  it('a server that no longer lets this user in is an outage too, and is used again as soon as it does', async () => {
+    await query("create role guest superuser login password 'first'")
+    onTestFinished(async () => void (await query('drop role guest')))
+    const url = new URL(server.databaseUrl)
+    url.username = 'guest'
+    url.password = 'first'
+    const pool = openPool({ connectionString: forwarder.through(url.href), size: 4 }, log)
+    onTestFinished(() => pool.end())
+    const db = dbOf(pool)
+    const refusals = [
+      ["alter role guest password 'second'", "alter role guest password 'first'", '28P01'],
+      ['alter role guest nologin', 'alter role guest login', '28000'],
+    ] as const
+    for (const [refuse, allow, code] of refusals) {
+      await pid(db)
+      await query(refuse)
+      await query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'guest'")
+      await until(() => pool.totalCount === 0)
+      const works = [mark(db, code), db.tx((inside) => mark(inside, code)), db.batch(batched, code), pid(db)]
+      for (const failure of await Promise.all(works.map(failureOf))) {
+        expect(failure).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false, cause: { code } })
+      }
+      await query(allow)
+      await mark(db, `${code} again`)
+    }
+    expect(await marks()).toEqual(['28000 again', '28P01 again'])
+  })
+
   it('a request that never gets a free connection is refused too', async () => {
     const { db, pool } = connect({ waitMs: 4_500, size: 1 })
     const held = await pool.connect()

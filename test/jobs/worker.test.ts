@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { retryJob } from '../../src/operations/jobs/job.ts'
@@ -299,6 +300,25 @@ describe('the worker', () => {
     forwarder.target = Number(new URL(world.databaseUrl).port)
     await allDone()
     await stopForwarded(forwarder)
+  })
+
+  it('survives a database that no longer lets it in while jobs finish, and writes their ends later', async () => {
+    const guest = `guest_${randomBytes(4).toString('hex')}`
+    await world.pool.query(`create role ${guest} superuser login password 'guest'`)
+    const url = Object.assign(new URL(world.databaseUrl), { username: guest, password: 'guest' }).href
+    await addMany()
+    const before = world.logged().length
+    worker = await startWorker(world.deps, world.log, url)
+    await until(async () => (await left()) < 300, left, 1)
+    await world.pool.query(`alter role ${guest} nologin`)
+    await world.pool.query('select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [guest])
+    await sleep(500)
+    await world.pool.query(`alter role ${guest} login`)
+    await allDone()
+    expect(world.logged().slice(before)).not.toContain('the end of a job was refused')
+    await worker.stop()
+    worker = undefined
+    await world.pool.query(`drop role ${guest}`)
   })
 
   it('survives a locked table while jobs finish, and a database that hangs', async () => {

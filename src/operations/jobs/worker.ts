@@ -148,6 +148,8 @@ async function beginRunner(
   }
   // Loaded only where jobs run: processes without jobs and the command line do not need all of it.
   const { Logger, parseCronItems, run } = await import('graphile-worker')
+  // It prints the stack when one of its workers ends, beside the log; `mustRestart` and `lease` say what happened.
+  console.trace = (error) => log.debug({ err: error }, 'a worker of the queue has ended')
   const runner = await run({
     pgPool: queue.pool,
     taskList: taskList({ ...deps, assertLeaseHeld: () => lease?.assertSafe() }, log, signal),

@@ -5,6 +5,7 @@ import {
   isAway,
   isStalePlan,
   keepsConnection,
+  notConnected,
   rethrowUnavailable,
   wasRefused,
 } from '../lib/database-errors.ts'
@@ -59,7 +60,9 @@ export const connected = (pool: Connections, until: number): Promise<PoolClient>
     (first) => (first ? pool.connect() : connectionInTime(pool, until)),
     (error) => !pool.ending && isAway(error),
     until,
-  ).catch((error) => rethrowUnavailable(error))
+  ).catch((error) => {
+    throw notConnected(error)
+  })
 
 /** Whether a statement may change something, so that a lost answer leaves the outcome unknown. */
 const writes = ({ text }: Statement): boolean => /\b(insert|update|delete|graphile_worker)\b/i.test(text)

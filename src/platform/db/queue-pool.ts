@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WorkerEvents } from 'graphile-worker'
-import type { ClientBase, Pool, QueryConfig } from 'pg'
+import type { ClientBase, Pool, PoolClient, QueryConfig } from 'pg'
 import { isUnavailable } from '../lib/database-errors.ts'
 import type { Log } from '../lib/log.ts'
 import { type ConnectionSettings, openPool } from './pool.ts'
@@ -30,19 +30,23 @@ export interface JobEnds {
 export class QueuePool {
   readonly pool: Pool
   readonly #log: Log
+  readonly #connected: () => Promise<PoolClient>
   #writeEnd: ((statement: QueryConfig) => Promise<unknown>) | undefined
 
   constructor(connection: ConnectionSettings, size: number, log: Log) {
     this.#log = log
     this.pool = openPool({ ...connection, size }, log)
     this.pool.on('connect', (client) => failAtOnce(client))
-    const connect = this.pool.connect.bind(this.pool) as (...given: unknown[]) => Promise<unknown> | undefined
+    const connect = this.pool.connect.bind(this.pool) as (...given: unknown[]) => Promise<PoolClient> | undefined
+    const connected = (...given: unknown[]) =>
+      connect(...given)?.catch((error: Error) => {
+        throw new NotConnected(error.message, { cause: error })
+      })
+    this.#connected = connected as () => Promise<PoolClient>
     this.pool.connect = ((...given: unknown[]) =>
       this.#writeEnd
         ? Promise.resolve({ query: this.#writeEnd, release: () => {} })
-        : connect(...given)?.catch((error: Error) => {
-            throw new NotConnected(error.message, { cause: error })
-          })) as Pool['connect']
+        : connected(...given)) as Pool['connect']
   }
 
   endsOf(events: WorkerEvents, stopped: AbortSignal): JobEnds {
@@ -74,13 +78,25 @@ export class QueuePool {
   async #untilWritten(statement: QueryConfig, stopped: AbortSignal): Promise<unknown> {
     for (;;) {
       try {
-        return await this.pool.query(statement)
+        return await this.#write(statement)
       } catch (error) {
-        const isAway = isUnavailable(error)
+        const isAway = error instanceof NotConnected || isUnavailable(error)
         if (!isAway) this.#log.error({ err: error }, 'the end of a job was refused: it will run again')
         if (!isAway || stopped.aborted) return undefined
       }
       await sleep(WRITE_AGAIN_AFTER_MS)
+    }
+  }
+
+  async #write(statement: QueryConfig): Promise<unknown> {
+    const client = await this.#connected()
+    try {
+      const answer = await client.query(statement)
+      client.release()
+      return answer
+    } catch (error) {
+      client.release(error as Error)
+      throw error
     }
   }
 }

@@ -109,6 +109,16 @@ const REASONS: Readonly<Record<string, string>> = {
 const OUTCOME_UNKNOWN =
   'it did not respond in time, or the connection was lost: it is unknown whether this was carried out'
 
+/**
+ * No connection could be made, so nothing was sent: an outage whatever the reason. The password may have been changed, or
+ * the database renamed, under a running service.
+ */
+export const notConnected = (cause: unknown): DatabaseUnavailable =>
+  new DatabaseUnavailable(
+    `the database is not available: ${REASONS[codeOf(cause)] ?? 'no connection to it could be made'}`,
+    { cause, keepsConnection: false, outcomeUnknown: false },
+  )
+
 /** Whether the connection can be used again after this error. */
 export const keepsConnection = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable

@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
-import prettyStream from 'pino-pretty'
+import { prettyFactory } from 'pino-pretty'
+import { LogOutput } from './log-output.ts'
 
 export type Log = Logger
 
@@ -19,11 +20,18 @@ function describeError(error: Error): object {
   return { type: error.name, message: error.message, code, stack: error.stack, cause }
 }
 
+const STANDARD_OUTPUT = 1
+
 /** Opens the log on standard output, or on `destination`. */
-export function openLog({ level, pretty }: LogSettings, destination?: DestinationStream): Log {
+export function openLog(
+  { level, pretty }: LogSettings,
+  destination: DestinationStream = new LogOutput(STANDARD_OUTPUT),
+): Log {
   const options = { level, base: null, serializers: { err: describeError } }
-  if (destination) return pino(options, destination)
-  if (!pretty) return pino(options)
-  // Synchronous and in this process, so that what main prints after the start stays last on the terminal.
-  return pino(options, prettyStream({ sync: true, translateTime: 'HH:MM:ss', singleLine: true }))
+  const forPeople = prettyFactory({ translateTime: 'HH:MM:ss', singleLine: true })
+  const log = pino(options, pretty ? { write: (line) => destination.write(forPeople(line)) } : destination)
+  if (destination instanceof LogOutput) {
+    destination.onGap = (lines) => log.warn({ lines }, 'lines of the log are missing: they could not be written')
+  }
+  return log
 }

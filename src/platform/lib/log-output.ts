@@ -1,0 +1,56 @@
+import { writeSync } from 'node:fs'
+
+/** Memory for lines that wait to be written. */
+const MOST_BYTES = 1_048_576
+const TRY_AGAIN_AFTER_MS = 200
+
+/**
+ * Writes lines to a file descriptor, in order. Lines that cannot be written wait, as far as there is room: a full disk, or a
+ * pipe that nobody reads, must not stop the service. (pino's own stream ends the process on an error, and repeats its last
+ * write for good if the disk is full.)
+ */
+export class LogOutput {
+  readonly #fd: number
+  readonly #mostBytes: number
+  #waiting: Buffer[] = []
+  #bytes = 0
+  #missing = 0
+  #timer: NodeJS.Timeout | undefined
+  /** Called with the number of lines that were left out, once lines can be written again. */
+  onGap: (lines: number) => void = () => {}
+
+  constructor(fd: number, mostBytes = MOST_BYTES) {
+    this.#fd = fd
+    this.#mostBytes = mostBytes
+    process.once('exit', () => this.#flush())
+  }
+
+  write(line: string): void {
+    const bytes = Buffer.from(line)
+    if (this.#bytes + bytes.length > this.#mostBytes) {
+      this.#missing++
+      return
+    }
+    this.#waiting.push(bytes)
+    this.#bytes += bytes.length
+    if (this.#timer === undefined) this.#flush()
+  }
+
+  #flush(): void {
+    this.#timer = undefined
+    try {
+      for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+        const written = writeSync(this.#fd, next)
+        this.#bytes -= written
+        if (written < next.length) this.#waiting[0] = next.subarray(written)
+        else this.#waiting.shift()
+      }
+    } catch {
+      this.#timer = setTimeout(() => this.#flush(), TRY_AGAIN_AFTER_MS).unref()
+      return
+    }
+    const missing = this.#missing
+    this.#missing = 0
+    if (missing > 0) this.onGap(missing)
+  }
+}

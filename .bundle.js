@@ -17,7 +17,7 @@ const RECORD = '.build/.inputs.json'
 const { digest: last, files = [] } = existsSync(RECORD) ? JSON.parse(readFileSync(RECORD, 'utf8')) : {}
 if (last === digest && files.every((file) => existsSync(`.build/${file}`))) process.exit()
 if (!existsSync('node_modules/rolldown')) {
-  console.error('The build needs packages that NODE_ENV=production leaves out: run npm ci --include=dev')
+  process.stderr.write('The build needs packages that NODE_ENV=production leaves out: run npm ci --include=dev\n')
   process.exit(1)
 }
 rmSync(RECORD, { force: true })

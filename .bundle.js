@@ -16,6 +16,10 @@ const digest = hash.digest('hex')
 const RECORD = '.build/.inputs.json'
 const { digest: last, files = [] } = existsSync(RECORD) ? JSON.parse(readFileSync(RECORD, 'utf8')) : {}
 if (last === digest && files.every((file) => existsSync(`.build/${file}`))) process.exit()
+if (!existsSync('node_modules/rolldown')) {
+  process.stderr.write('The build needs packages that NODE_ENV=production leaves out: run npm ci --include=dev\n')
+  process.exit(1)
+}
 rmSync(RECORD, { force: true })
 
 /** Runs beside the build, since the first `npm start` waits for both. */

@@ -12,11 +12,11 @@ const folder = mkdtempSync(join(tmpdir(), 'gatehouse-build-'))
 const main = join(folder, 'src/main.ts')
 const built = join(folder, '.build/main.js')
 
-const build = (): Promise<{ ok: boolean; stdout: string; made: number }> =>
+const build = (): Promise<{ ok: boolean; stdout: string; stderr: string; made: number }> =>
   new Promise((resolve) => {
     const env = { ...process.env, PATH: `${ROOT}/node_modules/.bin:${process.env.PATH}` }
-    execFile(process.execPath, ['.bundle.js'], { cwd: folder, env }, (error, stdout) =>
-      resolve({ ok: error === null, stdout, made: statSync(built).mtimeMs }),
+    execFile(process.execPath, ['.bundle.js'], { cwd: folder, env }, (error, stdout, stderr) =>
+      resolve({ ok: error === null, stdout, stderr, made: statSync(built).mtimeMs }),
     )
   })
 
@@ -52,4 +52,10 @@ it('rebuilds after any change, even to an older file, and otherwise not', async 
   writeFileSync(main, source)
   expect((await build()).ok).toBe(true)
   expect(readFileSync(built, 'utf8')).toContain("'main'".replaceAll("'", '"'))
+})
+
+it('says how to install what NODE_ENV=production leaves out', async () => {
+  rmSync(join(folder, 'node_modules'))
+  writeFileSync(join(folder, 'src/new.ts'), '')
+  expect(await build()).toMatchObject({ ok: false, stderr: expect.stringMatching(/^[^\n]*npm ci --include=dev\n$/) })
 })

@@ -103,7 +103,7 @@ describe('gatehouse app create', () => {
     const { code, stdout, stderr } = await run('app', 'create', '--name', 'X', '--host', 'a.com', '--json', 'extra')
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(JSON.parse(stderr).error.problems).toEqual([
-      { field: 'extra', problem: 'is not expected' },
+      { field: 'extra', problem: 'is not expected; to give an option several values, repeat it' },
       { field: '--scope', problem: 'is required' },
     ])
   })

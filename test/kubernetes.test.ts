@@ -85,6 +85,11 @@ describe('the manifests', () => {
   })
 })
 
+it('the migration has every setting that production demands', () => {
+  const given = { SECRET_KEY, DATABASE_URL: 'postgres://a:b@db/gatehouse' }
+  expect(() => readConfig({ NODE_ENV: 'production', ...settingsOf(migration), ...given })).not.toThrow()
+})
+
 describe('the pods', () => {
   it('get only existing settings, and do not start if the Secret is left empty', () => {
     expect(Object.keys(settingsOf(container)).filter((name) => !(name in settings.shape))).toEqual([])

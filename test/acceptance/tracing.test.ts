@@ -131,6 +131,13 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(attributesOf(lost)['http.response.status_code']).toBe(404)
     expect(lost.status.code ?? 0).toBe(0)
   })
+
+  it('probes leave no trace', async () => {
+    for (const path of ['/readyz', '/healthz']) expect((await fetch(`${system.origin}${path}`)).status).toBe(200)
+    await fetch(`${system.origin}/sign-in`)
+    await until(() => spans.some(({ name }) => name === 'GET /sign-in'))
+    expect(spans.filter(({ name }) => /readyz|healthz/.test(name))).toEqual([])
+  })
 })
 
 /** A file of the build and everything that it imports statically, however indirectly. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { quickAddJob, runOnce } from 'graphile-worker'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { purge } from '../../src/operations/jobs/purge.ts'
@@ -37,6 +38,16 @@ it('the role writes events, seals and verifies them', async () => {
   await recordAudit(deps(), { event: 'app_updated', appKey: 'x' })
   expect(await sealAudit(deps())).toBe(1)
   expect(await verifyAudit(deps(), {})).toMatchObject({ intact: true, rows: 1 })
+})
+
+it('the role runs durable jobs, by the clock too', async () => {
+  let done = 0
+  const taskList = { count: () => void done++ }
+  await quickAddJob({ pgPool: pool }, 'count', {})
+  await runOnce({ pgPool: pool, taskList, noHandleSignals: true })
+  expect(done).toBe(1)
+  await pool.query("insert into graphile_worker._private_known_crontabs values ('hourly', now(), null)")
+  expect((await pool.query('select from graphile_worker._private_known_crontabs')).rowCount).toBe(1)
 })
 
 describe('the role cannot', () => {

@@ -63,6 +63,14 @@ describe('/admin/v1/partners', () => {
     })
   })
 
+  it('ends a stolen secret of a partner that cannot be called', async () => {
+    const path = '/partners/7001'
+    const { data } = await call('POST', `${path}/rotate-secret`, { overlap_s: 0 })
+    const [{ secret_id }] = data.secrets
+    const switched = await call('POST', `${path}/switch-signing`, { untested: true })
+    expect(switched.data.secrets).toEqual([expect.objectContaining({ secret_id, signs: true, ends_at: null })])
+  })
+
   it('keeps ids exact in requests and answers, as numbers and as text', async () => {
     const payload = `{"name":"Big","partner_id":${BIG}}`
     const headers = { ...authorized, 'content-type': 'application/json' }

@@ -135,6 +135,13 @@ describe('X-Forwarded-For from a proxy that is not trusted', () => {
     expect(await refusedOf(PAGES + 3, (time) => `203.0.113.${time}`, page, `192.0.2.${host}`)).toBe(3)
   })
 
+  it('is logged once, with the address of the proxy', () => {
+    const lines = world.logged().split('\n')
+    const warnings = lines.filter((line) => line.includes('that is not in TRUST_PROXY'))
+    expect(warnings).toHaveLength(1)
+    expect(JSON.parse(warnings[0] ?? '')).toMatchObject({ level: 40, address: expect.stringMatching(/^192\.0\.2\./) })
+  })
+
   it('is logged once if TRUST_PROXY is empty', async () => {
     const bare = await openWorld()
     const warnings = () => bare.logged().match(/TRUST_PROXY is empty/g)?.length ?? 0

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { echo, type Problem } from '../../platform/lib/web/rescode.ts'
+import { collect, collectWords } from './text.ts'
 
 type Options = Readonly<Record<string, unknown>>
 
@@ -91,7 +92,9 @@ function unexpectedWords(command: Command): Problem[] {
   const unknown = command.args.filter(isOption)
   const extra = command.args.slice(command.registeredArguments.length)
   if (unknown.length > 0) return unknown.map((text) => ({ field: echo(text), problem: 'is not an option' }))
-  return extra.map((text) => ({ field: echo(text), problem: 'is not expected' }))
+  const lists = command.options.some(({ parseArg }) => parseArg === collect || parseArg === collectWords)
+  const problem = `is not expected${lists ? '; to give an option several values, repeat it' : ''}`
+  return extra.map((text) => ({ field: echo(text), problem }))
 }
 
 /** Reports problems of `hosts[1]` or `interface_urls.poi` under `--host` or `--interface-url`, naming the entry. */

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
 import { rotation, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
@@ -36,8 +37,9 @@ export const secretActions = <Given extends Deps>(testCallWith: TestCallWith<Giv
     ...changes,
     route: 'POST /partners/:partner_id/switch-signing',
     command: 'partner switch-signing',
-    input: onePartner,
-    run: (deps: Given, { partner_id }: OnePartner) => switchSigning(deps, partner_id, testCallWith(deps)),
+    input: onePartner.extend({ untested: z.boolean().default(false) }),
+    run: (deps: Given, { partner_id, untested }: OnePartner & { untested: boolean }) =>
+      switchSigning(deps, partner_id, untested ? undefined : testCallWith(deps)),
     offered: ({ secrets }: PartnerRecord) => secrets?.some(({ signs, ends_at }) => !signs && ends_at === null) === true,
   }),
   action({

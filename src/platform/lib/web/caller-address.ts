@@ -53,10 +53,10 @@ const MAX_PROXIES = 20
 export function registerCallerAddress(app: FastifyInstance, trusted: readonly string[], log: Log): void {
   const proxies = networksOf(trusted)
   const isProxy = (address: string): boolean => proxies.check(address, familyOf(address))
-  let warned = false
+  const warned = new Set<string>()
   const warnOnce = (address: string, text: string): void => {
-    if (!warned) log.warn({ address }, text)
-    warned = true
+    if (!warned.has(text)) log.warn({ address }, text)
+    warned.add(text)
   }
 
   app.decorateRequest('ip', {
@@ -79,9 +79,12 @@ export function registerCallerAddress(app: FastifyInstance, trusted: readonly st
       return caller
     },
   })
-  if (trusted.length > 0) return
+  const text = trusted.length === 0 ? NO_PROXY : OTHER_PROXY
   app.addHook('onRequest', (request, _reply, done) => {
-    if (!warned && forwardedFor(request) !== undefined) warnOnce(request.ip, NOT_TRUSTED)
+    if (!warned.has(text) && forwardedFor(request) !== undefined) {
+      const peer = normalAddress(request.raw.socket.remoteAddress ?? '')
+      if (peer !== undefined && !isProxy(peer)) warnOnce(peer, text)
+    }
     done()
   })
 }
@@ -96,7 +99,9 @@ export const cameByProxy = ({ headers }: Pick<FastifyRequest, 'headers'>): boole
 const forwardedFor = ({ raw }: FastifyRequest): string | undefined =>
   raw.headers['x-forwarded-for'] as string | undefined
 
-const NOT_TRUSTED =
+const NO_PROXY =
   'a request came with X-Forwarded-For, but TRUST_PROXY is empty: if this service is behind a proxy, limits count everyone behind it as one caller; put its address into TRUST_PROXY'
+const OTHER_PROXY =
+  'a request came with X-Forwarded-For from an address that is not in TRUST_PROXY: if it is a proxy of yours, limits count everyone behind it as one caller; add its address'
 const NO_ADDRESS =
   'a trusted proxy sent an X-Forwarded-For whose last entry is no address: limits count everyone who comes with such an entry as one caller, by the address of that proxy'

@@ -1,9 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { Tracing } from '../tracing.ts'
 
-/** Creates a span for each request, named by its route pattern, since the URL may hold secrets. */
+/** An orchestrator asks every second or two. */
+const PROBES: readonly unknown[] = ['/healthz', '/readyz']
+
+/** Creates a span for each request but probes, named by its route pattern, since the URL may hold secrets. */
 export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   app.addHook('onRequest', (request, _reply, done) => {
+    if (PROBES.includes(request.routeOptions.url)) return done()
     const { traceparent } = request.headers
     request.span = tracing.begin(typeof traceparent === 'string' ? traceparent : undefined)
     tracing.within(request.span, done)

@@ -147,9 +147,9 @@ describe('an invitation', () => {
       expect(await reasonOf(useLink(world.deps, token, PASSWORD))).toBe('link_invalid')
       const found = async () =>
         (await listMembers(world.deps, partner.partner_id)).find(({ member_id }) => member_id === memberId)
-      expect(await found()).toMatchObject({ counts: false })
+      expect(await found()).toMatchObject({ invitation_counts: false })
       await inviteAgain(world.deps, partner.partner_id, memberId)
-      expect(await found()).toMatchObject({ counts: true })
+      expect(await found()).toMatchObject({ invitation_counts: true })
       expect(await reasonOf(useLink(world.deps, await tokenFor(world, 'friend@example.com'), PASSWORD))).toBe('done')
     },
   )

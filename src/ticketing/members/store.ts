@@ -32,7 +32,7 @@ export const listMembers = (db: Db, partnerId: bigint): Promise<Member[]> =>
   db.many(
     member,
     sql`select m.member_id, m.mail, m.role, m.invited_at, m.joined_at, invitation.expires_at as invited_until,
-          coalesce(invitation.counts, true) as counts, invitation.mail_state, invitation.mail_error
+          coalesce(invitation.counts, true) as invitation_counts, invitation.mail_state, invitation.mail_error
         from partner_member m
         left join lateral (
           select l.expires_at, l.mail_state, l.mail_error, ${COUNTS} as counts from member_link l

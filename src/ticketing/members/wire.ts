@@ -22,7 +22,7 @@ export const member = z.object({
   /** When the newest invitation ends; null once joined, or after the purge has deleted that invitation. */
   invited_until: z.date().nullable(),
   /** False for an invitation of somebody who may no longer invite. */
-  counts: z.boolean(),
+  invitation_counts: z.boolean(),
   mail_state: z.enum(MAIL_STATES).nullable(),
   mail_error: z.string().nullable(),
 })

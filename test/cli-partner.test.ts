@@ -133,7 +133,7 @@ describe('gatehouse partner', () => {
       code: 1,
       stderr: expect.stringContaining('run switch-signing first'),
     })
-    const far = { ...world.deps, clock: { now: () => new Date() } }
+    const far = { ...world.deps, clock: { ...world.clock, now: () => new Date() } }
     await switchSigning(far, BigInt(id), async () => ({ ok: true, detail: '' }))
     expect((await runJson('show', id)).secrets).toMatchObject([{ signs: true }, { ends_at: expect.any(String) }])
     expect((await runJson('retire-secret', id)).secrets).toMatchObject([{ signs: true }])

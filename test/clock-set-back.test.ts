@@ -15,6 +15,7 @@ const wallClock = () => {
   let now = new Date('2026-05-06T10:34:20Z')
   return {
     now: () => now,
+    elapsedMs: () => 0,
     setBack: (seconds: number) => {
       now = addSeconds(now, -seconds)
     },

@@ -20,16 +20,19 @@ import { ADMIN_TOKEN, SECRET_KEY } from './secrets.ts'
 
 export { ADMIN_TOKEN, freshDatabase, SECRET_KEY }
 
-/** Stands still until `advance` is called. */
+/** Stands still until `advance` is called; negative seconds set it back. */
 interface TestClock extends Clock {
   advance(seconds: number): void
 }
 
 function testClock(start = '2026-05-06T10:34:20Z'): TestClock {
   let now = new Date(start)
+  let elapsedMs = 0
   return {
     now: () => now,
+    elapsedMs: () => elapsedMs,
     advance: (seconds) => {
+      elapsedMs += Math.max(0, seconds * 1_000)
       now = addSeconds(now, seconds)
     },
   }

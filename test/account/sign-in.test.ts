@@ -175,7 +175,7 @@ describe('signing in', () => {
       rememberDevice(world.deps, { kind: 'partner', name: 'alice' }, undefined),
       rememberDevice({ ...world.deps, keys }, ALICE_PASSPORT, undefined),
       rememberDevice(
-        { ...world.deps, clock: { now: () => addSeconds(world.clock.now(), -180 * 86_400) } },
+        { ...world.deps, clock: { ...world.clock, now: () => addSeconds(world.clock.now(), -180 * 86_400) } },
         ALICE_PASSPORT,
         undefined,
       ),

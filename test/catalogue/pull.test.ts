@@ -520,6 +520,58 @@ describe('pullPrices', () => {
     expect(seller.paths()).toEqual(Array(3).fill('/product/level/price/calendar/v2'))
   })
 
+  describe('of a product that moves between plain and level prices', () => {
+    const LEVELS = '/product/level/price/calendar/v2'
+    beforeEach(() => world.pool.query('delete from product_price; delete from price_removal'))
+    const date = (n: number) => `2026-06-${String(n).padStart(2, '0')}`
+    const plain = (...days: number[]) =>
+      seller.on('/product/price/query', ok(days.map((n) => day(date(n))) as unknown as object))
+    const session = (n: number) => {
+      const { date: priceDate, partnerDealId: _, ...rest } = day(date(n))
+      return { ...rest, priceDate, partnerPrimaryKey: 'am', skuInfo: { startTime: '09:00', endTime: '12:00' } }
+    }
+    const levels = (...days: number[]) =>
+      seller.on(LEVELS, ok(days.map(session) as unknown as object, { partnerDealId: 'd-9' }))
+    const keys = async () => (await stored()).map(([at, key]) => `${at} ${key}`)
+    const range = { from: date(1), to: date(30) }
+
+    it('counts the calendar that came last, and asks for that kind from then on', async () => {
+      plain(1, 2)
+      await prices({ ...range, level: false })
+      levels(1, 3)
+      expect(await prices({ ...range, level: true })).toMatchObject({ pulled: 2, changed: 2, removed: 2, problems: [] })
+      expect(await keys()).toEqual(['2026-06-01 am', '2026-06-03 am'])
+      world.clock.advance(1)
+      plain(3, 4)
+      expect(await prices({ ...range, level: false })).toMatchObject({ removed: 2 })
+      expect(await keys()).toEqual(['2026-06-03 ', '2026-06-04 '])
+      seller.calls.length = 0
+      await prices(range)
+      expect(seller.paths()).toEqual(['/product/price/query'])
+    })
+
+    it('keeps what an empty or incomplete calendar of the other kind says nothing about', async () => {
+      levels(1, 2)
+      await prices({ ...range, level: true })
+      seller.on('/product/price/query', ok([] as object))
+      expect(await prices({ ...range, level: false })).toMatchObject({ removed: 0 })
+      seller.on('/product/price/query', ok([day(date(1)), day(date(5), { mtPrice: '1.234' })] as object))
+      expect(await prices({ ...range, level: false })).toMatchObject({ pulled: 1, removed: 1 })
+      expect(await keys()).toEqual(['2026-06-01 ', '2026-06-02 am'])
+    })
+
+    it('removes no long calendar at once, apart from the days that it replaces', async () => {
+      plain(...Array.from({ length: 12 }, (_, n) => n + 1))
+      await prices({ ...range, level: false })
+      levels(1, 2)
+      expect(await prices({ ...range, level: true })).toMatchObject({ removed: 2, problems: [{ path: 'body' }] })
+      expect(await keys()).toHaveLength(12)
+      world.clock.advance(60)
+      expect(await prices({ ...range, level: true })).toMatchObject({ removed: 10, problems: [] })
+      expect(await keys()).toEqual(['2026-06-01 am', '2026-06-02 am'])
+    })
+  })
+
   it.each([[201], [299]])('reports the code of the partner: %i', async (code) => {
     seller.on('/product/price/query', refusal(code))
     expect(await prices({ level: false })).toMatchObject({ failure: { kind: 'partner-code', code } })

@@ -106,6 +106,16 @@ describe('the consumption step', () => {
     ])
   })
 
+  it('ends in time even if the clock is set back meanwhile', async () => {
+    const result = await lab.runStep(runId, 'consumption', async () => {
+      await lab.awaited(runId)
+      lab.world.clock.advance(-3_600)
+      await letTimeOut(runId)
+    })
+    lab.world.clock.advance(3_000)
+    expect(result.failures).toMatchObject([{ id: 'notice-arrived' }])
+  })
+
   it('fails with the number of used tickets when the others are not used in time', async () => {
     const result = await lab.runStep(runId, 'consumption', async () => {
       await useTickets(lab, runId, 1)

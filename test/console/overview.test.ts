@@ -248,7 +248,10 @@ it('the home page shows the requests of the last hour, by minute and outcome', a
 
 it('the home page counts failed sign-ins of operators, users and partners, and links to them', async () => {
   const anHourAgo = addSeconds(world.clock.now(), -3_600)
-  await recordAudit({ ...world.deps, clock: { now: () => anHourAgo } }, { event: 'user_sign_in_failed' })
+  await recordAudit(
+    { ...world.deps, clock: { ...world.clock, now: () => anHourAgo } },
+    { event: 'user_sign_in_failed' },
+  )
   for (const [event, times] of [
     ['user_sign_in_failed', 3],
     ['user_sign_in_locked', 1],

@@ -222,6 +222,25 @@ describe('the webhook of an app', () => {
     expect(shown).toMatchObject({ name: 'Renamed', webhook_url: url })
   })
 
+  it('ends when operators give the app to another team, not when they give it to the same one', async () => {
+    const { url, deliveries } = await receiver(200)
+    const { appKey, path } = await withWebhook(url)
+    const other = await founder(world)
+    const give = (team_id: string) => clientOf(world).admin('POST', `/apps/${appKey}/give`, { team_id })
+    expect(await give(owner.team)).toMatchObject({ webhook_removed: false })
+    expect(await clientOf(world).admin('GET', `/apps/${appKey}`)).toMatchObject({ webhook_url: url })
+    await press(path, 'test')
+    expect(await give(other.team)).toMatchObject({ webhook_removed: true })
+    await send(appKey)
+    expect(deliveries).toEqual([])
+    const { rows } = await world.pool.query('select webhook_url, webhook_secret from micro_app where app_key = $1', [
+      appKey,
+    ])
+    expect(rows).toEqual([{ webhook_url: null, webhook_secret: null }])
+    expect((await owner.browser.open(path)).status).toBe(404)
+    expect(seen(await other.browser.open(path))).not.toContain(url)
+  })
+
   it('gets no event for a request that is returned, or whose approval fails', async () => {
     const { url, deliveries } = await receiver(200)
     const { appKey } = await withWebhook(url)

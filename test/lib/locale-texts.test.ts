@@ -137,6 +137,8 @@ const SHOWN = [
   ...['tickets_left', 'partial_refunds', 'state_since', 'last_code', 'last_describe', 'close_type', 'used_quantity'],
   ...['refunded_quantity', 'data_removed_at', 'contradiction', 'decision_code', 'voucher_additional'],
   ...['order_additional', 'additional_left_out', 'product.path', 'order.path'],
+  // Of an app given to a team.
+  'webhook_removed',
   // Of developers' requests.
   ...['decided_at', 'runs_on', 'reasons'],
   ...['contacts', 'contacts.key', 'interface_urls.key', 'interface_urls.value', 'signs', 'secret_id', 'aes_key_set_at'],

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_INVITATIONS, MAX_MEMBERS } from '../../src/platform/lib/member.ts'
-import { inviteAgain, inviteMember, removeMember, setMemberRole } from '../../src/ticketing/members/change.ts'
+import {
+  inviteAgain,
+  inviteMember,
+  listMembers,
+  removeMember,
+  setMemberRole,
+} from '../../src/ticketing/members/change.ts'
 import { openMemberLink } from '../../src/ticketing/members/link.ts'
 import { spendLink } from '../../src/ticketing/members/link-store.ts'
 import { askForPassword, useLink } from '../../src/ticketing/members/password.ts'
@@ -123,6 +129,30 @@ describe('an invitation', () => {
     await joined(world, partner, 'next@example.com')
     expect(await reasonOf(useLink(world.deps, token, PASSWORD))).toBe('done')
   })
+
+  it.each(['removed', 'made a developer'])(
+    'of an owner who is %s counts no longer, until it is sent again',
+    async (end) => {
+      const [sender] = await Promise.all([
+        joined(world, partner, 'sender@example.com'),
+        joined(world, partner, 'other@example.com'),
+      ])
+      const memberId = await inviteMember(acting(sender), partner.partner_id, {
+        mail: 'friend@example.com',
+        role: 'owner',
+      })
+      const token = await tokenFor(world, 'friend@example.com')
+      if (end === 'removed') await removeMember(world.deps, partner.partner_id, sender)
+      else await setMemberRole(world.deps, partner.partner_id, sender, 'developer')
+      expect(await reasonOf(useLink(world.deps, token, PASSWORD))).toBe('link_invalid')
+      const found = async () =>
+        (await listMembers(world.deps, partner.partner_id)).find(({ member_id }) => member_id === memberId)
+      expect(await found()).toMatchObject({ invitation_counts: false })
+      await inviteAgain(world.deps, partner.partner_id, memberId)
+      expect(await found()).toMatchObject({ invitation_counts: true })
+      expect(await reasonOf(useLink(world.deps, await tokenFor(world, 'friend@example.com'), PASSWORD))).toBe('done')
+    },
+  )
 
   it('can be sent again only a limited number of times', async () => {
     const { memberId } = await invited(world, partner, 'often@example.com')

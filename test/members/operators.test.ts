@@ -37,7 +37,17 @@ describe('/admin/v1/partners/:partner_id/members', () => {
       data: { members: [{ ...OWNER, joined_at: null, mail_state: 'waiting' }] },
     })
     expect(Object.keys(invited.data.members[0]).sort()).toEqual(
-      ['invited_at', 'invited_until', 'joined_at', 'mail', 'mail_error', 'mail_state', 'member_id', 'role'].sort(),
+      [
+        'invitation_counts',
+        'invited_at',
+        'invited_until',
+        'joined_at',
+        'mail',
+        'mail_error',
+        'mail_state',
+        'member_id',
+        'role',
+      ].sort(),
     )
     expect(await call('POST', '/remove', { mail: 'OWNER@example.com' })).toMatchObject({ data: { members: [] } })
   })

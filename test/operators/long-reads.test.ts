@@ -67,7 +67,7 @@ it('a failed long read does not block the next one', async () => {
 it('verification stops at its time limit and names the command that has none', async () => {
   await recordAudit(world.deps, { event: 'app_updated' })
   await sealAudit(world.deps)
-  await expect(verifyAudit(world.deps, {}, world.clock.now())).rejects.toMatchObject({
+  await expect(verifyAudit(world.deps, {}, world.clock.elapsedMs())).rejects.toMatchObject({
     failure: { status: 503 },
     message: expect.stringContaining('gatehouse audit verify'),
   })

@@ -10,6 +10,7 @@ import { openWorld, type World } from '../harness.ts'
 
 const MAIL = 'reachable@example.com'
 const HIDDEN = ['reachable@', 'secret-in-path']
+const INTERFACE = 'https://seller.example.com/api?name=order-create&key=secret-in-path'
 const WEBHOOK = 'https://hooks.example.com/secret-in-path?key=secret-in-path'
 
 let world: World
@@ -24,17 +25,34 @@ beforeAll(async () => {
   const { app_key } = await client.makeApp({ webhook_url: WEBHOOK })
   const { partner_id } = await client.admin('POST', '/partners', {
     name: 'Told',
+    interface_urls: { 'order-create': INTERFACE },
     contacts: { product: { name: 'Lin', mail: 'lin@example.com', webhook_url: WEBHOOK } },
   })
+  await client.admin('PATCH', `/partners/${partner_id}`, { interface_urls: { 'order-query': INTERFACE } })
+  const { rows } = await world.pool.query(
+    `insert into partner_call (call_id, partner_id, interface, url, request_headers, request_body, started_at, duration_ms, cause)
+     values (gen_random_uuid(), $1, 'order-query', $2, '{}', '{}', $3, 1, 'operator') returning call_id`,
+    [partner_id, INTERFACE, world.clock.now()],
+  )
   for (const role of ['viewer', 'support'] as const)
     tokens.set(role, (await createOperator(world.deps, { name: `a-${role}`, role, days: 1 })).token)
   people = await signedInAs(world, ['viewer', 'support'])
   const person = `/users/${user.cid}/${user.user_id}`
   paths = {
-    api: ['/users', person, '/apps', `/apps/${app_key}`, '/partners', `/partners/${partner_id}`],
+    api: [
+      '/users',
+      person,
+      '/apps',
+      `/apps/${app_key}`,
+      '/partners',
+      `/partners/${partner_id}`,
+      '/audit',
+      `/traffic/${rows[0].call_id}`,
+    ],
     pages: [
       ...['/users', '/users?export=csv', '/users?export=ndjson', `/users/user?cid=${user.cid}&user_id=${user.user_id}`],
       ...['/apps?export=ndjson', `/apps/${app_key}`, '/partners?export=ndjson', `/partners/${partner_id}`],
+      ...['/audit', `/traffic/${partner_id}/call/${rows[0].call_id}`],
       `/search?q=${user.cid}/${user.user_id}`,
     ],
   }

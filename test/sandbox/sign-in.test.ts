@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { signInPartner } from '../../src/sandbox/portal/sign-in.ts'
 import { suspendPartner } from '../../src/ticketing/partners/partner.ts'
 import { rotatePartnerSecret, switchSigning } from '../../src/ticketing/partners/secret.ts'
+import { formsOf } from '../acceptance/form.ts'
 import { openWorld, type World } from '../harness.ts'
 import { cookieOf, get, newSandboxPartner, post, type SandboxPartner, sessionOf, signIn } from './partners.ts'
 
@@ -279,6 +280,26 @@ describe('an error', () => {
     expect(foreign.statusCode).toBe(403)
     expect(foreign.body).toContain('This form was not accepted')
     expect(await isSignedIn(cookie)).toBe(true)
+  })
+
+  it('without a database gives back the form that was sent, to be sent again once it is there', async () => {
+    const away = await openWorld()
+    onTestFinished(() => away.close())
+    const own = await newSandboxPartner(away)
+    const cookie = await sessionOf(away, own)
+    const sent = { mail: 'not a "mail" <b>\r\nat all', role: 'developer' }
+    Object.assign(away.pool, { ending: true })
+    const answer = await post(away, '/sandbox/members/invite', sent, { cookie })
+    const withSecret = await post(away, '/sandbox/sign-in', { client_id: 'x', password: 'hidden-words' })
+    Object.assign(away.pool, { ending: false })
+    expect(answer.statusCode).toBe(503)
+    expect(answer.body).toContain('nothing that you typed is lost')
+    const form = formsOf(answer.body).find(({ action }) => action === '/sandbox/members/invite')
+    expect(form?.fields).toEqual(sent)
+    expect(withSecret.body).not.toMatch(/hidden-words|name="client_id"/)
+    const again = await post(away, form?.action ?? '', { ...form?.fields } as Record<string, string>, { cookie })
+    expect(again.statusCode).toBe(400)
+    expect(again.body).toContain('Enter an email address')
   })
 
   it('without a database is a 503 page and loses nothing: session and form work once the database is back', async () => {

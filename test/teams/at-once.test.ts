@@ -4,7 +4,17 @@ import { formsOf } from '../acceptance/form.ts'
 import { header } from '../acceptance/http.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { untilLocked } from '../locks.ts'
-import { APP_FORM, clientOf, type Developer, founder, joined, registered, withAuthenticator } from './people.ts'
+import {
+  APP_FORM,
+  clientOf,
+  type Developer,
+  founder,
+  joined,
+  person,
+  registered,
+  tokenFor,
+  withAuthenticator,
+} from './people.ts'
 
 /**
  * Races between two changes of a team, its app or its people: a lock holds one of them between its reads and its
@@ -76,6 +86,23 @@ describe('an app assigned to another team', () => {
     await held.query('update team_app set team_id = $2 where app_key = $1', [appKey, other.team])
     await held.release()
     expect((await changed).status).toBe(404)
+  })
+})
+
+describe('a link to join', () => {
+  it('that is replaced meanwhile admits nobody', async () => {
+    const owner = await founder(world)
+    const someone = await person(world)
+    const mail = 'late@example.com'
+    await owner.browser.send('POST', `/developer/teams/${owner.team}/invite`, { mail, role: 'developer' })
+    const token = await tokenFor(world, mail)
+    const held = await hold('select from team where team_id = $1 for update', [owner.team])
+    const answer = someone.browser.send('POST', '/developer/join', { token })
+    await untilLocked(world.pool)
+    await held.query("update team_invitation set link_hash = 'another' where mail = $1", [mail])
+    await held.release()
+    expect((await answer).status).toBe(404)
+    expect(await rolesOf(owner.team)).toEqual(['owner'])
   })
 })
 

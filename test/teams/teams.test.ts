@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { blockUser } from '../../src/authorization/account/user.ts'
 import { eraseUser } from '../../src/authorization/people/erase.ts'
 import { TASKS } from '../../src/operations/jobs/tasks.ts'
 import { visibleText } from '../acceptance/form.ts'
@@ -33,6 +34,8 @@ const textOf = async ({ browser }: Developer, path: string) =>
   visibleText((await browser.open(path)).text).replace(/\s+/g, ' ')
 const send = ({ browser }: Developer, path: string, form: Record<string, string> = {}) =>
   browser.send('POST', path, form)
+type Founder = Awaited<ReturnType<typeof founder>>
+type Member = Awaited<ReturnType<typeof joined>>
 const rolesOf = async (team: string): Promise<string[]> =>
   (await world.pool.query('select role from team_member where team_id = $1 order by joined_at, member_id', [team])).rows
     .map(({ role }) => role)
@@ -140,6 +143,43 @@ describe('an invitation', () => {
     const again = `/developer/teams/${owner.team}/invitations/${rows[0].invitation_id}/again`
     expect((await send(owner, again)).status).toBe(409)
   })
+})
+
+describe('an invitation of an owner', () => {
+  const ends = {
+    'is removed': (owner: Founder, sender: Member) =>
+      send(owner, `/developer/teams/${owner.team}/members/${sender.memberId}/remove`),
+    leaves: (owner: Founder, sender: Member) => send(sender, `/developer/teams/${owner.team}/leave`),
+    'is made a developer': (owner: Founder, sender: Member) =>
+      send(owner, `/developer/teams/${owner.team}/members/${sender.memberId}/role`, { role: 'developer' }),
+    'is blocked': (_owner: Founder, sender: Member) =>
+      blockUser(world.deps, { cid: sender.cid, user_id: sender.userId }),
+    'is erased': (_owner: Founder, sender: Member) =>
+      eraseUser(world.deps, { cid: sender.cid, user_id: sender.userId }),
+  }
+
+  it.each(Object.entries(ends))(
+    'who %s admits nobody, which the page says, until another owner sends it again',
+    async (_, end) => {
+      const owner = await founder(world)
+      const sender = await joined(world, owner, 'owner')
+      const team = `/developer/teams/${owner.team}`
+      const mail = `by-${sender.memberId}@example.com`
+      await send(sender, `${team}/invite`, { mail, role: 'developer' })
+      const token = await tokenFor(world, mail)
+      await end(owner, sender)
+      const friend = await person(world)
+      expect((await friend.browser.open(`/developer/join?token=${token}`)).status).toBe(404)
+      expect((await send(friend, '/developer/join', { token })).status).toBe(404)
+      expect(await textOf(owner, team)).toContain(`${mail} Developer The invitation no longer works`)
+      const { rows } = await world.pool.query('select invitation_id from team_invitation where mail = $1', [mail])
+      world.clock.advance(1)
+      await send(owner, `${team}/invitations/${rows[0].invitation_id}/again`)
+      expect(await textOf(owner, team)).not.toContain('no longer works')
+      const answer = await send(friend, '/developer/join', { token: await tokenFor(world, mail) })
+      expect(header(answer, 'location')).toContain(team)
+    },
+  )
 })
 
 describe('a team', () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Fields } from '../../platform/db/record-fields.ts'
 import { type InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
-import { SCOPES, scopeTextKey } from '../../platform/lib/scope.ts'
+import { SCOPES, scopeTextKey, scopeTexts } from '../../platform/lib/scope.ts'
 import { keyOf, type Translate } from '../../platform/lib/web/locale.ts'
 import { type ShownProblem, shownProblems } from '../../platform/lib/web/worded.ts'
 import { TEAM_FIELDS } from '../registry/index.ts'
@@ -84,7 +84,7 @@ export const inputsOf = (typed: TypedApp, t: Translate) =>
 
 /** The checkboxes, each with a reason. */
 export const scopeInputsOf = ({ scopes }: TypedApp, t: Translate) =>
-  scopes.map((scope) => ({ ...scope, label: t(scopeTextKey(scope.id)), hint: t(`${scopeTextKey(scope.id)}.detail`) }))
+  scopes.map((scope) => ({ ...scope, ...scopeTexts(scope.id, t) }))
 
 /** For views/developer/app.eta, whose heading has name and logo. */
 export const listedIn = (app: Readonly<Record<Name, string | null | readonly string[]>>, t: Translate) =>

@@ -132,16 +132,18 @@ const shownMember = ({ member_id, name, role, joined_at }: People['members'][num
 })
 
 function shownInvitation(
-  { invitation_id, mail, role, expires_at, mail_state, mail_error }: People['invitations'][number],
+  { invitation_id, mail, role, counts, expires_at, mail_state, mail_error }: People['invitations'][number],
   now: Date,
   t: Translate,
 ) {
-  const isOver = expires_at <= now
+  const isOver = expires_at <= now || !counts
   return {
     id: invitation_id,
     mail,
     role,
-    detail: isOver ? t('sandbox.members.expired') : t('sandbox.members.invited', { until: '\n' }),
+    detail: isOver
+      ? t(counts ? 'sandbox.members.expired' : 'sandbox.members.ended')
+      : t('sandbox.members.invited', { until: '\n' }),
     at: isOver ? null : expires_at.toISOString(),
     problem: mail_error && {
       error: mail_error,

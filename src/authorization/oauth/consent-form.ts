@@ -5,7 +5,7 @@ import { epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { openSignedText, signedText } from '../../platform/lib/crypto/carried-text.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets } from '../../platform/lib/crypto/keys.ts'
-import { scopeTextKey } from '../../platform/lib/scope.ts'
+import { scopeTextKey, scopeTexts } from '../../platform/lib/scope.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import type { SignedIn } from '../account/index.ts'
 import type { AuthorizationRequest } from './authorize.ts'
@@ -60,10 +60,9 @@ export const consentPage = (
 ) => ({
   app: { name: app.name, logoUrl: app.logo_url },
   host: redirectUrl.host,
-  scopes: scopes.map(scopeTextKey).map((key) => ({
-    icon: key === 'scope.phone_number' ? 'phone' : 'person',
-    title: t(key),
-    detail: t(`${key}.detail`),
+  scopes: scopes.map((scope) => ({
+    icon: scopeTextKey(scope) === 'scope.phone_number' ? 'phone' : 'person',
+    ...scopeTexts(scope, t),
   })),
   user: { name: session.name, avatarUrl: session.avatarUrl },
   action,

@@ -13,6 +13,7 @@ interface Link {
   readonly link_id: string
   readonly link_hash: Buffer
   readonly expires_at: Date
+  readonly invited_by: string | null
 }
 
 interface NewInvitation extends Pick<Invitation, 'invitation_id' | 'mail' | 'role'>, Link {
@@ -23,12 +24,12 @@ interface NewInvitation extends Pick<Invitation, 'invitation_id' | 'mail' | 'rol
 export const insertInvitation = (db: Db, teamId: string, invited: NewInvitation, now: Date): Promise<number> =>
   db.exec(
     sql`insert into team_invitation
-          (invitation_id, team_id, mail, mail_key, role, link_id, link_hash, invited_at, expires_at, mail_state)
+          (invitation_id, team_id, mail, mail_key, role, link_id, link_hash, invited_by, invited_at, expires_at, mail_state)
         values (${invited.invitation_id}, ${teamId}, ${invited.mail}, ${invited.mail_key}, ${invited.role},
-          ${invited.link_id}, ${invited.link_hash}, ${now}, ${invited.expires_at}, 'waiting')
+          ${invited.link_id}, ${invited.link_hash}, ${invited.invited_by}, ${now}, ${invited.expires_at}, 'waiting')
         on conflict (team_id, mail_key) do update set invitation_id = excluded.invitation_id, mail = excluded.mail,
           role = excluded.role, link_id = excluded.link_id, link_hash = excluded.link_hash,
-          invited_at = excluded.invited_at, expires_at = excluded.expires_at, mail_state = 'waiting', mail_error = null
+          invited_by = excluded.invited_by, invited_at = excluded.invited_at, expires_at = excluded.expires_at, mail_state = 'waiting', mail_error = null
           where team_invitation.expires_at <= ${now}`,
   )
 
@@ -36,22 +37,22 @@ export const insertInvitation = (db: Db, teamId: string, invited: NewInvitation,
 export const replaceLink = (db: Db, invitationId: string, link: Link, now: Date): Promise<number> =>
   db.exec(
     sql`update team_invitation set link_id = ${link.link_id}, link_hash = ${link.link_hash},
-          expires_at = ${link.expires_at}, invited_at = ${now}, mail_state = 'waiting', mail_error = null
+          invited_by = ${link.invited_by}, expires_at = ${link.expires_at}, invited_at = ${now}, mail_state = 'waiting', mail_error = null
         where invitation_id = ${invitationId}`,
   )
+
+const COLUMNS = sql.part`invitation_id, mail, role, invited_by, invited_at, expires_at, mail_state, mail_error`
 
 export const listInvitations = (db: Db, teamId: string): Promise<Invitation[]> =>
   db.many(
     invitation,
-    sql`select invitation_id, mail, role, invited_at, expires_at, mail_state, mail_error from team_invitation
-        where team_id = ${teamId} order by invited_at, invitation_id`,
+    sql`select ${COLUMNS} from team_invitation where team_id = ${teamId} order by invited_at, invitation_id`,
   )
 
 export const findInvitation = (db: Db, teamId: string, invitationId: string): Promise<Invitation | undefined> =>
   db.maybe(
     invitation,
-    sql`select invitation_id, mail, role, invited_at, expires_at, mail_state, mail_error from team_invitation
-        where team_id = ${teamId} and invitation_id = ${invitationId}`,
+    sql`select ${COLUMNS} from team_invitation where team_id = ${teamId} and invitation_id = ${invitationId}`,
   )
 
 export const countOpen = (db: Db, teamId: string, now: Date): Promise<number> =>
@@ -69,17 +70,18 @@ const opened = z.object({
   team_id: z.string(),
   team_name: z.string(),
   role: invitation.shape.role,
+  invited_by: invitation.shape.invited_by,
 })
 export type OpenedInvitation = z.output<typeof opened>
 
 export const findByLink = (db: Db, linkHash: Buffer): Promise<OpenedInvitation | undefined> =>
   db.maybe(
     opened,
-    sql`select i.invitation_id, i.team_id, t.name as team_name, i.role
+    sql`select i.invitation_id, i.team_id, t.name as team_name, i.role, i.invited_by
         from team_invitation i join team t using (team_id) where i.link_hash = ${linkHash}`,
   )
 
-const unsent = z.object({
+const unsent = opened.pick({ team_id: true, invited_by: true }).extend({
   link_hash: z.instanceof(Buffer),
   mail: z.string(),
   team_name: z.string(),
@@ -90,7 +92,7 @@ const unsent = z.object({
 export const findUnsent = (db: Db, linkId: string, now: Date): Promise<z.output<typeof unsent> | undefined> =>
   db.maybe(
     unsent,
-    sql`select i.link_hash, i.mail, t.name as team_name, i.expires_at
+    sql`select i.team_id, i.invited_by, i.link_hash, i.mail, t.name as team_name, i.expires_at
         from team_invitation i join team t using (team_id)
         where i.link_id = ${linkId} and i.mail_state <> 'sent' and i.expires_at > ${now}`,
   )

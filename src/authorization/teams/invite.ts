@@ -22,14 +22,14 @@ import type { SignedIn } from '../account/index.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import * as invitations from './invitation-store.ts'
 import * as store from './store.ts'
-import { becomeDeveloper, changeTeam, MAX_TEAMS } from './team.ts'
+import { becomeDeveloper, changeTeam, invitationCounts, MAX_TEAMS } from './team.ts'
 import type { Invitation } from './wire.ts'
 
-function newLink({ keys, clock }: Deps) {
+function newLink({ keys, clock }: Deps, invited_by: string | null) {
   const link_id = randomUUID()
   const until = wholeSecondsAfter(clock.now(), INVITATION_LIFETIME_S)
   const { hash, expiresAt } = linkToken(keys, 'team', { linkId: link_id, expiresAt: until })
-  return { link_id, link_hash: hash, expires_at: expiresAt }
+  return { link_id, link_hash: hash, expires_at: expiresAt, invited_by }
 }
 
 const mailLink = (db: Db, linkId: string): Promise<number> =>
@@ -42,11 +42,16 @@ async function refuseIfFull({ db, clock }: Deps, teamId: string): Promise<void> 
   if (open >= MAX_INVITATIONS) throw new TeamRefusal('invitations')
 }
 
-/** Returns the invitation's id. The caller has locked the team, or just created it, in its transaction. */
-export async function sendInvitation(deps: Deps, teamId: string, { mail, role }: NewMember): Promise<string> {
+/** Returns the invitation's id. `by`: the owner who invites, if it is no operator. The caller has locked the team, or just created it, in its transaction. */
+export async function sendInvitation(
+  deps: Deps,
+  teamId: string,
+  { mail, role }: NewMember,
+  by: string | null,
+): Promise<string> {
   const { db, clock } = deps
   await refuseIfFull(deps, teamId)
-  const [invitation_id, link] = [randomUUID(), newLink(deps)]
+  const [invitation_id, link] = [randomUUID(), newLink(deps, by)]
   const invited = { invitation_id, mail, mail_key: mailKeyOf(mail), role, ...link }
   if ((await invitations.insertInvitation(db, teamId, invited, clock.now())) === 0) throw new TeamRefusal('taken')
   if (!(await mayInvite(deps, `team ${teamId}`, mail))) throw new TeamRefusal('mails')
@@ -57,8 +62,8 @@ export async function sendInvitation(deps: Deps, teamId: string, { mail, role }:
 export const invite = operation(
   newMember,
   (deps: Deps, teamId: string, who: NewMember, person: UserRowKey): Promise<void> =>
-    changeTeam(deps, teamId, { person, role: 'owner' }, async ({ deps: inside, record }) => {
-      const invitation_id = await sendInvitation(inside, teamId, who)
+    changeTeam(deps, teamId, { person, role: 'owner' }, async ({ deps: inside, self, record }) => {
+      const invitation_id = await sendInvitation(inside, teamId, who, self?.member_id ?? null)
       await record('team_member_invited', { invitation_id, role: who.role })
     }),
 )
@@ -71,11 +76,11 @@ async function invitationOf(db: Db, teamId: string, invitationId: string): Promi
 
 /** Sends the invitation again with a new link; the old link stops working. */
 export const inviteAgain = (deps: Deps, teamId: string, invitationId: string, person: UserRowKey): Promise<void> =>
-  changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, deps: inside, now, record }) => {
+  changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, deps: inside, now, self, record }) => {
     const found = await invitationOf(db, teamId, invitationId)
     if (found.expires_at <= now) await refuseIfFull(inside, teamId) // expired ones are not counted
     if (!(await mayInvite(inside, `team ${teamId}`, found.mail))) throw new TeamRefusal('mails')
-    const link = newLink(inside)
+    const link = newLink(inside, self?.member_id ?? null)
     await invitations.replaceLink(db, found.invitation_id, link, now)
     await mailLink(db, link.link_id)
     await record('team_member_invited', { invitation_id: found.invitation_id, role: found.role, again: true })
@@ -99,7 +104,7 @@ export async function openInvitation({ db, clock, keys }: Deps, token: string): 
   if (!parsed) throw new TeamRefusal('link_invalid')
   if (parsed.expiresAt <= clock.now()) throw new TeamRefusal('link_expired')
   const found = await invitations.findByLink(db, parsed.hash)
-  if (!found) throw new TeamRefusal('link_invalid')
+  if (!found || !(await invitationCounts(db, found))) throw new TeamRefusal('link_invalid')
   return found
 }
 
@@ -107,8 +112,9 @@ export async function openInvitation({ db, clock, keys }: Deps, token: string): 
 export async function joinTeam(deps: Deps, token: string, person: SignedIn): Promise<string> {
   await openInvitation(deps, token)
   return becomeDeveloper(deps, person, async (inside) => {
-    const { invitation_id, team_id: teamId, role } = await openInvitation(inside, token)
-    return changeTeam(inside, teamId, { person: undefined, role }, async ({ db, now, record }) => {
+    const { team_id: teamId } = await openInvitation(inside, token)
+    return changeTeam(inside, teamId, { person: undefined, role: 'developer' }, async ({ db, now, record }) => {
+      const { invitation_id, role } = await openInvitation(inside, token) // may have been replaced or ended meanwhile
       if (await store.findMembership(db, person, teamId)) throw new TeamRefusal('joined')
       if ((await store.teamsOfPerson(db, person)).length >= MAX_TEAMS) throw new TeamRefusal('teams')
       if (!(await invitations.deleteInvitation(db, invitation_id))) throw new TeamRefusal('link_invalid')
@@ -123,7 +129,7 @@ export async function joinTeam(deps: Deps, token: string, person: SignedIn): Pro
 /** A mail still to be sent. `token` is a secret: it goes into the mail and nowhere else. */
 export async function findTeamMail({ db, clock, keys }: Deps, linkId: string) {
   const found = await invitations.findUnsent(db, linkId, clock.now())
-  if (!found) return undefined
+  if (!found || !(await invitationCounts(db, found))) return undefined
   const { mail, team_name: team, expires_at: expiresAt, link_hash } = found
   const token = sentToken(keys, 'team', { linkId, expiresAt }, link_hash)
   return token === undefined ? undefined : { mail, team, expiresAt, token }

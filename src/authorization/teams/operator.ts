@@ -8,7 +8,7 @@ import { DAY_S } from '../../platform/lib/clock.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
-import { lockMicroApp, oneApp, showMicroApp } from '../registry/index.ts'
+import { lockMicroApp, oneApp, showMicroApp, updateMicroApp } from '../registry/index.ts'
 import { sendInvitation } from './invite.ts'
 import { approveRequest, listRequests, oneRequest, refuseRequest, returnRequest, showRequest } from './request.ts'
 import { withdrawOpen } from './request-store.ts'
@@ -28,23 +28,30 @@ const listTeams = ({ db }: Deps, filter: TeamFilter) => pageNamed('teams', store
 const createTeam = (deps: Deps, { name, mail }: z.output<typeof newTeamOf>): Promise<{ team_id: string }> =>
   inTransaction(deps, async (inside) => {
     const team_id = await makeTeam(inside, name)
-    await sendInvitation(inside, team_id, { mail, role: 'owner' })
+    await sendInvitation(inside, team_id, { mail, role: 'owner' }, null)
     return { team_id }
   })
 
-/** Moves the app to this team; open requests of its former team are withdrawn. */
+/**
+ * Moves the app to this team. What its former team asked for is withdrawn, and its webhook ends: that team would go on
+ * reading whose access has ended.
+ */
 const giveApp = (
   deps: Deps,
   { app_key, team_id: given }: z.output<typeof givenApp>,
-): Promise<{ app_key: string; team_id: string }> =>
+): Promise<{ app_key: string; team_id: string; webhook_removed: boolean }> =>
   inTransaction(deps, async (inside, db) => {
-    await showMicroApp(inside, app_key)
+    await showMicroApp(inside, app_key) // throws 404
     const team_id = await teamOf(db, given)
     await lockMicroApp(db, app_key) // waits for changes by its former team
+    const former = await store.teamIdOfApp(db, app_key)
+    const { webhook_url } = await showMicroApp(inside, app_key)
+    const webhook_removed = webhook_url !== null && former !== undefined && former !== team_id
+    if (webhook_removed) await updateMicroApp(inside, app_key, { webhook_url: null })
     await store.giveApp(db, app_key, team_id, deps.clock.now())
     await withdrawOpen(db, app_key, deps.clock.now())
     await recordAudit(inside, { event: 'app_given', appKey: app_key, detail: { team_id } })
-    return { app_key, team_id }
+    return { app_key, team_id, webhook_removed }
   })
 
 /** Resolves the team, and locks it. */

@@ -77,9 +77,9 @@ export const findMembership = (db: Db, person: UserRowKey, teamId: string): Prom
   )
 
 const keyedMember = teamMember
-  .omit({ name: true })
+  .omit({ name: true, is_active: true })
   .extend({ routing_key: z.number(), cid: z.number(), user_id: z.string() })
-const named = teamMember.pick({ member_id: true, name: true })
+const named = teamMember.pick({ member_id: true, name: true, is_active: true })
 
 const KEYED = (row: z.output<typeof keyedMember>) => sql.part`
   ${row.member_id}::uuid as member_id, ${row.routing_key}::int as routing_key, ${row.cid}::int as cid,
@@ -95,14 +95,14 @@ export async function listMembers(db: Db, teamId: string): Promise<TeamMember[]>
   const profiles = await readByShard(db, members, keyOfRow, (shard, own) =>
     shard.many(
       named,
-      sql`select m.member_id, u.name from ${sql.rows('m', own, KEYED)}
+      sql`select m.member_id, u.name, u.status = 'active' as is_active from ${sql.rows('m', own, KEYED)}
           cross join ${userByKey(sql.part`m.routing_key`, sql.part`m.cid`, sql.part`m.user_id`)} u`,
     ),
   )
-  const names = new Map(profiles.map(({ member_id, name }) => [member_id, name]))
+  const found = new Map(profiles.map((profile) => [profile.member_id, profile]))
   return members.flatMap(({ member_id, role, joined_at }) => {
-    const name = names.get(member_id)
-    return name === undefined ? [] : [{ member_id, name, role, joined_at }]
+    const profile = found.get(member_id)
+    return profile ? [{ ...profile, role, joined_at }] : []
   })
 }
 
@@ -210,6 +210,9 @@ export const giveApp = (db: Db, appKey: string, teamId: string, now: Date): Prom
     sql`insert into team_app (app_key, team_id, kind, given_at) values (${appKey}, ${teamId}, 'server', ${now})
         on conflict (app_key) do update set team_id = excluded.team_id, given_at = excluded.given_at`,
   )
+
+export const teamIdOfApp = (db: Db, appKey: string): Promise<string | undefined> =>
+  db.maybeValue(z.string(), sql`select team_id from team_app where app_key = ${appKey}`)
 
 export const teamOfApp = (db: Db, appKey: string): Promise<string | undefined> =>
   db.maybeValue(z.string(), sql`select t.name from team_app a join team t using (team_id) where a.app_key = ${appKey}`)

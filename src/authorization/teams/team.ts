@@ -85,13 +85,24 @@ export const findMembership = async (
   teamId: string,
 ): Promise<Membership | undefined> => (isUuid(teamId) ? store.findMembership(db, person, teamId) : undefined)
 
+/** An invitation counts only while who sent it might send it. */
+const countsAmong = (members: readonly TeamMember[], { invited_by }: Pick<Invitation, 'invited_by'>): boolean =>
+  invited_by === null ||
+  members.some(({ member_id, role, is_active }) => member_id === invited_by && role === 'owner' && is_active)
+
+export const invitationCounts = async (
+  db: Db,
+  invited: Pick<Invitation, 'invited_by'> & { readonly team_id: string },
+): Promise<boolean> => countsAmong(await store.listMembers(db, invited.team_id), invited)
+
 export const peopleOfTeam = async (
   { db }: Deps,
   teamId: string,
-): Promise<{ members: TeamMember[]; invitations: Invitation[] }> => ({
-  members: await store.listMembers(db, teamId),
-  invitations: await listInvitations(db, teamId),
-})
+): Promise<{ members: TeamMember[]; invitations: (Invitation & { readonly counts: boolean })[] }> => {
+  const members = await store.listMembers(db, teamId)
+  const invitations = await listInvitations(db, teamId)
+  return { members, invitations: invitations.map((one) => ({ ...one, counts: countsAmong(members, one) })) }
+}
 
 interface TeamChange {
   readonly db: Db

@@ -28,6 +28,8 @@ export const teamMember = z.object({
   member_id: z.string(),
   name: z.string(),
   role: memberRole,
+  /** False if blocked. */
+  is_active: z.boolean(),
   joined_at: z.date(),
 })
 export type TeamMember = z.output<typeof teamMember>
@@ -36,6 +38,7 @@ export const invitation = z.object({
   invitation_id: z.string(),
   mail: z.string(),
   role: memberRole,
+  invited_by: z.string().nullable(),
   invited_at: z.date(),
   expires_at: z.date(),
   mail_state: z.enum(MAIL_STATES),

@@ -1,9 +1,11 @@
 /** The only place that reads the machine's time; everything else is given a Clock, which tests can fix. */
 export interface Clock {
   now(): Date
+  /** Milliseconds since some moment, which setting the clock does not change: for how long something may take. */
+  elapsedMs(): number
 }
 
-export const systemClock: Clock = { now: () => new Date() }
+export const systemClock: Clock = { now: () => new Date(), elapsedMs: () => performance.now() }
 
 export const HOUR_S = 3_600
 export const DAY_S = 24 * HOUR_S

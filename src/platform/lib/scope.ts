@@ -20,6 +20,15 @@ const STANDARD: readonly (readonly [name: string, contract: Scope | undefined])[
 export const scopeTextKey = (scope: string): string =>
   `scope.${(STANDARD.find(([name]) => name === scope)?.[1] ?? scope).toLowerCase()}`
 
+/** What people read of a scope. */
+export function scopeTexts(
+  scope: string,
+  t: (key: string) => string,
+): { readonly title: string; readonly detail: string } {
+  const key = scopeTextKey(scope)
+  return { title: t(key), detail: t(`${key}.detail`) }
+}
+
 /** Adds the contract scopes that standard ones among them imply. */
 export const withContractScopes = (asked: readonly string[]): string[] => [
   ...new Set([

@@ -25,10 +25,10 @@ export async function pollUntil(
   everyMs: number,
 ): Promise<boolean> {
   const { clock } = context.deps
-  const end = addSeconds(clock.now(), seconds)
+  const end = clock.elapsedMs() + seconds * 1_000
   for (;;) {
     if (await condition()) return true
-    if (clock.now() >= end) return false
+    if (clock.elapsedMs() >= end) return false
     await pause(context, everyMs)
   }
 }

@@ -1,8 +1,9 @@
-import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, preValidationAsyncHookHandler } from 'fastify'
 import type { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { prefersHtml } from '../../platform/lib/web/accept.ts'
 import { failureAnswerOf, NO_STORE_HEADERS, prepareFailure } from '../../platform/lib/web/envelope.ts'
+import { formToResend } from '../../platform/lib/web/forms.ts'
 import { inMinutes } from '../../platform/lib/web/locale.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, type PageOptions, sendErrorPage, sendPage, textsFor } from '../../platform/lib/web/page.ts'
@@ -54,18 +55,19 @@ export const onBehalfOf = <Given extends Deps>(deps: Given, request: FastifyRequ
   },
 })
 
-/** An onRequest hook after `signedInOnly`: members who are not owners get a page that says so. */
-export const ownersOnly: onRequestAsyncHookHandler = async (request, reply) => {
+/** A preValidation hook after `signedInOnly`: members who are not owners get a page that says so. */
+export const ownersOnly: preValidationAsyncHookHandler = async (request, reply) => {
   if (partnerOf(request).role === 'owner') return
   noteForLog(request, { detail: 'not an owner' })
   return sendSandboxPage(request, reply.code(403), 'sandbox/owners-only', {})
 }
 
 /**
- * An onRequest hook: a browser without a session is sent to the sign-in page, and afterwards back. A form posted after
- * the session ended has no effect; its page is shown again. Scripts, which cannot follow redirects, get 401.
+ * A preValidation hook: a browser without a session is sent to the sign-in page, and afterwards back. A form posted after
+ * the session ended has no effect; its page is shown again. Scripts, which cannot follow redirects, get 401. Forms are
+ * read before it, so that the page that says that the database is away can give back what was typed.
  */
-export const signedInOnly = (deps: Deps): onRequestAsyncHookHandler => {
+export const signedInOnly = (deps: Deps): preValidationAsyncHookHandler => {
   const cookie = sessionCookie(deps.config)
   return async (request, reply) => {
     const session = cookie.read(request)
@@ -134,12 +136,15 @@ export async function sendSandboxError(
   if (!prefersHtml(request.headers.accept)) return sendErrorPage(request, reply, error, true)
   prepareFailure(error, request, reply, true)
   const status = error.status(true)
+  const typed = status === 503 ? formToResend(request, thrown) : null
   const wait = Number(error.failure.headers?.['Retry-After'] ?? 0)
   const shown = {
     status: Math.min(status, 500), // 503 reads the same
     message: detailText(error.text, textsFor(request)),
     wait: inMinutes(localeOfRequest(request), wait),
     requestId: request.id,
+    typed,
+    action: request.url,
   }
   return sendSandboxPage(request, reply, 'sandbox/error', shown)
 }

@@ -47,7 +47,7 @@ const sandboxPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }
 
 /** Pages for signed-in partners: `partnerOf(request)` is the partner. */
 const signedInPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
-  app.addHook('onRequest', signedInOnly(deps))
+  app.addHook('preValidation', signedInOnly(deps))
   app.addHook('preHandler', async (request) => {
     const { partnerId, memberId } = partnerOf(request)
     FORM_OWNER.bindFormsTo(deps.keys, request, `partner ${partnerId} ${memberId ?? ''}`)
@@ -64,7 +64,7 @@ const signedInPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps 
 }
 
 const ownersPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
-  app.addHook('onRequest', ownersOnly)
+  app.addHook('preValidation', ownersOnly)
   await app.register(memberRoutes, { deps })
   await app.register(secretRoutes, { deps })
 }

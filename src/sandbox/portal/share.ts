@@ -3,6 +3,7 @@ import { addSeconds, DAY_S } from '../../platform/lib/clock.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
+import { newestRemoval } from '../../ticketing/members/index.ts'
 import { noSuchRun, type RunRef } from '../certification/index.ts'
 import { timesWithdrawn, withdrawOnce } from './session-store.ts'
 
@@ -11,10 +12,14 @@ const LINK_LIFETIME_S = 7 * DAY_S
 
 const runKey = ({ partnerId, runId }: RunRef): string => `${partnerId}/${runId}`
 
-/** Tokens are bound to the run and the number of withdrawals, so that withdrawing invalidates earlier ones. */
-async function tokenBinding({ db }: Deps, run: RunRef): Promise<string> {
-  const times = await timesWithdrawn(db, run.runId)
-  return times === 0 ? runKey(run) : `${runKey(run)}/${times}`
+/**
+ * What tokens are bound to: the run, the number of withdrawals, and the newest removal of a member, who may have made
+ * links that nobody else knows of. Each change of these invalidates earlier ones.
+ */
+async function tokenBinding(deps: Deps, run: RunRef): Promise<string> {
+  const times = await timesWithdrawn(deps.db, run.runId)
+  const removal = await newestRemoval(deps, run.partnerId)
+  return [runKey(run), ...(times === 0 ? [] : [times]), ...(removal ? [removal.toISOString()] : [])].join('/')
 }
 
 export const sharedPath = (run: RunRef): string => `/sandbox/shared/${runKey(run)}`

@@ -36,7 +36,13 @@ export const claimNewest = async (db: Db, { partnerId, partnerDealId }: ProductK
         where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and prices_asked < ${asked}`,
   )) > 0
 
-/** Stores the calendar of a range of days. `changed` counts entries that are new or differ. */
+/** Whether the entry `p` is of the kind of calendar that is being stored. */
+const sameKind = (level: boolean) => sql.part`(p.partner_primary_key <> '') = ${level}`
+
+/**
+ * Stores the calendar of a range of days. `changed` counts entries that are new or differ. The calendar that came last
+ * counts: its entries replace those of the other kind on the same day, and a complete one that has entries all of them.
+ */
 export const savePrices = (
   db: Db,
   { partnerId, partnerDealId, from, to, level, prices, complete }: PricesToSave,
@@ -66,27 +72,35 @@ export const savePrices = (
         pulled_at = excluded.pulled_at
     ), removed as (
       delete from product_price p
-      where ${complete} and partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}
-        and price_date between ${from}::date and ${to}::date and (partner_primary_key <> '') = ${level}
-        and not exists (select 1 from incoming i
-          where i.price_date = p.price_date and i.partner_primary_key = p.partner_primary_key)
+      where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}
+        and price_date between ${from}::date and ${to}::date
+        and case when ${sameKind(level)}
+          then ${complete} and (price_date, partner_primary_key) not in (
+            select price_date, partner_primary_key from incoming)
+          else ${complete && prices.length > 0} or price_date in (select price_date from incoming) end
       returning 1
     )
     select (select count(*)::int from changed) as changed, (select count(*)::int from removed) as removed`,
   )
 
-/** How many days and entries are stored within the range, and how many entries the pulled calendar no longer has. */
+/**
+ * How many days and entries are stored within the range, and how many entries the pulled calendar no longer has: of the
+ * other kind, those of days that it does not have.
+ */
 export const countGone = (db: Db, { partnerId, partnerDealId, from, to, level, prices }: PricesToSave) =>
   db.one(
     z.object({ days: z.number(), entries: z.number(), gone: z.number() }),
     sql`select count(distinct p.price_date)::int as days, count(*)::int as entries,
-          count(*) filter (where pulled.price_date is null)::int as gone
+          count(*) filter (where
+            case when ${sameKind(level)} then pulled.price_date else day.price_date end is null)::int as gone
         from product_price p
         left join unnest(${prices.map((price) => price.price_date)}::date[], ${prices.map((price) => price.partner_primary_key)}::text[])
           as pulled (price_date, partner_primary_key)
           on pulled.price_date = p.price_date and pulled.partner_primary_key = p.partner_primary_key
+        left join unnest(${[...new Set(prices.map((price) => price.price_date))]}::date[]) as day (price_date)
+          on day.price_date = p.price_date
         where p.partner_id = ${partnerId} and p.partner_deal_id = ${partnerDealId}
-          and p.price_date between ${from}::date and ${to}::date and (p.partner_primary_key <> '') = ${level}`,
+          and p.price_date between ${from}::date and ${to}::date and (${prices.length > 0} or ${sameKind(level)})`,
   )
 
 /** Records that the partner has removed most of a calendar; returns when it first sent that same content. */
@@ -127,12 +141,13 @@ export const usualPrices = async (db: Db, { partnerId, partnerDealId }: ProductK
   return { marketPrice: market ?? undefined, mtPrice: sale ?? undefined, settlementPrice: settlement ?? undefined }
 }
 
-/** Whether the product's prices come from the level price calendar. */
+/** Whether the product's newest prices come from the level price calendar. */
 export const hasLevels = (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<boolean> =>
   db.value(
     z.boolean(),
-    sql`select exists (select 1 from product_price where partner_id = ${partnerId}
-          and partner_deal_id = ${partnerDealId} and partner_primary_key <> '') as levels`,
+    sql`select coalesce((select partner_primary_key <> '' from product_price
+          where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}
+          order by pulled_at desc limit 1), false) as levels`,
   )
 
 /** Entries of the calendar from that day on. */

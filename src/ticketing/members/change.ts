@@ -37,6 +37,10 @@ export async function requireOwner({ db, actor }: Deps, partnerId: bigint): Prom
   if (!allowed) throw new MemberRefusal('not_owner')
 }
 
+/** The owner (member_id) behind a request; null if it is an operator, or somebody with the clientSecret. */
+const ownerActing = ({ actor }: Deps): string | null =>
+  actor?.kind === 'partner' && actor.name !== BY_CLIENT_SECRET ? (actor.name ?? null) : null
+
 const isOwner = (member: store.KnownMember | undefined): boolean =>
   member !== undefined && member.role === 'owner' && member.joined_at !== null
 
@@ -69,6 +73,10 @@ export async function listMembers(deps: Deps, partnerId: bigint): Promise<Member
   await showPartner(deps, partnerId)
   return store.listMembers(deps.db, partnerId)
 }
+
+/** When a member was last removed. */
+export const newestRemoval = ({ db }: Deps, partnerId: bigint): Promise<Date | undefined> =>
+  store.newestRemoval(db, partnerId)
 
 /** A partner keeps an owner: members cannot remove or demote the last one, operators can. */
 async function requireAnotherOwner(
@@ -136,7 +144,7 @@ export const inviteMember = operation(
       if (!(await mayInvite(inside, String(partnerId), mail))) throw new MemberRefusal('mails')
       const member_id = randomUUID()
       await store.insertMember(db, partnerId, { member_id, mail, mail_key, role }, now)
-      await sendLink(inside, member_id, 'invitation')
+      await sendLink(inside, member_id, 'invitation', ownerActing(inside))
       await record('member_invited', { member_id, role })
       return member_id
     }),
@@ -151,6 +159,6 @@ export const inviteAgain = (deps: Deps, partnerId: bigint, memberId: string): Pr
     await deleteOtherLinks(db, memberId, null)
     if ((await store.countMembers(db, partnerId, now)).open >= MAX_INVITATIONS) throw new MemberRefusal('invitations')
     if (!(await mayInvite(inside, String(partnerId), member.mail))) throw new MemberRefusal('mails')
-    await sendLink(inside, memberId, 'invitation')
+    await sendLink(inside, memberId, 'invitation', ownerActing(inside))
     await record('member_invited', { member_id: memberId, role: member.role, again: true })
   })

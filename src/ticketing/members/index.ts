@@ -3,6 +3,7 @@ export {
   inviteAgain,
   inviteMember,
   listMembers,
+  newestRemoval,
   removeMember,
   requireOwner,
   setMemberRole,

@@ -8,12 +8,19 @@ interface NewLink {
   readonly link_hash: Buffer
   readonly purpose: LinkPurpose
   readonly expires_at: Date
+  /** The owner (member_id) who sent an invitation; null for operators, a clientSecret, and links for passwords. */
+  readonly invited_by: string | null
 }
+
+/** An invitation counts only while who sent it might send it. For a link `l`. */
+export const COUNTS = sql.part`(l.invited_by is null or exists (
+  select 1 from partner_member s where s.member_id = l.invited_by and s.role = 'owner' and s.removed_at is null))`
 
 export const insertLink = (db: Db, memberId: string, link: NewLink, now: Date): Promise<number> =>
   db.exec(
-    sql`insert into member_link (link_id, link_hash, member_id, purpose, created_at, expires_at, mail_state)
-        values (${link.link_id}, ${link.link_hash}, ${memberId}, ${link.purpose}, ${now}, ${link.expires_at}, 'waiting')`,
+    sql`insert into member_link (link_id, link_hash, member_id, purpose, invited_by, created_at, expires_at, mail_state)
+        values (${link.link_id}, ${link.link_hash}, ${memberId}, ${link.purpose}, ${link.invited_by}, ${now},
+          ${link.expires_at}, 'waiting')`,
   )
 
 const stored = z.object({
@@ -32,9 +39,9 @@ export type StoredLink = z.output<typeof stored>
 const LINKS = sql.part`select l.link_id, l.link_hash, l.member_id, m.partner_id, l.purpose, l.expires_at, l.used_at, m.mail, m.role
   from member_link l join partner_member m using (member_id)`
 
-/** The link and its member; undefined if that member was removed. */
+/** The link and its member; undefined if that member was removed, or the invitation no longer counts. */
 export const findLink = (db: Db, linkHash: Buffer): Promise<StoredLink | undefined> =>
-  db.maybe(stored, sql`${LINKS} where l.link_hash = ${linkHash} and m.removed_at is null`)
+  db.maybe(stored, sql`${LINKS} where l.link_hash = ${linkHash} and m.removed_at is null and ${COUNTS}`)
 
 /** True for exactly one of any number of simultaneous callers. */
 export const spendLink = async (db: Db, linkId: string, now: Date): Promise<boolean> =>
@@ -48,7 +55,7 @@ export const findUnsent = (db: Db, linkId: string, now: Date): Promise<StoredLin
   db.maybe(
     stored,
     sql`${LINKS} where l.link_id = ${linkId} and l.mail_state <> 'sent' and l.used_at is null and l.expires_at > ${now}
-          and m.removed_at is null`,
+          and m.removed_at is null and ${COUNTS}`,
   )
 
 export const setMailState = (db: Db, linkId: string, state: (typeof MAIL_STATES)[number], error: string | null) =>

@@ -16,15 +16,24 @@ const LINK_LIFETIME_S: Readonly<Record<LinkPurpose, number>> = {
   password: 3_600,
 }
 
-/** Creates a link for a member and queues its mail, both in the caller's transaction. */
-export async function sendLink({ db, clock, keys }: Deps, memberId: string, purpose: LinkPurpose): Promise<void> {
+/**
+ * Creates a link for a member and queues its mail, both in the caller's transaction. `invited_by`: the owner who invites,
+ * if it is one.
+ */
+export async function sendLink(
+  { db, clock, keys }: Deps,
+  memberId: string,
+  purpose: LinkPurpose,
+  invited_by: string | null = null,
+): Promise<void> {
   const now = clock.now()
   const linkId = randomUUID()
   const { hash, expiresAt } = linkToken(keys, 'member', {
     linkId,
     expiresAt: wholeSecondsAfter(now, LINK_LIFETIME_S[purpose]),
   })
-  await store.insertLink(db, memberId, { link_id: linkId, link_hash: hash, purpose, expires_at: expiresAt }, now)
+  const link = { link_id: linkId, link_hash: hash, purpose, expires_at: expiresAt, invited_by }
+  await store.insertLink(db, memberId, link, now)
   await enqueue(db, 'send-member-mail', { linkId }, { key: `member-mail:${linkId}`, maxAttempts: LINK_MAIL_ATTEMPTS })
 }
 

@@ -3,6 +3,7 @@ import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
 import { type MemberRole, memberRole, type NewMember } from '../../platform/lib/member.ts'
+import { COUNTS } from './link-store.ts'
 import { type Member, member } from './wire.ts'
 
 /** Removed members are kept as long as the audit log may refer to them. */
@@ -31,12 +32,12 @@ export const listMembers = (db: Db, partnerId: bigint): Promise<Member[]> =>
   db.many(
     member,
     sql`select m.member_id, m.mail, m.role, m.invited_at, m.joined_at, invitation.expires_at as invited_until,
-          invitation.mail_state, invitation.mail_error
+          coalesce(invitation.counts, true) as invitation_counts, invitation.mail_state, invitation.mail_error
         from partner_member m
         left join lateral (
-          select expires_at, mail_state, mail_error from member_link
-          where member_id = m.member_id and purpose = 'invitation' and m.joined_at is null
-          order by created_at desc limit 1
+          select l.expires_at, l.mail_state, l.mail_error, ${COUNTS} as counts from member_link l
+          where l.member_id = m.member_id and l.purpose = 'invitation' and m.joined_at is null
+          order by l.created_at desc limit 1
         ) invitation on true
         where m.partner_id = ${partnerId} and m.removed_at is null
         order by m.joined_at is null, m.invited_at, m.member_id`,
@@ -65,6 +66,15 @@ export const hasJoinedMember = (db: Db, partnerId: bigint): Promise<boolean> =>
             select 1 from partner_member
             where partner_id = ${partnerId} and joined_at is not null and removed_at is null
           ) as found`,
+  )
+
+/** When a member was last removed; invitations that were withdrawn do not count. */
+export const newestRemoval = (db: Db, partnerId: bigint): Promise<Date | undefined> =>
+  db.maybeValue(
+    z.date(),
+    sql`select removed_at from partner_member
+        where partner_id = ${partnerId} and joined_at is not null and removed_at is not null
+        order by removed_at desc limit 1`,
   )
 
 const known = z.object({ member_id: z.string(), mail: z.string(), role: memberRole, joined_at: z.date().nullable() })

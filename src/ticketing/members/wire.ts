@@ -21,6 +21,8 @@ export const member = z.object({
   joined_at: z.date().nullable(),
   /** When the newest invitation ends; null once joined, or after the purge has deleted that invitation. */
   invited_until: z.date().nullable(),
+  /** False for an invitation of somebody who may no longer invite. */
+  invitation_counts: z.boolean(),
   mail_state: z.enum(MAIL_STATES).nullable(),
   mail_error: z.string().nullable(),
 })

@@ -18,6 +18,7 @@ import {
   showPartner,
   suspendPartner,
   updatePartner,
+  withMaskedInterfaces,
 } from './partner.ts'
 import type { TestCallWith } from './secret.ts'
 import {
@@ -56,13 +57,13 @@ const isPlain = (text: string): boolean => {
 
 const warnings = { of: urlWarnings, log: 'partner URLs without TLS' } as const
 
-/** Viewers see the addresses of contacts masked, like those of members. */
-function masked<P extends Pick<Partner, 'contacts'>>(partner: P): P {
+/** Viewers see the addresses of contacts masked, like those of members, and queries of interfaces. */
+function masked<P extends Pick<Partner, 'contacts' | 'interface_urls'>>(partner: P): P {
   const contacts = Object.entries(partner.contacts).map(([role, contact]) => [
     role,
     withMaskedWebhook({ ...contact, mail: maskedMail(contact.mail) }),
   ])
-  return { ...partner, contacts: Object.fromEntries(contacts) }
+  return { ...withMaskedInterfaces(partner), contacts: Object.fromEntries(contacts) }
 }
 
 type ContactRecord = PartnerRecord & { readonly role?: ContactRole }

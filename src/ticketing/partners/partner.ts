@@ -7,6 +7,7 @@ import { generateSecret } from '../../platform/lib/crypto/generated-secret.ts'
 import type { Keys } from '../../platform/lib/crypto/keys.ts'
 import { operation, type UnchangedSince, unchangedSince } from '../../platform/lib/json/input.ts'
 import { isStorable } from '../../platform/lib/storable.ts'
+import { maskedQuery } from '../../platform/lib/web/web-url.ts'
 import { changePartner, requirePartner, shownPartner } from './change.ts'
 import { storeContact } from './contact.ts'
 import { nothingToEncryptWith, partnerTaken } from './errors.ts'
@@ -99,13 +100,21 @@ export const updatePartner = operation(
       if (changes.encrypts_calls && before.aes_key_set_at === null) throw nothingToEncryptWith()
       await store.updatePartner(inside.db, partnerId, changes)
       const after = await requirePartner(inside, partnerId)
-      const valuesOf = (partner: object) =>
-        Object.fromEntries(Object.entries(partner).filter(([field]) => field in changes))
+      const valuesOf = (partner: Partner) =>
+        Object.fromEntries(Object.entries(withMaskedInterfaces(partner)).filter(([field]) => field in changes))
       return { before: valuesOf(before), after: valuesOf(after) }
     }
     return changePartner(deps, partnerId, 'partner_updated', work, unchanged_since)
   },
 )
+
+/** For viewers, and for the audit log, which they read. */
+export const withMaskedInterfaces = <P extends Pick<Partner, 'interface_urls'>>(partner: P): P => ({
+  ...partner,
+  interface_urls: Object.fromEntries(
+    Object.entries(partner.interface_urls).map(([name, url]) => [name, maskedQuery(url)]),
+  ),
+})
 
 /** Locks the partner until the caller's transaction ends; changes of it wait. Returns its stage. */
 export const lockPartner = ({ db }: Deps, partnerId: bigint): Promise<Partner['stage']> =>

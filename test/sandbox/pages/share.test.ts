@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { removeMember } from '../../../src/ticketing/members/index.ts'
+import { showPartner } from '../../../src/ticketing/partners/index.ts'
+import { joined } from '../../members/people.ts'
 import { timesOn } from '../../times.ts'
 import { type Lab, openLab, walkTo } from '../lab.ts'
 import { textOf, type Visitor, visitor } from './visitor.ts'
@@ -85,6 +88,20 @@ it('a link opens nothing once the links to its run are withdrawn, but a new link
   await me.submit(`/sandbox/run/${runId}/share/withdraw`)
   expect((await read(again)).statusCode).toBe(404)
   expect((await me.send(`/sandbox/run/${randomUUID()}/share/withdraw`)).statusCode).toBe(404)
+})
+
+it('a link opens nothing once a member has been removed, who may have made it, but a new link does', async () => {
+  const { link } = await failedRun()
+  const partner = await showPartner(lab.world.deps, 7001n)
+  const leaving = { ...partner, client_secret: lab.secret }
+  await joined(lab.world, leaving, 'owner@example.com')
+  const member = await joined(lab.world, leaving, 'leaving@example.com', 'developer')
+  expect((await read(link)).statusCode).toBe(200)
+  await removeMember(lab.world.deps, 7001n, member)
+  expect((await read(link)).statusCode).toBe(404)
+  await lab.world.pool.query('delete from member_link; delete from partner_member')
+  const other = await failedRun()
+  expect((await read(other.link)).statusCode).toBe(200)
 })
 
 it('the page of an accepted run says that links were withdrawn, too', async () => {

@@ -1,5 +1,6 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { DatabaseUnavailable } from '../database-errors.ts'
 import { localized } from '../localized-text.ts'
 import { formText } from './body-text.ts'
 import { HeldBody, hasBody, ignoreContentType, releaseWhenAnswered } from './read-body.ts'
@@ -61,6 +62,19 @@ function readFields(text: string): Record<string, string | string[]> {
   }
   return fields
 }
+
+/**
+ * The fields of a form that was surely not carried out, to be sent again once the database is back; null without any,
+ * and for a form with a password, which no page repeats.
+ */
+export function formToResend({ body }: FastifyRequest, thrown: unknown): (readonly [string, string])[] | null {
+  if (thrown instanceof DatabaseUnavailable && thrown.outcomeUnknown) return null
+  if (typeof body !== 'object' || body === null || hasPassword(body)) return null
+  const fields = Object.entries(body as Record<string, string | string[]>)
+  return fields.flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const))
+}
+
+const hasPassword = (body: object): boolean => Object.keys(body).some((name) => /password|secret/i.test(name))
 
 const forbiddenForm = (): RescodeError => new RescodeError(20003, { detail: 'a form from another origin' })
 

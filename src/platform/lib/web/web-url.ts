@@ -32,6 +32,9 @@ export const withMaskedWebhook = <Told extends { readonly webhook_url: string | 
   webhook_url: told.webhook_url && maskedWebhook(told.webhook_url),
 })
 
+/** The query of the URL of an interface may hold a credential: `https://example.com/api?…`. */
+export const maskedQuery = (url: string): string => url.replace(/\?.*/s, '?…')
+
 /** Whether the query of a URL has a parameter with one of these names. */
 export const hasParameter = (text: string, names: readonly string[]): boolean => {
   const parameters = parsedUrl(text)?.searchParams

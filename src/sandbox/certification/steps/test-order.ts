@@ -1,5 +1,4 @@
 import { MOUNT } from '../../../platform/config/mounts.ts'
-import { addSeconds } from '../../../platform/lib/clock.ts'
 import { localized } from '../../../platform/lib/localized-text.ts'
 import { PATH } from '../../../ticketing/mws-wire/index.ts'
 import { createOrder, payOrder, queryOrder, showOrder, storedOrders } from '../../../ticketing/orders/index.ts'
@@ -55,9 +54,9 @@ export async function unpaidOrder(context: CreateContext): Promise<bigint> {
 }
 
 /** The platform queries for tickets often at first, then less often. */
-const ASK_OFTEN_S = 30
+const ASK_OFTEN_MS = 30_000
 export const ASK_EVERY_MS = 2_000
-const ASK_LATER_EVERY_S = 15
+const ASK_LATER_EVERY_MS = 15_000
 const POLL_MS = 500
 
 /** Pays an order. After 598 it waits until a query shows the tickets as issued, or the partner sends a pay notice. */
@@ -86,13 +85,13 @@ async function issuedLater(context: PayContext, paying: Order): Promise<Order> {
     stillMissing: async () => ((await isPaying()) ? localized('codes-follow') : undefined),
   })
   const ask = (inside: StepContext['deps']) => queryOrder(inside, orderId, context.cause)
-  const since = deps.clock.now()
-  let next = addSeconds(since, ASK_EVERY_MS / 1_000)
+  const since = deps.clock.elapsedMs()
+  let next = since + ASK_EVERY_MS
   const isIssued = async (): Promise<boolean> => {
     if (await notices.poll()) return true
-    const now = deps.clock.now()
+    const now = deps.clock.elapsedMs()
     if (now < next) return false
-    next = addSeconds(now, now < addSeconds(since, ASK_OFTEN_S) ? ASK_EVERY_MS / 1_000 : ASK_LATER_EVERY_S)
+    next = now + (now < since + ASK_OFTEN_MS ? ASK_EVERY_MS : ASK_LATER_EVERY_MS)
     // A refused notice has to be corrected, even if order query has brought the tickets.
     const { order } = (await context.operate('order-query', ask)).result
     return order.state !== 'paying' && notices.lastRefused() === undefined

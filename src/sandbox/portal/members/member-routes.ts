@@ -24,8 +24,9 @@ type Member = OutputOf<typeof listMembers>[number]
 function membersShown(members: readonly Member[], { memberId }: SignedInPartner, now: Date, locale: Locale) {
   const t = translator(locale)
   // When the member joined, or until when the invitation is valid; a line feed marks the place of `at` (ISO 8601).
-  const membership = ({ joined_at, invited_until }: Member) => {
+  const membership = ({ joined_at, invited_until, invitation_counts }: Member) => {
     if (joined_at) return { detail: t('sandbox.members.joined', { at: '\n' }), at: joined_at.toISOString() }
+    if (!invitation_counts) return { detail: t('sandbox.members.ended'), at: null }
     if (!invited_until || invited_until <= now) return { detail: t('sandbox.members.expired'), at: null }
     return { detail: t('sandbox.members.invited', { until: '\n' }), at: invited_until.toISOString() }
   }

@@ -4,6 +4,7 @@ import type { Deps } from '../../../platform/deps.ts'
 import { operation, readingReason } from '../../../platform/lib/json/input.ts'
 import { maskedReason } from '../../../platform/lib/masked-reason.ts'
 import { whyNotKept } from '../../../platform/lib/web/body-placeholder.ts'
+import { maskedQuery } from '../../../platform/lib/web/web-url.ts'
 import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { showEntry, type TrafficEntry } from './entry.ts'
@@ -29,14 +30,21 @@ const withoutPersonalData: TextOf = (text, encrypted, message) => {
   return { ...keptText(shown ?? '', encrypted), ...(shown === undefined ? { unreadable: true } : {}) }
 }
 
-/** An entry as operators see it without giving a reason: bodies and texts from partners are masked. */
+/** An entry as operators see it without giving a reason: bodies, texts from partners, queries of URLs are masked. */
 export async function showMaskedEntry(
   deps: NoticeDeps,
   partnerId: bigint,
   id: Pick<TrafficEntry, 'kind' | 'id'>,
 ): Promise<TrafficEntry> {
-  const { failure, ...entry } = await showEntry(deps, partnerId, id, withoutPersonalData)
-  return { ...entry, ...(failure ? { failure: { ...failure, detail: maskedReason(failure.detail) } } : {}) }
+  const { failure, curl, ...entry } = await showEntry(deps, partnerId, id, withoutPersonalData)
+  const { request } = entry
+  const url = maskedQuery(request.url)
+  return {
+    ...entry,
+    request: { ...request, url },
+    ...(curl === undefined ? {} : { curl: curl.replace(request.url, url) }),
+    ...(failure ? { failure: { ...failure, detail: maskedReason(failure.detail) } } : {}),
+  }
 }
 
 export type OneOfTraffic = ReturnType<typeof exportedEntry> & { readonly partner_id: bigint; readonly masked: boolean }

@@ -25,7 +25,7 @@ const one = async (query: string) => (await world.pool.query(query)).rows[0]
 it('an order shows its states and calls in one list', async () => {
   const page = await viewer.get(addressOf('/orders/:order_id', filled))
   expect(page.text).toContain('Order: 88001')
-  expect(page.text).toContain('paying → paid')
+  expect(page.text).toContain('Being paid → Paid')
   expect(page.text).toContain('Platform → partner: Order query')
 })
 

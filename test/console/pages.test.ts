@@ -122,11 +122,11 @@ describe('a change', () => {
     }
     const rotated = await change('/partners/:partner_id/rotate-secret', { overlap_s: '60' })
     expect(copied(rotated.answer)).toEqual([filled.client_id, expect.stringMatching(/^ghcs_\w+$/)])
+    expect((await change('/jobs/:job_id/retry', {}, support)).rows).toMatchObject([{ event: 'job_retried' }])
     expect((await change('/jobs/:job_id/give-up', { reason: 'the partner is gone' }, support)).rows).toMatchObject([
       { event: 'job_given_up', detail: { reason: 'the partner is gone' } },
     ])
     expect((await change('/jobs/:job_id/give-up')).answer.status).toBe(400)
-    expect((await change('/jobs/:job_id/retry', {}, support)).rows).toMatchObject([{ event: 'job_retried' }])
     expect((await change('/keys/rotate')).rows).toMatchObject([
       { event: 'signing_key_made' },
       { event: 'signing_key_made' },

@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import type { SignInMethod } from '../../src/authorization/account/sign-in.ts'
 import { SECURITY_CHANGES } from '../../src/authorization/account/wire.ts'
 import { EVENT_TYPES } from '../../src/authorization/app-events/wire.ts'
 import { openApi } from '../../src/authorization/developer/openapi.ts'
 import { PROGRAMS } from '../../src/authorization/developer/quickstart.ts'
 import { ROWS_OF_PERSON } from '../../src/authorization/people/store.ts'
 import { TEAM_FIELDS } from '../../src/authorization/registry/index.ts'
+import { accessKind } from '../../src/authorization/resource/access-store.ts'
 import { TEAM_REFUSALS } from '../../src/authorization/teams/errors.ts'
 import { ACTIONS } from '../../src/demo/partner/control/actions.ts'
 import { MISTAKE_GROUPS } from '../../src/demo/partner/mistakes/mistakes.ts'
@@ -141,6 +143,8 @@ const SHOWN = [
   'webhook_removed',
   // Of developers' requests.
   ...['decided_at', 'runs_on', 'reasons'],
+  'deletion_requested_at',
+  ...['key', 'max_attempts'], // of a job
   ...['contacts', 'contacts.key', 'interface_urls.key', 'interface_urls.value', 'signs', 'secret_id', 'aes_key_set_at'],
   // Of a partner with an open circuit breaker.
   ...['partner_show.opened_at', 'partner_show.retry_at'],
@@ -172,6 +176,8 @@ const bySuffix: Readonly<Record<string, readonly string[]>> = {
       ...{ json: 1, fields: 1, 'not-an-object': 1, 'too-long': 1, 'sold-order': 1, 'unknown-order': 1 },
     }),
   ],
+  'console.sign_in_method.': idsOf<SignInMethod>({ password: 1, code: 1, 'recovery code': 1, passkey: 1, provider: 1 }),
+  'console.read.': accessKind.options,
   'sandbox.traffic.kind_': [...idsOf<TrafficKind>({ call: 1, notice: 1, rejected: 1 }), 'unsigned', 'unverified'],
   'sandbox.traffic.': idsOf<TrafficOutcome['name']>({
     ...{ succeeded: 1, failed: 1, 'refused-rightly': 1, 'not-refused': 1, unverified: 1 },

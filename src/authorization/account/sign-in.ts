@@ -127,7 +127,7 @@ const EVENTS = {
 } as const
 
 /** The decisive, or the last tried, method. */
-type SignInMethod = 'password' | 'code' | 'recovery code' | 'passkey' | 'provider'
+export type SignInMethod = 'password' | 'code' | 'recovery code' | 'passkey' | 'provider'
 
 interface SignInRecord {
   readonly from: SignInOrigin

@@ -26,7 +26,11 @@ const grants = [
       columns: [
         'grant_id',
         'app_key',
-        { name: 'user', of: ({ cid, user_id }) => `${cid}/${user_id}` },
+        {
+          name: 'user',
+          of: ({ cid, user_id }) => `${cid}/${user_id}`,
+          page: ({ cid, user_id }) => ['/users/user', { cid, user_id }],
+        },
         'scopes',
         'created_at',
         'revoked_at',

@@ -48,6 +48,12 @@ export const cancelDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
 export const deletionOf = ({ db }: Deps, person: SignedIn): Promise<store.DeletionRequest | undefined> =>
   store.requestOf(db, person)
 
+/** When this person asked for it; null if not, or no longer. */
+export async function deletionRequestedAt({ db }: Deps, user: UserKey): Promise<Date | null> {
+  const person = rowKeyOf(user)
+  return (await store.requestOf(db.of(person.routingKey), person))?.requested_at ?? null
+}
+
 const deletionFilter = z.strictObject(pageInput(z.tuple([momentKey, z.int32(), z.string()])))
 
 /** A page of deletion requests, oldest first. */

@@ -1,6 +1,7 @@
 import { action } from '../../platform/lib/action.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
 import { JSON_TYPE } from '../../platform/lib/web/envelope.ts'
+import { keyOf } from '../../platform/lib/web/locale.ts'
 import { FACTORS, PERSON_SESSIONS, resetPassword, type UserKey, userKey } from '../account/index.ts'
 import { previewRevocation } from '../oauth/index.ts'
 import { accessFilter, listAccesses } from '../resource/index.ts'
@@ -59,7 +60,14 @@ export const ACCESS_ACTIONS = [
     run: PERSON_SESSIONS.signIns,
     list: {
       rows: 'sign_ins',
-      columns: ['at', 'outcome', 'method', 'address', 'user_agent'],
+      columns: [
+        'at',
+        'outcome',
+        { name: 'method', of: ({ method }) => method, onTerminalOnly: true },
+        { name: 'method', of: ({ method }, t) => t(keyOf('console.sign_in_method.', method)), onPagesOnly: true },
+        'address',
+        'user_agent',
+      ],
     },
   }),
   action({
@@ -116,7 +124,8 @@ export const DATA_ACTIONS = [
       columns: [
         'hour',
         'app_key',
-        { name: 'what', of: ({ kind }) => kind },
+        { name: 'what', of: ({ kind }) => kind, onTerminalOnly: true },
+        { name: 'what', of: ({ kind }, t) => t(`console.read.${kind}`), onPagesOnly: true },
         'reads',
         { name: 'last', of: ({ last_at }) => last_at },
       ],

@@ -15,6 +15,7 @@ import {
   userKey,
 } from '../account/index.ts'
 import { liveGrantsOf } from '../oauth/index.ts'
+import { deletionRequestedAt } from './deletion.ts'
 import { ACCESS_ACTIONS, DATA_ACTIONS, page, person } from './operator-data.ts'
 import { USERS_UPLOAD } from './upload.ts'
 
@@ -71,8 +72,12 @@ const accounts = [
     ...page('user'),
     elevated: { role: 'support', fields: ['reason'], what: 'unmasked personal data', page: '/users/unmask' },
     recordsLook: true,
-    run: showUser,
-    masked: forViewer,
+    input: showUser.input,
+    run: async (deps: Deps, user) => ({
+      ...(await showUser(deps, user)),
+      deletion_requested_at: await deletionRequestedAt(deps, user),
+    }),
+    masked: ({ deletion_requested_at: _who, ...user }) => forViewer(user),
     beside: factorsBeside,
     related: ({ cid, user_id }) => [
       { operation: 'GET /grants', text: 'action.grant_list', page: ['/grants', { cid, user_id }] },

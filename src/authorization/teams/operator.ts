@@ -22,7 +22,8 @@ const givenApp = oneApp.extend({ team_id: newTeam.shape.name })
 /** Names in the form that gives an app to a team; others can be typed. */
 const MOST_OFFERED = 200
 
-const listTeams = ({ db }: Deps, filter: TeamFilter) => pageNamed('teams', store.listTeams(db, filter))
+const listTeams = ({ db, clock }: Deps, filter: TeamFilter) =>
+  pageNamed('teams', store.listTeams(db, clock.now(), filter))
 
 /** A team whose owner is invited by mail. */
 const createTeam = (deps: Deps, { name, mail }: z.output<typeof newTeamOf>): Promise<{ team_id: string }> =>
@@ -78,7 +79,7 @@ const rows = [
     run: listTeams,
     list: {
       rows: 'teams',
-      columns: ['team_id', 'name', 'members', 'owners', 'apps', 'created_at'],
+      columns: ['team_id', 'name', 'members', 'owners', 'invitations', 'apps', 'created_at'],
     },
   }),
   action({

@@ -169,19 +169,21 @@ const listedTeam = z.object({
   name: z.string(),
   members: z.number(),
   owners: z.number(),
+  invitations: z.number(),
   apps: z.number(),
   created_at: z.date(),
 })
 export type ListedTeam = z.output<typeof listedTeam>
 
 /** Oldest first. */
-export async function listTeams(db: Db, { limit, after, name }: TeamFilter): Promise<Page<ListedTeam>> {
+export async function listTeams(db: Db, now: Date, { limit, after, name }: TeamFilter): Promise<Page<ListedTeam>> {
   const [createdAt, teamId] = after ?? []
   const rows = await db.listWithCustomPlan(
     withCursor(listedTeam),
     sql`select t.team_id, t.name, t.created_at, ${cursorOf(sql.part`t.created_at, t.team_id`)},
           (select count(*)::int from team_member m where m.team_id = t.team_id) as members,
           (select count(*)::int from team_member m where m.team_id = t.team_id and m.role = 'owner') as owners,
+          (select count(*)::int from team_invitation i where i.team_id = t.team_id and i.expires_at > ${now}) as invitations,
           (select count(*)::int from team_app a where a.team_id = t.team_id) as apps
         from team t
         where (${createdAt}::timestamptz is null

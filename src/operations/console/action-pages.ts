@@ -147,10 +147,20 @@ function listTable(places: Places, page: Placed, output: Values, context: PageCo
       const detail = (opens?.(record) ?? true) ? details[index] : undefined
       return [detail ? { ...first, href: addressOf(detail, detail.path, record) } : first, ...others]
     }),
-    none: typeof output.next === 'string' ? t('console.nothing_yet') : shown.none,
+    none: t(
+      typeof output.next === 'string'
+        ? 'console.nothing_yet'
+        : isFiltered(page, context)
+          ? 'console.nothing_matches'
+          : 'console.none_yet',
+    ),
   }
   return details.some((detail) => detail) ? table : withChanges(places, page, records, table, context)
 }
+
+/** Whether something was looked for. A filter that is set from the start, such as the state of requests, counts too. */
+const isFiltered = (list: Placed, { role, fields }: PageContext): boolean =>
+  fieldsFor(list, role).some(({ name, initially }) => (fields[name] ?? initially ?? '') !== '')
 
 /** A list that the record's page shows whole. */
 async function wholeList(places: Places, list: Placed, keys: Values, context: PageContext): Promise<Table> {
@@ -188,6 +198,8 @@ async function readRecord(places: Places, detail: Placed, context: PageContext) 
     facts: [...facts, ...(seeAlso.length > 0 ? [{ name: t('console.field.more'), cells: seeAlso }] : [])],
     tables: [...tables, ...(await Promise.all(shown.map((list) => wholeList(places, list, keys, context))))],
     texts,
-    actions: offeredFor(places, detail, record).map((change) => linkTo(places, change, record, context)),
+    actions: offeredFor(places, detail, { ...record, ...beside }).map((change) =>
+      linkTo(places, change, record, context),
+    ),
   }
 }

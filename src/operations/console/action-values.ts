@@ -86,7 +86,7 @@ export const tableOf = (
   return {
     head: shown.map(({ name }) => labelOf(t, action, name)),
     rows: rows.map((row) => shown.map((column) => cellIn(column, row, t, deps.clock.now()))),
-    none: t('console.nothing_matches'),
+    none: t('console.none_yet'),
   }
 }
 

@@ -41,6 +41,13 @@ export const listJobs = operation(jobFilter, async ({ db }: Deps, { limit, after
 
 export const jobCounts = ({ db }: Deps): Promise<JobCounts> => countJobs(db)
 
+/** Throws 20007 (404), also once it is done. */
+export const showJob = operation(oneJob, async ({ db }: Deps, { job_id }): Promise<Job> => {
+  const job = await findJob(db, job_id)
+  if (!job) throw noSuchJob(job_id)
+  return job
+})
+
 /** Runs a job again now, with all its attempts. Throws for a running job. */
 export const retryJob = operation(oneJob, (deps: Deps, { job_id }) =>
   changeJob(deps, job_id, { event: 'job_retried', detail: {} }, (db) => rescheduleJob(db, job_id, 0, 0)),

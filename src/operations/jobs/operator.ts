@@ -1,7 +1,5 @@
 import { action } from '../../platform/lib/action.ts'
-import { giveUpJob, listJobs, retryJob } from './job.ts'
-
-const mayChange = ({ state }: Readonly<Record<string, unknown>>): boolean => state !== 'running'
+import { giveUpJob, listJobs, retryJob, showJob } from './job.ts'
 
 export const JOB_ACTIONS = [
   action({
@@ -22,17 +20,25 @@ export const JOB_ACTIONS = [
     },
   }),
   action({
+    route: 'GET /jobs/:job_id',
+    command: 'job show',
+    role: 'viewer',
+    run: showJob,
+  }),
+  action({
     route: 'POST /jobs/:job_id/retry',
     command: 'job retry',
     role: 'support',
+    after: '/jobs', // it may be done before its page is shown
     run: retryJob,
-    offered: mayChange,
+    offered: ({ state }) => state !== 'running',
   }),
   action({
     route: 'POST /jobs/:job_id/give-up',
     command: 'job give-up',
     role: 'support',
     run: giveUpJob,
-    offered: mayChange,
+    dangerous: true,
+    offered: ({ state }) => state === 'waiting',
   }),
 ]

@@ -47,6 +47,18 @@ export function parseAllowedAddress(entry: string): AllowedAddress | undefined {
   return bracketed === undefined && HOST.test(host) ? { host, port } : undefined
 }
 
+export const isAllowedAddress = (value: unknown): value is AllowedAddress =>
+  typeof value === 'object' && value !== null && ('network' in value || 'host' in value)
+
+/** As `parseAllowedAddress` reads it. */
+export function addressText(entry: AllowedAddress): string {
+  const port = entry.port === undefined ? '' : `:${entry.port}`
+  if ('host' in entry) return `${entry.host}${port}`
+  const { address, bits, family } = entry.network
+  const network = bits === addressBits(family) ? address : `${address}/${bits}`
+  return family === 'ipv6' && port ? `[${network}]${port}` : `${network}${port}`
+}
+
 export interface AllowSettings {
   readonly NODE_ENV?: string | undefined
   readonly PARTNER_ADDRESS_ALLOW?: readonly AllowedAddress[] | undefined

@@ -101,6 +101,12 @@ const momentOf = (partner_id: bigint, moment: Moment): OneMoment => {
 
 const isChange = (moment: OneMoment): moment is Change => 'record' in moment
 
+function outcomeOf(moment: OneMoment, t: Translate, stateText: (state: string) => string): string {
+  if (isChange(moment)) return `${moment.from === null ? '–' : stateText(moment.from)} → ${stateText(moment.to)}`
+  const outcome = textsFor(t).outcome(moment.outcome)
+  return moment.code === null ? outcome : `${outcome} · code ${moment.code}`
+}
+
 /** All calls and notices about an order, and all state changes of the order and its refunds. */
 export const ORDER_TIMELINE = action({
   route: 'GET /orders/:order_id/timeline',
@@ -123,14 +129,12 @@ export const ORDER_TIMELINE = action({
         of: (moment, t) => (isChange(moment) ? t(`console.orders.${moment.record}_moved`) : whatOf(moment, t)),
         page: ({ partner_id, kind, id }) => (kind ? [CALL_PAGE, { partner_id, kind, id }] : undefined),
       },
+      { name: 'outcome', of: (moment, t) => outcomeOf(moment, t, (state) => state), onTerminalOnly: true },
       {
         name: 'outcome',
-        of: (moment, t) => {
-          if (isChange(moment)) return `${moment.from ?? '–'} → ${moment.to}`
-          const outcome = textsFor(t).outcome(moment.outcome)
-          return moment.code === null ? outcome : `${outcome} · code ${moment.code}`
-        },
+        of: (moment, t) => outcomeOf(moment, t, (state) => t(`console.state.${state}`)),
         tone: (moment) => (isChange(moment) ? 'plain' : TONES[moment.outcome.tone]),
+        onPagesOnly: true,
       },
       {
         name: 'detail',

@@ -48,5 +48,6 @@ export const REACH_ACTIONS = [
     role: 'support',
     input: onePartner,
     run: (deps: Deps, { partner_id }) => resetBreaker(deps, partner_id),
+    offered: ({ opened_at }) => opened_at !== undefined,
   }),
 ]

@@ -134,6 +134,13 @@ describe('a passkey', () => {
     expect(events).toEqual(expect.arrayContaining(['user_passkey_added', 'user_passkey_removed']))
   })
 
+  it('is explained where the browser knows none, such as inside an app', async () => {
+    await context.addInitScript('delete window.PublicKeyCredential')
+    await signIn(user)
+    await page.getByText('Passkeys need JavaScript and a browser that knows them.').waitFor()
+    expect(await page.isVisible('form[data-passkey]')).toBe(false)
+  })
+
   it('once added leads back to the page that required a second factor', async () => {
     const asking = encodeURIComponent('/account/security/sign-in?return_to=/account/data?done=x')
     await signIn(user, `/sign-in?return_to=${asking}`)

@@ -125,6 +125,21 @@ it("times are in the viewer's time zone, with UTC as tooltip", async () => {
   expect(await time.getAttribute('title')).toBe('2026-05-06 10:34:20 UTC')
 })
 
+it('a browser that does not say how a page was opened, with a zone unknown to us, loads the page once', async () => {
+  const { user } = await makePerson()
+  const context = await visit({ size: 'desktop', locale: 'en' })
+  await context.addInitScript(() => {
+    performance.getEntriesByType = () => []
+    Intl.DateTimeFormat.prototype.resolvedOptions = () => ({ timeZone: 'Mars/Olympus' }) as never
+  })
+  const page = await signIn(context, user)
+  let loads = 0
+  page.on('load', () => loads++)
+  await page.goto(`${origin}/account/reads`)
+  await page.waitForTimeout(1_000)
+  expect(loads).toBe(1)
+})
+
 it('days of reads match the times below them in any time zone', async () => {
   const { user } = await makePerson()
   await world.pool.query(

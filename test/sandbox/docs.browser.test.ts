@@ -71,3 +71,14 @@ it('an example is copied with a button', async () => {
   const copied = await page.evaluate(() => navigator.clipboard.readText())
   expect(JSON.parse(copied)).toHaveProperty('body.partnerDealId', 'D1')
 })
+
+it('without a clipboard, as inside some apps, the button selects the example', async () => {
+  const context = await browser.visit(DESKTOP)
+  await context.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+  const page = await context.newPage()
+  await page.goto(`${origin}/sandbox/docs`)
+  const section = page.locator('section[aria-labelledby=order-create]')
+  await section.locator('summary').first().click()
+  await section.locator('button.copy').first().click()
+  await page.waitForFunction(() => getSelection()?.toString().includes('partnerDealId'))
+})

@@ -14,9 +14,10 @@ const pretty = (text) => {
 const send = async (form) => {
   const filled = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ''))
   const inQuery = form.dataset.place === 'query'
-  const token = form.querySelector('[data-bearer]')?.value.trim()
+  const bearer = form.querySelector('[data-bearer]')
+  const token = bearer && bearer.value.trim()
   const action = form.getAttribute('action')
-  const answer = await fetch(inQuery && filled.size > 0 ? `${action}?${filled}` : action, {
+  const answer = await fetch(inQuery && `${filled}` ? `${action}?${filled}` : action, {
     method: form.method,
     body: inQuery ? undefined : filled,
     headers: token ? { Authorization: `Bearer ${token}` } : {},

@@ -4,8 +4,13 @@
  */
 ;(() => {
   const format = new Intl.DateTimeFormat(document.documentElement.lang, {
-    dateStyle: 'medium',
-    timeStyle: 'medium',
+    // Not by dateStyle and timeStyle, which Safari 14 ignores and Chromium 89 turns into 2026/11/2820:04:26 in Chinese.
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
     hourCycle: 'h23',
   })
   const localize = () => {
@@ -31,7 +36,9 @@
   const cookie = `gatehouse_time_zone=${encodeURIComponent(zone)}`
   // biome-ignore lint/suspicious/noDocumentCookie: not every browser has the Cookie Store API
   document.cookie = `${cookie}; path=/account; samesite=lax${location.protocol === 'https:' ? '; secure' : ''}`
-  const shown = document.querySelector('[data-time-zone]')?.dataset.timeZone
-  const isFirst = performance.getEntriesByType('navigation')[0]?.type !== 'reload'
-  if (shown !== undefined && shown !== zone && isFirst && document.cookie.includes(cookie)) location.reload()
+  const shown = document.querySelector('[data-time-zone]')
+  // Safari before 15 does not say: there the page shows the zone when it is opened next.
+  const [way] = performance.getEntriesByType('navigation')
+  const isFirst = way && way.type !== 'reload'
+  if (shown && shown.dataset.timeZone !== zone && isFirst && document.cookie.includes(cookie)) location.reload()
 })()

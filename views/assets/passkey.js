@@ -2,25 +2,25 @@
 const form = document.querySelector('form[data-passkey]')
 
 const bytesOf = (text) =>
-  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0))
+  Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (letter) => letter.charCodeAt(0))
 const textOf = (buffer) =>
   btoa(String.fromCharCode(...new Uint8Array(buffer)))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
+    .replace(/\+/g, '-')
+    .replace(/\//g, '_')
+    .replace(/=/g, '')
 
 const optionsOf = () => {
   const options = JSON.parse(form.dataset.options)
   options.challenge = bytesOf(options.challenge)
   if (options.user) options.user.id = bytesOf(options.user.id)
-  const withBytes = (list) => list?.map((one) => ({ ...one, id: bytesOf(one.id) }))
+  const withBytes = (list) => list && list.map((one) => ({ ...one, id: bytesOf(one.id) }))
   options.excludeCredentials = withBytes(options.excludeCredentials)
   options.allowCredentials = withBytes(options.allowCredentials)
   return options
 }
 
 const send = ({ id, rawId, type, response }) => {
-  const answer = { transports: response.getTransports?.() }
+  const answer = { transports: response.getTransports && response.getTransports() }
   for (const name of ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle']) {
     if (response[name]) answer[name] = textOf(response[name])
   }
@@ -40,6 +40,7 @@ const ask = (how) =>
 
 if (form && window.PublicKeyCredential) {
   form.hidden = false
+  for (const note of document.querySelectorAll('[data-without-passkeys]')) note.hidden = true
   let waiting = new AbortController()
   form.addEventListener('submit', (event) => {
     event.preventDefault()
@@ -48,8 +49,8 @@ if (form && window.PublicKeyCredential) {
     ask({ signal: waiting.signal })
   })
   /* The browser offers passkeys in the field of the username. */
-  if (form.dataset.passkey === 'get') {
-    PublicKeyCredential.isConditionalMediationAvailable?.().then((isAvailable) => {
+  if (form.dataset.passkey === 'get' && PublicKeyCredential.isConditionalMediationAvailable) {
+    PublicKeyCredential.isConditionalMediationAvailable().then((isAvailable) => {
       if (isAvailable) ask({ mediation: 'conditional', signal: waiting.signal })
     })
   }

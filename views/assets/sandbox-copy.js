@@ -11,8 +11,13 @@ const addButtons = () => {
     button.textContent = block.dataset.copy
     button.setAttribute('aria-live', 'polite')
     button.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(block.textContent)
-      button.textContent = block.dataset.copied
+      try {
+        await navigator.clipboard.writeText(block.textContent)
+        button.textContent = block.dataset.copied
+      } catch {
+        // No clipboard, as over plain HTTP or inside some apps: what is selected is copied by hand.
+        getSelection().selectAllChildren(block)
+      }
     })
     const place = document.getElementById(block.dataset.copyPlace)
     if (place) place.append(button)

@@ -9,7 +9,7 @@
   document.addEventListener('submit', (event) => {
     const form = event.target
     if (event.defaultPrevented || !form.matches('[method="post"]')) return
-    if (event.timeStamp - (sentAt.get(form) ?? -ONCE_IN_MS) < ONCE_IN_MS) event.preventDefault()
+    if (sentAt.has(form) && event.timeStamp - sentAt.get(form) < ONCE_IN_MS) event.preventDefault()
     else sentAt.set(form, event.timeStamp)
   })
   // Back may show the page as it was left.

@@ -53,7 +53,7 @@ interface Tally {
   missing: number
 }
 
-/** Time limit over HTTP; the command on the service's own machine has none. */
+/** Of a verification over HTTP, and of its last statement; the command on the service's own machine has no other. */
 const TIME_LIMIT_S = 120
 
 /** Reads the whole chain and every row in it. */
@@ -102,7 +102,7 @@ async function verify(deps: Deps, { head }: Verification, until?: Date): Promise
       before = seal
     }
   }
-  const { events, waiting, sealed } = await countEvents(db)
+  const { events, waiting, sealed } = await db.slowTx(TIME_LIMIT_S, countEvents)
   if (!headSeen) {
     const noSeal = { seal_no: BigInt(headNo ?? 0), first_at: clock.now(), last_at: clock.now(), audit_id: null }
     problems.push({ ...noSeal, problem: 'the given head is not in the chain' })

@@ -4,7 +4,7 @@ import { fieldReference } from '../../src/sandbox/portal/docs/reference.ts'
 import { findPartner } from '../../src/ticketing/partners/partner.ts'
 import { openWorld, type World } from '../harness.ts'
 import { callPartner } from '../partner-calls/calls.ts'
-import { type FakeSeller, fakeSeller, ok } from '../partner-calls/fake-seller.ts'
+import { type FakeSeller, fakeSeller, ok, status } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from './notices.ts'
 import { get, post, sellerSession } from './partners.ts'
 
@@ -122,6 +122,20 @@ describe('traffic', () => {
     expect(answer.body).toMatch(/role="alert">Only calls with a correct signature/)
     const { rows } = await world.pool.query(`select from notice where body like '%FORGED%'`)
     expect(rows).toEqual([])
+  })
+
+  it('says in the language of the reader why a body was not kept', async () => {
+    world.clock.advance(1)
+    await sendNotice(world, seller, { path: CHANGE, body: '{}', signing: { secret: 'a guess' } })
+    const unread = await newest()
+    seller.on('/alive', status(200, { 'content-encoding': 'gzip' }, '{}'), ok({}))
+    const compressed = await ourCall()
+    const chinese = { 'accept-language': 'zh-CN' }
+    expect((await get(world, unread, cookie)).body).toContain(
+      '<p class="note">not read: the signature was checked first',
+    )
+    expect((await get(world, unread, cookie, chinese)).body).toContain('<p class="note">未读取：签名校验在先')
+    expect((await get(world, compressed, cookie, chinese)).body).toContain('<p class="note">未保存：内容经过压缩')
   })
 
   it('accepts no form from another site', async () => {

@@ -130,6 +130,13 @@ export const REASONS = {
   'not-in-response': 'is not in the response',
   'removal-held':
     'no longer has {gone} of {entries} stored entries; they are kept until the same is pulled again, at least {seconds} seconds later',
+  'not-kept-large': 'larger than 1 MiB',
+  'not-kept-incomplete': 'did not arrive completely',
+  'not-kept-encoding': 'not kept: its Content-Encoding is not read',
+  'not-kept-signature-first': 'not read: the signature was checked first',
+  'not-kept-path': 'not read: the path does not exist',
+  'not-kept-method': 'not kept: the method is not POST',
+  'not-kept-compressed': 'not kept: it is compressed',
   'no-response-kept': 'no response was kept',
   'prices-changed': '{from} to {to}: {changed} new or changed, {removed} removed',
   'prices-held': '{from} to {to}: {changed} new or changed, most entries would be removed, so none are',

@@ -6,6 +6,7 @@ import { parseLossless } from '../../platform/lib/json/lossless.ts'
 import { problemsText, readShape } from '../../platform/lib/json/shape.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { placed } from '../../platform/lib/utf8.ts'
+import { placeholderFor, whyNotKept } from '../../platform/lib/web/body-placeholder.ts'
 import { compressedText, otherCharset } from '../../platform/lib/web/body-text.ts'
 import {
   dropRest,
@@ -108,28 +109,18 @@ export function readNotice<Notice extends z.ZodType>(
   return 'problems' in read ? { problem: problemsText(read.problems) } : { notice: read.value }
 }
 
-/** Kept in place of a body. */
-const TOO_LONG = '(larger than 1 MiB)'
-const INCOMPLETE = '(did not arrive completely)'
-const COMPRESSED = '(not kept: its Content-Encoding is not read)'
-const UNREAD = '(not read: the signature was checked first)'
-export const UNREAD_OF_WRONG_PATH = '(not read: the path does not exist)'
-export const UNREAD_OF_WRONG_METHOD = '(not kept: the method is not POST)'
-
 /** The body of a call as text, for its partner to look at. */
 export function readableBody(request: FastifyRequest): string {
   if (request.decryptedBody) return storable(request.decryptedBody)
   const { found } = (request.body ?? {}) as Partial<SentBody>
-  if (found === undefined) return hasBody(request) ? UNREAD : ''
-  if (!Buffer.isBuffer(found)) return found === 'too-large' ? TOO_LONG : INCOMPLETE
-  if (found.length > 0 && compressedText(request.headers)) return COMPRESSED
+  if (found === undefined) return hasBody(request) ? placeholderFor('not-kept-signature-first') : ''
+  if (!Buffer.isBuffer(found)) return placeholderFor(found === 'too-large' ? 'not-kept-large' : 'not-kept-incomplete')
+  if (found.length > 0 && compressedText(request.headers)) return placeholderFor('not-kept-encoding')
   return storable(found)
 }
 
-const PLACEHOLDERS = [TOO_LONG, INCOMPLETE, COMPRESSED, UNREAD, UNREAD_OF_WRONG_PATH, UNREAD_OF_WRONG_METHOD]
-
 /** Whether this text from `readableBody` is the whole body: it was read, and is text. */
-export const isWholeBody = (body: string): boolean => !PLACEHOLDERS.includes(body) && !body.includes('\ufffd')
+export const isWholeBody = (body: string): boolean => !whyNotKept(body) && !body.includes('\ufffd')
 
 // PostgreSQL cannot store a NUL.
 const storable = (bytes: Buffer): string => bytes.toString('utf8').replaceAll('\0', '\ufffd')

@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { localized } from '../../platform/lib/localized-text.ts'
+import { placeholderFor } from '../../platform/lib/web/body-placeholder.ts'
 import { failureAnswerOf, logFailure } from '../../platform/lib/web/envelope.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
 import { hasBody } from '../../platform/lib/web/read-body.ts'
 import type { FailureAnswer } from '../../platform/lib/web/rescode.ts'
 import { CallRejected, NotAuthenticated, rejectionEnvelope } from '../mws-wire/index.ts'
-import { acceptRawBodies, readableBody, UNREAD_OF_WRONG_METHOD, UNREAD_OF_WRONG_PATH } from './body-guard.ts'
+import { acceptRawBodies, readableBody } from './body-guard.ts'
 import { callOf } from './guard.ts'
 import type { IncomingDeps } from './incoming-calls.ts'
 import { keepRejected, keepWrongPath } from './reject.ts'
@@ -70,13 +71,12 @@ function failureOf(policy: RejectionPolicy, thrown: unknown, request: FastifyReq
 function keepWithoutBody(deps: IncomingDeps, request: FastifyRequest, rejected: CallRejected, answer: string): void {
   const { headers, ip: address } = request
   const isMethod = rejected.status === 405
-  const unread = isMethod ? UNREAD_OF_WRONG_METHOD : UNREAD_OF_WRONG_PATH
   const rejection = {
     requestId: request.id,
     call: callOf(request),
     address,
     headers,
-    body: hasBody(request) ? unread : '',
+    body: hasBody(request) ? placeholderFor(isMethod ? 'not-kept-method' : 'not-kept-path') : '',
     reason: isMethod ? localized('wrong-method', { method: request.method }) : rejected.reason,
     answer,
   }

@@ -3,6 +3,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { maskedHeaders, masker, shortened } from '../../platform/lib/crypto/masking.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import type { SpanAttributes } from '../../platform/lib/tracing.ts'
+import { placeholderFor } from '../../platform/lib/web/body-placeholder.ts'
 import { compressedText } from '../../platform/lib/web/body-text.ts'
 import { HttpCallError, post } from '../../platform/outbound/index.ts'
 import type { PartnerInterface } from '../interfaces/index.ts'
@@ -33,9 +34,6 @@ export interface CallOptions {
   /** Makes a call that the partner has to refuse, to see whether it verifies us. */
   readonly forge?: Forgery
 }
-
-/** Replaces the bytes of a compressed answer, which are no text. */
-const COMPRESSED = '(not kept: it is compressed)'
 
 interface Outcome {
   readonly reply: Reply<unknown>
@@ -99,7 +97,9 @@ async function exchange(
     request_body: mask(request.text),
     http_status: http?.status ?? null,
     response_headers: http ? maskedHeaders(keptHeaders(http), mask) : null,
-    response_body: http ? mask(compressedText(http.headers) ? COMPRESSED : http.body.toString()) : null,
+    response_body: http
+      ? mask(compressedText(http.headers) ? placeholderFor('not-kept-compressed') : http.body.toString())
+      : null,
     code: replyCode(reply),
     failure: failure?.kind ?? null,
     failure_detail: failure?.detail ?? null,

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { type OutputOf, parseInput, readingReason } from '../../../platform/lib/json/input.ts'
+import { whyNotKept } from '../../../platform/lib/web/body-placeholder.ts'
+import { worded } from '../../../platform/lib/web/worded.ts'
 import {
   oneOfAllTraffic,
   recordReading,
@@ -26,12 +28,15 @@ const wayOf = (direction: 'in' | 'out', { t }: PageContext): string =>
 const idOf = ({ params }: PageContext) => parseInput(oneOfAllTraffic, params)
 
 const bodyOf = (body: OutputOf<typeof shownText>, title: string, t: PageContext['t']): TextBlock => {
-  const { text, unreadable } = body
+  const { unreadable } = body
+  const why = whyNotKept(body.text)
+  const text = why ? '' : body.text
   const notes = [
     ...(body.encrypted ? [t('console.traffic.encrypted')] : []),
     ...(body.cutFrom ? [t('console.traffic.cut', { all: String(body.cutFrom) })] : []),
     ...(unreadable ? [t('console.traffic.unreadable')] : []),
-    ...(text === '' && !unreadable ? [t('console.traffic.empty')] : []),
+    ...(why ? [worded(why, t)] : []),
+    ...(body.text === '' && !unreadable ? [t('console.traffic.empty')] : []),
   ]
   return { title, text, note: notes.join(' ') }
 }

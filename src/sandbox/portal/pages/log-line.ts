@@ -8,6 +8,7 @@ import { checkText, detailText, interfaceName, localizedText, messageName, value
 import { showEntry, type TrafficEntry } from '../traffic/entry.ts'
 import { noticeName } from '../traffic/problems.ts'
 import type { TrafficKind } from '../traffic/store.ts'
+import { shownIn } from '../traffic/text.ts'
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warning'
 
@@ -165,7 +166,7 @@ export async function findExchange(
   kind: TrafficKind,
   id: string,
 ): Promise<ShownExchange | null> {
-  const entry = await ifFound(showEntry(deps, partnerId, { kind, id }))
+  const entry = await ifFound(showEntry(deps, partnerId, { kind, id }, shownIn(t)))
   return entry ? exchangeOf(entry, t) : null
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { sendDownload } from '../../../platform/lib/web/download.ts'
 import { seeOther } from '../../../platform/lib/web/envelope.ts'
-import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import { localeOfRequest, textsFor } from '../../../platform/lib/web/page.ts'
 import { countUse } from '../../../platform/throttle/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import { NotReplayable, noSuchEntry } from '../errors.ts'
@@ -10,6 +10,7 @@ import { showEntry } from './entry.ts'
 import { EXPORT_FORMATS, exported } from './export.ts'
 import { listTraffic, type TrafficPage } from './list.ts'
 import { replay, replayMany } from './replay.ts'
+import { shownIn } from './text.ts'
 import { trafficTexts } from './texts.ts'
 import { timelineOf } from './timeline.ts'
 import {
@@ -77,7 +78,7 @@ export const trafficRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, 
   const entryOf = (request: FastifyRequest) => paramsOf(request, trafficEntryParams, noSuchEntry)
 
   const sendEntry = async (request: FastifyRequest, reply: FastifyReply, alert = '') => {
-    const entry = await showEntry(deps, partnerOf(request).partnerId, entryOf(request))
+    const entry = await showEntry(deps, partnerOf(request).partnerId, entryOf(request), shownIn(textsFor(request)))
     const { replayed } = replayedQuery.parse(request.query)
     const texts = trafficTexts(localeOfRequest(request))
     const shown = {

@@ -3,6 +3,7 @@ import { recordAudit } from '../../../platform/audit/index.ts'
 import type { Deps } from '../../../platform/deps.ts'
 import { operation, readingReason } from '../../../platform/lib/json/input.ts'
 import { maskedReason } from '../../../platform/lib/masked-reason.ts'
+import { whyNotKept } from '../../../platform/lib/web/body-placeholder.ts'
 import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { showEntry, type TrafficEntry } from './entry.ts'
@@ -24,7 +25,7 @@ const shownTraffic = z.strictObject({
 
 /** A body without personal data; empty if it is not JSON and could contain anything. */
 const withoutPersonalData: TextOf = (text, encrypted, message) => {
-  const shown = text === '' ? '' : maskedBody(text, message)
+  const shown = text === '' || whyNotKept(text) ? text : maskedBody(text, message)
   return { ...keptText(shown ?? '', encrypted), ...(shown === undefined ? { unreadable: true } : {}) }
 }
 

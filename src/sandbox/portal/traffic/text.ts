@@ -1,6 +1,9 @@
 import { prettyJson } from '../../../platform/lib/json/lossless.ts'
 import { cutTo } from '../../../platform/lib/storable.ts'
+import { whyNotKept } from '../../../platform/lib/web/body-placeholder.ts'
+import type { Translate } from '../../../platform/lib/web/locale.ts'
 import type { MessageName } from '../docs/reference.ts'
+import { localizedText } from '../texts.ts'
 
 export interface ShownText {
   readonly text: string
@@ -10,6 +13,8 @@ export interface ShownText {
   readonly encrypted?: boolean
   /** It is not shown, because it is not JSON. */
   readonly unreadable?: boolean
+  /** Why it was not kept, for a page. */
+  readonly notKept?: string
 }
 
 /** Formats a body; `message` decides what is masked. */
@@ -33,3 +38,11 @@ export function shownText(text: string, encrypted = false): ShownText {
   const pretty = prettyJson(text)
   return { text: pretty === undefined || pretty.length > MAX_INDENTED ? text : pretty, ...mark }
 }
+
+/** For a page: `shownText`, or why there is none. */
+export const shownIn =
+  (t: Translate): TextOf =>
+  (text, encrypted) => {
+    const why = whyNotKept(text)
+    return why ? { text: '', notKept: localizedText(why, t) } : shownText(text, encrypted)
+  }

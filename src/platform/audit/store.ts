@@ -55,7 +55,8 @@ export function findEvents(
   const next = after ? sql.part` and (at, audit_id) < (${after[0]}::timestamptz, ${after[1]}::uuid)` : sql.part``
   const listing = {
     row: withCursor(eventRow),
-    rows: sql.part`select ${columnsOf(NAMES)} from audit_event where ${first}${since}${until}${next}`,
+    columns: columnsOf(NAMES),
+    from: sql.part`audit_event where ${first}${since}${until}${next}`,
     wanted: others.length === 0 ? undefined : others.reduce((all, one) => sql.part`${all} and ${one}`),
     order: sql.part`order by at desc, audit_id desc`,
     cursor: cursorOf(sql.part`at, audit_id`),

@@ -81,8 +81,9 @@ const SEARCHED_ROWS = 10_000
 
 interface Listing<Row> {
   readonly row: z.ZodType<Row>
-  /** The `select` of the rows, by an index and in the order of the list. */
-  readonly rows: Fragment
+  readonly columns: Fragment
+  /** What follows `from`: an index finds these rows, in the order of the list. */
+  readonly from: Fragment
   /** Which of them are wanted; undefined: all. */
   readonly wanted: Fragment | undefined
   readonly order: Fragment
@@ -92,15 +93,15 @@ interface Listing<Row> {
 /** A page of a list or, with `wanted`, of a search, which may have few rows or none although there is a next page. */
 export async function searchedPage<Row extends { readonly cursor: string }>(
   db: Db,
-  { row, rows, wanted, order, cursor }: Listing<Row>,
+  { row, columns, from, wanted, order, cursor }: Listing<Row>,
   limit: number,
 ): Promise<Page<Omit<Row, 'cursor'>>> {
   const within = (where: Fragment, most: Fragment) => sql.part`
-    from (${rows} ${order} ${most}) searched where ${where} ${order} limit ${limit + 1}`
+    from (select ${columns} from ${from} ${order} ${most}) searched where ${where} ${order} limit ${limit + 1}`
   const most = wanted ? SEARCHED_ROWS : limit + 1
   const found = await db.listWithCustomPlan(
     row,
-    sql`select searched.*, ${cursor} ${within(wanted ?? sql.part`true`, sql.part`limit ${most}`)}`,
+    sql`select ${columns}, ${cursor} ${within(wanted ?? sql.part`true`, sql.part`limit ${most}`)}`,
   )
   if (!wanted || found.length > limit) return pageOf(found, limit)
   const [last] = await db.listWithCustomPlan(

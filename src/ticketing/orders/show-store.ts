@@ -26,7 +26,8 @@ export function listOrders(db: Db, { limit, after, state, ...filter }: OrderFilt
   const [createdAt, orderId] = after ?? []
   const listing = {
     row: withCursor(orderSummary),
-    rows: sql.part`select ${columnsOf(Object.keys(orderSummary.shape))} from ticket_order
+    columns: columnsOf(Object.keys(orderSummary.shape)),
+    from: sql.part`ticket_order
         where (${createdAt}::timestamptz is null or (created_at, order_id) < (${createdAt}::timestamptz, ${orderId}::bigint))
           and (${filter.partner_id}::bigint is null or partner_id = ${filter.partner_id})
           and (${filter.partner_order_id}::text is null or partner_order_id like ${beginsWith(filter.partner_order_id)})

@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routingKeyOf } from '../src/authorization/account/wire.ts'
 import { exportAudit } from '../src/platform/audit/list.ts'
@@ -9,13 +10,14 @@ import { ADMIN_TOKEN, openWorld, type World } from './harness.ts'
 const USERS = 30_000
 const GRANTS = 30_000
 const EVENTS = 60_000
+const ORDERS = 25_000
 const LIMIT = 100
 
 let world: World
 let plans: Awaited<ReturnType<typeof watchPlans>>
 beforeAll(async () => {
   world = await openWorld({ ADMIN_TOKEN })
-  await world.pool.query(`
+  await filled(`
     insert into user_profile (routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at)
       select n * 1571 % 65536, 1, 'u' || n, 'Name ' || n, '0', 'https://a.example/a.png', '139' || lpad(n::text, 8, '0'),
         case when n % 100 = 0 then 'blocked' else 'active' end, '2026-05-01'::timestamptz + n * interval '1 second'
@@ -30,13 +32,34 @@ beforeAll(async () => {
         case when n % 500 = 0 then 'cli' when n % 50 = 7 then 'operator' else 'user' end,
         case when n % 50 = 7 then 'operator-' || n % 100 end, 'app:' || n % 500, 'request-' || n from generate_series(1, ${EVENTS}) n;
     update user_grant set routing_key = ${routingKeyOf(1, 'u77')} where user_id = 'u77';
-    analyze user_profile; analyze user_credential; analyze user_grant; analyze audit_event`)
+    analyze user_profile; analyze user_credential; analyze user_grant; analyze audit_event;
+    insert into partner (partner_id, client_id, name, status, stage, created_at, updated_at)
+      values (1, 'client-1', 'Seller', 'active', 'live', now(), now());
+    insert into ticket_order (order_id, partner_id, partner_deal_id, sandbox, state, state_since, quantity, buy_price, unit_price,
+        total_price, request, created_at, updated_at)
+      select n, 1, 'deal', n % 1000 = 5, case when n = 7 then 'pay_unknown' else 'paid' end, now(), 1, 1, 1, 1, '{}',
+        '2026-05-01'::timestamptz + n * interval '1 second', now() from generate_series(1, ${ORDERS}) n;
+    insert into micro_app (app_key, name, status, hosts, scopes, refresh_days, refresh_policy, http_allowed, webhook_url, created_at,
+        updated_at)
+      values ('app-1', 'App', 'approved', '{app.example.com}', '{USER_INFO}', 30, 'fixed', false, 'https://app.example.com/hook', now(),
+        now());
+    insert into app_event (routing_key, event_id, app_key, type, state, created_at)
+      select n, ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, 'app-1', 'grant.revoked', 'failed', now() - n * interval '1 second'
+      from generate_series(1, ${EVENTS}) n;
+    analyze ticket_order; analyze app_event`)
   plans = await watchPlans(world)
 })
 afterAll(async () => {
   plans?.stop()
   await world?.close()
 })
+
+/** Without the time limit of the pool's connections. */
+async function filled(statements: string): Promise<void> {
+  const client = new pg.Client({ connectionString: world.databaseUrl })
+  await client.connect()
+  await client.query(statements).finally(() => client.end())
+}
 
 interface Answer {
   readonly body: string
@@ -58,7 +81,7 @@ async function ask(list: string, query: Readonly<Record<string, string>>): Promi
   return { body, rows: (data[list] ?? data.events).length, next: data.next, seen }
 }
 
-const TABLE = /\b(?:user_profile|user_grant|audit_event)\b/
+const TABLE = /\b(?:user_profile|user_grant|audit_event|ticket_order|app_event)\b/
 /** Includes joined rows, such as the credential of a profile. */
 const MAX_ROWS = 4 * (LIMIT + 1)
 /** Of 8 KiB each: about one for each joined row, and the descent of each index. */
@@ -88,6 +111,8 @@ describe.each([
   ['audit', { action: 'app_' }, EVENTS / 1000],
   ['audit', { request_id: 'request-59' }, 1],
   ['audit', { from: '2026-05-01', to: '2026-05-01' }, LIMIT],
+  ['orders', { sandbox: 'true' }, ORDERS / 1000],
+  ['orders', { partner_id: '1' }, LIMIT],
 ] as const)('%s %o', (list, query, rows) => {
   it('reads few rows for the first page and for later ones', async () => {
     const first = await ask(list, query)
@@ -100,6 +125,41 @@ describe.each([
       expectFewRows(last)
     }
   })
+})
+
+it('orders in a rare state are searched some at a time, and found', async () => {
+  let page = await ask('orders', { state: 'pay_unknown' })
+  let pages = 1
+  for (; page.next !== null; pages++) {
+    expect(page.rows).toBe(0)
+    page = await ask('orders', { state: 'pay_unknown', after: page.next })
+    for (const plan of page.seen) expect(rowsTouched(plan), plan.text).toBeLessThanOrEqual(ORDERS / 2)
+  }
+  expect([pages > 1, page.rows]).toEqual([true, 1])
+})
+
+it('the audit log is searched some at a time where no index serves all filters', async () => {
+  const query = { action: 'user_signed_in', target: 'app:7', actor: 'nobody' }
+  const page = await ask('audit', query)
+  expect([page.rows, page.next]).toEqual([0, null])
+  expectFewRows(page)
+  let last = await ask('audit', { action: 'user_', actor: 'nobody' })
+  for (let pages = 1; pages < 4; pages++) {
+    for (const plan of last.seen) expect(rowsTouched(plan), plan.text).toBeLessThanOrEqual(EVENTS / 3)
+    last = await ask('audit', { action: 'user_', actor: 'nobody', after: last.next ?? '' })
+    expect([last.rows, last.next === null]).toEqual([0, false])
+  }
+})
+
+it('an event is found among all those of its app', async () => {
+  const url = `/admin/v1/apps/app-1/events/00000000-0000-4000-8000-000000000777/retry`
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+  const seen = await plans.during(async () => {
+    expect((await world.app.inject({ method: 'POST', url, headers })).statusCode).toBe(200)
+  })
+  const reads = seen.filter(({ text }) => /\bapp_event\b/.test(text))
+  expect(reads.length).toBeGreaterThan(0)
+  for (const plan of reads) expect(pagesTouched(plan), plan.text).toBeLessThanOrEqual(100)
 })
 
 it('a page has at most a thousand rows', async () => {

@@ -59,7 +59,9 @@ it('the page of an app request names its fields and the purpose of each scope in
 describe('a change', () => {
   it('first shows how much it affects, and is recorded with the name of the operator', async () => {
     const asked = await admin.get(addressOf('/apps/:app_key/suspend', filled))
-    expect(asked.text).toMatch(/<dt>Grants concerned<\/dt><dd>1<[\s\S]*<dt>People concerned<\/dt><dd>1</)
+    expect(asked.text).toMatch(
+      /<dt>Grants concerned, of the newest 10,000<\/dt><dd>1<[\s\S]*<dt>People concerned<\/dt><dd>1</,
+    )
     const { answer, rows } = await change('/apps/:app_key/suspend')
     expect(answer).toMatchObject({ status: 303, location: `/console/apps/${filled.app_key}?done=1` })
     expect(rows).toMatchObject([

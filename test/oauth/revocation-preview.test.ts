@@ -99,12 +99,12 @@ describe('ending all tokens of an app', () => {
     const [ofApp, ofOther] = [await makeHolder(user, app), await makeHolder(user, other)]
     await makeHolder(await client.makeUser(), app)
     const path = `/apps/${app.app_key}/end-tokens`
-    expect(await client.admin('GET', path)).toEqual({ app_key: app.app_key, tokens: 4, people: 2 })
+    expect(await client.admin('GET', path)).toEqual({ app_key: app.app_key, grants: 4, people: 2 })
     await endApp(app)
     await expectEnded(ofApp)
     expect(await signedIn(ofApp)).toBe(true)
     await expectAlive(ofOther)
-    expect(await client.admin('GET', path)).toEqual({ app_key: app.app_key, tokens: 0, people: 0 })
+    expect(await client.admin('GET', path)).toEqual({ app_key: app.app_key, grants: 0, people: 0 })
     world.clock.advance(1)
     await expectAlive(await makeHolder(user, app))
   })
@@ -178,7 +178,7 @@ it('the commands preview what would end, do it with --yes, and are audited', asy
     /^This would end:\ncid +\d+\nuser_id +\S+\ntokens +\d\napps +\d\nsessions +\d\nRepeat with --yes/,
   )
   expect((await run('app', 'end-tokens', app.app_key)).stdout).toMatch(
-    /^This would end:\napp_key +\S+\ntokens +\d\npeople +\d\nRepeat with --yes/,
+    /^This would end:\napp_key +\S+\ngrants +\d\npeople +\d\nRepeat with --yes/,
   )
   const events = async () =>
     (await world.pool.query("select event from audit_event where event like '%ended' and actor = 'cli'")).rows

@@ -1,7 +1,6 @@
 import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import { pageNamed } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import { withShareOf } from '../../platform/db/sql.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { operation } from '../../platform/lib/json/input.ts'
@@ -14,7 +13,6 @@ import {
   allowedAppsOf,
   countGrantsOfApp,
   countGrantsOfUser,
-  countTokensOfApp,
   countTokensOfUser,
   grantsOfApp,
   grantsOfUser,
@@ -34,7 +32,7 @@ export const listGrants = operation(grantFilter, ({ db }: Deps, { app_key, cid =
   return pageNamed('grants', grantsOfUser(db, rowKeyOf({ cid, user_id }), page))
 })
 
-/** Counts the live grants of one user or one micro-app, which a change of either affects; up to a hundred thousand. */
+/** Counts the live grants of one user or one micro-app, which a change of either affects; of an app among the newest ten thousand. */
 export const liveGrantsOf = ({ db }: Deps, whose: { readonly app_key: string } | UserKey): Promise<LiveGrants> => {
   if ('app_key' in whose) return countGrantsOfApp(db, whose.app_key)
   return countGrantsOfUser(db, rowKeyOf(whose))
@@ -113,9 +111,6 @@ async function tellApp(deps: Deps, of: UserRowKey & { readonly appKey: string },
   await tellOfEndedAccess(deps, { ...of, reason, allEnded })
 }
 
-/** An app may have millions of grants; the operator waits no longer than this. */
-const COUNT_TIMEOUT_S = 60
-
 /** Counts the user's tokens, the apps that hold them, and browser sessions. Throws 20007 (404) for an unknown user. */
 async function ofUser(deps: Deps, { cid, user_id }: UserKey) {
   const sessions = await countSessionsOfUser(deps, { cid, user_id })
@@ -123,18 +118,10 @@ async function ofUser(deps: Deps, { cid, user_id }: UserKey) {
   return { cid, user_id, ...tokens, sessions }
 }
 
-/**
- * Counts the app's tokens and the people behind them. Throws 20007 (404) if there is no such app, and 20003 (429) while this
- * process is busy with another long read.
- */
+/** Counts the app's grants, and the people behind them. Throws 20007 (404) if there is no such app. */
 async function ofApp(deps: Deps, appKey: string) {
-  return deps.longReads.run(async () => {
-    const { app_key } = await showMicroApp(deps, appKey)
-    const now = deps.clock.now()
-    // On the connections of the room that owns the tables: operators have few.
-    const { db } = withShareOf(deps, 'oauth')
-    return { app_key, ...(await db.slowTx(COUNT_TIMEOUT_S, (inside) => countTokensOfApp(inside, app_key, now))) }
-  })
+  const { app_key } = await showMicroApp(deps, appKey)
+  return { app_key, ...(await liveGrantsOf(deps, { app_key })) }
 }
 
 /** What revoking everything of a user or an app would end. */

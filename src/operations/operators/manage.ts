@@ -78,7 +78,7 @@ export async function listOperators({ db, clock }: Pick<Deps, 'db' | 'clock'>): 
   const tokens = await liveTokens(db, clock.now())
   return operators.map(({ operator_id, ...operator }) => ({
     ...operator,
-    tokens: tokens.flatMap(({ operator_id: owner, ...token }) => (owner === operator_id ? [token] : [])),
+    tokens: tokens.filter((token) => token.operator_id === operator_id).map(({ operator_id: _, ...token }) => token),
   }))
 }
 

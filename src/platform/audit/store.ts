@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
+import { beginsWith, cursorOf, type Page, searchedPage, withCursor } from '../db/page.ts'
+import { columnsOf } from '../db/record-fields.ts'
 import type { Retention } from '../db/retention.ts'
-import { type Db, type Fragment, sql } from '../db/sql.ts'
+import { type Db, sql } from '../db/sql.ts'
 import { ACTOR_KINDS } from '../deps.ts'
 import { addSeconds, DAY_S } from '../lib/clock.ts'
 import { type AuditPage, type EventRow, eventRow } from './wire.ts'
@@ -30,40 +31,44 @@ export const insertEvent = (db: Db, row: Omit<EventRow, 'audit_id'>): Promise<nu
         insert into audit_unsealed (routing_key, audit_id) select routing_key, audit_id from written`,
   )
 
-const COLUMNS = sql.part`e.routing_key, e.audit_id, e.at, e.event, e.actor, e.actor_name, e.target, e.app_key, e.partner_id,
-  e.cid, e.user_id, e.address, e.request_id, e.outcome, e.detail`
+const NAMES = Object.keys(eventRow.shape)
 
-/** Only the conditions in use, so that each search gets a plan of its own. */
-function conditions({ actor, action, target, request_id, from, to, after }: AuditPage): Fragment {
-  const none = sql.part``
+/**
+ * Newest first. The first of these conditions finds rows by its index, in their order. The others look through what it
+ * finds: no index serves several, and one that matches nothing would go through all rows of the first.
+ */
+export function findEvents(
+  db: Db,
+  { actor, action, target, request_id, from, to, after, limit }: AuditPage,
+): Promise<Page<EventRow>> {
   // Each column has an index; an OR of both would scan the log until enough rows match.
   const isKind = ACTOR_KINDS.some((kind) => kind === actor)
-  const actorMatches = isKind ? sql.part` and e.actor = ${actor}` : sql.part` and e.actor_name = ${actor}`
-  const byActor = actor ? actorMatches : none
-  const byAction = action ? sql.part` and e.event like ${beginsWith(action)}` : none
-  const byTarget = target ? sql.part` and e.target = ${target}` : none
-  const byRequest = request_id ? sql.part` and e.request_id = ${request_id}` : none
-  const since = from ? sql.part` and e.at >= ${from}` : none
-  const until = to ? sql.part` and e.at < ${to}` : none
-  const next = after ? sql.part` and (e.at, e.audit_id) < (${after[0]}::timestamptz, ${after[1]}::uuid)` : none
-  return sql.part`true${byActor}${byAction}${byTarget}${byRequest}${since}${until}${next}`
-}
-
-/** Newest first. */
-export async function findEvents(db: Db, page: AuditPage): Promise<Page<EventRow>> {
-  const rows = await db.listWithCustomPlan(
-    withCursor(eventRow),
-    sql`select ${COLUMNS}, ${cursorOf(sql.part`e.at, e.audit_id`)} from audit_event e where ${conditions(page)}
-        order by e.at desc, e.audit_id desc limit ${page.limit + 1}`,
-  )
-  return pageOf(rows, page.limit)
+  const conditions = [
+    ...(request_id ? [sql.part`request_id = ${request_id}`] : []),
+    ...(target ? [sql.part`target = ${target}`] : []),
+    ...(action ? [sql.part`event like ${beginsWith(action)}`] : []),
+    ...(actor ? [isKind ? sql.part`actor = ${actor}` : sql.part`actor_name = ${actor}`] : []),
+  ]
+  const [first = sql.part`true`, ...others] = conditions
+  const since = from ? sql.part` and at >= ${from}` : sql.part``
+  const until = to ? sql.part` and at < ${to}` : sql.part``
+  const next = after ? sql.part` and (at, audit_id) < (${after[0]}::timestamptz, ${after[1]}::uuid)` : sql.part``
+  const listing = {
+    row: withCursor(eventRow),
+    columns: columnsOf(NAMES),
+    from: sql.part`audit_event where ${first}${since}${until}${next}`,
+    wanted: others.length === 0 ? undefined : others.reduce((all, one) => sql.part`${all} and ${one}`),
+    order: sql.part`order by at desc, audit_id desc`,
+    cursor: cursorOf(sql.part`at, audit_id`),
+  }
+  return searchedPage(db, listing, limit)
 }
 
 /** The rows with these ids, in the given order; missing ones are left out. */
 export const findEventsById = (db: Db, routingKeys: readonly number[], ids: readonly string[]): Promise<EventRow[]> =>
   db.listWithIndexPlan(
     eventRow,
-    sql`select ${COLUMNS}
+    sql`select ${columnsOf(NAMES, 'e')}
         from unnest(${routingKeys}::int[], ${ids}::uuid[]) with ordinality as asked (routing_key, audit_id, ordinal)
         join audit_event e on ${sql.sameKey('e', 'asked', ['routing_key', 'audit_id'])} order by ordinal`,
   )

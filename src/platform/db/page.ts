@@ -60,16 +60,55 @@ export const cursorOf = (columns: Fragment): Fragment => sql.part`jsonb_build_ar
 /** The schema of a row with that column. */
 export const withCursor = <Shape extends z.ZodRawShape>(row: z.ZodObject<Shape>) => row.extend({ cursor: z.string() })
 
-/** Expects `limit + 1` rows: the last one only shows that there is a next page. */
+/**
+ * Expects `limit + 1` rows: the last one only shows that there is a next page. `searchedTo`: the cursor of the last row
+ * that a search without an index has looked at, where the next page goes on if this one has no more rows.
+ */
 export function pageOf<Row extends { readonly cursor: string }>(
   rows: readonly Row[],
   limit: number,
+  searchedTo?: string,
 ): Page<Omit<Row, 'cursor'>> {
-  const last = rows.length > limit ? rows[limit - 1] : undefined
+  const last = rows.length > limit ? rows[limit - 1]?.cursor : searchedTo
   return {
     rows: rows.slice(0, limit).map(({ cursor: _, ...row }) => row),
-    next: last ? Buffer.from(last.cursor).toString('base64url') : null,
+    next: last === undefined ? null : Buffer.from(last).toString('base64url'),
   }
+}
+
+/** So many rows are looked at for one page of a search that no index serves. */
+const SEARCHED_ROWS = 10_000
+
+interface Listing<Row> {
+  readonly row: z.ZodType<Row>
+  readonly columns: Fragment
+  /** What follows `from`: an index finds these rows, in the order of the list. */
+  readonly from: Fragment
+  /** Which of them are wanted; undefined: all. */
+  readonly wanted: Fragment | undefined
+  readonly order: Fragment
+  readonly cursor: Fragment
+}
+
+/** A page of a list or, with `wanted`, of a search, which may have few rows or none although there is a next page. */
+export async function searchedPage<Row extends { readonly cursor: string }>(
+  db: Db,
+  { row, columns, from, wanted, order, cursor }: Listing<Row>,
+  limit: number,
+): Promise<Page<Omit<Row, 'cursor'>>> {
+  const within = (where: Fragment, most: Fragment) => sql.part`
+    from (select ${columns} from ${from} ${order} ${most}) searched where ${where} ${order} limit ${limit + 1}`
+  const most = wanted ? SEARCHED_ROWS : limit + 1
+  const found = await db.listWithCustomPlan(
+    row,
+    sql`select ${columns}, ${cursor} ${within(wanted ?? sql.part`true`, sql.part`limit ${most}`)}`,
+  )
+  if (!wanted || found.length > limit) return pageOf(found, limit)
+  const [last] = await db.listWithCustomPlan(
+    z.object({ cursor: z.string() }),
+    sql`select ${cursor} ${within(sql.part`true`, sql.part`offset ${SEARCHED_ROWS - 1} limit 1`)}`,
+  )
+  return pageOf(found, limit, last?.cursor)
 }
 
 /** A page as operations return it, with its rows under `name`. */

@@ -61,14 +61,13 @@ export const listAllTraffic = operation(
     const isSearch = searches.length > 0 || (outcome !== undefined && !isIndexed)
     const window = isSearch ? await windowOfAll(deps.db, filter, after) : undefined
     const until: CursorOfAll | undefined = window === undefined ? undefined : cursor.parse(JSON.parse(window))
-    const { rows, next } = pageOf(await listOfAll(deps.db, filter, after, until, limit + 1), limit)
+    const { rows, next } = pageOf(await listOfAll(deps.db, filter, after, until, limit + 1), limit, window)
     const masks = await masksOf(deps, [...new Set(rows.map((row) => row.partner_id))])
     const traffic = rows.map((row) => {
       const line = trafficLine(deps, row, masks.get(row.partner_id) ?? ((text) => text))
       return { ...maskedLine(line), partner_id: row.partner_id }
     })
-    // Continues after the last row if the window has more results, otherwise at the window's end.
-    return { traffic, next: next ?? (window === undefined ? null : Buffer.from(window).toString('base64url')) }
+    return { traffic, next }
   },
 )
 

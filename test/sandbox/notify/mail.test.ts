@@ -1,10 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import PostalMime from 'postal-mime'
-import { afterEach, describe, expect, inject, it } from 'vitest'
+import { afterEach, describe, expect, inject, it, vi } from 'vitest'
 import { type JobWorker, startWorker } from '../../../src/operations/jobs/worker.ts'
 import { readConfig } from '../../../src/platform/config/index.ts'
 import { listJobs } from '../../../src/platform/db/jobs-store.ts'
@@ -51,6 +52,29 @@ describe('a mail', () => {
     await sleep(300)
     expect(office.mails).toHaveLength(1)
     expect(await shown()).toMatchObject({ last_error: null, next_attempt_at: null })
+  })
+
+  it('is given up for now when the server never ends its answer', async () => {
+    const server = createServer((socket) => {
+      socket.write('220 ready\r\n')
+      const timer = setInterval(() => socket.write('250-more\r\n'), 20)
+      socket.on('close', () => clearInterval(timer)).on('error', () => {})
+    })
+    closing({ close: () => void server.close() })
+    const port = await freePort()
+    await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening))
+    const world = await worldWith({ SMTP_URL: `smtp://127.0.0.1:${port}` })
+    const { shown } = await oneMail(world)
+    const within = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+      const ending = new AbortController()
+      setTimeout(() => ending.abort(), 500)
+      return ending.signal
+    })
+    closing({ close: () => within.mockRestore() })
+    await working(world)
+    await until(async () => (await shown()).last_error !== null)
+    expect(await shown()).toMatchObject({ state: 'waiting', last_error: 'the mail server takes too long' })
+    expect(within).toHaveBeenCalledWith(300_000)
   })
 
   it('keeps its Message-ID when the server defers it or hangs up halfway', async () => {

@@ -64,6 +64,9 @@ export function messageOf(config: Config, notification: Notification): MailMessa
  */
 const LIMITS = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 30_000, socketTimeout: 120_000 }
 
+/** Of a whole mail: the others count while the server is silent, and it may send a byte a minute. */
+const MAIL_LIMIT_MS = 300_000
+
 /** Loaded lazily, with the first mail. */
 const mailer = () => import('nodemailer')
 
@@ -81,7 +84,7 @@ export async function sendMail({ config }: Pick<Deps, 'config'>, id: string, mes
   if (config.SMTP_URL === undefined) return writeMail(mailFolder(config), id, message)
   const transport = (await mailer()).createTransport(smtpOptions(config.SMTP_URL))
   try {
-    await transport.sendMail(message)
+    await transport.sendMail({ ...message, signal: AbortSignal.timeout(MAIL_LIMIT_MS) })
   } catch (error) {
     throw asNotSent(error as NodemailerError)
   } finally {
@@ -129,6 +132,7 @@ function asNotSent({ code, originalCode, command, response = '', responseCode, p
     const verb = permanent ? 'does not accept' : 'does not accept for now'
     return new NotSent(`the mail server ${verb}: ${what} (${codes})`, detail, { permanent })
   }
+  if (code === 'EABORT') return new NotSent('the mail server takes too long', detail)
   // Anything else is for the operator to fix, so it is retried.
   const reached = responseCode !== undefined || code === 'EAUTH' || code === 'ETLS'
   return new NotSent(reached ? 'the mail server does not let us send' : 'the mail server cannot be reached', detail)

@@ -38,8 +38,9 @@ export async function rotatePartnerSecret(
 
 /**
  * Signs our calls with the newest secret from now on, if the test call with it passes; the previous one gets an end.
- * Without `testCall` at once: of a partner that cannot be called a stolen secret has to end too. Only the newest must be decrypted, so this also helps if an older one cannot be. `admit` runs in the transaction of the change
- * and throws if the caller may no longer do this.
+ * Without `testCall` at once: of a partner that cannot be called a stolen secret has to end too. Only the newest must be
+ * decrypted, so this also helps if an older one cannot be. `admit` runs in the transaction of the change and throws if
+ * the caller may no longer do this.
  */
 export async function switchSigning(
   deps: Deps,
@@ -59,7 +60,7 @@ export async function switchSigning(
     const overlap_s = await store.findOverlap(db, partnerId, newest.secret_id)
     if (overlap_s === undefined) throw rotatedMeanwhile()
     await store.moveSigning(db, partnerId, newest.secret_id, addSeconds(now, overlap_s))
-    return { secret_id: newest.secret_id }
+    return { secret_id: newest.secret_id, ...(testCall ? {} : { untested: true }) }
   })
 }
 

@@ -5,6 +5,7 @@ import { localized } from '../localized-text.ts'
 import { type AreaB, badRequestAnswer } from './bad-request.ts'
 import { type Connection, Connections } from './connections.ts'
 import { valuesSent } from './raw-headers.ts'
+import { closeUnread } from './unread-answers.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -65,6 +66,8 @@ export class RequestLimit {
 
   /** Set before the first request. */
   refuse: Refuse = (_request, response) => response.destroy()
+  /** Told of each connection that is closed because its client does not read its answers. */
+  onUnread: (socket: Socket) => void = () => {}
 
   get inProgress(): number {
     return this.#inProgress
@@ -75,7 +78,8 @@ export class RequestLimit {
   }
 
   /** Passes the requests of this server to `handle` within the limits. */
-  guard(server: Server, maxConnections: number, handle: RequestListener): Server {
+  guard(server: Server, maxConnections: number, handle: RequestListener, readWithinMs?: number): Server {
+    closeUnread(server, (socket) => this.onUnread(socket), readWithinMs)
     // A response that waits behind another one gets no 'close' event from Node when its connection closes.
     const connections = new Connections(server, maxConnections, ({ inProgress }) => {
       this.#inProgress -= inProgress

@@ -27,7 +27,7 @@ import { failureAnswerOf } from './platform/lib/web/envelope.ts'
 import { type Readiness, registerHealth } from './platform/lib/web/health.ts'
 import { httpServer } from './platform/lib/web/http-server.ts'
 import { enforceHttps } from './platform/lib/web/https-only.ts'
-import { refuseForLoad } from './platform/lib/web/load-refusal.ts'
+import { noteUnread, refuseForLoad } from './platform/lib/web/load-refusal.ts'
 import { collectRoutes, headAsGet, noSuchRoute } from './platform/lib/web/methods.ts'
 import { NO_SCHEMAS } from './platform/lib/web/no-schemas.ts'
 import { observeRequests, registerSampledLog } from './platform/lib/web/observe.ts'
@@ -109,6 +109,7 @@ export async function buildApp({
   await app.register(cookie)
   await registerPages(app, config.PUBLIC_URL)
   limit.refuse = refuseForLoad(app, config.PUBLIC_URL, deps.metrics, areaB)
+  limit.onUnread = noteUnread(app)
   registerRateLimiter(app, deps.rateLimiter)
   registerOperators(app, deps, isForOperators, ROUTE_ROLES)
   answerUnknownSignedPaths(app, withShareOf(deps, 'notices'))

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { UNREAD_MS, unreadMs } from '../src/platform/lib/web/request-limit.ts'
+import { BODY_HAS_MS, UNREAD_MS, unreadMs } from '../src/platform/lib/web/request-limit.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from './harness.ts'
 import { until } from './until.ts'
 
@@ -101,6 +101,32 @@ describe('at the limit of requests in progress', () => {
     const counted = await world.deps.metrics.registry.getSingleMetricAsString('gatehouse_http_requests_total')
     expect(counted).toContain('route="(refused for load)",outcome="failed"} 10')
     for (let n = 0; n < 3 * MOST; n++) expect((await call('GET', '/', { accept: 'text/html' })).statusCode).toBe(200)
+  })
+})
+
+describe('bodies that arrive a byte at a time', () => {
+  it('have to make room for other requests after a while', async () => {
+    const { port } = new URL(origin)
+    const began = performance.now()
+    const slow = Array.from({ length: MOST }, () => {
+      const socket = connect(Number(port), '127.0.0.1')
+      const headers = 'Host: a\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 5000'
+      socket.on('error', () => {})
+      socket.write(`POST /sign-in HTTP/1.1\r\n${headers}\r\n\r\n`)
+      return socket
+    })
+    const sending = setInterval(() => slow.map((socket) => socket.write('a')), 100)
+    await until(async () => (await inProgressOf(world)) === MOST)
+    const first = await call('GET', '/')
+    const isSoon = performance.now() - began < BODY_HAS_MS
+    if (isSoon) expect(first.statusCode).toBe(503)
+    await until(async () => (await call('GET', '/', { accept: 'text/html' })).statusCode === 200)
+    const took = performance.now() - began
+    clearInterval(sending)
+    for (const socket of slow) socket.destroy()
+    expect(took, 'not at once').toBeGreaterThanOrEqual(isSoon ? BODY_HAS_MS : 0)
+    expect(took, 'long before the limit on the whole request').toBeLessThan(20_000)
+    await until(async () => (await inProgressOf(world)) === 0)
   })
 })
 

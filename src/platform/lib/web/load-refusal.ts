@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Metrics } from '../metrics.ts'
 import { wantsPage } from './accept.ts'
@@ -82,3 +83,16 @@ export function refuseForLoad(
     response.writeHead(503, [...fixed, ...own, ...(closes ? ['Connection', 'close'] : [])]).end(body)
   }
 }
+
+/** Logs one line a minute about connections that are closed because nobody reads their answers. */
+export const noteUnread =
+  ({ sampledLog }: FastifyInstance) =>
+  ({ remoteAddress = '' }: Socket): void => {
+    const message = 'a client does not read its answers; its connection is closed'
+    sampledLog.write({
+      level: 'warn',
+      kind: message,
+      message,
+      fields: () => ({ address: normalAddress(remoteAddress) }),
+    })
+  }

@@ -113,7 +113,7 @@ export function showContentType(app: FastifyInstance): void {
 }
 
 /** Whether the request has a body. */
-export const hasBody = ({ headers }: FastifyRequest): boolean =>
+export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /**

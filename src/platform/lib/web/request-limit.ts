@@ -5,6 +5,8 @@ import { localized } from '../localized-text.ts'
 import { type AreaB, badRequestAnswer } from './bad-request.ts'
 import { type Connection, Connections } from './connections.ts'
 import { valuesSent } from './raw-headers.ts'
+import { hasBody } from './read-body.ts'
+import { closeUnread } from './unread-answers.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -40,6 +42,9 @@ function wrongHostOf({ headers, rawHeaders, httpVersion }: IncomingMessage) {
   return valuesSent(rawHeaders, 'host').length > 1 ? 'host-header-twice' : undefined
 }
 
+/** At the limit, a request whose body takes longer than this to arrive has to make room for another. */
+export const BODY_HAS_MS = 3_000
+
 const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/
 
 /** Answers a refused request in the format of its area. */
@@ -54,6 +59,8 @@ export class RequestLimit {
   readonly #areaB: AreaB
   readonly #servers: Connections[] = []
   readonly #uncounted = new WeakSet<ServerResponse>()
+  /** The latest request with a body of each connection, oldest first. Earlier ones of a connection are complete. */
+  readonly #withBody = new Map<Connection, { readonly request: IncomingMessage; readonly since: number }>()
   #inProgress = 0
   /** Connections that are currently not read. */
   #unread = 0
@@ -65,6 +72,8 @@ export class RequestLimit {
 
   /** Set before the first request. */
   refuse: Refuse = (_request, response) => response.destroy()
+  /** Told of each connection that is closed because its client does not read its answers. */
+  onUnread: (socket: Socket) => void = () => {}
 
   get inProgress(): number {
     return this.#inProgress
@@ -75,10 +84,12 @@ export class RequestLimit {
   }
 
   /** Passes the requests of this server to `handle` within the limits. */
-  guard(server: Server, maxConnections: number, handle: RequestListener): Server {
+  guard(server: Server, maxConnections: number, handle: RequestListener, readWithinMs?: number): Server {
+    closeUnread(server, (socket) => this.onUnread(socket), readWithinMs)
     // A response that waits behind another one gets no 'close' event from Node when its connection closes.
-    const connections = new Connections(server, maxConnections, ({ inProgress }) => {
-      this.#inProgress -= inProgress
+    const connections = new Connections(server, maxConnections, (connection) => {
+      this.#inProgress -= connection.inProgress
+      this.#withBody.delete(connection)
     })
     this.#servers.push(connections)
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -99,14 +110,17 @@ export class RequestLimit {
       if (++connection.unanswered > MAX_UNANSWERED) {
         connection.ending = true
         this.refuse(request, response, 'too many requests that wait for an answer on one connection', true)
-      } else if (this.#inProgress >= this.#max && !HEALTH.test(request.url ?? '')) {
+      } else if (!this.#hasRoom() && !HEALTH.test(request.url ?? '')) {
         response.once('close', () => connections.answered(connection))
         this.#pauseAfter(request, response)
         this.refuse(request, response, 'too many requests in progress', false)
       } else {
         connection.inProgress++
         this.#inProgress++
+        this.#withBody.delete(connection)
+        if (hasBody(request)) this.#withBody.set(connection, { request, since: performance.now() })
         response.once('close', () => {
+          if (this.#withBody.get(connection)?.request === request) this.#withBody.delete(connection)
           connections.answered(connection)
           if (connection.open && !this.#uncounted.has(response)) this.#release(connection)
         })
@@ -121,6 +135,22 @@ export class RequestLimit {
     if (!connection || this.#uncounted.has(response) || response.closed) return
     this.#uncounted.add(response)
     this.#release(connection)
+  }
+
+  /**
+   * At the limit, closes the connection of the request whose body has been arriving for longest, if that is long:
+   * anybody could keep all others out by sending bodies a byte at a time.
+   */
+  #hasRoom(): boolean {
+    if (this.#inProgress < this.#max) return true
+    for (const [connection, { request, since }] of this.#withBody) {
+      if (!request.complete && performance.now() - since < BODY_HAS_MS) return false
+      this.#withBody.delete(connection)
+      if (request.complete) continue
+      request.socket.destroy()
+      return true
+    }
+    return false
   }
 
   #release(connection: Connection): void {

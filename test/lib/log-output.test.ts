@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openLog } from '../../src/platform/lib/log.ts'
 import { LogOutput } from '../../src/platform/lib/log-output.ts'
 import { until } from '../until.ts'
@@ -32,7 +34,7 @@ function pipe() {
     read()
     return text.split('\n').slice(0, -1)
   }
-  return { fd, lines }
+  return { path, fd, lines }
 }
 
 describe('a log', () => {
@@ -62,5 +64,36 @@ describe('a log', () => {
     expect(records.at(-1)).toMatchObject({ level: 40, lines: 5_000 - kept.length })
     log.info('and on')
     expect(lines().at(-1)).toContain('and on')
+  })
+
+  it('loses nothing where the reader of a pipe keeps up, though the pipe was full for a moment', async () => {
+    const { fd, lines } = pipe()
+    const output = new LogOutput(fd)
+    const line = `${'x'.repeat(1_023)}\n`
+    let sent = 0
+    const send = (most: number) => {
+      for (let n = 0; n < most; n++, sent++) output.write(line)
+    }
+    send(100)
+    for (let n = 0; n < 100; n++) {
+      send(32)
+      await sleep(10)
+      lines()
+    }
+    expect(await until(() => lines().length === sent && sent)).toBe(3_300)
+  })
+
+  it('writes the last lines when the process ends, if the reader of a full pipe comes soon', async () => {
+    const { path, fd } = pipe()
+    const before = process.listeners('exit')
+    vi.useFakeTimers({ toFake: ['setTimeout'] }) // no timer fires in a process that ends
+    onTestFinished(() => void vi.useRealTimers())
+    const output = new LogOutput(fd)
+    const atExit = process.listeners('exit').find((listener) => !before.includes(listener))
+    for (let n = 0; n < 300; n++) output.write(`${'x'.repeat(1_023)}\n`)
+    const reader = spawn('sh', ['-c', `sleep 0.2; timeout 10 head -c ${300 * 1_024} ${path} | wc -c`])
+    const read = text(reader.stdout)
+    atExit?.(0)
+    expect(Number(await read)).toBe(300 * 1_024)
   })
 })

@@ -69,6 +69,8 @@ describe('/admin/v1/partners', () => {
     const [{ secret_id }] = data.secrets
     const switched = await call('POST', `${path}/switch-signing`, { untested: true })
     expect(switched.data.secrets).toEqual([expect.objectContaining({ secret_id, signs: true, ends_at: null })])
+    const recorded = "select detail from audit_event where event = 'partner_signing_switched'"
+    expect((await world.pool.query(recorded)).rows).toContainEqual({ detail: { secret_id, untested: true } })
   })
 
   it('keeps ids exact in requests and answers, as numbers and as text', async () => {

@@ -302,6 +302,23 @@ describe('an error', () => {
     expect(again.body).toContain('Enter an email address')
   })
 
+  it('of a form whose work had begun when the database went away offers no second try', async () => {
+    const away = await openWorld()
+    onTestFinished(() => away.close())
+    const cookie = await sessionOf(away, await newSandboxPartner(away))
+    const connect = away.pool.connect.bind(away.pool) as () => Promise<unknown>
+    const connectOnce = async () => {
+      const client = await connect()
+      Object.assign(away.pool, { ending: true, connect })
+      return client
+    }
+    Object.assign(away.pool, { connect: connectOnce })
+    const answer = await post(away, '/sandbox/members/invite', { mail: 'a@example.com', role: 'owner' }, { cookie })
+    Object.assign(away.pool, { ending: false })
+    expect(answer.statusCode).toBe(503)
+    expect(answer.body).not.toMatch(/nothing that you typed is lost|name="mail"/)
+  })
+
   it('without a database is a 503 page and loses nothing: session and form work once the database is back', async () => {
     const away = await openWorld()
     onTestFinished(() => away.close())

@@ -3,6 +3,13 @@ import { writeSync } from 'node:fs'
 /** Memory for lines that wait to be written. */
 const MOST_BYTES = 1_048_576
 const TRY_AGAIN_AFTER_MS = 200
+/** A pipe holds 64 KiB: if its reader were waited for longer, a busy service would log more than is written. */
+const FULL_PIPE_AGAIN_AFTER_MS = 10
+/** For the reader of a full pipe, when the process ends: its last lines say why. */
+const MOST_WAIT_AT_EXIT_MS = 1_000
+
+const sleeping = new Int32Array(new SharedArrayBuffer(4))
+const isFullPipe = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EAGAIN'
 
 /**
  * Writes lines to a file descriptor, in order. Lines that cannot be written wait, as far as there is room: a full disk, or a
@@ -16,13 +23,14 @@ export class LogOutput {
   #bytes = 0
   #missing = 0
   #timer: NodeJS.Timeout | undefined
+  #isPipeFull = false
   /** Called with the number of lines that were left out, once lines can be written again. */
   onGap: (lines: number) => void = () => {}
 
   constructor(fd: number, mostBytes = MOST_BYTES) {
     this.#fd = fd
     this.#mostBytes = mostBytes
-    process.once('exit', () => this.#flush())
+    process.once('exit', () => this.#flushAtExit())
   }
 
   write(line: string): void {
@@ -45,12 +53,23 @@ export class LogOutput {
         if (written < next.length) this.#waiting[0] = next.subarray(written)
         else this.#waiting.shift()
       }
-    } catch {
-      this.#timer = setTimeout(() => this.#flush(), TRY_AGAIN_AFTER_MS).unref()
+    } catch (error) {
+      const wait = isFullPipe(error) ? FULL_PIPE_AGAIN_AFTER_MS : TRY_AGAIN_AFTER_MS
+      this.#timer = setTimeout(() => this.#flush(), wait).unref()
+      this.#isPipeFull = isFullPipe(error)
       return
     }
     const missing = this.#missing
     this.#missing = 0
     if (missing > 0) this.onGap(missing)
+  }
+
+  #flushAtExit(): void {
+    const until = performance.now() + MOST_WAIT_AT_EXIT_MS
+    this.#flush()
+    while (this.#waiting.length > 0 && this.#isPipeFull && performance.now() < until) {
+      Atomics.wait(sleeping, 0, 0, FULL_PIPE_AGAIN_AFTER_MS)
+      this.#flush()
+    }
   }
 }

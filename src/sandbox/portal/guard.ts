@@ -136,7 +136,8 @@ export async function sendSandboxError(
   if (!prefersHtml(request.headers.accept)) return sendErrorPage(request, reply, error, true)
   prepareFailure(error, request, reply, true)
   const status = error.status(true)
-  const typed = status === 503 ? formToResend(request, thrown) : null
+  // Behind a session, work may have begun: a call to the partner cannot be taken back, and must not be made twice.
+  const typed = status === 503 && request.partner === null ? formToResend(request, thrown) : null
   const wait = Number(error.failure.headers?.['Retry-After'] ?? 0)
   const shown = {
     status: Math.min(status, 500), // 503 reads the same

@@ -60,7 +60,7 @@ export async function switchSigning(
     const overlap_s = await store.findOverlap(db, partnerId, newest.secret_id)
     if (overlap_s === undefined) throw rotatedMeanwhile()
     await store.moveSigning(db, partnerId, newest.secret_id, addSeconds(now, overlap_s))
-    return { secret_id: newest.secret_id }
+    return { secret_id: newest.secret_id, ...(testCall ? {} : { untested: true }) }
   })
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { smallInt } from '../../../src/platform/lib/json/fields.ts'
-import { problemsText, readShape } from '../../../src/platform/lib/json/shape.ts'
+import { otherSpellingIn, problemsText, readShape } from '../../../src/platform/lib/json/shape.ts'
 
 const schema = z.object({ list: z.array(z.object({ count: smallInt(), name: z.string(), kind: z.literal([1, 2]) })) })
 
@@ -35,6 +35,31 @@ describe('problems of a shape', () => {
     expect(wordsOf({ order: 1, body: { [`used${'_'.repeat(99)}quantity`]: 1 } })).toBe(
       'orderId is required; body.usedQuantity is required',
     )
+  })
+
+  it.each([
+    'MtDealId',
+    'mt_deal_id',
+    'mt-deal-id',
+    'mtDealID',
+    'MtDealID',
+    'MT_DEAL_ID',
+    'mtdealid',
+    'Mt Deal Id',
+    'Mt_Deal_ID',
+  ])('know %s from mtDealId', (spelt) => expect(otherSpellingIn({ [spelt]: 1 }, 'mtDealId')).toBe(spelt))
+
+  it('are found soon among very many fields, for each that is missing', () => {
+    const names = Array.from({ length: 20 }, (_, n) => `field${n}`)
+    const shaped = z.object(Object.fromEntries(names.map((name) => [name, z.string()])))
+    const value = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`k${n}`, 1]))
+    const timeOf = (work: () => unknown) => {
+      const began = performance.now()
+      work()
+      return performance.now() - began
+    }
+    const parsing = timeOf(() => shaped.safeParse(value))
+    expect(timeOf(() => readShape(shaped, value))).toBeLessThan(3 * parsing + 300)
   })
 
   it('are worded as one sentence with at most five', () => {

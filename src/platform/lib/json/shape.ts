@@ -35,13 +35,29 @@ export function readShape<Schema extends z.ZodType>(
   }
 }
 
-const plainName = (name: string): string => name.replace(/[\s_-]/g, '').toLowerCase()
+/** As serializers write a name of our kind: `orderId` as orderID, OrderId, order_id, ORDER-ID and so on. */
+function spellingsOf(name: string): string[] {
+  const spaced = name.replace(/(?<=[a-z0-9])[A-Z]/g, ' $&')
+  const joints = ['', '_', '-', ' ']
+  const joinedWords = joints.map((joint) => spaced.replaceAll(' ', joint))
+  const capitals = [name, ...joinedWords].map((text) =>
+    text.replace(/(?:^|[_ -])[a-z]/g, (start) => start.toUpperCase()),
+  )
+  const each = [...joinedWords, ...capitals, ...joinedWords.map((text) => text.toLowerCase())]
+  return [
+    ...each,
+    ...each.map((text) => text.replace(/[iI]d$/, 'ID')),
+    ...joinedWords.map((text) => text.toUpperCase()),
+  ]
+}
 
-/** The field with this name but for capitals and separators, which serializers change: `OrderId` is no orderId. */
+/**
+ * The field with this name but for capitals and separators: `OrderId` is no orderId. Looked up by spelling, since an
+ * object may have a hundred thousand fields.
+ */
 export function otherSpellingIn(owner: unknown, name: string): string | undefined {
-  if (typeof owner !== 'object' || owner === null || Array.isArray(owner)) return undefined
-  const isOther = (key: string) => key.length <= 2 * name.length && plainName(key) === plainName(name) && key !== name
-  return Object.keys(owner).find(isOther)
+  if (typeof owner !== 'object' || owner === null) return undefined
+  return spellingsOf(name).find((spelling) => spelling !== name && Object.hasOwn(owner, spelling))
 }
 
 function requiredIn(value: unknown, path: readonly PropertyKey[]): LocalizedText {

@@ -30,19 +30,20 @@ const withoutPersonalData: TextOf = (text, encrypted, message) => {
   return { ...keptText(shown ?? '', encrypted), ...(shown === undefined ? { unreadable: true } : {}) }
 }
 
-/** An entry as operators see it without giving a reason: bodies, texts from partners, queries of URLs are masked. */
+/**
+ * An entry as operators see it without giving a reason: bodies, texts from partners, queries of URLs are masked, and there
+ * is no script with them.
+ */
 export async function showMaskedEntry(
   deps: NoticeDeps,
   partnerId: bigint,
   id: Pick<TrafficEntry, 'kind' | 'id'>,
 ): Promise<TrafficEntry> {
-  const { failure, curl, ...entry } = await showEntry(deps, partnerId, id, withoutPersonalData)
+  const { failure, curl: _, ...entry } = await showEntry(deps, partnerId, id, withoutPersonalData)
   const { request } = entry
-  const url = maskedQuery(request.url)
   return {
     ...entry,
-    request: { ...request, url },
-    ...(curl === undefined ? {} : { curl: curl.replace(request.url, url) }),
+    request: { ...request, url: maskedQuery(request.url) },
     ...(failure ? { failure: { ...failure, detail: maskedReason(failure.detail) } } : {}),
   }
 }

@@ -163,6 +163,11 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
     onRequest('refuse', { remark: 'No, sorry' }),
   ),
   'POST /admin/v1/teams': operator('team_created', async () => () => client.admin('POST', '/teams', TEAM)),
+  'POST /admin/v1/teams/:team_id/invitations/:invitation_id/send': operator('team_member_invited', async () => {
+    const { team_id } = await client.admin('POST', '/teams', TEAM)
+    const { rows } = await world.pool.query('select invitation_id from team_invitation where team_id = $1', [team_id])
+    return () => client.admin('POST', `/teams/${team_id}/invitations/${rows[0].invitation_id}/send`)
+  }),
   'POST /admin/v1/apps/:app_key/suspend': operator('app_suspended', onApp('POST', '/suspend')),
   'POST /admin/v1/apps/:app_key/rotate-webhook-secret': operator(
     'app_webhook_secret_rotated',

@@ -17,6 +17,8 @@ export interface Filled {
   readonly job_id: string
   readonly run_id: string
   readonly request_id: string
+  readonly team_id: string
+  readonly invitation_id: string
   readonly event_id: string
   /** `kind` and `id` of a call to the partner, as in the traffic. */
   readonly kind: string
@@ -74,7 +76,7 @@ export async function fill(world: World): Promise<Filled> {
     [partner.partner_id, partner_deal_id, HOSTILE, { [HOSTILE]: HOSTILE_URL }, world.clock.now()],
   )
   const order_id = '88001'
-  const [id, request_id] = [randomUUID(), randomUUID()]
+  const [id, request_id, team_id, invitation_id] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
   await world.pool.query(
     `insert into ticket_order (order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, state_since, request, quantity,
        buy_price, unit_price, total_price, created_at, updated_at)
@@ -103,8 +105,11 @@ export async function fill(world: World): Promise<Filled> {
   )
   // With the id of the refused request, because `Filled` has only one request_id.
   await world.pool.query(
-    `with made as (insert into team (team_id, name, created_at) values (gen_random_uuid(), $1, $2) returning team_id),
-       given as (insert into team_app (app_key, team_id, kind, given_at) select $3, team_id, 'server', $2 from made)
+    `with made as (insert into team (team_id, name, created_at) values ($6, $1, $2) returning team_id),
+       given as (insert into team_app (app_key, team_id, kind, given_at) select $3, team_id, 'server', $2 from made),
+       invited as (insert into team_invitation (invitation_id, team_id, mail, mail_key, role, link_id, link_hash, invited_at,
+           expires_at, mail_state)
+         select $7, team_id, $1, $1, 'owner', $7, '', $2, $2, 'waiting' from made)
      insert into app_request (request_id, app_key, kind, asked, state, asked_at)
      values ($4, $3, 'change', $5, 'open', $2)`,
     [
@@ -113,6 +118,7 @@ export async function fill(world: World): Promise<Filled> {
         ...{ name: HOSTILE, logo_url: null, hosts: ['evil.example'], redirect_uris: [] },
         ...{ scopes: ['USER_INFO'], kind: 'server', reasons: { USER_INFO: HOSTILE } },
       },
+      ...[team_id, invitation_id],
     ],
   )
   const { run_id } = (
@@ -146,7 +152,7 @@ export async function fill(world: World): Promise<Filled> {
     order_id,
     job_id: String(job_id),
   }
-  return { ...keys, run_id, request_id, kind: 'call', id }
+  return { ...keys, run_id, request_id, team_id, invitation_id, kind: 'call', id }
 }
 
 /** The URL of a page or change of the console, with the ids of these records filled in. */

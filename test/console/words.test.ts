@@ -144,3 +144,38 @@ it('a new team shows that its owner is invited', async () => {
   const { text } = await admin.get('/console/teams?name=Newcomers')
   expect(cells(text, 'Open invitations')).toEqual(['1'])
 })
+
+describe('the page of a team', () => {
+  const ownerAt = 'owner.again@example.com'
+  let page = ''
+  beforeAll(async () => {
+    const { team_id } = (await ask('/teams', { name: 'Harbour', mail: ownerAt })).json().data
+    page = `/console/teams/${team_id}`
+    await ask(`/apps/${filled.app_key}/give`, { team_id })
+  })
+
+  it('is linked from the list and from its app, and shows members, invitations and apps', async () => {
+    expect((await admin.get('/console/teams?name=Harbour')).text).toContain(`href="${page}"`)
+    expect((await admin.get(`/console/apps/${filled.app_key}`)).text).toContain(`href="${page}"`)
+    const { text } = await admin.get(page)
+    expect(fact(text, 'Name')).toBe('Harbour')
+    expect(cells(text, 'Email')).toEqual([ownerAt])
+    expect(text).toContain(`href="/console/apps/${filled.app_key}"`)
+    expect((await admin.get('/console/teams/none')).status).toBe(404)
+  })
+
+  it('hides addresses from viewers, who cannot send an invitation again', async () => {
+    const { text } = await (await signedIn(world, 'viewer')).person.get(page)
+    expect(cells(text, 'Email')).toEqual(['o***@example.com'])
+    expect(text).not.toContain('Send again')
+  })
+
+  it('sends an invitation again, with a new link', async () => {
+    const links = async () =>
+      (await world.pool.query('select link_id from team_invitation where mail = $1', [ownerAt])).rows
+    const [before] = await links()
+    const [, again = ''] = /href="([^"]+\/send)"/.exec((await admin.get(page)).text) ?? []
+    expect((await admin.submit(again)).location).toBe(`${page}?done=1`)
+    expect((await links())[0]).not.toEqual(before)
+  })
+})

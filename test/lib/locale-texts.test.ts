@@ -139,8 +139,8 @@ const SHOWN = [
   ...['tickets_left', 'partial_refunds', 'state_since', 'last_code', 'last_describe', 'close_type', 'used_quantity'],
   ...['refunded_quantity', 'data_removed_at', 'contradiction', 'decision_code', 'voucher_additional'],
   ...['order_additional', 'additional_left_out', 'product.path', 'order.path'],
-  // Of an app given to a team.
-  'webhook_removed',
+  // Of an app given to a team, and the team of an app.
+  ...['webhook_removed', 'app_show.team_id'],
   // Of developers' requests.
   ...['decided_at', 'runs_on', 'reasons'],
   'deletion_requested_at',

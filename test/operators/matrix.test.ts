@@ -104,6 +104,7 @@ const UUID = '8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'
 const GIVEN: Readonly<Record<string, string>> = {
   ...{ partner_id: '1', order_id: '1', job_id: '1' },
   ...{ request_id: UUID, event_id: UUID, grant_id: UUID, token_id: UUID, team_id: UUID, run_id: UUID, id: UUID },
+  ...{ invitation_id: UUID },
   ...{ mail: 'x@a.example', big_avatar_url: 'https://a.example/', session_id: 'x'.repeat(43) },
 }
 /** Options needed in addition to the required ones for a command to reach the service. */

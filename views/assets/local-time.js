@@ -30,13 +30,19 @@
   new MutationObserver(localize).observe(document.body, { childList: true, subtree: true })
   localize()
 
-  // Pages of the account that are made of days: the server is told where the reader is, and such a page is asked for again.
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const [note, name] = document.querySelectorAll('[data-zone], [data-zone] bdi')
+  const shown = document.querySelector('[data-time-zone]')
+  if (note && zone && !shown) {
+    name.textContent = zone
+    note.hidden = false
+  }
+
+  // Pages of the account that are made of days: the server is told where the reader is, and such a page is asked for again.
   if (!zone || !location.pathname.startsWith('/account')) return
   const cookie = `gatehouse_time_zone=${encodeURIComponent(zone)}`
   // biome-ignore lint/suspicious/noDocumentCookie: not every browser has the Cookie Store API
   document.cookie = `${cookie}; path=/account; samesite=lax${location.protocol === 'https:' ? '; secure' : ''}`
-  const shown = document.querySelector('[data-time-zone]')
   // Safari before 15 does not say: there the page shows the zone when it is opened next.
   const [way] = performance.getEntriesByType('navigation')
   const isFirst = way && way.type !== 'reload'

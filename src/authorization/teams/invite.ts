@@ -77,8 +77,13 @@ async function invitationOf(db: Db, teamId: string, invitationId: string): Promi
   return found
 }
 
-/** Sends the invitation again with a new link; the old link stops working. */
-export const inviteAgain = (deps: Deps, teamId: string, invitationId: string, person: UserRowKey): Promise<void> =>
+/** Sends the invitation again with a new link; the old link stops working. Without `person`, an operator does. */
+export const inviteAgain = (
+  deps: Deps,
+  teamId: string,
+  invitationId: string,
+  person: UserRowKey | undefined,
+): Promise<void> =>
   changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, deps: inside, now, self, record }) => {
     const found = await invitationOf(db, teamId, invitationId)
     if (found.expires_at <= now) await refuseIfFull(inside, teamId) // expired ones are not counted

@@ -8,13 +8,16 @@ import { DAY_S } from '../../platform/lib/clock.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
+import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
 import { lockMicroApp, oneApp, showMicroApp, updateMicroApp } from '../registry/index.ts'
-import { sendInvitation } from './invite.ts'
+import { appsOfTeam } from './app.ts'
+import { notFound } from './errors.ts'
+import { inviteAgain, sendInvitation } from './invite.ts'
 import { approveRequest, listRequests, oneRequest, refuseRequest, returnRequest, showRequest } from './request.ts'
 import { withdrawOpen } from './request-store.ts'
 import * as store from './store.ts'
-import { makeTeam } from './team.ts'
-import { newTeam, newTeamOf, type TeamFilter, teamFilter } from './wire.ts'
+import { makeTeam, peopleOfTeam } from './team.ts'
+import { newTeam, newTeamOf, oneInvitation, oneTeam, type TeamFilter, teamFilter } from './wire.ts'
 
 /** The team by id, or by name if that is unique. */
 const givenApp = oneApp.extend({ team_id: newTeam.shape.name })
@@ -24,6 +27,14 @@ const MOST_OFFERED = 200
 
 const listTeams = ({ db, clock }: Deps, filter: TeamFilter) =>
   pageNamed('teams', store.listTeams(db, clock.now(), filter))
+
+/** Throws 404. Expired invitations are listed until they are removed: they too can be sent again. */
+async function showTeam(deps: Deps, { team_id }: z.output<typeof oneTeam>) {
+  const team = await store.findTeam(deps.db, team_id)
+  if (!team) throw notFound()
+  return { ...team, ...(await peopleOfTeam(deps, team_id)), apps: await appsOfTeam(deps, team_id) }
+}
+type TeamShown = Awaited<ReturnType<typeof showTeam>>
 
 /** A team whose owner is invited by mail. */
 const createTeam = (deps: Deps, { name, mail }: z.output<typeof newTeamOf>): Promise<{ team_id: string }> =>
@@ -66,9 +77,8 @@ async function teamOf(db: Db, given: string): Promise<string> {
 type Change = OutputOf<typeof showRequest>['changes'][number]
 
 /** The team that has the app; null if only operators do. */
-const teamOfApp = async ({ db }: Deps, { app_key }: z.output<typeof oneApp>): Promise<{ team: string | null }> => ({
-  team: (await store.teamOfApp(db, app_key)) ?? null,
-})
+const teamOfApp = async ({ db }: Deps, { app_key }: z.output<typeof oneApp>) =>
+  (await store.teamOfApp(db, app_key)) ?? { team: null, team_id: null }
 
 const rows = [
   action({
@@ -81,6 +91,44 @@ const rows = [
       rows: 'teams',
       columns: ['team_id', 'name', 'members', 'owners', 'invitations', 'apps', 'created_at'],
     },
+  }),
+  action({
+    route: 'GET /teams/:team_id',
+    command: 'team show',
+    role: 'viewer',
+    input: oneTeam,
+    run: showTeam,
+    noSuch: notFound,
+    masked: ({ members, invitations, ...team }) => ({
+      ...team,
+      members: members.map((member) => ({ ...member, name: maskedMail(member.name) })),
+      invitations: invitations.map((one) => ({ ...one, mail: maskedMail(one.mail) })),
+    }),
+    parts: {
+      members: [
+        'name',
+        'role',
+        { name: 'status', of: ({ is_active }) => (is_active ? 'active' : 'blocked') },
+        'joined_at',
+      ] satisfies Shown<TeamShown['members'][number]>[],
+      invitations: ['mail', 'role', 'mail_state', 'invited_at', 'expires_at'],
+      apps: ['app_key', 'name', 'status', 'stage'],
+    },
+    related: ({ team_id }) => [
+      { operation: 'GET /audit', text: 'console.field.history', page: ['/audit', { target: `team:${team_id}` }] },
+    ],
+  }),
+  action({
+    route: 'POST /teams/:team_id/invitations/:invitation_id/send',
+    command: 'team invite-again',
+    arguments: ['team_id', 'invitation_id'],
+    role: 'editor',
+    input: oneInvitation,
+    run: async (deps: Deps, { team_id, invitation_id }) => {
+      await inviteAgain(deps, team_id, invitation_id, undefined)
+      return { invitation_id }
+    },
+    noSuch: notFound,
   }),
   action({
     route: 'POST /teams',

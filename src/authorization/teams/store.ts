@@ -164,14 +164,16 @@ export const lockDeveloper = async (db: Db, person: UserRowKey): Promise<boolean
 
 export const TEAM_RETENTION: readonly Retention[] = [...INVITATION_RETENTION, ...REQUEST_RETENTION]
 
-const listedTeam = z.object({
-  team_id: z.string(),
-  name: z.string(),
+const team = z.object({ team_id: z.string(), name: z.string(), created_at: z.date() })
+
+export const findTeam = (db: Db, teamId: string): Promise<z.output<typeof team> | undefined> =>
+  db.maybe(team, sql`select team_id, name, created_at from team where team_id = ${teamId}`)
+
+const listedTeam = team.extend({
   members: z.number(),
   owners: z.number(),
   invitations: z.number(),
   apps: z.number(),
-  created_at: z.date(),
 })
 export type ListedTeam = z.output<typeof listedTeam>
 
@@ -216,5 +218,10 @@ export const giveApp = (db: Db, appKey: string, teamId: string, now: Date): Prom
 export const teamIdOfApp = (db: Db, appKey: string): Promise<string | undefined> =>
   db.maybeValue(z.string(), sql`select team_id from team_app where app_key = ${appKey}`)
 
-export const teamOfApp = (db: Db, appKey: string): Promise<string | undefined> =>
-  db.maybeValue(z.string(), sql`select t.name from team_app a join team t using (team_id) where a.app_key = ${appKey}`)
+const teamOfAnApp = z.object({ team: z.string(), team_id: z.string() })
+
+export const teamOfApp = (db: Db, appKey: string): Promise<z.output<typeof teamOfAnApp> | undefined> =>
+  db.maybe(
+    teamOfAnApp,
+    sql`select t.name as team, team_id from team_app a join team t using (team_id) where a.app_key = ${appKey}`,
+  )

@@ -71,6 +71,10 @@ export const appFields = z
   })
 export type AppFields = z.output<typeof appFields>
 
+/** Other texts name no team: the routes answer 404. */
+export const oneTeam = z.strictObject({ team_id: z.uuid() })
+export const oneInvitation = oneTeam.extend({ invitation_id: z.uuid() })
+
 /** Ordered by created_at, team_id. */
 export const teamFilter = z.strictObject({
   name: filterText(60).optional(),

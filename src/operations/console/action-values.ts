@@ -101,6 +101,7 @@ const PAGES: Readonly<Record<string, string>> = {
   partner_id: 'partners',
   app_key: 'apps',
   order_id: 'orders',
+  team_id: 'teams',
 }
 
 /** A value as a form shows it; lists and pairs have one line per entry. */

@@ -85,7 +85,7 @@ describe('gatehouse sandbox run', () => {
     [
       'a function that is cut off from its list',
       [...FUNCTIONS, 'sold-out', '--product', 'X'],
-      /^sold-out {2}is not expected\n$/,
+      /^sold-out {2}is not expected; to give an option several values, repeat it\n$/,
     ],
     ['a date that does not exist', [...GOOD, '--travel-date', '2026-02-30'], /^--travel-date {2}must be /],
     ['a price with a comma', [...GOOD, '--unit-price', '12,50'], /^--unit-price {2}must be /],

@@ -26,9 +26,14 @@ describe('/admin/v1/users', () => {
       big_avatar_url: '',
       phone_number: `*********${ALICE.phone_number?.slice(-2)}`,
     }
+    const one = (data: object) => ({ ...data, deletion_requested_at: null })
     expect(await call('GET', '/users')).toEqual({ status: 200, rescode: 0, data: { users: [masked], next: null } })
-    expect(await call('GET', '/users/1/10001')).toEqual({ status: 200, rescode: 0, data: masked })
-    expect(await call('GET', '/users/1/10001?reason=ticket%204711')).toEqual({ status: 200, rescode: 0, data: shown })
+    expect(await call('GET', '/users/1/10001')).toEqual({ status: 200, rescode: 0, data: one(masked) })
+    expect(await call('GET', '/users/1/10001?reason=ticket%204711')).toEqual({
+      status: 200,
+      rescode: 0,
+      data: one(shown),
+    })
     const key = { cid: 1, user_id: '10001' }
     expect(await call('POST', '/users/block', key)).toMatchObject({ rescode: 0, data: { status: 'blocked' } })
     expect(await call('POST', '/users/unblock', key)).toMatchObject({ rescode: 0, data: { status: 'active' } })

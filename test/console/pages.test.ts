@@ -142,7 +142,9 @@ describe('a change', () => {
       { event: 'user_sessions_ended', user_id: USER.user_id },
     ])
     const tokens = await admin.get(addressOf('/apps/:app_key/end-tokens', filled))
-    expect(tokens.text).toMatch(/<dt>Tokens concerned<\/dt><dd>0<[\s\S]*<dt>People concerned<\/dt><dd>0</)
+    expect(tokens.text).toMatch(
+      /<dt>Grants concerned, of the newest 10,000<\/dt><dd>0<[\s\S]*<dt>People concerned<\/dt><dd>0</,
+    )
     const { answer, rows } = await change('/apps/:app_key/end-tokens')
     expect(answer.location).toBe(`/console/apps/${filled.app_key}?done=1`)
     expect(rows).toMatchObject([{ event: 'app_tokens_ended', actor_name: adminName }])
@@ -313,6 +315,7 @@ it('giving an app offers the teams by name, or by id where two share a name', as
   expect(offered).toEqual(expect.arrayContaining(['Harbour &amp; Sons', ...twins]))
   expect(options).not.toMatch(/twin/i)
   expect((await change('/apps/:app_key/give', { team_id: 'Harbour & Sons' })).rows).toMatchObject([
+    { event: 'app_updated', detail: { after: { webhook_url: null } } },
     { event: 'app_given' },
   ])
   expect((await viewer.get(path)).status).toBe(403)

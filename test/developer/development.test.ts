@@ -242,7 +242,11 @@ it('an app can be assigned to a team by its name if the name is unique', async (
     )
     return JSON.parse(text)
   }
-  expect((await give('harbour tours')).data).toEqual({ app_key: made.app_key, team_id: one?.team })
+  expect((await give('harbour tours')).data).toEqual({
+    app_key: made.app_key,
+    team_id: one?.team,
+    webhook_removed: false,
+  })
   expect(JSON.stringify(await give('Twin'))).toContain('several teams')
   expect(JSON.stringify(await give('Nobody'))).toContain('is no team')
   expect((await give(two?.team ?? '')).data).toMatchObject({ team_id: two?.team })

@@ -32,7 +32,7 @@ export const listGrants = operation(grantFilter, ({ db }: Deps, { app_key, cid =
   return pageNamed('grants', grantsOfUser(db, rowKeyOf({ cid, user_id }), page))
 })
 
-/** Counts the live grants of one user or one micro-app, which a change of either affects; of an app among the newest ten thousand. */
+/** The number of live grants of a user, or of a micro-app among its newest ten thousand: a change affects them. */
 export const liveGrantsOf = ({ db }: Deps, whose: { readonly app_key: string } | UserKey): Promise<LiveGrants> => {
   if ('app_key' in whose) return countGrantsOfApp(db, whose.app_key)
   return countGrantsOfUser(db, rowKeyOf(whose))

@@ -29,7 +29,8 @@ export const insertInvitation = (db: Db, teamId: string, invited: NewInvitation,
           ${invited.link_id}, ${invited.link_hash}, ${invited.invited_by}, ${now}, ${invited.expires_at}, 'waiting')
         on conflict (team_id, mail_key) do update set invitation_id = excluded.invitation_id, mail = excluded.mail,
           role = excluded.role, link_id = excluded.link_id, link_hash = excluded.link_hash,
-          invited_by = excluded.invited_by, invited_at = excluded.invited_at, expires_at = excluded.expires_at, mail_state = 'waiting', mail_error = null
+          invited_by = excluded.invited_by, invited_at = excluded.invited_at, expires_at = excluded.expires_at,
+          mail_state = 'waiting', mail_error = null
           where team_invitation.expires_at <= ${now}`,
   )
 
@@ -37,7 +38,8 @@ export const insertInvitation = (db: Db, teamId: string, invited: NewInvitation,
 export const replaceLink = (db: Db, invitationId: string, link: Link, now: Date): Promise<number> =>
   db.exec(
     sql`update team_invitation set link_id = ${link.link_id}, link_hash = ${link.link_hash},
-          invited_by = ${link.invited_by}, expires_at = ${link.expires_at}, invited_at = ${now}, mail_state = 'waiting', mail_error = null
+          invited_by = ${link.invited_by}, expires_at = ${link.expires_at}, invited_at = ${now},
+          mail_state = 'waiting', mail_error = null
         where invitation_id = ${invitationId}`,
   )
 

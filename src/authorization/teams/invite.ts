@@ -42,7 +42,10 @@ async function refuseIfFull({ db, clock }: Deps, teamId: string): Promise<void> 
   if (open >= MAX_INVITATIONS) throw new TeamRefusal('invitations')
 }
 
-/** Returns the invitation's id. `by`: the owner who invites, if it is no operator. The caller has locked the team, or just created it, in its transaction. */
+/**
+ * Returns the invitation's id. `by`: the owner who invites, if it is no operator. The caller has locked the team, or just
+ * created it, in its transaction.
+ */
 export async function sendInvitation(
   deps: Deps,
   teamId: string,

@@ -38,8 +38,9 @@ export async function rotatePartnerSecret(
 
 /**
  * Signs our calls with the newest secret from now on, if the test call with it passes; the previous one gets an end.
- * Without `testCall` at once: of a partner that cannot be called a stolen secret has to end too. Only the newest must be decrypted, so this also helps if an older one cannot be. `admit` runs in the transaction of the change
- * and throws if the caller may no longer do this.
+ * Without `testCall` at once: a stolen secret has to end too if the partner cannot be called. Only the newest must be
+ * decrypted, so this also helps if an older one cannot be. `admit` runs in the transaction of the change and throws if the
+ * caller may no longer do this.
  */
 export async function switchSigning(
   deps: Deps,

@@ -199,7 +199,7 @@ async function sendRun(deps: RunDeps, request: FastifyRequest, reply: FastifyRep
 export const shareRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/shared/:partner_id/:run_id', async (request, reply) => {
     const { partner_id, run_id } = paramsOf(request, sharedParams, noSuchRun)
-    const run = { partnerId: BigInt(partner_id), runId: run_id }
+    const run = { partnerId: partner_id, runId: run_id }
     const key = await openShareKey(deps, run, sharedQuery.parse(request.query).key)
     const t = textsFor(request)
     const { step, attempt } = runQuery.parse(request.query)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { positiveId } from '../../../platform/lib/json/fields.ts'
 import { REFUSAL_REASONS } from '../../certification/index.ts'
 
 /** Parameters of the run's pages. Invalid values are ignored, or reported as no such run. */
@@ -26,7 +27,7 @@ export const runQuery = z
   })
   .catch({})
 
-export const sharedParams = runParams.extend({ partner_id: z.string().regex(/^\d{1,19}$/) })
+export const sharedParams = runParams.extend({ partner_id: positiveId })
 
 export const sharedQuery = z.object({ key: z.string().max(100).catch('') })
 

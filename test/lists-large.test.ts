@@ -1,6 +1,10 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routingKeyOf } from '../src/authorization/account/wire.ts'
+import { previewRevocation } from '../src/authorization/oauth/index.ts'
+import { countErasable } from '../src/authorization/people/erase.ts'
+import { exportUser } from '../src/authorization/people/export.ts'
+import { totalsOfUser } from '../src/authorization/resource/index.ts'
 import { exportAudit } from '../src/platform/audit/list.ts'
 import { pagesTouched, rowsTouched, type SeenPlan, watchPlans } from './db/seen-plans.ts'
 import { ADMIN_TOKEN, openWorld, type World } from './harness.ts'
@@ -11,6 +15,8 @@ const USERS = 30_000
 const GRANTS = 30_000
 const EVENTS = 60_000
 const ORDERS = 25_000
+/** Of one person, in each of the tables that may have many. */
+const OF_ONE = 10_000
 const LIMIT = 100
 
 let world: World
@@ -31,6 +37,8 @@ beforeAll(async () => {
       select 0, '2026-05-01'::timestamptz + n * interval '1 second', case when n % 1000 = 0 then 'app_updated' else 'user_signed_in' end,
         case when n % 500 = 0 then 'cli' when n % 50 = 7 then 'operator' else 'user' end,
         case when n % 50 = 7 then 'operator-' || n % 100 end, 'app:' || n % 500, 'request-' || n from generate_series(1, ${EVENTS}) n;
+    update user_profile set routing_key = ${routingKeyOf(1, 'u77')} where user_id = 'u77';
+    update user_credential set routing_key = ${routingKeyOf(1, 'u77')} where user_id = 'u77';
     update user_grant set routing_key = ${routingKeyOf(1, 'u77')} where user_id = 'u77';
     analyze user_profile; analyze user_credential; analyze user_grant; analyze audit_event;
     insert into partner (partner_id, client_id, name, status, stage, created_at, updated_at)
@@ -46,7 +54,27 @@ beforeAll(async () => {
     insert into app_event (routing_key, event_id, app_key, type, state, created_at)
       select n, ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, 'app-1', 'grant.revoked', 'failed', now() - n * interval '1 second'
       from generate_series(1, ${EVENTS}) n;
-    analyze ticket_order; analyze app_event`)
+    analyze ticket_order; analyze app_event;
+    insert into sign_in (routing_key, cid, user_id, at, outcome)
+      select ${routingKeyOf(1, 'u77')}, 1, 'u77', now() - n * interval '1 minute', 'succeeded' from generate_series(1, ${OF_ONE}) n;
+    insert into data_access (routing_key, cid, user_id, hour, app_key, kind, reads, last_at)
+      select ${routingKeyOf(1, 'u77')}, 1, 'u77', now() - n / 3 * interval '1 hour', 'app-' || n % 3, 'profile', 1, now()
+      from generate_series(1, ${OF_ONE}) n;
+    insert into browser_session (routing_key, session_hash, cid, user_id, created_at, expires_at)
+      select ${routingKeyOf(1, 'u77')}, sha256(n::text::bytea), 1, 'u77', now(), now() from generate_series(1, ${OF_ONE}) n;
+    insert into refused_request (routing_key, request_id, at, endpoint, method, status, rescode, parameters, proved, cid, user_id, app_key)
+      select ${routingKeyOf(1, 'u77')}, gen_random_uuid(), now() - n * interval '1 minute', 'A4', 'GET', 200, 20009, '', true, 1, 'u77', 'app-1'
+      from generate_series(1, ${OF_ONE}) n;
+    update user_profile set routing_key = ${routingKeyOf(1, 'u78')} where user_id = 'u78';
+    update user_credential set routing_key = ${routingKeyOf(1, 'u78')} where user_id = 'u78';
+    insert into user_grant (routing_key, grant_id, cid, user_id, app_key, scopes, created_at)
+      select ${routingKeyOf(1, 'u78')}, ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, 1, 'u78', 'app-1', '{USER_INFO}', now()
+      from generate_series(1, ${OF_ONE / 20}) n;
+    insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
+      select ${routingKeyOf(1, 'u78')}, sha256(n::text::bytea), ('00000000-0000-4000-8000-' || lpad((1 + n % ${OF_ONE / 20})::text, 12, '0'))::uuid,
+        '{USER_INFO}', '2100-01-01'
+      from generate_series(1, ${OF_ONE}) n;
+    analyze access_token; analyze sign_in; analyze data_access; analyze browser_session; analyze refused_request`)
   plans = await watchPlans(world)
 })
 afterAll(async () => {
@@ -185,4 +213,47 @@ it('an export of the audit log holds at most one page in memory', async () => {
     longest = Math.max(longest, part.length)
   }
   expect(longest).toBeLessThan(500 * 1_000)
+})
+
+it("a person's export reads each row once, and holds at most one page in memory", async () => {
+  let [longest, sessions] = [0, 0]
+  const seen = await plans.during(async () => {
+    for await (const part of await exportUser(world.deps, { cid: 1, user_id: 'u77', reason: 'asked for' })) {
+      longest = Math.max(longest, part.length)
+      sessions += part.split('"expires_at"').length - 1
+    }
+  })
+  expect([sessions, longest < 500 * 1_000]).toEqual([OF_ONE, true])
+  // Of the second two, the rows are not together.
+  for (const [table, most] of [
+    ['sign_in', 50],
+    ['data_access', 50],
+    ['browser_session', 550],
+    ['refused_request', 550],
+  ] as const) {
+    const pages = seen.filter(({ text }) => text.includes(`from "${table}"`))
+    expect(pages.length).toBe(OF_ONE / 500)
+    for (const plan of pages) expect(pagesTouched(plan), plan.text).toBeLessThanOrEqual(most)
+  }
+})
+
+it("a person's tokens are counted without reading them once for each grant", async () => {
+  const person = { cid: 1, user_id: 'u78' }
+  for (const count of [
+    async () => (await countErasable(world.deps, person)).rows.access_tokens,
+    async () => (await previewRevocation.ofUser(world.deps, person)).tokens,
+  ]) {
+    const seen = await plans.during(async () => expect(await count()).toBe(OF_ONE))
+    const reads = seen.filter(({ text }) => /\baccess_token\b/.test(text))
+    expect(reads.length).toBeGreaterThan(0)
+    for (const plan of reads) expect(rowsTouched(plan), plan.text).toBeLessThanOrEqual(4 * OF_ONE)
+  }
+})
+
+it('what apps have read of a person is added up before the apps are looked up', async () => {
+  const person = { routingKey: routingKeyOf(1, 'u77'), cid: 1, userId: 'u77' }
+  const seen = await plans.during(() => totalsOfUser(world.deps.db, person))
+  const sums = seen.filter(({ text }) => /\bdata_access\b/.test(text))
+  expect(sums.length).toBe(1)
+  for (const plan of sums) expect(rowsTouched(plan), plan.text).toBeLessThanOrEqual(OF_ONE + 100)
 })

@@ -252,9 +252,9 @@ const liveTokens = (now: Date) => sql.part`(
 
 const ofUser = z.object({ tokens: z.number(), apps: z.number() })
 
-/** Reads the user's grants by index, and all tokens of their routing key. */
-export const countTokensOfUser = (db: Db, person: UserRowKey, now: Date): Promise<z.output<typeof ofUser>> =>
-  db.of(person.routingKey).one(
+/** Reads the user's grants by index, and all tokens of their routing key; with a general plan once for each grant. */
+export async function countTokensOfUser(db: Db, person: UserRowKey, now: Date) {
+  const [count] = await db.of(person.routingKey).listWithCustomPlan(
     ofUser,
     sql`with live as (
           select g.grant_id, g.app_key from user_grant g
@@ -264,3 +264,5 @@ export const countTokensOfUser = (db: Db, person: UserRowKey, now: Date): Promis
         select count(*)::int as tokens, count(distinct live.app_key)::int as apps
         from live join ${liveTokens(now)} t on t.routing_key = ${person.routingKey} and t.grant_id = live.grant_id`,
   )
+  return count ?? { tokens: 0, apps: 0 }
+}

@@ -55,13 +55,13 @@ export async function readRows(
   { limit, after }: { readonly limit: number; readonly after: string | null },
 ): Promise<Page<{ row: string }>> {
   const keys = Object.entries(rows.key)
-  const ordered = sql.join([sql.part`routing_key`, ...keys.map(([column]) => sql.identifier(column))])
+  // Without the person's columns, which are the same in all rows: together, the index would be read from its beginning.
+  // A table without a key has one row of the person.
+  const ordered = sql.join(keys.length > 0 ? keys.map(([column]) => sql.identifier(column)) : [sql.part`routing_key`])
   const last = after === null ? null : Buffer.from(after, 'base64url').toString()
-  const keyAt = (index: number, type: string) => sql.part`(${last}::jsonb ->> ${index}::int)::${sql.identifier(type)}`
-  const cursor = sql.join([
-    sql.part`${person.routingKey}::int`,
-    ...keys.map(([, type], index) => keyAt(index + 1, type)),
-  ])
+  const cursor = sql.join(
+    keys.map(([, type], index) => sql.part`(${last}::jsonb ->> ${index}::int)::${sql.identifier(type)}`),
+  )
   const next = last === null ? sql.part`` : sql.part` and (${ordered}) > (${cursor})`
   const shown = sql.join(rows.shown.map((column) => sql.part`${sql.identifier(column)} as ${sql.identifier(column)}`))
   const page = await db.of(person.routingKey).listWithCustomPlan(

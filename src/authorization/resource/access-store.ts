@@ -143,9 +143,11 @@ const MAX_HOURS = 10_000
 export const totalsOfUser = (db: Db, person: UserRowKey): Promise<TotalReads[]> =>
   db.of(person.routingKey).listWithCustomPlan(
     total,
-    sql`select r.app_key, max(a.name) as app_name, r.kind, sum(r.reads)::float8 as reads, max(r.last_at) as last_at
-        from (select app_key, kind, reads, last_at from data_access where ${ofPerson(person)}
-              order by hour desc, app_key desc, kind desc limit ${MAX_HOURS}) r
+    sql`select r.app_key, a.name as app_name, r.kind, r.reads, r.last_at
+        from (select app_key, kind, sum(reads)::float8 as reads, max(last_at) as last_at
+              from (select app_key, kind, reads, last_at from data_access where ${ofPerson(person)}
+                    order by hour desc, app_key desc, kind desc limit ${MAX_HOURS}) newest
+              group by app_key, kind) r
         left join ${joinedMicroApp(sql.part`r.app_key`)}
-        group by r.app_key, r.kind order by last_at desc, r.app_key, r.kind`,
+        order by r.last_at desc, r.app_key, r.kind`,
   )

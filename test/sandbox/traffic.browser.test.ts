@@ -246,7 +246,7 @@ describe('times', () => {
       const hour = String((Number(utc.slice(11, 13)) + 8) % 24).padStart(2, '0')
       expect(shown).toMatch(new RegExp(`${hour}${utc.slice(13, 19)}$`))
       expect(shown).toContain(locale === 'en' ? ', 2026,' : '2026年')
-      expect(await page.locator('footer').innerText()).toContain('Asia/Shanghai')
+      expect(await page.locator('footer').textContent()).toContain('Asia/Shanghai')
       await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
       expect(await time.textContent()).toBe(utc)
       await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))

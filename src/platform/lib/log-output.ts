@@ -19,6 +19,8 @@ const isFullPipe = (error: unknown): boolean => (error as NodeJS.ErrnoException)
 export class LogOutput {
   readonly #fd: number
   readonly #mostBytes: number
+  readonly #atOnce: boolean
+  #soon: NodeJS.Immediate | undefined
   #waiting: Buffer[] = []
   #bytes = 0
   #missing = 0
@@ -27,9 +29,11 @@ export class LogOutput {
   /** Called with the number of lines that were left out, once lines can be written again. */
   onGap: (lines: number) => void = () => {}
 
-  constructor(fd: number, mostBytes = MOST_BYTES) {
+  /** `atOnce`: each line by a write of its own; else all lines of a turn of the event loop together, which costs less. */
+  constructor(fd: number, mostBytes = MOST_BYTES, atOnce = true) {
     this.#fd = fd
     this.#mostBytes = mostBytes
+    this.#atOnce = atOnce
     process.once('exit', () => this.#flushAtExit())
   }
 
@@ -41,11 +45,15 @@ export class LogOutput {
     }
     this.#waiting.push(bytes)
     this.#bytes += bytes.length
-    if (this.#timer === undefined) this.#flush()
+    if (this.#timer !== undefined) return
+    if (this.#atOnce) this.#flush()
+    else this.#soon ??= setImmediate(() => this.#flush())
   }
 
   #flush(): void {
     this.#timer = undefined
+    this.#soon = undefined
+    if (this.#waiting.length > 1) this.#waiting = [Buffer.concat(this.#waiting)]
     try {
       for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
         const written = writeSync(this.#fd, next)

@@ -1,9 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
+import { constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openLog } from '../../src/platform/lib/log.ts'
 import { LogOutput } from '../../src/platform/lib/log-output.ts'
@@ -49,7 +49,7 @@ describe('a log', () => {
 
   it('that nobody reads keeps some lines, counts the others and says so as soon as it is read', async () => {
     const { fd, lines } = pipe()
-    const log = openLog({ level: 'info', pretty: false }, new LogOutput(fd, 100_000))
+    const log = openLog({ level: 'info', pretty: false }, new LogOutput(fd, { mostBytes: 100_000 }))
     const began = performance.now()
     for (let n = 0; n < 5_000; n++) log.info({ n, text: '有'.repeat(50) }, 'a line')
     expect(performance.now() - began, 'without waiting for the reader').toBeLessThan(2_000)
@@ -81,6 +81,17 @@ describe('a log', () => {
       lines()
     }
     expect(await until(() => lines().length === sent && sent)).toBe(3_300)
+  })
+
+  it('loses nothing of a burst in one turn of the event loop, whose lines are written together', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gatehouse-log-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const path = join(folder, 'log')
+    const output = new LogOutput(opened(path, 'w'), { together: true })
+    const lines = Array.from({ length: 20_000 }, (_, n) => `${n} ${'x'.repeat(100)}\n`)
+    for (const line of lines) output.write(line)
+    await nextTurn()
+    expect(readFileSync(path, 'utf8')).toBe(lines.join(''))
   })
 
   it('writes the last lines when the process ends, if the reader of a full pipe comes soon', async () => {

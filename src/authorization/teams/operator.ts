@@ -56,9 +56,9 @@ const giveApp = (
     await showMicroApp(inside, app_key) // throws 404
     const team_id = await teamOf(db, given)
     await lockMicroApp(db, app_key) // waits for changes by its former team
-    const former = await store.teamIdOfApp(db, app_key)
+    const former = await store.teamOfApp(db, app_key)
     const { webhook_url } = await showMicroApp(inside, app_key)
-    const webhook_removed = webhook_url !== null && former !== undefined && former !== team_id
+    const webhook_removed = webhook_url !== null && former !== undefined && former.team_id !== team_id
     if (webhook_removed) await updateMicroApp(inside, app_key, { webhook_url: null })
     await store.giveApp(db, app_key, team_id, deps.clock.now())
     await withdrawOpen(db, app_key, deps.clock.now())

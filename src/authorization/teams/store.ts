@@ -215,9 +215,6 @@ export const giveApp = (db: Db, appKey: string, teamId: string, now: Date): Prom
         on conflict (app_key) do update set team_id = excluded.team_id, given_at = excluded.given_at`,
   )
 
-export const teamIdOfApp = (db: Db, appKey: string): Promise<string | undefined> =>
-  db.maybeValue(z.string(), sql`select team_id from team_app where app_key = ${appKey}`)
-
 const teamOfAnApp = z.object({ team: z.string(), team_id: z.string() })
 
 export const teamOfApp = (db: Db, appKey: string): Promise<z.output<typeof teamOfAnApp> | undefined> =>

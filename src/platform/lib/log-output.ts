@@ -2,6 +2,8 @@ import { writeSync } from 'node:fs'
 
 /** Memory for lines that wait to be written. */
 const MOST_BYTES = 1_048_576
+/** Lines that are collected are written once they have so many bytes, as a burst must not use up the memory above. */
+const MOST_TOGETHER = 65_536
 const TRY_AGAIN_AFTER_MS = 200
 /** A pipe holds 64 KiB: if its reader were waited for longer, a busy service would log more than is written. */
 const FULL_PIPE_AGAIN_AFTER_MS = 10
@@ -19,7 +21,7 @@ const isFullPipe = (error: unknown): boolean => (error as NodeJS.ErrnoException)
 export class LogOutput {
   readonly #fd: number
   readonly #mostBytes: number
-  readonly #atOnce: boolean
+  readonly #together: boolean
   #soon: NodeJS.Immediate | undefined
   #waiting: Buffer[] = []
   #bytes = 0
@@ -29,11 +31,11 @@ export class LogOutput {
   /** Called with the number of lines that were left out, once lines can be written again. */
   onGap: (lines: number) => void = () => {}
 
-  /** `atOnce`: each line by a write of its own; else all lines of a turn of the event loop together, which costs less. */
-  constructor(fd: number, mostBytes = MOST_BYTES, atOnce = true) {
+  /** `together`: the lines of a turn of the event loop by one write, which costs less than one for each. */
+  constructor(fd: number, { mostBytes = MOST_BYTES, together = false } = {}) {
     this.#fd = fd
     this.#mostBytes = mostBytes
-    this.#atOnce = atOnce
+    this.#together = together
     process.once('exit', () => this.#flushAtExit())
   }
 
@@ -46,11 +48,13 @@ export class LogOutput {
     this.#waiting.push(bytes)
     this.#bytes += bytes.length
     if (this.#timer !== undefined) return
-    if (this.#atOnce) this.#flush()
+    if (!this.#together || this.#bytes >= MOST_TOGETHER) this.#flush()
     else this.#soon ??= setImmediate(() => this.#flush())
   }
 
   #flush(): void {
+    clearTimeout(this.#timer)
+    clearImmediate(this.#soon)
     this.#timer = undefined
     this.#soon = undefined
     if (this.#waiting.length > 1) this.#waiting = [Buffer.concat(this.#waiting)]

@@ -25,7 +25,7 @@ const STANDARD_OUTPUT = 1
 /** Opens the log on standard output, or on `destination`. */
 export function openLog(
   { level, pretty }: LogSettings,
-  destination: DestinationStream = new LogOutput(STANDARD_OUTPUT, undefined, pretty),
+  destination: DestinationStream = new LogOutput(STANDARD_OUTPUT, { together: !pretty }),
 ): Log {
   const options = { level, base: null, serializers: { err: describeError } }
   const forPeople = prettyFactory({ translateTime: 'HH:MM:ss', singleLine: true })

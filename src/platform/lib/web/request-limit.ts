@@ -117,8 +117,10 @@ export class RequestLimit {
       } else {
         connection.inProgress++
         this.#inProgress++
-        this.#withBody.delete(connection)
-        if (hasBody(request)) this.#withBody.set(connection, { request, since: performance.now() })
+        if (hasBody(request)) {
+          this.#withBody.delete(connection) // so that it becomes the last
+          this.#withBody.set(connection, { request, since: performance.now() })
+        }
         response.once('close', () => {
           if (this.#withBody.get(connection)?.request === request) this.#withBody.delete(connection)
           connections.answered(connection)

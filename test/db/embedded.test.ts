@@ -219,25 +219,46 @@ describe('a PostgreSQL that is killed', () => {
     const { running, url } = await startOn(folder, { DEMO: 'off' })
     const filler = join(folder, 'filler')
     execFileSync('sh', ['-c', 'cat /dev/zero > "$1" || true', 'sh', filler], { stdio: 'ignore' })
-    // PostgreSQL ends when it cannot write its log, and again whenever it tries to recover.
-    const client = new pg.Client(url)
-    client.on('error', () => {})
-    await client.connect()
-    const write = `select pg_logical_emit_message(true, '', repeat('x', 8000000))`
-    while (
-      await client.query(write).then(
-        () => true,
-        () => false,
-      )
-    );
+    // PostgreSQL crashes when it cannot write its log, and mostly again when it recovers.
+    const write = async () => {
+      const client = new pg.Client(url)
+      client.on('error', () => {})
+      await client.connect()
+      const message = `select pg_logical_emit_message(true, '', repeat('x', 8000000))`
+      await client.query(message).finally(() => client.end().catch(() => {}))
+    }
+    await until(async () => {
+      await write().catch(() => {})
+      return (await statusOf(running)) === 503
+    }, running.output)
     await until(
       () => running.output().includes(`the disk that holds ${folder} is full; free some space on it`),
       running.output,
     )
-    expect(await statusOf(running)).toBe(503)
     rmSync(filler)
     await until(async () => (await statusOf(running)) === 200, running.output)
     expect(await running.stop()).toBe(0)
+  })
+
+  it('and recovers by itself is reported with the reason, once, and when it is back', async () => {
+    const lines: string[] = []
+    const panic = 'PANIC:  could not write to file "pg_wal/xlogtemp.1": No space left on device'
+    const script = `r="LOG:  database system is ready to accept connections"; echo "$r" >&2; for i in 1 2 3; do
+      sleep 0.1; echo '${panic}' >&2; done; sleep 0.1; echo "$r" >&2; sleep 3`
+    const stop = await keepRunning(
+      () => launch(['/bin/sh', '-c', script], undefined, log),
+      '/data',
+      openLog({ level: 'info', pretty: false }, { write: (line: string) => lines.push(line) }),
+    )
+    await until(() => lines.length > 1).finally(stop)
+    expect(lines.slice(0, 2).map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        level: 50,
+        reason: 'the disk that holds /data is full; free some space on it',
+        msg: 'a process of the embedded PostgreSQL crashed; it recovers',
+      }),
+      expect.objectContaining({ level: 30, msg: 'the embedded PostgreSQL is back' }),
+    ])
   })
 
   it('repeatedly is given up with the reason', async () => {

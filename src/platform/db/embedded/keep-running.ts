@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../lib/log.ts'
 import { type Diagnosis, diagnoseEnd, diagnoseStart } from './diagnosis.ts'
-import type { Launched } from './launch.ts'
+import { isReady, type Launched } from './launch.ts'
 
 /** How long restarts are tried after the server has ended: enough for an operator to free disk space, say. */
 const GIVE_UP_AFTER_MS = 180_000
@@ -29,11 +29,31 @@ export async function keepRunning(
   const { signal } = stopping
   const pauseFor = (milliseconds: number) => sleep(milliseconds, undefined, { signal }).catch(() => {})
 
+  let isAway = false
+  let crash: string | undefined
+  /**
+   * A process that crashes ends all others of its server. On a full disk the recovery crashes too, again and again, while the
+   * server itself may never end.
+   */
+  const readLine = (line: string): void => {
+    const reason = diagnoseEnd(line, dataDir)
+    if (reason !== undefined) {
+      if (reason !== crash) log.error({ reason }, 'a process of the embedded PostgreSQL crashed; it recovers')
+      isAway = true
+      crash = reason
+    }
+    if (!isReady(line)) return
+    if (isAway) log.info('the embedded PostgreSQL is back')
+    isAway = false
+    crash = undefined
+  }
+
   /** Tries until a server is ready. Throws the reason when a retry is pointless, or at `giveUpAt`. */
   const start = async (giveUpAt: number, shouldRetry: (diagnosis: Diagnosis) => boolean): Promise<Launched> => {
     let lastReason = ''
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       current = launch()
+      current.lines.on('line', readLine)
       if ((await current.ready) || signal.aborted) return current
       const diagnosis = diagnoseStart(current.recentOutput(), dataDir)
       if (!shouldRetry(diagnosis) || performance.now() > giveUpAt) throw new Error(diagnosis.message)
@@ -51,6 +71,7 @@ export async function keepRunning(
       const upSince = performance.now()
       if (!hasEnded(running)) await once(running.server, 'exit')
       if (signal.aborted) return
+      isAway = true
       const now = performance.now()
       const wasSteady = giveUpAt === 0 || now - upSince > STEADY_MS
       if (wasSteady) giveUpAt = now + giveUpAfterMs
@@ -61,7 +82,6 @@ export async function keepRunning(
       await pauseFor(wasSteady ? FIRST_PAUSE_MS : LONGEST_PAUSE_MS)
       if (signal.aborted) return
       running = await start(giveUpAt, () => true)
-      if (!signal.aborted) log.info('the embedded PostgreSQL is back')
     }
   }
 

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface, type Interface } from 'node:readline'
 import type { Log } from '../../lib/log.ts'
 import type { ProcessOwner } from './binaries.ts'
 
@@ -15,11 +16,15 @@ const SUPERVISE = `
 
 const OUTPUT_GRACE_MS = 100
 
+export const isReady = (line: string): boolean => line.includes('ready to accept connections')
+
 /** A PostgreSQL that has been started but may not be ready yet. */
 export interface Launched {
   readonly server: ChildProcess
   /** Resolves with true once it accepts connections, with false if it ended before that. */
   readonly ready: Promise<boolean>
+  /** Its log. */
+  readonly lines: Interface
   /** The end of its log. */
   recentOutput(): string
 }
@@ -35,11 +40,12 @@ export function launch(command: readonly string[], owner: ProcessOwner | undefin
   })
   server.stdin.on('error', () => {}) // the server may have ended before it was stopped
   let output = ''
+  const lines = createInterface({ input: server.stderr })
   const ready = new Promise<boolean>((resolve) => {
-    server.stderr.on('data', (chunk: Buffer) => {
-      output = (output + chunk.toString()).slice(-4_000)
-      log.debug({ postgres: chunk.toString().trim() })
-      if (output.includes('ready to accept connections')) resolve(true)
+    lines.on('line', (line) => {
+      output = `${output}${line}\n`.slice(-4_000)
+      log.debug({ postgres: line })
+      if (isReady(line)) resolve(true)
     })
     // The last output may still be on its way. The pipe's end is no sign: a backend that outlives the server holds it
     // open.
@@ -49,5 +55,5 @@ export function launch(command: readonly string[], owner: ProcessOwner | undefin
       resolve(false)
     })
   })
-  return { server, ready, recentOutput: () => output }
+  return { server, ready, lines, recentOutput: () => output }
 }

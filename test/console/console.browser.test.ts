@@ -120,6 +120,20 @@ it('the filters of a list are collapsed on a phone, unless one is set or require
   expect(await page.getByLabel('app_key').isVisible()).toBe(true)
 })
 
+it('a change of state with long names stays on the screen of a phone', async () => {
+  const page = await open({ size: 'phone', locale: 'en' })
+  await enter(page)
+  for (const path of ['/orders/:order_id', '/orders', '/jobs']) {
+    await page.goto(origin + addressIn(path))
+    const marks = await page.locator('.mark').evaluateAll((all) => {
+      for (const mark of all) mark.textContent = 'Created, not paid → Payment failed or unknown'
+      return all.length
+    })
+    expect(marks, path).toBeGreaterThan(0)
+    expect(await fits(page), path).toBe(true)
+  }
+})
+
 it('a list cuts no short name in two, and stays in its card on every screen', async () => {
   const page = await open({ size: 'desktop', locale: 'en' })
   await enter(page)

@@ -73,7 +73,8 @@ export async function prefetchKeys(deps: ClientDeps, parameters: Parameters): Pr
 
 function decodeUnverified(text: string): { issuer: string; kid: string | undefined } {
   try {
-    return { issuer: decodeJwt(text).iss ?? '', kid: decodeProtectedHeader(text).kid }
+    const issuer: unknown = decodeJwt(text).iss // a claim may be any JSON
+    return { issuer: typeof issuer === 'string' ? issuer : '', kid: decodeProtectedHeader(text).kid }
   } catch (error) {
     if (error instanceof errors.JOSEError || error instanceof TypeError) throw oidcFailure('assertion_unusable')
     throw error

@@ -12,7 +12,7 @@ import { parseQuery, queryOf } from '../../platform/lib/web/request-target.ts'
 import { networkOf } from '../../platform/throttle/index.ts'
 import { rowKeyOf } from '../account/index.ts'
 import { ACCESS_TOKENS } from '../oauth/index.ts'
-import { existingAppKeys } from '../registry/index.ts'
+import { APP_KEY, existingAppKeys } from '../registry/index.ts'
 import { insertRefused, type NewRefused } from './store.ts'
 import { tokenPrefixOf } from './token-prefix.ts'
 
@@ -50,8 +50,6 @@ const OF_NETWORK = { kind: 'refusal kept of network', most: 200, windowS: DAY_S 
 const OF_UNAUTHENTICATED = { kind: 'refusal kept of strangers', most: 5_000, windowS: DAY_S }
 const MAX_DETAIL = 300
 const MAX_URL = 8_192
-/** Anything else is not an app_key, and may not even be text that PostgreSQL accepts. */
-const APP_KEY = /^[A-Za-z0-9_-]{1,64}$/
 
 interface Pending {
   readonly row: NewRefused
@@ -163,6 +161,7 @@ export function refusalOf(refused: ReportedRefusal, at: Date): NewRefused {
     failure,
     detail: detail ? cutTo(detail.replaceAll('\0', ''), MAX_DETAIL) : null,
     parameters: [...shownNames, ...(hidden > 0 ? [`(${hidden}_more)`] : [])].join(' '),
+    // Other text belongs to no app, and may not even be text that PostgreSQL accepts.
     app_key: appKey ?? (claimed !== undefined && APP_KEY.test(claimed) ? claimed : null),
     proved: appKey !== undefined && !note.isAppUnauthenticated,
     token: tokenPrefixOf(accessTokensOf(refused)[0] ?? values.get('refresh_token') ?? values.get('code')),
@@ -183,7 +182,8 @@ export function namedApps(values: ReadonlyMap<string, string>, authorization: st
     claimsOf(values.get('client_assertion')).iss,
     [claimsOf(values.get('id_token_hint')).aud].flat()[0],
   ]
-  return names.filter((name) => name !== undefined)
+  // Claims may be any JSON.
+  return names.filter((name) => typeof name === 'string')
 }
 
 /** Empty for a JWT that cannot be decoded, for which the request is refused elsewhere. */

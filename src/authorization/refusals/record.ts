@@ -41,7 +41,7 @@ const PARAMETERS = new Set(
 )
 
 const EVERY_MS = 1_000
-/** Held in memory until the next write: of one caller, and in total. */
+/** Held in memory until they are written: of one caller between two writes, and in total. */
 const MAX_OF_CALLER = 50
 const MAX_PENDING = 500
 /** Rows a day, across all processes: of one app; of unauthenticated callers, from one network and in total. */
@@ -71,8 +71,9 @@ export interface RefusalRecorder {
 
 export function openRefusalRecorder(deps: Deps, log: SampledLog): RefusalRecorder {
   const { db, keys, clock, metrics, rateLimiter } = deps
-  let pending: Pending[] = []
+  const pending: Pending[] = []
   const callers = new Map<string, number>()
+  /** Set from the first pending row until its write has ended, so there is one write at a time. */
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
@@ -109,14 +110,22 @@ export function openRefusalRecorder(deps: Deps, log: SampledLog): RefusalRecorde
       metrics.refusalsLeftOut.inc(batch.length)
     }
   }
+  const writePending = async (): Promise<void> => {
+    const batch = [...pending]
+    if (batch.length > 0) await write(batch)
+    // Only now: while the database is away, rows that are being written count as well.
+    pending.splice(0, batch.length)
+    callers.clear()
+    timer = undefined
+    if (pending.length > 0) flushSoon()
+  }
   const flush = (): Promise<void> => {
     clearTimeout(timer)
-    timer = undefined
-    const batch = pending
-    pending = []
-    callers.clear()
-    if (batch.length > 0) writing = writing.then(() => write(batch))
+    writing = writing.then(writePending)
     return writing
+  }
+  const flushSoon = (): void => {
+    timer ??= setTimeout(() => void flush(), EVERY_MS).unref()
   }
 
   return {
@@ -135,7 +144,7 @@ export function openRefusalRecorder(deps: Deps, log: SampledLog): RefusalRecorde
       const row = refusalOf(refused, clock.now())
       const token = proved !== undefined ? null : parseToken(keys, PREFIX.accessToken, accessTokensOf(refused)[0] ?? '')
       pending.push({ row, address, token })
-      timer ??= setTimeout(() => void flush(), EVERY_MS).unref()
+      flushSoon()
     },
     close: flush,
   }

@@ -43,6 +43,11 @@ describe('sign-out', () => {
     expect(await isSignedIn()).toBe(false)
   })
 
+  it('asked for by a form is confirmed in the language that the app asks for', async () => {
+    const path = header(await rp.post('logout', { id_token_hint, ui_locales: 'zh-CN' }), 'location')
+    expect((await browser.open(path)).text).toContain('<html lang="zh-CN">')
+  })
+
   it('that the person declines leads back too', async () => {
     const answer = await press('stay', { client_id: rp.app.app_key, post_logout_redirect_uri: NEXT })
     expect(header(answer, 'location')).toBe(NEXT)

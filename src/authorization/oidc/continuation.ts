@@ -44,7 +44,11 @@ export function signContinuation({ keys }: Deps, purpose: Purpose, continuation:
   return whole
 }
 
-/** Our pages' language links add `ui_locales`. */
+/** The address that continues a request, with the languages that it asks for: pages read those from their address. */
+export const continuationUrl = (path: string, signed: string, uiLocales: string | undefined): string =>
+  `${path}?${new URLSearchParams({ [CARRIED_AS]: signed, ...(uiLocales ? { ui_locales: uiLocales } : {}) })}`
+
+/** Our pages' language links add `ui_locales` too. */
 const OWN_PARAMETERS = [CARRIED_AS, 'ui_locales']
 
 /** Ours comes without any request parameters; a `continue` among those is an unknown parameter, which is ignored. */

@@ -33,7 +33,9 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
     const { app: client, next, query } = await checkLogout(deps, signed === undefined ? given : verify(signed))
     const session = await findSession(deps, cookie.read(request))
     if (!session) return leave(request, reply, next, false)
-    const data = { app: client?.name, user: session.name, action: `${LOGOUT}/confirm`, form: sign(query) }
+    // Nobody has reviewed the name of an app in development.
+    const name = client?.stage === 'live' ? client.name : undefined
+    const data = { app: name, user: session.name, action: `${LOGOUT}/confirm`, form: sign(query) }
     return sendPage(request, reply, 'oidc/sign-out', data, { leadsOutside: true })
   })
 

@@ -157,10 +157,14 @@ function checkResponse(parameters: Parameters): void {
   if (mode !== 'query' && mode !== 'form_post') throw malformed('response_mode')
 }
 
-/** Unknown scopes are ignored (OIDC Core §3.1.2.1): libraries ask for `email` by default. */
+/** Unknown scopes are ignored (OIDC Core §3.1.2.1): libraries ask for `email` by default, when they refresh too. */
+export const knownScopes = (parameters: Parameters): string[] =>
+  [...new Set((parameters.get('scope') ?? '').split(' '))].filter(
+    (scope) => Object.hasOwn(STANDARD_SCOPES, scope) || isScope(scope),
+  )
+
 function checkScopes(app: MicroApp, parameters: Parameters): string[] {
-  const asked = new Set((parameters.get('scope') ?? '').split(' '))
-  const known = [...asked].filter((scope) => Object.hasOwn(STANDARD_SCOPES, scope) || isScope(scope))
+  const known = knownScopes(parameters)
   if (known.length === 0) throw oauthFailure('scope_unknown')
   const grantable = grantableScopes(app.scopes)
   const denied = known.find((scope) => !grantable.includes(scope))

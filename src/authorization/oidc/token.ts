@@ -11,6 +11,7 @@ import {
   required,
   type TokenDeps,
 } from '../oauth/index.ts'
+import { knownScopes } from './authorize.ts'
 import type { Client } from './client.ts'
 import type { ClientDeps } from './client-assertion.ts'
 import { issueIdToken, type OidcDeps } from './id-token.ts'
@@ -80,7 +81,8 @@ async function refresh(
   parameters: Parameters,
 ): Promise<TokenResponse> {
   const { app, isPublic } = client
-  const scopes = (parameters.get('scope') ?? '').split(' ').filter((scope) => scope !== '')
+  const scopes = knownScopes(parameters)
+  if (scopes.length === 0 && parameters.get('scope')) throw oauthFailure('scope_unknown')
   await requireSigner(deps, client, async () => {
     if (scopes.length > 0) return scopes.includes(ID_TOKEN_SCOPE)
     const described = await describeRefreshToken(deps, app, parameters.get('refresh_token') ?? '')

@@ -109,8 +109,8 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
 }
 
 /**
- * Locks the person until the end of the transaction, and checks that this session is still valid. Ending a session
- * takes the same lock, so a session cannot change anything after it has ended.
+ * Locks the person until the end of the transaction, and checks that this session is still valid. A new password, and
+ * whatever else ends all sessions, takes the same lock: what waited for that changes nothing.
  */
 export const lockSignedIn = async ({ db, clock }: Deps, session: SignedIn): Promise<boolean> =>
   (await lockUser(db, session)) &&

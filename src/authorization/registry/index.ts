@@ -11,7 +11,7 @@ export {
   showMicroApp,
   updateMicroApp,
 } from './micro-app.ts'
-export { APP_KEY, hasResponseParameters, MICRO_APP_FIELDS, TEAM_FIELDS } from './micro-app-fields.ts'
+export { hasResponseParameters, MICRO_APP_FIELDS, TEAM_FIELDS } from './micro-app-fields.ts'
 export { hasSecret, publicKey, TOKEN_AUTH_METHODS } from './oidc-fields.ts'
 export { appActions, oneApp } from './operator.ts'
 export {

@@ -6,13 +6,13 @@ import { type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/
 import { readOr } from '../../platform/lib/read-or.ts'
 import { logBackgroundFailure, type SampledLog } from '../../platform/lib/sampled-log.ts'
 import { cutTo } from '../../platform/lib/storable.ts'
-import { readBasic } from '../../platform/lib/web/basic-credentials.ts'
+import { readBasic, readBearer } from '../../platform/lib/web/basic-credentials.ts'
 import type { ReportedRefusal } from '../../platform/lib/web/observe.ts'
 import { parseQuery, queryOf } from '../../platform/lib/web/request-target.ts'
 import { networkOf } from '../../platform/throttle/index.ts'
 import { rowKeyOf } from '../account/index.ts'
 import { ACCESS_TOKENS } from '../oauth/index.ts'
-import { APP_KEY, existingAppKeys } from '../registry/index.ts'
+import { existingAppKeys, MICRO_APP_FIELDS } from '../registry/index.ts'
 import { insertRefused, type NewRefused } from './store.ts'
 import { tokenPrefixOf } from './token-prefix.ts'
 
@@ -159,7 +159,8 @@ export function refusalOf(refused: ReportedRefusal, at: Date): NewRefused {
   const shownNames = names.filter((name) => PARAMETERS.has(name))
   const hidden = names.length - shownNames.length
   const { code = 0, failure = null, detail = null, appKey, user } = note
-  const [claimed] = namedApps(values, authorization)
+  // Text that is no app_key may not even be text that PostgreSQL accepts.
+  const claimed = MICRO_APP_FIELDS.app_key.created.safeParse(namedApps(values, authorization)[0]).data
   return {
     request_id: id,
     at,
@@ -170,8 +171,7 @@ export function refusalOf(refused: ReportedRefusal, at: Date): NewRefused {
     failure,
     detail: detail ? cutTo(detail.replaceAll('\0', ''), MAX_DETAIL) : null,
     parameters: [...shownNames, ...(hidden > 0 ? [`(${hidden}_more)`] : [])].join(' '),
-    // Other text belongs to no app, and may not even be text that PostgreSQL accepts.
-    app_key: appKey ?? (claimed !== undefined && APP_KEY.test(claimed) ? claimed : null),
+    app_key: appKey ?? claimed ?? null,
     proved: appKey !== undefined && !note.isAppUnauthenticated,
     token: tokenPrefixOf(accessTokensOf(refused)[0] ?? values.get('refresh_token') ?? values.get('code')),
     routing_key: user ? rowKeyOf({ cid: user.cid, user_id: user.userId }).routingKey : 0,
@@ -210,10 +210,9 @@ export async function appsOfTokens(
 }
 
 function accessTokensOf({ url, body, authorization }: Presenting): string[] {
-  const [, inHeader] = /^bearer +(.*)$/i.exec(authorization ?? '') ?? []
   const inForm: unknown = readForm.safeParse(body).data?.form.values.get('access_token')
   const inQuery = parseQuery(queryOf(url)).values.get('access_token')
-  return [inForm, inQuery, inHeader?.trim()].filter((text) => typeof text === 'string')
+  return [inForm, inQuery, readBearer(authorization)].filter((text) => typeof text === 'string')
 }
 
 /** Parameters whose values are registered with the app or well known, so not secret. */

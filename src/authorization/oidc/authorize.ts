@@ -57,7 +57,7 @@ export class RedirectedFailure extends Refusal {
   }
 }
 
-const CLIENT_PARAMETERS = ['client_id', 'redirect_uri']
+const TARGET_PARAMETERS = ['client_id', 'redirect_uri']
 const AUTHORIZE_PARAMETERS = namesOf(authorizeQuery)
 /** Known only to be refused. */
 const UNSUPPORTED = ['request', 'request_uri', 'registration']
@@ -73,7 +73,7 @@ export const PROMPTS = ['none', 'login', 'consent', 'select_account']
  * Everything else is refused with a RedirectedFailure.
  */
 export async function checkStandardRequest(deps: OidcDeps, query: Query): Promise<StandardRequest> {
-  const parameters = readKnown(query, CLIENT_PARAMETERS)
+  const parameters = readKnown(query, TARGET_PARAMETERS)
   const app = await findClient(deps, parameters)
   const target = targetOf(app, checkRedirect(app, parameters), query)
   try {

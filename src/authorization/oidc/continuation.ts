@@ -44,9 +44,13 @@ export function signContinuation({ keys }: Deps, purpose: Purpose, continuation:
   return whole
 }
 
+const LANGUAGES = /^[A-Za-z0-9 -]{1,256}$/
+
 /** The address that continues a request, with the languages that it asks for: pages read those from their address. */
-export const continuationUrl = (path: string, signed: string, uiLocales: string | undefined): string =>
-  `${path}?${new URLSearchParams({ [CARRIED_AS]: signed, ...(uiLocales ? { ui_locales: uiLocales } : {}) })}`
+export function continuationUrl(path: string, signed: string, uiLocales = ''): string {
+  const languages = LANGUAGES.test(uiLocales) ? { ui_locales: uiLocales } : {}
+  return `${path}?${new URLSearchParams({ [CARRIED_AS]: signed, ...languages })}`
+}
 
 /** Our pages' language links add `ui_locales` too. */
 const OWN_PARAMETERS = [CARRIED_AS, 'ui_locales']

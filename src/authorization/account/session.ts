@@ -108,8 +108,8 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
 }
 
 /**
- * Locks the person until the end of the transaction, and checks that this session is still valid. A new password, and
- * whatever else ends all sessions, takes the same lock: what waited for that changes nothing.
+ * Locks the person and this session until the end of the transaction. False if the session has ended, alone or with the
+ * person's others: what waited for that changes nothing.
  */
 export const lockSignedIn = ({ db, clock }: Deps, session: SignedIn): Promise<boolean> =>
   store.lockSession(db, session, clock.now())

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routingKeyOf } from '../src/authorization/account/wire.ts'
+import { ensureGrant } from '../src/authorization/oauth/consent-store.ts'
 import { previewRevocation } from '../src/authorization/oauth/index.ts'
 import { countErasable } from '../src/authorization/people/erase.ts'
 import { exportUser } from '../src/authorization/people/export.ts'
@@ -17,6 +19,7 @@ const EVENTS = 60_000
 const ORDERS = 25_000
 /** Of one person, in each of the tables that may have many. */
 const OF_ONE = 10_000
+const APPS = 20_000
 const LIMIT = 100
 
 let world: World
@@ -54,7 +57,12 @@ beforeAll(async () => {
     insert into app_event (routing_key, event_id, app_key, type, state, created_at)
       select n, ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, 'app-1', 'grant.revoked', 'failed', now() - n * interval '1 second'
       from generate_series(1, ${EVENTS}) n;
-    analyze ticket_order; analyze app_event;
+    insert into micro_app (app_key, name, status, hosts, scopes, refresh_days, refresh_policy, http_allowed, cors_origins, created_at,
+        updated_at)
+      select 'store-' || n, 'Store ' || n, case when n % 1000 = 0 then 'pending' else 'approved' end, '{app.example.com}', '{USER_INFO}',
+        30, 'fixed', false, case when n % 1000 = 1 then array['https://page-' || n || '.example'] else '{}' end,
+        '2026-05-01'::timestamptz + n * interval '1 second', now() from generate_series(1, ${APPS}) n;
+    analyze ticket_order; analyze app_event; analyze micro_app;
     insert into sign_in (routing_key, cid, user_id, at, outcome)
       select ${routingKeyOf(1, 'u77')}, 1, 'u77', now() - n * interval '1 minute', 'succeeded' from generate_series(1, ${OF_ONE}) n;
     insert into data_access (routing_key, cid, user_id, hour, app_key, kind, reads, last_at)
@@ -74,7 +82,13 @@ beforeAll(async () => {
       select ${routingKeyOf(1, 'u78')}, sha256(n::text::bytea), ('00000000-0000-4000-8000-' || lpad((1 + n % ${OF_ONE / 20})::text, 12, '0'))::uuid,
         '{USER_INFO}', '2100-01-01'
       from generate_series(1, ${OF_ONE}) n;
-    analyze access_token; analyze sign_in; analyze data_access; analyze browser_session; analyze refused_request`)
+    insert into user_grant (routing_key, grant_id, cid, user_id, app_key, scopes, created_at, silent, sid)
+      select ${routingKeyOf(1, 'u79')}, ('00000000-0000-4000-8001-' || lpad(n::text, 12, '0'))::uuid, 1, 'u79', 'app-1', '{USER_INFO}', now(),
+        true, 'sid' from generate_series(1, ${OF_ONE / 5}) n;
+    insert into authorization_code (routing_key, code_hash, grant_id, app_key, redirect_uri, state, expires_at, used_at)
+      select ${routingKeyOf(1, 'u79')}, sha256(n::text::bytea), ('00000000-0000-4000-8001-' || lpad(n::text, 12, '0'))::uuid, 'app-1', '', '',
+        now(), now() from generate_series(1, ${OF_ONE / 100}) n;
+    analyze user_grant; analyze authorization_code; analyze access_token; analyze sign_in; analyze data_access; analyze browser_session; analyze refused_request`)
   plans = await watchPlans(world)
 })
 afterAll(async () => {
@@ -109,7 +123,7 @@ async function ask(list: string, query: Readonly<Record<string, string>>): Promi
   return { body, rows: (data[list] ?? data.events).length, next: data.next, seen }
 }
 
-const TABLE = /\b(?:user_profile|user_grant|audit_event|ticket_order|app_event)\b/
+const TABLE = /\b(?:user_profile|user_grant|audit_event|ticket_order|app_event|micro_app)\b/
 /** Includes joined rows, such as the credential of a profile. */
 const MAX_ROWS = 4 * (LIMIT + 1)
 /** Of 8 KiB each: about one for each joined row, and the descent of each index. */
@@ -132,6 +146,10 @@ describe.each([
   ['users', { status: 'blocked' }, LIMIT],
   ['grants', { app_key: 'app-1' }, LIMIT],
   ['grants', { cid: '1', user_id: 'u77' }, 1],
+  ['apps', {}, LIMIT],
+  ['apps', { app_key: 'store-1999' }, 11],
+  ['apps', { name: 'Store 1999' }, 11],
+  ['apps', { status: 'pending' }, APPS / 1000],
   ['audit', {}, LIMIT],
   ['audit', { actor: 'operator-7' }, LIMIT],
   ['audit', { actor: 'cli' }, LIMIT],
@@ -188,6 +206,28 @@ it('an event is found among all those of its app', async () => {
   const reads = seen.filter(({ text }) => /\bapp_event\b/.test(text))
   expect(reads.length).toBeGreaterThan(0)
   for (const plan of reads) expect(pagesTouched(plan), plan.text).toBeLessThanOrEqual(100)
+})
+
+it('the origins of apps are found without reading all apps', async () => {
+  const headers = { origin: 'https://page-1.example', 'access-control-request-method': 'POST' }
+  const seen = await plans.during(async () => {
+    const { statusCode } = await world.app.inject({ method: 'OPTIONS', url: '/oauth2/token', headers })
+    expect(statusCode).toBe(204)
+  })
+  const reads = seen.filter(({ text }) => text.includes('cors_origins'))
+  expect(reads.length).toBeGreaterThan(0)
+  for (const plan of reads) expect(rowsTouched(plan), plan.text).toBeLessThanOrEqual(APPS / 500)
+})
+
+it('a silent sign-in does not read all earlier ones of its session', async () => {
+  const user = { routingKey: routingKeyOf(1, 'u79'), cid: 1, userId: 'u79' }
+  const signIn = { at: world.clock.now(), nonce: null, sid: 'sid', acr: null, amr: null }
+  const grant = { ...user, grantId: randomUUID(), appKey: 'app-1', scopes: ['USER_INFO'], signIn }
+  const now = world.clock.now()
+  const seen = await plans.during(() => ensureGrant(world.deps.db, { ...grant, allowedAt: now }, now))
+  const made = seen.filter(({ text }) => text.includes('into user_grant'))
+  expect(made.length).toBe(1)
+  for (const plan of made) expect(rowsTouched(plan), plan.text).toBeLessThanOrEqual(OF_ONE / 50)
 })
 
 it('a page has at most a thousand rows', async () => {

@@ -74,7 +74,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'app-events': ['registry', 'outbound', 'audit'],
   oauth: ['account', 'registry', 'app-events', 'audit', 'throttle'],
   resource: ['oauth', 'account', 'registry', 'audit', 'throttle'],
-  refusals: ['oauth', 'account', 'registry', 'throttle'],
+  refusals: ['oauth', 'resource', 'account', 'registry', 'throttle'],
   teams: ['account', 'registry', 'app-events', 'outbound', 'audit', 'throttle'],
   people: ['oauth', 'account', 'registry', 'app-events', 'resource', 'refusals', 'teams', 'audit', 'throttle'],
   metrics: [],

@@ -2,6 +2,7 @@ import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser } from '../acceptance/browser.ts'
 import { Client } from '../acceptance/client.ts'
+import { consentForm, visibleText } from '../acceptance/form.ts'
 import { type Answer, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 
@@ -30,6 +31,7 @@ async function inChinese(browser: Browser, path: string, shown: Answer): Promise
 }
 
 const RETURN_TO = '/account/data'
+const LINK_TO_CHINESE = /href="[^"]*ui_locales=zh-CN"/
 
 describe('switching to Chinese', () => {
   it('after a passkey was rejected shows the sign-in page with its return_to', async () => {
@@ -56,5 +58,26 @@ describe('switching to Chinese', () => {
     const path = '/sign-in/code/authenticator'
     const shown = await browser.send('POST', path, { return_to: RETURN_TO })
     expect(await inChinese(browser, path, shown)).toContain(`name="return_to" value="${RETURN_TO}"`)
+  })
+
+  it('on an error page of the standard dialect shows the same error', async () => {
+    const browser = client.newBrowser()
+    const shown = await browser.open('/oauth2/authorize?client_id=nobody&redirect_uri=https://app.example.com/callback')
+    const code = '<strong>invalid_client</strong>'
+    expect(shown.text).toContain(code)
+    expect(await inChinese(browser, '/oauth2/authorize', shown)).toContain(code)
+  })
+
+  it('is not offered on pages that answer a form and cannot be shown again', async () => {
+    const browser = client.newBrowser()
+    await signedIn(browser)
+    const form = consentForm((await browser.open('/oauth2/logout')).text)
+    if (!form) throw new Error('no form')
+    const signedOut = await browser.submit(form, { decision: 'sign-out' })
+    expect(visibleText(signedOut.text)).toContain('You are signed out')
+    expect(signedOut.text).not.toMatch(LINK_TO_CHINESE)
+    const refused = await browser.send('POST', '/oauth2/consent', {})
+    expect(refused.status).toBe(400)
+    expect(refused.text).not.toMatch(LINK_TO_CHINESE)
   })
 })

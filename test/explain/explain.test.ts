@@ -366,3 +366,15 @@ it('a value truncated within an emoji is recorded, and so are the rejections wri
   const [row] = await rows(`request_id = '${ids[0]}'`)
   expect(row.received.redirect_uri).toHaveLength(299)
 })
+
+it('claims of a JWT that are no text do not keep the rejections written together with it from being recorded', async () => {
+  const jwt = (claims: object) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.x`
+  const sent = [{ client_assertion: jwt({ iss: ['abcd'] }) }, { id_token_hint: jwt({ aud: [['abcd']] }) }]
+  const ids = await Promise.all(
+    [...sent, { app_key: app.app_key }].map(async (parameters) =>
+      idOf(await client.call('POST', `/oauth/v2/api/resource/get_userinfo?${new URLSearchParams(parameters)}`)),
+    ),
+  )
+  for (const id of ids) await kept(id)
+  expect((await rows(`request_id = '${ids[0]}'`))[0].app_key).toBeNull()
+})

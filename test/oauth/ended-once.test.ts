@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { purge } from '../../src/operations/jobs/purge.ts'
 import { Client, dataOf, tokenSetOf } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'
 import { formsOf } from '../acceptance/form.ts'
@@ -68,5 +69,21 @@ it('with all tokens of its app, though its code is sent again later', async () =
   world.clock.advance(120)
   await client.admin('POST', `/apps/${rp.app.app_key}/end-tokens`)
   expectFailure(await client.exchange(rp.app, consented), { rescode: 20013 })
+  expect(await recorded(rp)).toEqual({ audit: [], told: [] })
+})
+
+it('not at all, if its code was spent by wrong tries: nothing was issued for it', async () => {
+  const { rp, browser } = await granted()
+  const consented = await client.getCode(browser, rp.app, { redirect_uri: 'https://app.example.com/callback' })
+  const wrong = { redirect_uri: 'https://app.example.com/wrong' }
+  for (let tries = 0; tries < 3; tries++) {
+    expectFailure(await client.exchange(rp.app, consented, wrong), { rescode: 20012 })
+  }
+  const sentAgain = async () => expectFailure(await client.exchange(rp.app, consented), { rescode: 20013 })
+  world.clock.advance(120)
+  await sentAgain()
+  world.clock.advance(2 * 86_400)
+  await purge(world.deps, {})
+  await sentAgain()
   expect(await recorded(rp)).toEqual({ audit: [], told: [] })
 })

@@ -485,6 +485,11 @@ describe('a request by POST', () => {
     expect(answered(await browser.open(header(answer, 'location'))).code).toBeDefined()
   })
 
+  it('shows its pages in the language that the app asks for', async () => {
+    const path = header(await post({ prompt: 'consent', ui_locales: 'zh-CN' }), 'location')
+    expect((await browser.open(path)).text).toContain('<html lang="zh-CN">')
+  })
+
   it('reports an error to the app or as a page', async () => {
     expect(answered(await post({ scope: 'x' })).error).toBe('invalid_scope')
     expect(bodyOf(await post({ client_id: 'nobody' }), 400)).toMatchObject({ error: 'invalid_client' })
@@ -550,6 +555,11 @@ describe('a pushed request', () => {
     expect(answered(await theirs.submit(shown, { decision: 'approve' })).code).toBeDefined()
     await client.update(rp.app, { always_ask: false })
     expect((await theirs.open(path)).status).toBe(400)
+  })
+
+  it('shows its pages in the language that the app asks for', async () => {
+    const opened = await openWith(await uriOf({ prompt: 'consent', ui_locales: 'zh-CN' }))
+    expect((await browser.follow(opened)).text).toContain('<html lang="zh-CN">')
   })
 
   it('is used up by a refusal too', async () => {

@@ -59,12 +59,18 @@ describe('a silent grant based on an earlier consent', () => {
   })
 })
 
-it('a silent request during which the session ends gets login_required', async () => {
+it.each([
+  ['all sessions of the person end', 'update user_profile set valid_from = $1 where user_id = $2'],
+  [
+    'the session ends',
+    'with locked as (update user_profile set updated_at = $1 where user_id = $2 returning cid, user_id) delete from browser_session s using locked l where (s.cid, s.user_id) = (l.cid, l.user_id)',
+  ],
+])('a silent request during which %s gets login_required', async (_what, statement) => {
   const { rp, user, browser } = await withConsent('openid profile')
   const ending = await world.pool.connect()
   onTestFinished(() => ending.release())
   await ending.query('begin')
-  await ending.query('update user_profile set valid_from = $1 where user_id = $2', [world.clock.now(), user.user_id])
+  await ending.query(statement, [world.clock.now(), user.user_id])
   const asked = visit(browser, rp.authorizeUrl({ scope: 'openid profile', prompt: 'none' }))
   await untilLocked(world.pool)
   await ending.query('commit')

@@ -43,6 +43,19 @@ describe('sign-out', () => {
     expect(await isSignedIn()).toBe(false)
   })
 
+  it('names the app only if it is live, so reviewed', async () => {
+    const own = await StandardApp.make(client, { name: 'You have won' })
+    const shown = async () => (await open({ client_id: own.app.app_key })).text
+    expect(await shown()).toContain('You have won')
+    await world.pool.query("update micro_app set stage = 'development' where app_key = $1", [own.app.app_key])
+    expect(await shown()).not.toContain('You have won')
+  })
+
+  it('asked for by a form is confirmed in the language that the app asks for', async () => {
+    const path = header(await rp.post('logout', { id_token_hint, ui_locales: 'zh-CN' }), 'location')
+    expect((await browser.open(path)).text).toContain('<html lang="zh-CN">')
+  })
+
   it('that the person declines leads back too', async () => {
     const answer = await press('stay', { client_id: rp.app.app_key, post_logout_redirect_uri: NEXT })
     expect(header(answer, 'location')).toBe(NEXT)

@@ -29,12 +29,16 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 
 let serial = 0
-function assertion(changes: Record<string, unknown> = {}, key = keys.privateKey): Promise<string> {
+function assertion(
+  changes: Record<string, unknown> = {},
+  key = keys.privateKey,
+  protectedHeader: { alg: string; kid?: string } = { alg: 'ES256', kid: 'one' },
+): Promise<string> {
   const now = epochSeconds(world.clock.now())
   const { app_key } = rp.app
   const aud = `${world.deps.config.PUBLIC_URL}/oauth2/token`
   const payload = { iss: app_key, sub: app_key, aud, jti: `jti-${++serial}`, iat: now, exp: now + 60, ...changes }
-  return new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(key)
+  return new SignJWT(payload).setProtectedHeader(protectedHeader).sign(key)
 }
 const authenticated = (client_assertion: string, changes: Parameters = {}): Parameters => ({
   client_id: undefined,
@@ -153,6 +157,25 @@ describe('a client with a key', () => {
     expect(await ask({ kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }, 'ES256')).toBe('401 invalid_client')
     expect(await ask({ kty: 'RSA', n: 'AQAB', e: 'AQAB' }, 'RS256')).toBe('401 invalid_client')
     expect(await ask({ kty: 'OKP', crv: 'Ed25519', x: 'nonsense' }, 'EdDSA')).toBe('401 invalid_client')
+  })
+
+  it('need not name its key, even if two of one type are registered', async () => {
+    const [old, next] = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')])
+    const jwk = async (kid: string, { publicKey }: typeof old) => ({
+      ...(await exportJWK(publicKey)),
+      kid,
+      alg: 'ES256',
+    })
+    const jwks = { keys: [await jwk('old', old), await jwk('next', next)] }
+    const { app } = await StandardApp.make(client, { token_auth_methods: ['private_key_jwt'], jwks })
+    const outcomeWith = async ({ privateKey }: typeof old, claims = {}) =>
+      outcomeOf(
+        authenticated(await assertion({ iss: app.app_key, sub: app.app_key, ...claims }, privateKey, { alg: 'ES256' })),
+      )
+    expect(await outcomeWith(old)).toBe('200 true')
+    expect(await outcomeWith(next)).toBe('200 true')
+    expect(await outcomeWith(foreign)).toBe('401 invalid_client')
+    expect(await outcomeWith(next, { aud: 'https://other.example' })).toBe('401 invalid_client')
   })
 
   it('is refused if it is not registered for private_key_jwt', async () => {

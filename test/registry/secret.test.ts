@@ -48,6 +48,20 @@ describe('rotateSecret', () => {
     expect(await liveHashes(app_key)).toEqual([hashOf(second)])
   })
 
+  it('begins the overlap when it has waited for other changes of the app', async () => {
+    const { app_key } = await create()
+    const other = await world.pool.connect()
+    onTestFinished(() => other.release())
+    await other.query('begin')
+    await other.query('select from micro_app where app_key = $1 for update', [app_key])
+    const rotated = rotate(app_key, 5)
+    await untilLocked(world.pool)
+    world.clock.advance(10)
+    await other.query('commit')
+    const now = world.clock.now()
+    expect((await rotated).secrets).toMatchObject([{ created_at: now }, { ends_at: addSeconds(now, 5) }])
+  })
+
   it('keeps at most two valid: one that was already ending ends at once', async () => {
     const { app_key } = await create()
     const { app_secret: second } = await rotate(app_key, 86_400)

@@ -8,6 +8,7 @@ import { injectWire } from '../acceptance/http.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { SHARDS } from '../one-table.ts'
+import { until } from '../until.ts'
 
 /** The ledger of which app has read whose profile or phone number, and when. */
 
@@ -170,6 +171,23 @@ describe('the buffer of the ledger', () => {
     ledger.count(token(user_id), 'phone')
     await world.pool.query('alter table away rename to data_access')
     await expect.poll(() => rowsOf(user_id)).toBe(2)
+  })
+
+  it('that is half full waits after a failed write as at any other time', async () => {
+    let failed = 0
+    const log = { write: () => failed++, close: () => {} }
+    const ledger = openAccessLedger(world.deps, log, { most: 4 })
+    const { user_id } = await client.makeUser()
+    await world.pool.query('alter table data_access rename to away')
+    for (const name of [user_id, 'a', 'b', 'c']) {
+      ledger.count(token(name), 'phone')
+      await until(() => Promise.resolve(failed > 0 || name === user_id))
+    }
+    await ledger.flush()
+    expect(failed, 'of the flush, and of the one when the ledger was half full').toBe(2)
+    await world.pool.query('alter table away rename to data_access')
+    await ledger.flush()
+    expect(await rowsOf(user_id)).toBe(1)
   })
 
   it('writes nothing about people who do not exist any more', async () => {

@@ -117,6 +117,24 @@ export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now
     where s.expires_at > ${now} and (u.valid_from is null or s.created_at > u.valid_from)`,
   )
 
+/** Locks the user, then the session, until the end of the transaction. False if the session has ended. */
+export const lockSession = async (
+  db: Db,
+  { sessionHash, ...key }: UserRowKey & { readonly sessionHash: Buffer },
+  now: Date,
+): Promise<boolean> =>
+  (await db.of(key.routingKey).exec(
+    sql`select from (
+          select cid, user_id, valid_from from user_profile where ${ofPerson(key)} offset 0 for update
+        ) u
+        cross join lateral (
+          select created_at, expires_at from browser_session
+          where routing_key = ${key.routingKey} and session_hash = ${sessionHash} and (cid, user_id) = (u.cid, u.user_id)
+          offset 0 for update
+        ) s
+        where s.expires_at > ${now} and (u.valid_from is null or s.created_at > u.valid_from)`,
+  )) === 1
+
 export const deleteSession = (db: Db, routingKey: number, sessionHash: Buffer) =>
   db
     .of(routingKey)

@@ -11,7 +11,6 @@ import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { clearFailures, countWithin, throttleKey } from '../../platform/throttle/index.ts'
 import { SignInRefused } from './errors.ts'
 import * as store from './session-store.ts'
-import { lockUser } from './store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
 /** Limit per person: each session adds rows here, in the history and in the audit log. */
@@ -109,12 +108,11 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
 }
 
 /**
- * Locks the person until the end of the transaction, and checks that this session is still valid. Ending a session
- * takes the same lock, so a session cannot change anything after it has ended.
+ * Locks the person and this session until the end of the transaction. False if the session has ended, alone or with the
+ * person's others: what waited for that changes nothing.
  */
-export const lockSignedIn = async ({ db, clock }: Deps, session: SignedIn): Promise<boolean> =>
-  (await lockUser(db, session)) &&
-  (await store.findSession(db, session.routingKey, session.sessionHash, clock.now())) !== undefined
+export const lockSignedIn = ({ db, clock }: Deps, session: SignedIn): Promise<boolean> =>
+  store.lockSession(db, session, clock.now())
 
 /**
  * Ends the session of this cookie. If it began at the OpenID provider, returns the id_token, or an empty text if that

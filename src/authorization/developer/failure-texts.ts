@@ -72,6 +72,7 @@ const FIXES: Readonly<Record<string, readonly string[]>> = {
   'developer.mend.no_phone': ['no_phone_number'],
   'developer.mend.blocked': ['user_blocked'],
   'developer.mend.slower': ['too_many_requests'],
+  'developer.mend.fewer_refreshes': ['too_many_refreshes'],
 }
 const FIX_OF: ReadonlyMap<string, string> = new Map(
   Object.entries(FIXES).flatMap(([text, failures]) => failures.map((failure) => [failure, text])),

@@ -6,7 +6,8 @@ import { tokenSetShape } from './wire.ts'
 
 /** A1–A3 as the API reference describes them (src/authorization/developer). */
 
-const PARAMETERS = ['url_too_long', 'parameter_undecodable', 'parameter_repeated', 'parameter_missing'] as const
+/** Row 13 is about the consent form, which is posted to a path of its own. */
+const { 13: _, ...OF_REQUEST } = OAUTH_CHECKS.A1
 
 const challenge = {
   code_challenge: z.string().length(43).optional(),
@@ -44,26 +45,7 @@ export const OAUTH_API: readonly ApiOperation[] = [
     query: [authorizeQuery],
     caller: 'anybody',
     answers: { 200: 'page', 303: { redirect: z.object({ code: z.string().optional(), state: z.string() }) } },
-    failures: failuresOf(OAUTH_FAILURES, [
-      ...PARAMETERS,
-      'too_many_requests',
-      'response_type_unsupported',
-      'app_unknown',
-      'app_not_approved',
-      'redirect_uri_not_absolute',
-      'redirect_uri_not_registered',
-      'redirect_uri_with_fragment',
-      'redirect_uri_with_answer',
-      'redirect_uri_not_loopback',
-      'state_malformed',
-      'state_too_long',
-      'scope_unknown',
-      'scope_not_held',
-      'code_challenge_method_unsupported',
-      'code_challenge_malformed',
-      'user_blocked',
-      'app_in_development',
-    ]),
+    failures: failuresIn(OAUTH_FAILURES, [OF_REQUEST], 2),
   },
   {
     id: 'contract_token',

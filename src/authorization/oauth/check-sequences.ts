@@ -63,6 +63,11 @@ const A1 = {
     check: 'too many requests of one address (`AUTHORIZE_PER_MINUTE`; looked at first)',
     failures: ['too_many_requests'],
   },
+  17: {
+    check:
+      'a code_challenge whose method is not S256, or that is not 43 characters of base64url; missing, though the app has `require_pkce_in_a1` (looked at after row 10)',
+    failures: ['parameter_missing code_challenge', 'code_challenge_method_unsupported', 'code_challenge_malformed'],
+  },
 } satisfies CheckSequence
 
 const WHO_CALLS = {
@@ -140,6 +145,10 @@ const A3 = {
     failures: ['no_scope_left'],
   },
   13: { check: 'user blocked', failures: ['user_blocked'] },
+  14: {
+    check: 'more than `REFRESHES_PER_MINUTE` refreshes of the app a minute (looked at after row 8)',
+    failures: ['too_many_refreshes'],
+  },
 } satisfies CheckSequence
 
 export const OAUTH_CHECKS = { A1, A2, A3 }

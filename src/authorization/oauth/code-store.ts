@@ -176,19 +176,32 @@ export async function spendAuthorizationCode(
   return found && { ...found, signIn: found }
 }
 
+const MAX_FAILED_TRIES = 3
+
 /** Counts a mismatched exchange; the last try allowed spends the code. */
-export const countFailedTry = (db: Db, routingKey: number, codeHash: Buffer, allowed: number, now: Date) =>
+export const countFailedTry = (db: Db, routingKey: number, codeHash: Buffer, now: Date) =>
   db.of(routingKey).exec(
     sql`update authorization_code
         set failed_tries = failed_tries + 1,
-            used_at = case when failed_tries + 1 >= ${allowed} then ${now}::timestamptz end
+            used_at = case when failed_tries + 1 >= ${MAX_FAILED_TRIES} then ${now}::timestamptz end
         where routing_key = ${routingKey} and code_hash = ${codeHash} and used_at is null`,
   )
+
+/** Whether tokens were issued for code `c`: it may also have been spent by failed tries. */
+const WAS_EXCHANGED = sql.part`c.used_at is not null and c.failed_tries < ${MAX_FAILED_TRIES}`
+
+export const wasExchanged = async (db: Db, routingKey: number, codeHash: Buffer): Promise<boolean> =>
+  (await db
+    .of(routingKey)
+    .maybeValue(
+      z.boolean(),
+      sql`select ${WAS_EXCHANGED} from authorization_code c where c.routing_key = ${routingKey} and c.code_hash = ${codeHash}`,
+    )) ?? false
 
 const moved = z.object({ rows: z.number(), last: z.date().nullable() })
 
 /**
- * Deletes the oldest codes; used ones leave a row in `used_code`, by which a replay is recognised. As in the purge's own
+ * Deletes the oldest codes; exchanged ones leave a row in `used_code`, by which a replay is recognised. As in the purge's own
  * batches, rows are found and locked first, then deleted by key.
  */
 export const deleteCodes = async (db: Db, retention: RetentionBatch): Promise<RemovedBatch> => {
@@ -197,12 +210,12 @@ export const deleteCodes = async (db: Db, retention: RetentionBatch): Promise<Re
   const [batch] = await db.listWithIndexPlan(
     moved,
     sql`with due as (
-          select routing_key, code_hash, grant_id, expires_at, used_at from authorization_code
+          select routing_key, code_hash, grant_id, expires_at, used_at, failed_tries from authorization_code
           where expires_at >= ${from} and expires_at < ${before}
           order by expires_at limit ${limit} for update skip locked
         ), used as (
           insert into used_code (routing_key, code_hash, grant_id, used_at, expires_at)
-          select routing_key, code_hash, grant_id, used_at, expires_at from due where used_at is not null
+          select routing_key, code_hash, grant_id, used_at, expires_at from due c where ${WAS_EXCHANGED}
           on conflict (routing_key, code_hash) do nothing
         ), gone as (
           delete from authorization_code c
@@ -234,7 +247,7 @@ const deleteCodesInParts = (db: Db, { before, from, limit }: RetentionBatch): Pr
         sql`insert into used_code (routing_key, code_hash, grant_id, used_at, expires_at)
             select c.routing_key, c.code_hash, c.grant_id, c.used_at, c.expires_at
             from ${keys} join authorization_code c on ${sql.sameKey('c', 'due', CODE_KEY)}
-            where c.used_at is not null on conflict (routing_key, code_hash) do nothing`,
+            where ${WAS_EXCHANGED} on conflict (routing_key, code_hash) do nothing`,
       ),
       tx.exec(
         sql`delete from authorization_code c using ${keys}

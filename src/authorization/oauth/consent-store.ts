@@ -139,18 +139,22 @@ const MAX_SILENT_GRANTS = 50
 
 /**
  * Deletes the oldest silent grants of the same person, app and browser session whose code was never exchanged, beyond
- * MAX_SILENT_GRANTS: any page can make a browser create another one. A grant with tokens stays, since only the app can
+ * MAX_SILENT_GRANTS: any page can make a browser create another one. They are found by their codes, which are kept for a day:
+ * an app that renews its tokens silently has thousands of grants. A grant with tokens stays, since only the app can
  * create those and no page may end them. Skips rows that another request is deleting.
  */
 const withoutOldestSilent = (grant: NewGrant): Fragment => sql.part`
   with held as (
     select g.grant_id from user_grant g
     where g.routing_key = ${grant.routingKey} and g.grant_id = any (array(
-      select u.grant_id from user_grant u
-      where ${ofPerson(grant, 'u')} and u.app_key = ${grant.appKey}
+      select u.grant_id from authorization_code c
+      cross join lateral (
+        select cid, user_id, grant_id, app_key, silent, sid, created_at from user_grant
+        where routing_key = ${grant.routingKey} and grant_id = c.grant_id offset 0
+      ) u
+      where c.routing_key = ${grant.routingKey} and c.used_at is null
+        and u.cid = ${grant.cid} and u.user_id = ${grant.userId} and u.app_key = ${grant.appKey}
         and u.silent and u.sid = ${grant.signIn?.sid ?? null}
-        and exists (select 1 from authorization_code c
-          where c.routing_key = ${grant.routingKey} and c.grant_id = u.grant_id and c.used_at is null)
       order by u.created_at desc, u.grant_id offset ${MAX_SILENT_GRANTS - 1}))
     for update skip locked
   ), gone as (

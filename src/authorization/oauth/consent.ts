@@ -4,7 +4,7 @@ import { addSeconds, wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import type { DerivedKeys } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX } from '../../platform/lib/crypto/opaque-token.ts'
-import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
+import { lockSignedIn, type SignedIn } from '../account/index.ts'
 import { mayUse } from '../registry/index.ts'
 import type { AuthorizationRequest } from './authorize.ts'
 import { type VerifiedForm, verifyConsentForm } from './consent-form.ts'
@@ -165,17 +165,17 @@ async function revokeApproved(deps: Deps, session: SignedIn, form: VerifiedForm,
  * same code again, not an error page in place of the redirect that has already begun.
  */
 export async function issueCode(
-  { db, clock, keys }: Deps,
+  deps: Deps,
   person: SignedIn,
   { app, scopes, redirectUri, state, codeChallenge, signIn }: AuthorizationRequest,
   grantId: string,
   allowedAt: Date | null = null,
 ): Promise<string> {
-  const { routingKey, cid, userId, signedInAt } = person
+  const { db, clock, keys } = deps
+  const { routingKey, cid, userId } = person
   if (!mayUse(app, person)) throw oauthFailure('app_in_development')
   // The session may have ended since it was read.
-  if (!(await lockUserSignedInSince(db, { routingKey, cid, userId }, signedInAt)))
-    throw oauthFailure('form_without_session')
+  if (!(await lockSignedIn(deps, person))) throw oauthFailure('form_without_session')
   const now = clock.now()
   const appKey = app.app_key
   const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes, signIn, allowedAt }, now)

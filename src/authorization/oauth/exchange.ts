@@ -15,14 +15,13 @@ import {
   scopesOfCode,
   spendAuthorizationCode,
   type UsedCode,
+  wasExchanged,
 } from './code-store.ts'
 import { oauthFailure } from './failures.ts'
 import { endGrant } from './grant.ts'
 import { refreshTokens } from './refresh.ts'
 import type { TokenDeps } from './token-cap.ts'
 import { type IssuedTokens, type Parameters, required, type TokenCaller, type TokenSet, tokenSet } from './wire.ts'
-
-const MAX_FAILED_TRIES = 3
 
 interface ExchangeInput {
   readonly code: string
@@ -160,7 +159,7 @@ async function whyNotExchanged(
 
   const mismatch = findMismatch(exchange, found)
   if (mismatch) {
-    const counted = await countFailedTry(deps.db, exchange.routingKey, exchange.codeHash, MAX_FAILED_TRIES, now)
+    const counted = await countFailedTry(deps.db, exchange.routingKey, exchange.codeHash, now)
     return counted > 0 ? mismatch : oauthFailure('code_spent_meanwhile', { value: input.code })
   }
   if (found.user_status !== 'active') return oauthFailure('user_blocked')
@@ -177,18 +176,22 @@ function findMismatch(exchange: CodeExchange, found: FoundCode): NamedFailure | 
   return undefined
 }
 
-/** Callbacks often arrive twice, so the same app may repeat a code within the window. Any other replay is taken for theft. */
+/**
+ * Callbacks often arrive twice, so the same app may repeat a code within the window. Any other replay is taken for theft,
+ * unless failed tries have spent the code.
+ */
 async function handleReplay(
   deps: Deps,
   caller: TokenCaller,
-  { routingKey }: CodeExchange,
+  { routingKey, codeHash }: CodeExchange,
   found: FoundCode,
   usedAt: Date,
 ): Promise<void> {
-  const { config, clock } = deps
+  const { config, clock, db } = deps
   const endsAt = addSeconds(usedAt, config.CODE_DUPLICATE_WINDOW_S)
   const duplicate = found.app_key === caller.app.app_key && clock.now() < endsAt
-  if (!duplicate) await revokeReplayed(deps, caller, routingKey, found)
+  if (duplicate || !(await wasExchanged(db, routingKey, codeHash))) return
+  await revokeReplayed(deps, caller, routingKey, found)
 }
 
 const revokeReplayed = (

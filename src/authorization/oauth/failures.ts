@@ -192,6 +192,7 @@ export const OAUTH_FAILURES = {
   grant_withdrawn: INVALID_GRANT,
 
   // Refreshing (A3)
+  too_many_refreshes: TOO_MANY,
   refresh_token_forged: INVALID_GRANT,
   refresh_token_unknown: INVALID_GRANT,
   refresh_token_revoked: INVALID_GRANT,

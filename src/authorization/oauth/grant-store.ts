@@ -41,7 +41,7 @@ export const grantedAmong = (scopes: Fragment): Fragment =>
   sql.part`case when g.scopes <@ ${scopes} then g.scopes
     else array(select s from unnest(g.scopes) with ordinality as granted (s, n) where s = any (${scopes}) order by n) end`
 
-/** Joins the user and the app to `user_grant g`, for GRANT_REVOKED_AT. `routingKey`: a parameter where it is known. */
+/** Joins user `p` and app `a` to `user_grant g`, as revokedAt needs them. `routingKey`: a parameter where it is known. */
 export const grantRevocationJoins = (routingKey: Fragment): Fragment => sql.part`
   cross join ${userByKey(routingKey, sql.part`g.cid`, sql.part`g.user_id`)} p
   left join ${joinedMicroApp(sql.part`g.app_key`)}`

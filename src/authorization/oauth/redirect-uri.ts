@@ -1,5 +1,5 @@
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
-import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
+import { isLoopbackHost, NOT_IN_URLS } from '../../platform/lib/web/web-url.ts'
 import { hasResponseParameters, hostMatches } from '../registry/index.ts'
 
 /** Where the answer of the authorization page may go (REFERENCE "Redirect URI"). */
@@ -13,14 +13,10 @@ export interface RedirectRules {
   readonly http_allowed: boolean
 }
 
-// The URL parser repairs these silently (it drops tabs and newlines and turns `\` into `/`), and another parser may then
-// see another host.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const FORBIDDEN_CHARACTERS = /[\s\\\u0000-\u001f\u007f-\u009f]/
 const AUTHORITY = /^https?:\/\/([^/?#]+)/i
 
 const hasForbiddenForm = (text: string): boolean => {
-  if (FORBIDDEN_CHARACTERS.test(text)) return true
+  if (NOT_IN_URLS.test(text)) return true
   const authority = AUTHORITY.exec(text)?.[1]
   return authority === undefined || authority.includes('@') || authority.includes('%')
 }

@@ -64,7 +64,7 @@ async function refuseScopesBeyondGrant({ db }: Deps, { routingKey, hash }: Opaqu
 /** Checked before anything is looked up, whatever the app presents. */
 function limitRefreshes({ config, rateLimiter }: Deps, caller: string): void {
   const { exceeded, endsInMs } = rateLimiter.count(APP_RATES.refreshes(config), caller)
-  if (exceeded) throw oauthFailure('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
+  if (exceeded) throw oauthFailure('too_many_refreshes', { retryAfterS: Math.ceil(endsInMs / 1000) })
 }
 
 /** Revoked takes precedence over expired while the row exists; once it is purged, the token itself still tells its expiry. */

@@ -22,6 +22,7 @@ import {
 import {
   type Continuation,
   continuationIn,
+  continuationUrl,
   SIGN_IN_COUNTS_S,
   signContinuation,
   verifyContinuation,
@@ -86,7 +87,8 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
 
   const redirectToSelf = (reply: FastifyReply, continuation: Continuation) => {
     const signed = signContinuation(deps, 'authorize', continuation)
-    return seeOther(reply, `${AUTHORIZE}?continue=${signed}`)
+    const asked = parseQuery(continuation.query).values.get('ui_locales')
+    return seeOther(reply, continuationUrl(AUTHORIZE, signed, asked))
   }
 
   async function proceed(request: FastifyRequest, reply: FastifyReply, continuation: Continuation) {
@@ -188,9 +190,12 @@ function isSignInTooOld({ clock }: OidcDeps, { shownAt, parameters }: ShownForm)
   return wantsRecent && addSeconds(shownAt, SIGN_IN_COUNTS_S) < clock.now()
 }
 
-/** The request of a form, with `prompt=consent`: the person is asked again even if consent is remembered by now. */
+/**
+ * The request of a form, with `prompt=consent`: the person is asked again even if consent is remembered by now. Without the
+ * app's languages: the person may have chosen another one on the page with the form.
+ */
 function withPromptConsent(parameters: Parameters): string {
-  const query = new URLSearchParams([...parameters].filter(([name]) => name !== PUSHED))
+  const query = new URLSearchParams([...parameters].filter(([name]) => name !== PUSHED && name !== 'ui_locales'))
   const prompt = new Set([...(query.get('prompt') ?? '').split(' '), 'consent'])
   query.set('prompt', [...prompt].join(' ').trim())
   return query.toString()
@@ -199,6 +204,5 @@ function withPromptConsent(parameters: Parameters): string {
 function sendResponse(request: FastifyRequest, reply: FastifyReply, response: AuthorizationResponse) {
   if (response.mode === 'query') return seeOther(reply, response.url)
   const data = { action: response.url, host: new URL(response.url).host, fields: Object.entries(response.fields) }
-  const options = { leadsOutside: true, scripts: true, query: '' }
-  return sendPage(request, reply.code(200), 'oidc/form-post', data, options)
+  return sendPage(request, reply.code(200), 'oidc/form-post', data, { leadsOutside: true, scripts: true })
 }

@@ -57,7 +57,7 @@ export class RedirectedFailure extends Refusal {
   }
 }
 
-const CLIENT_PARAMETERS = ['client_id', 'redirect_uri']
+const TARGET_PARAMETERS = ['client_id', 'redirect_uri']
 const AUTHORIZE_PARAMETERS = namesOf(authorizeQuery)
 /** Known only to be refused. */
 const UNSUPPORTED = ['request', 'request_uri', 'registration']
@@ -73,7 +73,7 @@ export const PROMPTS = ['none', 'login', 'consent', 'select_account']
  * Everything else is refused with a RedirectedFailure.
  */
 export async function checkStandardRequest(deps: OidcDeps, query: Query): Promise<StandardRequest> {
-  const parameters = readKnown(query, CLIENT_PARAMETERS)
+  const parameters = readKnown(query, TARGET_PARAMETERS)
   const app = await findClient(deps, parameters)
   const target = targetOf(app, checkRedirect(app, parameters), query)
   try {
@@ -157,10 +157,14 @@ function checkResponse(parameters: Parameters): void {
   if (mode !== 'query' && mode !== 'form_post') throw malformed('response_mode')
 }
 
-/** Unknown scopes are ignored (OIDC Core §3.1.2.1): libraries ask for `email` by default. */
+/** Unknown scopes are ignored (OIDC Core §3.1.2.1): libraries ask for `email` by default, when they refresh too. */
+export const knownScopes = (parameters: Parameters): string[] =>
+  [...new Set((parameters.get('scope') ?? '').split(' '))].filter(
+    (scope) => Object.hasOwn(STANDARD_SCOPES, scope) || isScope(scope),
+  )
+
 function checkScopes(app: MicroApp, parameters: Parameters): string[] {
-  const asked = new Set((parameters.get('scope') ?? '').split(' '))
-  const known = [...asked].filter((scope) => Object.hasOwn(STANDARD_SCOPES, scope) || isScope(scope))
+  const known = knownScopes(parameters)
   if (known.length === 0) throw oauthFailure('scope_unknown')
   const grantable = grantableScopes(app.scopes)
   const denied = known.find((scope) => !grantable.includes(scope))

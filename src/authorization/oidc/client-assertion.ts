@@ -1,9 +1,10 @@
-import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, type JWTVerifyGetKey } from 'jose'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { everyKey } from '../../platform/lib/crypto/keys.ts'
+import { verifyJwt } from '../../platform/lib/crypto/verify-jwt.ts'
 import { oauthFailure, type Parameters } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
 import type { ClientKeys } from './client-keys.ts'
@@ -73,7 +74,8 @@ export async function prefetchKeys(deps: ClientDeps, parameters: Parameters): Pr
 
 function decodeUnverified(text: string): { issuer: string; kid: string | undefined } {
   try {
-    return { issuer: decodeJwt(text).iss ?? '', kid: decodeProtectedHeader(text).kid }
+    const issuer: unknown = decodeJwt(text).iss // a claim may be any JSON
+    return { issuer: typeof issuer === 'string' ? issuer : '', kid: decodeProtectedHeader(text).kid }
   } catch (error) {
     if (error instanceof errors.JOSEError || error instanceof TypeError) throw oidcFailure('assertion_unusable')
     throw error
@@ -87,7 +89,7 @@ const keysOf = async ({ clientKeys }: ClientDeps, { jwks, jwks_uri }: MicroApp, 
 
 async function verify({ config, clock }: Deps, app: MicroApp, keys: JWTVerifyGetKey, text: string) {
   const { app_key, issuer_aud_only } = app
-  const { payload } = await jwtVerify(text, keys, {
+  const { payload } = await verifyJwt(text, keys, {
     algorithms: ASSERTION_ALGS,
     issuer: app_key,
     subject: app_key,

@@ -1,4 +1,4 @@
-import { createLocalJWKSet } from 'jose'
+import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose'
 import { z } from 'zod'
 import { KEY_SET_LIMITS } from '../../platform/config/call-limits.ts'
 import { addSeconds, isWithin } from '../../platform/lib/clock.ts'
@@ -27,12 +27,16 @@ type PublicKey = z.output<typeof publicKey>
 
 interface Known {
   readonly keys: readonly PublicKey[]
+  /** Chooses one of them, and keeps what it has made of it. */
+  readonly keySet: JWTVerifyGetKey
   /** Null if nothing has been read yet. */
   readonly readAt: Date | null
   readonly fetchedAt: Date
   /** Why the last fetch failed, without addresses; undefined if it succeeded. */
   readonly problem: string | undefined
 }
+
+const NONE = { keys: [], keySet: createLocalJWKSet({ keys: [] }), readAt: null }
 
 /**
  * Caches the keys that clients publish at a URL. Anybody can present an assertion with an unknown key, so a URL is fetched
@@ -55,7 +59,7 @@ export class ClientKeys {
     this.#keep(url, known)
     const now = this.#deps.clock.now()
     const isUsable = known.readAt !== null && addSeconds(known.readAt, STALE_S) > now
-    return { keys: createLocalJWKSet({ keys: isUsable ? [...known.keys] : [] }), problem: known.problem }
+    return { keys: isUsable ? known.keySet : NONE.keySet, problem: known.problem }
   }
 
   #isFresh(known: Known | undefined, kid: string | undefined): known is Known {
@@ -84,20 +88,26 @@ export class ClientKeys {
 
   async #read(url: string): Promise<Known> {
     const fetchedAt = this.#deps.clock.now()
-    const before = this.#known.get(url)
+    const before = this.#known.get(url) ?? NONE
     const request = { url, headers: { accept: 'application/jwk-set+json, application/json' } }
     try {
       const { status, body } = await get(request, this.#deps.calls.guard, KEY_SET_LIMITS)
-      if (GONE.includes(status)) return { keys: [], readAt: null, fetchedAt, problem: `HTTP ${status}` }
+      if (GONE.includes(status)) return { ...NONE, fetchedAt, problem: `HTTP ${status}` }
       if (status !== 200) throw new Error(`HTTP ${status}`)
       const read = readUtf8(body)
       if ('problem' in read) throw new SyntaxError(String(read.problem))
       const { keys } = keySet.parse(JSON.parse(read.text))
       // Keys for other uses, or of types that we do not know, are skipped (RFC 7517 §5).
       const known = keys.map((key) => publicKey.safeParse(key).data).filter((key) => key !== undefined)
-      return { keys: known, readAt: fetchedAt, fetchedAt, problem: undefined }
+      return {
+        keys: known,
+        keySet: createLocalJWKSet({ keys: known }),
+        readAt: fetchedAt,
+        fetchedAt,
+        problem: undefined,
+      }
     } catch (error) {
-      return { keys: before?.keys ?? [], readAt: before?.readAt ?? null, fetchedAt, problem: problemOf(error) }
+      return { ...before, fetchedAt, problem: problemOf(error) }
     }
   }
 }

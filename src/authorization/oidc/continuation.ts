@@ -44,7 +44,15 @@ export function signContinuation({ keys }: Deps, purpose: Purpose, continuation:
   return whole
 }
 
-/** Our pages' language links add `ui_locales`. */
+const LANGUAGES = /^[A-Za-z0-9 -]{1,256}$/
+
+/** The address that continues a request, with the languages that it asks for: pages read those from their address. */
+export function continuationUrl(path: string, signed: string, uiLocales = ''): string {
+  const languages = LANGUAGES.test(uiLocales) ? { ui_locales: uiLocales } : {}
+  return `${path}?${new URLSearchParams({ [CARRIED_AS]: signed, ...languages })}`
+}
+
+/** Our pages' language links add `ui_locales` too. */
 const OWN_PARAMETERS = [CARRIED_AS, 'ui_locales']
 
 /** Ours comes without any request parameters; a `continue` among those is an unknown parameter, which is ignored. */

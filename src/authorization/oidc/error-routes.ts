@@ -25,7 +25,7 @@ export function sendStandardErrorPage(thrown: unknown, request: FastifyRequest, 
     failurePage: failurePage(request),
     returnTo: request.method === 'GET' ? request.url : '/',
   }
-  return sendPage(request, reply.code(failure.status).headers(failure.headers), 'error', data, { query: '' })
+  return sendPage(request, reply.code(failure.status).headers(failure.headers), 'error', data)
 }
 
 export const sendJsonError = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) =>

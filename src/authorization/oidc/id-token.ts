@@ -8,7 +8,7 @@ import { subjectOf } from '../../platform/lib/subject.ts'
 import type { SignedIn } from '../account/index.ts'
 import { type IssuedTokens, signInOfGrant } from '../oauth/index.ts'
 import type { CallingApp } from '../registry/index.ts'
-import { type SigningKeys, signCompact } from './signing-key-cache.ts'
+import { type Signer, type SigningKeys, signCompact } from './signing-key-cache.ts'
 import { ALGS } from './signing-key-store.ts'
 import { ID_TOKEN_LIFETIME_S } from './wire.ts'
 
@@ -23,16 +23,18 @@ export const sidOf = (keys: Keys, { sessionHash }: SignedIn): string =>
 /** The left half of a token's SHA-256 (OIDC Core §3.1.3.6); RS256 and ES256 both use SHA-256. */
 const halfHash = (token: string): string => sha256(token).toString('base64url', 0, 16)
 
-/** The id_token for issued tokens; `withNonce` for the first one of a grant (OIDC Core §12.2). */
+export const ID_TOKEN_SCOPE = 'openid'
+
+/** The id_token for issued tokens, if their scopes ask for one; `withNonce` for the first of a grant (OIDC Core §12.2). */
 export async function issueIdToken(
-  { config, db, signingKeys }: OidcDeps,
+  { config, db }: OidcDeps,
   app: CallingApp,
-  { accessToken, grantId, issuedAt, signIn }: IssuedTokens,
-  withNonce: boolean,
+  { accessToken, grantId, issuedAt, signIn, scopes }: IssuedTokens,
+  { signer, withNonce }: { readonly signer: Signer | undefined; readonly withNonce: boolean },
 ): Promise<string | undefined> {
+  if (!signer || !scopes.includes(ID_TOKEN_SCOPE)) return undefined
   const grant = signIn ?? (await signInOfGrant(db, { routingKey: accessToken.routingKey, grantId }))
   if (!grant) return undefined // just purged
-  const signer = await signingKeys.signer(app.id_token_alg)
   const iat = epochSeconds(issuedAt)
   const claims = {
     iss: config.PUBLIC_URL,

@@ -8,7 +8,7 @@ import { limitPages } from '../../platform/throttle/index.ts'
 import { findSession, sessionCookie, signOut } from '../account/index.ts'
 import { oauthFailure } from '../oauth/index.ts'
 import type { UpstreamDeps } from '../upstream/index.ts'
-import { continuationIn, signContinuation, verifyContinuation } from './continuation.ts'
+import { continuationIn, continuationUrl, signContinuation, verifyContinuation } from './continuation.ts'
 import { sendStandardErrorPage } from './error-routes.ts'
 import type { OidcDeps } from './id-token.ts'
 import { checkLogout } from './logout.ts'
@@ -33,14 +33,17 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
     const { app: client, next, query } = await checkLogout(deps, signed === undefined ? given : verify(signed))
     const session = await findSession(deps, cookie.read(request))
     if (!session) return leave(request, reply, next, false)
-    const data = { app: client?.name, user: session.name, action: `${LOGOUT}/confirm`, form: sign(query) }
+    // Nobody has reviewed the name of an app in development.
+    const name = client?.stage === 'live' ? client.name : undefined
+    const data = { app: name, user: session.name, action: `${LOGOUT}/confirm`, form: sign(query) }
     return sendPage(request, reply, 'oidc/sign-out', data, { leadsOutside: true })
   })
 
   // A form posted from another site lacks our cookie, so the browser is redirected to ask again by GET.
   app.post('/logout', async (request, reply) => {
-    const { query } = await checkLogout(deps, formOf(request.body))
-    return seeOther(reply, `${LOGOUT}?continue=${sign(query)}`)
+    const form = formOf(request.body)
+    const { query } = await checkLogout(deps, form)
+    return seeOther(reply, continuationUrl(LOGOUT, sign(query), form.values.get('ui_locales')))
   })
 
   const onRequest = refuseForeignForms(config.PUBLIC_URL, () => oauthFailure('form_from_another_site'))
@@ -62,4 +65,4 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
 
 /** Back to the client, which has ended its own session whatever was decided here; without one, a page says what happened. */
 const leave = (request: FastifyRequest, reply: FastifyReply, next: string | undefined, stayed: boolean) =>
-  next === undefined ? sendPage(request, reply, 'oidc/signed-out', { stayed }, { query: '' }) : seeOther(reply, next)
+  next === undefined ? sendPage(request, reply, 'oidc/signed-out', { stayed }) : seeOther(reply, next)

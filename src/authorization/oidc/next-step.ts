@@ -3,7 +3,7 @@ import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
-import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
+import { lockSignedIn, type SignedIn } from '../account/index.ts'
 import { issueCode, oauthFailure, rememberedConsent } from '../oauth/index.ts'
 import { mayUse } from '../registry/index.ts'
 import { acrOf, couldStepUp } from './acr.ts'
@@ -68,9 +68,9 @@ export async function nextAuthorizationStep(
     return { step: 'consent', session }
   }
   if (!(await consentedBefore(deps, request, session))) return consent()
-  const next = await inPersonTransaction(deps, session.routingKey, async (inside, db): Promise<NextStep> => {
-    // Ending a session and withdrawing a consent lock the person too, so both are checked again under the lock.
-    if (!(await lockUserSignedInSince(db, session, session.signedInAt))) return signIn()
+  const next = await inPersonTransaction(deps, session.routingKey, async (inside): Promise<NextStep> => {
+    // Ending the person's sessions and withdrawing a consent take this lock too, so both are looked at again under it.
+    if (!(await lockSignedIn(inside, session))) return signIn()
     const allowedAt = await consentedBefore(inside, request, session)
     if (!allowedAt) return consent()
     const code = await issueCode(inside, session, withSignIn(deps, request, session), randomUUID(), allowedAt)

@@ -11,17 +11,18 @@ import {
   required,
   type TokenDeps,
 } from '../oauth/index.ts'
+import { knownScopes } from './authorize.ts'
 import type { Client } from './client.ts'
 import type { ClientDeps } from './client-assertion.ts'
-import { issueIdToken, type OidcDeps } from './id-token.ts'
+import { ID_TOKEN_SCOPE, issueIdToken, type OidcDeps } from './id-token.ts'
 import { clientForm, exchangeForm, namesOf, refreshForm, type TokenResponse } from './messages.ts'
+import type { Signer } from './signing-key-cache.ts'
 
 export const TOKEN_PARAMETERS = [clientForm, exchangeForm, refreshForm].flatMap(namesOf)
 
 export type EndpointDeps = OidcDeps & ClientDeps & TokenDeps
 
 const REFRESH_SCOPE = 'offline_access'
-const ID_TOKEN_SCOPE = 'openid'
 
 /** RFC 6749 §4.1.3 and §6: tokens for a code or a refresh token. */
 export async function answerStandardTokenRequest(
@@ -36,12 +37,20 @@ export async function answerStandardTokenRequest(
   return answer(deps, client, actor, parameters)
 }
 
-/** Throws if an id_token is needed and cannot be signed: a code or refresh token must not be used up then. */
-async function requireSigner(deps: OidcDeps, { app }: Client, isNeeded: () => Promise<boolean>): Promise<void> {
+/**
+ * Signs the id_token, if there is one. Found beforehand: if it is needed and there is none, a code or refresh token must not
+ * be used up.
+ */
+async function findSigner(
+  deps: OidcDeps,
+  { app }: Client,
+  isNeeded: () => Promise<boolean>,
+): Promise<Signer | undefined> {
   try {
-    await deps.signingKeys.signer(app.id_token_alg)
+    return await deps.signingKeys.signer(app.id_token_alg)
   } catch (error) {
     if (await isNeeded()) throw error
+    return undefined
   }
 }
 
@@ -52,7 +61,7 @@ async function exchange(
   parameters: Parameters,
 ): Promise<TokenResponse> {
   const { app, isPublic } = client
-  await requireSigner(deps, client, () =>
+  const signer = await findSigner(deps, client, () =>
     AUTHORIZATION_CODE.mayBringScope(deps, parameters.get('code') ?? '', ID_TOKEN_SCOPE),
   )
   // A public client must send a verifier, which a code without a challenge never matches.
@@ -69,7 +78,7 @@ async function exchange(
       withSignIn: true,
     },
   )
-  const idToken = issued.scopes.includes(ID_TOKEN_SCOPE) ? await issueIdToken(deps, app, issued, true) : undefined
+  const idToken = await issueIdToken(deps, app, issued, { signer, withNonce: true })
   return tokenResponseOf(issued, issued.scopes.includes(REFRESH_SCOPE), idToken)
 }
 
@@ -80,8 +89,9 @@ async function refresh(
   parameters: Parameters,
 ): Promise<TokenResponse> {
   const { app, isPublic } = client
-  const scopes = (parameters.get('scope') ?? '').split(' ').filter((scope) => scope !== '')
-  await requireSigner(deps, client, async () => {
+  const scopes = knownScopes(parameters)
+  if (scopes.length === 0 && parameters.get('scope')) throw oauthFailure('scope_unknown')
+  const signer = await findSigner(deps, client, async () => {
     if (scopes.length > 0) return scopes.includes(ID_TOKEN_SCOPE)
     const described = await describeRefreshToken(deps, app, parameters.get('refresh_token') ?? '')
     return described?.scopes.includes(ID_TOKEN_SCOPE) ?? false
@@ -91,7 +101,7 @@ async function refresh(
     policy: 'rotating',
     ...(scopes.length > 0 ? { scopes: withContractScopes(scopes) } : {}),
   }))
-  const idToken = issued.scopes.includes(ID_TOKEN_SCOPE) ? await issueIdToken(deps, app, issued, false) : undefined
+  const idToken = await issueIdToken(deps, app, issued, { signer, withNonce: false })
   return tokenResponseOf(issued, true, idToken)
 }
 

@@ -2,6 +2,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { NamedFailure } from '../../platform/lib/failure.ts'
 import { internationalNumber } from '../../platform/lib/phone-number.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
+import { readBearer } from '../../platform/lib/web/basic-credentials.ts'
 import type { Query } from '../../platform/lib/web/request-target.ts'
 import type { Parameters } from '../oauth/index.ts'
 import { describeToken, type LiveToken, resourceFailure } from '../resource/index.ts'
@@ -20,11 +21,11 @@ interface BearerCall {
 }
 
 /** The token of a request, as of RFC 6750 §2.1 or §2.2; never from the query. */
-function readBearer(authorization: string | undefined, form: Parameters): string {
-  const [, inHeader] = /^bearer +(.*)$/i.exec(authorization ?? '') ?? []
+function tokenOf(authorization: string | undefined, form: Parameters): string {
+  const inHeader = readBearer(authorization)
   const inForm = form.get('access_token')
   if (inHeader !== undefined && inForm !== undefined) throw oidcFailure('access_token_twice')
-  const token = inHeader?.trim() ?? inForm
+  const token = inHeader ?? inForm
   if (!token) throw oidcFailure('access_token_missing')
   return token
 }
@@ -34,7 +35,7 @@ export async function readUserInfo(
   deps: Deps,
   { authorization, form }: BearerCall,
 ): Promise<{ token: LiveToken; claims: UserInfo }> {
-  const token = await describeToken(deps, readBearer(authorization, readKnown(form, PARAMETERS)))
+  const token = await describeToken(deps, tokenOf(authorization, readKnown(form, PARAMETERS)))
   if (token instanceof NamedFailure) throw token
   const { scopes } = token
   const profile = scopes.includes('profile') || scopes.includes('USER_INFO')

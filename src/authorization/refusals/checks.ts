@@ -3,6 +3,7 @@ import type { CheckSequence } from '../../platform/lib/failure.ts'
 import { ROOT } from '../../platform/lib/root.ts'
 import type { Locale } from '../../platform/lib/web/locale.ts'
 import { OAUTH_CHECKS } from '../oauth/index.ts'
+import { RESOURCE_CHECKS } from '../resource/index.ts'
 
 /** Finds the row of the check sequence (REFERENCE, "order of checks") that refused a request. */
 
@@ -13,32 +14,9 @@ export interface RefusingCheck {
   readonly check: string
 }
 
-/** A4 and A5. */
-const RESOURCE: CheckSequence = {
-  1: { check: 'not POST', failures: ['method_not_allowed'] },
-  2: {
-    check: 'access_token missing or empty',
-    failures: ['parameter_missing access_token', ...OAUTH_CHECKS.A2[2].failures],
-  },
-  3: { check: 'malformed, unknown, or a refresh token', failures: ['token_forged', 'token_unknown'] },
-  4: {
-    check: 'expired, or ended early because its grant has many newer ones',
-    failures: ['token_expired', 'token_ended_early'],
-  },
-  5: { check: 'revoked', failures: ['token_revoked'] },
-  6: {
-    check: 'app deleted or suspended since, or has lost this scope since',
-    failures: ['app_not_approved', 'app_lost_scope'],
-  },
-  7: { check: 'user blocked', failures: ['user_blocked'] },
-  8: { check: 'token lacks the scope', failures: ['token_lacks_scope'] },
-  9: { check: 'the user has no phone number (A4)', failures: ['no_phone_number'] },
-}
-
 export const CHECK_SEQUENCES: Readonly<Record<Endpoint, CheckSequence>> = {
   ...OAUTH_CHECKS,
-  A4: RESOURCE,
-  A5: RESOURCE,
+  ...RESOURCE_CHECKS,
 }
 
 const CHINESE: Readonly<Record<string, string>> = JSON.parse(

@@ -6,13 +6,13 @@ import { type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/
 import { readOr } from '../../platform/lib/read-or.ts'
 import { logBackgroundFailure, type SampledLog } from '../../platform/lib/sampled-log.ts'
 import { cutTo } from '../../platform/lib/storable.ts'
-import { readBasic } from '../../platform/lib/web/basic-credentials.ts'
+import { readBasic, readBearer } from '../../platform/lib/web/basic-credentials.ts'
 import type { ReportedRefusal } from '../../platform/lib/web/observe.ts'
 import { parseQuery, queryOf } from '../../platform/lib/web/request-target.ts'
 import { networkOf } from '../../platform/throttle/index.ts'
 import { rowKeyOf } from '../account/index.ts'
 import { ACCESS_TOKENS } from '../oauth/index.ts'
-import { existingAppKeys } from '../registry/index.ts'
+import { existingAppKeys, MICRO_APP_FIELDS } from '../registry/index.ts'
 import { insertRefused, type NewRefused } from './store.ts'
 import { tokenPrefixOf } from './token-prefix.ts'
 
@@ -41,7 +41,7 @@ const PARAMETERS = new Set(
 )
 
 const EVERY_MS = 1_000
-/** Held in memory until the next write: of one caller, and in total. */
+/** Held in memory until they are written: of one caller between two writes, and in total. */
 const MAX_OF_CALLER = 50
 const MAX_PENDING = 500
 /** Rows a day, across all processes: of one app; of unauthenticated callers, from one network and in total. */
@@ -50,8 +50,6 @@ const OF_NETWORK = { kind: 'refusal kept of network', most: 200, windowS: DAY_S 
 const OF_UNAUTHENTICATED = { kind: 'refusal kept of strangers', most: 5_000, windowS: DAY_S }
 const MAX_DETAIL = 300
 const MAX_URL = 8_192
-/** Anything else is not an app_key, and may not even be text that PostgreSQL accepts. */
-const APP_KEY = /^[A-Za-z0-9_-]{1,64}$/
 
 interface Pending {
   readonly row: NewRefused
@@ -73,8 +71,9 @@ export interface RefusalRecorder {
 
 export function openRefusalRecorder(deps: Deps, log: SampledLog): RefusalRecorder {
   const { db, keys, clock, metrics, rateLimiter } = deps
-  let pending: Pending[] = []
+  const pending: Pending[] = []
   const callers = new Map<string, number>()
+  /** Set from the first pending row until its write has ended, so there is one write at a time. */
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
@@ -111,14 +110,22 @@ export function openRefusalRecorder(deps: Deps, log: SampledLog): RefusalRecorde
       metrics.refusalsLeftOut.inc(batch.length)
     }
   }
+  const writePending = async (): Promise<void> => {
+    const batch = [...pending]
+    if (batch.length > 0) await write(batch)
+    // Only now: while the database is away, rows that are being written count as well.
+    pending.splice(0, batch.length)
+    callers.clear()
+    timer = undefined
+    if (pending.length > 0) flushSoon()
+  }
   const flush = (): Promise<void> => {
     clearTimeout(timer)
-    timer = undefined
-    const batch = pending
-    pending = []
-    callers.clear()
-    if (batch.length > 0) writing = writing.then(() => write(batch))
+    writing = writing.then(writePending)
     return writing
+  }
+  const flushSoon = (): void => {
+    timer ??= setTimeout(() => void flush(), EVERY_MS).unref()
   }
 
   return {
@@ -137,7 +144,7 @@ export function openRefusalRecorder(deps: Deps, log: SampledLog): RefusalRecorde
       const row = refusalOf(refused, clock.now())
       const token = proved !== undefined ? null : parseToken(keys, PREFIX.accessToken, accessTokensOf(refused)[0] ?? '')
       pending.push({ row, address, token })
-      timer ??= setTimeout(() => void flush(), EVERY_MS).unref()
+      flushSoon()
     },
     close: flush,
   }
@@ -152,7 +159,8 @@ export function refusalOf(refused: ReportedRefusal, at: Date): NewRefused {
   const shownNames = names.filter((name) => PARAMETERS.has(name))
   const hidden = names.length - shownNames.length
   const { code = 0, failure = null, detail = null, appKey, user } = note
-  const [claimed] = namedApps(values, authorization)
+  // Text that is no app_key may not even be text that PostgreSQL accepts.
+  const claimed = MICRO_APP_FIELDS.app_key.created.safeParse(namedApps(values, authorization)[0]).data
   return {
     request_id: id,
     at,
@@ -163,7 +171,7 @@ export function refusalOf(refused: ReportedRefusal, at: Date): NewRefused {
     failure,
     detail: detail ? cutTo(detail.replaceAll('\0', ''), MAX_DETAIL) : null,
     parameters: [...shownNames, ...(hidden > 0 ? [`(${hidden}_more)`] : [])].join(' '),
-    app_key: appKey ?? (claimed !== undefined && APP_KEY.test(claimed) ? claimed : null),
+    app_key: appKey ?? claimed ?? null,
     proved: appKey !== undefined && !note.isAppUnauthenticated,
     token: tokenPrefixOf(accessTokensOf(refused)[0] ?? values.get('refresh_token') ?? values.get('code')),
     routing_key: user ? rowKeyOf({ cid: user.cid, user_id: user.userId }).routingKey : 0,
@@ -183,7 +191,8 @@ export function namedApps(values: ReadonlyMap<string, string>, authorization: st
     claimsOf(values.get('client_assertion')).iss,
     [claimsOf(values.get('id_token_hint')).aud].flat()[0],
   ]
-  return names.filter((name) => name !== undefined)
+  // Claims may be any JSON.
+  return names.filter((name) => typeof name === 'string')
 }
 
 /** Empty for a JWT that cannot be decoded, for which the request is refused elsewhere. */
@@ -201,10 +210,9 @@ export async function appsOfTokens(
 }
 
 function accessTokensOf({ url, body, authorization }: Presenting): string[] {
-  const [, inHeader] = /^bearer +(.*)$/i.exec(authorization ?? '') ?? []
   const inForm: unknown = readForm.safeParse(body).data?.form.values.get('access_token')
   const inQuery = parseQuery(queryOf(url)).values.get('access_token')
-  return [inForm, inQuery, inHeader?.trim()].filter((text) => typeof text === 'string')
+  return [inForm, inQuery, readBearer(authorization)].filter((text) => typeof text === 'string')
 }
 
 /** Parameters whose values are registered with the app or well known, so not secret. */

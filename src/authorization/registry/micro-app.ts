@@ -18,7 +18,6 @@ import { APP_KEY } from './micro-app-fields.ts'
 import { hasSecret } from './oidc-fields.ts'
 import { deleteSecrets, newSecret } from './secret-store.ts'
 import * as store from './store.ts'
-import { listMicroApps as appsOf } from './store.ts'
 import { makeWebhookSecret, renewWebhookSecret } from './webhook.ts'
 import {
   crossFieldProblems,
@@ -31,7 +30,7 @@ import {
   withPkceInA1,
 } from './wire.ts'
 
-export const noSuchMicroApp = (): RescodeError => invalidRequest(localized('no-micro-app'), { status: 404 })
+const noSuchMicroApp = (): RescodeError => invalidRequest(localized('no-micro-app'), { status: 404 })
 
 export const newAppKey = (): string => randomBytes(12).toString('hex')
 
@@ -70,7 +69,7 @@ export const createMicroApp = operation(
 
 /** A page of the apps that match the filter, oldest first. */
 export const listMicroApps = operation(microAppFilter, (deps: Deps, filter) =>
-  pageNamed('apps', appsOf(deps.db, filter)),
+  pageNamed('apps', store.listMicroApps(deps.db, filter)),
 )
 
 /**
@@ -175,7 +174,7 @@ interface Change {
 }
 
 /** Changes an app and records it in the audit log, in one transaction. Changes of one app wait for each other. */
-const changeMicroApp = (
+export const changeMicroApp = (
   deps: Deps,
   appKey: string,
   event: `app_${string}`,
@@ -190,7 +189,7 @@ const changeMicroApp = (
   })
 
 /** Records a change in the audit log; `deps.db` is its transaction. */
-export const recordChange = (deps: Deps, appKey: string, event: `app_${string}`, detail: object) =>
+const recordChange = (deps: Deps, appKey: string, event: `app_${string}`, detail: object) =>
   recordAudit(deps, { event, appKey, detail })
 
 /** Text that cannot be an app_key never reaches the database, which cannot store a NUL character. */

@@ -1,10 +1,10 @@
-import { type Deps, inTransaction } from '../../platform/deps.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret, type SecretDates, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
 import { fingerprintOf } from '../../platform/lib/crypto/keys.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
-import { noSuchMicroApp, recordChange, showMicroApp } from './micro-app.ts'
+import { changeMicroApp, showMicroApp } from './micro-app.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import { hasSecret } from './oidc-fields.ts'
 import {
@@ -17,7 +17,7 @@ import {
   replaceSecret,
   touchSecret,
 } from './secret-store.ts'
-import { findMicroApp, lockMicroApp, type MicroAppWithSecrets } from './store.ts'
+import { findMicroApp, type MicroAppWithSecrets } from './store.ts'
 import type { CallingApp, MicroApp } from './wire.ts'
 
 const USE_RECORDED_EVERY_S = 60
@@ -37,10 +37,9 @@ export async function rotateSecret(
   { overlap_s }: SecretRotation,
 ): Promise<MicroApp & { secrets: SecretDates[]; app_secret: string }> {
   const secret = generateSecret('ghas')
-  const now = deps.clock.now()
-  await inTransaction(deps, async (inside, db) => {
-    const app = APP_KEY.test(appKey) && (await lockMicroApp(db, appKey)) && (await findMicroApp(db, appKey, now))
-    if (!app) throw noSuchMicroApp()
+  await changeMicroApp(deps, appKey, 'app_secret_rotated', async ({ db }, now) => {
+    const app = await findMicroApp(db, appKey, now)
+    if (!app) return { changed: undefined }
     if (!hasSecret(app)) throw new InvalidInput([WITHOUT_SECRET])
     const kept = app.secrets.find(({ last_used_at }) => last_used_at !== null) ?? app.secrets[0]
     const ended = app.secrets.filter((other) => other !== kept)
@@ -48,7 +47,7 @@ export async function rotateSecret(
       ended,
       othersEndAt: addSeconds(now, overlap_s),
     })
-    await recordChange(inside, appKey, 'app_secret_rotated', { overlap_s })
+    return { changed: app, detail: { overlap_s } }
   })
   return { ...(await showMicroApp(deps, appKey)), app_secret: secret }
 }

@@ -56,7 +56,10 @@ export const existingAppKeys = (db: Db, appKeys: readonly string[]): Promise<Pic
 
 /** The CORS origins of approved apps. */
 export const findOrigins = (db: Db): Promise<string[]> =>
-  db.values(z.string(), sql`select distinct unnest(cors_origins) as origin from micro_app where status = 'approved'`)
+  db.values(
+    z.string(),
+    sql`select distinct unnest(cors_origins) as origin from micro_app where cors_origins <> '{}' and status = 'approved'`,
+  )
 
 /** All columns of micro_app are null where there is no such app. */
 const appRow = z.looseObject({ app_key: z.string().nullable() }).transform((row) => ({

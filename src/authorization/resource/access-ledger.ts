@@ -67,6 +67,8 @@ export function openAccessLedger(
   let writing: Promise<void> = Promise.resolve()
   let entriesPending = 0
   let entriesBeingWritten = 0
+  /** Whether the last write failed. The next one is not early then: it would put as many entries back for nothing. */
+  let failing = false
 
   const findPending = ({ user_id, app_key, cid }: TokenOwner, hour: number): Entry | undefined =>
     pending.get(user_id)?.find((entry) => entry.app_key === app_key && entry.hour === hour && entry.cid === cid)
@@ -86,9 +88,13 @@ export function openAccessLedger(
     }
   }
   const write = async (entries: readonly Entry[]): Promise<void> => {
-    for (const [shard, own] of byShard(db, entries, (entry) => rowKeyOf(entry).routingKey)) await writeTo(shard, own)
+    const reached: boolean[] = []
+    for (const [shard, own] of byShard(db, entries, (entry) => rowKeyOf(entry).routingKey)) {
+      reached.push(await writeTo(shard, own))
+    }
+    failing = reached.includes(false)
   }
-  const writeTo = async (shard: Db, entries: Entry[]): Promise<void> => {
+  const writeTo = async (shard: Db, entries: Entry[]): Promise<boolean> => {
     let reachable = true // after a failure the other entries wait for the next flush
     while (entries.length > 0) {
       const chunk = entries.splice(0, batch)
@@ -96,6 +102,7 @@ export function openAccessLedger(
       entriesBeingWritten -= chunk.length
       if (!reachable) chunk.forEach(enter)
     }
+    return reachable
   }
   const flush = (): Promise<void> => {
     clearTimeout(timer)
@@ -120,7 +127,7 @@ export function openAccessLedger(
       for (const kind of kinds) add(entry, kind, { reads: 1, lastAt })
       if (known) return
       enter(entry)
-      if (entriesPending >= most / 2) void flush()
+      if (entriesPending >= most / 2 && !failing) void flush()
     },
     flush,
     flushOf: async ({ cid, userId }) => {

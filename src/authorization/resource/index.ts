@@ -9,5 +9,6 @@ export {
 export { accessFilter, listAccesses } from './accesses.ts'
 export { RESOURCE_API } from './api.ts'
 export { checkRead, describeToken, type LiveToken } from './bearer.ts'
+export { RESOURCE_CHECKS } from './check-sequences.ts'
 export { RESOURCE_FAILURES, resourceFailure } from './failures.ts'
 export { jsTicket } from './wire.ts'

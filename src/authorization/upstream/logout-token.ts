@@ -1,7 +1,8 @@
-import { type JWTVerifyGetKey, jwtVerify } from 'jose'
+import type { JWTVerifyGetKey } from 'jose'
 import { z } from 'zod'
 import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
+import { verifyJwt } from '../../platform/lib/crypto/verify-jwt.ts'
 import { UpstreamFailure } from './failures.ts'
 
 /** Only public-key algorithms: neither `none` nor an HMAC with a secret that others may know. */
@@ -46,7 +47,7 @@ export async function readLogoutToken(
   keys: JWTVerifyGetKey,
   { issuer, audience, now }: Expected,
 ): Promise<EndedThere> {
-  const { payload, protectedHeader } = await jwtVerify(token, keys, {
+  const { payload, protectedHeader } = await verifyJwt(token, keys, {
     ...{ issuer, audience, algorithms: ALGORITHMS, currentDate: now },
     ...{ clockTolerance: SKEW_S, maxTokenAge: LIFE_S, requiredClaims: ['exp'] },
   })

@@ -24,5 +24,9 @@ export function readBasic(header: string | undefined): Credentials | 'malformed'
   return { appKey: formDecoded(text.slice(0, colon)), appSecrets }
 }
 
+/** The token of an Authorization header (RFC 6750 §2.1). */
+export const readBearer = (header: string | undefined): string | undefined =>
+  /^bearer +(.*)$/i.exec(header ?? '')?.[1]?.trim()
+
 /** RFC 6749 §2.3.1 wants both parts form-encoded, but many clients do not encode; undecodable text stays as it is. */
 const formDecoded = (text: string): string => readOr(() => decodeURIComponent(text.replaceAll('+', ' ')), text)

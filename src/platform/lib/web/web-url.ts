@@ -2,8 +2,12 @@ import { z } from 'zod'
 import { issue, problem } from '../json/field-problem.ts'
 import { parsedUrl } from '../parsed-url.ts'
 
+/**
+ * The URL parser repairs these silently (it drops tabs and newlines and turns `\` into `/`), and another parser may then see
+ * another host.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const NOT_IN_URLS = /[\s\\\u0000-\u001f\u007f-\u009f]/
+export const NOT_IN_URLS = /[\s\\\u0000-\u001f\u007f-\u009f]/
 
 function webUrlProblem(text: string) {
   if (NOT_IN_URLS.test(text)) return 'must-have-no-whitespace'

@@ -1,0 +1,117 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { CallLimits } from '../../src/platform/config/call-limits.ts'
+import { readConfig } from '../../src/platform/config/index.ts'
+import { addressGuard } from '../../src/platform/outbound/address-guard.ts'
+import { HttpCallError, post } from '../../src/platform/outbound/http-call.ts'
+import { acceptAnyCertificate } from '../any-certificate.ts'
+import { SELF_SIGNED } from '../sandbox/certificates.ts'
+
+/** What receivers may send around and inside their answers to make a call expensive. */
+
+const guard = addressGuard(readConfig({ DEMO: 'off', PARTNER_ADDRESS_ALLOW: '127.0.0.0/8' }))
+const MIB = 1_048_576
+const LIMITS: CallLimits = { connectMs: 60_000, headersMs: 10_000, totalMs: 10_000, bytes: MIB }
+/** The most that may arrive: twice the body, the rest of the message, and what the kernel and streams hold. */
+const MOST_SENT = 12 * MIB
+const opened: (() => void)[] = []
+
+afterEach(() => {
+  for (const close of opened.splice(0)) close()
+})
+
+async function listening(server: Server): Promise<number> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => {})))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  opened.push(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+const call = (url: string, limits: Partial<CallLimits> = {}) =>
+  post({ url, headers: {}, body: '{}' }, guard, { ...LIMITS, ...limits })
+
+const failing = async (answer: Promise<unknown>): Promise<HttpCallError> => {
+  const outcome = await answer.catch((error: unknown) => error)
+  if (!(outcome instanceof HttpCallError)) throw new Error(`not a failed call: ${String(outcome)}`)
+  return outcome
+}
+
+/** Sends a beginning, then the same text for ever. Counts the bytes. */
+function flood(beginning: string, text: string) {
+  const piece = Buffer.from(text.repeat(Math.ceil(65_536 / text.length)))
+  const sent = { bytes: 0 }
+  const talk = (socket: Socket) => {
+    socket.on('error', () => {}).write(beginning)
+    const more = () => {
+      while (!socket.destroyed) {
+        sent.bytes += piece.length
+        if (!socket.write(piece)) return
+      }
+    }
+    socket.on('drain', more).once('data', more)
+  }
+  return { sent, talk }
+}
+
+const OK = 'HTTP/1.1 200 OK\r\n'
+const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`
+
+const FLOODS: [string, string, string][] = [
+  ['interim responses', '', 'HTTP/1.1 103 \r\n\r\n'],
+  ['an endless reason', 'HTTP/1.1 200 ', 'x'],
+  ['an endless chunk extension', `${CHUNKED}1;a=`, 'b'],
+  ['a chunk extension for each byte', CHUNKED, `1;${'b'.repeat(1_000)}\r\nx\r\n`],
+  ['blanks before the value of a header', `${OK}X:`, ' '],
+  ['one-byte chunks', CHUNKED, '1\r\nx\r\n'],
+  ['a body without end', `${OK}\r\n`, 'x'],
+  ['headers without end', OK, 'X: y\r\n'],
+  ['trailers without end', `${CHUNKED}0\r\n`, 'X: y\r\n'],
+]
+
+describe('an answer that never ends is cut off by its size, long before the call takes too long', () => {
+  it.each(FLOODS)('%s', async (_what, beginning, text) => {
+    const { sent, talk } = flood(beginning, text)
+    const failure = await failing(call(`http://127.0.0.1:${await listening(createServer(talk))}/`))
+    expect(failure).toMatchObject({ failure: 'too-large', maybeReceived: true })
+    expect(sent.bytes).toBeLessThan(MOST_SENT)
+  })
+
+  it.each(FLOODS)('over TLS: %s', async (_what, beginning, text) => {
+    opened.push(acceptAnyCertificate())
+    const { sent, talk } = flood(beginning, text)
+    const failure = await failing(call(`https://127.0.0.1:${await listening(createTlsServer(SELF_SIGNED, talk))}/`))
+    expect(failure).toMatchObject({ failure: 'too-large', maybeReceived: true })
+    expect(sent.bytes).toBeLessThan(MOST_SENT)
+  })
+})
+
+/** A server that answers each request with these bytes at once, then closes. */
+const answering = async (bytes: string | Buffer) =>
+  `http://127.0.0.1:${await listening(createServer((socket) => socket.once('data', () => socket.end(bytes))))}/`
+
+const chunks = (size: number, count: number) => `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`.repeat(count)
+
+describe('an honest answer arrives, however it is cut', () => {
+  it.each([
+    ['in chunks of eight bytes', 8, MIB / 8],
+    ['in chunks of one byte', 1, 20_000],
+    ['in one chunk', MIB, 1],
+  ])('%s', async (_how, size, count) => {
+    const { body } = await call(await answering(`${CHUNKED}${chunks(size, count)}0\r\n\r\n`))
+    expect(body.equals(Buffer.alloc(size * count, 'x'))).toBe(true)
+  })
+
+  // 64 KiB is where the stream of the body asks for a pause.
+  it.each([1, 65_535, 65_536, 65_537, 131_072, 262_144])('%i bytes, then the end at once', async (size) => {
+    const body = Buffer.alloc(size, 'x')
+    for (const head of [`${OK}\r\n`, `${OK}Connection: close\r\nContent-Length: ${size}\r\n\r\n`]) {
+      const answer = await call(await answering(Buffer.concat([Buffer.from(head), body])))
+      expect(answer.body.equals(body)).toBe(true)
+    }
+  })
+})

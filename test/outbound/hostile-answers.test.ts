@@ -3,8 +3,10 @@ import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { CallLimits } from '../../src/platform/config/call-limits.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
+import type { Clock } from '../../src/platform/lib/clock.ts'
 import { addressGuard } from '../../src/platform/outbound/address-guard.ts'
 import { HttpCallError, post } from '../../src/platform/outbound/http-call.ts'
+import { postWebhook } from '../../src/platform/outbound/webhook.ts'
 import { acceptAnyCertificate } from '../any-certificate.ts'
 import { SELF_SIGNED } from '../sandbox/certificates.ts'
 
@@ -61,8 +63,9 @@ function flood(beginning: string, text: string) {
 const OK = 'HTTP/1.1 200 OK\r\n'
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`
 
-const FLOODS: [string, string, string][] = [
-  ['interim responses', '', 'HTTP/1.1 103 \r\n\r\n'],
+const INTERIM: [string, string, string] = ['interim responses', '', 'HTTP/1.1 103 \r\n\r\n']
+const FLOODS = [
+  INTERIM,
   ['an endless reason', 'HTTP/1.1 200 ', 'x'],
   ['an endless chunk extension', `${CHUNKED}1;a=`, 'b'],
   ['a chunk extension for each byte', CHUNKED, `1;${'b'.repeat(1_000)}\r\nx\r\n`],
@@ -113,5 +116,35 @@ describe('an honest answer arrives, however it is cut', () => {
       const answer = await call(await answering(Buffer.concat([Buffer.from(head), body])))
       expect(answer.body.equals(body)).toBe(true)
     }
+  })
+})
+
+describe('a webhook that has answered 2xx has the message, whatever follows', () => {
+  const send = (url: string) => {
+    const deps = { clock: { now: () => new Date('2026-05-06T10:34:20Z') } as Clock, calls: { guard } }
+    return postWebhook(deps, { url, id: 'evt_1', body: '{}', secrets: [] })
+  }
+
+  it.each([
+    ['a web page of a megabyte', `${OK}Content-Length: ${MIB}\r\n\r\n${'x'.repeat(MIB)}`],
+    ['the same in one-byte chunks', `${CHUNKED}${chunks(1, MIB)}`],
+    ['a body that is cut off', `${OK}Content-Length: 9\r\n\r\nx`],
+    ['a chunk that is none', `${CHUNKED}nonsense\r\n`],
+  ])('%s', async (_what, answer) => {
+    expect(await send(await answering(answer))).toBe(200)
+  })
+
+  it.each(FLOODS.filter(([, beginning]) => beginning.endsWith('\r\n\r\n')))('%s', async (_what, beginning, text) => {
+    const { sent, talk } = flood(beginning, text)
+    expect(await send(`http://127.0.0.1:${await listening(createServer(talk))}/`)).toBe(200)
+    expect(sent.bytes).toBeLessThan(MOST_SENT)
+  })
+
+  it('but not if the headers never come, or the status is another', async () => {
+    const { talk } = flood(INTERIM[1], INTERIM[2])
+    const url = `http://127.0.0.1:${await listening(createServer(talk))}/`
+    await expect(send(url)).rejects.toThrow('the response of the webhook is too large')
+    const failing = send(await answering('HTTP/1.1 500 No\r\nContent-Length: 9\r\n\r\nx'))
+    await expect(failing).rejects.toThrow('the webhook responded with HTTP status 500')
   })
 })

@@ -132,7 +132,13 @@ function guardedConnector(
 ): buildConnector.connector {
   return (options, callback) => {
     const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80)
-    const connect = buildConnector({ timeout: timeoutMs, allowH2: false, lookup: guardedLookup(guard, port) })
+    const connect = buildConnector({
+      timeout: timeoutMs,
+      allowH2: false,
+      lookup: guardedLookup(guard, port),
+      // Node's 250 ms would give up each address on the other side of the world, or whose first packet was lost.
+      autoSelectFamilyAttemptTimeout: Math.ceil(timeoutMs / 2),
+    })
     const isLiteral = isIP(options.hostname) !== 0
     if (guard.refusesPort(port)) return callback(new PortRefused(), null)
     if (isLiteral && guard.refuses(options.hostname, port)) return callback(new AddressRefused(), null)

@@ -64,7 +64,7 @@ const OK = 'HTTP/1.1 200 OK\r\n'
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`
 
 const INTERIM: [string, string, string] = ['interim responses', '', 'HTTP/1.1 103 \r\n\r\n']
-const FLOODS = [
+const FLOODS: [string, string, string][] = [
   INTERIM,
   ['an endless reason', 'HTTP/1.1 200 ', 'x'],
   ['an endless chunk extension', `${CHUNKED}1;a=`, 'b'],

@@ -110,15 +110,15 @@ export function openClient(
 const guardedLookup =
   (guard: AddressGuard, port: number): LookupFunction =>
   (hostname, options, callback) => {
+    const trusted = guard.trusts(hostname, port)
     const connect = (addresses: readonly LookupAddress[]): void => {
-      const trusted = guard.trusts(hostname, port)
       const usable = addresses.filter(({ address }) => !guard.refuses(address, port, trusted))
       const [first] = usable
       if (first === undefined) callback(new AddressRefused(), [])
       else if (options.all) callback(null, usable)
       else callback(null, first.address, first.family)
     }
-    guard.resolve(hostname).then(connect, (error: Error) => callback(error, []))
+    guard.resolve(hostname, trusted).then(connect, (error: Error) => callback(error, []))
   }
 
 /**

@@ -49,6 +49,7 @@ export const deleteExpiredCounts = (db: Db, limit: number): Promise<number> =>
           select subject from rate_count where window_ends_at <= now() limit ${limit} for update skip locked))`,
   )
 
+/** Also of uses, where each is counted (attempts.ts). */
 const row = z.object({ failures: z.number(), windowEndsAt: z.date() })
 
 export type Failures = z.infer<typeof row>

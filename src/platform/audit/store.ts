@@ -4,7 +4,7 @@ import { columnsOf } from '../db/record-fields.ts'
 import type { Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { ACTOR_KINDS } from '../deps.ts'
-import { addSeconds, DAY_S, fromEpochSeconds } from '../lib/clock.ts'
+import { addSeconds, DAY_S } from '../lib/clock.ts'
 import { type AuditPage, type EventRow, eventRow } from './wire.ts'
 
 /** The log and its chain are kept for AUDIT_DAYS; 0 means forever. */
@@ -76,14 +76,10 @@ export const findEventsById = (db: Db, routingKeys: readonly number[], ids: read
 const counted = z.object({ events: z.number(), sealed: z.number(), waiting: z.number() })
 
 /** Counts rows since a moment (all by default), rows named by the seals after this one, and unsealed rows. */
-export const countEvents = (
-  db: Db,
-  since = fromEpochSeconds(0),
-  afterSeal: bigint,
-): Promise<z.output<typeof counted>> =>
+export const countEvents = (db: Db, since: Date | undefined, afterSeal: bigint): Promise<z.output<typeof counted>> =>
   db.one(
     counted,
-    sql`select (select count(*)::int from audit_event where at >= ${since}) as events,
+    sql`select (select count(*)::int from audit_event where at >= coalesce(${since ?? null}::timestamptz, '-infinity')) as events,
                (select coalesce(sum(cardinality(audit_ids)), 0)::int from audit_seal where seal_no > ${afterSeal}) as sealed,
                (select count(*)::int from audit_unsealed) as waiting`,
   )

@@ -8,6 +8,7 @@ import { openPool } from '../../src/platform/db/pool.ts'
 import { dbOf } from '../../src/platform/db/sql.ts'
 import { openLog } from '../../src/platform/lib/log.ts'
 import { freshDatabase } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 import { until } from '../until.ts'
 
 let database: Awaited<ReturnType<typeof freshDatabase>>
@@ -71,13 +72,14 @@ describe('migrations', () => {
     await reader.query('begin; select from member_link')
     let waits = 0
     const applied = migrate(other.url, 1, () => waits++)
-    await until(() => waits > 0)
+    await untilLocked(writer)
     await writer.query("set lock_timeout = '3s'")
     for (let n = 0; n < 20; n++) {
       await writer.query('select from member_link limit 1')
       await writer.query('select from team_invitation limit 1')
       await sleep(100)
     }
+    await until(() => waits > 0)
     await reader.query('commit')
     expect((await applied)[0]).toBe('0014_withdrawn_with_their_makers')
     expect(await migrate(other.url)).toEqual([])

@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
+import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { CallLimits } from '../../src/platform/config/call-limits.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
@@ -146,5 +147,66 @@ describe('a webhook that has answered 2xx has the message, whatever follows', ()
     await expect(send(url)).rejects.toThrow('the response of the webhook is too large')
     const failing = send(await answering('HTTP/1.1 500 No\r\nContent-Length: 9\r\n\r\nx'))
     await expect(failing).rejects.toThrow('the webhook responded with HTTP status 500')
+  })
+})
+
+describe('whatever is sent, the call ends with an answer or says why not', () => {
+  const PARTS = [
+    ...[
+      OK,
+      CHUNKED,
+      'HTTP/1.1 100 Continue\r\n\r\n',
+      'HTTP/1.1 103 \r\n\r\n',
+      'HTTP/1.1 101 Upgrade\r\nUpgrade: x\r\n\r\n',
+    ],
+    ...['HTTP/1.1 204 No Content\r\n\r\n', 'HTTP/1.0 200\r\n\r\n', 'HTTP/1.1 099 x\r\n\r\n', 'HTTP/1.1 999 x\r\n'],
+    ...[
+      'Content-Length: 70000\r\n',
+      'Content-Length: 3\r\n',
+      'Content-Length: -1\r\n',
+      'Transfer-Encoding: chunked\r\n',
+    ],
+    ...['Connection: keep-alive\r\n', 'Connection: close\r\n', 'Keep-Alive: timeout=0\r\n', 'X: \u0000\r\n', 'X\r\n'],
+    ...[
+      '\r\n',
+      '\r',
+      '\n',
+      '\r\n\r\n',
+      '3\r\nabc\r\n',
+      '0\r\n\r\n',
+      '0\r\nX: y\r\n\r\n',
+      'ffffffffffffffffff\r\n',
+      '5;a=b\r\n',
+    ],
+    ...['x'.repeat(65_535), 'x'.repeat(65_536), 'x'.repeat(200_000), chunks(1, 3_000), '\u0000', 'abc'],
+  ]
+  const talks = fc.record({
+    parts: fc.array(fc.constantFrom(...PARTS), { minLength: 1, maxLength: 8 }),
+    beginning: fc.constantFrom('', OK, `${OK}\r\n`, CHUNKED),
+    inOnePiece: fc.boolean(),
+    ending: fc.constantFrom('end', 'destroy', 'resetAndDestroy'),
+  })
+
+  it('in pieces or in one, with a polite end or a reset', async () => {
+    let talk: (socket: Socket) => void = () => {}
+    const url = `http://127.0.0.1:${await listening(createServer((socket) => talk(socket)))}/`
+    await fc.assert(
+      fc.asyncProperty(talks, fc.boolean(), async ({ beginning, parts, inOnePiece, ending }, statusOnly) => {
+        talk = (socket) =>
+          socket.once('data', async () => {
+            const texts = inOnePiece ? [[beginning, ...parts].join('')] : [beginning, ...parts]
+            for (const text of texts) {
+              socket.write(Buffer.from(text, 'latin1'))
+              await new Promise(setImmediate)
+            }
+            socket[ending as 'end']()
+          })
+        const limits = { ...LIMITS, bytes: 262_144 }
+        const outcome = await post({ url, headers: {}, body: '{}', statusOnly }, guard, limits).catch((error) => error)
+        if (outcome instanceof HttpCallError) expect(outcome).toMatchObject({ maybeReceived: true })
+        else expect(outcome.body.length).toBeLessThanOrEqual(limits.bytes)
+      }),
+      { numRuns: 300 },
+    )
   })
 })

@@ -141,6 +141,17 @@ describe('a webhook that has answered 2xx has the message, whatever follows', ()
     expect(sent.bytes).toBeLessThan(MOST_SENT)
   })
 
+  it('a body that never ends', async () => {
+    const talk = (socket: Socket) => {
+      socket.write(`${OK}Content-Length: 1000\r\n\r\n`)
+      const timer = setInterval(() => socket.write('x'), 100)
+      socket.on('close', () => clearInterval(timer))
+    }
+    const began = performance.now()
+    expect(await send(`http://127.0.0.1:${await listening(createServer(talk))}/`)).toBe(200)
+    expect(performance.now() - began).toBeLessThan(10_000)
+  })
+
   it('but not if the headers never come, or the status is another', async () => {
     const { talk } = flood(INTERIM[1], INTERIM[2])
     const url = `http://127.0.0.1:${await listening(createServer(talk))}/`

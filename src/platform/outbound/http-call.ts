@@ -119,6 +119,8 @@ async function* inHalves(bytes: Buffer, pauseMs: number): AsyncGenerator<Buffer>
   yield bytes.subarray(bytes.length / 2)
 }
 
+/** How long a receiver whose body does not matter may take to send it; hung up on at once, many would give up their work. */
+const DROPPED_WITHIN_MS = 2_000
 const MAX_PIECES = 1_024
 
 /** Joins the pieces now and then: a million chunks of one byte would otherwise hold a hundred times their size. */
@@ -167,10 +169,8 @@ async function send(
     progress.connectionMade(certificateEnds)
     if (request.hangUp) setTimeout(() => abort.abort(hungUp()), HANG_UP_MS)
   }
-  const timer = setTimeout(
-    () => abort.abort(new DOMException('the call took too long', 'TimeoutError')),
-    limits.totalMs,
-  )
+  const tooLong = () => abort.abort(new DOMException('the call took too long', 'TimeoutError'))
+  let timer = setTimeout(tooLong, limits.totalMs)
   const { pauseMs = 0 } = request
   const slowly = pauseMs > 0 ? Buffer.from(request.body ?? '') : undefined
   const client = openClient(url.origin, guard, limits, { onPhase, onConnected })
@@ -188,6 +188,10 @@ async function send(
     })
     if (request.hangUp) throw hungUp()
     progress.headers = progress.elapsed()
+    if (request.statusOnly) {
+      clearTimeout(timer)
+      timer = setTimeout(tooLong, DROPPED_WITHIN_MS)
+    }
     const body = await bodyOf(answer.body).catch((error: unknown) => {
       if (request.statusOnly) return Buffer.alloc(0)
       throw error

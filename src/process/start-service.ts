@@ -120,7 +120,9 @@ async function openDatabase(config: Config, log: Log, running: Running, signal?:
       const wanted = config.HTTP_PROCESSES * config.DATABASE_POOL_SIZE * poolsOf(config)
       if (wanted >= max_connections) log.warn({ wanted, max_connections }, CONNECTIONS_SHORT)
     }
-    await (config.MIGRATE ? migrate(databaseUrl, config.SHARDS) : checkShards(databaseUrl, config.SHARDS))
+    await (config.MIGRATE
+      ? migrate(databaseUrl, config.SHARDS, (message) => log.warn(message))
+      : checkShards(databaseUrl, config.SHARDS))
     const nodes = await nodesOfShards(databaseUrl, config.SHARDS)
     if (nodes)
       log.info(

@@ -89,9 +89,10 @@ describe('tampering with the database', () => {
     expect(await problems()).toContain('the seal was altered')
   })
 
-  it('that adds a row is reported as a row outside', async () => {
+  it('that adds a row is detected', async () => {
     await query("insert into audit_event (at, event) values (now(), 'app_updated')")
-    expect(await verify()).toMatchObject({ intact: true, outside: 1 })
+    expect(await verify()).toMatchObject({ intact: false, outside: 1 })
+    expect(await problems()).toEqual(['1 rows are in no seal: they were inserted by hand'])
   })
 
   it('that cuts off the end is detected with the head of an earlier verification', async () => {
@@ -190,6 +191,41 @@ describe('once old rows are purged', () => {
     await query(`update audit_seal set ${change} where seal_no = 4`)
     expect(await problems()).toContain('the seal was altered')
   })
+})
+
+describe('once AUDIT_DAYS was raised after a purge', () => {
+  const daysAgo = (days: number) => new Date(world.clock.now().getTime() - days * 86_400_000)
+  const verifyWith = (AUDIT_DAYS: number, days?: number) =>
+    verifyAudit(
+      { ...world.deps, config: { ...world.deps.config, AUDIT_DAYS } },
+      days === undefined ? {} : { purged_before: daysAgo(days) },
+    )
+  beforeEach(async () => {
+    await write(2)
+    await sealAudit(world.deps)
+    world.clock.advance(20 * 86_400)
+    await write(1)
+    world.clock.advance(20 * 86_400)
+    await write(1)
+    await sealAudit(world.deps)
+    await purge({ ...world.deps, config: { ...world.deps.config, AUDIT_DAYS: 30 } }, {})
+  })
+
+  it.each([1_095, 0])('to %i, the log is intact for who says what had been purged by then', async (days) => {
+    expect(await verifyWith(days)).toMatchObject({ intact: false })
+    expect(await verifyWith(days, 30)).toMatchObject({ intact: true, rows: 2, seals: 1, outside: 0 })
+    expect(await verifyWith(days, 60)).toMatchObject({ intact: false })
+  })
+})
+
+it('a purge that has removed seals before their rows, or rows before their seals, leaves the log intact', async () => {
+  await write(2)
+  await sealAudit(world.deps)
+  world.clock.advance(1_096 * 86_400)
+  await write(2)
+  await sealAudit(world.deps)
+  await query('delete from audit_seal where seal_no = 1')
+  expect(await verify()).toMatchObject({ intact: true, rows: 2, outside: 0 })
 })
 
 it('rows older than AUDIT_DAYS may be missing', async () => {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { runner } from 'node-pg-migrate'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { migrate, pendingMigrations, QUEUE_VERSION, statementsOf, withLock } from '../../src/platform/db/migrate.ts'
@@ -7,6 +8,8 @@ import { openPool } from '../../src/platform/db/pool.ts'
 import { dbOf } from '../../src/platform/db/sql.ts'
 import { openLog } from '../../src/platform/lib/log.ts'
 import { freshDatabase } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
+import { until } from '../until.ts'
 
 let database: Awaited<ReturnType<typeof freshDatabase>>
 
@@ -44,6 +47,42 @@ describe('migrations', () => {
     })
     await expect(lost).rejects.toThrow(/queryable|terminat/)
     await expect(migrate(database.url)).resolves.toEqual([])
+  })
+
+  it('give way to whoever wants a table that a third session has locked, and wait for it', async () => {
+    const other = await freshDatabase()
+    onTestFinished(() => other.drop())
+    const connected = async () => {
+      const client = new pg.Client({ connectionString: other.url })
+      await client.connect()
+      onTestFinished(() => client.end())
+      return client
+    }
+    const [reader, writer] = [await connected(), await connected()]
+    await reader.query('drop schema public cascade; create schema public')
+    const count = 13 // the next one adds a column to member_link
+    await runner({
+      dbClient: reader,
+      dir: 'migrations',
+      direction: 'up',
+      migrationsTable: 'migration',
+      count,
+      log() {},
+    })
+    await reader.query('begin; select from member_link')
+    let waits = 0
+    const applied = migrate(other.url, 1, () => waits++)
+    await untilLocked(writer)
+    await writer.query("set lock_timeout = '3s'")
+    for (let n = 0; n < 20; n++) {
+      await writer.query('select from member_link limit 1')
+      await writer.query('select from team_invitation limit 1')
+      await sleep(100)
+    }
+    await until(() => waits > 0)
+    await reader.query('commit')
+    expect((await applied)[0]).toBe('0014_withdrawn_with_their_makers')
+    expect(await migrate(other.url)).toEqual([])
   })
 
   it('refuse the tables of a version before 1.0.0, with a remedy', async () => {

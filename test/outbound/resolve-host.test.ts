@@ -35,24 +35,24 @@ describe('the address of a host', () => {
       typeOf(query) === 1 ? answerTo(query, 0, record(203, 0, 113, 7)) : answerTo(query, 0),
     )
     const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem: unusedSystem })
-    expect(await resolve('partner.example')).toEqual([{ address: '203.0.113.7', family: 4 }])
+    expect(await resolve('partner.example', false)).toEqual([{ address: '203.0.113.7', family: 4 }])
   })
 
   it('comes from the hosts file first, also after it has changed', async () => {
     const path = hostsFile('# a comment\n198.51.100.1  partner.example  PARTNER # and another\n::1 partner.example\n')
     const resolve = hostResolver({ servers: [await silence()], hostsFile: path, askSystem: unusedSystem })
-    expect(await resolve('Partner.Example.')).toEqual([
+    expect(await resolve('Partner.Example.', false)).toEqual([
       { address: '198.51.100.1', family: 4 },
       { address: '::1', family: 6 },
     ])
-    expect(await resolve('partner')).toEqual([{ address: '198.51.100.1', family: 4 }])
+    expect(await resolve('partner', false)).toEqual([{ address: '198.51.100.1', family: 4 }])
     writeFileSync(path, '198.51.100.2 partner\n')
-    expect(await resolve('partner')).toEqual([{ address: '198.51.100.2', family: 4 }])
+    expect(await resolve('partner', false)).toEqual([{ address: '198.51.100.2', family: 4 }])
   })
 
   it('is the loopback address for localhost', async () => {
     const resolve = hostResolver({ servers: [await silence()], hostsFile: EMPTY, askSystem: unusedSystem })
-    expect((await resolve('localhost')).map(({ address }) => address)).toEqual(['127.0.0.1', '::1'])
+    expect((await resolve('localhost', false)).map(({ address }) => address)).toEqual(['127.0.0.1', '::1'])
   })
 
   it('comes from the system resolver if name servers know none, e.g. for search domains', async () => {
@@ -63,8 +63,38 @@ describe('the address of a host', () => {
       return [{ address: '192.0.2.9', family: 4 }]
     }
     const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem })
-    expect(await resolve('printer')).toEqual([{ address: '192.0.2.9', family: 4 }])
+    expect(await resolve('printer', false)).toEqual([{ address: '192.0.2.9', family: 4 }])
     expect(queries).toEqual(['printer'])
+  })
+
+  it.each([
+    ['NXDOMAIN', 3, 'ENOTFOUND'],
+    ['SERVFAIL', 2, 'ESERVFAIL'],
+    ['REFUSED', 5, 'EREFUSED'],
+    ['no record', 0, 'ENODATA'],
+  ])(
+    'after %s is asked of the system only for names of ours: its one place is no place for strangers',
+    async (_what, status, code) => {
+      const server = await nameServer((query) => answerTo(query, status))
+      const queries: string[] = []
+      const askSystem = async (name: string) => {
+        queries.push(name)
+        return [{ address: '192.0.2.9', family: 4 }]
+      }
+      const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem })
+      await expect(resolve('hostile.example', false)).rejects.toMatchObject({ code })
+      expect(queries).toEqual([])
+      await resolve('shop.partners', true)
+      await resolve('printer', false)
+      expect(queries).toEqual(['shop.partners', 'printer'])
+    },
+  )
+
+  it('is one of sixteen at most', async () => {
+    const many = Array.from({ length: 30 }, (_, at) => record(203, 0, 113, at))
+    const server = await nameServer((query) => answerTo(query, 0, ...(typeOf(query) === 1 ? many : [])))
+    const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem: unusedSystem })
+    expect(await resolve('partner.example', false)).toHaveLength(16)
   })
 
   it('does not wait for the other family if a name server answers for only one', async () => {
@@ -72,7 +102,7 @@ describe('the address of a host', () => {
       typeOf(query) === 1 ? answerTo(query, 0, record(203, 0, 113, 7)) : undefined,
     )
     const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem: unusedSystem })
-    expect(await resolve('partner.example')).toHaveLength(1)
+    expect(await resolve('partner.example', false)).toHaveLength(1)
   })
 })
 
@@ -81,7 +111,7 @@ describe('a name server that never answers', () => {
     const resolve = hostResolver({ servers: [await silence()], hostsFile: EMPTY, askSystem: unusedSystem })
     const order: string[] = []
     const calls = Array.from({ length: 20 }, () =>
-      resolve('partner.example').then(
+      resolve('partner.example', false).then(
         () => order.push('resolved'),
         (error: NodeJS.ErrnoException) => order.push(String(error.code)),
       ),

@@ -28,6 +28,16 @@ async function untilExceeded(limiter: RateLimiter, subject = 'a'): Promise<boole
 }
 
 describe('a rate', () => {
+  it('that several processes have used up may be greater than an int holds', async () => {
+    const bytes = { kind: 'bytes', most: 1_000_000_000, windowS: 60 }
+    for (let process = 0; process < 3; process++) {
+      const limiter = open()
+      limiter.count(bytes, 'a', 1_000_000_000)
+      await limiter.close()
+    }
+    expect((await rows())[0]?.uses).toBe(2_147_483_647)
+  })
+
   it('is counted at once, and starts anew when its window has ended', async () => {
     const limiter = open()
     const short = { ...RATE, windowS: 1 }

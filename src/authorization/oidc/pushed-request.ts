@@ -1,7 +1,7 @@
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { everyKey, hashSecret } from '../../platform/lib/crypto/keys.ts'
-import { randomBytes } from '../../platform/lib/crypto/opaque-token.ts'
+import { pooledRandomBytes } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Query } from '../../platform/lib/web/request-target.ts'
 import { APP_RATES, networkOf, siteOf } from '../../platform/throttle/index.ts'
 import { oauthFailure } from '../oauth/index.ts'
@@ -37,7 +37,7 @@ export async function pushRequest(
     throw error instanceof RedirectedFailure ? error.failure : error
   })
   // Signed only to refuse here what would be too long for the authorization endpoint to carry from page to page.
-  const name = randomBytes(32).toString('base64url')
+  const name = pooledRandomBytes(32).toString('base64url')
   const hash = hashSecret(keys, name)
   signContinuation(deps, 'authorize', { query, signedInSince: clock.now(), pushed: hash.toString('base64url') })
   limitBytes(deps, client, query.length, address)
@@ -81,7 +81,7 @@ export function pushedRequestOf({ values, repeated }: Query): {
   return { client_id, request_uri }
 }
 
-export const newBrowserMark = (): string => randomBytes(16).toString('base64url')
+export const newBrowserMark = (): string => pooledRandomBytes(16).toString('base64url')
 
 /** The pushed request, which from now on only the browser with this mark can open, until it is answered. */
 export async function openRequest(

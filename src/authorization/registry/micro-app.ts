@@ -100,14 +100,14 @@ export const updateMicroApp = operation(
       if (changed && !hasSecret(changed)) await deleteSecrets(db, appKey)
       const urls = { before: before?.webhook_url ?? null, after: changed?.webhook_url ?? null }
       webhook_secret = await renewWebhookSecret(inside, appKey, urls)
-      return { changed, detail: changeOf(Object.keys(changes), before, changed) }
+      return { changed, detail: changedFields(Object.keys(changes), before, changed) }
     })
     return webhook_secret === undefined ? app : { ...app, webhook_secret }
   },
 )
 
 /** For the audit log: these fields before and after. */
-function changeOf(fields: readonly string[], before: MicroApp | undefined, after: MicroApp | undefined) {
+function changedFields(fields: readonly string[], before: MicroApp | undefined, after: MicroApp | undefined) {
   const valuesOf = (app: MicroApp) => {
     const recorded: Readonly<Record<string, unknown>> = withMaskedWebhook(app)
     return Object.fromEntries(fields.map((field) => [field, recorded[field]]))
@@ -126,7 +126,7 @@ export const putLive = (
     const before = await store.findMicroApp(db, appKey, now)
     if (before) admit(before)
     const changed = await store.updateMicroApp(db, appKey, { ...changes, stage: 'live' }, now)
-    const change = changeOf([...Object.keys(changes), 'stage'], before, changed)
+    const change = changedFields([...Object.keys(changes), 'stage'], before, changed)
     return { changed, detail: { request_id: requestId, ...change } }
   })
 

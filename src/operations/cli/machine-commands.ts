@@ -105,7 +105,8 @@ const withBar = <Result>(
 
 /** Brings the schema up to date and prints what was applied; `npm run migrate` uses it too. */
 export async function runMigrations(context: CliContext, json: boolean): Promise<void> {
-  const applied = await context.withDatabase(migrate)
+  const onLocked = (message: string) => context.terminal.stderr.write(`${message}\n`)
+  const applied = await context.withDatabase((databaseUrl, shards) => migrate(databaseUrl, shards, onLocked))
   print(context.terminal, json, { applied }, () =>
     applied.length > 0
       ? applied.map((name) => `applied ${name}`).join('\n')

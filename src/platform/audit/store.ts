@@ -75,12 +75,12 @@ export const findEventsById = (db: Db, routingKeys: readonly number[], ids: read
 
 const counted = z.object({ events: z.number(), sealed: z.number(), waiting: z.number() })
 
-/** Counts all rows, rows named by seals, and unsealed rows. */
-export const countEvents = (db: Db): Promise<z.output<typeof counted>> =>
+/** Counts rows since a moment (all by default), rows named by the seals after this one, and unsealed rows. */
+export const countEvents = (db: Db, since: Date | undefined, afterSeal: bigint): Promise<z.output<typeof counted>> =>
   db.one(
     counted,
-    sql`select (select count(*)::int from audit_event) as events,
-               (select coalesce(sum(cardinality(audit_ids)), 0)::int from audit_seal) as sealed,
+    sql`select (select count(*)::int from audit_event where at >= coalesce(${since ?? null}::timestamptz, '-infinity')) as events,
+               (select coalesce(sum(cardinality(audit_ids)), 0)::int from audit_seal where seal_no > ${afterSeal}) as sealed,
                (select count(*)::int from audit_unsealed) as waiting`,
   )
 

@@ -1,4 +1,3 @@
-import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { type DerivedKeys, everyKey } from '../lib/crypto/keys.ts'
 import { operation } from '../lib/json/input.ts'
@@ -7,7 +6,7 @@ import { RescodeError } from '../lib/web/rescode.ts'
 import { keyIdOf, MAC_BYTES, NO_MAC, ROW_DIGEST_BYTES, rowDigest, sealMac } from './seal.ts'
 import { type Seal, sealsAfter } from './seal-store.ts'
 import { countEvents, findEventsById, keptSince } from './store.ts'
-import { type Verification, verification } from './wire.ts'
+import { type EventRow, type Verification, verification } from './wire.ts'
 
 interface AuditProblem {
   readonly seal_no: bigint
@@ -20,7 +19,7 @@ interface AuditProblem {
 }
 
 export interface Verified {
-  /** Every seal and row was verified; none is missing or altered. */
+  /** Every seal and row was verified; none is missing, altered or inserted by hand. */
   readonly intact: boolean
   /** Nothing is known to be missing or altered, but some seals could not be verified. */
   readonly unverifiable: boolean
@@ -31,7 +30,7 @@ export interface Verified {
   readonly unsealed: number
   /** Rows in no seal: inserted by hand. */
   readonly outside: number
-  /** Missing rows older than AUDIT_DAYS. */
+  /** Missing rows that are old enough to have been purged. */
   readonly purged: number
   /** Seals made with an unknown SECRET_KEY, whose rows cannot be verified; `problems` names each such key. */
   readonly other_key: number
@@ -49,7 +48,6 @@ interface Tally {
   seals: number
   purged: number
   other_key: number
-  missing: number
 }
 
 /** Of a verification over HTTP, and of its last statement; the command on the service's own machine has no other. */
@@ -67,10 +65,14 @@ const tookTooLong = (): RescodeError => {
   return new RescodeError(20013, { status: 503, message, detail: 'the verification took too long' })
 }
 
-async function verify(deps: Deps, { head }: Verification, until?: number): Promise<Verified> {
+const laterOf = (a: Date | undefined, b: Date | undefined): Date | undefined => (a && b ? (a > b ? a : b) : (a ?? b))
+
+async function verify(deps: Deps, { head, purged_before }: Verification, until?: number): Promise<Verified> {
   const { db, keys, clock, config } = deps
-  const purgedBefore = keptSince(clock.now(), config.AUDIT_DAYS)
-  const tally: Tally = { rows: 0, seals: 0, purged: 0, other_key: 0, missing: 0 }
+  const purgedBefore = laterOf(keptSince(clock.now(), config.AUDIT_DAYS), purged_before)
+  const tally: Tally = { rows: 0, seals: 0, purged: 0, other_key: 0 }
+  /** Rows that the seals name and the purge leaves alone, which may be deleting the others and their seals. */
+  let named = 0
   const problems: AuditProblem[] = []
   const unknownKeys = new Set<string>()
   const [headNo, headMac] = head?.split(':') ?? []
@@ -91,7 +93,9 @@ async function verify(deps: Deps, { head }: Verification, until?: number): Promi
       const key = everyKey(keys).find((candidate) => keyIdOf(candidate) === seal.key_id)
       const mac = previousMac(before, seal)
       if (!mac || (key && !sealMac(key, mac, seal).equals(seal.chain))) report('the seal was altered')
-      if (key) await checkRows(db, key, seal, tally, purgedBefore, report)
+      const events = await findEventsById(db, seal.routing_keys, seal.audit_ids)
+      named += events.filter(({ at }) => !purgedBefore || at >= purgedBefore).length
+      if (key) checkRows(key, seal, events, tally, purgedBefore, report)
       else {
         tally.other_key++
         if (!unknownKeys.has(seal.key_id))
@@ -101,18 +105,18 @@ async function verify(deps: Deps, { head }: Verification, until?: number): Promi
       before = seal
     }
   }
-  const { events, waiting, sealed } = await db.slowTx(TIME_LIMIT_S, countEvents)
-  if (!headSeen) {
-    const noSeal = { seal_no: BigInt(headNo ?? 0), first_at: clock.now(), last_at: clock.now(), audit_id: null }
-    problems.push({ ...noSeal, problem: 'the given head is not in the chain' })
-  }
-  const { missing, ...counts } = tally
+  const counted = await db.slowTx(TIME_LIMIT_S, (inside) => countEvents(inside, purgedBefore, before?.seal_no ?? 0n))
+  const outside = Math.max(0, counted.events - named - counted.sealed - counted.waiting)
+  const reportOfLog = (seal_no: bigint, problem: string) =>
+    problems.push({ seal_no, first_at: clock.now(), last_at: clock.now(), audit_id: null, problem })
+  if (!headSeen) reportOfLog(BigInt(headNo ?? 0), 'the given head is not in the chain')
+  if (outside > 0) reportOfLog(before?.seal_no ?? 0n, `${outside} rows are in no seal: they were inserted by hand`)
   return {
     intact: problems.length === 0,
     unverifiable: unknownKeys.size > 0 && unknownKeys.size === problems.length,
-    ...counts,
-    unsealed: waiting,
-    outside: Math.max(0, events - (sealed - missing - tally.purged) - waiting),
+    ...tally,
+    unsealed: counted.waiting,
+    outside,
     problems,
     head: before ? `${before.seal_no}:${before.chain.toString('hex')}` : null,
   }
@@ -138,15 +142,14 @@ function previousMac(before: Seal | undefined, { seal_no, before_chain: copy }: 
   return (expected ? copy.equals(expected) : copy.length === MAC_BYTES) ? copy : undefined
 }
 
-async function checkRows(
-  db: Db,
+function checkRows(
   key: DerivedKeys,
   seal: Seal,
+  events: readonly EventRow[],
   tally: Tally,
   purgedBefore: Date | undefined,
   report: ReportProblem,
 ) {
-  const events = await findEventsById(db, seal.routing_keys, seal.audit_ids)
   const digests = new Map(events.map((row) => [row.audit_id, rowDigest(key, row)]))
   for (const [at, id] of seal.audit_ids.entries()) {
     const sealed = seal.row_digests.subarray(at * ROW_DIGEST_BYTES, (at + 1) * ROW_DIGEST_BYTES)
@@ -154,9 +157,6 @@ async function checkRows(
     if (digest?.equals(sealed)) tally.rows++
     else if (digest) report('the row was altered', id)
     else if (purgedBefore && seal.first_at < purgedBefore) tally.purged++
-    else {
-      tally.missing++
-      report('the row is missing', id)
-    }
+    else report('the row is missing', id)
   }
 }

@@ -21,12 +21,16 @@ export type AuditPage = z.output<typeof auditPage>
 export const auditExport = auditFilter.extend({ format: z.enum(['csv', 'ndjson']).default('ndjson') })
 export type AuditExport = z.output<typeof auditExport>
 
-/** `head` is what an earlier verification printed: `17:9f2c…`. */
+/**
+ * `head` is what an earlier verification printed: `17:9f2c…`. `purged_before`: rows that are older may have been purged,
+ * although today's AUDIT_DAYS keeps them.
+ */
 export const verification = z.strictObject({
   head: z
     .string()
     .regex(/^\d{1,18}:[0-9a-f]{64}$/, problem('must-be-head'))
     .optional(),
+  purged_before: periodInput.from,
 })
 export type Verification = z.output<typeof verification>
 

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { z } from 'zod'
@@ -49,39 +50,66 @@ const loadStatementsOf = (part: Part) => (files: string[]) =>
 /**
  * Applies pending migrations in order, each file in its own transaction, so that none keeps tables locked longer than
  * it needs; replicas that start together wait for one another. Each shard has its own record of migrations, so an
- * interrupted run resumes. Returns the names applied. Throws if the database has another number of shards.
+ * interrupted run resumes. Returns the names applied. Throws if the database has another number of shards. `onLocked`:
+ * a table is locked, and the migration is tried again.
  */
-export const migrate = (databaseUrl: string, shards = 1): Promise<string[]> =>
+export const migrate = (databaseUrl: string, shards = 1, onLocked?: OnLocked): Promise<string[]> =>
   withLock(databaseUrl, async (client) => {
     const schemas = schemasOf(shards)
     if ((await shardsOf(client, shards)) === undefined) await makeSchemas(client, schemas)
-    const applied = (await isMigrated(client)) ? [] : await apply(client, schemas.length > 0 ? 'public' : 'all')
+    const applied = await apply(client, schemas.length > 0 ? 'public' : 'all', undefined, onLocked)
     await distribute(client, schemas)
-    for (const schema of schemas) applied.push(...(await applyToShard(client, schema)))
+    for (const schema of schemas) applied.push(...(await applyToShard(client, schema, onLocked)))
     if ((await queueVersion(client)) !== QUEUE_VERSION) await installJobs(databaseUrl)
     await commitInTwoPhases(client, schemas)
     return applied
   })
 
 /** The schema must exist. */
-export const applyToShard = async (client: pg.Client, schema: string): Promise<string[]> =>
-  (await isMigrated(client, schema)) ? [] : await apply(client, 'shard', schema)
+export const applyToShard = (client: pg.Client, schema: string, onLocked?: OnLocked): Promise<string[]> =>
+  apply(client, 'shard', schema, onLocked)
 
-/** The migration runner is loaded only when needed: it is a tenth of what a start loads. */
-async function apply(dbClient: pg.Client, part: Part, schema?: string): Promise<string[]> {
+type OnLocked = (message: string) => void
+
+/**
+ * Whoever wants a table waits behind a migration that waits for it, so it gives way soon (before the service's own
+ * `lock_timeout`) and tries again: a dump or a long report may hold the lock.
+ */
+const LOCK_TIMEOUT = '1s'
+const LOCK_PAUSE_MS = 2_000
+const LOCK_ATTEMPTS = 100
+const LOCKED = 'a migration waits for a lock that another session holds (see pg_locks, pg_stat_activity): trying again'
+
+/** Returns the names applied. The migration runner is loaded only when needed: it is a tenth of what a start loads. */
+async function apply(dbClient: pg.Client, part: Part, schema?: string, onLocked?: OnLocked): Promise<string[]> {
+  const missing = await missingIn(dbClient, schema)
+  if (missing.length === 0) return []
   const { runner } = await import('node-pg-migrate')
-  const applied = await runner({
-    dbClient,
-    ...(schema === undefined ? {} : { schema: [schema, 'public'] }),
-    dir: DIRECTORY,
-    direction: 'up',
-    migrationsTable: 'migration',
-    advisoryLockMode: 'wait',
-    singleTransaction: false,
-    migrationLoaderStrategies: [{ extensions: ['.sql'], loader: loadStatementsOf(part) }],
-    logger: silent,
-  })
-  return applied.map((migration) => migration.name)
+  const run = () =>
+    runner({
+      dbClient,
+      ...(schema === undefined ? {} : { schema: [schema, 'public'] }),
+      dir: DIRECTORY,
+      direction: 'up',
+      migrationsTable: 'migration',
+      advisoryLockMode: 'wait',
+      singleTransaction: false,
+      migrationLoaderStrategies: [{ extensions: ['.sql'], loader: loadStatementsOf(part) }],
+      logger: silent,
+    })
+  await dbClient.query(`set lock_timeout = '${LOCK_TIMEOUT}'`)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await run()
+      await dbClient.query('reset lock_timeout')
+      return missing
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== '55P03' || attempt === LOCK_ATTEMPTS) throw error
+      await dbClient.query('rollback')
+      onLocked?.(LOCKED)
+      await sleep(LOCK_PAUSE_MS)
+    }
+  }
 }
 
 /** The last schema migration of this version of graphile-worker (a test compares them). */
@@ -145,17 +173,20 @@ export const tablesOfPeople = (): string[] =>
 /** The first migration of versions before 1.0.0, whose tables cannot be migrated. */
 const BEFORE_FIRST_RELEASE = '0001_registry'
 
-export async function isMigrated(client: pg.Client, schema?: string): Promise<boolean> {
+export const isMigrated = async (client: pg.Client, schema?: string): Promise<boolean> =>
+  (await missingIn(client, schema)).length === 0
+
+async function missingIn(client: pg.Client, schema?: string): Promise<string[]> {
   const table = schema === undefined ? 'migration' : `${schema}.migration`
   const { rows } = await client.query('select to_regclass($1) is not null as begun', [table])
-  if (!z.object({ begun: z.boolean() }).parse(rows[0]).begun) return false
+  if (!z.object({ begun: z.boolean() }).parse(rows[0]).begun) return unapplied([])
   const applied = migrationRow.array().parse((await client.query(`select name from ${table}`)).rows)
   if (applied.some(({ name }) => name === BEFORE_FIRST_RELEASE)) {
     throw new Error(
       'its tables were made by a version before 1.0.0, which cannot be upgraded: use an empty database (or another DATA_DIR)',
     )
   }
-  return unapplied(applied).length === 0
+  return unapplied(applied)
 }
 
 /** Names of the migrations that this build knows and the database lacks. */

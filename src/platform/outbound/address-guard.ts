@@ -37,8 +37,15 @@ const GLOBAL_V6 = ['2000::/3']
 /** Excluded parts of global unicast: protocol assignments with Teredo and ORCHID, documentation, 6to4. */
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
-const networks = (texts: readonly string[]): BlockList =>
-  listOfNetworks(texts.flatMap((text) => parseNetwork(text) ?? []))
+function networks(texts: readonly string[]): BlockList {
+  return listOfNetworks(
+    texts.map((text) => {
+      const network = parseNetwork(text)
+      if (!network) throw new Error(`not a network: ${text}`)
+      return network
+    }),
+  )
+}
 
 /**
  * Cloud metadata services, which hand out a machine's credentials: link-local (AWS, Google, Azure, Tencent, Oracle and

@@ -10,7 +10,7 @@ export type ConnectPhase = 'dns' | 'connect' | 'tls'
  */
 export type CallFailure = 'address' | ConnectPhase | 'timeout' | 'too-large' | 'broken'
 
-/** Maximum bytes of all response headers together. */
+/** Maximum bytes of the names and values of all headers of one response. */
 export const HEADER_BYTES = 16_384
 
 const KIB = 1_024

@@ -3,7 +3,7 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction, Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import { buildConnector, Client } from 'undici'
+import { buildConnector, Client, errors } from 'undici'
 import type { CallLimits } from '../config/call-limits.ts'
 import { fromEpochMilliseconds } from '../lib/clock.ts'
 import { type AddressGuard, AddressRefused, PortRefused } from './address-guard.ts'
@@ -49,6 +49,24 @@ function skipContinue(socket: Socket): void {
   socket.read = readSkipping
 }
 
+/** Status lines, headers, interim responses and chunk sizes of an answer whose body is small. */
+const FRAMING_BYTES = 4 * HEADER_BYTES
+
+/**
+ * Limits everything that a receiver sends: undici counts bodies and header fields, but no interim responses, reason
+ * phrases, chunk sizes and their extensions, which would keep this process busy until the call takes too long. Chunks of
+ * five bytes, with as many around each, still fit.
+ */
+function limitBytes(socket: Socket, bodyBytes: number): void {
+  const read = socket.read.bind(socket)
+  const most = 2 * bodyBytes + FRAMING_BYTES
+  socket.read = (size?: number) => {
+    // Without what is put back when the parser pauses.
+    if (socket.bytesRead - socket.readableLength > most) socket.destroy(new errors.ResponseExceededMaxSizeError())
+    return socket.destroyed ? null : read(size)
+  }
+}
+
 /** Progress of a connection. */
 interface ConnectionEvents {
   readonly onPhase: (phase: ConnectPhase) => void
@@ -74,6 +92,7 @@ export function openClient(
     connect: (options, callback) =>
       connect(options, (...result) => {
         if (result[0] === null) {
+          limitBytes(result[1], limits.bytes)
           skipContinue(result[1])
           onConnected(certificateEnd(result[1]))
         }
@@ -91,15 +110,15 @@ export function openClient(
 const guardedLookup =
   (guard: AddressGuard, port: number): LookupFunction =>
   (hostname, options, callback) => {
+    const trusted = guard.trusts(hostname, port)
     const connect = (addresses: readonly LookupAddress[]): void => {
-      const trusted = guard.trusts(hostname, port)
       const usable = addresses.filter(({ address }) => !guard.refuses(address, port, trusted))
       const [first] = usable
       if (first === undefined) callback(new AddressRefused(), [])
       else if (options.all) callback(null, usable)
       else callback(null, first.address, first.family)
     }
-    guard.resolve(hostname).then(connect, (error: Error) => callback(error, []))
+    guard.resolve(hostname, trusted).then(connect, (error: Error) => callback(error, []))
   }
 
 /**
@@ -113,7 +132,13 @@ function guardedConnector(
 ): buildConnector.connector {
   return (options, callback) => {
     const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80)
-    const connect = buildConnector({ timeout: timeoutMs, allowH2: false, lookup: guardedLookup(guard, port) })
+    const connect = buildConnector({
+      timeout: timeoutMs,
+      allowH2: false,
+      lookup: guardedLookup(guard, port),
+      // Node's 250 ms would give up each address on the other side of the world, or whose first packet was lost.
+      autoSelectFamilyAttemptTimeout: Math.ceil(timeoutMs / 2),
+    })
     const isLiteral = isIP(options.hostname) !== 0
     if (guard.refusesPort(port)) return callback(new PortRefused(), null)
     if (isLiteral && guard.refuses(options.hostname, port)) return callback(new AddressRefused(), null)

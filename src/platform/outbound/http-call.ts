@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallLimits, PARTNER_LIMITS } from '../config/call-limits.ts'
 import type { LocalizedText } from '../lib/localized-text.ts'
@@ -104,6 +105,8 @@ interface HttpGet {
 
 export interface HttpRequest extends HttpGet {
   readonly body: string
+  /** For who needs only the status: the answer's body is dropped, and may be too large, too slow or cut off. */
+  readonly statusOnly?: boolean
   /** Closes the connection right after the request is sent, to simulate a lost response. */
   readonly hangUp?: boolean
   /** Milliseconds between the two halves of the body, to simulate a slow sender. */
@@ -114,6 +117,20 @@ async function* inHalves(bytes: Buffer, pauseMs: number): AsyncGenerator<Buffer>
   yield bytes.subarray(0, bytes.length / 2)
   await sleep(pauseMs)
   yield bytes.subarray(bytes.length / 2)
+}
+
+/** How long a receiver whose body does not matter may take to send it; hung up on at once, many would give up their work. */
+const DROPPED_WITHIN_MS = 2_000
+const MAX_PIECES = 1_024
+
+/** Joins the pieces now and then: a million chunks of one byte would otherwise hold a hundred times their size. */
+async function bodyOf(stream: Readable): Promise<Buffer> {
+  let pieces: Buffer[] = []
+  stream.on('data', (piece: Buffer) => {
+    if (pieces.push(piece) === MAX_PIECES) pieces = [Buffer.concat(pieces)]
+  })
+  await finished(stream)
+  return Buffer.concat(pieces)
 }
 
 /** Milliseconds after connecting: by then the request has been sent, and few are answered yet. */
@@ -152,10 +169,8 @@ async function send(
     progress.connectionMade(certificateEnds)
     if (request.hangUp) setTimeout(() => abort.abort(hungUp()), HANG_UP_MS)
   }
-  const timer = setTimeout(
-    () => abort.abort(new DOMException('the call took too long', 'TimeoutError')),
-    limits.totalMs,
-  )
+  const tooLong = () => abort.abort(new DOMException('the call took too long', 'TimeoutError'))
+  let timer = setTimeout(tooLong, limits.totalMs)
   const { pauseMs = 0 } = request
   const slowly = pauseMs > 0 ? Buffer.from(request.body ?? '') : undefined
   const client = openClient(url.origin, guard, limits, { onPhase, onConnected })
@@ -173,7 +188,14 @@ async function send(
     })
     if (request.hangUp) throw hungUp()
     progress.headers = progress.elapsed()
-    const body = Buffer.from(await answer.body.arrayBuffer())
+    if (request.statusOnly) {
+      clearTimeout(timer)
+      timer = setTimeout(tooLong, DROPPED_WITHIN_MS)
+    }
+    const body = await bodyOf(answer.body).catch((error: unknown) => {
+      if (request.statusOnly) return Buffer.alloc(0)
+      throw error
+    })
     const [headers, { certificateEnds }] = [joined(answer.headers), progress]
     return { status: answer.statusCode, headers, body, timings: progress.timings(), certificateEnds }
   } catch (error) {

@@ -5,7 +5,7 @@ import type { CallFailure } from './call-failure.ts'
 import { NotSent } from './delivery.ts'
 import { HttpCallError, post } from './http-call.ts'
 
-/** The response body is discarded. */
+/** `bytes`: as much of the response body is read before the connection is closed. */
 const LIMITS = { ...PARTNER_LIMITS, bytes: 65_536 }
 
 /** What the receiver learns of a failure: nothing that reveals names or addresses of our network. */
@@ -13,7 +13,7 @@ export const WEBHOOK_PROBLEMS = {
   unreachable: 'the webhook cannot be reached',
   tls: 'could not establish TLS with the webhook',
   timeout: 'the webhook did not respond in time',
-  'too-large': 'the response of the webhook is larger than 64 KiB',
+  'too-large': 'the response of the webhook is too large',
   broken: 'the webhook gave no complete HTTP response',
   none: 'the app has no webhook any more',
 }
@@ -45,7 +45,7 @@ export async function postWebhook(
     'webhook-timestamp': String(epochSeconds(now)),
     ...(signatures.length > 0 ? { 'webhook-signature': signatures.join(' ') } : {}),
   }
-  const status = await post({ url, headers, body }, calls.guard, LIMITS).then(
+  const status = await post({ url, headers, body, statusOnly: true }, calls.guard, LIMITS).then(
     (answer) => answer.status,
     (error: unknown) => {
       if (!(error instanceof HttpCallError)) throw error

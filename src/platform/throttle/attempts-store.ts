@@ -17,6 +17,9 @@ const sharedCount = z.object({ subject: z.instanceof(Buffer), uses: z.number(), 
 /** Count of all processes in the current window, and the time left in it. */
 type SharedCount = z.infer<typeof sharedCount>
 
+/** Bytes are counted too, by several processes: a sum may be greater. */
+const MAX_INT = 2_147_483_647
+
 const COUNTED = (counted: CountedUses) =>
   sql.part`${counted.subject}::bytea as subject, ${counted.uses}::int as uses, ${counted.windowS}::int as window_s`
 
@@ -33,7 +36,7 @@ export const addUses = (db: Db, counted: readonly CountedUses[]): Promise<Shared
         from ${sql.rows('counted', counted, COUNTED)}
         order by subject
         on conflict (subject) do update set
-          uses = excluded.uses + case when known.window_ends_at > now() then known.uses else 0 end,
+          uses = least(excluded.uses + case when known.window_ends_at > now() then known.uses::bigint else 0 end, ${MAX_INT}),
           window_ends_at = case when known.window_ends_at > now()
             then least(known.window_ends_at, excluded.window_ends_at) else excluded.window_ends_at end
         returning subject, uses, ceil(extract(epoch from window_ends_at - now()) * 1000)::int as "endsInMs"`,
@@ -46,6 +49,7 @@ export const deleteExpiredCounts = (db: Db, limit: number): Promise<number> =>
           select subject from rate_count where window_ends_at <= now() limit ${limit} for update skip locked))`,
   )
 
+/** Also of uses, where each is counted (attempts.ts). */
 const row = z.object({ failures: z.number(), windowEndsAt: z.date() })
 
 export type Failures = z.infer<typeof row>

@@ -8,7 +8,10 @@ import { countFailure, readFailures } from './attempts-store.ts'
 
 /**
  * Namespaces, so that a passport, an app_key and a clientId (`partner`) of the same spelling have separate counts.
- * `member` is a member of a partner, `forgotten` a password-reset request, `mail-…` an outgoing mail.
+ * `member` is a member of a partner, `forgotten` a password-reset request, `mail-…` an outgoing mail, `code-asked` a page
+ * that asks for an authenticator's code, `code-day` wrong codes, `contact-…` a code sent to a new phone number or mail
+ * address (`contact-first`: a person's first of the day), `own-change` and `session-change` what a person and a session of
+ * theirs change.
  */
 type ThrottleKind =
   | 'passport'

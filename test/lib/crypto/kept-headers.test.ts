@@ -40,3 +40,16 @@ it('headers that explain a call are recorded, with the signature shortened', () 
     authorization: 'Basi…',
   })
 })
+
+it.each([
+  ['JSON', (secret: string) => JSON.stringify(secret)],
+  ['PHP’s json_encode', (secret: string) => JSON.stringify(secret).replaceAll('/', '\\/')],
+  ['Gson', (secret: string) => JSON.stringify(secret).replaceAll('=', '\\u003d')],
+  ['a URL', encodeURIComponent],
+  ['a URL in lower case', (secret: string) => encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase())],
+])('a secret is masked as %s writes it', (_what, written) => {
+  const secret = 'ab/cd+ef=='
+  const text = masker([secret])(`{"echo":[${written(secret)}]}`)
+  expect(text).toContain(MASK)
+  expect(text).not.toContain('cd')
+})

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { randomBytes } from '../../../src/platform/lib/crypto/opaque-token.ts'
+import { pooledRandomBytes } from '../../../src/platform/lib/crypto/opaque-token.ts'
 
 describe('random bytes', () => {
   it('have the requested length, are never repeated, and do not change later', () => {
-    const taken = Array.from({ length: 2_000 }, () => randomBytes(21))
+    const taken = Array.from({ length: 2_000 }, () => pooledRandomBytes(21))
     const seen = new Set(taken.map((bytes) => bytes.toString('hex')))
     expect(seen.size).toBe(2_000)
     expect(taken.every((bytes) => bytes.length === 21)).toBe(true)
@@ -12,7 +12,7 @@ describe('random bytes', () => {
   })
 
   it('have the requested length even if more are requested than are left in the pool', () => {
-    const odd = [8_000, 8_192, 100, 8_192].map((count) => randomBytes(count))
+    const odd = [8_000, 8_192, 100, 8_192].map((count) => pooledRandomBytes(count))
     expect(odd.map((bytes) => bytes.length)).toEqual([8_000, 8_192, 100, 8_192])
     for (const bytes of odd) expect(bytes.toString('hex')).not.toContain('0'.repeat(16))
   })

@@ -5,10 +5,15 @@ import { APP_KEY_HEADER, BODY_DECRYPTED, ENCRYPTION_STATUS } from './aes-body.ts
 /** Replaces a secret. */
 export const MASK = '[secret]'
 
-/** Every form in which a secret may occur in a body or header: plain, inside a JSON string, inside a URL. */
-const spellings = (secret: string): string[] => [
-  ...new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]),
-]
+/** Every form in which a secret may occur in a body or header: plain, in a JSON string, also of PHP or Gson, in a URL. */
+function spellings(secret: string): string[] {
+  if (/^\w+$/.test(secret)) return [secret]
+  const json = JSON.stringify(secret).slice(1, -1)
+  const encoded = encodeURIComponent(secret)
+  const lowerCase = encoded.replace(/%../g, (code) => code.toLowerCase())
+  const inJson = [json, json.replaceAll('/', '\\/'), json.replaceAll('=', '\\u003d')]
+  return [...new Set([secret, ...inJson, encoded, lowerCase])]
+}
 
 /** Replaces the secrets wherever they occur, and NUL, which PostgreSQL cannot store. */
 export function masker(secrets: readonly string[]): (text: string) => string {

@@ -120,7 +120,7 @@ function fillRandomly(target: Buffer, at: number, count: number): void {
 }
 
 /** Cryptographically random bytes, at most 8 KiB. */
-export function randomBytes(count: number): Buffer {
+export function pooledRandomBytes(count: number): Buffer {
   const bytes = Buffer.alloc(count)
   fillRandomly(bytes, 0, count)
   return bytes

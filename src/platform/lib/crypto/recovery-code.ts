@@ -1,5 +1,5 @@
+import { randomBytes } from 'node:crypto'
 import { sha256 } from './digest.ts'
-import { randomBytes } from './opaque-token.ts'
 
 /** Recovery codes, for people who have lost their authenticator: 80 random bits each, so a plain hash is safe to store. */
 

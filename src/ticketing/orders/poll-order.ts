@@ -22,7 +22,8 @@ interface Polled {
 
 /**
  * Asks the partner about what is open and, while it stays open, queues the next time: soon at first, then up to ten
- * minutes apart. After a day it is left to operators, as `givenUp` says. An order is queried, and closed again if it is
+ * minutes apart. After a day it is left to operators, as `givenUp` says; then nothing may be queued, or the queue would
+ * forget the job that gives up. An order is queried, and closed again if it is
  * closing; a refund is sent again if the query does not decide it.
  */
 export const pollOrder = (
@@ -57,13 +58,17 @@ async function pollRefunds(deps: CallDeps, orderId: bigint, asked: number, cause
     await queueQuery(deps, order, secondsUntilOver(deps, inFlight.updated_at), { asked, about })
     return { givenUp: null }
   }
-  for (const { refund_id, created_at } of lost) {
+  let failure: CallProblem | null = null
+  for (const { refund_id } of lost) {
     const again = { order_id: orderId, refund_id, vouchers: [], refund_fee: 0, partly: true }
-    const { refund, failure } = await refundOrder(deps, again, cause)
-    if (!isLostRefund(refund)) continue
-    if (isOld(deps, created_at)) return givenUp(`refund ${refund_id} has been ${refund.state} for a day`, failure)
-    await queueQuery(deps, order, pauseAfter(asked), { asked: asked + 1, about })
+    failure = (await refundOrder(deps, again, cause)).failure ?? failure
   }
+  const open = (await refundsOf(deps.db, orderId)).filter(isLostRefund)
+  const [first] = open
+  if (!first) return { givenUp: null }
+  if (open.every(({ created_at }) => isOld(deps, created_at)))
+    return givenUp(`refund ${first.refund_id} has been ${first.state} for a day`, failure)
+  await queueQuery(deps, order, pauseAfter(asked), { asked: asked + 1, about })
   return { givenUp: null }
 }
 

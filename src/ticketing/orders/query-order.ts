@@ -242,7 +242,7 @@ async function moveQueriedTickets(deps: Deps, order: OrderRow, body: Body, cause
   const tooFew = known < (promisedCodes(body, order.quantity) ?? 0)
   const vouchers_open = order.vouchers_open && (vouchers.length === 0 || body.voucherType === NO_CODES || tooFew)
   const moved = await changeOrder(deps, order, { ...quantities, vouchers, vouchers_open }, cause, before)
-  await storeAdditional(deps, order.order_id, body)
-  await storeCredentials(deps, order.order_id, body)
+  await storeAdditional(deps, order, body)
+  await storeCredentials(deps, order, body)
   return moved
 }

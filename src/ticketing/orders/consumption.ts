@@ -3,7 +3,7 @@ import type { Cause } from '../../platform/history/index.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { orderSave } from './change-order.ts'
-import { noSuchOrder } from './errors.ts'
+import { illegalOrderTransition, noSuchOrder } from './errors.ts'
 import {
   type ChangeableOrder,
   lockFreeOrders,
@@ -91,6 +91,9 @@ export function decideConsumption(
     throw new RefusedRequest(localized('other-quantity', { quantity: report.quantity, order, own: quantity }))
   }
   const quantities = withQuantities(own, report)
+  // A failed payment can still become paid, but only a pay notice or an order query decides that.
+  if (own.state === 'pay_failed' && quantities.state !== own.state)
+    throw illegalOrderTransition(own.order_id, own.state, quantities.state)
   const lacking = lacksVoucherList(own, before, report.vouchers)
   const isOutdated = report.usedQuantity < own.used_quantity
   const codes = !lacking ? (report.vouchers ?? []) : isOutdated ? [] : codesByCount(before, own.quantity, quantities)

@@ -17,6 +17,8 @@ const LONGEST_PAUSE_S = 600
 const LONGEST_S = 86_400
 
 interface Polled {
+  /** Failed, to be repeated as the queue does. */
+  readonly failure?: string | null
   readonly givenUp: string | null
 }
 
@@ -36,6 +38,11 @@ export const pollOrder = (
 
 async function pollOpenOrder(deps: CallDeps, orderId: bigint, asked: number, cause: CallCause): Promise<Polled> {
   const earlier = await existingOrder(deps, orderId)
+  // A consumption notice has decided the order, but the codes of the lost answer are still missing.
+  if (earlier.state === 'paid' && earlier.vouchers_open) {
+    const { failure } = await queryOrder(deps, orderId, cause)
+    return { failure: failure && reasonOf(failure), givenUp: null }
+  }
   if (!OPEN.includes(earlier.state)) return { givenUp: null }
   if (isInFlight(deps, earlier)) {
     await queueQuery(deps, earlier, secondsUntilOver(deps, earlier.state_since), { asked })
@@ -80,6 +87,8 @@ const secondsUntilOver = ({ clock }: Deps, since: Date): number =>
 const isOld = ({ clock }: Deps, since: Date): boolean => clock.now() >= addSeconds(since, LONGEST_S)
 
 /** Viewers can read the errors of jobs, so what the partner wrote is masked; Traffic has it. */
+const reasonOf = ({ kind, detail }: CallProblem): string => `${kind}: ${maskedReason(detail)}`
+
 const givenUp = (what: string, failure: CallProblem | null): Polled => ({
-  givenUp: failure ? `${what}; the last query failed with ${failure.kind}: ${maskedReason(failure.detail)}` : what,
+  givenUp: failure ? `${what}; the last query failed with ${reasonOf(failure)}` : what,
 })

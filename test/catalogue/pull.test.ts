@@ -245,6 +245,14 @@ describe('pullCatalogue', () => {
     expect(pulled).toHaveLength(totalSize === 60 ? 45 : 40)
   })
 
+  it('reports a total without any entry', async () => {
+    seller.on('/product/query', ok([] as object, { totalSize: 3 }))
+    expect(await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)).toMatchObject({
+      expected: 3,
+      problems: [{ entry: 'the answer', path: 'totalSize', problem: 'is 3; 0 different entries came' }],
+    })
+  })
+
   it('goes on after a page of products that are all invalid, whose ids are large numbers', async () => {
     const page = (currentPage: number) =>
       currentPage === 3

@@ -423,6 +423,7 @@ describe('pullPrices', () => {
       await world.pool.query('delete from product_price; delete from price_removal')
       give(days(1, 12))
       expect(await prices()).toMatchObject({ pulled: 12, problems: [] })
+      world.clock.advance(1)
     })
 
     it('removes nothing until the partner sends the same again a minute later', async () => {
@@ -452,10 +453,40 @@ describe('pullPrices', () => {
       world.clock.advance(60)
       give([])
       expect(await prices()).toMatchObject(held)
+    })
+
+    it('waits anew for entries that the partner still had when it sent fewer', async () => {
+      give(days(1, 3))
+      expect(await prices()).toMatchObject(held)
       world.clock.advance(60)
       give(days(1, 1))
       expect(await prices()).toMatchObject(held)
       expect(await stored()).toHaveLength(12)
+      world.clock.advance(60)
+      give(days(1, 2))
+      expect(await prices()).toMatchObject({ removed: 10, problems: [] })
+    })
+
+    it('waits anew for days that were not asked for', async () => {
+      const range = { from: date(1), to: date(11) }
+      give([])
+      expect(await prices(range)).toMatchObject({ removed: 0, problems: [{ path: 'body' }] })
+      world.clock.advance(60)
+      expect(await prices()).toMatchObject(held)
+      expect(await stored()).toHaveLength(12)
+    })
+
+    it('removes them on another day, although the days asked for and the partner’s window have moved', async () => {
+      give(days(1, 20))
+      await prices()
+      world.clock.advance(1)
+      give(days(1, 5))
+      expect(await prices()).toMatchObject(held)
+      world.clock.advance(86_400)
+      give(days(1, 6))
+      const report = await prices()
+      world.clock.advance(-86_401)
+      expect(report).toMatchObject({ removed: 14, problems: [] })
     })
 
     it('stores new entries all the same', async () => {
@@ -571,6 +602,7 @@ describe('pullPrices', () => {
     it('removes no long calendar at once, apart from the days that it replaces', async () => {
       plain(...Array.from({ length: 12 }, (_, n) => n + 1))
       await prices({ ...range, level: false })
+      world.clock.advance(1)
       levels(1, 2)
       expect(await prices({ ...range, level: true })).toMatchObject({ removed: 2, problems: [{ path: 'body' }] })
       expect(await keys()).toHaveLength(12)

@@ -2,7 +2,6 @@ import { recordIfOperator } from '../../platform/audit/index.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { type Cause, PRICES } from '../../platform/history/index.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
-import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { addDays, beijingDate } from '../../platform/lib/time-zone.ts'
@@ -96,7 +95,7 @@ export async function storePrices(deps: Deps, { asked, ...prices }: PricesToSave
   return inTransaction(deps, async (inside, db) => {
     await markProduct(db, { ...prices, saleState: null }, at)
     if (!(await claimNewest(db, prices, asked))) return undefined
-    const held = await heldRemoval(inside, prices)
+    const held = await heldRemoval(inside, prices, at.now)
     const stored = await savePrices(db, { ...prices, complete: prices.complete && !held }, at.now)
     const changed = { from: prices.from, to: prices.to, changed: stored.changed }
     const summary = held
@@ -113,16 +112,16 @@ const SHORT_DAYS = 10
 
 /**
  * If most of a calendar is suddenly gone, the partner has more likely made a mistake (its database is down, a filter is
- * wrong) than meant it. So nothing is removed until the partner sends the same calendar again, at least
- * PRICE_REMOVAL_HOLD_S later. New and changed entries are stored anyway, and operators see the problem.
+ * wrong) than meant it. So nothing is removed until the same entries are missing again, at least PRICE_REMOVAL_HOLD_S
+ * later, which may be in the next night's calendar. New and changed entries are stored anyway, and operators see the
+ * problem.
  */
-async function heldRemoval({ config, db, clock }: Deps, prices: PricesToSave): Promise<EntryProblem | undefined> {
+async function heldRemoval({ config, db }: Deps, prices: PricesToSave, now: Date): Promise<EntryProblem | undefined> {
   if (!prices.complete || config.PRICE_REMOVAL_HOLD_S === 0) return undefined
-  const { days, entries, gone } = await countGone(db, prices)
+  const { days, entries, gone, said_at } = await countGone(db, prices)
   if (days > SHORT_DAYS && gone * 2 > entries) {
-    const now = clock.now()
-    const saidAt = await noteRemoval(db, prices, digestOf(prices), now)
-    if (now < addSeconds(saidAt, config.PRICE_REMOVAL_HOLD_S)) {
+    if (!said_at) await noteRemoval(db, prices, now)
+    if (now < addSeconds(said_at ?? now, config.PRICE_REMOVAL_HOLD_S)) {
       const problem = localized('removal-held', { gone, entries, seconds: config.PRICE_REMOVAL_HOLD_S })
       return { entry: `${prices.from} to ${prices.to}`, path: 'body', problem }
     }
@@ -130,11 +129,6 @@ async function heldRemoval({ config, db, clock }: Deps, prices: PricesToSave): P
   await forgetRemoval(db, prices)
   return undefined
 }
-
-const digestOf = ({ from, to, prices }: PricesToSave): Buffer =>
-  sha256(
-    JSON.stringify([from, to, ...prices.map((price) => `${price.price_date} ${price.partner_primary_key}`).sort()]),
-  )
 
 const DAYS = 90
 /** How often a calendar is requested while newer prices keep overtaking it. */

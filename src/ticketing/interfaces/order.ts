@@ -3,6 +3,7 @@ import { problem } from '../../platform/lib/json/field-problem.ts'
 import {
   date,
   dateTime,
+  filledText,
   idText,
   int64,
   maybe,
@@ -71,7 +72,7 @@ const VALID = [0, 1]
 function codeOf(entry: unknown): string {
   const isEntry = typeof entry === 'object' && entry !== null
   const { voucher, status } = isEntry ? jsonFields(entry) : { voucher: entry, status: 0 }
-  return VALID.includes(Number(status ?? 0)) ? String(voucher ?? '').trim() : ''
+  return VALID.includes(Number(filledText(status) ?? 0)) ? (filledText(voucher) ?? '').trim() : ''
 }
 
 /**

@@ -366,6 +366,17 @@ describe('pullPrices', () => {
     })
   })
 
+  it('forgets prices of more than thirty days ago', async () => {
+    const days = async () =>
+      (await world.pool.query("select price_date from product_price where partner_deal_id = 'd-9' order by 1")).rows
+    seller.on('/product/price/query', ok(['2026-04-05', '2026-04-06', '2026-06-01'].map((at) => day(at)) as object))
+    await prices({ from: '2026-04-05', to: '2026-06-30' })
+    expect(await days()).toHaveLength(3)
+    seller.on('/product/price/query', ok([day('2026-06-01')] as object))
+    expect(await prices()).toMatchObject({ changed: 0, removed: 0 })
+    expect(await days()).toEqual([{ price_date: '2026-04-06' }, { price_date: '2026-06-01' }])
+  })
+
   it('requests today and the next 90 days by default', async () => {
     seller.on('/product/price/query', ok([] as object))
     await prices()

@@ -36,12 +36,16 @@ export const claimNewest = async (db: Db, { partnerId, partnerDealId }: ProductK
         where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and prices_asked < ${asked}`,
   )) > 0
 
+/** Days after which a past price is deleted. */
+const DAYS_KEPT = 30
+
 /** Whether the entry `p` is of the kind of calendar that is being stored. */
 const sameKind = (level: boolean) => sql.part`(p.partner_primary_key <> '') = ${level}`
 
 /**
  * Stores the calendar of a range of days. `changed` counts entries that are new or differ. The calendar that came last
  * counts: its entries replace those of the other kind on the same day, and a complete one that has entries all of them.
+ * Days that are long past go too.
  */
 export const savePrices = (
   db: Db,
@@ -79,6 +83,10 @@ export const savePrices = (
             select price_date, partner_primary_key from incoming)
           else ${complete && prices.length > 0} or price_date in (select price_date from incoming) end
       returning 1
+    ), past as (
+      delete from product_price p
+      where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}
+        and price_date < least(${from}::date, (${now}::timestamptz at time zone 'Asia/Shanghai')::date - ${DAYS_KEPT}::int)
     )
     select (select count(*)::int from changed) as changed, (select count(*)::int from removed) as removed`,
   )

@@ -24,7 +24,7 @@ import {
   type ShapeProblem,
 } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
-import { fieldsOfAnswer } from './about.ts'
+import { fieldsOfAnswer, softProblems } from './about.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { readableCredential, sentPerson } from './people.ts'
 import { jsonFields } from './read-answer.ts'
@@ -166,8 +166,7 @@ export const orderPay = partnerInterface({
     const { vouchers, credentialList } = fieldsOfAnswer(json)
     return codesOfFailure({ vouchers, credentialList }, `code ${code}`)
   },
-  warnings: (json) =>
-    ticketExtrasProblems(fieldsOfAnswer(json)).map(({ path, problem }) => ({ path: `body.${path}`, problem })),
+  warnings: (json) => softProblems(TICKET_EXTRAS, json),
   pending: { 598: 'issuing' },
   failures: { 501: 'balance too low', 502: 'no earlier success found', 599: 'other pay error' },
 })

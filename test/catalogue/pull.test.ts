@@ -6,7 +6,7 @@ import { findOffer } from '../../src/ticketing/catalogue/product-store.ts'
 import { pullCatalogue } from '../../src/ticketing/catalogue/pull-catalogue.ts'
 import { pullPrices } from '../../src/ticketing/catalogue/pull-prices.ts'
 import { pullProduct } from '../../src/ticketing/catalogue/pull-product.ts'
-import { listProducts, showProduct } from '../../src/ticketing/catalogue/show-product.ts'
+import { listProducts, productPage, showProduct } from '../../src/ticketing/catalogue/show-product.ts'
 import { priceRange } from '../../src/ticketing/catalogue/wire.ts'
 import { BY_COMMAND } from '../../src/ticketing/partner-calls/index.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
@@ -194,6 +194,12 @@ describe('pullCatalogue', () => {
     expect(seller.calls.map(({ body }) => body.currentPage)).toEqual([1, 2, 3])
     const stored = await listProducts(world.deps, { partner_id: 7001n })
     expect(stored.filter(({ partner_deal_id }) => partner_deal_id.startsWith('p-'))).toHaveLength(119)
+    await world.pool.query("update product set sale_state = 'off_sale' where partner_deal_id = 'p-100'")
+    const filter = { partner_id: 7001n, sale_state: 'off_sale', limit: 10 } as const
+    expect(await productPage(world.deps, filter)).toMatchObject({
+      products: [{ partner_deal_id: 'p-100' }],
+      next: null,
+    })
   })
 
   it('knows the total even if a page has an invalid entry', async () => {

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { recordIfOperator } from '../../platform/audit/index.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { type Cause, PRICES } from '../../platform/history/index.ts'
@@ -6,7 +7,7 @@ import { operation } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { addDays, beijingDate } from '../../platform/lib/time-zone.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
-import { jsonFields, levelPriceCalendar, priceCalendar } from '../interfaces/index.ts'
+import { jsonFields, type levelPrice, levelPriceCalendar, priceCalendar } from '../interfaces/index.ts'
 import {
   type CallDeps,
   type CallProblem,
@@ -37,27 +38,24 @@ interface Range {
   readonly to: string
 }
 
+type LevelPrice = z.output<typeof levelPrice>
+
 /** A price, with the product that the entry names. */
 type NamedPrice = Price & { readonly dealId: string }
 
-/** The fields that entries of both kinds of calendar have. */
-interface CommonPrice {
-  readonly dealId: string
-  readonly priceDate: string
-  readonly key: string
-  readonly marketPrice: number
-  readonly mtPrice: number
-  readonly settlementPrice: number
-  readonly stock: number
-}
-
 /** `raw` is the complete entry as received. */
-export const namedPrice = (
-  { dealId, priceDate, key, marketPrice, mtPrice, settlementPrice, stock }: CommonPrice,
+const namedPrice = (
+  { dealId, day, key = '' }: { readonly dealId: string; readonly day: string; readonly key?: string },
+  {
+    marketPrice,
+    mtPrice,
+    settlementPrice,
+    stock,
+  }: Pick<LevelPrice, 'marketPrice' | 'mtPrice' | 'settlementPrice' | 'stock'>,
   raw: Entry,
 ): NamedPrice => ({
   dealId,
-  price_date: priceDate,
+  price_date: day,
   partner_primary_key: key,
   market_price: marketPrice,
   mt_price: mtPrice,
@@ -65,6 +63,9 @@ export const namedPrice = (
   stock,
   details: raw,
 })
+
+export const levelPriceOf = (dealId: string, entry: LevelPrice, raw: Entry): NamedPrice =>
+  namedPrice({ dealId, day: entry.priceDate, key: entry.partnerPrimaryKey }, entry, raw)
 
 /** Keeps the entries of the requested product and days; of two entries for the same day and key, the later one. */
 export function onlyRequested(
@@ -232,12 +233,9 @@ async function askDays(
   const body = { partnerDealId, startTime: from, endTime: to }
   const result = await callPartner(deps, partner, 'price-calendar', body, options)
   const entries = readEntries(result, priceCalendar.answer, 'prices')
-  return calendarAnswer(result, entries, (entry) => ({
-    ...entry,
-    dealId: entry.partnerDealId,
-    priceDate: entry.date,
-    key: '',
-  }))
+  return calendarAnswer(result, entries, (entry, raw) =>
+    namedPrice({ dealId: entry.partnerDealId, day: entry.date }, entry, raw),
+  )
 }
 
 async function askLevels(
@@ -250,18 +248,18 @@ async function askLevels(
   const result = await callPartner(deps, partner, 'level-price-calendar', body, options)
   const entries = readEntries(result, levelPriceCalendar.answer, 'prices')
   const dealId = 'kind' in entries ? partnerDealId : (entries.fields?.partnerDealId ?? partnerDealId)
-  return calendarAnswer(result, entries, (entry) => ({ ...entry, dealId, key: entry.partnerPrimaryKey }))
+  return calendarAnswer(result, entries, (entry, raw) => levelPriceOf(dealId, entry, raw))
 }
 
 function calendarAnswer<Parsed>(
   result: CallResult<unknown>,
   entries: Entries<Parsed> | CallProblem,
-  common: (entry: Parsed) => CommonPrice,
+  price: (entry: Parsed, raw: Entry) => NamedPrice,
 ): CalendarAnswer {
   const { callId } = result
   const pending = result.outcome === 'pending'
   const hasList = !pending && Array.isArray(jsonFields(result.json).body)
   if ('kind' in entries) return { callId, pending, hasList, prices: entries }
-  const good = entries.good.map(({ parsed, raw }) => namedPrice(common(parsed), raw))
+  const good = entries.good.map(({ parsed, raw }) => price(parsed, raw))
   return { callId, pending, hasList, prices: { good, problems: entries.problems } }
 }

@@ -19,10 +19,7 @@ it('objects where texts or numbers belong are no reason to fail', () => {
   expect(products({ unavailableDates: [NO_TEXT], minBuyCount: NO_TEXT, scheduleOnlineTime: NO_TEXT })).toEqual([])
   expect(calendar(day('2026-06-05', { partnerPrimaryKey: NO_TEXT }))).toEqual([])
   const codes = { vouchers: [{ voucher: NO_TEXT, status: NO_TEXT }] }
-  expect(readAnswer(orderPay, { code: 501, describe: 'no', body: codes })).toMatchObject({
-    outcome: 'failed',
-    code: 501,
-  })
+  expect(orderPay.contradicted?.({ code: 501, describe: 'no', body: codes }, 501)).toBeUndefined()
 })
 
 describe('a price calendar', () => {

@@ -6,10 +6,10 @@ import { readConfig } from './platform/config/index.ts'
 import { awaitDatabase } from './platform/db/await-database.ts'
 import { nodesOfShards } from './platform/db/citus.ts'
 import { findDatabase } from './platform/db/find-database.ts'
+import { checkSecretKey } from './platform/db/installation.ts'
 import { checkShards } from './platform/db/shard-count.ts'
 import { openLog } from './platform/lib/log.ts'
 import { openDeps } from './process/index.ts'
-import { checkSecretKey } from './ticketing/partners/index.ts'
 
 /** `npm run worker`: runs durable jobs in a separate process, for services with JOBS=off on the same database. */
 async function start() {

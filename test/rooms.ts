@@ -159,6 +159,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'teams',
     'people',
     'audit',
+    'history',
     'account',
     'app-events',
     'members',

@@ -6,7 +6,7 @@ import { findOffer } from '../../src/ticketing/catalogue/product-store.ts'
 import { pullCatalogue } from '../../src/ticketing/catalogue/pull-catalogue.ts'
 import { pullPrices } from '../../src/ticketing/catalogue/pull-prices.ts'
 import { pullProduct } from '../../src/ticketing/catalogue/pull-product.ts'
-import { listProducts, showProduct } from '../../src/ticketing/catalogue/show-product.ts'
+import { listProducts, productPage, showProduct } from '../../src/ticketing/catalogue/show-product.ts'
 import { priceRange } from '../../src/ticketing/catalogue/wire.ts'
 import { BY_COMMAND } from '../../src/ticketing/partner-calls/index.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
@@ -194,6 +194,12 @@ describe('pullCatalogue', () => {
     expect(seller.calls.map(({ body }) => body.currentPage)).toEqual([1, 2, 3])
     const stored = await listProducts(world.deps, { partner_id: 7001n })
     expect(stored.filter(({ partner_deal_id }) => partner_deal_id.startsWith('p-'))).toHaveLength(119)
+    await world.pool.query("update product set sale_state = 'off_sale' where partner_deal_id = 'p-100'")
+    const filter = { partner_id: 7001n, sale_state: 'off_sale', limit: 10 } as const
+    expect(await productPage(world.deps, filter)).toMatchObject({
+      products: [{ partner_deal_id: 'p-100' }],
+      next: null,
+    })
   })
 
   it('knows the total even if a page has an invalid entry', async () => {
@@ -243,6 +249,14 @@ describe('pullCatalogue', () => {
     const { problems, pulled } = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
     expect(problems).toEqual([{ entry: 'the answer', path: 'totalSize', problem }])
     expect(pulled).toHaveLength(totalSize === 60 ? 45 : 40)
+  })
+
+  it('reports a total without any entry', async () => {
+    seller.on('/product/query', ok([] as object, { totalSize: 3 }))
+    expect(await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)).toMatchObject({
+      expected: 3,
+      problems: [{ entry: 'the answer', path: 'totalSize', problem: 'is 3; 0 different entries came' }],
+    })
   })
 
   it('goes on after a page of products that are all invalid, whose ids are large numbers', async () => {
@@ -358,6 +372,17 @@ describe('pullPrices', () => {
     })
   })
 
+  it('forgets prices of more than thirty days ago', async () => {
+    const days = async () =>
+      (await world.pool.query("select price_date from product_price where partner_deal_id = 'd-9' order by 1")).rows
+    seller.on('/product/price/query', ok(['2026-04-05', '2026-04-06', '2026-06-01'].map((at) => day(at)) as object))
+    await prices({ from: '2026-04-05', to: '2026-06-30' })
+    expect(await days()).toHaveLength(3)
+    seller.on('/product/price/query', ok([day('2026-06-01')] as object))
+    expect(await prices()).toMatchObject({ changed: 0, removed: 0 })
+    expect(await days()).toEqual([{ price_date: '2026-04-06' }, { price_date: '2026-06-01' }])
+  })
+
   it('requests today and the next 90 days by default', async () => {
     seller.on('/product/price/query', ok([] as object))
     await prices()
@@ -415,6 +440,7 @@ describe('pullPrices', () => {
       await world.pool.query('delete from product_price; delete from price_removal')
       give(days(1, 12))
       expect(await prices()).toMatchObject({ pulled: 12, problems: [] })
+      world.clock.advance(1)
     })
 
     it('removes nothing until the partner sends the same again a minute later', async () => {
@@ -444,10 +470,40 @@ describe('pullPrices', () => {
       world.clock.advance(60)
       give([])
       expect(await prices()).toMatchObject(held)
+    })
+
+    it('waits anew for entries that the partner still had when it sent fewer', async () => {
+      give(days(1, 3))
+      expect(await prices()).toMatchObject(held)
       world.clock.advance(60)
       give(days(1, 1))
       expect(await prices()).toMatchObject(held)
       expect(await stored()).toHaveLength(12)
+      world.clock.advance(60)
+      give(days(1, 2))
+      expect(await prices()).toMatchObject({ removed: 10, problems: [] })
+    })
+
+    it('waits anew for days that were not asked for', async () => {
+      const range = { from: date(1), to: date(11) }
+      give([])
+      expect(await prices(range)).toMatchObject({ removed: 0, problems: [{ path: 'body' }] })
+      world.clock.advance(60)
+      expect(await prices()).toMatchObject(held)
+      expect(await stored()).toHaveLength(12)
+    })
+
+    it('removes them on another day, although the days asked for and the partner’s window have moved', async () => {
+      give(days(1, 20))
+      await prices()
+      world.clock.advance(1)
+      give(days(1, 5))
+      expect(await prices()).toMatchObject(held)
+      world.clock.advance(86_400)
+      give(days(1, 6))
+      const report = await prices()
+      world.clock.advance(-86_401)
+      expect(report).toMatchObject({ removed: 14, problems: [] })
     })
 
     it('stores new entries all the same', async () => {
@@ -563,6 +619,7 @@ describe('pullPrices', () => {
     it('removes no long calendar at once, apart from the days that it replaces', async () => {
       plain(...Array.from({ length: 12 }, (_, n) => n + 1))
       await prices({ ...range, level: false })
+      world.clock.advance(1)
       levels(1, 2)
       expect(await prices({ ...range, level: true })).toMatchObject({ removed: 2, problems: [{ path: 'body' }] })
       expect(await keys()).toHaveLength(12)

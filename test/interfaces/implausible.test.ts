@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { levelPriceCalendar, priceCalendar, productPull, readAnswer } from '../../src/ticketing/interfaces/index.ts'
+import { orderPay } from '../../src/ticketing/interfaces/order.ts'
 import { PRODUCT } from './product-example.ts'
 
 const day = (date: string, fields: object = {}) => ({
@@ -10,6 +11,16 @@ const DAYS = ['2026-06-01', '2026-06-02', '2026-06-03', '2026-06-04'].map((date)
 const calendar = (...more: Record<string, unknown>[]) => priceCalendar.implausible?.([...DAYS, ...more])
 const products = (...fields: object[]) => productPull.implausible?.(fields.map((one) => ({ ...PRODUCT, ...one })))
 const problemsOf = (body: object[]) => readAnswer(priceCalendar, { code: 200, body })
+
+/** What JSON can hold and String() throws about. */
+const NO_TEXT = { toString: 1, valueOf: 1 }
+
+it('objects where texts or numbers belong are no reason to fail', () => {
+  expect(products({ unavailableDates: [NO_TEXT], minBuyCount: NO_TEXT, scheduleOnlineTime: NO_TEXT })).toEqual([])
+  expect(calendar(day('2026-06-05', { partnerPrimaryKey: NO_TEXT }))).toEqual([])
+  const codes = { vouchers: [{ voucher: NO_TEXT, status: NO_TEXT }] }
+  expect(orderPay.contradicted?.({ code: 501, describe: 'no', body: codes }, 501)).toBeUndefined()
+})
 
 describe('a price calendar', () => {
   it('without mistakes has no implausible values, closed days and seasons included', () => {

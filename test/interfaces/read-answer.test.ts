@@ -12,6 +12,19 @@ import { PRODUCT } from './product-example.ts'
 const ok = { code: 200, describe: 'success', partnerId: '7001' }
 
 describe('an answer of a partner', () => {
+  it('about a refund counts, whatever form its times have', () => {
+    const body = { refundId: 'R', requestTime: 1_778_063_660_000, responseTime: '2026-05-06T18:34:20' }
+    expect(readAnswer(orderRefund, { ...ok, body })).toMatchObject({
+      outcome: 'success',
+      answer: { body: { refundId: 'R' } },
+    })
+    expect(orderRefund.warnings?.({ ...ok, body })).toMatchObject([
+      { path: 'body.requestTime' },
+      { path: 'body.responseTime' },
+    ])
+    expect(orderRefund.warnings?.({ ...ok, body: { refundId: 'R', responseTime: '' } })).toEqual([])
+  })
+
   it('is a success with its fields in body, and keeps ids exact', () => {
     const json = parseLossless(
       Buffer.from(

@@ -211,6 +211,34 @@ describe('the worker', () => {
     })
   })
 
+  it.each([
+    ['an order that is being closed', 'order', 'has been closing for a day'],
+    ['refunds whose answers are lost', 'refunds', 'refund r-1 has been unknown for a day'],
+  ] as const)('leaves %s to an operator after a day, and calls the partner no more', async (_, about, reason) => {
+    seller.on('/order/pay', ok({ voucherType: 0 }))
+    seller.on('/order/close', reset)
+    seller.on('/order/refund', reset)
+    seller.on('/order/query', ({ orderId }) => stands(orderId as bigint, 4))
+    const orderId = newId()
+    await order.create(orderId)
+    if (about === 'order') {
+      await order.close(orderId)
+    } else {
+      await order.pay(orderId)
+      await order.refund(orderId, 'r-1', { quantity: 1 })
+      await order.refund(orderId, 'r-2', { quantity: 1 })
+    }
+    world.clock.advance(86_401)
+    seller.calls.length = 0
+    await start()
+    const key = `query-order:${orderId}${about === 'refunds' ? ':refunds' : ''}`
+    expect(await failedJob()).toMatchObject({ task: 'query-order', key, last_error: expect.stringContaining(reason) })
+    expect(await jobs()).toHaveLength(1)
+    const asked =
+      about === 'order' ? ['/order/close'] : ['/order/query', '/order/refund', '/order/query', '/order/refund']
+    expect(seller.paths()).toEqual(asked)
+  })
+
   it('unlocks the jobs of dead workers only', async () => {
     await tell('d-6', 1)
     await enqueue(world.deps.db, 'purge', {})

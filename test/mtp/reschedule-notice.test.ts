@@ -69,6 +69,28 @@ describe('a reschedule notice', () => {
 })
 
 describe('the notices of a partner', () => {
+  it('are listed page by page, accepted and refused ones, of one kind too', async () => {
+    for (let sent = 0; sent < 3; sent++) {
+      world.clock.advance(1)
+      await send({ partnerId: 7001, body: `${sent}` })
+      await send({ partnerId: 7001, body: sent })
+    }
+    for (const kind of ['', '&kind=reschedule']) {
+      const [all, pages] = [(await shownToOperator(`?limit=200${kind}`)).data, [] as unknown[]]
+      let next = ''
+      do {
+        const { data } = await shownToOperator(`?limit=4${kind}${next && `&after=${next}`}`)
+        expect(data.notices.length).toBeLessThanOrEqual(4)
+        pages.push(...data.notices)
+        next = data.next
+      } while (next)
+      expect(all.next).toBeNull()
+      expect(pages.length).toBeGreaterThanOrEqual(6)
+      expect(pages).toEqual(all.notices)
+    }
+    expect((await shownToOperator('?limit=4&kind=consume')).data).toEqual({ notices: [], next: null })
+  })
+
   it('are listed newest first, including refused ones with the reason', async () => {
     world.clock.advance(1)
     await send(

@@ -38,7 +38,7 @@ describe('a notice with a valid signature but a refused Date', () => {
     }
     await sendNotice(world, seller, { path, body: '{}', signing: { secret: 'a guess' } })
     await sendNotice(world, seller, { path, body: '{}', signing: { secret: 'a guess' }, headers: { Date: old } })
-    const listed = await listNotices(world.deps, listNotices.input.parse({ partner_id: 7001 }))
+    const { notices: listed } = await listNotices(world.deps, listNotices.input.parse({ partner_id: 7001 }))
     expect(listed.map(({ refused }) => refused).sort()).toEqual([
       expect.stringMatching(/^Date differs from our clock by 3600 seconds/),
       expect.stringMatching(/^Date: /),

@@ -247,6 +247,18 @@ describe('a consumption report', () => {
     },
   )
 
+  it.each([
+    [1, 0],
+    [0, 1],
+  ])('about %i used and %i refunded tickets of an order whose payment failed is refused', async (used, refunded) => {
+    const orderId = await order({ state: 'pay_failed' })
+    await expect(consume(orderId, used, refunded)).rejects.toMatchObject({
+      describe: expect.stringMatching(`^order ${orderId} is pay_failed \\(.+\\); it cannot become paid$`),
+    })
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ state: 'pay_failed', used: 0, refunded: 0 })
+    await consume(orderId, 0)
+  })
+
   it('gets the same refusal for an unknown order as for one of another partner', async () => {
     const orderId = await order()
     await expect(consume(orderId, 1, 0, {}, 7002n)).rejects.toMatchObject({

@@ -1,10 +1,11 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { actionOf } from '../../src/operations/actions/index.ts'
 import { textOf } from '../../src/operations/cli/action-text.ts'
+import { pollOrder } from '../../src/ticketing/orders/poll-order.ts'
 import type { ReportedVoucher } from '../../src/ticketing/orders/quantities.ts'
-import { ok, refusal, worldWithSeller } from '../partner-calls/fake-seller.ts'
+import { ok, refusal, reset, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
-import { waitingJobs } from './orders.ts'
+import { recordOf, waitingJobs } from './orders.ts'
 import { reportConsumption } from './report-consumption.ts'
 
 /** Codes next to the identity documents of real-name orders, and codes that arrive after the answer to order pay. */
@@ -114,6 +115,27 @@ describe('an order without codes (voucherType 0)', () => {
     await order.pay(orderId)
     await expect(consume([unused('b')])).rejects.toMatchObject({ describe: `voucher b is not of order ${orderId}` })
   })
+})
+
+it('codes whose answer was lost are asked for, although a consumption notice has decided the order', async () => {
+  seller.on('/order/pay', reset)
+  await order.pay(orderId)
+  await reportConsumption(world.deps, 7001n, {
+    ...{ orderId, partnerOrderId: `P-${orderId}`, quantity: 2, usedQuantity: 0, refundedQuantity: 1 },
+  })
+  const poll = () => pollOrder(world.deps, orderId, { asked: 0, about: 'order' }, { kind: 'schedule', ref: '1' })
+  seller.on('/order/query', refusal(302, 'busy'))
+  expect(await poll()).toMatchObject({ failure: expect.stringMatching(/^partner-code: 302/), givenUp: null })
+  const code = (voucher: string, status: number) => ({
+    ...{ voucher, status, quantity: 1, voucherInvalidTime: '2026-07-01 00:00:00' },
+  })
+  const voucherList = [code('a', 2), code('b', 0)]
+  seller.on('/order/query', stands(orderId, 4, { voucherType: 1, refundedQuantity: 1, voucherList }))
+  expect(await poll()).toMatchObject({ givenUp: null })
+  expect((await recordOf(world.pool, orderId)).vouchers).toEqual({ a: 'refunded', b: 'unused' })
+  seller.calls.length = 0
+  await poll()
+  expect(seller.calls, 'nothing is missing any more').toEqual([])
 })
 
 describe('the additional lists of answers', () => {

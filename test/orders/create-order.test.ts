@@ -188,6 +188,34 @@ describe('createOrder', () => {
     expect(await order.create(orderId)).toMatchObject({ order: { state: 'created', partner_order_id: 'P-same' } })
   })
 
+  it('takes an order that the partner does not know for failed only once a slow partner must have stored it', async () => {
+    for (const answer of [refusal(301), (orderId: bigint) => stands(orderId, 3)]) {
+      const orderId = newId()
+      seller.on('/order/create', reset)
+      await order.create(orderId)
+      seller.on('/order/query', typeof answer === 'function' ? answer(orderId) : answer)
+      expect((await order.query(orderId)).order).toMatchObject({ state: 'create_unknown' })
+      expect(await jobsOf(orderId)).toHaveLength(1)
+      world.clock.advance(60)
+      expect((await order.query(orderId)).order).toMatchObject({ state: 'create_failed' })
+      expect(await jobsOf(orderId)).toEqual([])
+    }
+  })
+
+  it('leaves a row in the audit log each time that an operator asks for it', async () => {
+    const orderId = newId()
+    seller.on('/order/create', refusal(420), ok({ partnerOrderId: 'P-2' }))
+    const actor = { kind: 'operator', name: 'lin', role: 'support', by: 'api' } as const
+    const asOperator = desk({ ...world, deps: { ...world.deps, actor } } as unknown as typeof world)
+    await asOperator.create(orderId)
+    await asOperator.create(orderId)
+    const { rows } = await world.pool.query('select event, detail from audit_event where target = $1 order by at', [
+      `order:${orderId}`,
+    ])
+    const asked = { event: 'order_create_asked', detail: { partner_deal_id: 'deal-1', quantity: 2 } }
+    expect(rows).toEqual([asked, asked])
+  })
+
   it('needs no second call after a lost answer if the partner has the order', async () => {
     const orderId = newId()
     seller.on('/order/create', reset)

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { purge } from '../../src/operations/jobs/purge.ts'
 import { createOrder } from '../../src/ticketing/orders/create-order.ts'
+import { applyPayResult } from '../../src/ticketing/orders/pay-result.ts'
+import { queryOrder } from '../../src/ticketing/orders/query-order.ts'
 import { newOrder } from '../../src/ticketing/orders/wire.ts'
 import { BY_COMMAND } from '../../src/ticketing/partner-calls/index.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { nodesOf, watchPlans } from '../db/seen-plans.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller } from '../partner-calls/fake-seller.ts'
+import { stands } from './desk.ts'
 
 /** Personal data of visitors is removed from orders that have ended; everything else stays as it was. */
 
@@ -109,6 +112,22 @@ describe('ORDER_PERSONAL_DATA_DAYS', () => {
     await expect(createOrder(world.deps, input(failed), BY_COMMAND)).rejects.toThrow(
       `the visitors of order ${failed} were removed on ${day.slice(0, 10)}: make a new order`,
     )
+  })
+
+  it('keeps out what the partner says about people after the removal', async () => {
+    const id = await orderIn('consumed')
+    world.clock.advance(31 * DAY)
+    await removed()
+    const lists = {
+      credentialList: [{ credentialType: 0 as const, credentialNo: '310101199001011234', voucher: 'V' }],
+      orderAdditionalList: ['driver'],
+    }
+    seller.on('/order/query', stands(id, 4, { usedQuantity: 2, ...lists }))
+    expect((await queryOrder(world.deps, id, BY_COMMAND)).failure).toBeNull()
+    const tickets = { voucherType: 2, vouchers: [], ...lists } as const
+    const result = { orderId: id, partnerOrderId: `P-${id}`, outcome: 'issued', issueType: 1, code: 200 } as const
+    await applyPayResult(world.deps, 7001n, { ...result, describe: '', tickets }, { kind: 'notice', id: 'n' })
+    expect(await isRemoved(id)).toBe(true)
   })
 
   it('skips a locked order until the next run', async () => {

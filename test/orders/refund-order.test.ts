@@ -198,6 +198,18 @@ describe('refundOrder', () => {
     expect(again).toMatchObject({ refund: { state: 'reviewing' }, failure: null })
   })
 
+  it.each(['refund_price', 'refund_fee'])(
+    'is refused, and not stored, if %s exceeds the price of its tickets',
+    async (field) => {
+      await expect(order.refund(orderId, refundId, { quantity: 1, [field]: 100.01 })).rejects.toMatchObject({
+        problems: [{ field, problem: 'must be at most 100' }],
+      })
+      expect((await record()).refunds).toEqual({})
+      await order.refund(orderId, refundId, { quantity: 1, [field]: 100 })
+      expect(seller.calls).toHaveLength(1)
+    },
+  )
+
   it('is refused, and not stored, if its price exceeds the limit of the protocol', async () => {
     const dear = await order.paid({ unit_price: 99_999_999, total_price: 1, quantity: 200 })
     seller.calls.length = 0

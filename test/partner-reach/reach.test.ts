@@ -78,6 +78,18 @@ describe('a circuit breaker', () => {
     expect((await cli('partner', 'reset-breaker', '1')).code).toBe(1)
   })
 
+  it('is counted as open until nothing has called the partner for longer than jobs pause', async () => {
+    const { breakers } = world.deps.calls
+    await fail(7001n)
+    world.clock.advance(630)
+    expect(breakers.counts().open, 'a job may call it once in ten minutes').toBe(1)
+    await call(7001n)
+    world.clock.advance(630)
+    expect(breakers.counts().open).toBe(1)
+    world.clock.advance(200)
+    expect(breakers.counts().open).toBe(0)
+  })
+
   it('that is not reset stays open, and its row is removed once a call succeeds', async () => {
     await fail(7002n)
     expect(await call(7002n)).toBe('breaker')

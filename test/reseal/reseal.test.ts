@@ -6,18 +6,12 @@ import { SigningKeys } from '../../src/authorization/oidc/signing-key-cache.ts'
 import { createMicroApp, rotateSecret } from '../../src/authorization/registry/index.ts'
 import { createOperator, newOperatorToken } from '../../src/operations/operators/index.ts'
 import { resealEverything } from '../../src/operations/reseal/index.ts'
+import { checkSecretKey } from '../../src/platform/db/installation.ts'
 import type { Deps } from '../../src/platform/deps.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import { parseInput } from '../../src/platform/lib/json/input.ts'
 import { knownDevice, rememberDevice } from '../../src/platform/throttle/device.ts'
-import {
-  checkSecretKey,
-  createPartner,
-  findPartner,
-  setAesKey,
-  setContact,
-  webhookSecret,
-} from '../../src/ticketing/partners/index.ts'
+import { createPartner, findPartner, setAesKey, setContact, webhookSecret } from '../../src/ticketing/partners/index.ts'
 import { Browser } from '../acceptance/browser.ts'
 import { Client, dataOf, tokenSetOf } from '../acceptance/client.ts'
 import { injectWire, type Wire } from '../acceptance/http.ts'

@@ -27,7 +27,9 @@ export const partnerSettings = {
     ),
   ORDER_PERSONAL_DATA_DAYS: whole(0, 36_500)
     .default(0)
-    .describe('days after the end of an order for which its visitors and contact are kept; 0 keeps them for good'),
+    .describe(
+      'days after the end of an order for which its visitors and contact are kept; 0 keeps them for good; a paid order without a travel date ends when its tickets are used or refunded',
+    ),
   ORDER_ID_BITS: z
     .enum(['53', '63'], 'must be 53 or 63')
     .default('53')

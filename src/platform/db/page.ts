@@ -77,7 +77,7 @@ export function pageOf<Row extends { readonly cursor: string }>(
 }
 
 /** So many rows are looked at for one page of a search that no index serves. */
-const SEARCHED_ROWS = 10_000
+export const SEARCHED_ROWS = 10_000
 
 interface Listing<Row> {
   readonly row: z.ZodType<Row>

@@ -10,6 +10,7 @@ export {
   ORDER_HISTORY,
   PRICES,
   PRODUCT_CHANGES,
+  PRODUCT_HISTORY_RETENTION,
   refundedBefore,
   wasSentForPayment,
 } from './store.ts'

@@ -1,9 +1,23 @@
 import { z } from 'zod'
+import type { Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { DAY_S } from '../lib/clock.ts'
 import { storedText } from '../lib/localized-text.ts'
 
 /** Where the changes of an order are, for the purge. */
 export const ORDER_HISTORY = { table: 'record_change', column: 'order_id' } as const
+
+/** Sellers may change prices and stock every minute. Orders keep their history. */
+export const PRODUCT_HISTORY_RETENTION: readonly Retention[] = [
+  {
+    table: ORDER_HISTORY.table,
+    what: 'history of products',
+    key: ['change_id'],
+    column: 'at',
+    keptS: () => 90 * DAY_S,
+    unless: () => sql.part`record <> 'product'`, // a partial index has the others
+  },
+]
 
 /** Insert targets for statements of other rooms: changes of an order and its parts, and of a product. */
 export const ORDER_CHANGES = sql.part`record_change (at, partner_id, record, record_id, order_id, cause, cause_id, change)`

@@ -1,3 +1,4 @@
+import { filledText } from '../../platform/lib/json/fields.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { jsonFields, type PartnerInterface } from '../../ticketing/interfaces/index.ts'
 import type { PartnerStage } from '../../ticketing/partners/index.ts'
@@ -14,7 +15,7 @@ const A_TEXT = localized('a-text')
 
 /** Names the id itself as the example, if it came as a number. */
 const textOfId = (given: unknown): LocalizedText =>
-  localized('a-text-such-as', { example: `"${/^\d{1,19}$/.test(String(given)) ? given : '7001'}"` })
+  localized('a-text-such-as', { example: `"${/^\d{1,19}$/.exec(filledText(given) ?? '')?.[0] ?? '7001'}"` })
 
 /** Says "the number", because 7001 and "7001" are easily confused. */
 const insteadOfText = (value: unknown): LocalizedText | undefined =>

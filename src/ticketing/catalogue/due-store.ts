@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, PRODUCT_CHANGES } from '../../platform/history/index.ts'
-import type { SaleState } from './product-store.ts'
+import type { SaleState } from './wire.ts'
 
 /** The SQL of changes that partners report, and of the pulls that they make due. */
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { filledText } from '../../platform/lib/json/fields.ts'
 import { LIST_LIMITS, MAX_PROBLEMS, readShape, type ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { echo } from '../../platform/lib/web/rescode.ts'
 import { jsonFields, saysSuccess } from '../interfaces/index.ts'
@@ -75,8 +76,8 @@ export const WHOLE = 'the answer'
 
 const nameOf = (raw: unknown, index: number): string => {
   const { date, priceDate, partnerDealId } = jsonFields(raw)
-  const name = date ?? priceDate ?? partnerDealId
-  return ['string', 'number', 'bigint'].includes(typeof name) ? echo(String(name)) : `[${index}]`
+  const name = filledText(date ?? priceDate ?? partnerDealId)
+  return name === undefined ? `[${index}]` : echo(name)
 }
 
 /** `d-1: title is required; …`: the first five problems, and whether there are more. */

@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
+import { filledText } from '../../platform/lib/json/fields.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { echo } from '../../platform/lib/web/rescode.ts'
 import {
@@ -12,7 +13,7 @@ import {
 } from '../interfaces/index.ts'
 import { type EntryProblem, MAX_ENTRY_PROBLEMS } from './entries.ts'
 import { usualPrices } from './price-store.ts'
-import { type Entry, findProduct, type ProductKey } from './product-store.ts'
+import { type Entry, findProduct } from './product-store.ts'
 
 /**
  * What looks like a mistake in the entries of an answer, on their own and compared with what is stored of their
@@ -40,13 +41,9 @@ async function comparedWithPrices(
   partnerId: bigint,
   { body, partnerDealId }: { readonly body: readonly Entry[]; readonly partnerDealId?: unknown },
 ): Promise<ImplausibleValue[]> {
-  const id = partnerDealId ?? body[0]?.partnerDealId
+  const id = filledText(partnerDealId ?? body[0]?.partnerDealId)
   if (id === undefined) return []
-  return implausiblePrices(
-    body,
-    await usualPrices(db, { partnerId, partnerDealId: String(id) }),
-    localized('median-stored'),
-  )
+  return implausiblePrices(body, await usualPrices(db, { partnerId, partnerDealId: id }), localized('median-stored'))
 }
 
 /** Only open-date products have prices of their own. */
@@ -57,9 +54,9 @@ async function comparedWithProducts(
 ): Promise<ImplausibleValue[]> {
   const implausible: ImplausibleValue[] = []
   for (const [index, entry] of body.entries()) {
-    if (entry.mtPrice === undefined) continue
-    const key: ProductKey = { partnerId, partnerDealId: String(entry.partnerDealId) }
-    const known = await findProduct(db, key)
+    const partnerDealId = filledText(entry.partnerDealId)
+    if (entry.mtPrice === undefined || partnerDealId === undefined) continue
+    const known = await findProduct(db, { partnerId, partnerDealId })
     if (known)
       implausible.push(
         ...implausiblePrices([entry], pricesOf(known.details), localized('price-before')).map((value) => ({

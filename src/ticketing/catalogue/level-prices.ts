@@ -9,7 +9,7 @@ import type { levelPrice } from '../interfaces/index.ts'
 import { countPrices } from './price-store.ts'
 import { applyProductChange } from './product-change.ts'
 import { type Entry, lockProduct, nextAsked, type ProductKey } from './product-store.ts'
-import { namedPrice, onlyRequested, storePrices } from './pull-prices.ts'
+import { levelPriceOf, onlyRequested, storePrices } from './pull-prices.ts'
 
 /** Days of one product's level price calendar, from a notice; every entry matches its schema. */
 export interface ReportedLevelPrices {
@@ -47,9 +47,7 @@ export async function applyLevelPrices(
     )
   if (endTime > last)
     throw new RefusedRequest(problemText({ path: 'endTime', problem: localized('must-not-be-after', { day: last }) }))
-  const good = body.map((entry, index) =>
-    namedPrice({ ...entry, dealId: partnerDealId, key: entry.partnerPrimaryKey }, entries[index] ?? {}),
-  )
+  const good = body.map((entry, index) => levelPriceOf(partnerDealId, entry, entries[index] ?? {}))
   const { good: prices } = onlyRequested({ good, problems: [] }, partnerDealId, range)
   await inTransaction(deps, async (inside, db) => {
     await ensureProduct(inside, key, cause)

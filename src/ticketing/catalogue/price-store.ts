@@ -36,12 +36,16 @@ export const claimNewest = async (db: Db, { partnerId, partnerDealId }: ProductK
         where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and prices_asked < ${asked}`,
   )) > 0
 
+/** Days after which a past price is deleted. */
+const DAYS_KEPT = 30
+
 /** Whether the entry `p` is of the kind of calendar that is being stored. */
 const sameKind = (level: boolean) => sql.part`(p.partner_primary_key <> '') = ${level}`
 
 /**
  * Stores the calendar of a range of days. `changed` counts entries that are new or differ. The calendar that came last
  * counts: its entries replace those of the other kind on the same day, and a complete one that has entries all of them.
+ * Days that are long past go too.
  */
 export const savePrices = (
   db: Db,
@@ -79,45 +83,50 @@ export const savePrices = (
             select price_date, partner_primary_key from incoming)
           else ${complete && prices.length > 0} or price_date in (select price_date from incoming) end
       returning 1
+    ), past as (
+      delete from product_price p
+      where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}
+        and price_date < least(${from}::date, (${now}::timestamptz at time zone 'Asia/Shanghai')::date - ${DAYS_KEPT}::int)
     )
     select (select count(*)::int from changed) as changed, (select count(*)::int from removed) as removed`,
   )
 
 /**
  * How many days and entries are stored within the range, and how many entries the pulled calendar no longer has: of the
- * other kind, those of days that it does not have.
+ * other kind, those of days that it does not have. `said_at`: since when they have been held back, if all of them are.
  */
 export const countGone = (db: Db, { partnerId, partnerDealId, from, to, level, prices }: PricesToSave) =>
   db.one(
-    z.object({ days: z.number(), entries: z.number(), gone: z.number() }),
+    z.object({ days: z.number(), entries: z.number(), gone: z.number(), said_at: z.date().nullable() }),
     sql`select count(distinct p.price_date)::int as days, count(*)::int as entries,
-          count(*) filter (where
-            case when ${sameKind(level)} then pulled.price_date else day.price_date end is null)::int as gone
+          count(*) filter (where is_gone)::int as gone,
+          case when count(*) filter (where is_gone) = count(r.said_at) filter (where is_gone) then max(r.said_at) end as said_at
         from product_price p
         left join unnest(${prices.map((price) => price.price_date)}::date[], ${prices.map((price) => price.partner_primary_key)}::text[])
           as pulled (price_date, partner_primary_key)
           on pulled.price_date = p.price_date and pulled.partner_primary_key = p.partner_primary_key
         left join unnest(${[...new Set(prices.map((price) => price.price_date))]}::date[]) as day (price_date)
           on day.price_date = p.price_date
+        cross join lateral (
+          select case when ${sameKind(level)} then pulled.price_date else day.price_date end is null as is_gone
+        ) compared
+        left join price_removal r on r.partner_id = p.partner_id and r.partner_deal_id = p.partner_deal_id
+          and r.level = ${level} and p.price_date between r.from_date and r.to_date and p.pulled_at < r.said_at
         where p.partner_id = ${partnerId} and p.partner_deal_id = ${partnerDealId}
           and p.price_date between ${from}::date and ${to}::date and (${prices.length > 0} or ${sameKind(level)})`,
   )
 
-/** Records that the partner has removed most of a calendar; returns when it first sent that same content. */
+/** Records that the partner has removed most of a calendar, in an answer about these days. */
 export const noteRemoval = (
   db: Db,
-  { partnerId, partnerDealId, level }: Pick<PricesToSave, 'partnerId' | 'partnerDealId' | 'level'>,
-  digest: Buffer,
+  { partnerId, partnerDealId, level, from, to }: PricesToSave,
   now: Date,
-): Promise<Date> =>
-  db.value(
-    z.date(),
-    sql`insert into price_removal as known (partner_id, partner_deal_id, level, digest, said_at)
-        values (${partnerId}, ${partnerDealId}, ${level}, ${digest}, ${now})
+): Promise<number> =>
+  db.exec(
+    sql`insert into price_removal (partner_id, partner_deal_id, level, said_at, from_date, to_date)
+        values (${partnerId}, ${partnerDealId}, ${level}, ${now}, ${from}::date, ${to}::date)
         on conflict (partner_id, partner_deal_id, level) do update
-          set said_at = case when known.digest = excluded.digest then known.said_at else excluded.said_at end,
-            digest = excluded.digest
-        returning said_at`,
+          set said_at = excluded.said_at, from_date = excluded.from_date, to_date = excluded.to_date, digest = null`,
   )
 
 export const forgetRemoval = (

@@ -2,7 +2,7 @@ import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { type NewsCause, type ProductNews, type PullKind, saveNews } from './due-store.ts'
-import type { SaleState } from './product-store.ts'
+import type { SaleState } from './wire.ts'
 
 /** 0 taken off sale, 1 put on sale, 2 information changed, 5 price calendar changed. */
 export interface ProductChange {

@@ -1,13 +1,11 @@
 import { z } from 'zod'
-import { cursorOf, pageOf, withCursor } from '../../platform/db/page.ts'
+import { cursorOf, searchedPage, withCursor } from '../../platform/db/page.ts'
+import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, type Difference, PRODUCT_CHANGES } from '../../platform/history/index.ts'
 import { parseLossless, placed, stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { storedJson } from '../../platform/lib/localized-text.ts'
-import type { ProductFilter } from './wire.ts'
-
-const SALE_STATES = ['unknown', 'on_sale', 'off_sale'] as const
-export type SaleState = (typeof SALE_STATES)[number]
+import { type ProductFilter, SALE_STATES, type SaleState } from './wire.ts'
 
 export interface ProductKey {
   readonly partnerId: bigint
@@ -113,15 +111,17 @@ const wholeProduct = productSummary.extend({ details: exactEntry })
 export type WholeProduct = z.output<typeof wholeProduct>
 
 /** By the partner's ids. */
-export const listProducts = async (db: Db, { partner_id, after, limit }: ProductFilter) =>
-  pageOf(
-    await db.many(
-      withCursor(productSummary),
-      sql`select partner_id, partner_deal_id, mt_deal_id, sale_state, title, pulled_at, created_at, updated_at,
-            ${cursorOf(sql.part`partner_deal_id`)}
-          from product where partner_id = ${partner_id} and partner_deal_id > ${after?.[0] ?? ''}
-          order by partner_deal_id limit ${limit + 1}`,
-    ),
+export const listProducts = (db: Db, { partner_id, sale_state, after, limit }: ProductFilter) =>
+  searchedPage(
+    db,
+    {
+      row: withCursor(productSummary),
+      columns: columnsOf(Object.keys(productSummary.shape)),
+      from: sql.part`product where partner_id = ${partner_id} and partner_deal_id > ${after?.[0] ?? ''}`,
+      wanted: sale_state && sql.part`sale_state = ${sale_state}`,
+      cursor: cursorOf(sql.part`partner_deal_id`),
+      order: sql.part`order by partner_deal_id`,
+    },
     limit,
   )
 

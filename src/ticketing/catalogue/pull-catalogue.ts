@@ -41,7 +41,10 @@ export const pullCatalogue = operation(
       const page = await pullPage(deps, partner_id, currentPage, cause)
       if (page.failure) return report(page.failure)
       const names = [...page.pulled, ...page.problems.map(({ entry }) => entry)].filter((entry) => entry !== WHOLE)
-      if (currentPage === 1) problems.push(...page.problems.filter(({ entry }) => entry === WHOLE))
+      if (currentPage === 1) {
+        expected = page.expected
+        problems.push(...page.problems.filter(({ entry }) => entry === WHOLE))
+      }
       const isNew = names.some((name) => !known.has(name))
       if (!isNew) break
       for (const name of names) known.add(name)

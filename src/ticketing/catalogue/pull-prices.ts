@@ -1,13 +1,13 @@
+import type { z } from 'zod'
 import { recordIfOperator } from '../../platform/audit/index.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { type Cause, PRICES } from '../../platform/history/index.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
-import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { addDays, beijingDate } from '../../platform/lib/time-zone.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
-import { jsonFields, levelPriceCalendar, priceCalendar } from '../interfaces/index.ts'
+import { jsonFields, type levelPrice, levelPriceCalendar, priceCalendar } from '../interfaces/index.ts'
 import {
   type CallDeps,
   type CallProblem,
@@ -38,27 +38,24 @@ interface Range {
   readonly to: string
 }
 
+type LevelPrice = z.output<typeof levelPrice>
+
 /** A price, with the product that the entry names. */
 type NamedPrice = Price & { readonly dealId: string }
 
-/** The fields that entries of both kinds of calendar have. */
-interface CommonPrice {
-  readonly dealId: string
-  readonly priceDate: string
-  readonly key: string
-  readonly marketPrice: number
-  readonly mtPrice: number
-  readonly settlementPrice: number
-  readonly stock: number
-}
-
 /** `raw` is the complete entry as received. */
-export const namedPrice = (
-  { dealId, priceDate, key, marketPrice, mtPrice, settlementPrice, stock }: CommonPrice,
+const namedPrice = (
+  { dealId, day, key = '' }: { readonly dealId: string; readonly day: string; readonly key?: string },
+  {
+    marketPrice,
+    mtPrice,
+    settlementPrice,
+    stock,
+  }: Pick<LevelPrice, 'marketPrice' | 'mtPrice' | 'settlementPrice' | 'stock'>,
   raw: Entry,
 ): NamedPrice => ({
   dealId,
-  price_date: priceDate,
+  price_date: day,
   partner_primary_key: key,
   market_price: marketPrice,
   mt_price: mtPrice,
@@ -66,6 +63,9 @@ export const namedPrice = (
   stock,
   details: raw,
 })
+
+export const levelPriceOf = (dealId: string, entry: LevelPrice, raw: Entry): NamedPrice =>
+  namedPrice({ dealId, day: entry.priceDate, key: entry.partnerPrimaryKey }, entry, raw)
 
 /** Keeps the entries of the requested product and days; of two entries for the same day and key, the later one. */
 export function onlyRequested(
@@ -96,7 +96,7 @@ export async function storePrices(deps: Deps, { asked, ...prices }: PricesToSave
   return inTransaction(deps, async (inside, db) => {
     await markProduct(db, { ...prices, saleState: null }, at)
     if (!(await claimNewest(db, prices, asked))) return undefined
-    const held = await heldRemoval(inside, prices)
+    const held = await heldRemoval(inside, prices, at.now)
     const stored = await savePrices(db, { ...prices, complete: prices.complete && !held }, at.now)
     const changed = { from: prices.from, to: prices.to, changed: stored.changed }
     const summary = held
@@ -113,16 +113,16 @@ const SHORT_DAYS = 10
 
 /**
  * If most of a calendar is suddenly gone, the partner has more likely made a mistake (its database is down, a filter is
- * wrong) than meant it. So nothing is removed until the partner sends the same calendar again, at least
- * PRICE_REMOVAL_HOLD_S later. New and changed entries are stored anyway, and operators see the problem.
+ * wrong) than meant it. So nothing is removed until the same entries are missing again, at least PRICE_REMOVAL_HOLD_S
+ * later, which may be in the next night's calendar. New and changed entries are stored anyway, and operators see the
+ * problem.
  */
-async function heldRemoval({ config, db, clock }: Deps, prices: PricesToSave): Promise<EntryProblem | undefined> {
+async function heldRemoval({ config, db }: Deps, prices: PricesToSave, now: Date): Promise<EntryProblem | undefined> {
   if (!prices.complete || config.PRICE_REMOVAL_HOLD_S === 0) return undefined
-  const { days, entries, gone } = await countGone(db, prices)
+  const { days, entries, gone, said_at } = await countGone(db, prices)
   if (days > SHORT_DAYS && gone * 2 > entries) {
-    const now = clock.now()
-    const saidAt = await noteRemoval(db, prices, digestOf(prices), now)
-    if (now < addSeconds(saidAt, config.PRICE_REMOVAL_HOLD_S)) {
+    if (!said_at) await noteRemoval(db, prices, now)
+    if (now < addSeconds(said_at ?? now, config.PRICE_REMOVAL_HOLD_S)) {
       const problem = localized('removal-held', { gone, entries, seconds: config.PRICE_REMOVAL_HOLD_S })
       return { entry: `${prices.from} to ${prices.to}`, path: 'body', problem }
     }
@@ -130,11 +130,6 @@ async function heldRemoval({ config, db, clock }: Deps, prices: PricesToSave): P
   await forgetRemoval(db, prices)
   return undefined
 }
-
-const digestOf = ({ from, to, prices }: PricesToSave): Buffer =>
-  sha256(
-    JSON.stringify([from, to, ...prices.map((price) => `${price.price_date} ${price.partner_primary_key}`).sort()]),
-  )
 
 const DAYS = 90
 /** How often a calendar is requested while newer prices keep overtaking it. */
@@ -238,12 +233,9 @@ async function askDays(
   const body = { partnerDealId, startTime: from, endTime: to }
   const result = await callPartner(deps, partner, 'price-calendar', body, options)
   const entries = readEntries(result, priceCalendar.answer, 'prices')
-  return calendarAnswer(result, entries, (entry) => ({
-    ...entry,
-    dealId: entry.partnerDealId,
-    priceDate: entry.date,
-    key: '',
-  }))
+  return calendarAnswer(result, entries, (entry, raw) =>
+    namedPrice({ dealId: entry.partnerDealId, day: entry.date }, entry, raw),
+  )
 }
 
 async function askLevels(
@@ -256,18 +248,18 @@ async function askLevels(
   const result = await callPartner(deps, partner, 'level-price-calendar', body, options)
   const entries = readEntries(result, levelPriceCalendar.answer, 'prices')
   const dealId = 'kind' in entries ? partnerDealId : (entries.fields?.partnerDealId ?? partnerDealId)
-  return calendarAnswer(result, entries, (entry) => ({ ...entry, dealId, key: entry.partnerPrimaryKey }))
+  return calendarAnswer(result, entries, (entry, raw) => levelPriceOf(dealId, entry, raw))
 }
 
 function calendarAnswer<Parsed>(
   result: CallResult<unknown>,
   entries: Entries<Parsed> | CallProblem,
-  common: (entry: Parsed) => CommonPrice,
+  price: (entry: Parsed, raw: Entry) => NamedPrice,
 ): CalendarAnswer {
   const { callId } = result
   const pending = result.outcome === 'pending'
   const hasList = !pending && Array.isArray(jsonFields(result.json).body)
   if ('kind' in entries) return { callId, pending, hasList, prices: entries }
-  const good = entries.good.map(({ parsed, raw }) => namedPrice(common(parsed), raw))
+  const good = entries.good.map(({ parsed, raw }) => price(parsed, raw))
   return { callId, pending, hasList, prices: { good, problems: entries.problems } }
 }

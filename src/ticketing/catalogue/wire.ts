@@ -10,7 +10,13 @@ export const oneProduct = z.strictObject({ partner_id: positiveId, partner_deal_
 
 export type OnePartner = z.output<typeof onePartner>
 
-export const productFilter = onePartner.extend(pageInput(z.tuple([z.string()]), { usual: 1_000 }))
+export const SALE_STATES = ['unknown', 'on_sale', 'off_sale'] as const
+export type SaleState = (typeof SALE_STATES)[number]
+
+export const productFilter = onePartner.extend({
+  sale_state: z.enum(SALE_STATES).optional(),
+  ...pageInput(z.tuple([z.string()]), { usual: 1_000 }),
+})
 export type ProductFilter = z.output<typeof productFilter>
 
 /** One product, or all. */

@@ -1,5 +1,7 @@
+import type { z } from 'zod'
 import { idText, int64 } from '../../platform/lib/json/fields.ts'
 import { isRounded } from '../../platform/lib/json/lossless.ts'
+import { readShape, type ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { jsonFields } from './read-answer.ts'
 
 /** Ids that say which order a call is about. An answer may repeat them. */
@@ -24,6 +26,12 @@ export interface Echo {
 export const fieldsOfAnswer = (json: unknown): Readonly<Record<string, unknown>> => {
   const { body } = jsonFields(json)
   return jsonFields(body ?? json)
+}
+
+/** Problems with fields of an answer that decide nothing: invalid ones are left out. */
+export function softProblems(fields: z.ZodObject, json: unknown): readonly ShapeProblem[] {
+  const read = readShape(fields, fieldsOfAnswer(json))
+  return 'problems' in read ? read.problems.map(({ path, problem }) => ({ path: `body.${path}`, problem })) : []
 }
 
 const textOf = (name: EchoedId, value: unknown): string | undefined => {

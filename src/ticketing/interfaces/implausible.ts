@@ -1,4 +1,5 @@
 import { utcDate } from '../../platform/lib/clock.ts'
+import { filledText } from '../../platform/lib/json/fields.ts'
 import type { ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { cutTo } from '../../platform/lib/storable.ts'
@@ -28,8 +29,8 @@ const FEWEST_FOR_MEDIAN = 3
 
 /** NaN for a missing field. */
 function numberIn(entry: Entry, field: string): number {
-  const value = entry[field]
-  return value === undefined || value === null || value === '' ? Number.NaN : Number(value)
+  const text = filledText(entry[field])
+  return text === undefined ? Number.NaN : Number(text)
 }
 
 const isFarFrom = (usual: number, price: number): boolean =>
@@ -98,7 +99,7 @@ const implausibleSettlements = (entries: readonly Entry[]): ImplausibleValue[] =
 function implausibleRepeats(entries: readonly Entry[], day: 'date' | 'priceDate'): ImplausibleValue[] {
   const seen = new Map<string, string>()
   const differing = indexesWhere(entries, (entry) => {
-    const key = JSON.stringify([entry.partnerDealId, entry[day], entry.partnerPrimaryKey].map(String))
+    const key = JSON.stringify([entry.partnerDealId, entry[day], entry.partnerPrimaryKey].map(filledText))
     const content = [...PRICE_FIELDS, 'stock'].map((field) => numberIn(entry, field)).join(' ')
     const before = seen.get(key)
     seen.set(key, content)
@@ -119,7 +120,7 @@ const MAX_UNAVAILABLE = 400
 
 /** Whether a text begins like a date of a day that does not exist, such as 2026-02-30. */
 function isImpossible(value: unknown): boolean {
-  const [, year, month, day] = /^(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)/.exec(String(value)) ?? []
+  const [, year, month, day] = /^(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)/.exec(filledText(value) ?? '') ?? []
   if (day === undefined) return false
   const real = utcDate(Number(year), Number(month), Number(day))
   return real.getUTCMonth() + 1 !== Number(month) || real.getUTCDate() !== Number(day)
@@ -159,7 +160,7 @@ function countProblems(product: Entry): ShapeProblem[] {
 export function implausibleInProducts(products: readonly Entry[]): ImplausibleValue[] {
   const seen = new Set<string>()
   const repeated = indexesWhere(products, ({ partnerDealId }) => {
-    const id = String(partnerDealId)
+    const id = filledText(partnerDealId) ?? ''
     return seen.has(id) || !seen.add(id)
   })
   return [

@@ -3,6 +3,7 @@ import { problem } from '../../platform/lib/json/field-problem.ts'
 import {
   date,
   dateTime,
+  filledText,
   idText,
   int64,
   maybe,
@@ -23,7 +24,7 @@ import {
   type ShapeProblem,
 } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
-import { fieldsOfAnswer } from './about.ts'
+import { fieldsOfAnswer, softProblems } from './about.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { readableCredential, sentPerson } from './people.ts'
 import { jsonFields } from './read-answer.ts'
@@ -71,7 +72,7 @@ const VALID = [0, 1]
 function codeOf(entry: unknown): string {
   const isEntry = typeof entry === 'object' && entry !== null
   const { voucher, status } = isEntry ? jsonFields(entry) : { voucher: entry, status: 0 }
-  return VALID.includes(Number(status ?? 0)) ? String(voucher ?? '').trim() : ''
+  return VALID.includes(Number(filledText(status) ?? 0)) ? (filledText(voucher) ?? '').trim() : ''
 }
 
 /**
@@ -165,8 +166,7 @@ export const orderPay = partnerInterface({
     const { vouchers, credentialList } = fieldsOfAnswer(json)
     return codesOfFailure({ vouchers, credentialList }, `code ${code}`)
   },
-  warnings: (json) =>
-    ticketExtrasProblems(fieldsOfAnswer(json)).map(({ path, problem }) => ({ path: `body.${path}`, problem })),
+  warnings: (json) => softProblems(TICKET_EXTRAS, json),
   pending: { 598: 'issuing' },
   failures: { 501: 'balance too low', 502: 'no earlier success found', 599: 'other pay error' },
 })

@@ -12,10 +12,14 @@ import {
   text,
 } from '../../platform/lib/json/fields.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
+import { softProblems } from './about.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { credentialType } from './people.ts'
 
 const sentCredential = z.object({ credentialType: credentialType(), credentialNo: idText(), voucher: sentText() })
+
+/** Nothing reads them, so a decided refund must not count as lost because of their form. */
+const TIMES = z.looseObject({ requestTime: maybe(dateTime()), responseTime: maybe(dateTime()) })
 
 /** 200: refunded at once; 602: under review, the decision comes as a refund notice with the same refundId. */
 export const orderRefund = partnerInterface({
@@ -42,10 +46,11 @@ export const orderRefund = partnerInterface({
       orderId: maybe(int64()),
       refundId: maybe(idText()),
       partnerOrderId: maybe(idText()),
-      requestTime: maybe(dateTime()),
-      responseTime: maybe(dateTime()),
+      requestTime: TIMES.shape.requestTime.catch(undefined),
+      responseTime: TIMES.shape.responseTime.catch(undefined),
     }),
   }),
+  warnings: (json) => softProblems(TIMES, json),
   pending: { 602: 'under review' },
   failures: {
     601: 'already refunded',

@@ -18,7 +18,7 @@ interface Consumption {
 /** The first answer to a repeated notice; a new notice and its changes; or why it is rejected. */
 type Decision =
   | { readonly first: RememberedAnswer }
-  | { readonly claimed: NoticeRow; readonly save: ReturnType<LockedOrders['decide']> }
+  | { readonly claimed: NoticeRow; readonly save: ReturnType<LockedOrders['decide']>['save'] }
   | { readonly rejected: CallRejected }
 
 /**
@@ -58,8 +58,8 @@ const consumptions: BatchedWork<Db, Consumption, Decision> = {
 
 function decide(orders: LockedOrders, { row, report, stage }: Consumption): Decision {
   const at = { cause: { kind: 'notice', id: row.noticeId }, now: row.receivedAt } as const
-  const save = orders.decide(row.partnerId, report, at)
-  if (!orders.lacksVoucherList(report)) return { claimed: row, save }
+  const { save, lacksCodes } = orders.decide(row.partnerId, report, at)
+  if (!lacksCodes) return { claimed: row, save }
   if (stage === 'sandbox') {
     throw new RefusedRequest(localized('voucher-list-required', { order: report.orderId }))
   }

@@ -1,14 +1,10 @@
 import { action } from '../../platform/lib/action.ts'
 import { cutTo } from '../../platform/lib/storable.ts'
-import type { NoticeDeps } from './accept-once.ts'
 import { listNotices } from './received.ts'
-import type { NoticeFilter } from './wire.ts'
 
 const SHOWN_OF_BODY = 200
 
 const brief = (text: string): string => (text.length > SHOWN_OF_BODY ? `${cutTo(text, SHOWN_OF_BODY)}…` : text)
-
-const noticesOf = async (deps: NoticeDeps, filter: NoticeFilter) => ({ notices: await listNotices(deps, filter) })
 
 /** What operators see of the notices that partners send. */
 export const NOTICE_ACTIONS = [
@@ -17,8 +13,7 @@ export const NOTICE_ACTIONS = [
     command: 'partner notices',
     // Bodies are shown as received, with personal data.
     role: 'support',
-    input: listNotices.input,
-    run: noticesOf,
+    run: listNotices,
     list: {
       rows: 'notices',
       columns: [

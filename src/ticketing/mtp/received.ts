@@ -16,25 +16,26 @@ const SHOWN_OF_BODY = 16_384
 /** Read beyond that and cut off after masking, so that a secret across the cut is masked. */
 const LONGER_THAN_SECRETS = 4_096
 
-/** The newest notices of a partner, including refused ones, with 16 KiB of each body; throws for an unknown partner. */
-export const listNotices = operation(noticeFilter, async (deps: NoticeDeps, filter): Promise<store.NoticeEntry[]> => {
+/** The notices of a partner, newest first, refused ones too, with 16 KiB of each body; throws for an unknown partner. */
+export const listNotices = operation(noticeFilter, async (deps: NoticeDeps, filter) => {
   const { db, config } = deps
-  const { partner_id, kind, limit } = filter
+  const { partner_id, kind, ...page } = filter
   const partner = await existingPartner(deps, partner_id)
   const mask = masker(secretTexts(partner))
   const paths = kind && spellings(config.MTP_PATH_PREFIXES, NOTICE_PATHS[kind])
-  const notices = await store.listReceived(db, {
+  const { rows, next } = await store.listReceived(db, {
     partnerId: partner_id,
     clientId: partner.client_id,
     paths,
-    limit,
+    ...page,
     bodyChars: SHOWN_OF_BODY + LONGER_THAN_SECRETS,
   })
-  return notices.map((notice) => ({
+  const notices = rows.map((notice) => ({
     ...notice,
     path: mask(notice.path),
     body: cutTo(mask(notice.body), SHOWN_OF_BODY),
   }))
+  return { notices, next }
 })
 
 /**

@@ -10,11 +10,9 @@ import {
   signatureTestRoutes,
   signedRoutes,
 } from '../mws/index.ts'
-import { failureCodeOf, methodNotAllowed, noSuchPath, PATH, rejectionCode } from '../mws-wire/index.ts'
+import { ANSWER_HEADERS, failureCodeOf, methodNotAllowed, noSuchPath, PATH, rejectionCode } from '../mws-wire/index.ts'
 import type { NoticeDeps } from './accept-once.ts'
 import { NOTICE_ENDPOINTS } from './notice.ts'
-
-const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
 
 interface Options {
   readonly deps: NoticeDeps
@@ -44,7 +42,7 @@ export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: O
   const guarded = noticeSignature(deps)
   const success = (request: FastifyRequest, reply: FastifyReply, answer: string): string => {
     noteForLog(request, { code: 200 })
-    reply.headers(HEADERS)
+    reply.headers(ANSWER_HEADERS)
     return answer
   }
   const incoming = (request: FastifyRequest) => {

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { cursorOf, type Page, SEARCHED_ROWS, searchedPage, withCursor } from '../../platform/db/page.ts'
 import type { Retention } from '../../platform/db/retention.ts'
-import { type Db, sql } from '../../platform/db/sql.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
 import { storedDetail, type TextId } from '../../platform/lib/localized-text.ts'
+import type { NoticeFilter } from './wire.ts'
 
 /**
  * Repeats are recognised for 24 hours (of product changes and level prices for seconds: accept-once.ts); the business
@@ -122,34 +124,40 @@ export type NoticeEntry = z.output<typeof received>
 /**
  * Newest first, to these paths or to any. The Date is checked after the signature, so a call that is refused for its
  * Date was signed by the partner. It is listed, but does not count as verified: somebody else may have sent it again.
+ * No index has the paths, which are searched.
  */
-export const listReceived = (
+export function listReceived(
   db: Db,
   filter: {
     readonly partnerId: bigint
     readonly clientId: string
     readonly paths: readonly string[] | undefined
-    readonly limit: number
     /** How many characters of each body are returned. */
     readonly bodyChars: number
-  },
-): Promise<NoticeEntry[]> =>
-  db.listWithCustomPlan(
-    received,
-    sql`
-    (select notice_id as id, received_at, path, null::jsonb as refused, left(body, ${filter.bodyChars}::int) as body
-      from notice
-      where partner_id = ${filter.partnerId} and client_id = ${filter.clientId}
-        and (${filter.paths}::text[] is null or path = any (${filter.paths}::text[]))
-      order by received_at desc limit ${filter.limit})
-    union all
-    (select call_id, received_at, path, reason, left(body, ${filter.bodyChars}::int)
-      from refused_notice
-      where partner_id = ${filter.partnerId} and (verified or reason->>'id' = any (${DATE_FAILURES}::text[]))
-        and (${filter.paths}::text[] is null or path = any (${filter.paths}::text[]))
-      order by received_at desc limit ${filter.limit})
-    order by received_at desc, id limit ${filter.limit}`,
-  )
+  } & Pick<NoticeFilter, 'limit' | 'after'>,
+): Promise<Page<NoticeEntry>> {
+  const { partnerId, clientId, paths, limit } = filter
+  const [at, id] = filter.after ?? []
+  const newest = (idColumn: Fragment) => sql.part`
+    and (${at}::timestamptz is null or (received_at, ${idColumn}) < (${at}::timestamptz, ${id}::uuid))
+    order by received_at desc, ${idColumn} desc limit ${paths ? SEARCHED_ROWS : limit + 1}`
+  const listing = {
+    row: withCursor(received),
+    columns: sql.part`id, received_at, path, refused, left(body, ${filter.bodyChars}::int) as body`,
+    from: sql.part`(
+      (select notice_id as id, received_at, path, null::jsonb as refused, body from notice
+        where partner_id = ${partnerId} and client_id = ${clientId} ${newest(sql.part`notice_id`)})
+      union all
+      (select call_id, received_at, path, reason, body from refused_notice
+        where partner_id = ${partnerId} and (verified or reason->>'id' = any (${DATE_FAILURES}::text[]))
+        ${newest(sql.part`call_id`)})
+    ) incoming`,
+    wanted: paths && sql.part`path = any (${paths}::text[])`,
+    cursor: cursorOf(sql.part`received_at, id`),
+    order: sql.part`order by received_at desc, id desc`,
+  }
+  return searchedPage(db, listing, limit)
+}
 
 const receivedCall = z.object({
   id: z.string(),

@@ -8,6 +8,12 @@ export interface Envelope {
   readonly partnerId: string
 }
 
+/** Headers of every answer. */
+export const ANSWER_HEADERS = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+} as const
+
 export type RejectionCode = 300 | 400 | 404
 
 export const successEnvelope = (partnerId: bigint): Envelope => ({

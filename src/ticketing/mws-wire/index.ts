@@ -1,7 +1,7 @@
 /** The wire format of signed calls to us: endpoints, envelopes and rejections. */
 
 export { ENDPOINTS, failureCodeOf, NOTICE_PATHS, type NoticeName, nearestPath, PATH } from './endpoints.ts'
-export { type Envelope, rejectionEnvelope, successEnvelope } from './envelope.ts'
+export { ANSWER_HEADERS, type Envelope, rejectionEnvelope, successEnvelope } from './envelope.ts'
 export {
   BA_FAILED,
   bodyRejected,

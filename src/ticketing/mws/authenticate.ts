@@ -130,6 +130,9 @@ export function parseAuthorization(
   return { clientId, signature: credentials.slice(colon + 1) }
 }
 
+/** The PartnerId that a caller sent, or ''. Repeating it reveals nothing. */
+export const claimedPartnerId = (given = ''): string => (/^\d{1,19}$/.test(given) ? given : '')
+
 /** Whether a PartnerId header names this partner; compared as numbers, so `07001` is `7001`. */
 export const namesPartner = (given: string, partnerId: bigint): boolean =>
   /^\d{1,19}$/.test(given.trim()) && BigInt(given.trim()) === partnerId

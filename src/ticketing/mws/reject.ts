@@ -116,7 +116,7 @@ export async function keepRejectedOf(
   )
   await insertRejectedCall(deps.db, { callId, ...entry, reason: inTime ?? entry.reason, verified }, now)
   if (inTime === undefined) {
-    const later = await diagnosis
+    const later = await diagnosis.catch(() => entry.reason)
     if (later !== entry.reason) await explainRejectedCall(deps.db, callId, later)
   }
   return callId

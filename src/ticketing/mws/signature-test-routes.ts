@@ -1,7 +1,7 @@
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import { ENCRYPTION_STATUS } from '../../platform/lib/crypto/aes-body.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
-import { PATH } from '../mws-wire/index.ts'
+import { ANSWER_HEADERS, PATH } from '../mws-wire/index.ts'
 import { jsonBytes } from './body-guard.ts'
 import { callOf } from './guard.ts'
 import type { IncomingDeps } from './incoming-calls.ts'
@@ -26,7 +26,7 @@ export function signatureTestRoutes(
     const call = { ...callOf(request), host: request.headers.host, address: request.ip }
     const answer = await testSignature(deps, call, content)
     noteForLog(request, { code: answer.code })
-    reply.headers({ 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' })
+    reply.headers(ANSWER_HEADERS)
     return reply.send(JSON.stringify(answer))
   })
 }

@@ -6,7 +6,7 @@ import { pathAsSent } from '../../platform/lib/web/request-target.ts'
 import { networkOf } from '../../platform/throttle/index.ts'
 import { BA_FAILED, type Envelope, rejectionEnvelope, successEnvelope } from '../mws-wire/index.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
-import type { PartnerCall } from './authenticate.ts'
+import { claimedPartnerId, type PartnerCall } from './authenticate.ts'
 import { type Diagnosis, readLooseAuthorization } from './diagnose/index.ts'
 import { diagnoseUnverified, isBusy } from './diagnose/unverified.ts'
 import { contentMistakes, contentWarnings, type SentContent } from './diagnose/warnings.ts'
@@ -73,8 +73,7 @@ export async function testSignature(
   }
   const unverified = diagnoseUnverified(call, settingsOf(deps), isBusy(diagnosis))
   if (clientId !== '') await sleep(ANSWER_STEP_MS - ((performance.now() - began) % ANSWER_STEP_MS))
-  const claimed = /^\d{1,19}$/.test(call.partnerId ?? '') ? String(call.partnerId) : ''
-  return { ...rejectionEnvelope(BA_FAILED, claimed), diagnosis: shown(unverified) }
+  return { ...rejectionEnvelope(BA_FAILED, claimedPartnerId(call.partnerId)), diagnosis: shown(unverified) }
 }
 
 /** `diagnosis` is set if the signature proves who calls. */
@@ -93,8 +92,8 @@ async function identifyCaller(deps: Deps, call: TestedCall): Promise<Caller> {
     const diagnosis = diagnoseIfVerified(deps, named, call)
     return diagnosis ? { partner: named, diagnosis } : { partner: named }
   }
-  const number = [clientId, call.partnerId ?? ''].find((text) => /^\d{1,19}$/.test(text))
-  const other = number === undefined ? undefined : await findPartner(deps, BigInt(number))
+  const number = claimedPartnerId(clientId) || claimedPartnerId(call.partnerId)
+  const other = number === '' ? undefined : await findPartner(deps, BigInt(number))
   if (!other) return { partner: undefined }
   const diagnosis = diagnoseIfVerified(deps, other, call)
   return diagnosis ? { partner: other, diagnosis } : { partner: undefined }

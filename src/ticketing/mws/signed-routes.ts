@@ -5,7 +5,8 @@ import { failureAnswerOf, logFailure } from '../../platform/lib/web/envelope.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
 import { hasBody } from '../../platform/lib/web/read-body.ts'
 import type { FailureAnswer } from '../../platform/lib/web/rescode.ts'
-import { CallRejected, NotAuthenticated, rejectionEnvelope } from '../mws-wire/index.ts'
+import { ANSWER_HEADERS, CallRejected, NotAuthenticated, rejectionEnvelope } from '../mws-wire/index.ts'
+import { claimedPartnerId } from './authenticate.ts'
 import { acceptRawBodies, readableBody } from './body-guard.ts'
 import { callOf } from './guard.ts'
 import type { IncomingDeps } from './incoming-calls.ts'
@@ -20,8 +21,6 @@ export interface RejectionPolicy {
   /** Describe and HTTP status for an unreadable request. */
   unreadable(error: FailureAnswer): { readonly describe: string; readonly status: number }
 }
-
-const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
 
 /**
  * Prepares this plugin for routes of signed calls: bodies are read as bytes, and rejections get the envelope of area B.
@@ -45,7 +44,9 @@ export const answerRejection =
   async (thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const rejected = thrown instanceof CallRejected ? thrown : undefined
     const signer = rejected instanceof NotAuthenticated ? rejected.signer : undefined
-    const partnerId = String(request.caller?.partner_id ?? signer ?? claimedPartnerId(request))
+    const partnerId = String(
+      request.caller?.partner_id ?? signer ?? claimedPartnerId(String(request.headers.partnerid ?? '')),
+    )
     const code = policy.code(rejected, request.raw.url ?? '')
     const { describe, status, headers, detail } = rejected ?? failureOf(policy, thrown, request)
     noteForLog(request, { code, ...(detail ? { detail } : {}) })
@@ -56,7 +57,7 @@ export const answerRejection =
     }
     return reply
       .code(status)
-      .headers({ ...HEADERS, ...headers })
+      .headers({ ...ANSWER_HEADERS, ...headers })
       .send(answer)
   }
 
@@ -103,10 +104,4 @@ async function keep(
     logFailure(request, error, 'a rejected call could not be recorded')
   })
   if (verified) await kept
-}
-
-/** The PartnerId that the caller sent: repeating it reveals nothing. */
-function claimedPartnerId({ headers }: FastifyRequest): string {
-  const given = String(headers.partnerid ?? '')
-  return /^\d{1,19}$/.test(given) ? given : ''
 }

@@ -7,7 +7,7 @@ import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { changeRefund } from './change-refund.ts'
 import { illegalOrderTransition, noSuchRefund } from './errors.ts'
 import { checkPartialRefund, isOpenRefund, type RefundInput, refundContent } from './new-refund.ts'
-import { isRefundInFlight, queueQuery } from './order-jobs.ts'
+import { isRefundInFlight, settleByJob } from './order-jobs.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
 import { isValidCode, type ReportedVoucher } from './quantities.ts'
 import { findRefund, insertRefund, type RefundRow, refundedTickets, refundsOf } from './refund-store.ts'
@@ -42,7 +42,7 @@ export async function beginRefund(
   if (!input.partly) await checkPartialRefund(deps, order, content.refund_quantity)
   const { order_id, partner_id } = order
   const row = { ...content, partner_id, order_id, refund_id: refundId, state: 'asking' } as const
-  await queueQuery(deps, order, CALL_TIMES.overS, { about: 'refunds' })
+  await settleByJob(deps, order, 'refunds', cause, CALL_TIMES.overS)
   return { order, refund: await insertRefund(db, row, { cause, now: clock.now() }), repeated: false }
 }
 
@@ -116,6 +116,6 @@ async function isCounted(
 }
 
 async function asking(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<RefundRow> {
-  await queueQuery(deps, order, CALL_TIMES.overS, { about: 'refunds' })
+  await settleByJob(deps, order, 'refunds', cause, CALL_TIMES.overS)
   return changeRefund(deps, order, refund, { state: 'asking', decision_code: null, reason: null }, cause)
 }

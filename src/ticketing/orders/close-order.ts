@@ -8,7 +8,7 @@ import {
   failureOf,
 } from '../partner-calls/index.ts'
 import { changedBy, changeOrder } from './change-order.ts'
-import { ASK_AGAIN_IN_S, dropQuery, isLost, queueQuery } from './order-jobs.ts'
+import { ASK_AGAIN_IN_S, isLost, settleByJob } from './order-jobs.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
@@ -34,11 +34,12 @@ export async function closeOrder(deps: CallDeps, orderId: bigint, cause: CallCau
   const partner = await existingPartner(deps, known.partner_id)
   const queried = isLost(deps, known) ? await queryOrder(deps, orderId, cause) : undefined
   if (queried?.failure) return queried
+  const caller = changedBy(cause)
   const closing = await withOrder(deps, orderId, async (inside, order) => {
     await recordAsked(inside, 'order_close_asked', order)
     if (order.state === 'closed') return undefined
-    await queueQuery(inside, order, CALL_TIMES.overS)
-    return changeOrder(inside, order, { state: 'closing', close_type: closeTypeOf(order) ?? null }, changedBy(cause))
+    await settleByJob(inside, order, 'order', caller, CALL_TIMES.overS)
+    return changeOrder(inside, order, { state: 'closing', close_type: closeTypeOf(order) ?? null }, caller)
   })
   if (!closing) return resultFor(deps, orderId)
   const closeType = closeTypeOf(closing) ?? 1
@@ -47,8 +48,7 @@ export async function closeOrder(deps: CallDeps, orderId: bigint, cause: CallCau
     if (order.state !== 'closing') return
     const state = stateAfter(result, closeType, known.state === 'closing')
     await changeOrder(inside, order, { state }, { kind: 'call', id: result.callId })
-    if (state === 'closing') await queueQuery(inside, order, ASK_AGAIN_IN_S)
-    else await dropQuery(inside.db, orderId)
+    await settleByJob(inside, order, 'order', caller, state === 'closing' ? ASK_AGAIN_IN_S : undefined)
   })
   return resultFor(deps, orderId, failureOf(result))
 }

@@ -3,7 +3,7 @@ import type { Cause } from '../../platform/history/index.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { orderSave } from './change-order.ts'
-import { noSuchOrder } from './errors.ts'
+import { illegalOrderTransition, noSuchOrder } from './errors.ts'
 import {
   type ChangeableOrder,
   lockFreeOrders,
@@ -35,13 +35,19 @@ interface LockedOrder {
 
 type LockedById = ReadonlyMap<bigint, LockedOrder>
 
+/** What a report changes. */
+interface DecidedReport {
+  /** Undefined if there is nothing new. */
+  readonly save: OrderSave | undefined
+  /** Whether the report lacks the codes that its order requires. */
+  readonly lacksCodes: boolean
+}
+
 /** The orders of a batch of reports, locked until the transaction ends. */
 export interface LockedOrders {
   readonly has: (orderId: bigint) => boolean
-  /** The change that a report makes to its order; undefined if there is nothing new. Throws a RefusedRequest. */
-  readonly decide: (partnerId: bigint, report: ConsumptionReport, at: DecidedAt) => OrderSave | undefined
-  /** Whether the report lacks the codes that its locked order requires. */
-  readonly lacksVoucherList: (report: ConsumptionReport) => boolean
+  /** Throws a RefusedRequest. */
+  readonly decide: (partnerId: bigint, report: ConsumptionReport, at: DecidedAt) => DecidedReport
   /** Writes the changes in one statement. */
   readonly save: (saves: readonly OrderSave[]) => Promise<void>
 }
@@ -63,10 +69,6 @@ export async function lockReported(db: Db, reports: readonly ConsumptionReport[]
   return {
     has: (orderId) => locked.has(orderId),
     decide: (partnerId, report, at) => decideConsumption(locked, partnerId, report, at),
-    lacksVoucherList: ({ orderId, vouchers: reported }) => {
-      const known = locked.get(orderId)
-      return known !== undefined && lacksVoucherList(known.order, known.vouchers, reported)
-    },
     save: (saves) => saveOrders(db, saves),
   }
 }
@@ -76,13 +78,13 @@ interface DecidedAt {
   readonly now: Date
 }
 
-/** The change that a report makes to its order; undefined if there is nothing new. Throws a RefusedRequest. */
+/** Decides what a report changes. Throws a RefusedRequest. */
 export function decideConsumption(
   orders: LockedById,
   partnerId: bigint,
   report: ConsumptionReport,
   at: DecidedAt,
-): OrderSave | undefined {
+): DecidedReport {
   checkQuantities(report)
   const { order, vouchers: before = [] } = orders.get(report.orderId) ?? {}
   const own = ownOrder(order, partnerId, report)
@@ -91,6 +93,9 @@ export function decideConsumption(
     throw new RefusedRequest(localized('other-quantity', { quantity: report.quantity, order, own: quantity }))
   }
   const quantities = withQuantities(own, report)
+  // A failed payment can still become paid, but only a pay notice or an order query decides that.
+  if (own.state === 'pay_failed' && quantities.state !== own.state)
+    throw illegalOrderTransition(own.order_id, own.state, quantities.state)
   const lacking = lacksVoucherList(own, before, report.vouchers)
   const isOutdated = report.usedQuantity < own.used_quantity
   const codes = !lacking ? (report.vouchers ?? []) : isOutdated ? [] : codesByCount(before, own.quantity, quantities)
@@ -100,8 +105,9 @@ export function decideConsumption(
   const partner_order_id = own.partner_order_id ?? report.partnerOrderId
   const update = { state, used_quantity, refunded_quantity, partner_order_id, vouchers, vouchers_open }
   const save = orderSave(own, update, at, before)
-  if (!save || !lacking) return save
-  return { ...save, changes: [...save.changes, missingListChange(own, before, codes)] }
+  if (!save || !lacking) return { save, lacksCodes: lacking }
+  const changes = [...save.changes, missingListChange(own, before, codes)]
+  return { save: { ...save, changes }, lacksCodes: true }
 }
 
 /**

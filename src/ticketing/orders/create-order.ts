@@ -91,11 +91,17 @@ async function store(
   }
   return inTransaction(deps, async (inside, db) => {
     if (!(await insertOrder(db, order, { cause: changedBy(cause), now }))) return undefined
-    await recordAsked(inside, 'order_create_asked', order, { partner_deal_id, quantity })
+    await recordCreateAsked(inside, order)
     await queueQuery(inside, order, CALL_TIMES.overS)
     return { orderId, request, revision: 0 }
   })
 }
+
+const recordCreateAsked = (
+  deps: Deps,
+  order: Pick<OrderRow, 'order_id' | 'partner_id' | 'partner_deal_id' | 'quantity'>,
+): Promise<void> =>
+  recordAsked(deps, 'order_create_asked', order, { partner_deal_id: order.partner_deal_id, quantity: order.quantity })
 
 /** The part of the input that can be compared: removed visitors cannot. */
 const comparable = ({ data_removed_at: removed }: OrderRow, input: NewOrder): NewOrder =>
@@ -121,6 +127,7 @@ async function resumeOrder(
   // Order create is idempotent at the partner, so it may be sent again after any response.
   if (queried?.failure && queried.failure.kind !== 'partner-code') return queried
   const toSend = await withOrder(deps, orderId, async (inside, found) => {
+    await recordCreateAsked(inside, found)
     if (found.state !== 'create_failed' && found.state !== 'create_unknown') return undefined
     const update = { state: 'creating', last_code: null, last_describe: null } as const
     await queueQuery(inside, found, CALL_TIMES.overS)

@@ -10,6 +10,7 @@ export { pollOrder } from './poll-order.ts'
 export { queryOrder } from './query-order.ts'
 export { refundByPlatform, refundOrder, sendRefundedMessage } from './refund-order.ts'
 export { codesIn, issuedCodes, promisedCodes } from './reported-codes.ts'
+export { ORDER_RETENTION } from './retention-store.ts'
 export { showOrder } from './show-order.ts'
 export { outcomesOf, partnersWithOrders, storedOrders } from './show-store.ts'
 export { isOrderTransition, ORDER_STATES, type OrderState, REFUND_STATES, type RefundState } from './states.ts'
@@ -18,7 +19,6 @@ export {
   findTrialOrder,
   hasSold,
   type NamedOrder,
-  ORDER_RETENTION,
   trialOrders,
 } from './trial-store.ts'
 export { oneOrder } from './wire.ts'

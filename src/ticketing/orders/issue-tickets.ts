@@ -32,17 +32,18 @@ interface Lists {
 
 /**
  * Stores lists without a documented format, to be shown, under the order's lock. They decide nothing, so nothing in
- * them is refused: entries beyond MAX_ADDITIONAL are only counted.
+ * them is refused: entries beyond MAX_ADDITIONAL are only counted. None once personal data has been removed.
  */
 export async function storeAdditional(
   { db }: Pick<Deps, 'db'>,
-  orderId: bigint,
+  { order_id, data_removed_at }: OrderRow,
   { voucherAdditionalList, orderAdditionalList }: Lists,
 ): Promise<void> {
+  if (data_removed_at) return
   const [vouchers, order] = [boundedList(voucherAdditionalList), boundedList(orderAdditionalList)]
   if (vouchers.given + order.given === 0) return
   const leftOut = vouchers.leftOut + order.leftOut
-  await saveAdditional(db, orderId, { vouchers: vouchers.text, order: order.text, leftOut })
+  await saveAdditional(db, order_id, { vouchers: vouchers.text, order: order.text, leftOut })
 }
 
 const isNothing = (value: unknown): boolean => value === undefined || value === null || value === ''
@@ -61,12 +62,13 @@ function boundedList(value: unknown): { readonly text: string; readonly given: n
   return { text: `[${kept.join(',')}]`, given: given.length, leftOut: given.length - kept.length }
 }
 
-/** Stores the documents of the tickets, under the order's lock. */
+/** Stores the documents of the tickets, under the order's lock, unless its personal data has been removed. */
 export async function storeCredentials(
   { db }: Pick<Deps, 'db'>,
-  orderId: bigint,
+  { order_id, data_removed_at }: OrderRow,
   { credentialList = [] }: Pick<IssuedTickets, 'credentialList'>,
 ): Promise<void> {
+  if (data_removed_at) return
   const rows = credentialList
     .filter((person) => person !== undefined)
     .map(({ voucher = '', credentialNo, credentialType }) => ({
@@ -74,7 +76,7 @@ export async function storeCredentials(
       credential_no: credentialNo,
       credential_type: credentialType,
     }))
-  if (rows.length > 0) await saveCredentials(db, orderId, rows, LIST_LIMITS.vouchers)
+  if (rows.length > 0) await saveCredentials(db, order_id, rows, LIST_LIMITS.vouchers)
 }
 
 type CredentialList = NonNullable<RequestOf<'order-refund'>['credentialList']>
@@ -130,8 +132,8 @@ export async function issueTickets(
   const codes = countCodes(before, reported)
   if (!isRightCount(issued, order.quantity, codes))
     await contradict(deps, changed, codesNeeded(order, issued, codes), cause)
-  await storeAdditional(deps, order.order_id, issued)
-  await storeCredentials(deps, order.order_id, issued)
+  await storeAdditional(deps, order, issued)
+  await storeCredentials(deps, order, issued)
   if (awaited) await queueQuery(deps, order, ASK_AGAIN_IN_S)
   else if (!partly) await dropQuery(deps.db, order.order_id)
 }

@@ -1,4 +1,5 @@
 import type { Deps } from '../../platform/deps.ts'
+import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { findProduct } from '../catalogue/index.ts'
@@ -55,9 +56,19 @@ export function refundContent(
   return {
     refund_quantity: quantity,
     vouchers: named.length > 0 ? named : unusedVouchers(vouchers, free, { quantity, left }),
-    refund_price: input.refund_price ?? ticketsPrice(order.unit_price, quantity, 'refund_price'),
-    refund_fee: input.refund_fee ?? 0,
+    ...refundMoney(ticketsPrice(order.unit_price, quantity, 'refund_price'), input),
   }
+}
+
+/** More than the tickets cost is a mistake, such as fen for yuan. */
+function refundMoney(
+  most: number,
+  { refund_price = most, refund_fee = 0 }: RefundInput,
+): Pick<RefundContent, 'refund_price' | 'refund_fee'> {
+  const money = { refund_price, refund_fee }
+  const tooMuch = Object.entries(money).filter(([, yuan]) => yuan > most)
+  if (tooMuch.length === 0) return money
+  throw new InvalidInput(tooMuch.map(([field]) => ({ field, problem: localized('must-be-at-most', { most }) })))
 }
 
 /** Tickets of a code that no open refund claims. A refund of several codes claims all that is left of each. */

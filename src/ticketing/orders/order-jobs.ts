@@ -2,6 +2,7 @@ import { CALL_TIMES } from '../../platform/config/call-limits.ts'
 import { dequeue, enqueue } from '../../platform/db/jobs-store.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
+import type { Cause } from '../../platform/history/index.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import type { OrderRow } from './order-store.ts'
 import type { RefundRow } from './refund-store.ts'
@@ -50,6 +51,21 @@ export const queueQuery = (
     { orderId: String(order_id), asked, about },
     { key: queryKey(order_id, about), queue: queueOf(partner_id), afterS: seconds },
   )
+
+/**
+ * Has a job settle after `seconds` what a call may leave open; undefined: nothing is open any more. The job that makes
+ * the call queues its next run itself: one under its key would replace it, so nobody would learn that it gives up.
+ */
+export const settleByJob = async (
+  deps: Deps,
+  order: OrderRow,
+  about: OpenPart,
+  caller: Cause,
+  seconds: number | undefined,
+): Promise<void> => {
+  if (seconds === undefined) await dropQuery(deps.db, order.order_id, about)
+  else if (caller.kind !== 'job') await queueQuery(deps, order, seconds, { about })
+}
 
 /** Cancels the query about what is decided. */
 export const dropQuery = (db: Db, orderId: bigint, about: OpenPart = 'order'): Promise<number> =>

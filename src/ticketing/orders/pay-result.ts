@@ -65,7 +65,7 @@ async function issue(
   if (!waits && !ISSUED_STATES.includes(order.state)) throw illegalOrderTransition(order.order_id, order.state, 'paid')
   const fresh = checkCodes({ ...order, vouchers_open: order.vouchers_open || waits }, before, tickets)
   // These codes are known already.
-  if (!waits && fresh.length === 0) return storeAdditional(deps, order.order_id, tickets)
+  if (!waits && fresh.length === 0) return storeAdditional(deps, order, tickets)
   await issueTickets(deps, order, { ...tickets, partnerOrderId }, cause)
 }
 

@@ -17,12 +17,15 @@ const LONGEST_PAUSE_S = 600
 const LONGEST_S = 86_400
 
 interface Polled {
+  /** Failed, to be repeated as the queue does. */
+  readonly failure?: string | null
   readonly givenUp: string | null
 }
 
 /**
  * Asks the partner about what is open and, while it stays open, queues the next time: soon at first, then up to ten
- * minutes apart. After a day it is left to operators, as `givenUp` says. An order is queried, and closed again if it is
+ * minutes apart. After a day it is left to operators, as `givenUp` says; then nothing may be queued, or the queue would
+ * forget the job that gives up. An order is queried, and closed again if it is
  * closing; a refund is sent again if the query does not decide it.
  */
 export const pollOrder = (
@@ -35,6 +38,11 @@ export const pollOrder = (
 
 async function pollOpenOrder(deps: CallDeps, orderId: bigint, asked: number, cause: CallCause): Promise<Polled> {
   const earlier = await existingOrder(deps, orderId)
+  // A consumption notice has decided the order, but the codes of the lost answer are still missing.
+  if (earlier.state === 'paid' && earlier.vouchers_open) {
+    const { failure } = await queryOrder(deps, orderId, cause)
+    return { failure: failure && reasonOf(failure), givenUp: null }
+  }
   if (!OPEN.includes(earlier.state)) return { givenUp: null }
   if (isInFlight(deps, earlier)) {
     await queueQuery(deps, earlier, secondsUntilOver(deps, earlier.state_since), { asked })
@@ -57,13 +65,17 @@ async function pollRefunds(deps: CallDeps, orderId: bigint, asked: number, cause
     await queueQuery(deps, order, secondsUntilOver(deps, inFlight.updated_at), { asked, about })
     return { givenUp: null }
   }
-  for (const { refund_id, created_at } of lost) {
+  let failure: CallProblem | null = null
+  for (const { refund_id } of lost) {
     const again = { order_id: orderId, refund_id, vouchers: [], refund_fee: 0, partly: true }
-    const { refund, failure } = await refundOrder(deps, again, cause)
-    if (!isLostRefund(refund)) continue
-    if (isOld(deps, created_at)) return givenUp(`refund ${refund_id} has been ${refund.state} for a day`, failure)
-    await queueQuery(deps, order, pauseAfter(asked), { asked: asked + 1, about })
+    failure = (await refundOrder(deps, again, cause)).failure ?? failure
   }
+  const open = (await refundsOf(deps.db, orderId)).filter(isLostRefund)
+  const [first] = open
+  if (!first) return { givenUp: null }
+  if (open.every(({ created_at }) => isOld(deps, created_at)))
+    return givenUp(`refund ${first.refund_id} has been ${first.state} for a day`, failure)
+  await queueQuery(deps, order, pauseAfter(asked), { asked: asked + 1, about })
   return { givenUp: null }
 }
 
@@ -75,6 +87,8 @@ const secondsUntilOver = ({ clock }: Deps, since: Date): number =>
 const isOld = ({ clock }: Deps, since: Date): boolean => clock.now() >= addSeconds(since, LONGEST_S)
 
 /** Viewers can read the errors of jobs, so what the partner wrote is masked; Traffic has it. */
+const reasonOf = ({ kind, detail }: CallProblem): string => `${kind}: ${maskedReason(detail)}`
+
 const givenUp = (what: string, failure: CallProblem | null): Polled => ({
-  givenUp: failure ? `${what}; the last query failed with ${failure.kind}: ${maskedReason(failure.detail)}` : what,
+  givenUp: failure ? `${what}; the last query failed with ${reasonOf(failure)}` : what,
 })

@@ -70,7 +70,11 @@ const NO_SUCH_ORDER = 301
 /** voucherType */
 const NO_CODES = 0
 const ISSUING_AGAIN_IN_S = 5
-const PAY_SETTLES_S = 60
+const CALL_SETTLES_S = 60
+const NOT_ARRIVED: Readonly<Partial<Record<OrderState, OrderState>>> = {
+  create_unknown: 'create_failed',
+  pay_unknown: 'created',
+}
 
 /**
  * Applies the answer to order query to a locked order. `asked` is the order as it was when the query was sent: if its
@@ -89,6 +93,7 @@ async function applyQueryResult(
   if (result.outcome === 'failed') {
     const { failure } = result
     if (!current || order.state !== 'create_unknown' || failure.code !== NO_SUCH_ORDER) return failure
+    if (isTooEarly(deps, order, 'create_failed')) return failure
     const update = { state: 'create_failed', last_code: NO_SUCH_ORDER, last_describe: failure.detail } as const
     await changeOrder(deps, order, update, cause)
     await dropQuery(deps.db, order.order_id)
@@ -212,9 +217,12 @@ async function contradictedCodes({ db }: Deps, order: OrderRow, { orderStatus }:
     : []
 }
 
-/** A slow partner may still be processing the payment, so "created" means "not paid" only after a while. */
+/**
+ * A slow partner may still be working on the call whose answer was lost, so that it has not arrived ("created" for
+ * "not paid", "no such order") counts only after a while.
+ */
 const isTooEarly = ({ clock }: Deps, order: OrderRow, state: OrderState): boolean =>
-  order.state === 'pay_unknown' && state === 'created' && clock.now() < addSeconds(order.state_since, PAY_SETTLES_S)
+  NOT_ARRIVED[order.state] === state && clock.now() < addSeconds(order.state_since, CALL_SETTLES_S)
 
 async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<OrderRow> {
   const partner_order_id = order.partner_order_id ?? body.partnerOrderId ?? null
@@ -242,7 +250,7 @@ async function moveQueriedTickets(deps: Deps, order: OrderRow, body: Body, cause
   const tooFew = known < (promisedCodes(body, order.quantity) ?? 0)
   const vouchers_open = order.vouchers_open && (vouchers.length === 0 || body.voucherType === NO_CODES || tooFew)
   const moved = await changeOrder(deps, order, { ...quantities, vouchers, vouchers_open }, cause, before)
-  await storeAdditional(deps, order.order_id, body)
-  await storeCredentials(deps, order.order_id, body)
+  await storeAdditional(deps, order, body)
+  await storeCredentials(deps, order, body)
   return moved
 }

@@ -25,12 +25,11 @@ import { credentialListOf } from './issue-tickets.ts'
 import { checkPartialRefund, refundContent } from './new-refund.ts'
 import {
   ASK_AGAIN_IN_S,
-  dropQuery,
   dropRefundedMessage,
   isInFlight,
-  queueQuery,
   queueRefundedMessage,
   type RefundedMessage,
+  settleByJob,
 } from './order-jobs.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
@@ -164,8 +163,7 @@ export const refundOrder = operation(
     await withOrder(deps, orderId, async (inside, order) => {
       await settleRefund(inside, order, refundId, update, answered)
       const isLost = (await refundsOf(inside.db, orderId)).some(isLostRefund)
-      if (isLost) await queueQuery(inside, order, ASK_AGAIN_IN_S, { about: 'refunds' })
-      else await dropQuery(inside.db, orderId, 'refunds')
+      await settleByJob(inside, order, 'refunds', changedBy(cause), isLost ? ASK_AGAIN_IN_S : undefined)
     })
     return done(await resultFor(deps, orderId, failureOf(result)))
   },

@@ -3,7 +3,6 @@ import { addSeconds, type Clock, DAY_S } from '../../platform/lib/clock.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
 import {
-  CERTIFICATE_KEPT_S,
   type CertificateFilter,
   certificateFilter,
   certificatesEnding,
@@ -85,10 +84,10 @@ export class KnownCertificates {
     return true
   }
 
-  /** How many end within 14 days, of hosts that are still called. */
+  /** How many end within 14 days, of hosts that this process still calls: of others it may not know the newest one. */
   ending(): number {
     const now = this.#clock.now()
-    const [alertBefore, calledAfter] = [addSeconds(now, ALERT_WITHIN_S), addSeconds(now, -CERTIFICATE_KEPT_S)]
+    const [alertBefore, calledAfter] = [addSeconds(now, ALERT_WITHIN_S), addSeconds(now, -2 * WRITE_INTERVAL_S)]
     return [...this.#known.values()].filter(({ endsAt, writtenAt }) => endsAt < alertBefore && writtenAt > calledAfter)
       .length
   }

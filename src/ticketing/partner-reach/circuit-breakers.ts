@@ -13,6 +13,9 @@ const SLOW_MS = 5_000
 const MAX_SLOW_MS = 30_000
 const HALF_FORGOTTEN_S = 60
 
+/** Longer than jobs pause between calls (ten minutes), shorter than the alert waits (a quarter of an hour). */
+const COUNTED_FOR_S = 800
+
 interface Breaker {
   failures: number
   /** Set while the breaker is open: when one call may try again. */
@@ -95,13 +98,14 @@ export class CircuitBreakers {
   }
 
   /**
-   * How many partners are not called now because calls failed (open), or not in the background because they are slow.
+   * How many partners have failed calls and were called a short while ago (open), or are not called in the background
+   * because they are slow. A partner that nothing calls any more is not counted: nobody knows whether it is away.
    */
   counts(): { readonly open: number; readonly slow: number } {
     const now = this.#clock.now()
     const breakers = [...this.#breakers.values()]
     return {
-      open: breakers.filter(({ retryAt }) => retryAt !== null).length,
+      open: breakers.filter(({ retryAt }) => retryAt !== null && now < addSeconds(retryAt, COUNTED_FOR_S)).length,
       slow: breakers.filter((breaker) => slowMsAt(breaker, now) > MAX_SLOW_MS).length,
     }
   }

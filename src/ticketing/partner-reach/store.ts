@@ -54,7 +54,7 @@ export async function listedCertificates(
   return pageOf(rows, limit)
 }
 
-export const CERTIFICATE_KEPT_S = 30 * DAY_S
+const CERTIFICATE_KEPT_S = 30 * DAY_S
 
 /** Certificates of hosts, and breakers of processes, without any call since. */
 export const REACH_RETENTION: readonly Retention[] = [

@@ -18,5 +18,4 @@ export {
   updatePartner,
 } from './partner.ts'
 export { retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
-export { checkSecretKey } from './secret-key.ts'
 export { CONTACT_ROLES, type ContactRole, onePartner, type PartnerStage } from './wire.ts'

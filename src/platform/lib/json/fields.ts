@@ -53,9 +53,13 @@ export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional()).optional()
 
 /** A text for people, which decides nothing: a number becomes its digits, and anything else counts as absent. */
-export const remark = () => z.preprocess(remarkOf, z.string().optional()).optional()
+export const remark = () => z.preprocess(filledText, z.string().optional()).optional()
 
-const remarkOf = (value: unknown): unknown =>
+/**
+ * A text that is not empty, or the digits of a number; undefined for anything else. `String()` throws for some of what
+ * JSON can hold, such as `{"toString":1}`.
+ */
+export const filledText = (value: unknown): string | undefined =>
   (typeof value === 'string' && value !== '') || typeof value === 'number' || typeof value === 'bigint'
     ? String(value)
     : undefined

@@ -1,3 +1,4 @@
+import { filledText } from '../../../platform/lib/json/fields.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import { isRounded, jsonIn } from '../../../platform/lib/json/lossless.ts'
 import { type LocalizedText, localized } from '../../../platform/lib/localized-text.ts'
@@ -8,17 +9,16 @@ import type { StepContext } from '../step-context.ts'
 
 const bodyOf = (text: string): unknown => jsonFields(jsonIn(text)).body
 
-/** A field of a notice's body as text, long ids exact; undefined if it is missing. */
+/** A field of a notice's body as text, long ids exact; undefined if it is missing, or neither text nor number. */
 export function fieldIn(text: string, field: string): string | undefined {
-  const value = jsonFields(bodyOf(text))[field]
-  return value === undefined ? undefined : String(value)
+  return filledText(jsonFields(bodyOf(text))[field])
 }
 
 /** The field as text from each entry of a body that is a list or a single entry. */
 export function fieldsIn(text: string, field: string): string[] {
   const body = bodyOf(text)
   const entries = Array.isArray(body) ? body : [body]
-  return entries.flatMap((entry) => (jsonFields(entry)[field] === undefined ? [] : [String(jsonFields(entry)[field])]))
+  return entries.flatMap((entry) => filledText(jsonFields(entry)[field]) ?? [])
 }
 
 /** The entries of a list in a notice's body; empty if it is missing. */

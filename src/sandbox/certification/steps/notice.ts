@@ -1,4 +1,5 @@
 import { MOUNT } from '../../../platform/config/mounts.ts'
+import { filledText } from '../../../platform/lib/json/fields.ts'
 import { type Detail, localized } from '../../../platform/lib/localized-text.ts'
 import { jsonFields } from '../../../ticketing/interfaces/index.ts'
 import { PATH } from '../../../ticketing/mws-wire/index.ts'
@@ -41,7 +42,7 @@ const USED = '1'
 /** The notice lists codes, but marks none of them as used. */
 const marksNoneUsed = (body: string): boolean => {
   const codes = ['voucherList', 'credentialList'].flatMap((field) => listIn(body, field))
-  return codes.length > 0 && !codes.some((code) => String(jsonFields(code).status) === USED)
+  return codes.length > 0 && !codes.some((code) => filledText(jsonFields(code).status) === USED)
 }
 
 /**

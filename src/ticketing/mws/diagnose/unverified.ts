@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { claimedPartnerId } from '../authenticate.ts'
 import { readLooseAuthorization } from './authorization.ts'
 import { CREDENTIAL_MISTAKES } from './credentials.ts'
 import { RECIPES } from './find-mistakes.ts'
@@ -22,7 +23,7 @@ export const isBusy = ({ mistakes }: Diagnosis): boolean => mistakes.includes(CR
 /** A stand-in partner with the ids that a call names and a random secret. */
 export function placeholderPartner(call: DiagnosedCall): DiagnosedPartner {
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
-  const partnerId = /^\d{1,19}$/.test(call.partnerId ?? '') ? String(call.partnerId) : '0'
+  const partnerId = claimedPartnerId(call.partnerId) || '0'
   return { clientId, partnerId, secrets: [randomBytes(32).toString('base64url')], strict: true }
 }
 

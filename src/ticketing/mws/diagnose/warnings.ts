@@ -1,4 +1,5 @@
 import { openBody } from '../../../platform/lib/crypto/aes-body.ts'
+import { filledText } from '../../../platform/lib/json/fields.ts'
 import { parseLossless } from '../../../platform/lib/json/lossless.ts'
 import { compressedText } from '../../../platform/lib/web/body-text.ts'
 import { CallRejected } from '../../mws-wire/index.ts'
@@ -97,7 +98,7 @@ function partnerIdWarnings(partnerId: bigint, value: unknown): Warning[] {
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return []
   const given = (value as { partnerId?: unknown }).partnerId
   if (given === undefined || given === null) return [WARNINGS.bodyPartnerIdMissing.name]
-  const text = String(given)
+  const text = filledText(given) ?? ''
   const matches = /^\d{1,19}$/.test(text) && BigInt(text) === partnerId
   return matches ? [] : [WARNINGS.bodyPartnerIdMismatch.name]
 }

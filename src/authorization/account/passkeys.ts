@@ -10,7 +10,7 @@ import * as store from './factor-store.ts'
 import { ownPassport } from './password.ts'
 import { recordChange } from './person-mail.ts'
 import { AMR, endSession, lockSignedIn, type SignedIn, startSession } from './session.ts'
-import { notifyOfNewDevice, recordSignIn } from './sign-in.ts'
+import { notifyOfNewDevice, personLimits, recordSignIn } from './sign-in.ts'
 import { deleteOtherSessions, lockUserSignedInSince } from './store.ts'
 import type { SignInBrowser } from './wire.ts'
 
@@ -170,6 +170,7 @@ export async function signInWithPasskey(
     return { session, passport }
   })
   if (opened === undefined) return refuse('used before, or a copy')
+  await (await personLimits(deps, opened.passport, { address: from.address, device })).forget()
   await endSession(deps, formerSession)
   return opened
 }

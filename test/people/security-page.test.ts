@@ -67,6 +67,30 @@ describe('sessions', () => {
     expect(rows).toEqual([{ actor: 'user', detail: { sessions: 2 } }])
   })
 
+  it('change nothing after they have ended, also if that is just happening', async () => {
+    const user = await client.makeUser()
+    const [browser, other] = [await client.signedIn(user, app), await client.signedIn(user, app)]
+    const ending = await world.pool.connect()
+    const requests = async () =>
+      (await world.pool.query('select from deletion_request where user_id = $1', [user.user_id])).rowCount
+    try {
+      await ending.query('begin')
+      await ending.query('delete from browser_session where user_id = $1', [user.user_id])
+      const changing = [
+        browser.send('POST', '/account/profile', { name: 'Changed too late' }),
+        other.send('POST', '/account/deletion', {}),
+      ]
+      await untilLocked(world.pool, changing.length)
+      await ending.query('commit')
+      await Promise.all(changing)
+    } finally {
+      ending.release()
+    }
+    expect(await requests()).toBe(0)
+    const later = await client.signedIn(user, app)
+    expect(await textOf(later, '/account/profile')).not.toContain('Changed too late')
+  })
+
   it('ended by an operator are not listed', async () => {
     const user = await client.makeUser()
     await client.signedIn(user, app)

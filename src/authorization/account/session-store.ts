@@ -117,6 +117,20 @@ export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now
     where s.expires_at > ${now} and (u.valid_from is null or s.created_at > u.valid_from)`,
   )
 
+/** Locks a valid session until the end of the transaction, which has locked its person. False if it has ended. */
+export const lockSession = async (
+  db: Db,
+  { sessionHash, ...key }: UserRowKey & { readonly sessionHash: Buffer },
+  now: Date,
+): Promise<boolean> =>
+  (await db.of(key.routingKey).exec(
+    sql`select from browser_session
+        where routing_key = ${key.routingKey} and session_hash = ${sessionHash} and expires_at > ${now}
+          and not exists (select 1 from user_profile u
+                          where ${ofPerson(key, 'u')} and u.valid_from >= browser_session.created_at)
+        for share`,
+  )) === 1
+
 export const deleteSession = (db: Db, routingKey: number, sessionHash: Buffer) =>
   db
     .of(routingKey)

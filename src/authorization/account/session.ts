@@ -109,12 +109,11 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
 }
 
 /**
- * Locks the person until the end of the transaction, and checks that this session is still valid. Ending a session
- * takes the same lock, so a session cannot change anything after it has ended.
+ * Locks the person and this session until the end of the transaction; false if the session has ended. Whoever ends it
+ * waits for these locks, so a session cannot change anything after it has ended.
  */
 export const lockSignedIn = async ({ db, clock }: Deps, session: SignedIn): Promise<boolean> =>
-  (await lockUser(db, session)) &&
-  (await store.findSession(db, session.routingKey, session.sessionHash, clock.now())) !== undefined
+  (await lockUser(db, session)) && (await store.lockSession(db, session, clock.now()))
 
 /**
  * Ends the session of this cookie. If it began at the OpenID provider, returns the id_token, or an empty text if that

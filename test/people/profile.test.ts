@@ -178,6 +178,8 @@ describe('name, picture and gender', () => {
       ['name', ''],
       ['name', 'x'.repeat(101)],
       ['name', 'a\u202eb'],
+      ['name', '\u200b'],
+      ['name', '\u3164'],
       ['gender', '3'],
       ['big_avatar_url', 'http://pictures.example/a.png'],
       ['big_avatar_url', 'javascript:alert(1)'],

@@ -133,6 +133,7 @@ describe('a sign-in at the provider', () => {
     expect(before).not.toBeNull()
     world.clock.advance(1)
     await signIn({ tenant: 6, sub: 'p-new', name: 'Petra Renamed' }, '/account', client.newBrowser())
+    await signIn({ tenant: 6, sub: 'p-new', name: '\u200b' }, '/account', client.newBrowser())
     expect(await changed()).toBe(before)
     const [person, ...others] = await usersOf(6)
     expect(others).toEqual([])

@@ -7,6 +7,7 @@ import {
   newPasswordOf,
   readingReason,
   repeatedPassword,
+  shownName,
   typedPassword,
   visibleLine,
 } from '../../platform/lib/json/input.ts'
@@ -69,7 +70,7 @@ export const passkeyAnswer = z.object({
     }),
   ),
 })
-export const passkeyName = z.object({ name: visibleLine(50) })
+export const passkeyName = z.object({ name: shownName(50) })
 export const newPasskeyForm = passkeyName.extend({
   credential: json.pipe(
     credentialResponse.extend({
@@ -150,7 +151,7 @@ export const newUser = z.strictObject({
   ...userKey.shape,
   passport: newPassport,
   password: newPassword.meta({ secret: true }),
-  name: visibleLine(100),
+  name: shownName(100),
   gender: z.enum(['0', '1', '2']).default('0'),
   big_avatar_url: webUrl,
   phone_number: z

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Config } from '../../platform/config/index.ts'
-import { visibleLine } from '../../platform/lib/json/input.ts'
+import { shownName, visibleLine } from '../../platform/lib/json/input.ts'
 import { webUrl } from '../../platform/lib/web/web-url.ts'
 import { UpstreamFailure } from './failures.ts'
 
@@ -34,7 +34,7 @@ const userIdOf = (value: unknown): string | undefined => {
   return line === text ? line : undefined // not trimmed: the id without the space could be another person's
 }
 
-const NAME = visibleLine(100)
+const NAME = shownName(100)
 const PASSPORT = visibleLine(128)
 const PHONE = /^\+?\d{5,20}$/
 

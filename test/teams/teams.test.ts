@@ -204,6 +204,33 @@ describe('a team', () => {
     expect(await rolesOf(owner.team)).toEqual(['owner', 'owner'])
   })
 
+  it('loses an owner, or sends the invitation of one again, only for an owner who has just signed in', async () => {
+    const owner = await founder(world)
+    const [other, third] = [await joined(world, owner, 'owner'), await joined(world, owner, 'owner')]
+    const team = `/developer/teams/${owner.team}`
+    await signInAgain(world, owner)
+    await send(owner, `${team}/invite`, { mail: 'again@example.com', role: 'owner' })
+    const { rows } = await world.pool.query(
+      "select invitation_id from team_invitation where mail = 'again@example.com' and role = 'owner'",
+    )
+    world.clock.advance(900)
+    const paths = [
+      [`members/${other.memberId}/role`, { role: 'developer' }],
+      [`members/${third.memberId}/remove`, {}],
+      [`invitations/${rows[0].invitation_id}/again`, {}],
+    ] as const
+    for (const [path, form] of paths) {
+      const answer = await send(owner, `${team}/${path}`, form)
+      expect(header(answer, 'location'), path).toBe(`/sign-in?return_to=${encodeURIComponent(team)}&confirm=1`)
+    }
+    expect(await rolesOf(owner.team)).toEqual(['owner', 'owner', 'owner'])
+    await signInAgain(world, owner)
+    const done = []
+    for (const [path, form] of paths) done.push(header(await send(owner, `${team}/${path}`, form), 'location'))
+    expect(done).toEqual(['role', 'removed', 'invited'].map((what) => `${team}?done=${what}`))
+    expect(await rolesOf(owner.team)).toEqual(['developer', 'owner'])
+  })
+
   it('refuses a form with a missing or unknown role, and changes nothing', async () => {
     const owner = await founder(world)
     const other = await joined(world, owner, 'owner')

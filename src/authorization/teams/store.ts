@@ -8,7 +8,7 @@ import type { MemberRole } from '../../platform/lib/member.ts'
 import { userByKey } from '../account/index.ts'
 import { INVITATION_RETENTION } from './invitation-store.ts'
 import { REQUEST_RETENTION } from './request-store.ts'
-import { type Membership, membership, type TeamFilter, type TeamMember, teamMember } from './wire.ts'
+import { type APP_KINDS, type Membership, membership, type TeamFilter, type TeamMember, teamMember } from './wire.ts'
 
 /** Rows about a person as a developer. Teams and their apps stay. */
 export const TEAMS_OF_PERSON: readonly PersonalRows[] = [
@@ -208,10 +208,17 @@ export const teamsToOffer = (db: Db, most: number): Promise<string[]> =>
 export const teamsNamed = (db: Db, name: string): Promise<string[]> =>
   db.values(z.string(), sql`select team_id from team where lower(name) = lower(${name}) order by team_id limit 2`)
 
+interface GivenApp {
+  readonly appKey: string
+  readonly teamId: string
+  /** Where it runs, if it has had no team. */
+  readonly kind: (typeof APP_KINDS)[number]
+}
+
 /** An app belongs to at most one team. */
-export const giveApp = (db: Db, appKey: string, teamId: string, now: Date): Promise<number> =>
+export const giveApp = (db: Db, { appKey, teamId, kind }: GivenApp, now: Date): Promise<number> =>
   db.exec(
-    sql`insert into team_app (app_key, team_id, kind, given_at) values (${appKey}, ${teamId}, 'server', ${now})
+    sql`insert into team_app (app_key, team_id, kind, given_at) values (${appKey}, ${teamId}, ${kind}, ${now})
         on conflict (app_key) do update set team_id = excluded.team_id, given_at = excluded.given_at`,
   )
 

@@ -552,7 +552,12 @@ describe('a provider that fails', () => {
     const here = await open(other.issuer)
     try {
       if (metadata) other.metadata = metadata
-      else other.instead.set('/.well-known/openid-configuration', (response) => void response.writeHead(404).end())
+      else {
+        other.instead.set('/.well-known/openid-configuration', (response) => {
+          here.clock.advance(6) // as long as it may take
+          response.writeHead(404).end()
+        })
+      }
       const theirs = new Client(injectWire(here.app), SETTINGS.PUBLIC_URL).newBrowser()
       await away(await theirs.open('/account'))
       await away(await theirs.open('/account'))

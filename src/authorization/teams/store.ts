@@ -200,8 +200,10 @@ export async function listTeams(db: Db, now: Date, { limit, after, name }: TeamF
 export const teamsToOffer = (db: Db, most: number): Promise<string[]> =>
   db.values(
     z.string(),
-    sql`select case when count(*) over (partition by lower(name)) = 1 then name else team_id::text end
-        from team order by created_at desc, team_id limit ${most}`,
+    sql`select case when exists (select 1 from team other where lower(other.name) = lower(t.name) and other.team_id <> t.team_id)
+          then t.team_id::text else t.name end
+        from (select team_id, name, created_at from team order by created_at desc, team_id desc limit ${most}) t
+        order by t.created_at desc, t.team_id desc`,
   )
 
 /** At most two. */

@@ -231,6 +231,20 @@ describe('a team', () => {
     expect(await rolesOf(owner.team)).toEqual(['developer', 'owner'])
   })
 
+  it('shows what was typed when a form is refused, and announces a sign-in', async () => {
+    const owner = await founder(world)
+    const team = `/developer/teams/${owner.team}`
+    expect((await owner.browser.open(team)).text).not.toContain('You will be asked to sign in again first.')
+    const invited = await send(owner, `${team}/invite`, { mail: 'no address', role: 'owner' })
+    expect(invited.text).toMatch(/value="owner"[^>]* checked/)
+    expect(invited.text).not.toMatch(/value="developer"[^>]* checked/)
+    const name = 'A name that is too long '.repeat(4)
+    const renamed = await send(owner, `${team}/name`, { name })
+    expect([renamed.status, renamed.text.includes(`value="${name}"`)]).toEqual([400, true])
+    world.clock.advance(900)
+    expect((await owner.browser.open(team)).text).toContain('You will be asked to sign in again first.')
+  })
+
   it('refuses a form with a missing or unknown role, and changes nothing', async () => {
     const owner = await founder(world)
     const other = await joined(world, owner, 'owner')

@@ -74,6 +74,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     const shown = {
       asks: !fresh,
       offersTotp: config.SECOND_FACTOR !== 'off',
+      requiresTotp: config.SECOND_FACTOR === 'required',
       totpSince: totpSince?.toISOString() ?? null,
       recoveryCodes: String(recoveryCodes),
       alert,

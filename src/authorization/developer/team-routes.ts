@@ -40,6 +40,9 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     return page('home', 'developer/team', {
       alert,
       mail: typedText(context, 'mail'),
+      role: typedText(context, 'role'),
+      typedName: typedText(context, 'name'),
+      asks: !(await STEP_UP.isFresh(deps, context.person)),
       done: done(request),
       team: { id: team.team_id, name: team.name, isOwner: team.role === 'owner' },
       apps: await appsOfTeam(deps, team.team_id),

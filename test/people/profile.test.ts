@@ -189,6 +189,19 @@ describe('name, picture and gender', () => {
     }
     expect(await storedProfile(user)).toEqual(before)
   })
+
+  it('are shown as typed, beside the reason, when they are refused', async () => {
+    const browser = await signedIn(await newPerson())
+    const typed = { name: 'x'.repeat(101), gender: '1', big_avatar_url: 'https://pictures.example/typed.png' }
+    const { text } = await browser.send('POST', '/account/profile', typed)
+    expect(text).toMatch(/id="name" name="name" value="x{101}"[^>]* aria-describedby="alert"/)
+    expect(text).toContain('value="https://pictures.example/typed.png"')
+    expect(text).toMatch(/<option value="1" selected>/)
+    const phone = await browser.send('POST', '/account/profile/phone', { value: '12ab' })
+    expect(phone.text).toMatch(
+      /<details open>[\s\S]*name="value"[^>]* value="12ab"[^>]* aria-describedby="phone-hint alert"/,
+    )
+  })
 })
 
 describe('a new mail address', () => {

@@ -2,9 +2,9 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { parseInput } from '../../platform/lib/json/input.ts'
-import type { PersonRequest } from '../people/index.ts'
+import { type PersonRequest, typedText } from '../people/index.ts'
 import { acceptTerms, appsOfTeams, createTeam, isDeveloper, joinTeam, openInvitation, teamsOf } from '../teams/index.ts'
-import { developerPages, HOME, orRefused, typedText } from './guard.ts'
+import { developerPages, HOME, orRefused } from './guard.ts'
 
 /** Token of a link in a mail; empty if unusable. */
 const linkQuery = z.object({ token: z.string().max(100).catch('') }).catch({ token: '' })

@@ -5,6 +5,7 @@ import type { MemberRole } from '../../platform/lib/member.ts'
 import { doneText } from '../../platform/lib/web/done-query.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { STEP_UP } from '../account/index.ts'
+import { typedText } from '../people/index.ts'
 import {
   appsOfTeam,
   invite,
@@ -16,7 +17,7 @@ import {
   setMemberRole,
   withdrawInvitation,
 } from '../teams/index.ts'
-import { developerPages, HOME, orRefused, sensitive, TEAM, type TeamRequest, typedText } from './guard.ts'
+import { developerPages, HOME, orRefused, sensitive, TEAM, type TeamRequest } from './guard.ts'
 
 const done = doneText({
   renamed: 'developer.team.done_renamed',

@@ -10,8 +10,8 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import {
   ACCOUNT_MESSAGES,
-  lockSignedIn,
   lockUser,
+  OWN_SESSIONS,
   rowKeyOf,
   type SignedIn,
   showUser,
@@ -41,7 +41,7 @@ export const requestDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
     if (mode === 'off') throw invalidRequest(localized('no-deletion'), { status: 404 })
     const now = deps.clock.now()
     const dueAt = mode === 'after-14-days' ? addSeconds(now, GRACE_DAYS * DAY_S) : null
-    if (!(await lockSignedIn(inside, person)) || (await store.insertRequest(db, person, now, dueAt)) === 0) return
+    if (!(await OWN_SESSIONS.lock(inside, person)) || (await store.insertRequest(db, person, now, dueAt)) === 0) return
     await recordByPerson(inside, person, 'user_deletion_requested')
     await ACCOUNT_MESSAGES.tell(inside, person, 'deletion_requested')
   })

@@ -193,7 +193,8 @@ export const user = z.object({
 export type User = z.output<typeof user>
 
 /** Masking: phone numbers keep their last digits, names their first letter, so that people can still be distinguished. */
-const lastDigits = (text: string): string => `${'*'.repeat(Math.max(0, text.length - 2))}${text.slice(-2)}`
+export const lastDigits = (text: string, shown = 2): string =>
+  `${'*'.repeat(Math.max(0, text.length - shown))}${text.slice(-shown)}`
 const firstLetter = (text: string): string => `${[...text][0] ?? ''}***`
 
 /** What operators see without giving a reason. */

@@ -4,7 +4,7 @@ import { pageNamed } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { action, type Shown } from '../../platform/lib/action.ts'
-import { DAY_S } from '../../platform/lib/clock.ts'
+import { fullDays } from '../../platform/lib/clock.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
@@ -166,7 +166,7 @@ const rows = [
         'asked_at',
         {
           name: 'waiting_days',
-          of: ({ asked_at }, _t, now) => Math.floor((now.getTime() - asked_at.getTime()) / (DAY_S * 1_000)),
+          of: ({ asked_at }, _t, now) => fullDays(asked_at, now),
         },
       ],
     },

@@ -52,7 +52,7 @@ const GENERATED = /^\d+[-.]/
 function passportOf(own: (name: string) => unknown): string | undefined {
   const preferred = read(PASSPORT, own('preferred_username'))
   if (preferred === undefined || GENERATED.test(preferred)) return undefined
-  const isVerified = own('email_verified') === true && own('email') === preferred
+  const isVerified = [true, 'true'].some((yes) => own('email_verified') === yes) && own('email') === preferred
   return preferred.includes('@') && !isVerified ? undefined : preferred
 }
 

@@ -282,6 +282,22 @@ describe('a team', () => {
     expect(rows).toEqual([{ member_id: first.memberId }])
   })
 
+  it('keeps an owner who is not blocked, and an heir is none of the blocked', async () => {
+    const owner = await founder(world)
+    const blocked = await joined(world, owner, 'owner')
+    world.clock.advance(1)
+    const heir = await joined(world, owner)
+    await blockUser(world.deps, { cid: blocked.cid, user_id: blocked.userId })
+    const team = `/developer/teams/${owner.team}`
+    expect((await send(owner, `${team}/leave`)).status).toBe(409)
+    await eraseUser(world.deps, { cid: owner.cid, user_id: owner.userId })
+    const { rows } = await world.pool.query(
+      "select member_id from team_member where team_id = $1 and role = 'owner' order by joined_at",
+      [owner.team],
+    )
+    expect(rows.map(({ member_id }) => member_id)).toEqual([blocked.memberId, heir.memberId])
+  })
+
   it('is inaccessible at once to members who leave or are removed', async () => {
     const owner = await founder(world)
     const [one, other] = [await joined(world, owner), await joined(world, owner)]

@@ -114,38 +114,14 @@ export const findMember = (db: Db, teamId: string, memberId: string) =>
     sql`select member_id, role from team_member where team_id = ${teamId} and member_id = ${memberId}`,
   )
 
-const counts = z.object({ members: z.number(), owners: z.number() })
-
-export const countMembers = (db: Db, teamId: string): Promise<z.output<typeof counts>> =>
-  db.one(
-    counts,
-    sql`select count(*)::int as members, count(*) filter (where role = 'owner')::int as owners
-        from team_member where team_id = ${teamId}`,
-  )
+export const countMembers = (db: Db, teamId: string): Promise<number> =>
+  db.value(z.number(), sql`select count(*)::int as members from team_member where team_id = ${teamId}`)
 
 export const setRole = (db: Db, memberId: string, role: MemberRole): Promise<number> =>
   db.exec(sql`update team_member set role = ${role} where member_id = ${memberId}`)
 
 export const deleteMember = (db: Db, memberId: string): Promise<number> =>
   db.exec(sql`delete from team_member where member_id = ${memberId}`)
-
-const heir = z.object({ team_id: z.string(), member_id: z.string() })
-
-/** In each team whose only owner is this person, makes the longest-standing other member an owner. */
-export const promoteHeirs = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<z.output<typeof heir>[]> =>
-  db.many(
-    heir,
-    sql`update team_member set role = 'owner' where member_id = any (array(
-          select (select other.member_id from team_member other
-                  where other.team_id = own.team_id and other.member_id <> own.member_id
-                  order by other.joined_at, other.member_id limit 1)
-          from team_member own
-          where own.routing_key = ${routingKey} and own.cid = ${cid} and own.user_id = ${userId} and own.role = 'owner'
-            and not exists (select 1 from team_member other
-                            where other.team_id = own.team_id and other.member_id <> own.member_id
-                              and other.role = 'owner')))
-        returning team_id, member_id`,
-  )
 
 const owner = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
 

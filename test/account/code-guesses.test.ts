@@ -95,6 +95,20 @@ describe('the limit of twenty wrong codes a day', () => {
     expect(await isSignedIn(own)).toBe(true)
   })
 
+  it('is lifted by another authenticator', async () => {
+    const { user, currentCode } = await protectedPerson()
+    await guessAll(user, currentCode)
+    const { cid, user_id } = user
+    await client.admin('POST', '/users/remove-factors', { cid, user_id, reason: 'lost the phone; called back' })
+    const browser = await enterPassword(user)
+    const secret = secretOn(await post(browser, '/account/security/authenticator'))
+    const codeNow = () => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
+    await post(browser, '/account/security/authenticator/confirm', { code: codeNow() })
+    world.clock.advance(60)
+    const elsewhere = await enterPassword(user)
+    expect((await guess(elsewhere, codeNow())).status).toBe(303)
+  })
+
   it('leaves a separate allowance, limited as well, to browsers that have signed in before', async () => {
     const { user, browser: known, currentCode } = await protectedPerson()
     await guessAll(user, currentCode)

@@ -72,6 +72,14 @@ describe('an operator’s password link', () => {
     expect(await signsIn(user, NEW)).toBe(true)
   })
 
+  it('is followed by a sign-in, however many failed before with the forgotten password', async () => {
+    const { user } = await makePerson()
+    for (let n = 0; n < 6; n++) await signsIn(user, `wrong password ${n}`)
+    expect(await signsIn(user, user.password)).toBe(false)
+    expect((await setByLink(await makeLink(user))).status).toBe(200)
+    expect(await signsIn(user, NEW)).toBe(true)
+  })
+
   it('works for exactly one of several concurrent requests', async () => {
     const { user } = await makePerson()
     const token = await makeLink(user)
@@ -218,6 +226,15 @@ describe('the person’s own change', () => {
     goOn()
     await expect(right).rejects.toBeInstanceOf(SignInRefused)
     expect(await signsIn(user, user.password)).toBe(true)
+  })
+
+  it('is refused for its reason if the session ends meanwhile', async () => {
+    const { user, browser } = await makePerson()
+    const session = await findSession(world.deps, browser.cookies.get('gatehouse_session'))
+    if (!session) throw new Error('no session')
+    await world.pool.query('delete from browser_session where user_id = $1', [user.user_id])
+    const changing = changePassword(world.deps, session, { current: user.password, password: NEW, address: '::1' })
+    await expect(changing).rejects.toMatchObject({ reason: 'signed_out' })
   })
 
   it('requires a sign-in', async () => {

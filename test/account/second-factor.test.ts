@@ -1,7 +1,7 @@
 import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
-import { SecondStepNeeded } from '../../src/authorization/account/errors.ts'
+import { SecondStepNeeded, SecondStepVoid } from '../../src/authorization/account/errors.ts'
 import {
   confirmOwnTotp,
   enrolTotp,
@@ -9,7 +9,7 @@ import {
   replaceRecoveryCodes,
 } from '../../src/authorization/account/factors.ts'
 import { beginSecondStep, finishSignIn, openSecondStep } from '../../src/authorization/account/second-step.ts'
-import { findSession, type SignedIn } from '../../src/authorization/account/session.ts'
+import { findSession, type SignedIn, startSession } from '../../src/authorization/account/session.ts'
 import { signIn } from '../../src/authorization/account/sign-in.ts'
 import { findCredential } from '../../src/authorization/account/store.ts'
 import { routingKeyOf } from '../../src/authorization/account/wire.ts'
@@ -93,6 +93,8 @@ const signedIn = async (user: User) => {
 }
 const enterCode = async (browser: Browser, page: Answer, code: string) =>
   browser.submit(formOn(codeForm, page), { code })
+const unusedCodes = async ({ user_id }: User) =>
+  (await world.pool.query('select from recovery_code where user_id = $1 and used_at is null', [user_id])).rowCount
 const isSignedIn = async (browser: Browser) => (await browser.send('GET', '/account/security/sign-in')).status === 200
 
 describe('adding an authenticator', () => {
@@ -302,7 +304,7 @@ describe('the second step', () => {
     const formerSession = other.cookies.get('gatehouse_session')
     await world.pool.query(`update user_credential set password_hash = 'x' where user_id = $1`, [user.user_id])
     const input = { step, code: currentTotp(secret), address: '192.0.2.9', formerSession }
-    await expect(finishSignIn(world.deps, input)).rejects.toThrow('wrong credentials')
+    await expect(finishSignIn(world.deps, input)).rejects.toBeInstanceOf(SecondStepVoid)
     expect(await isSignedIn(other)).toBe(true)
     await world.pool.query('update user_credential set password_hash = $2 where user_id = $1', [
       user.user_id,
@@ -395,9 +397,44 @@ describe('the second step', () => {
       const browser = client.newBrowser()
       const page = await enterPassword(user, browser)
       await end(user)
-      await enterCode(browser, page, currentCode())
+      const answer = await enterCode(browser, page, currentCode())
       expect(await isSignedIn(browser), what).toBe(false)
+      expect(header(answer, 'location'), what).toMatch(/^\/sign-in\?.*ended=1/)
     }
+  })
+
+  it('begins again, without asking for an authenticator, once an operator has removed the factors', async () => {
+    const { user, currentCode } = await protectedPerson()
+    const browser = client.newBrowser()
+    const page = await enterPassword(user, browser)
+    const { cid, user_id } = user
+    await client.admin('POST', '/users/remove-factors', { cid, user_id, reason: 'lost the phone; called back' })
+    const reloaded = await browser.send('GET', '/sign-in/code?return_to=%2Faccount')
+    expect([reloaded.status, header(reloaded, 'location')]).toEqual([303, '/sign-in?return_to=%2Faccount'])
+    expect(header(await enterCode(browser, page, currentCode()), 'location')).toMatch(/^\/sign-in\?.*ended=1/)
+    await enterPassword(user, browser)
+    expect(await isSignedIn(browser)).toBe(true)
+  })
+
+  it('spends no recovery code if it is void, or if the person has signed in too often', async () => {
+    const voided = await protectedPerson()
+    const browser = client.newBrowser()
+    const page = await enterPassword(voided.user, browser)
+    world.clock.advance(1)
+    const { cid, user_id } = voided.user
+    await client.admin('POST', '/users/end-sessions', { cid, user_id })
+    const answer = await enterCode(browser, page, voided.codes[0] ?? '')
+    expect([answer.status, header(answer, 'location').includes('ended=1')]).toEqual([303, true])
+    expect(await unusedCodes(voided.user)).toBe(10)
+
+    const busy = await protectedPerson()
+    const other = client.newBrowser()
+    const asked = await enterPassword(busy.user, other)
+    const person = { cid: busy.user.cid, userId: busy.user.user_id }
+    const from = { address: '192.0.2.1', userAgent: undefined }
+    for (let n = 0; n < 600; n++) await startSession(world.deps, person, from).catch(() => {})
+    expect((await enterCode(other, asked, busy.codes[0] ?? '')).status).toBe(429)
+    expect(await unusedCodes(busy.user)).toBe(10)
   })
 
   it('is bound to the browser: a forged or altered cookie restarts the sign-in', async () => {
@@ -452,20 +489,23 @@ describe('a code', () => {
     }
   })
 
-  it('that is right is refused, but spent, if too many others fail while it is checked', async () => {
+  it('that is right is refused, and not spent, if too many others fail while it is checked', async () => {
     const person = await protectedPerson()
     const opened = await step(person)
     const code = person.currentCode()
-    const guess = (deps: World['deps'], address: string) => finishSignIn(deps, { step: opened, code, address })
+    const guess = (deps: World['deps'], typed: string, address: string) =>
+      finishSignIn(deps, { step: opened, code: typed, address })
+    const wrong = String((Number(code) + 500_000) % 1_000_000).padStart(6, '0')
     const own = world.deps.db.of(opened.routingKey)
-    const exec: Db['exec'] = async (statement) => {
-      const spent = await own.exec(statement)
-      const others = Array.from({ length: FAILURES_ANYWHERE }, (_, index) => guess(world.deps, `203.0.${index}.7`))
+    const tx: Db['tx'] = async (work) => {
+      const others = Array.from({ length: FAILURES_ANYWHERE }, (_, n) => guess(world.deps, wrong, `203.0.${n}.7`))
       expect(await settled(others)).toBe(0)
-      return spent
+      return own.tx(work)
     }
-    const db: Db = { ...world.deps.db, of: () => ({ ...own, exec }) }
-    await expect(guess({ ...world.deps, db }, '203.0.99.7')).rejects.toThrow('too many')
+    const db: Db = { ...world.deps.db, of: () => ({ ...own, tx }) }
+    await expect(guess({ ...world.deps, db }, code, '203.0.99.7')).rejects.toThrow('too many')
+    await world.pool.query('delete from failed_attempt')
+    expect(await guess(world.deps, code, '203.0.99.7')).toMatch(/^ghbs_/)
   })
 
   it('for recovery is accepted as typed, counts as mfa without otp, and is replaced by the next ten', async () => {
@@ -635,7 +675,8 @@ describe('SECOND_FACTOR', () => {
         const made = await post(browser, '/sign-in/code/authenticator')
         const [before] = await totp()
         await end(user)
-        expect((await enterCode(browser, made, currentTotp(secretOn(made)))).status, what).toBe(403)
+        const late = await enterCode(browser, made, currentTotp(secretOn(made)))
+        expect(header(late, 'location'), what).toMatch(/^\/sign-in\?.*ended=1/)
         expect(await isSignedIn(browser), what).toBe(false)
         expect(header(await post(browser, '/sign-in/code/authenticator'), 'location'), what).toMatch(/^\/sign-in\?/)
         expect(await totp(), what).toEqual([{ confirmed_at: null, sealed: before.sealed }])

@@ -130,6 +130,33 @@ describe('an app with a webhook', () => {
     ])
   })
 
+  it('that is down is left alone for a while, also by new events; by hand it is called at once', async () => {
+    const { url, deliveries } = await receiver(503)
+    const app = await makeApp(url)
+    const withdraw = async () => (await withGrant(app)).withdraw()
+    const dueInS = async () => {
+      const { rows } = await world.pool.query(
+        'select extract(epoch from run_at - now())::float as due from graphile_worker.jobs where key = $1',
+        [`send-app-events:${app.app_key}`],
+      )
+      return rows.map(({ due }) => due)
+    }
+    for (let n = 0; n < 2; n++) await withdraw()
+    expect(await deliver(app)).toMatchObject({ failure: expect.any(String) })
+    expect(await dueInS()).toEqual([expect.closeTo(0, -1)]) // two failures may be about the events
+    await withdraw()
+    world.clock.advance(3_600)
+    expect(await deliver(app)).toMatchObject({ failure: expect.any(String) })
+    expect(deliveries).toHaveLength(5)
+    for (let n = 0; n < 2; n++) {
+      const [due, ...others] = await dueInS()
+      expect([due > 340 && due <= 360, others]).toEqual([true, []])
+      await withdraw()
+    }
+    await client.admin('POST', `/apps/${app.app_key}/test-webhook`, {})
+    expect((await dueInS())[0]).toBeLessThanOrEqual(0)
+  })
+
   it('that keeps rejecting one event still gets the others', async () => {
     const { url, deliveries } = await receiver(400, 400, 400, 200)
     const app = await makeApp(url)
@@ -233,6 +260,7 @@ describe('an app with a webhook', () => {
     expect([await deliver(accepting.app), accepting.called()]).toEqual([{}, 9])
     const failing = await slow(10, 500)
     expect([await deliver(failing.app), failing.called()]).toEqual([{ failure: 'webhook: HTTP status 500' }, 2])
+    await world.pool.query('delete from graphile_worker._private_jobs')
     const { url } = await receiver(200)
     for (let n = 0; n < 8; n++) await (await withGrant(await makeApp(url))).withdraw()
     const waiting = await queued()

@@ -230,6 +230,21 @@ it('an app created by operators is live, and belongs to a team once they assign 
   expect(seen(answer)).toContain('Live')
 })
 
+it('an app of operators that runs in a browser or natively does so for its team too', async () => {
+  const give = (app_key: unknown) => client.admin('POST', `/apps/${app_key}/give`, { team_id: owner.team })
+  const kindOf = async (fields: object) => {
+    const { app_key } = await client.admin('POST', '/apps', { name: 'Handmade', scopes: ['USER_INFO'], ...fields })
+    await give(app_key)
+    const { rows } = await world.pool.query('select kind from team_app where app_key = $1', [app_key])
+    return rows[0].kind
+  }
+  const redirect_uris = ['https://app.example.com/callback']
+  const isPublic = { redirect_uris, token_auth_methods: ['none'] }
+  expect(await kindOf({ redirect_uris })).toBe('server')
+  expect(await kindOf({ ...isPublic, cors_origins: ['https://app.example.com'] })).toBe('page')
+  expect(await kindOf(isPublic)).toBe('native')
+})
+
 it('an app can be assigned to a team by its name if the name is unique', async () => {
   const [one, two] = [await founder(world, 'Harbour Tours'), await founder(world, 'Twin'), await founder(world, 'Twin')]
   const made = await client.makeApp()

@@ -37,6 +37,26 @@ it('the page shows what was received beside what is registered, and no personal 
   expect(await seen()).not.toMatch(/test-[0-9a-f]{8}|ghac_|ghat_|secret=1/)
 })
 
+it('the page finds a request by its number in any case, behind a thousand later ones of strangers', async () => {
+  const insert = (id: string, at: number, proved: boolean) =>
+    world.pool.query(
+      `insert into refused_request (request_id, at, endpoint, method, status, rescode, parameters, app_key, proved,
+         routing_key)
+       select ${id}, $1, 'A2', 'GET', 200, 20007, '', $2, $3, 0 from generate_series(1, $4)`,
+      [new Date(world.clock.now().getTime() - at), app.app_key, proved, proved ? 1 : 1_001],
+    )
+  const id = 'ab3d7f8e-4f7e-4c1e-9d4e-27c9d1a0beef'
+  await insert(`'${id}'::uuid`, 60_000, true)
+  await insert('gen_random_uuid()', 1_000, false)
+  for (const written of [id, id.toUpperCase()]) {
+    expect(await seen(`?request_id=${written}`)).not.toContain('has this number')
+  }
+  expect(await seen()).toContain('names this app without a secret')
+  expect(await seen('?proved=1')).not.toContain('names this app without a secret')
+  expect(await seen('?page=20')).toContain('Newer')
+  expect(await seen('?page=20')).not.toContain('Older')
+})
+
 it('the page of one app shows no request of another, even by its request id', async () => {
   const other = await founder(world)
   const made = await registered(other)

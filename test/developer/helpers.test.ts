@@ -71,7 +71,7 @@ async function standardCode(): Promise<string> {
 
 describe('a pasted request', () => {
   const right = 'Nothing is wrong with it.'
-  const fix = (id: string, values = {}) => t(`developer.mend.${id}`, values)
+  const fix = (id: string, values = {}) => t(`developer.fix.${id}`, values)
   it.each<[string, () => string, string]>([
     ['an address of the contract', () => contractUrl(), right],
     ['an address of OAuth 2.0', () => standardUrl(), right],
@@ -172,7 +172,7 @@ describe('a pasted request', () => {
     for (const answer of answers) {
       expect(answer).toContain(t('developer.helpers.not_yours'))
       expect(answer).not.toContain(t('developer.failures.registered'))
-      expect(answer).not.toContain(t('developer.failures.mend'))
+      expect(answer).not.toContain(t('developer.failures.fix'))
     }
   })
 
@@ -215,17 +215,17 @@ describe('a pasted request with an access token', () => {
       [userInfo(token), right],
       [`curl --oauth2-bearer ${token} ${home()}/oauth2/userinfo`, right],
       [asForm, right],
-      [read('get_phonenumber', token), t('developer.mend.scope_not_held')],
-      [read('get_userinfo', refresh_token), t('developer.mend.refresh_as_access')],
-      [userInfo(refresh_token), t('developer.mend.refresh_as_access')],
-      [read('get_userinfo', altered(token)), t('developer.mend.access_token')],
-      [`curl '${home()}/oauth2/userinfo?access_token=${token}'`, t('developer.mend.bearer')],
-      [`curl ${home()}/oauth2/userinfo`, t('developer.mend.bearer')],
-      [`curl -X GET ${home()}/oauth2/userinfo -d access_token=${token}`, t('developer.mend.bearer')],
-      [`curl -X POST '${home()}/oauth2/userinfo?access_token=${token}'`, t('developer.mend.query')],
-      [`${asForm.replace('\r\n\r\n', `\r\nAuthorization: Bearer ${token}\r\n\r\n`)}`, t('developer.mend.token_once')],
-      [`curl ${home()}/oauth/v2/api/resource/get_userinfo -d access_token=${token}`, t('developer.mend.body')],
-      [read('get_userinfo', token).replace('POST', 'GET'), t('developer.mend.method')],
+      [read('get_phonenumber', token), t('developer.fix.scope_not_held')],
+      [read('get_userinfo', refresh_token), t('developer.fix.refresh_as_access')],
+      [userInfo(refresh_token), t('developer.fix.refresh_as_access')],
+      [read('get_userinfo', altered(token)), t('developer.fix.access_token')],
+      [`curl '${home()}/oauth2/userinfo?access_token=${token}'`, t('developer.fix.bearer')],
+      [`curl ${home()}/oauth2/userinfo`, t('developer.fix.bearer')],
+      [`curl -X GET ${home()}/oauth2/userinfo -d access_token=${token}`, t('developer.fix.bearer')],
+      [`curl -X POST '${home()}/oauth2/userinfo?access_token=${token}'`, t('developer.fix.query')],
+      [`${asForm.replace('\r\n\r\n', `\r\nAuthorization: Bearer ${token}\r\n\r\n`)}`, t('developer.fix.token_once')],
+      [`curl ${home()}/oauth/v2/api/resource/get_userinfo -d access_token=${token}`, t('developer.fix.body')],
+      [read('get_userinfo', token).replace('POST', 'GET'), t('developer.fix.method')],
     ]
     for (const [request, expected] of cases)
       expect([request, await judged(request)]).toEqual([request, expect.stringContaining(expected)])
@@ -262,7 +262,7 @@ describe('a pasted request with an access token', () => {
       const answer = await judged(request, other)
       expect(answer).toContain(t('developer.helpers.token_not_yours'))
       expect(answer).not.toContain(right)
-      expect(answer).not.toContain(t('developer.failures.mend'))
+      expect(answer).not.toContain(t('developer.failures.fix'))
     }
     // With a form as well, which is not read.
     const twice = `curl -X POST '${home()}/oauth2/userinfo?access_token=${token}' -d access_token=ghat_x`

@@ -78,7 +78,7 @@ const signed = (client_assertion: string) =>
 
 // ---- the mistakes
 
-/** Makes the mistake; `fix` is the key of the advice, without `developer.mend.`. */
+/** Makes the mistake; `fix` is the key of the advice, without `developer.fix.`. */
 type Made = readonly [make: () => Promise<Answer>, fix: string, values?: Record<string, string>]
 interface Mistake {
   readonly name: string
@@ -465,7 +465,7 @@ describe('the refused requests of an app', () => {
     const { app_key } = isSigned ? signing : app
     const path = `/developer/apps/${app_key}/failures?request_id=${requestIds.get(name)}`
     const page = visibleText((await owner.browser.open(path)).text).replace(/\s+/g, ' ')
-    expect(page).toContain(t(`developer.mend.${fix}`, values))
+    expect(page).toContain(t(`developer.fix.${fix}`, values))
   })
 })
 
@@ -473,7 +473,7 @@ it('each failure that an app can meet has its own advice', () => {
   const names = OPERATIONS.flatMap(({ failures, redirected = {} }) => Object.keys({ ...failures, ...redirected }))
   const notMistakes = ['login_required', 'consent_required', 'user_refused']
   const withoutAdvice = [...new Set(names)].filter(
-    (failure) => fixKeyOf({ failure, detail: null, rescode: 20007, token: null }) === 'developer.mend.other',
+    (failure) => fixKeyOf({ failure, detail: null, rescode: 20007, token: null }) === 'developer.fix.other',
   )
   expect(withoutAdvice.sort()).toEqual(notMistakes.sort())
 })

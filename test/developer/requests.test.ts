@@ -124,6 +124,25 @@ it('a request can be withdrawn, and is decided only once', async () => {
   expect((await owner.browser.send('POST', `/developer/apps/${appKey}/request/withdraw`, {})).status).toBe(409)
 })
 
+it('a change that changes nothing, and requests beyond twenty a day of one team, are refused', async () => {
+  const busy = await founder(world, 'Busy')
+  const appKey = await registered(busy)
+  await requestApproval(appKey, busy)
+  await decide(appKey, 'approve')
+  world.clock.advance(1)
+  const edit = (changes = {}) =>
+    busy.browser.send('POST', `/developer/apps/${appKey}/edit`, { ...APP_FORM, ...changes })
+  const same = await edit()
+  expect([same.status, visibleText(same.text).includes('there is nothing to ask for')]).toEqual([409, true])
+  const statuses: number[] = []
+  for (let n = 0; n < 20; n++) {
+    statuses.push((await edit({ reason_USER_INFO: `Reason ${n}` })).status)
+    await busy.browser.send('POST', `/developer/apps/${appKey}/request/withdraw`, {})
+    world.clock.advance(1)
+  }
+  expect(statuses).toEqual([...Array(19).fill(303), 409])
+})
+
 it('a request is refused for an app with loopback redirect URIs only', async () => {
   const appKey = await registered(owner, { redirect_uris: 'http://localhost:8000/callback' })
   expect((await requestApproval(appKey)).status).toBe(409)
@@ -171,6 +190,8 @@ it('a request ends when the app is assigned to another team', async () => {
   const other = await founder(world, 'Another team')
   const appKey = await registered(owner)
   await requestApproval(appKey)
+  await client.admin('POST', `/apps/${appKey}/give`, { team_id: owner.team })
+  await openRequest(appKey) // it is that team's already
   await client.admin('POST', `/apps/${appKey}/give`, { team_id: other.team })
   await expect(openRequest(appKey)).rejects.toThrow('no request')
   expect((await requestApproval(appKey, other)).status).toBe(303)

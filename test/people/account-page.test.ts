@@ -64,6 +64,28 @@ describe('the apps of a person', () => {
     )
   })
 
+  it('are listed fifty a page, those without access last', async () => {
+    const someone = await client.makeUser()
+    const browser = await client.signedIn(someone, app)
+    await client.getTokens(browser, app)
+    await world.pool.query(
+      `insert into user_grant (routing_key, grant_id, cid, user_id, app_key, scopes, created_at, revoked_at)
+       select g.routing_key, gen_random_uuid(), g.cid, g.user_id, 'many-' || n, g.scopes, g.created_at - n * interval '1 s',
+         case when n > 40 then g.created_at end
+       from user_grant g, generate_series(1, 60) n where g.user_id = $1`,
+      [someone.user_id],
+    )
+    const pages = []
+    for (const page of [1, 2]) pages.push((await browser.open(`/account?page=${page}`)).text)
+    expect(pages.map((text) => text.match(/<article class="card app">/g)?.length ?? 0)).toEqual([41, 0])
+    expect(pages.map((text) => text.match(/many-\d+<\/strong>/g)?.length ?? 0)).toEqual([9, 11])
+    expect(pages[0]).toContain('href="/account?page=2"')
+    expect(pages[1]).toContain('href="/account?page=1"')
+    expect(pages[1]).not.toMatch(/page=3|No app uses your account/)
+    const withdrawn = await browser.open('/account?withdrawn=many-60')
+    expect(visibleText(withdrawn.text)).toContain('many-60')
+  })
+
   it('have their reads listed by day, with a page for each earlier month', async () => {
     const someone = await client.makeUser()
     const browser = await client.signedIn(someone, app)

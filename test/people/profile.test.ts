@@ -178,6 +178,8 @@ describe('name, picture and gender', () => {
       ['name', ''],
       ['name', 'x'.repeat(101)],
       ['name', 'a\u202eb'],
+      ['name', '\u200b'],
+      ['name', '\u3164'],
       ['gender', '3'],
       ['big_avatar_url', 'http://pictures.example/a.png'],
       ['big_avatar_url', 'javascript:alert(1)'],
@@ -186,6 +188,19 @@ describe('name, picture and gender', () => {
       expect([answer.status, alertOf(answer)?.length], `${field} ${value}`).toEqual([400, expect.any(Number)])
     }
     expect(await storedProfile(user)).toEqual(before)
+  })
+
+  it('are shown as typed, beside the reason, when they are refused', async () => {
+    const browser = await signedIn(await newPerson())
+    const typed = { name: 'x'.repeat(101), gender: '1', big_avatar_url: 'https://pictures.example/typed.png' }
+    const { text } = await browser.send('POST', '/account/profile', typed)
+    expect(text).toMatch(/id="name" name="name" value="x{101}"[^>]* aria-describedby="alert"/)
+    expect(text).toContain('value="https://pictures.example/typed.png"')
+    expect(text).toMatch(/<option value="1" selected>/)
+    const phone = await browser.send('POST', '/account/profile/phone', { value: '12ab' })
+    expect(phone.text).toMatch(
+      /<details open>[\s\S]*name="value"[^>]* value="12ab"[^>]* aria-describedby="phone-hint alert"/,
+    )
   })
 })
 

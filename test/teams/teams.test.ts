@@ -204,6 +204,47 @@ describe('a team', () => {
     expect(await rolesOf(owner.team)).toEqual(['owner', 'owner'])
   })
 
+  it('loses an owner, or sends the invitation of one again, only for an owner who has just signed in', async () => {
+    const owner = await founder(world)
+    const [other, third] = [await joined(world, owner, 'owner'), await joined(world, owner, 'owner')]
+    const team = `/developer/teams/${owner.team}`
+    await signInAgain(world, owner)
+    await send(owner, `${team}/invite`, { mail: 'again@example.com', role: 'owner' })
+    const { rows } = await world.pool.query(
+      "select invitation_id from team_invitation where mail = 'again@example.com' and role = 'owner'",
+    )
+    world.clock.advance(900)
+    const paths = [
+      [`members/${other.memberId}/role`, { role: 'developer' }],
+      [`members/${third.memberId}/remove`, {}],
+      [`invitations/${rows[0].invitation_id}/again`, {}],
+    ] as const
+    for (const [path, form] of paths) {
+      const answer = await send(owner, `${team}/${path}`, form)
+      expect(header(answer, 'location'), path).toBe(`/sign-in?return_to=${encodeURIComponent(team)}&confirm=1`)
+    }
+    expect(await rolesOf(owner.team)).toEqual(['owner', 'owner', 'owner'])
+    await signInAgain(world, owner)
+    const done = []
+    for (const [path, form] of paths) done.push(header(await send(owner, `${team}/${path}`, form), 'location'))
+    expect(done).toEqual(['role', 'removed', 'invited'].map((what) => `${team}?done=${what}`))
+    expect(await rolesOf(owner.team)).toEqual(['developer', 'owner'])
+  })
+
+  it('shows what was typed when a form is refused, and announces a sign-in', async () => {
+    const owner = await founder(world)
+    const team = `/developer/teams/${owner.team}`
+    expect((await owner.browser.open(team)).text).not.toContain('You will be asked to sign in again first.')
+    const invited = await send(owner, `${team}/invite`, { mail: 'no address', role: 'owner' })
+    expect(invited.text).toMatch(/value="owner"[^>]* checked/)
+    expect(invited.text).not.toMatch(/value="developer"[^>]* checked/)
+    const name = 'A name that is too long '.repeat(4)
+    const renamed = await send(owner, `${team}/name`, { name })
+    expect([renamed.status, renamed.text.includes(`value="${name}"`)]).toEqual([400, true])
+    world.clock.advance(900)
+    expect((await owner.browser.open(team)).text).toContain('You will be asked to sign in again first.')
+  })
+
   it('refuses a form with a missing or unknown role, and changes nothing', async () => {
     const owner = await founder(world)
     const other = await joined(world, owner, 'owner')
@@ -239,6 +280,22 @@ describe('a team', () => {
       owner.team,
     ])
     expect(rows).toEqual([{ member_id: first.memberId }])
+  })
+
+  it('keeps an owner who is not blocked, and an heir is none of the blocked', async () => {
+    const owner = await founder(world)
+    const blocked = await joined(world, owner, 'owner')
+    world.clock.advance(1)
+    const heir = await joined(world, owner)
+    await blockUser(world.deps, { cid: blocked.cid, user_id: blocked.userId })
+    const team = `/developer/teams/${owner.team}`
+    expect((await send(owner, `${team}/leave`)).status).toBe(409)
+    await eraseUser(world.deps, { cid: owner.cid, user_id: owner.userId })
+    const { rows } = await world.pool.query(
+      "select member_id from team_member where team_id = $1 and role = 'owner' order by joined_at",
+      [owner.team],
+    )
+    expect(rows.map(({ member_id }) => member_id)).toEqual([blocked.memberId, heir.memberId])
   })
 
   it('is inaccessible at once to members who leave or are removed', async () => {

@@ -133,6 +133,7 @@ describe('a sign-in at the provider', () => {
     expect(before).not.toBeNull()
     world.clock.advance(1)
     await signIn({ tenant: 6, sub: 'p-new', name: 'Petra Renamed' }, '/account', client.newBrowser())
+    await signIn({ tenant: 6, sub: 'p-new', name: '\u200b' }, '/account', client.newBrowser())
     expect(await changed()).toBe(before)
     const [person, ...others] = await usersOf(6)
     expect(others).toEqual([])
@@ -551,7 +552,12 @@ describe('a provider that fails', () => {
     const here = await open(other.issuer)
     try {
       if (metadata) other.metadata = metadata
-      else other.instead.set('/.well-known/openid-configuration', (response) => void response.writeHead(404).end())
+      else {
+        other.instead.set('/.well-known/openid-configuration', (response) => {
+          here.clock.advance(6) // as long as it may take
+          response.writeHead(404).end()
+        })
+      }
       const theirs = new Client(injectWire(here.app), SETTINGS.PUBLIC_URL).newBrowser()
       await away(await theirs.open('/account'))
       await away(await theirs.open('/account'))

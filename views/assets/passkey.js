@@ -34,9 +34,16 @@ const send = ({ id, rawId, type, response }) => {
   form.submit()
 }
 
-/* Whoever cancels stays on the page. */
-const ask = (how) =>
-  navigator.credentials[form.dataset.passkey]({ publicKey: optionsOf(), ...how }).then(send, () => undefined)
+/* Whoever cancels stays on the page; any other failure is told. */
+const tell = ({ name }) => {
+  if (name === 'NotAllowedError' || name === 'AbortError') return
+  const alert = form.querySelector('[data-failed]')
+  alert.textContent = (name === 'InvalidStateError' && alert.dataset.known) || alert.dataset.failed
+  alert.hidden = false
+}
+
+const ask = (how, failed) =>
+  navigator.credentials[form.dataset.passkey]({ publicKey: optionsOf(), ...how }).then(send, failed)
 
 if (form && window.PublicKeyCredential) {
   form.hidden = false
@@ -46,12 +53,12 @@ if (form && window.PublicKeyCredential) {
     event.preventDefault()
     waiting.abort()
     waiting = new AbortController()
-    ask({ signal: waiting.signal })
+    ask({ signal: waiting.signal }, tell)
   })
   /* The browser offers passkeys in the field of the username. */
   if (form.dataset.passkey === 'get' && PublicKeyCredential.isConditionalMediationAvailable) {
     PublicKeyCredential.isConditionalMediationAvailable().then((isAvailable) => {
-      if (isAvailable) ask({ mediation: 'conditional', signal: waiting.signal })
+      if (isAvailable) ask({ mediation: 'conditional', signal: waiting.signal }, () => undefined) // nobody has asked
     })
   }
 }

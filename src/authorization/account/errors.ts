@@ -28,10 +28,18 @@ export class SecondStepNeeded extends Error {
   }
 }
 
-/** A password link cannot be used. */
+/**
+ * The second step came too late: since the first one the password was changed, the person's sessions were ended, or the
+ * person was erased. Only a new sign-in helps.
+ */
+export class SecondStepVoid extends Error {
+  override readonly name = 'SecondStepVoid'
+}
+
+/** The password cannot be set: the link cannot be used, or the session has ended. */
 export class PasswordRefused extends Error {
   override readonly name = 'PasswordRefused'
-  readonly reason: 'link_invalid' | 'link_expired' | 'link_used'
+  readonly reason: 'link_invalid' | 'link_expired' | 'link_used' | 'signed_out'
 
   constructor(reason: PasswordRefused['reason']) {
     super(reason)

@@ -6,6 +6,7 @@ import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { hashOfRecoveryCode, isRecoveryCode, newRecoveryCodes } from '../../platform/lib/crypto/recovery-code.ts'
 import { newTotp, type TotpEnrolment, totpStep } from '../../platform/lib/crypto/totp.ts'
 import { operation, readingReason } from '../../platform/lib/json/input.ts'
+import { forgetCodeGuesses } from '../../platform/throttle/index.ts'
 import { noSuchUser } from './errors.ts'
 import * as store from './factor-store.ts'
 import { recordChange, tellPerson } from './person-mail.ts'
@@ -53,7 +54,10 @@ export const confirmOwnTotp = (deps: Deps, session: SignedIn, code: string): Pro
     return codes
   })
 
-/** `deps.db` is a transaction that has locked the person. Ends all sessions but `kept`. */
+/**
+ * `deps.db` is a transaction that has locked the person. Ends all sessions but `kept`, and forgets the wrong codes of
+ * today, which were guesses of another authenticator's.
+ */
 export async function confirmTotp(
   deps: Deps,
   key: UserRowKey,
@@ -64,6 +68,7 @@ export async function confirmTotp(
   const step = totp && stepOf(deps, key, totp, code)
   if (!totp || step === undefined) return undefined
   if ((await store.confirmStep(deps.db, key, totp, step, deps.clock.now())) === 0) return undefined
+  await forgetCodeGuesses(deps, ownerOfCodes(key))
   await deleteOtherSessions(deps.db, key, kept)
   await recordChange(deps, key, 'totp_added')
   return setNewRecoveryCodes(deps, key)

@@ -12,7 +12,7 @@ import {
   textOfKey,
   withPassports,
 } from './bulk-store.ts'
-import { SHOWN_PASSPORT } from './store.ts'
+import { PROFILE, SHOWN_PASSPORT } from './store.ts'
 import { type User, type UserFilter, user } from './wire.ts'
 
 const profileRow = user.omit({ passport: true }).extend(keyRow.shape)
@@ -30,14 +30,12 @@ export async function listUsers(db: Db, filter: UserFilter): Promise<Page<User>>
   return { rows: withPassports(inOrder, rows), next }
 }
 
-const PROFILE = sql.part`routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at`
-
 function profilePage(db: Db, { limit, after, ...filter }: UserFilter): Promise<Page<Profile>> {
   const [createdAt, cid, userId] = after ?? []
   return pageOfShards(db, { types: ['timestamptz', 'int4', 'text'] }, limit, (shard) =>
     shard.listWithCustomPlan(
       withCursor(profileRow),
-      sql`select ${PROFILE}, ${cursorOf(sql.part`created_at, cid, user_id`)}
+      sql`select routing_key, ${PROFILE}, ${cursorOf(sql.part`created_at, cid, user_id`)}
         from user_profile
         where (${createdAt}::timestamptz is null
             or (created_at, cid, user_id) > (${createdAt}::timestamptz, ${cid}::int, ${userId}::text))
@@ -70,7 +68,7 @@ const profilesOf = (db: Db, rows: readonly CredentialRow[]): Promise<Profile[]> 
   readByShard(db, rows, keyOfRow, (shard, own) =>
     shard.listWithCustomPlan(
       profileRow,
-      sql`select ${PROFILE} from ${keysOf(own)} join user_profile u using (routing_key, cid, user_id)`,
+      sql`select routing_key, ${PROFILE} from ${keysOf(own)} join user_profile u using (routing_key, cid, user_id)`,
     ),
   )
 

@@ -10,7 +10,7 @@ import * as store from './factor-store.ts'
 import { ownPassport } from './password.ts'
 import { recordChange } from './person-mail.ts'
 import { AMR, endSession, lockSignedIn, type SignedIn, startSession } from './session.ts'
-import { notifyOfNewDevice, recordSignIn } from './sign-in.ts'
+import { notifyOfNewDevice, personLimits, recordSignIn } from './sign-in.ts'
 import { deleteOtherSessions, lockUserSignedInSince } from './store.ts'
 import type { SignInBrowser } from './wire.ts'
 
@@ -96,12 +96,15 @@ export async function registrationOptions(deps: Deps, session: SignedIn): Promis
   return JSON.stringify(options)
 }
 
-/** Adds a passkey. False if the response is invalid, or the person has too many. */
+/** `full`: the person has as many as they may have. `known`: it is registered already. */
+type PasskeyAddition = 'added' | 'not_added' | 'full' | 'known'
+
+/** Adds a passkey, if the response is valid. */
 export async function addPasskey(
   deps: Deps,
   session: SignedIn,
   { response, name }: { readonly response: RegistrationResponseJSON; readonly name: string },
-): Promise<boolean> {
+): Promise<PasskeyAddition> {
   const { verifyRegistrationResponse } = await webauthn()
   const { isOurs, answered } = challengeCheck(deps, registrationIn(session))
   const verified = await verifyRegistrationResponse({
@@ -110,7 +113,7 @@ export async function addPasskey(
     ...relyingParty(deps),
   }).catch(() => undefined) // throws for invalid responses
   const [challenge] = answered
-  if (!verified?.verified || !challenge) return false
+  if (!verified?.verified || !challenge) return 'not_added'
   const { credential } = verified.registrationInfo
   const passkey = {
     credentialId: Buffer.from(credential.id, 'base64url'),
@@ -120,12 +123,12 @@ export async function addPasskey(
     name,
   }
   return inPersonTransaction(deps, session.routingKey, async (inside, db) => {
-    if (!(await lockSignedIn(inside, session))) return false
-    if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return false
-    if ((await store.passkeysOf(db, session)).length >= MAX_PASSKEYS) return false
-    if ((await store.insertPasskey(db, session, passkey, deps.clock.now())) === 0) return false
+    if (!(await lockSignedIn(inside, session))) return 'not_added'
+    if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return 'not_added'
+    if ((await store.passkeysOf(db, session)).length >= MAX_PASSKEYS) return 'full'
+    if ((await store.insertPasskey(db, session, passkey, deps.clock.now())) === 0) return 'known'
     await recordChange(inside, session, 'passkey_added')
-    return true
+    return 'added'
   })
 }
 
@@ -170,6 +173,7 @@ export async function signInWithPasskey(
     return { session, passport }
   })
   if (opened === undefined) return refuse('used before, or a copy')
+  await (await personLimits(deps, opened.passport, { address: from.address, device })).forget()
   await endSession(deps, formerSession)
   return opened
 }

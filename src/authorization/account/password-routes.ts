@@ -25,6 +25,7 @@ const REFUSALS = {
   link_invalid: ['password.link_invalid', 404],
   link_expired: ['password.link_expired', 410],
   link_used: ['password.link_used', 410],
+  signed_out: ['password.signed_out', 403],
 } as const
 
 interface Shown {
@@ -98,7 +99,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     if (!form.success || problem) return sendForm(request, reply.code(400), { token }, problem)
     const acting = { ...deps, actor: actorOf(request, 'user') }
     try {
-      const passkeys = await setPasswordByLink(acting, token, form.data.password)
+      const passkeys = await setPasswordByLink(acting, { token, password: form.data.password, address: request.ip })
       cookie.clear(reply)
       return await send(request, reply, { done: true, passkeys: hasPasskeys(config) ? passkeys : [] })
     } catch (error) {
@@ -110,7 +111,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   async function changeOwn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const t = textsFor(request)
     const session = await findSession(deps, cookie.read(request))
-    if (!session) return send(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
+    if (!session) throw new PasswordRefused('signed_out')
     FORM_OWNER.bindFormsTo(deps.keys, request, subjectOf(session))
     if (!(await isFresh(deps, session))) return askToSignIn(reply, PASSWORD_PATH, true)
     await countOwnChange(deps, session)
@@ -123,6 +124,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       await changePassword(acting, session, { current, password, address: request.ip })
       return await send(request, reply, { done: true })
     } catch (error) {
+      if (error instanceof PasswordRefused) throw error
       if (error instanceof WeakPassword) return sendForm(request, reply.code(400), { session }, t(error.text))
       return sendForm(request, reply, { session }, alertOf(deps, request, reply, error, 'password.wrong'))
     }

@@ -7,10 +7,11 @@ import { hashPassword, verifyPassword } from '../../platform/lib/crypto/password
 import { refuseWeakPassword } from '../../platform/lib/crypto/weak-password.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
+import { forgetCodeGuesses } from '../../platform/throttle/index.ts'
 import { noSuchUser, PasswordRefused, SignInRefused } from './errors.ts'
 import { passkeysOf } from './factor-store.ts'
+import { ownerOfCodes } from './factors.ts'
 import { recordChange } from './person-mail.ts'
-import { forgetCodeGuesses } from './second-step.ts'
 import { forgetSessionCount, lockSignedIn, type SignedIn } from './session.ts'
 import { personLimits } from './sign-in.ts'
 import * as store from './store.ts'
@@ -54,23 +55,29 @@ export async function openPasswordLink({ db, keys, clock }: Deps, token: string)
 
 /**
  * Sets the password, uses up the link and ends all sessions of the person. Of concurrent calls with one link exactly
- * one succeeds; the others throw PasswordRefused. After WeakPassword the link stays usable. Returns the names of the
- * passkeys, which still work.
+ * one succeeds; the others throw PasswordRefused. After WeakPassword the link stays usable. Failed sign-ins from this
+ * address, with which most people who need a link begin, no longer count. Returns the names of the passkeys, which still
+ * work.
  */
-export async function setPasswordByLink(deps: Deps, token: string, password: string): Promise<readonly string[]> {
+export async function setPasswordByLink(
+  deps: Deps,
+  { token, password, address }: { readonly token: string; readonly password: string; readonly address: string },
+): Promise<readonly string[]> {
   const { routingKey, passport } = await openPasswordLink(deps, token)
   await refuseWeakPassword(password, passport)
   // Outside the transaction: hashing is slow and may queue for a slot.
   const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
-  return inPersonTransaction(deps, routingKey, async (inside, db) => {
+  const passkeys = await inPersonTransaction(deps, routingKey, async (inside, db) => {
     const link = await openPasswordLink(inside, token)
     if (!(await store.lockUser(db, link))) throw new PasswordRefused('link_invalid')
     if (!(await store.spendLink(db, link.routingKey, link.hash, deps.clock.now())))
       throw new PasswordRefused('link_used')
     await replacePassword(inside, link, passwordHash, { kept: null, kind: 'password_reset' })
     await forgetSessionCount(inside, link)
-    return (await passkeysOf(db, link)).map(({ name }) => name)
+    return passkeysOf(db, link)
   })
+  await (await personLimits(deps, passport, { address })).forget()
+  return passkeys.map(({ name }) => name)
 }
 
 /** The passport as the person typed it. */
@@ -85,13 +92,14 @@ interface PasswordChange {
 
 /**
  * Changes the password and ends all other sessions. Failures are counted per session, so that guesses made elsewhere
- * cannot block the person. Throws WeakPassword, and SignInRefused, with `retryAt` after too many failures.
+ * cannot block the person. Throws WeakPassword, PasswordRefused, and SignInRefused,
+ * with `retryAt` after too many failures.
  */
 export const changePassword = (deps: Deps, session: SignedIn, change: PasswordChange): Promise<void> =>
   deps.passwordSlots.run(async () => {
     const { address, current, password } = change
     const passport = await store.passportOf(deps.db, session)
-    if (passport === undefined) throw new SignInRefused()
+    if (passport === undefined) throw new PasswordRefused('signed_out')
     await refuseWeakPassword(password, passport)
     const limits = await personLimits(deps, passport, { address, session: session.sessionHash })
     await limits.refuseExhausted()
@@ -101,7 +109,7 @@ export const changePassword = (deps: Deps, session: SignedIn, change: PasswordCh
     await limits.forget()
     const passwordHash = await hashPassword(password)
     await inPersonTransaction(deps, session.routingKey, async (inside, db) => {
-      if (!(await lockSignedIn(inside, session))) throw new SignInRefused()
+      if (!(await lockSignedIn(inside, session))) throw new PasswordRefused('signed_out')
       if ((await store.passwordHashOf(db, session)) !== currentHash) throw new SignInRefused() // changed concurrently
       await replacePassword(inside, session, passwordHash, { kept: session.sessionHash, kind: 'password_changed' })
     })
@@ -115,7 +123,7 @@ async function replacePassword(
   { kept, kind }: { readonly kept: Buffer | null; readonly kind: 'password_changed' | 'password_reset' },
 ): Promise<void> {
   await store.setPassword(deps.db, key, passwordHash)
-  await forgetCodeGuesses(deps, key)
+  await forgetCodeGuesses(deps, ownerOfCodes(key))
   await store.endLinks(deps.db, key, deps.clock.now())
   await store.deleteOtherSessions(deps.db, key, kept)
   await recordChange(deps, key, kind)

@@ -6,12 +6,12 @@ import { sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
 import { preparePages } from '../../platform/throttle/index.ts'
-import { SignInRefused } from './errors.ts'
+import { SecondStepVoid } from './errors.ts'
 import {
+  addsTotp,
   confirmInSignIn,
   enrolInSignIn,
   finishSignIn,
-  hasTotp,
   openSecondStep,
   type SecondStep,
 } from './second-step.ts'
@@ -39,18 +39,24 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   }
 
   type Handler = (request: FastifyRequest, reply: FastifyReply, step: SecondStep, flow: Flow) => Promise<unknown>
-  /** Starts again if the password was typed too long ago, or in another browser. */
+  /** Starts again if the first step was too long ago, in another browser, or no longer counts. */
   const forStep = (handler: Handler) => async (request: FastifyRequest, reply: FastifyReply) => {
     const flow = carriedOf(deps, request.body ?? request.query)
     const step = openSecondStep(deps, stepCookie.read(request))
-    return step ? handler(request, reply, step, flow) : startAgain(request, reply, flow)
+    if (!step) return startAgain(request, reply, flow)
+    try {
+      return await handler(request, reply, step, flow)
+    } catch (error) {
+      if (error instanceof SecondStepVoid) return startAgain(request, reply, flow)
+      throw error
+    }
   }
   const startAgain = (request: FastifyRequest, reply: FastifyReply, { carried }: Flow) =>
     seeOther(reply, `/sign-in?${carried}${request.method === 'POST' ? '&ended=1' : ''}`)
 
   app.get(
     SECOND_STEP,
-    forStep(async (request, reply, step, flow) => send(request, reply, flow, { adds: !(await hasTotp(deps, step)) })),
+    forStep(async (request, reply, step, flow) => send(request, reply, flow, { adds: await addsTotp(deps, step) })),
   )
 
   // The address of the POST, reloaded or opened by a language link: lead to the form.
@@ -59,21 +65,16 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   app.post(
     ADD,
     forStep(async (request, reply, step, flow) => {
-      try {
-        const made = await enrolInSignIn(deps, step)
-        if (!made) return send(request, reply, flow, {})
-        return send(request, reply, flow, { adds: true, made, picture: qrPicture(made.url) })
-      } catch (error) {
-        if (error instanceof SignInRefused) return startAgain(request, reply, flow)
-        throw error
-      }
+      const made = await enrolInSignIn(deps, step)
+      if (!made) return send(request, reply, flow, {})
+      return send(request, reply, flow, { adds: true, made, picture: qrPicture(made.url) })
     }),
   )
 
   app.post(
     SECOND_STEP,
     forStep(async (request, reply, step, flow) => {
-      const adds = !(await hasTotp(deps, step))
+      const adds = await addsTotp(deps, step)
       const form = codeForm.safeParse(request.body)
       if (!form.success) {
         const alert = textsFor(request)('second_step.incomplete')

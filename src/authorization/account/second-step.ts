@@ -7,6 +7,7 @@
 import { z } from 'zod'
 import { asPerson } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
 import { openSealedText, sealedText } from '../../platform/lib/crypto/carried-text.ts'
@@ -14,8 +15,8 @@ import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
 import type { TotpEnrolment } from '../../platform/lib/crypto/totp.ts'
-import { codeGuesses, forgetCodeGuesses as forgetGuesses } from '../../platform/throttle/index.ts'
-import { CodesUsedUp, SignInRefused } from './errors.ts'
+import { codeGuesses } from '../../platform/throttle/index.ts'
+import { CodesUsedUp, SecondStepVoid, SignInRefused } from './errors.ts'
 import { findFactors } from './factor-store.ts'
 import { confirmTotp, enrolTotp, ownerOfCodes, spendFactor } from './factors.ts'
 import { tellPerson } from './person-mail.ts'
@@ -23,21 +24,6 @@ import { AMR, endSession } from './session.ts'
 import { accountOf, openSession, personLimits, recordFailure } from './sign-in.ts'
 import { type Credential, findCredential, lockUser, lockUserSignedInSince } from './store.ts'
 import { originOf, routingKeyOf, type SignInBrowser } from './wire.ts'
-
-/** Checks an authenticator code if there is a guess left today; notifies the person when the last one fails. */
-async function guessCode(deps: Deps, { step, device, code }: SecondStepInput): Promise<readonly string[] | undefined> {
-  const guesses = codeGuesses(deps, { owner: ownerOfCodes(step), account: accountOf(step.passport), device })
-  const { isLast, until } = await guesses.count()
-  if (until) throw new CodesUsedUp(until)
-  const amr = await spendFactor(deps, step, code)
-  if (amr) await guesses.giveBack()
-  else if (isLast) await tellPerson(deps, step, 'codes_guessed')
-  return amr
-}
-
-/** After a password change, earlier guesses are worthless. */
-export const forgetCodeGuesses = (deps: Deps, person: UserRowKey): Promise<void> =>
-  forgetGuesses(deps, ownerOfCodes(person))
 
 /** Maximum seconds between password and code. */
 const SECOND_STEP_S = 600
@@ -87,46 +73,66 @@ export interface SecondStepInput extends SignInBrowser {
   readonly code: string
 }
 
-/** Whether the person has a confirmed authenticator; if not, the second step enrols one. */
-export const hasTotp = async ({ db }: Deps, step: SecondStep): Promise<boolean> =>
-  (await findFactors(db, step)).totpSince !== null
+/**
+ * Whether the second step adds an authenticator, as the person has none and everybody must. Throws SecondStepVoid if one
+ * was removed since the first step and none is required: the password alone then suffices.
+ */
+export async function addsTotp({ config, db }: Deps, step: SecondStep): Promise<boolean> {
+  if ((await findFactors(db, step)).totpSince !== null) return false
+  if (config.SECOND_FACTOR !== 'required') throw new SecondStepVoid()
+  return true
+}
 
 const limitsOf = (deps: Deps, { step, address, device }: SecondStepInput) =>
   personLimits(deps, step.passport, { address, device })
 
+/** Counts an authenticator code as a guess of today, before it is checked. Recovery codes cannot be guessed. */
+async function countGuess(deps: Deps, { step, code, device }: SecondStepInput) {
+  if (isRecoveryCode(code)) return undefined
+  const guesses = codeGuesses(deps, { owner: ownerOfCodes(step), account: accountOf(step.passport), device })
+  const { isLast, until } = await guesses.count()
+  if (until) throw new CodesUsedUp(until)
+  return { isLast, giveBack: guesses.giveBack }
+}
+
 /**
- * Opens a session for an authenticator or recovery code and returns its id; throws SignInRefused. Wrong codes count
- * like wrong passwords, and only a complete sign-in clears the count. Authenticator codes also have a daily limit
- * (src/platform/throttle/code-guesses.ts).
+ * Opens a session for an authenticator or recovery code and returns its id; throws SignInRefused, or SecondStepVoid. The
+ * code is spent only if the session is opened. Wrong codes count like wrong passwords, and only a complete sign-in clears
+ * the count. Authenticator codes also have a daily limit (src/platform/throttle/code-guesses.ts).
  */
 export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<string> {
   const { step, code } = input
   const limits = await limitsOf(deps, input)
   await limits.refuseExhausted()
-  const amr = await (isRecoveryCode(code) ? spendFactor(deps, step, code) : guessCode(deps, input))
-  if (!amr) {
+  const guess = await countGuess(deps, input)
+  const session = await inPersonTransaction(deps, step.routingKey, async (inside, db) => {
+    await lockForStep(db, step)
+    const amr = await spendFactor(inside, step, code)
+    if (!amr) return undefined
+    await (await limitsOf(inside, input)).refuseExhausted()
+    return open(inside, input, amr)
+  })
+  if (session === undefined) {
+    if (guess?.isLast) await tellPerson(deps, step, 'codes_guessed')
     const record = { from: originOf(input), method: 'code', detail: { by: 'code' } } as const
     throw await limits.failed(recordFailure(deps, step, record))
   }
-  await limits.refuseExhausted()
-  const session = await open(deps, input, amr)
+  await guess?.giveBack()
   await limits.forget()
   await endSession(deps, input.formerSession)
   return session
 }
 
-/** Enrols an authenticator, if one is required and the person has none. Throws SignInRefused, like `open`. */
+/** Enrols an authenticator, if one is required and the person has none. Throws SecondStepVoid. */
 export const enrolInSignIn = (deps: Deps, step: SecondStep): Promise<TotpEnrolment | undefined> =>
   inPersonTransaction(deps, step.routingKey, async (inside, db) => {
-    if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
-    const current = await findCredential(db, step.passport)
-    if (!step.isPassword(current?.passwordHash)) throw new SignInRefused()
+    await lockForStep(db, step)
     return enrolTotp(inside, step, step.passport)
   })
 
 /**
  * Confirms that authenticator with its first code; opens a session and returns the recovery codes, all or nothing.
- * Throws SignInRefused for a wrong code, and like `open`.
+ * Throws SignInRefused for a wrong code, or SecondStepVoid.
  */
 export async function confirmInSignIn(
   deps: Deps,
@@ -134,7 +140,8 @@ export async function confirmInSignIn(
 ): Promise<{ readonly session: string; readonly codes: readonly string[] }> {
   const { step, code } = input
   const confirmed = await inPersonTransaction(deps, step.routingKey, async (inside, db) => {
-    if (!(await lockUser(db, step))) throw new SignInRefused()
+    await lockUser(db, step) // against concurrent sign-ins, before the shared lock
+    await lockForStep(db, step)
     const codes = await confirmTotp({ ...inside, actor: asPerson(deps.actor, step) }, step, code, null)
     if (!codes) throw new SignInRefused()
     return { session: await open(inside, input, AMR.totp), codes }
@@ -144,13 +151,17 @@ export async function confirmInSignIn(
   return confirmed
 }
 
-/** Throws SignInRefused if since the first step the password was changed, or the person's sessions were ended. */
-async function open(deps: Deps, input: SecondStepInput, amr: readonly string[]): Promise<string> {
+/** Locks the person until the end of the transaction. Throws SecondStepVoid. */
+async function lockForStep(db: Db, step: SecondStep): Promise<void> {
+  if (!(await lockUserSignedInSince(db, step, step.at))) throw new SecondStepVoid()
+  const current = await findCredential(db, step.passport)
+  if (!step.isPassword(current?.passwordHash)) throw new SecondStepVoid()
+}
+
+/** In a transaction that has called `lockForStep`. */
+function open(inside: Deps, input: SecondStepInput, amr: readonly string[]): Promise<string> {
   const { step, device } = input
-  const { isPassword } = step
   const method = amr.includes('otp') ? 'code' : 'recovery code'
-  return inPersonTransaction(deps, step.routingKey, async (inside, db) => {
-    if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
-    return openSession(inside, step.passport, step, { isPassword, amr, method, from: originOf(input), device })
-  })
+  const opening = { isPassword: step.isPassword, amr, method, from: originOf(input), device } as const
+  return openSession(inside, step.passport, step, opening)
 }

@@ -30,6 +30,8 @@ const SECURITY = '/account/security'
 const OVERVIEW = `${SECURITY}/sign-in`
 const PASSKEYS = `${SECURITY}/passkeys`
 
+const NOT_ADDED = { not_added: 'passkey.not_added', full: 'passkey.full', known: 'passkey.known' } as const
+
 type Handler = (request: FastifyRequest, reply: FastifyReply, session: SignedIn, acting: Deps) => Promise<unknown>
 
 /** How a person signs in: the authenticator with its recovery codes, passkeys. */
@@ -74,6 +76,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     const shown = {
       asks: !fresh,
       offersTotp: config.SECOND_FACTOR !== 'off',
+      requiresTotp: config.SECOND_FACTOR === 'required',
       totpSince: totpSince?.toISOString() ?? null,
       recoveryCodes: String(recoveryCodes),
       alert,
@@ -152,12 +155,11 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 
   change(PASSKEYS, async (request, reply, session, acting) => {
     const form = newPasskeyForm.safeParse(request.body)
-    if (form.success) {
-      const { name, credential: response } = form.data
-      const isAdded = await addPasskey(acting, session, { response, name })
-      if (isAdded) return toDone(reply, 'passkey_added', withReturnTo(request.body))
-    }
-    return show(request, reply.code(400), session, textsFor(request)('passkey.not_added'))
+    const added = form.success
+      ? await addPasskey(acting, session, { response: form.data.credential, name: form.data.name })
+      : 'not_added'
+    if (added === 'added') return toDone(reply, 'passkey_added', withReturnTo(request.body))
+    return show(request, reply.code(400), session, textsFor(request)(NOT_ADDED[added]))
   })
 
   change(`${PASSKEYS}/rename`, async (request, reply, session) => {

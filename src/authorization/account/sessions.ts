@@ -8,7 +8,7 @@ import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/cry
 import { problem } from '../../platform/lib/json/field-problem.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { noSuchSession, noSuchUser } from './errors.ts'
-import type { SignedIn } from './session.ts'
+import { lockSignedIn, type SignedIn } from './session.ts'
 import { deleteSession, sessionsOfUser, signInsOfUser } from './session-store.ts'
 import { deleteOtherSessions, findUser } from './store.ts'
 import { endSessionsOfUser } from './user.ts'
@@ -20,14 +20,13 @@ import { rowKeyOf, type UserKey, userKey } from './wire.ts'
 const sessionIdOf = (keys: DerivedKeys, sessionHash: Buffer): string =>
   hmacSha256(keys.form, 'session in a list\n', sessionHash).toString('base64url')
 
-/** Ends the person's session with this list id and returns its hash. Throws 20007 (404) for any other id. */
-async function endNamedSession({ db, keys, clock }: Deps, person: UserRowKey, id: string): Promise<Buffer> {
+/** Ends the person's session with this list id and returns its hash; undefined for any other id. */
+async function endNamedSession({ db, keys, clock }: Deps, person: UserRowKey, id: string): Promise<Buffer | undefined> {
   const allKeys = everyKey(keys)
   const found = (await sessionsOfUser(db, person, clock.now())).find(({ sessionHash }) =>
     allKeys.some((key) => equalSecrets(id, sessionIdOf(key, sessionHash))),
   )
-  if (!found || (await deleteSession(db, person.routingKey, found.sessionHash)) === 0) throw noSuchSession()
-  return found.sessionHash
+  return found && (await deleteSession(db, person.routingKey, found.sessionHash)) > 0 ? found.sessionHash : undefined
 }
 
 // ---- the person
@@ -43,11 +42,12 @@ async function ownSessions({ db, keys, clock }: Deps, person: SignedIn) {
   return [...shown.filter(({ isThis }) => isThis), ...shown.filter(({ isThis }) => !isThis)]
 }
 
+/** Idempotent: ended in another tab, the session has ended. */
 const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ readonly isThis: boolean }> =>
   inPersonTransaction(deps, person.routingKey, async (inside) => {
     const ended = await endNamedSession(inside, person, id)
-    await recordEnd(inside, person, 1)
-    return { isThis: ended.equals(person.sessionHash) }
+    if (ended) await recordEnd(inside, person, 1)
+    return { isThis: ended?.equals(person.sessionHash) ?? false }
   })
 
 /** Ends all sessions but this one; returns how many. */
@@ -69,7 +69,13 @@ const ownSignIns = operation(signInPage, ({ db }: Deps, page, person: SignedIn) 
   pageNamed('signIns', signInsOfUser(db, person, page)),
 )
 
-export const OWN_SESSIONS = { list: ownSessions, end: endOwnSession, endOthers: endOtherSessions, signIns: ownSignIns }
+export const OWN_SESSIONS = {
+  list: ownSessions,
+  lock: lockSignedIn,
+  end: endOwnSession,
+  endOthers: endOtherSessions,
+  signIns: ownSignIns,
+}
 
 // ---- operators
 
@@ -105,7 +111,7 @@ const oneSession = userKey.extend({ session_id: z.string().regex(/^[\w-]{43}$/, 
 const endSession = operation(oneSession, (deps: Deps, { session_id, ...user }) =>
   inTransaction(deps, async (inside) => {
     const key = rowKeyOf(user)
-    await endNamedSession(inside, key, session_id)
+    if (!(await endNamedSession(inside, key, session_id))) throw noSuchSession()
     await recordAudit(inside, { event: 'user_sessions_ended', ...key, detail: { sessions: 1 } })
     return { ...user, session_id }
   }),

@@ -107,12 +107,13 @@ export const setUserValidFrom = (db: Db, key: UserRowKey, at: Date): Promise<Dat
           where ${ofPerson(key)} returning valid_from`,
   )
 
+/** The columns of a stored user. */
+export const PROFILE = sql.part`cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at`
+
 export async function findUser(db: Db, key: UserRowKey): Promise<User | undefined> {
-  const profile = await db.of(key.routingKey).maybe(
-    user.omit({ passport: true }),
-    sql`select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at from user_profile
-        where ${ofPerson(key)}`,
-  )
+  const profile = await db
+    .of(key.routingKey)
+    .maybe(user.omit({ passport: true }), sql`select ${PROFILE} from user_profile where ${ofPerson(key)}`)
   return profile && withPassport(db, key, profile)
 }
 
@@ -128,7 +129,7 @@ export async function setStatus(db: Db, key: UserRowKey, status: User['status'])
   const profile = await db.of(key.routingKey).maybe(
     user.omit({ passport: true }),
     sql`update user_profile set status = ${status} where ${ofPerson(key)}
-        returning cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at`,
+        returning ${PROFILE}`,
   )
   return profile && withPassport(db, key, profile)
 }

@@ -50,9 +50,10 @@ async function make(deps: Deps, appKey: string, { passwordHash }: NewPassword): 
       status: 'active' as const,
       created_at: now,
     }
-    await insertProfile(db, key, profile)
+    const made = await insertProfile(db, key, profile)
+    if (made === 0 || (await insertCredential(db, key, storedPassport(userId), passwordHash)) === 0)
+      throw new Error(`${userId} exists`) // of another app, which would lose it
     await store.setTestOf(db, key, appKey)
-    await insertCredential(db, key, storedPassport(userId), passwordHash)
   }
   await recordAudit(deps, { event: 'app_test_users_made', appKey, detail: { test_users: PEOPLE.length } })
 }

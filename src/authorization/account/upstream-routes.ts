@@ -114,7 +114,7 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
     })
     if (reason === 'away') reply.header('Retry-After', String(RETRY_S))
     const shown = { reason, again, appName, host: upstream.host, requestId: request.id }
-    const query = again.split('?')[1] ?? ''
+    const query = queryOf(again)
     return sendPage(request, reply.code(reason === 'away' ? 503 : 403), 'account/provider-failed', shown, { query })
   }
 

@@ -13,6 +13,7 @@ import { tellPerson } from './person-mail.ts'
 import { deleteChange, deletePicture, setPhone, updateProfile } from './profile-store.ts'
 import * as store from './store.ts'
 import {
+  lastDigits,
   maskedUser,
   newUser,
   rowKeyOf,
@@ -130,11 +131,6 @@ const setStatus = (deps: Deps, user: UserKey, status: User['status']): Promise<U
 
 const recordEvent = (deps: Deps, key: UserRowKey, event: `user_${string}`) => recordAudit(deps, { event, ...key })
 
-const LAST_DIGITS = 4
-
-const masked = (phone: string | null): string | null =>
-  phone === null ? null : `${'*'.repeat(Math.max(0, phone.length - LAST_DIGITS))}${phone.slice(-LAST_DIGITS)}`
-
 /** Users with this passport or phone number (with or without +); numbers are masked up to the last four digits. */
 export async function findUsers({ db }: Deps, text: string, limit: number) {
   if (text.includes('\0')) return []
@@ -142,5 +138,8 @@ export async function findUsers({ db }: Deps, text: string, limit: number) {
   const byPhone = /^\d{5,20}$/.test(digits) ? await findByPhone(db, [digits, `+${digits}`], limit) : []
   const found = [...(await findByPassport(db, text)), ...byPhone]
   const unique = new Map(found.map((person) => [`${person.cid} ${person.user_id}`, person]))
-  return [...unique.values()].map((person) => ({ ...person, phone_number: masked(person.phone_number) }))
+  return [...unique.values()].map(({ phone_number, ...person }) => ({
+    ...person,
+    phone_number: phone_number === null ? null : lastDigits(phone_number, 4),
+  }))
 }

@@ -7,6 +7,7 @@ import {
   newPasswordOf,
   readingReason,
   repeatedPassword,
+  shownName,
   typedPassword,
   visibleLine,
 } from '../../platform/lib/json/input.ts'
@@ -69,7 +70,7 @@ export const passkeyAnswer = z.object({
     }),
   ),
 })
-export const passkeyName = z.object({ name: visibleLine(50) })
+export const passkeyName = z.object({ name: shownName(50) })
 export const newPasskeyForm = passkeyName.extend({
   credential: json.pipe(
     credentialResponse.extend({
@@ -150,7 +151,7 @@ export const newUser = z.strictObject({
   ...userKey.shape,
   passport: newPassport,
   password: newPassword.meta({ secret: true }),
-  name: visibleLine(100),
+  name: shownName(100),
   gender: z.enum(['0', '1', '2']).default('0'),
   big_avatar_url: webUrl,
   phone_number: z
@@ -192,7 +193,8 @@ export const user = z.object({
 export type User = z.output<typeof user>
 
 /** Masking: phone numbers keep their last digits, names their first letter, so that people can still be distinguished. */
-const lastDigits = (text: string): string => `${'*'.repeat(Math.max(0, text.length - 2))}${text.slice(-2)}`
+export const lastDigits = (text: string, shown = 2): string =>
+  `${'*'.repeat(Math.max(0, text.length - shown))}${text.slice(-shown)}`
 const firstLetter = (text: string): string => `${[...text][0] ?? ''}***`
 
 /** What operators see without giving a reason. */

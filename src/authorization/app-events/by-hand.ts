@@ -34,12 +34,13 @@ async function requireWebhook(deps: Deps, appKey: string): Promise<void> {
 const oneEvent = oneApp.extend({ event_id: z.uuid() })
 type OneEvent = z.output<typeof oneEvent>
 
-/** Queues a `webhook.test` event for the app. Throws 20003 if there were too many. */
+/** Queues a `webhook.test` event for the app, to be sent at once. Throws 20003 if there were too many. */
 export async function testWebhook(deps: Deps, app_key: string): Promise<{ app_key: string }> {
   await requireWebhook(deps, app_key)
   limit(deps, app_key, [TESTS, TESTS_A_DAY])
   return inTransaction(deps, async (inside) => {
     await tellApp(inside, { appKey: app_key, type: 'webhook.test', detail: {} })
+    await queueSending(inside.db, app_key)
     await recordAudit(inside, { event: 'app_webhook_tested', appKey: app_key })
     return { app_key }
   })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
-import { enqueue } from '../../platform/db/jobs-store.ts'
+import { type EnqueueOptions, enqueue } from '../../platform/db/jobs-store.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds, DAY_S } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
@@ -22,8 +22,10 @@ const GIVE_UP_AFTER_S = 3 * DAY_S
 /** Never reached: attempts are ten minutes apart at most, and an event is given up after three days. */
 const MAX_ATTEMPTS = 10_000
 const BATCH = 50
-/** After this many failures in one job, the webhook is left alone for a while. */
+/** After this many failures a job ends. */
 const MAX_FAILURES = 3
+/** How long a webhook that nothing reaches is left alone: a tenth of the time for which an event has waited. */
+const PAUSE = { shareOfWait: 0.1, leastS: 5, mostS: 600 }
 /** How long a job sends before it makes way for others. */
 const TURN_S = 20
 /** How many workers send at the same time at most: slow apps leave the others to jobs that people and partners wait for. */
@@ -34,19 +36,27 @@ const QUEUES = 2
  * one job at a time, which sends only for a short while, so a slow or unreachable webhook delays others little.
  */
 export async function tellOfEndedAccess({ db, clock }: Deps, ended: EndedAccess): Promise<void> {
-  if (await store.insertEnded(db, randomUUID(), ended, clock.now())) await queueSending(db, ended.appKey)
+  if (await store.insertEnded(db, randomUUID(), ended, clock.now())) await queueNews(db, ended.appKey)
 }
 
 /** Queues, like the above, an event about the app itself. */
 export async function tellApp({ db, clock }: Deps, news: AppNews): Promise<void> {
-  if (await store.insertNews(db, randomUUID(), news, clock.now())) await queueSending(db, news.appKey)
+  if (await store.insertNews(db, randomUUID(), news, clock.now())) await queueNews(db, news.appKey)
 }
 
-export const queueSending = (db: Deps['db'], appKey: string): Promise<number> => {
+/** Sends at once; by `options` later. */
+export const queueSending = (
+  db: Deps['db'],
+  appKey: string,
+  options: Pick<EnqueueOptions, 'afterS' | 'keepsTime'> = {},
+): Promise<number> => {
   const key = `send-app-events:${appKey}`
   const queue = `send-app-events:${sha256(appKey).readUInt8() % QUEUES}`
-  return enqueue(db, 'send-app-events', { appKey }, { key, queue, maxAttempts: MAX_ATTEMPTS })
+  return enqueue(db, 'send-app-events', { appKey }, { key, queue, maxAttempts: MAX_ATTEMPTS, ...options })
 }
+
+/** New events wait while their webhook is left alone: a busy app whose webhook is down would else take a queue for itself. */
+const queueNews = (db: Deps['db'], appKey: string): Promise<number> => queueSending(db, appKey, { keepsTime: true })
 
 function dataOf({ app_key, cid, user_id, reason, all_ended, detail }: AppEvent): object {
   if (cid === null || user_id === null) return { app_key, ...detail }
@@ -66,17 +76,28 @@ export async function sendAppEvents(
   const webhook = await findWebhookOfApp(deps, appKey)
   const waiting = await store.waitingEvents(deps.db, appKey, BATCH)
   const failures: string[] = []
+  let sent = 0
   const end = addSeconds(deps.clock.now(), TURN_S)
   const isOver = () => signal.aborted || deps.clock.now() >= end
   for (const event of waiting) {
     if (isOver()) break
     const failure = await sendOne(deps, webhook, event)
     if (failure) failures.push(failure)
+    else sent++
     if (failures.length === MAX_FAILURES) break
   }
-  if (failures.length > 0) return { failure: failures.at(-1) ?? '' }
+  if (failures.length > 0) {
+    const isDown = sent === 0 && (failures.length === MAX_FAILURES || isOver())
+    if (isDown) await queueSending(deps.db, appKey, { afterS: pauseAfter(waiting, deps.clock.now()) })
+    return { failure: failures.at(-1) ?? '' }
+  }
   if (isOver() || waiting.length === BATCH) await queueSending(deps.db, appKey)
   return {}
+}
+
+function pauseAfter(waiting: readonly AppEvent[], now: Date): number {
+  const waitedMs = Math.max(...waiting.map(({ created_at }) => now.getTime() - created_at.getTime()))
+  return Math.min(PAUSE.mostS, Math.max(PAUSE.leastS, (PAUSE.shareOfWait * waitedMs) / 1_000))
 }
 
 async function sendOne(

@@ -11,21 +11,18 @@ import { reasonOf } from './failure-texts.ts'
 import { APP, developerPages, HOME } from './guard.ts'
 
 /** Only the newest failures are shown. */
-const MAX_SHOWN = 1_000
 const PAGE_SIZE = 50
+const MAX_PAGES = 20
 
 /** One request by id, or a page of the list; unusable values count as absent. */
 const pageQuery = z
   .object({
     request_id: z.string().trim().max(64).catch(''),
-    page: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .max(MAX_SHOWN / PAGE_SIZE)
-      .catch(1),
+    page: z.coerce.number().int().min(1).max(MAX_PAGES).catch(1),
+    /** Only requests of which it is proved that the app sent them. */
+    proved: z.stringbool().catch(false),
   })
-  .catch({ request_id: '', page: 1 })
+  .catch({ request_id: '', page: 1, proved: false })
 
 type Refused = OutputOf<typeof refusedOfApp>[number]
 type App = OutputOf<typeof showMicroApp>
@@ -34,10 +31,18 @@ type App = OutputOf<typeof showMicroApp>
 export const failureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { forDeveloper, forApp } = await developerPages(app, deps)
 
+  const findOne = (request_id: string) => (isUuid(request_id) ? findRefused(deps.db, request_id) : undefined)
+
+  /** Whatever else the app was refused: strangers may name it in any number of requests. */
+  async function oneOf(appKey: string, requestId: string): Promise<Refused[]> {
+    const one = await findOne(requestId)
+    return one?.app_key === appKey ? [one] : []
+  }
+
   // Looks up the request id of an error page; redirects to the app if it is one of theirs.
   forDeveloper.get(`${HOME}/failures`, async (context) => {
     const { request_id } = pageQuery.parse(context.request.query)
-    const found = isUuid(request_id) ? await findRefused(deps.db, request_id) : undefined
+    const found = await findOne(request_id)
     const own = found?.app_key ? await findAppAccess(deps, context.person, found.app_key) : undefined
     if (own) return context.goTo(`${HOME}/apps/${own.app_key}/failures?request_id=${request_id}`)
     return context.page('home', 'developer/find-failure', { requestId: request_id })
@@ -46,16 +51,19 @@ export const failureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   forApp.developer.get(`${APP}/failures`, async ({ app: { app_key }, request, page, t }) => {
     const found = await showMicroApp(deps, app_key)
     const query = pageQuery.parse(request.query)
-    const all = await refusedOfApp(deps.db, app_key, MAX_SHOWN)
-    const isOne = query.request_id !== ''
-    const matching = isOne ? all.filter(({ request_id }) => request_id === query.request_id) : all
+    const { request_id, proved } = query
+    const isOne = request_id !== ''
     const from = isOne ? 0 : (query.page - 1) * PAGE_SIZE
+    const matching = isOne
+      ? await oneOf(app_key, request_id)
+      : await refusedOfApp(deps.db, app_key, { limit: from + PAGE_SIZE + 1, proved })
     return page('home', 'developer/failures', {
       app: { app_key, name: found.name },
-      requestId: query.request_id,
+      requestId: request_id,
+      proved,
       failures: matching.slice(from, from + PAGE_SIZE).map((refused) => shown(refused, found, t)),
       newer: !isOne && query.page > 1 ? query.page - 1 : null,
-      older: matching.length > from + PAGE_SIZE ? query.page + 1 : null,
+      older: matching.length > from + PAGE_SIZE && query.page < MAX_PAGES ? query.page + 1 : null,
     })
   })
 }

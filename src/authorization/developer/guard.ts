@@ -37,12 +37,6 @@ const ownersOnly = (): RescodeError => new RescodeError(20003, { detail: 'not an
 const param = (request: FastifyRequest, name: string): string =>
   (request.params as Readonly<Record<string, string>>)[name] ?? ''
 
-/** The submitted text of a field, to be shown again. */
-export const typedText = ({ request }: PersonRequest, field: string): string => {
-  const typed: unknown = Object(request.body)[field]
-  return typeof typed === 'string' ? typed : ''
-}
-
 /**
  * Access to developer pages. Blocked people have none, since they could change apps that others use; people who have
  * not accepted the terms are redirected to them. Teams and apps of others yield 404.

@@ -2,9 +2,9 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { parseInput } from '../../platform/lib/json/input.ts'
-import type { PersonRequest } from '../people/index.ts'
-import { acceptTerms, appsOfTeam, createTeam, isDeveloper, joinTeam, openInvitation, teamsOf } from '../teams/index.ts'
-import { developerPages, HOME, orRefused, typedText } from './guard.ts'
+import { type PersonRequest, typedText } from '../people/index.ts'
+import { acceptTerms, appsOfTeams, createTeam, isDeveloper, joinTeam, openInvitation, teamsOf } from '../teams/index.ts'
+import { developerPages, HOME, orRefused } from './guard.ts'
 
 /** Token of a link in a mail; empty if unusable. */
 const linkQuery = z.object({ token: z.string().max(100).catch('') }).catch({ token: '' })
@@ -16,17 +16,21 @@ export const homeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   const terms = (context: PersonRequest, alert = '') =>
     context.page('home', 'developer/terms', { alert, open: deps.config.DEVELOPERS === 'open' })
 
-  const home = async (context: PersonRequest, alert = '') =>
-    context.page('home', 'developer/home', {
+  const home = async (context: PersonRequest, alert = '') => {
+    const teams = await teamsOf(deps, context.person)
+    const apps = await appsOfTeams(
+      deps,
+      teams.map(({ team_id }) => team_id),
+    )
+    return context.page('home', 'developer/home', {
       alert,
       name: typedText(context, 'name'),
-      teams: await Promise.all(
-        (await teamsOf(deps, context.person)).map(async ({ team_id, name, role }) => ({
-          ...{ id: team_id, name, role },
-          apps: await appsOfTeam(deps, team_id),
-        })),
-      ),
+      teams: teams.map(({ team_id, name, role }) => ({
+        ...{ id: team_id, name, role },
+        apps: apps.filter((app) => app.team_id === team_id),
+      })),
     })
+  }
 
   forPerson.get(HOME, async (context) => ((await isDeveloper(deps, context.person)) ? home(context) : terms(context)))
 

@@ -26,6 +26,7 @@ export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     const microApp = await showMicroApp(deps, app_key)
     return context.page('home', 'developer/secret', {
       ...shown,
+      asks: !(await STEP_UP.isFresh(deps, context.person)),
       lacksFactor: (await STEP_UP.secondFactor(deps, context.person)) === 'none',
       done: done(context.request),
       app: { app_key, name: microApp.name, hasSecret: hasSecret(microApp) },

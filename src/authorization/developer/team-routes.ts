@@ -4,6 +4,8 @@ import { type OutputOf, parseInput } from '../../platform/lib/json/input.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { doneText } from '../../platform/lib/web/done-query.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
+import { STEP_UP } from '../account/index.ts'
+import { typedText } from '../people/index.ts'
 import {
   appsOfTeam,
   invite,
@@ -15,7 +17,7 @@ import {
   setMemberRole,
   withdrawInvitation,
 } from '../teams/index.ts'
-import { developerPages, HOME, orRefused, sensitive, TEAM, type TeamRequest, typedText } from './guard.ts'
+import { developerPages, HOME, orRefused, sensitive, TEAM, type TeamRequest } from './guard.ts'
 
 const done = doneText({
   renamed: 'developer.team.done_renamed',
@@ -24,6 +26,8 @@ const done = doneText({
   removed: 'developer.team.done_removed',
   withdrawn: 'developer.team.done_withdrawn',
 })
+
+const pathOf = ({ team }: TeamRequest): string => `${HOME}/teams/${team.team_id}`
 
 type Ids = Readonly<Record<'member_id' | 'invitation_id', string>>
 
@@ -37,6 +41,9 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     return page('home', 'developer/team', {
       alert,
       mail: typedText(context, 'mail'),
+      role: typedText(context, 'role'),
+      typedName: typedText(context, 'name'),
+      asks: !(await STEP_UP.isFresh(deps, context.person)),
       done: done(request),
       team: { id: team.team_id, name: team.name, isOwner: team.role === 'owner' },
       apps: await appsOfTeam(deps, team.team_id),
@@ -51,14 +58,22 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
    * Making somebody an owner needs a fresh sign-in, like making secrets (secret-routes.ts): otherwise the thief of a
    * session could make their own account an owner, and get at the secrets that way.
    */
-  const grantRole = (context: TeamRequest, role: MemberRole, work: () => Promise<string>) =>
+  const grantRole = (context: TeamRequest, role: MemberRole | undefined, work: () => Promise<string>) =>
     role === 'owner'
-      ? sensitive(deps, context, {
-          path: `${HOME}/teams/${context.team.team_id}`,
-          show: (alert) => show(context, alert),
-          work,
-        })
+      ? sensitive(deps, context, { path: pathOf(context), show: (alert) => show(context, alert), work })
       : work()
+
+  /**
+   * That somebody is no owner any more needs a fresh sign-in too, or the thief could be the only one left. No second
+   * factor: a team whose owners have none could not remove one.
+   */
+  const endRole = async (context: TeamRequest, memberId: string, work: () => Promise<string>) => {
+    const { members } = await peopleOfTeam(deps, context.team.team_id)
+    const endsOwner = members.some(({ member_id, role }) => member_id === memberId && role === 'owner')
+    if (endsOwner && !(await STEP_UP.isFresh(deps, context.person)))
+      return STEP_UP.ask(context.reply, pathOf(context), true)
+    return work()
+  }
 
   /** A form on the page of the team. */
   const change = (
@@ -91,9 +106,13 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   }
   change('owner', 'invite', inviteTyped, 'sandbox.members.bad_mail')
 
-  change('owner', 'invitations/:invitation_id/again', async ({ deps: acting, team, person }, { invitation_id }) => {
-    await inviteAgain(acting, team.team_id, invitation_id, person)
-    return '?done=invited'
+  change('owner', 'invitations/:invitation_id/again', async (context, { invitation_id }) => {
+    const { deps: acting, team, person } = context
+    const { invitations } = await peopleOfTeam(deps, team.team_id)
+    return grantRole(context, invitations.find((one) => one.invitation_id === invitation_id)?.role, async () => {
+      await inviteAgain(acting, team.team_id, invitation_id, person)
+      return '?done=invited'
+    })
   })
 
   change('owner', 'invitations/:invitation_id/withdraw', async ({ deps: acting, team, person }, { invitation_id }) => {
@@ -104,15 +123,19 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   change('owner', 'members/:member_id/role', async (context, { member_id }) => {
     const { deps: acting, team, person, request } = context
     const { role } = parseInput(setMemberRole.input, request.body)
-    return grantRole(context, role, async () => {
+    const work = async () => {
       await setMemberRole(acting, team.team_id, { role }, member_id, person)
       return '?done=role'
-    })
+    }
+    return role === 'owner' ? grantRole(context, role, work) : endRole(context, member_id, work)
   })
 
-  change('owner', 'members/:member_id/remove', async ({ deps: acting, team, person }, { member_id }) => {
-    await removeMember(acting, team.team_id, member_id, person)
-    return '?done=removed'
+  change('owner', 'members/:member_id/remove', async (context, { member_id }) => {
+    const { deps: acting, team, person } = context
+    return endRole(context, member_id, async () => {
+      await removeMember(acting, team.team_id, member_id, person)
+      return '?done=removed'
+    })
   })
 
   change('developer', 'leave', async ({ deps: acting, team, person }) => {

@@ -56,6 +56,7 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
       done: done(context.request),
       app: { app_key, name: microApp.name, url: microApp.webhook_url, isOwner: role === 'owner' },
       secrets: role === 'owner' ? await APP_WEBHOOK.secrets(deps, app_key) : null,
+      asks: !(await STEP_UP.isFresh(deps, context.person)),
       lacksFactor: (await STEP_UP.secondFactor(deps, context.person)) === 'none',
       // Without the user concerned: the app knows, but its team need not.
       events: events.map(({ event_id, type, state, attempts, last_status, last_error, created_at }) => ({

@@ -13,11 +13,13 @@ export function readInWords(kind: AccessKind, reads: number, t: Translate): stri
   return t(kind === 'phone' ? 'account.phone.read' : 'account.profile.read', { times, when: '\n' })
 }
 
-/** Kinds of data about a person, in words, with their counts; empty kinds are left out. */
-export const kindsInWords = (rows: Readonly<Record<string, number>>, t: Translate): [string, string][] =>
+/** Kinds of data about a person, in words, with their counts up to `most`; empty kinds are left out. */
+export const kindsInWords = (rows: Readonly<Record<string, number>>, most: number, t: Translate): [string, string][] =>
   Object.entries(rows)
     .filter(([, count]) => count > 0)
     .map(([what, count]) => {
       const key = `account.data.${what}`
-      return [t.has(key) ? t(key) : what.replaceAll('_', ' '), count.toLocaleString(t.locale)]
+      const number = count.toLocaleString(t.locale)
+      const shown = count < most ? number : t('account.data.at_least', { count: number })
+      return [t.has(key) ? t(key) : what.replaceAll('_', ' '), shown]
     })

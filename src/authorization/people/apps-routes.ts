@@ -6,11 +6,16 @@ import type { Translate } from '../../platform/lib/web/locale.ts'
 import { ownGrants } from '../oauth/index.ts'
 import { accountPages } from './account-guard.ts'
 import { readInWords, scopesInWords } from './account-texts.ts'
-import { type KnownApp, knownApps } from './known-apps.ts'
+import { type KnownApp, knownApps, withdrawnApp } from './known-apps.ts'
 
 const PATH = '/account'
-/** The app that was just withdrawn; unusable values count as absent. */
-const pageQuery = z.object({ withdrawn: z.string().optional() }).catch({})
+/** The app that was just withdrawn, and which page of the list; unusable values count as absent. */
+const pageQuery = z
+  .object({
+    withdrawn: z.string().optional().catch(undefined),
+    page: z.coerce.number().int().min(1).max(1_000).catch(1),
+  })
+  .catch({ withdrawn: undefined, page: 1 })
 
 /** Apps that the person has allowed something, and withdrawal of that. */
 export const appsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
@@ -18,11 +23,13 @@ export const appsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
 
   pages.get(PATH, async ({ request, person, page, t }) => {
     await app.accessLedger.flushOf(person)
-    const apps = await knownApps(deps, person)
-    const { withdrawn } = pageQuery.parse(request.query)
-    const done = apps.find(({ appKey, withdrawnAt }) => appKey === withdrawn && withdrawnAt !== null)
+    const query = pageQuery.parse(request.query)
+    const { apps, hasMore } = await knownApps(deps, person, query.page)
+    const done = query.withdrawn === undefined ? undefined : await withdrawnApp(deps, person, query.withdrawn)
     return page('apps', 'people/apps', {
-      done: done && t('account.withdrawn_now', { app: done.name }),
+      done: done && t('account.withdrawn_now', { app: done }),
+      newer: query.page > 1 ? query.page - 1 : null,
+      older: hasMore ? query.page + 1 : null,
       apps: apps.filter(({ since }) => since !== null).map((known) => shownApp(known, t)),
       former: apps.filter(({ since }) => since === null).map((known) => shownApp(known, t)),
     })

@@ -8,7 +8,15 @@ import { keepsConnection } from '../../platform/lib/database-errors.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
-import { ACCOUNT_MESSAGES, lockUser, rowKeyOf, type SignedIn, showUser, type UserKey } from '../account/index.ts'
+import {
+  ACCOUNT_MESSAGES,
+  lockUser,
+  OWN_SESSIONS,
+  rowKeyOf,
+  type SignedIn,
+  showUser,
+  type UserKey,
+} from '../account/index.ts'
 import * as store from './deletion-store.ts'
 import { eraseUser } from './erase.ts'
 
@@ -33,7 +41,7 @@ export const requestDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
     if (mode === 'off') throw invalidRequest(localized('no-deletion'), { status: 404 })
     const now = deps.clock.now()
     const dueAt = mode === 'after-14-days' ? addSeconds(now, GRACE_DAYS * DAY_S) : null
-    if (!(await lockUser(db, person)) || (await store.insertRequest(db, person, now, dueAt)) === 0) return
+    if (!(await OWN_SESSIONS.lock(inside, person)) || (await store.insertRequest(db, person, now, dueAt)) === 0) return
     await recordByPerson(inside, person, 'user_deletion_requested')
     await ACCOUNT_MESSAGES.tell(inside, person, 'deletion_requested')
   })

@@ -22,11 +22,11 @@ export interface Receipt extends Erasable {
   readonly stays: readonly { readonly what: string; readonly why: string }[]
 }
 
-/** What an erasure would delete. Throws 20007 (404). */
-export async function countErasable(deps: Deps, user: UserKey): Promise<Erasable> {
+/** What an erasure would delete; counts up to `most` of each kind. Throws 20007 (404). */
+export async function countErasable(deps: Deps, user: UserKey, most: number | null = null): Promise<Erasable> {
   await showUser(deps, user)
   const rows: Record<string, number> = {}
-  for (const kind of ROWS_OF_PERSON) rows[kind.what] = await countRows(deps.db, kind, rowKeyOf(user))
+  for (const kind of ROWS_OF_PERSON) rows[kind.what] = await countRows(deps.db, kind, rowKeyOf(user), most)
   return { ...user, rows }
 }
 

@@ -21,15 +21,23 @@ export interface KnownApp {
   readonly reads: readonly TotalReads[]
 }
 
-/** Apps with access, and those that lost it in the last year. */
-export async function knownApps(deps: Deps, person: SignedIn): Promise<KnownApp[]> {
+const PAGE_SIZE = 50
+
+/** A page of the apps with access, the newest first, then those that lost it in the last year. */
+export async function knownApps(
+  deps: Deps,
+  person: SignedIn,
+  page: number,
+): Promise<{ readonly apps: readonly KnownApp[]; readonly hasMore: boolean }> {
   const allowed = await ownGrants.allowed(deps, person)
+  const ordered = [...allowed.filter(({ since }) => since), ...allowed.filter(({ since }) => !since)]
+  const shown = ordered.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
   const reads = await totalsOfUser(deps.db, person)
   const apps = await appsByKey(
     deps,
-    allowed.map(({ app_key }) => app_key),
+    shown.map(({ app_key }) => app_key),
   )
-  return allowed.map(({ app_key: appKey, scopes, since, withdrawn_at }) => {
+  const known = shown.map(({ app_key: appKey, scopes, since, withdrawn_at }) => {
     const app = apps.get(appKey)
     return {
       appKey,
@@ -42,6 +50,14 @@ export async function knownApps(deps: Deps, person: SignedIn): Promise<KnownApp[
       reads: reads.filter(({ app_key }) => app_key === appKey),
     }
   })
+  return { apps: known, hasMore: ordered.length > page * PAGE_SIZE }
+}
+
+/** The name of an app that has lost its access; undefined for any other. */
+export async function withdrawnApp(deps: Deps, person: SignedIn, appKey: string): Promise<string | undefined> {
+  const allowed = await ownGrants.allowed(deps, person)
+  if (!allowed.some(({ app_key, since }) => app_key === appKey && !since)) return undefined
+  return (await appsByKey(deps, [appKey])).get(appKey)?.name ?? appKey
 }
 
 export const appsByKey = async ({ db }: Deps, keys: readonly string[]): Promise<Map<string, AppOfPerson>> =>

@@ -1,5 +1,5 @@
 import { action } from '../../platform/lib/action.ts'
-import { DAY_S } from '../../platform/lib/clock.ts'
+import { fullDays } from '../../platform/lib/clock.ts'
 import { JSON_TYPE } from '../../platform/lib/web/envelope.ts'
 import { keyOf } from '../../platform/lib/web/locale.ts'
 import { FACTORS, PERSON_SESSIONS, resetPassword, type UserKey, userKey } from '../account/index.ts'
@@ -105,7 +105,7 @@ export const DATA_ACTIONS = [
         'requested_at',
         {
           name: 'waiting_days',
-          of: ({ requested_at }, _t, now) => Math.floor((now.getTime() - requested_at.getTime()) / (DAY_S * 1_000)),
+          of: ({ requested_at }, _t, now) => fullDays(requested_at, now),
         },
         'due_at',
       ],

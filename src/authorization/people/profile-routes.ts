@@ -6,10 +6,17 @@ import { doneText } from '../../platform/lib/web/done-query.ts'
 import { retryAfter } from '../../platform/lib/web/page.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { OWN_PROFILE, type SignedIn, STEP_UP } from '../account/index.ts'
-import { accountPages, type PersonRequest } from './account-guard.ts'
+import { accountPages, type PersonRequest, typedText } from './account-guard.ts'
 
 const PROFILE = '/account/profile'
 const CONTACTS = ['phone', 'mail'] as const
+
+/** A form that was not accepted: the field that the alert is about, and what was typed. */
+interface Refused {
+  readonly alert: string
+  readonly field: string
+  readonly typed?: Readonly<Record<string, string>>
+}
 
 const done = doneText({
   saved: 'account.profile.saved',
@@ -40,18 +47,20 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     return profile
   }
 
-  async function show({ request, person, page, t }: PersonRequest, alert = '') {
+  async function show({ request, person, page, t }: PersonRequest, shown: Refused = { alert: '', field: '' }) {
     const { cid, userId } = person
     const { passport, name, gender, big_avatar_url, phone_number, created_at } = await ownProfile(person)
     const { refused } = pageQuery.parse(request.query)
     return page('profile', 'people/profile', {
       ...{ cid: String(cid), userId, passport, gender, name, avatar: big_avatar_url, phone: phone_number },
+      typed: {},
+      ...shown,
       createdAt: created_at.toISOString(),
       editable: OWN_PROFILE.editable(deps),
       pending: await OWN_PROFILE.pending(deps, person),
       asks: !(await STEP_UP.isFresh(deps, person)),
       done: done(request),
-      alert: refused ? t(REFUSED[refused]) : alert,
+      ...(refused ? { alert: t(REFUSED[refused]) } : {}),
     })
   }
 
@@ -63,7 +72,13 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     if (form.success && (await OWN_PROFILE.edit(acting, form.data, person))) return '?done=saved'
     const field = form.success ? 'big_avatar_url' : String(form.error.issues[0]?.path[0])
     reply.code(400)
-    return show(context, t(field === 'big_avatar_url' ? 'account.profile.avatar_unfit' : 'account.profile.unfit'))
+    const alert = t(field === 'big_avatar_url' ? 'account.profile.avatar_unfit' : 'account.profile.unfit')
+    const typed = {
+      name: typedText(context, 'name'),
+      gender: typedText(context, 'gender'),
+      avatar: typedText(context, 'big_avatar_url'),
+    }
+    return show(context, { alert, field, typed })
   })
 
   for (const kind of CONTACTS) {
@@ -82,12 +97,13 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       const { passport, phone_number } = await ownProfile(person)
       if (!typed.success || typed.data.value === (kind === 'phone' ? phone_number : passport)) {
         reply.code(400)
-        return show(context, t(UNFIT[kind]))
+        return show(context, { alert: t(UNFIT[kind]), field: kind, typed: { [kind]: typedText(context, 'value') } })
       }
       const until = await OWN_PROFILE.ask(acting, typed.data, person, request.ip)
       if (!until) return `#${kind}`
       const when = retryAfter(request, reply, until, deps.clock.now())
-      return show(context, t('account.profile.limited', { when }))
+      const alert = t('account.profile.limited', { when })
+      return show(context, { alert, field: kind, typed: { [kind]: typedText(context, 'value') } })
     })
 
     form(`${PROFILE}/${kind}/confirm`, async (context) => {
@@ -97,7 +113,7 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       if (confirmed === 'done') return `?done=${kind}`
       const [status, text] = NOT_CONFIRMED[confirmed]
       reply.code(status)
-      return show(context, t(text))
+      return show(context, { alert: t(text), field: `${kind}-code` })
     })
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
-import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { ACCOUNT_OF_PERSON } from '../account/index.ts'
 import { APP_EVENTS_OF_PERSON } from '../app-events/index.ts'
@@ -28,19 +28,16 @@ export const findApps = (db: Db, appKeys: readonly string[]): Promise<AppOfPerso
         join ${joinedMicroApp(sql.part`given.app_key`)}`,
   )
 
-function whose({ of }: PersonalRows, person: UserRowKey): Fragment {
-  const { routingKey, cid, userId } = person
-  const theirs = of ? of(person) : sql.part`cid = ${cid} and user_id = ${userId}`
-  return sql.part`routing_key = ${routingKey} and ${theirs}`
-}
+const whose = ({ of }: PersonalRows, person: UserRowKey): Fragment =>
+  of ? sql.part`routing_key = ${person.routingKey} and ${of(person)}` : ofPerson(person)
 
-export const countRows = (db: Db, rows: PersonalRows, person: UserRowKey): Promise<number> =>
-  db
-    .of(person.routingKey)
-    .value(
-      z.number(),
-      sql`select count(1)::int as count from ${sql.identifier(rows.table)} where ${whose(rows, person)}`,
-    )
+/** Counts up to `most`; all if it is null. */
+export const countRows = (db: Db, rows: PersonalRows, person: UserRowKey, most: number | null): Promise<number> =>
+  db.of(person.routingKey).value(
+    z.number(),
+    sql`select count(1)::int as count from (
+          select 1 from ${sql.identifier(rows.table)} where ${whose(rows, person)} limit ${most}::int) counted`,
+  )
 
 export const deleteRows = (db: Db, rows: PersonalRows, person: UserRowKey): Promise<number> =>
   db.of(person.routingKey).exec(sql`delete from ${sql.identifier(rows.table)} where ${whose(rows, person)}`)

@@ -108,8 +108,12 @@ const newest = (db: Db, where: Fragment, limit: number): Promise<RefusedRow[]> =
   )
 
 /** Newest first, like those below. */
-export const refusedOfApp = (db: Db, appKey: string, limit: number): Promise<RefusedRow[]> =>
-  newest(db, sql.part`app_key = ${appKey}`, limit)
+export const refusedOfApp = (
+  db: Db,
+  appKey: string,
+  { limit, proved = false }: { readonly limit: number; readonly proved?: boolean },
+): Promise<RefusedRow[]> =>
+  newest(db, proved ? sql.part`app_key = ${appKey} and proved` : sql.part`app_key = ${appKey}`, limit)
 
 export const refusedOfUser = (db: Db, person: UserRowKey, limit: number): Promise<RefusedRow[]> =>
   newest(db, ofPerson(person), limit)

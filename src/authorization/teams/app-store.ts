@@ -47,6 +47,18 @@ export const appsOfPerson = (db: Db, person: UserRowKey): Promise<OwnApp[]> =>
         order by t.given_at, t.app_key`,
   )
 
+/** The apps of several teams, like `appsOfTeam`. */
+export const appsOfTeams = (
+  db: Db,
+  teamIds: readonly string[],
+): Promise<(AppOfTeam & { readonly team_id: string })[]> =>
+  db.many(
+    appOfTeam.extend({ team_id: z.string() }),
+    sql`select t.team_id, a.app_key, a.name, a.logo_url, a.status, a.stage from team_app t
+        join ${joinedMicroApp(sql.part`t.app_key`)}
+        where t.team_id = any(${teamIds}) order by t.given_at, t.app_key`,
+  )
+
 interface NewTeamApp {
   readonly appKey: string
   readonly teamId: string

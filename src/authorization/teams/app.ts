@@ -51,6 +51,8 @@ export const registerApp = operation(
 
 export const appsOfTeam = ({ db }: Deps, teamId: string): Promise<store.AppOfTeam[]> => store.appsOfTeam(db, teamId)
 
+export const appsOfTeams = ({ db }: Deps, teamIds: readonly string[]) => store.appsOfTeams(db, teamIds)
+
 export const appsOfPerson = ({ db }: Deps, person: UserRowKey): Promise<store.OwnApp[]> =>
   store.appsOfPerson(db, person)
 

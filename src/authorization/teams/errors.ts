@@ -16,6 +16,8 @@ export const TEAM_REFUSALS = {
   link_expired: 'link-over',
   apps: 'many-apps',
   asked: 'asked-already',
+  requests: 'team-requests',
+  unchanged: 'nothing-asked',
   decided: 'decided-already',
   loopback_only: 'developers-address',
   changed: 'secret-changed',

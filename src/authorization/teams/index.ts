@@ -4,6 +4,7 @@ export {
   APP_SECRET,
   appsOfPerson,
   appsOfTeam,
+  appsOfTeams,
   changeInDevelopment,
   findAppAccess,
   makeTestUsers,

@@ -38,7 +38,7 @@ const mailLink = (db: Db, linkId: string): Promise<number> =>
 /** Throws TeamRefusal. The caller has locked the team. */
 async function refuseIfFull({ db, clock }: Deps, teamId: string): Promise<void> {
   const open = await invitations.countOpen(db, teamId, clock.now())
-  if ((await store.countMembers(db, teamId)).members + open >= MAX_MEMBERS) throw new TeamRefusal('full')
+  if ((await store.countMembers(db, teamId)) + open >= MAX_MEMBERS) throw new TeamRefusal('full')
   if (open >= MAX_INVITATIONS) throw new TeamRefusal('invitations')
 }
 

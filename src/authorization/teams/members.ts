@@ -8,9 +8,15 @@ import { isUuid } from '../../platform/lib/uuid.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import * as store from './store.ts'
 import { changeTeam, recordTeamEvent } from './team.ts'
+import type { TeamMember } from './wire.ts'
 
-async function requireAnotherOwner(db: Db, teamId: string): Promise<void> {
-  if ((await store.countMembers(db, teamId)).owners <= 1) throw new TeamRefusal('last_owner')
+const isActiveOwner = ({ role, is_active }: TeamMember): boolean => role === 'owner' && is_active
+
+/** Besides this member; a blocked owner can do nothing for the team. */
+async function requireAnotherOwner(db: Db, teamId: string, memberId: string): Promise<void> {
+  const members = await store.listMembers(db, teamId)
+  if (!members.some((member) => member.member_id !== memberId && isActiveOwner(member)))
+    throw new TeamRefusal('last_owner')
 }
 
 async function memberOf(db: Db, teamId: string, memberId: string) {
@@ -33,7 +39,7 @@ export const setMemberRole = operation(
     changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, record }) => {
       const found = await memberOf(db, teamId, memberId)
       if (found.role === role) return
-      if (found.role === 'owner') await requireAnotherOwner(db, teamId)
+      if (found.role === 'owner') await requireAnotherOwner(db, teamId, memberId)
       await store.setRole(db, found.member_id, role)
       await record('team_role_set', { member_id: found.member_id, role })
     }),
@@ -43,7 +49,7 @@ export const setMemberRole = operation(
 export const removeMember = (deps: Deps, teamId: string, memberId: string, person: UserRowKey): Promise<void> =>
   changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, record }) => {
     const found = await memberOf(db, teamId, memberId)
-    if (found.role === 'owner') await requireAnotherOwner(db, teamId)
+    if (found.role === 'owner') await requireAnotherOwner(db, teamId, memberId)
     await store.deleteMember(db, found.member_id)
     await record('team_member_removed', { member_id: found.member_id, role: found.role })
   })
@@ -52,17 +58,25 @@ export const removeMember = (deps: Deps, teamId: string, memberId: string, perso
 export const leaveTeam = (deps: Deps, teamId: string, person: UserRowKey): Promise<void> =>
   changeTeam(deps, teamId, { person, role: 'developer' }, async ({ db, self, record }) => {
     if (!self) throw notFound()
-    if (self.role === 'owner') await requireAnotherOwner(db, teamId)
+    if (self.role === 'owner') await requireAnotherOwner(db, teamId, self.member_id)
     await store.deleteMember(db, self.member_id)
     await record('team_left', { member_id: self.member_id, role: self.role })
   })
 
-/** Before a person is erased: teams without another owner get one, if there is anybody. In the caller's transaction. */
+/**
+ * Before a person is erased: teams without another owner get one, the longest-standing member who is not blocked. In the
+ * caller's transaction.
+ */
 export async function handOverTeams(deps: Deps, person: UserRowKey): Promise<void> {
-  await store.lockTeamsOf(deps.db, person) // another owner may be leaving at the same time
-  for (const { team_id, member_id } of await store.promoteHeirs(deps.db, person)) {
+  const { db } = deps
+  await store.lockTeamsOf(db, person) // another owner may be leaving at the same time
+  for (const { team_id, role, member_id: own } of await store.teamsOfPerson(db, person)) {
+    const others = (await store.listMembers(db, team_id)).filter(({ member_id }) => member_id !== own)
+    const heir = others.find(({ is_active }) => is_active) ?? others[0]
+    if (role !== 'owner' || !heir || others.some(isActiveOwner) || heir.role === 'owner') continue
+    await store.setRole(db, heir.member_id, 'owner')
     await recordTeamEvent(deps, 'team_role_set', team_id, {
-      member_id,
+      member_id: heir.member_id,
       role: 'owner',
       reason: 'the last owner was erased',
     })

@@ -4,7 +4,7 @@ import { pageNamed } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { action, type Shown } from '../../platform/lib/action.ts'
-import { DAY_S } from '../../platform/lib/clock.ts'
+import { fullDays } from '../../platform/lib/clock.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
@@ -46,25 +46,30 @@ const createTeam = (deps: Deps, { name, mail }: z.output<typeof newTeamOf>): Pro
 
 /**
  * Moves the app to this team. What its former team asked for is withdrawn, and its webhook ends: that team would go on
- * reading whose access has ended.
+ * reading whose access has ended. Nothing changes if the team has the app already.
  */
 const giveApp = (
   deps: Deps,
-  { app_key, team_id: given }: z.output<typeof givenApp>,
+  { app_key, team_id: named }: z.output<typeof givenApp>,
 ): Promise<{ app_key: string; team_id: string; webhook_removed: boolean }> =>
   inTransaction(deps, async (inside, db) => {
     await showMicroApp(inside, app_key) // throws 404
-    const team_id = await teamOf(db, given)
+    const team_id = await teamOf(db, named)
     await lockMicroApp(db, app_key) // waits for changes by its former team
     const former = await store.teamOfApp(db, app_key)
-    const { webhook_url } = await showMicroApp(inside, app_key)
-    const webhook_removed = webhook_url !== null && former !== undefined && former.team_id !== team_id
+    if (former?.team_id === team_id) return { app_key, team_id, webhook_removed: false }
+    const given = await showMicroApp(inside, app_key)
+    const webhook_removed = given.webhook_url !== null && former !== undefined
     if (webhook_removed) await updateMicroApp(inside, app_key, { webhook_url: null })
-    await store.giveApp(db, app_key, team_id, deps.clock.now())
+    await store.giveApp(db, { appKey: app_key, teamId: team_id, kind: kindOf(given) }, deps.clock.now())
     await withdrawOpen(db, app_key, deps.clock.now())
     await recordAudit(inside, { event: 'app_given', appKey: app_key, detail: { team_id } })
     return { app_key, team_id, webhook_removed }
   })
+
+/** Where an app runs that operators have registered. */
+const kindOf = ({ token_auth_methods, cors_origins }: Awaited<ReturnType<typeof showMicroApp>>) =>
+  !token_auth_methods.includes('none') ? 'server' : cors_origins.length > 0 ? 'page' : 'native'
 
 /** Resolves the team, and locks it. */
 async function teamOf(db: Db, given: string): Promise<string> {
@@ -161,7 +166,7 @@ const rows = [
         'asked_at',
         {
           name: 'waiting_days',
-          of: ({ asked_at }, _t, now) => Math.floor((now.getTime() - asked_at.getTime()) / (DAY_S * 1_000)),
+          of: ({ asked_at }, _t, now) => fullDays(asked_at, now),
         },
       ],
     },

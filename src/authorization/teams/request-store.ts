@@ -34,7 +34,7 @@ export type AppRequest = z.output<typeof request>
 
 const COLUMNS = sql.part`request_id, app_key, kind, asked, state, asked_at, based_on, decided_at, remark`
 
-interface NewRequest {
+export interface NewRequest {
   readonly requestId: string
   readonly appKey: string
   readonly kind: AppRequest['kind']

@@ -5,10 +5,13 @@ import { enqueue } from '../../platform/db/jobs-store.ts'
 import { pageNamed } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
 import { InvalidInput, operation, parseInput } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
+import { SCOPES } from '../../platform/lib/scope.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
+import { countWithin } from '../../platform/throttle/index.ts'
 import { ACCOUNT_MESSAGES } from '../account/index.ts'
 import { tellApp } from '../app-events/index.ts'
 import { lockMicroApp, putLive, showMicroApp, updateMicroApp } from '../registry/index.ts'
@@ -21,11 +24,14 @@ import { type AppFields, appFields, keptTeamFields, remark, requestFilter } from
 
 /** Requests of teams to operators. What is in force stays until they decide. */
 
+/** Requests a day of one team: each is a mail to operators, and kept for more than a year. */
+const MAX_PER_DAY = 20
+
 /** Validates the fields first: operators may have set values that a team could not request. */
 async function makeRequest(
   deps: Deps,
-  { app_key: appKey, updated_at: basedOn }: { readonly app_key: string; readonly updated_at: Date },
-  kind: store.AppRequest['kind'],
+  { team_id, app_key: appKey }: apps.AppAccess,
+  { kind, basedOn }: Pick<store.NewRequest, 'kind' | 'basedOn'>,
   given: AppFields,
 ): Promise<void> {
   const { db, clock } = deps
@@ -33,6 +39,9 @@ async function makeRequest(
   const requestId = randomUUID()
   if ((await store.insertRequest(db, { requestId, appKey, kind, basedOn }, asked, clock.now())) === 0) {
     throw new TeamRefusal('asked')
+  }
+  if (await countWithin(deps, DAY_S, [{ kind: 'app-request', name: team_id, most: MAX_PER_DAY }])) {
+    throw new TeamRefusal('requests')
   }
   // In the transaction: exactly one mail, and none if the request is rolled back.
   if (deps.config.OPERATORS_MAIL) await enqueue(db, 'send-request-mail', { requestId })
@@ -51,18 +60,28 @@ const requestApproval = (deps: Deps, appKey: string, person: UserRowKey): Promis
     if (app.stage !== 'development') throw new TeamRefusal('live')
     const asked = { ...keptTeamFields.parse(app), kind: access.kind, reasons: access.reasons }
     if (!reachesPeople(asked)) throw new TeamRefusal('loopback_only')
-    await makeRequest(inside, app, 'live', asked)
+    await makeRequest(inside, access, { kind: 'live', basedOn: app.updated_at }, asked)
   })
+
+/** Each field that would change. */
+const changesOf = (asked: object, inForce: Readonly<Record<string, unknown>>) =>
+  Object.entries(asked)
+    .filter(([field, to]) => JSON.stringify(to) !== JSON.stringify(inForce[field]))
+    .map(([field, to]) => ({ field, in_force: inForce[field], asked: to as unknown }))
 
 /** Requests a change of a live app. */
 const requestChange = operation(
   appFields,
   (deps: Deps, appKey: string, asked: AppFields, person: UserRowKey): Promise<void> =>
-    changeApp(deps, appKey, { person, role: 'owner' }, async (inside, { kind }) => {
+    changeApp(deps, appKey, { person, role: 'owner' }, async (inside, access) => {
       const app = await showMicroApp(inside, appKey)
       if (app.stage !== 'live') throw notFound()
-      if (kind !== asked.kind) throw new InvalidInput([{ field: 'kind', problem: localized('cannot-be-changed') }])
-      await makeRequest(inside, app, 'change', asked)
+      if (access.kind !== asked.kind)
+        throw new InvalidInput([{ field: 'kind', problem: localized('cannot-be-changed') }])
+      const { kind: _, reasons, ...fields } = asked
+      const isUnchanged = SCOPES.every((scope) => reasons[scope] === access.reasons[scope])
+      if (isUnchanged && changesOf(fields, app).length === 0) throw new TeamRefusal('unchanged')
+      await makeRequest(inside, access, { kind: 'change', basedOn: app.updated_at }, asked)
     }),
 )
 
@@ -108,11 +127,7 @@ export async function showRequest(deps: Deps, { request_id }: OneRequest) {
   const { asked, based_on: _, ...request } = found
   const app = await showMicroApp(deps, found.app_key)
   const { reasons, kind, ...fields } = asked
-  const inForce: Readonly<Record<string, unknown>> = { ...app }
-  const changes = Object.entries(fields)
-    .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(inForce[name]))
-    .map(([field, to]) => ({ field, in_force: inForce[field], asked: to }))
-  return { ...request, runs_on: kind, ...fields, reasons, changes }
+  return { ...request, runs_on: kind, ...fields, reasons, changes: changesOf(fields, app) }
 }
 
 async function decide(

@@ -8,7 +8,7 @@ import type { MemberRole } from '../../platform/lib/member.ts'
 import { userByKey } from '../account/index.ts'
 import { INVITATION_RETENTION } from './invitation-store.ts'
 import { REQUEST_RETENTION } from './request-store.ts'
-import { type Membership, membership, type TeamFilter, type TeamMember, teamMember } from './wire.ts'
+import { type APP_KINDS, type Membership, membership, type TeamFilter, type TeamMember, teamMember } from './wire.ts'
 
 /** Rows about a person as a developer. Teams and their apps stay. */
 export const TEAMS_OF_PERSON: readonly PersonalRows[] = [
@@ -114,38 +114,14 @@ export const findMember = (db: Db, teamId: string, memberId: string) =>
     sql`select member_id, role from team_member where team_id = ${teamId} and member_id = ${memberId}`,
   )
 
-const counts = z.object({ members: z.number(), owners: z.number() })
-
-export const countMembers = (db: Db, teamId: string): Promise<z.output<typeof counts>> =>
-  db.one(
-    counts,
-    sql`select count(*)::int as members, count(*) filter (where role = 'owner')::int as owners
-        from team_member where team_id = ${teamId}`,
-  )
+export const countMembers = (db: Db, teamId: string): Promise<number> =>
+  db.value(z.number(), sql`select count(*)::int as members from team_member where team_id = ${teamId}`)
 
 export const setRole = (db: Db, memberId: string, role: MemberRole): Promise<number> =>
   db.exec(sql`update team_member set role = ${role} where member_id = ${memberId}`)
 
 export const deleteMember = (db: Db, memberId: string): Promise<number> =>
   db.exec(sql`delete from team_member where member_id = ${memberId}`)
-
-const heir = z.object({ team_id: z.string(), member_id: z.string() })
-
-/** In each team whose only owner is this person, makes the longest-standing other member an owner. */
-export const promoteHeirs = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<z.output<typeof heir>[]> =>
-  db.many(
-    heir,
-    sql`update team_member set role = 'owner' where member_id = any (array(
-          select (select other.member_id from team_member other
-                  where other.team_id = own.team_id and other.member_id <> own.member_id
-                  order by other.joined_at, other.member_id limit 1)
-          from team_member own
-          where own.routing_key = ${routingKey} and own.cid = ${cid} and own.user_id = ${userId} and own.role = 'owner'
-            and not exists (select 1 from team_member other
-                            where other.team_id = own.team_id and other.member_id <> own.member_id
-                              and other.role = 'owner')))
-        returning team_id, member_id`,
-  )
 
 const owner = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
 
@@ -200,18 +176,27 @@ export async function listTeams(db: Db, now: Date, { limit, after, name }: TeamF
 export const teamsToOffer = (db: Db, most: number): Promise<string[]> =>
   db.values(
     z.string(),
-    sql`select case when count(*) over (partition by lower(name)) = 1 then name else team_id::text end
-        from team order by created_at desc, team_id limit ${most}`,
+    sql`select case when exists (select 1 from team other where lower(other.name) = lower(t.name) and other.team_id <> t.team_id)
+          then t.team_id::text else t.name end
+        from (select team_id, name, created_at from team order by created_at desc, team_id desc limit ${most}) t
+        order by t.created_at desc, t.team_id desc`,
   )
 
 /** At most two. */
 export const teamsNamed = (db: Db, name: string): Promise<string[]> =>
   db.values(z.string(), sql`select team_id from team where lower(name) = lower(${name}) order by team_id limit 2`)
 
+interface GivenApp {
+  readonly appKey: string
+  readonly teamId: string
+  /** Where it runs, if it has had no team. */
+  readonly kind: (typeof APP_KINDS)[number]
+}
+
 /** An app belongs to at most one team. */
-export const giveApp = (db: Db, appKey: string, teamId: string, now: Date): Promise<number> =>
+export const giveApp = (db: Db, { appKey, teamId, kind }: GivenApp, now: Date): Promise<number> =>
   db.exec(
-    sql`insert into team_app (app_key, team_id, kind, given_at) values (${appKey}, ${teamId}, 'server', ${now})
+    sql`insert into team_app (app_key, team_id, kind, given_at) values (${appKey}, ${teamId}, ${kind}, ${now})
         on conflict (app_key) do update set team_id = excluded.team_id, given_at = excluded.given_at`,
   )
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Config } from '../../platform/config/index.ts'
-import { visibleLine } from '../../platform/lib/json/input.ts'
+import { shownName, visibleLine } from '../../platform/lib/json/input.ts'
 import { webUrl } from '../../platform/lib/web/web-url.ts'
 import { UpstreamFailure } from './failures.ts'
 
@@ -34,7 +34,7 @@ const userIdOf = (value: unknown): string | undefined => {
   return line === text ? line : undefined // not trimmed: the id without the space could be another person's
 }
 
-const NAME = visibleLine(100)
+const NAME = shownName(100)
 const PASSPORT = visibleLine(128)
 const PHONE = /^\+?\d{5,20}$/
 
@@ -52,7 +52,7 @@ const GENERATED = /^\d+[-.]/
 function passportOf(own: (name: string) => unknown): string | undefined {
   const preferred = read(PASSPORT, own('preferred_username'))
   if (preferred === undefined || GENERATED.test(preferred)) return undefined
-  const isVerified = own('email_verified') === true && own('email') === preferred
+  const isVerified = [true, 'true'].some((yes) => own('email_verified') === yes) && own('email') === preferred
   return preferred.includes('@') && !isVerified ? undefined : preferred
 }
 

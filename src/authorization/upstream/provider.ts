@@ -65,7 +65,7 @@ export class Provider {
   readonly #keys: ProviderKeys
   #known: Known | undefined
   #asking: Promise<Known> | undefined
-  #askedAt: Date | undefined
+  #failedAt: Date | undefined
 
   constructor(deps: Pick<OutboundDeps, 'config' | 'clock' | 'calls'>, issuer: string) {
     this.#deps = deps
@@ -175,7 +175,7 @@ export class Provider {
     const known = this.#known
     if (known && isWithin(known.readAt, FRESH_S, now)) return known
     const usable = isWithin(known?.readAt, STALE_S, now) ? known : undefined
-    if (!this.#asking && isWithin(this.#askedAt, FAILED_S, now)) {
+    if (!this.#asking && isWithin(this.#failedAt, FAILED_S, now)) {
       if (usable) return usable
       throw new UpstreamFailure('away', 'was asked a moment ago, and did not answer')
     }
@@ -189,11 +189,14 @@ export class Provider {
   }
 
   async #discover(): Promise<Known> {
-    this.#askedAt = this.#deps.clock.now()
-    const found = await discover(this.#issuer, this.#deps.config, this.#fetch)
-    this.#known = { ...found, readAt: this.#askedAt }
-    this.#askedAt = undefined
-    return this.#known
+    const readAt = this.#deps.clock.now()
+    try {
+      this.#known = { ...(await discover(this.#issuer, this.#deps.config, this.#fetch)), readAt }
+      return this.#known
+    } catch (error) {
+      this.#failedAt = this.#deps.clock.now() // not when it was asked: it may have taken all of its time to fail
+      throw error
+    }
   }
 }
 

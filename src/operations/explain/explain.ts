@@ -145,7 +145,7 @@ const orderOf = async (deps: Deps, about: string) =>
 async function appOf(deps: Deps, about: string) {
   if ((await existingAppKeys(deps.db, [about])).length === 0) return undefined
   const { app_key, name, status } = await showMicroApp(deps, about)
-  return { app_key, name, status, refusals: (await refusedOfApp(deps.db, app_key, MAX_ROWS)).map(explained) }
+  return { app_key, name, status, refusals: (await refusedOfApp(deps.db, app_key, { limit: MAX_ROWS })).map(explained) }
 }
 
 async function partnerOf(deps: Deps, about: string) {

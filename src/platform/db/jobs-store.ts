@@ -32,6 +32,8 @@ export type TaskName = keyof typeof PRIORITIES
 export interface EnqueueOptions {
   /** Of waiting jobs with the same key only the last is kept. */
   readonly key?: string
+  /** A waiting job with the same key keeps its time, unless it has failed before. */
+  readonly keepsTime?: boolean
   /** Jobs of one queue run one after another. */
   readonly queue?: string
   /** Seconds from now. */
@@ -49,12 +51,12 @@ export const enqueue = (
   db: Db,
   task: TaskName,
   payload: object,
-  { key, queue, afterS = 0, maxAttempts = MAX_ATTEMPTS }: EnqueueOptions = {},
+  { key, keepsTime, queue, afterS = 0, maxAttempts = MAX_ATTEMPTS }: EnqueueOptions = {},
 ): Promise<number> =>
   db.exec(
     sql`select from graphile_worker.add_job(identifier => ${task}, payload => ${JSON.stringify(payload)}::json,
           queue_name => ${queue}, run_at => ${inSeconds(afterS)}, max_attempts => ${maxAttempts}, job_key => ${key},
-          priority => ${PRIORITIES[task]})`,
+          priority => ${PRIORITIES[task]}, job_key_mode => ${keepsTime ? 'preserve_run_at' : 'replace'})`,
   )
 
 /** Removes a waiting job; one that is running is finished and not repeated. */

@@ -35,6 +35,9 @@ export const isWithin = (from: Date | null | undefined, seconds: number, now: Da
 export const secondsLeft = (end: Date, now: Date): number =>
   Math.max(0, Math.floor((end.getTime() - now.getTime()) / 1000))
 
+/** Days that have passed, rounded down. */
+export const fullDays = (from: Date, to: Date): number => Math.floor((to.getTime() - from.getTime()) / (DAY_S * 1000))
+
 /** Seconds to wait until `end`, rounded up; never negative. */
 export const secondsUntil = (end: Date, now: Date): number =>
   Math.max(0, Math.ceil((end.getTime() - now.getTime()) / 1000))

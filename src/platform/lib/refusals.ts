@@ -163,6 +163,8 @@ export const REFUSALS = {
   'link-over': 'the link has expired',
   'many-apps': 'the team has reached the limit of apps',
   'asked-already': 'a request for this app is open already',
+  'team-requests': 'the team has asked too often today',
+  'nothing-asked': 'nothing of the app would change',
   'decided-already': 'this was decided already',
   'developers-address': 'all redirect URIs are loopback addresses: register a public one first',
   'secret-changed': 'the secret was changed meanwhile',

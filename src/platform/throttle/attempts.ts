@@ -41,6 +41,7 @@ type ThrottleKind =
   | 'mail-person'
   | 'code-asked'
   | 'code-day'
+  | 'app-request'
   | 'contact-code'
   | 'contact-day'
   | 'contact-network'

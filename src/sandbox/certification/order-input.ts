@@ -1,5 +1,6 @@
 import { OPERATOR } from '../../platform/history/index.ts'
 import type { InputOf } from '../../platform/lib/json/input.ts'
+import { LIST_LIMITS } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { beijingDate } from '../../platform/lib/time-zone.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
@@ -62,6 +63,7 @@ export async function orderInput(
   const day = travelDate(choice, statedNow(deps))
   const key = dated ? await pullDay(context, partner_deal_id, day) : undefined
   const quantity = exactQuantity ?? quantityFor(details, wanted ?? choice.quantity)
+  requirePossible(quantity, partner_deal_id)
   return createOrder.input.parse({
     ...{ partner_id, partner_deal_id, quantity },
     ...{ unit_price: choice.unit_price, buy_price: choice.buy_price, ...prices },
@@ -75,6 +77,14 @@ export async function orderInput(
 function quantityFor({ minBuyCount, maxBuyCount }: ProductDetails, wanted: number): number {
   const max = Number(maxBuyCount) || Number.POSITIVE_INFINITY
   return Math.max(Math.min(wanted, max), Number(minBuyCount) || 1)
+}
+
+/** minBuyCount may be any number, and each ticket may need a visitor. */
+function requirePossible(quantity: number, product: string): void {
+  const most = LIST_LIMITS.vouchers
+  if (quantity <= most) return
+  const values = { product, count: String(quantity), most: String(most) }
+  throw new RefusedRequest(localized('least-quantity-too-large', values))
 }
 
 /** If the product does not say, the choice decides: it has a calendar, or names a day. */

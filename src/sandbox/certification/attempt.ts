@@ -138,7 +138,10 @@ async function perform(real: RunDeps, attempt: StartedAttempt, signal: AbortSign
     if (error instanceof RescodeError) {
       await context
         .check('platform', false, { actual: error instanceof RefusedRequest ? error.describe : error.message })
-        .catch(() => {})
+        .catch(() => {
+          // Without this line the checks before it could make the attempt pass.
+          outcome = 'interrupted'
+        })
     } else if (!(error instanceof StepFailed)) {
       await interrupt(deps, attemptId)
       throw error
@@ -154,10 +157,7 @@ async function interrupt({ db, clock }: Deps, attemptId: string): Promise<void> 
   await endAttempt(db, attemptId, { outcome: 'interrupted' }, clock.now())
 }
 
-/**
- * Interrupts the run's attempt if its process has died. No job does this, so everything that reads a run calls it
- * first.
- */
+/** Interrupts the run's attempt if its process has died. No job does this, so whoever reads or follows a run does. */
 export async function interruptStaleAttempt(deps: Deps, runId: string): Promise<void> {
   const stale = await findStaleAttempt(deps.db, runId, deps.clock.now())
   if (stale) await interrupt(deps, stale.attempt_id)

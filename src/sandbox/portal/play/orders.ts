@@ -12,13 +12,12 @@ import {
   refundOrder,
   type trialOrders,
 } from '../../../ticketing/orders/index.ts'
-import { BY_PLAYGROUND, withCalls } from '../../../ticketing/partner-calls/index.ts'
+import { BY_PLAYGROUND, callNow, withCalls } from '../../../ticketing/partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import { findCurrentRun, orderInput, type RunDeps } from '../../certification/index.ts'
 import type { Choice } from '../../test-plan/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { obstacleToCall } from '../traffic/outcome.ts'
-import { callNow } from '../traffic/replay.ts'
 import type { BodyProblem } from './body.ts'
 import { isCovered, judge, pendingCodes } from './send.ts'
 import type { Action, ExpectedOutcome, PlayOrder } from './wire.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { findPartner, lockPartner } from '../../ticketing/partners/index.ts'
-import type { Choice, Conditions } from '../test-plan/index.ts'
+import { type Choice, type Conditions, requireDayAhead } from '../test-plan/index.ts'
 import { interruptOpenAttempt, interruptStaleAttempt } from './attempt.ts'
 import { type AttemptRow, attemptsOf, warningsOf } from './attempt-store.ts'
 import type { Outcome } from './event.ts'
@@ -35,8 +35,12 @@ export interface RunView {
   readonly current: StepProgress | undefined
 }
 
-/** Starts a run. The previous one stays readable in the history; its running step is interrupted. The oldest may go. */
+/**
+ * Starts a run. The previous one stays readable in the history; its running step is interrupted. The oldest may go.
+ * Throws RefusedRequest if the travel day is over.
+ */
 export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): Promise<Run> {
+  if (choice.travel_date) requireDayAhead(choice.travel_date, deps.clock.now())
   const runId = randomUUID()
   const steps = stepsFor(choice).map(({ id }) => id)
   return inTransaction(deps, async (inside, db) => {

@@ -42,6 +42,31 @@ const filled = (changes: Record<string, string | string[]> = {}): string => {
 }
 const runs = async () => (await listRuns(lab.world.deps, partner.partner_id)).map(({ run }) => run)
 
+describe('a travel day that is over', () => {
+  const OVER = '2026-01-01'
+
+  it('is not taken from the former run, neither by the form nor by the playground', async () => {
+    await me.send(FORM, filled())
+    await lab.world.pool.query(
+      `update sandbox_run set choice = choice || jsonb_build_object('travel_date', $2::text) where partner_id = $1`,
+      [partner.partner_id, OVER],
+    )
+    for (const page of [FORM, '/sandbox/play']) {
+      const { statusCode, body } = await me.open(page)
+      expect(statusCode).toBe(200)
+      expect(body, page).not.toContain(`value="${OVER}"`)
+    }
+  })
+
+  it('starts no run', async () => {
+    const answer = await me.send(FORM, filled({ travel_date: OVER }))
+    expect(answer.statusCode).toBe(400)
+    expect(textOf(answer)).toContain('This day is over.')
+    expect(answer.body).toContain(`value="${OVER}"`)
+    expect(await runs()).toEqual([])
+  })
+})
+
 describe('the form', () => {
   it('starts with what every integration needs, and with the partner’s URL', async () => {
     const { body } = await me.open(FORM)

@@ -54,10 +54,16 @@ export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): P
   })
 }
 
-/** A run of this partner with its progress, which is derived from the attempts; throws 404 for any other. */
-export async function showRun(deps: Deps, partnerId: bigint, runId: string): Promise<RunView> {
+/** A run of this partner; throws 404 for any other. Its attempt is interrupted if the process that ran it has died. */
+export async function requireRun(deps: Deps, partnerId: bigint, runId: string): Promise<Run> {
   const run = existing(await store.findRun(deps.db, partnerId, runId))
   await interruptStaleAttempt(deps, runId)
+  return run
+}
+
+/** The same with its progress, which is derived from the attempts. */
+export async function showRun(deps: Deps, partnerId: bigint, runId: string): Promise<RunView> {
+  const run = await requireRun(deps, partnerId, runId)
   const [rows, warned] = await Promise.all([attemptsOf(deps.db, runId), warningsOf(deps.db, runId)])
   const warnings = new Map(warned.map((attempt) => [attempt.attempt_id, attempt.warnings]))
   const attempts = rows.map((row) => ({ ...row, warnings: warnings.get(row.attempt_id) ?? 0 }))

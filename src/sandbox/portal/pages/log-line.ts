@@ -1,14 +1,16 @@
 import type { Detail, LocalizedText } from '../../../platform/lib/localized-text.ts'
+import { maskedReason } from '../../../platform/lib/masked-reason.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { ifFound } from '../../../platform/lib/web/rescode.ts'
 import type { Outcome, RunDeps, RunEvent } from '../../certification/index.ts'
-import { CHECK_IDS, type Finding } from '../../checks/index.ts'
+import type { Finding } from '../../checks/index.ts'
 import { anchorText } from '../docs/texts.ts'
 import { checkText, detailText, interfaceName, localizedText, messageName, valueText } from '../texts.ts'
 import { showEntry, type TrafficEntry } from '../traffic/entry.ts'
 import { noticeName } from '../traffic/problems.ts'
+import { showMaskedEntry } from '../traffic/show-entry.ts'
 import type { TrafficKind } from '../traffic/store.ts'
-import { shownIn } from '../traffic/text.ts'
+import { type ShownText, shownIn } from '../traffic/text.ts'
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warning'
 
@@ -42,6 +44,11 @@ export interface LineContext {
   readonly t: Translate
   /** When the attempt began. */
   readonly startedAt: Date
+  /**
+   * The page is read without signing in: calls that did not complete a wait are masked, since a live partner's may be
+   * about real customers.
+   */
+  readonly shared?: boolean
 }
 
 type LineContent = Pick<LogLine, 'text'> & Partial<LogLine>
@@ -86,25 +93,25 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
       return {
         text:
           t('sandbox.log.notice', { notice: noticeText(context, event.data.path) }) + remarkText(event.data.remark, t),
-        exchange: await findExchange(context, 'notice', event.data.notice_id),
+        exchange: await (event.data.remark ? otherExchange : findExchange)(context, 'notice', event.data.notice_id),
       }
     case 'rejected':
       return {
         ...(event.data.remark ? verdict(false, 'warning', t) : { ...bad(t), open: true }),
         text: t('sandbox.log.rejected', refusalValues(context, event.data)) + remarkText(event.data.remark, t),
-        exchange: await findExchange(context, 'rejected', event.data.call_id),
+        exchange: await otherExchange(context, 'rejected', event.data.call_id),
       }
     case 'unverified':
       return {
         ...{ tone: 'warning', word: t('sandbox.log.unverified') },
         text: t('sandbox.log.unverified_call', refusalValues(context, event.data)),
-        exchange: await findExchange(context, 'rejected', event.data.call_id),
+        exchange: await otherExchange(context, 'rejected', event.data.call_id),
       }
     case 'wrong-path':
       return {
         ...{ tone: 'warning', word: t('sandbox.log.warning') },
         text: t('sandbox.log.wrong_path', refusalValues(context, event.data)),
-        exchange: await findExchange(context, 'rejected', event.data.call_id),
+        exchange: await otherExchange(context, 'rejected', event.data.call_id),
       }
     case 'check':
       return shownCheck(event.data, t)
@@ -122,7 +129,7 @@ const noticeText = ({ deps, t }: LineContext, path: string): string => messageNa
 const refusalValues = (context: LineContext, { path, reason }: { readonly path: string; readonly reason: Detail }) => ({
   path,
   notice: noticeText(context, path),
-  reason: detailText(reason, context.t),
+  reason: detailText(context.shared ? maskedReason(reason) : reason, context.t),
 })
 
 const remarkText = (remark: LocalizedText | undefined, t: Translate): string =>
@@ -148,7 +155,7 @@ export function shownCheck(
   if (actual !== undefined) facts.push([t('sandbox.log.actual'), words(actual)])
   return {
     ...verdict(passed, level, t),
-    text: CHECK_IDS.includes(id) ? checkText(id, t, passed) : id,
+    text: checkText(id, t, passed),
     facts,
     doc: doc ?? '',
     docText: doc ? anchorText(doc, t) : '',
@@ -160,15 +167,27 @@ function verdict(passed: boolean, level: 'error' | 'warning', t: Translate): Pic
   return level === 'warning' ? { tone: 'warning', word: t('sandbox.log.warning') } : bad(t)
 }
 
+type ExchangeContext = Pick<LineContext, 'deps' | 'partnerId' | 't' | 'shared'>
+
 /** The exchange that a log line refers to; null once it has been purged. */
 export async function findExchange(
-  { deps, partnerId, t }: { readonly deps: RunDeps; readonly partnerId: bigint; readonly t: Translate },
+  { deps, partnerId, t }: ExchangeContext,
   kind: TrafficKind,
   id: string,
 ): Promise<ShownExchange | null> {
   const entry = await ifFound(showEntry(deps, partnerId, { kind, id }, shownIn(t)))
   return entry ? exchangeOf(entry, t) : null
 }
+
+/** The same for a call that did not complete a wait. */
+async function otherExchange(context: ExchangeContext, kind: TrafficKind, id: string): Promise<ShownExchange | null> {
+  if (!context.shared) return findExchange(context, kind, id)
+  const entry = await ifFound(showMaskedEntry(context.deps, context.partnerId, { kind, id }))
+  return entry ? exchangeOf(entry, context.t) : null
+}
+
+const bodyOf = (body: ShownText, t: Translate): ShownText =>
+  body.unreadable ? { ...body, notKept: t('console.traffic.unreadable') } : body
 
 /** A request with its response, in either direction; secrets are masked. */
 type ShownExchange = ReturnType<typeof exchangeOf>
@@ -181,9 +200,9 @@ const exchangeOf = (
   href: `/sandbox/traffic/${kind}/${id}`,
   at: at.toISOString(),
   durationMs,
-  request: { start: `${request.method} ${request.url}`, headers: request.headers ?? [], body: request.body },
+  request: { start: `${request.method} ${request.url}`, headers: request.headers ?? [], body: bodyOf(request.body, t) },
   answer: response
-    ? { start: `HTTP ${response.status ?? 200}`, headers: response.headers ?? [], body: response.body }
+    ? { start: `HTTP ${response.status ?? 200}`, headers: response.headers ?? [], body: bodyOf(response.body, t) }
     : null,
   /** Why there is no response, or what is wrong with it. */
   failure: failure ? detailText(failure.detail, t) : null,

@@ -15,8 +15,9 @@ export async function shownLog(
   attempt: AttemptRow,
   events: readonly RunEvent[],
   t: Translate,
+  shared: boolean,
 ) {
-  const context = { deps, partnerId, t, startedAt: attempt.started_at }
+  const context = { deps, partnerId, t, startedAt: attempt.started_at, shared }
   const plain = await Promise.all(events.map((event) => logLine(context, event)))
   const unfolded = exchangesThatFailed(events)
   const lines = plain.map((line) => (unfolded.has(line.seq) ? { ...line, open: true } : line))

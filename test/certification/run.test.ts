@@ -14,6 +14,7 @@ import {
   eventsOfAttempt,
   failedChecksOf,
   insertAttempt,
+  logReferences,
 } from '../../src/sandbox/certification/attempt-store.ts'
 import type { Waiting } from '../../src/sandbox/certification/event.ts'
 import { currentRun, nextStep, showRun, startRun } from '../../src/sandbox/certification/run.ts'
@@ -27,7 +28,7 @@ import { BREAKER } from '../../src/ticketing/partner-reach/index.ts'
 import { MANY_CONNECTIONS } from '../harness.ts'
 import { type Lab, openLab, SIMPLE_STEPS, simpleChoice, walkTo } from '../sandbox/lab.ts'
 import { newSandboxPartner } from '../sandbox/partners.ts'
-import { useTickets } from '../sandbox/walk.ts'
+import { orderOf, useTickets } from '../sandbox/walk.ts'
 import { signatureOf } from '../signer.ts'
 import { until } from '../until.ts'
 
@@ -327,6 +328,11 @@ describe('a running step', () => {
     })
     const line = result.events.find(({ kind }) => kind === 'wrong-path')
     expect(line?.data).toMatchObject({ path, reason })
+    // The order's timeline leads to this line.
+    const { call_id } = (line?.data ?? {}) as { call_id: string }
+    const orderId = await orderOf(lab, runId, 'consumption')
+    const found = await logReferences(deps.db, { partnerId: lab.partnerId, orderId, ids: [call_id] })
+    expect(found).toMatchObject([{ id: call_id, step_id: 'consumption' }])
     expect(result.failures).toEqual([])
     expect(result.outcome).toBe('passed')
   })

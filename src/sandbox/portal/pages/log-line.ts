@@ -6,11 +6,11 @@ import type { Outcome, RunDeps, RunEvent } from '../../certification/index.ts'
 import type { Finding } from '../../checks/index.ts'
 import { anchorText } from '../docs/texts.ts'
 import { checkText, detailText, interfaceName, localizedText, messageName, valueText } from '../texts.ts'
-import { showEntry, type TrafficEntry } from '../traffic/entry.ts'
+import { showEntries, showEntry, type TrafficEntry } from '../traffic/entry.ts'
 import { noticeName } from '../traffic/problems.ts'
 import { showMaskedEntry } from '../traffic/show-entry.ts'
-import type { TrafficKind } from '../traffic/store.ts'
 import { type ShownText, shownIn } from '../traffic/text.ts'
+import type { TrafficEntryParams } from '../traffic/wire.ts'
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warning'
 
@@ -51,26 +51,32 @@ export interface LineContext {
   readonly shared?: boolean
 }
 
-type LineContent = Pick<LogLine, 'text'> & Partial<LogLine>
-
-export async function logLine(context: LineContext, event: RunEvent): Promise<LogLine> {
-  const after = Math.max(0, event.at.getTime() - context.startedAt.getTime()) / 1000
-  return {
-    seq: event.seq,
-    kind: event.kind,
-    tone: 'plain',
-    word: '',
-    at: event.at.toISOString(),
-    after: `+${after.toFixed(2)} s`,
-    facts: [],
-    doc: '',
-    docText: '',
-    open: false,
-    ...(await contentOf(context, event)),
-  }
+export async function logLines(context: LineContext, events: readonly RunEvent[]): Promise<LogLine[]> {
+  const exchanges = await exchangesOf(context, events)
+  return events.map((event) => {
+    const after = Math.max(0, event.at.getTime() - context.startedAt.getTime()) / 1000
+    const entry = entryOf(event)
+    const exchange = entry ? (exchanges.get(entry.id) ?? null) : undefined
+    return {
+      seq: event.seq,
+      kind: event.kind,
+      tone: 'plain',
+      word: '',
+      at: event.at.toISOString(),
+      after: `+${after.toFixed(2)} s`,
+      facts: [],
+      doc: '',
+      docText: '',
+      open: false,
+      ...(exchange === undefined ? {} : { exchange }),
+      ...contentOf(context, event, exchange),
+    }
+  })
 }
 
-async function contentOf(context: LineContext, event: RunEvent): Promise<LineContent> {
+type LineContent = Pick<LogLine, 'text'> & Partial<LogLine>
+
+function contentOf(context: LineContext, event: RunEvent, exchange: LogLine['exchange']): LineContent {
   const { t } = context
   switch (event.kind) {
     case 'started':
@@ -80,38 +86,32 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
         text: t('sandbox.log.calling', { interface: interfaceName(event.data.interface, t), url: event.data.url }),
       }
     case 'call': {
-      const exchange = await findExchange(context, 'call', event.data.call_id)
+      const failed = exchange?.answer === null
       const text = t('sandbox.log.call', { interface: interfaceName(event.data.interface, t) })
-      const failed = exchange !== null && exchange.answer === null
-      return { text, exchange, ...(failed ? { ...bad(t), open: true } : {}) }
+      return { text, ...(failed ? { ...bad(t), open: true } : {}) }
     }
     case 'fault':
       return { text: t('sandbox.log.fault', { fault: localizedText(event.data.fault, t) }) }
     case 'waiting':
       return { text: t('sandbox.log.waiting', { path: event.data.path, notice: noticeText(context, event.data.path) }) }
-    case 'notice':
-      return {
-        text:
-          t('sandbox.log.notice', { notice: noticeText(context, event.data.path) }) + remarkText(event.data.remark, t),
-        exchange: await (event.data.remark ? otherExchange : findExchange)(context, 'notice', event.data.notice_id),
-      }
+    case 'notice': {
+      const { path, remark } = event.data
+      return { text: t('sandbox.log.notice', { notice: noticeText(context, path) }) + remarkText(remark, t) }
+    }
     case 'rejected':
       return {
         ...(event.data.remark ? verdict(false, 'warning', t) : { ...bad(t), open: true }),
         text: t('sandbox.log.rejected', refusalValues(context, event.data)) + remarkText(event.data.remark, t),
-        exchange: await otherExchange(context, 'rejected', event.data.call_id),
       }
     case 'unverified':
       return {
         ...{ tone: 'warning', word: t('sandbox.log.unverified') },
         text: t('sandbox.log.unverified_call', refusalValues(context, event.data)),
-        exchange: await otherExchange(context, 'rejected', event.data.call_id),
       }
     case 'wrong-path':
       return {
         ...{ tone: 'warning', word: t('sandbox.log.warning') },
         text: t('sandbox.log.wrong_path', refusalValues(context, event.data)),
-        exchange: await otherExchange(context, 'rejected', event.data.call_id),
       }
     case 'check':
       return shownCheck(event.data, t)
@@ -167,23 +167,41 @@ function verdict(passed: boolean, level: 'error' | 'warning', t: Translate): Pic
   return level === 'warning' ? { tone: 'warning', word: t('sandbox.log.warning') } : bad(t)
 }
 
-type ExchangeContext = Pick<LineContext, 'deps' | 'partnerId' | 't' | 'shared'>
-
-/** The exchange that a log line refers to; null once it has been purged. */
-export async function findExchange(
-  { deps, partnerId, t }: ExchangeContext,
-  kind: TrafficKind,
-  id: string,
-): Promise<ShownExchange | null> {
-  const entry = await ifFound(showEntry(deps, partnerId, { kind, id }, shownIn(t)))
-  return entry ? exchangeOf(entry, t) : null
+/** The call or notice that a line is about. `isOther`: it did not complete a wait. */
+function entryOf({ kind, data }: RunEvent): (TrafficEntryParams & { readonly isOther: boolean }) | undefined {
+  switch (kind) {
+    case 'call':
+      return { kind, id: data.call_id, isOther: false }
+    case 'notice':
+      return { kind, id: data.notice_id, isOther: data.remark !== undefined }
+    case 'rejected':
+    case 'unverified':
+    case 'wrong-path':
+      return { kind: 'rejected', id: data.call_id, isOther: true }
+    default:
+      return undefined
+  }
 }
 
-/** The same for a call that did not complete a wait. */
-async function otherExchange(context: ExchangeContext, kind: TrafficKind, id: string): Promise<ShownExchange | null> {
-  if (!context.shared) return findExchange(context, kind, id)
-  const entry = await ifFound(showMaskedEntry(context.deps, context.partnerId, { kind, id }))
-  return entry ? exchangeOf(entry, context.t) : null
+/** The exchanges of these lines by id, without those that have been purged. */
+async function exchangesOf({ deps, partnerId, t, shared = false }: LineContext, events: readonly RunEvent[]) {
+  const entries = events.map(entryOf).filter((entry) => entry !== undefined)
+  const whole = entries.filter(({ isOther }) => !(shared && isOther))
+  const masked = entries.filter(({ isOther }) => shared && isOther)
+  const found = [
+    ...(await showEntries(deps, partnerId, whole, shownIn(t))),
+    ...(await Promise.all(masked.map((entry) => ifFound(showMaskedEntry(deps, partnerId, entry))))),
+  ]
+  return new Map(found.flatMap((entry) => (entry ? [[entry.id, exchangeOf(entry, t)]] : [])))
+}
+
+/** The exchange of a call; null once it has been purged. */
+export async function findExchange(
+  { deps, partnerId, t }: Omit<LineContext, 'startedAt'>,
+  id: string,
+): Promise<ShownExchange | null> {
+  const entry = await ifFound(showEntry(deps, partnerId, { kind: 'call', id }, shownIn(t)))
+  return entry ? exchangeOf(entry, t) : null
 }
 
 const bodyOf = (body: ShownText, t: Translate): ShownText =>

@@ -1,7 +1,7 @@
 import type { Deps } from '../../../platform/deps.ts'
 import { tooManyRequests, unavailable } from '../../../platform/lib/web/rescode.ts'
 import { findAttempt, type RunEvent, requireRun } from '../../certification/index.ts'
-import { type LineContext, type LogLine, logLine } from './log-line.ts'
+import { type LineContext, type LogLine, logLines } from './log-line.ts'
 
 /** Simultaneous streams: per browser session (one per tab), per partner, and in this process. */
 const MAX_STREAMS = { session: 12, partner: 120, process: 1_000 }
@@ -80,7 +80,7 @@ export async function* followLines({
     for (const event of events) {
       const startedAt = begun.get(event.attempt_id) ?? (await startOf(deps, event))
       begun.set(event.attempt_id, startedAt)
-      yield { event, line: await logLine({ ...context, startedAt }, event) }
+      for (const line of await logLines({ ...context, startedAt }, [event])) yield { event, line }
       seq = event.seq
     }
     if (events.length > 0) continue

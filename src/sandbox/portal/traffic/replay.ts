@@ -33,7 +33,7 @@ export async function replay(deps: NoticeDeps, partnerId: bigint, { kind, id }: 
     if (!found) throw noSuchEntry()
     return repeatCall(deps, partner, found)
   }
-  const found = await findReceived(deps.db, kind, partnerId, id)
+  const [found] = await findReceived(deps.db, kind, partnerId, [id])
   if (!found) throw noSuchEntry()
   const obstacle = obstacleToNotice(deps, found)
   if (obstacle) throw new NotReplayable(obstacle)

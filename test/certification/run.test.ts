@@ -233,6 +233,10 @@ describe('a running step', () => {
     await until(() => isRunning(runId))
     await deps.runningAttempts.close()
     expect((await attempt).outcome).toBe('interrupted')
+    // Nobody would interrupt an attempt that begins now, such as the next one of a run through all steps.
+    const ref = { partnerId: lab.partnerId, runId, stepId: 'consumption' }
+    await expect(startStep(deps, lab.world.log, ref)).rejects.toMatchObject({ rescode: 20013 })
+    deps.runningAttempts.isClosed = false
     expect((await lab.runStep(runId, 'consumption', () => consume(runId))).outcome).toBe('passed')
   })
 

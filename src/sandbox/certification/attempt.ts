@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import type { Log } from '../../platform/lib/log.ts'
-import { RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
+import { RefusedRequest, RescodeError, unavailable } from '../../platform/lib/web/rescode.ts'
 import { countUse } from '../../platform/throttle/index.ts'
 import { findPartner } from '../../ticketing/partners/index.ts'
 import { callFaultsFor, conditionLogLines } from '../test-plan/index.ts'
@@ -50,6 +50,8 @@ export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, ste
     await interruptStaleAttempt(inside, runId)
     const open = await findOpenAttempt(db, runId)
     if (open) return { attemptId: open.attempt_id }
+    // It would be running without anybody who interrupts it.
+    if (deps.runningAttempts.isClosed) throw unavailable('the process stops')
     // Each attempt stores its requests and responses, up to a megabyte per call.
     await countUse(inside, 'start', partnerId)
     return begin(inside, run, step)

@@ -388,6 +388,23 @@ describe('checking addresses', () => {
 })
 
 describe('home and history', () => {
+  it('lead to all runs that are kept, a hundred on a page', async () => {
+    await lab.world.pool.query(
+      `insert into sandbox_run (run_id, partner_id, number, choice, created_at, superseded_at)
+       select gen_random_uuid(), $1, n, '{"functions":[],"products":{"main":"P"},"quantity":1}', now(), now()
+       from generate_series(1, 150) n`,
+      [partner.partner_id],
+    )
+    const newest = await me.open('/sandbox/history')
+    expect(textOf(newest)).not.toContain('Test run 50 ')
+    const [, older = ''] = /href="(\/sandbox\/history\?before=\d+)"/.exec(newest.body) ?? []
+    const oldest = await me.open(older)
+    expect(textOf(oldest)).toContain('Test run 50 ')
+    expect(textOf(oldest)).not.toContain('Test run 51 ')
+    expect(oldest.body).not.toContain('rel="next"')
+    expect((await me.open('/sandbox/history?before=x')).body).toContain('Test run 150')
+  })
+
   it('show what to do next, and list the runs, newest first', async () => {
     const next = async () => /aria-current="step">\s*<h2><a href="([^"]*)"/.exec((await me.open('/sandbox')).body)?.[1]
     await lab.world.pool.query('delete from signature_pass where partner_id = $1', [partner.partner_id])

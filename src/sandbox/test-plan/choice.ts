@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { issue, problem } from '../../platform/lib/json/field-problem.ts'
-import { date, price } from '../../platform/lib/json/fields.ts'
+import { date, money } from '../../platform/lib/json/fields.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { listed, localized } from '../../platform/lib/localized-text.ts'
 import { isStorable } from '../../platform/lib/storable.ts'
@@ -9,9 +9,8 @@ import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { conditions, storedConditions } from './conditions.ts'
 import { alternatives, FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from './functions.ts'
 
-const product = z.string().trim().min(1).max(255).refine(isStorable, problem('must-have-no-nul'))
-
-const money = price().refine((value) => value >= 0 && value < 100_000_000, problem('must-be-payable'))
+/** A partnerDealId as people type it. */
+export const product = z.string().trim().min(1).max(255).refine(isStorable, problem('must-have-no-nul'))
 
 /** What a run tests, and with which products (partnerDealId). Products left out default to the main one. */
 const chosen = z.strictObject({

@@ -92,6 +92,14 @@ async function updateOidcUris(deps: Deps, port: number): Promise<void> {
 /** Whatever HOST says: the partner's back office asks for no password. */
 const LOOPBACK = '127.0.0.1'
 
+const ANSWERS_WITHIN_MS = 1_000
+
+const answers = (url: string): Promise<boolean> =>
+  fetch(url, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) }).then(
+    () => true,
+    () => false,
+  )
+
 /** Starts nothing without the seeded partner and its secret: then this is not the demo's database, or no longer. */
 async function startPartner(deps: Deps, log: Log, apps: FastifyInstance[]): Promise<string | undefined> {
   const { config, clock } = deps
@@ -112,7 +120,9 @@ async function startPartner(deps: Deps, log: Log, apps: FastifyInstance[]): Prom
   closeInTime(app, config.SHUTDOWN_GRACE_S)
   await listenOn(app, LOOPBACK, config.DEMO_PARTNER_PORT, 'DEMO_PARTNER_PORT')
   const base_url = demoPartnerUrl(portOf(app))
-  if (isDemoPartnerUrl(partner.base_url) && partner.base_url !== base_url) {
+  const { base_url: known } = partner
+  // The port differs from that of the last start, unless somebody's own program answers there.
+  if (isDemoPartnerUrl(known) && known !== base_url && !(await answers(known))) {
     await updatePartner(deps, partnerId, { base_url })
   }
   return `http://localhost:${portOf(app)}`

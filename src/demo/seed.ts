@@ -96,7 +96,8 @@ export const areDemoOidcUris = (uris: readonly string[]): boolean =>
 export const demoPartnerUrl = (port: number): string => `http://127.0.0.1:${port}`
 
 /** Whether this is the demo's URL, with any port; otherwise somebody has changed it. */
-export const isDemoPartnerUrl = (url: string | null): boolean => /^http:\/\/127\.0\.0\.1:\d+$/.test(url ?? '')
+export const isDemoPartnerUrl = (url: string | null): url is string =>
+  url !== null && /^http:\/\/127\.0\.0\.1:\d+$/.test(url)
 
 /**
  * Fills an empty database with the demo's micro-apps, users and partner, and adds what is missing to a database of the

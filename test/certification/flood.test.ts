@@ -34,6 +34,30 @@ it('a step finds the notice it waits for among hundreds of others', async () => 
   expect(result.events.length).toBeLessThan(50)
 })
 
+it('a refused notice about the right order is logged, however many others came before', async () => {
+  const runId = await lab.run()
+  await walkTo(lab, runId, 'consumption')
+  const path = '/mtp/api/order/consume/notice'
+  const result = await lab.runStep(runId, 'consumption', async () => {
+    const { about } = await lab.awaited(runId)
+    await lab.world.pool.query(
+      `insert into notice (notice_id, partner_id, client_id, path, body_hash, body, answer, received_at)
+       select gen_random_uuid(), $1, 'lab', $3, sha256(('before' || i)::bytea), '{"body":{"orderId":' || i || '}}', '{}', $2
+       from generate_series(1, 30) i`,
+      [lab.partnerId, lab.world.clock.now(), path],
+    )
+    await sleep(500)
+    const { orderId, partnerOrderId } = about
+    const wrong = { orderId: BigInt(orderId ?? ''), partnerOrderId, quantity: 9, usedQuantity: 9, refundedQuantity: 0 }
+    expect(await lab.send(path, { partnerId: 7001, body: wrong })).not.toMatchObject({ code: 200 })
+    await lab.world.deps.incoming.rejected.finish()
+    await sleep(500)
+    await useTickets(lab, runId)
+  })
+  expect(result.outcome).toBe('passed')
+  expect(result.events.filter(({ kind }) => kind === 'rejected')).toHaveLength(1)
+})
+
 it('a step that waits long remembers only the notices of a minute, and misses none that is visible late', async () => {
   const { deps, pool, clock } = lab.world
   clock.advance(60)

@@ -38,3 +38,13 @@ it.each([
 ])('the quantity of a test order is %s', async (_what, fields, wanted, quantity) => {
   expect(await orderQuantity(fields, wanted)).toBe(quantity)
 })
+
+it.each([1_001, 2 ** 31 - 1])(
+  'a product of which at least %i must be bought is refused, without making visitors',
+  async (minBuyCount) => {
+    const refused = orderQuantity({ minBuyCount, maxBuyCount: 0, visitorInfoType: 3 }, 2)
+    await expect(refused).rejects.toThrow(
+      `minBuyCount of product ${PRODUCT.partnerDealId} is ${minBuyCount}; an order has at most 1000 tickets`,
+    )
+  },
+)

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { localized } from '../../src/platform/lib/localized-text.ts'
+import { RefusedRequest } from '../../src/platform/lib/web/rescode.ts'
 import { checkAcceptance } from '../../src/sandbox/certification/acceptance.ts'
 import { startStep } from '../../src/sandbox/certification/attempt.ts'
+import type { Attempt } from '../../src/sandbox/certification/attempt-log.ts'
 import {
   appendEvent,
   attemptsOf,
@@ -11,17 +14,21 @@ import {
   eventsOfAttempt,
   failedChecksOf,
   insertAttempt,
+  logReferences,
 } from '../../src/sandbox/certification/attempt-store.ts'
 import type { Waiting } from '../../src/sandbox/certification/event.ts'
 import { currentRun, nextStep, showRun, startRun } from '../../src/sandbox/certification/run.ts'
 import { listRuns } from '../../src/sandbox/certification/run-progress.ts'
+import { stepContext } from '../../src/sandbox/certification/step-context.ts'
 import { STEPS } from '../../src/sandbox/certification/steps/index.ts'
 import type { Step } from '../../src/sandbox/certification/steps/step.ts'
 import { waitingIn } from '../../src/sandbox/portal/pages/waiting.ts'
+import { existingPartner } from '../../src/ticketing/partner-calls/index.ts'
+import { BREAKER } from '../../src/ticketing/partner-reach/index.ts'
 import { MANY_CONNECTIONS } from '../harness.ts'
 import { type Lab, openLab, SIMPLE_STEPS, simpleChoice, walkTo } from '../sandbox/lab.ts'
 import { newSandboxPartner } from '../sandbox/partners.ts'
-import { useTickets } from '../sandbox/walk.ts'
+import { orderOf, useTickets } from '../sandbox/walk.ts'
 import { signatureOf } from '../signer.ts'
 import { until } from '../until.ts'
 
@@ -226,6 +233,10 @@ describe('a running step', () => {
     await until(() => isRunning(runId))
     await deps.runningAttempts.close()
     expect((await attempt).outcome).toBe('interrupted')
+    // Nobody would interrupt an attempt that begins now, such as the next one of a run through all steps.
+    const ref = { partnerId: lab.partnerId, runId, stepId: 'consumption' }
+    await expect(startStep(deps, lab.world.log, ref)).rejects.toMatchObject({ rescode: 20013 })
+    deps.runningAttempts.isClosed = false
     expect((await lab.runStep(runId, 'consumption', () => consume(runId))).outcome).toBe('passed')
   })
 
@@ -321,7 +332,45 @@ describe('a running step', () => {
     })
     const line = result.events.find(({ kind }) => kind === 'wrong-path')
     expect(line?.data).toMatchObject({ path, reason })
+    // The order's timeline leads to this line.
+    const { call_id } = (line?.data ?? {}) as { call_id: string }
+    const orderId = await orderOf(lab, runId, 'consumption')
+    const found = await logReferences(deps.db, { partnerId: lab.partnerId, orderId, ids: [call_id] })
+    expect(found).toMatchObject([{ id: call_id, step_id: 'consumption' }])
     expect(result.failures).toEqual([])
     expect(result.outcome).toBe('passed')
   })
+})
+
+describe('the circuit breaker of a partner', () => {
+  it.each([
+    ['is closed by Start in the sandbox', 'sandbox', true],
+    ['stays open for a live partner, since real customers must not wait for it', 'live', false],
+  ] as const)('%s', async (_what, stage, expected) => {
+    const { deps } = lab.world
+    const { breakers } = deps.calls
+    const partner = { ...(await existingPartner(deps, lab.partnerId)), stage }
+    for (let failures = 0; failures < BREAKER.failures; failures++) breakers.recordOutcome(lab.partnerId, false, 1)
+    stepContext({ deps, partner } as unknown as Attempt)
+    expect(breakers.allowsCall(lab.partnerId, false) === true).toBe(expected)
+    breakers.reset(lab.partnerId)
+  })
+})
+
+it('a step that the platform refused has not passed, although the refusal could not be logged', async () => {
+  const { deps, log } = lab.world
+  const runId = await lab.run()
+  let checks = 0
+  const exec = async (statement: Parameters<typeof deps.db.exec>[0]) => {
+    const text = String(statement.values)
+    if (text.includes('"id":"platform"')) throw new Error('canceling statement due to statement timeout')
+    if (text.includes('"passed":true') && ++checks > 2) throw new RefusedRequest(localized('no-order', { order: '1' }))
+    return deps.db.exec(statement)
+  }
+  const db = new Proxy(deps.db, { get: (target, name) => (name === 'exec' ? exec : Reflect.get(target, name)) })
+  const { partnerId } = lab
+  const attemptId = await startStep({ ...deps, db }, log, { partnerId, runId, stepId: 'product-pull' })
+  await deps.runningAttempts.endOf(attemptId)
+  expect(checks).toBe(3)
+  expect((await showRun(deps, partnerId, runId)).current?.state).toBe('interrupted')
 })

@@ -1,4 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createMicroApp } from '../../src/authorization/registry/micro-app.ts'
 import { newMicroApp } from '../../src/authorization/registry/wire.ts'
 import { startDemo } from '../../src/demo/index.ts'
@@ -96,6 +99,18 @@ describe('the demo partner beside the service', () => {
     expect(await answer.json()).toEqual({ code: 200, describe: 'success', partnerId: '7001' })
     await demo.stop()
     await expect(fetch(base_url)).rejects.toThrow()
+  })
+
+  it('keeps the URL of a program on this machine that answers there', async () => {
+    const own = createServer((_request, response) => response.end()).listen(0, '127.0.0.1')
+    onTestFinished(() => void own.close())
+    await once(own, 'listening')
+    const url = `http://127.0.0.1:${(own.address() as AddressInfo).port}`
+    await seedDemo(world.deps)
+    await updatePartner(world.deps, 7001n, { base_url: url })
+    const { demo, base_url } = await started()
+    expect(base_url).toBe(url)
+    await demo.stop()
   })
 
   it('keeps a URL that somebody has set', async () => {

@@ -47,6 +47,12 @@ async function follow(run: string, after = 0): Promise<RunEvent[]> {
 const REFUSED = { status: 200, code: 300, describe: 'BA verification failed' }
 
 describe('a run over the headless API', () => {
+  it('is not started for a travel day that is over', async () => {
+    const body = { ...SIMPLE, travel_date: '2026-01-01' }
+    const answer = await call(lab, 'POST', '/runs', { partnerId: 7001, overwrite: true, body })
+    expect(answer).toMatchObject({ code: 300, describe: expect.stringContaining('2026-01-01') })
+  })
+
   it('can be started, followed and moved on', async () => {
     const run = await begin()
     expect(await call(lab, 'GET', '/runs/present')).toMatchObject({

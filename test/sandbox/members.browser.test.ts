@@ -116,6 +116,13 @@ describe.each(LOOKS)('viewed as %j', (look) => {
     await looksRight(page, 'join-used', look)
 
     await toNextPage(other, () => other.click('header nav a[href="/sandbox/members"]'))
+    // Browsers take this address, we do not: both fields stay as they were given.
+    await other.fill('#mail', 'dev@localhost')
+    await other.check('input[name=role][value=owner]')
+    await toNextPage(other, () => other.click('form.invite button'))
+    await other.getByRole('alert').waitFor()
+    expect(await other.inputValue('#mail')).toBe('dev@localhost')
+    expect(await other.isChecked('input[name=role][value=owner]')).toBe(true)
     await invite(other, developer, 'developer')
     await other.click('.members li:nth-child(2) summary')
     await looksRight(other, 'members', look)

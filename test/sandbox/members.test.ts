@@ -55,6 +55,17 @@ describe('the clientSecret', () => {
       expect(page.body).toContain(said)
   })
 
+  it('shows an invitation that was refused with the address and the role that were given', async () => {
+    await joined(world, partner, OWNER)
+    const cookie = await memberSession(world, partner, OWNER)
+    for (const mail of ['nobody@', OWNER]) {
+      const { statusCode, body } = await post(world, '/sandbox/members/invite', { mail, role: 'owner' }, { cookie })
+      expect(statusCode).toBe(mail === OWNER ? 409 : 400)
+      expect(body).toContain(`value="${mail}"`)
+      expect(body).toMatch(/value="owner"[^>]* checked/)
+    }
+  })
+
   it('no longer signs in while there is a member; sessions from before stay ended even after that member is removed', async () => {
     const cookie = await sessionOf(world, partner)
     await joined(world, partner, OWNER)

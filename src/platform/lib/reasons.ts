@@ -84,6 +84,7 @@ export const REASONS = {
   'no-partner': 'partner {partner} does not exist',
   'partner-is': 'partner {partner} is {state}',
   'travel-date-over': 'the travel date of this run, {day}, is over; start a new run with a later one',
+  'least-quantity-too-large': 'minBuyCount of product {product} is {count}; an order has at most {most} tickets',
   'no-product': 'product {product} does not exist',
   'order-cannot-become': 'order {order} is {state} ({meaning}); it cannot become {to}',
   'refund-cannot-become': 'refund {refund} is {state} ({meaning}); it cannot become {to}',

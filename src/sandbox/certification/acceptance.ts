@@ -28,6 +28,7 @@ export interface Acceptance {
   readonly proof: OutputOf<typeof outcomesOf>
   /** An earlier run of the partner was accepted. */
   readonly acceptedBefore: boolean
+  readonly partner: Pick<OutputOf<typeof showPartner>, 'name' | 'stage'>
   /** Contacts that the partner has yet to name: acceptance notifies them and nobody else. */
   readonly missingContacts: readonly ContactRole[]
 }
@@ -35,12 +36,13 @@ export interface Acceptance {
 /** Checks a run against the platform's own records, without changing anything. */
 export async function acceptanceOf(deps: Deps, view: RunView): Promise<Acceptance> {
   const openSteps = view.steps.filter(({ done }) => !done).map(({ step }) => step.id)
-  const { contacts } = await showPartner(deps, view.run.partner_id)
+  const { name, stage, contacts } = await showPartner(deps, view.run.partner_id)
   return {
     passed: view.run.passed_at !== null,
     openSteps,
     proof: await outcomesOf(deps.db, await linkedOrders(deps.db, view.run.run_id)),
     acceptedBefore: await wasAcceptedBefore(deps.db, view.run),
+    partner: { name, stage },
     missingContacts: CONTACT_ROLES.filter((role) => contacts[role] === undefined),
   }
 }
@@ -65,8 +67,7 @@ export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: stri
     if (acceptance.missingContacts.length > 0) throw contactsMissing(acceptance.missingContacts)
     const passedAt = deps.clock.now()
     await markPassed(db, runId, passedAt)
-    const { name } = await showPartner(inside, partnerId)
-    const { report_id: reportId } = await storeReport(inside, runId, factsOf(view, name, acceptance.proof, passedAt))
+    const { report_id: reportId } = await storeReport(inside, runId, factsOf(view, acceptance, passedAt))
     const isFirst = !acceptance.acceptedBefore
     const justPassed = { runId, partnerId, runNumber: view.run.number, passedAt, reportId, isFirst }
     return { ...acceptance, passed: true, justPassed }
@@ -76,16 +77,11 @@ export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: stri
 /** Orders of each kind that a report names: one is enough, and the report has to fit into the form that verifies it. */
 const MAX_EVIDENCE = 500
 
-const factsOf = (
-  { run, steps }: RunView,
-  partner_name: string,
-  proof: Acceptance['proof'],
-  passedAt: Date,
-): ReportFacts => {
+const factsOf = ({ run, steps }: RunView, { partner, proof }: Acceptance, passedAt: Date): ReportFacts => {
   const notTested = steps.filter(({ state }) => state !== 'passed').map(({ step }) => step.id)
   return {
     partner_id: String(run.partner_id),
-    partner_name,
+    partner_name: partner.name,
     run_number: run.number,
     functions: run.choice.functions,
     steps: steps

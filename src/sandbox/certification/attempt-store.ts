@@ -125,9 +125,12 @@ export const lastOutcomes = (db: Db, runIds: readonly string[]) =>
         order by run_id, step_id, number desc`,
   )
 
+/** As in the index of failed checks: a run may have very many that passed. */
+const IS_FAILED_CHECK = sql.part`kind = 'check' and data->>'passed' = 'false'`
+
 const failedCheck = z.object({ attempt_id: z.string(), data: finding })
 
-/** A run may have any number of attempts, so there may be any number of failed checks. */
+/** A run may have 500 attempts of each step. */
 const MAX_FAILED_CHECKS = 5_000
 
 /** The newest failed checks of a run, in log order. */
@@ -135,7 +138,7 @@ export const failedChecksOf = async (db: Db, runId: string) => {
   const newestFirst = await db.many(
     failedCheck,
     sql`select attempt_id, data from sandbox_event
-        where run_id = ${runId} and kind = 'check' and not (data->>'passed')::boolean
+        where run_id = ${runId} and ${IS_FAILED_CHECK}
         order by seq desc limit ${MAX_FAILED_CHECKS}`,
   )
   return newestFirst.reverse()
@@ -145,7 +148,7 @@ export const warningsOf = (db: Db, runId: string): Promise<{ attempt_id: string;
   db.many(
     z.object({ attempt_id: z.string(), warnings: z.number() }),
     sql`select attempt_id, count(*)::int as warnings from sandbox_event
-        where run_id = ${runId} and kind = 'check' and not (data->>'passed')::boolean and data->>'level' = 'warning'
+        where run_id = ${runId} and ${IS_FAILED_CHECK} and data->>'level' = 'warning'
         group by attempt_id`,
   )
 
@@ -172,7 +175,7 @@ export const logReferences = (
           a.number as attempt, e.seq
         from sandbox_order o
         join sandbox_run r on r.run_id = o.run_id and r.partner_id = ${partnerId}
-        join sandbox_event e on e.run_id = o.run_id and e.kind in ('call', 'notice', 'rejected', 'unverified')
+        join sandbox_event e on e.run_id = o.run_id and e.kind in ('call', 'notice', 'rejected', 'unverified', 'wrong-path')
           and coalesce(e.data ->> 'call_id', e.data ->> 'notice_id') = any (${ids}::text[])
         join sandbox_attempt a on a.attempt_id = e.attempt_id
         where o.order_id = ${orderId} order by e.seq limit 1000`,

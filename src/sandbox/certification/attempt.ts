@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import type { Log } from '../../platform/lib/log.ts'
-import { RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
+import { RefusedRequest, RescodeError, unavailable } from '../../platform/lib/web/rescode.ts'
 import { countUse } from '../../platform/throttle/index.ts'
 import { findPartner } from '../../ticketing/partners/index.ts'
 import { callFaultsFor, conditionLogLines } from '../test-plan/index.ts'
@@ -50,6 +50,8 @@ export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, ste
     await interruptStaleAttempt(inside, runId)
     const open = await findOpenAttempt(db, runId)
     if (open) return { attemptId: open.attempt_id }
+    // It would be running without anybody who interrupts it.
+    if (deps.runningAttempts.isClosed) throw unavailable('the process stops')
     // Each attempt stores its requests and responses, up to a megabyte per call.
     await countUse(inside, 'start', partnerId)
     return begin(inside, run, step)
@@ -138,7 +140,10 @@ async function perform(real: RunDeps, attempt: StartedAttempt, signal: AbortSign
     if (error instanceof RescodeError) {
       await context
         .check('platform', false, { actual: error instanceof RefusedRequest ? error.describe : error.message })
-        .catch(() => {})
+        .catch(() => {
+          // Without this line the checks before it could make the attempt pass.
+          outcome = 'interrupted'
+        })
     } else if (!(error instanceof StepFailed)) {
       await interrupt(deps, attemptId)
       throw error
@@ -154,10 +159,7 @@ async function interrupt({ db, clock }: Deps, attemptId: string): Promise<void> 
   await endAttempt(db, attemptId, { outcome: 'interrupted' }, clock.now())
 }
 
-/**
- * Interrupts the run's attempt if its process has died. No job does this, so everything that reads a run calls it
- * first.
- */
+/** Interrupts the run's attempt if its process has died. No job does this, so whoever reads or follows a run does. */
 export async function interruptStaleAttempt(deps: Deps, runId: string): Promise<void> {
   const stale = await findStaleAttempt(deps.db, runId, deps.clock.now())
   if (stale) await interrupt(deps, stale.attempt_id)

@@ -13,6 +13,7 @@ export {
   lockRun,
   nextStep,
   type Run,
+  requireRun,
   showRun,
   startRun,
 } from './run.ts'
@@ -21,4 +22,3 @@ export { noSuchRun, REFUSAL_REASONS, RunRefusal } from './run-errors.ts'
 export { findAcceptedRun, findCurrentProgress, listRuns, progressOfRun, type RunProgress } from './run-progress.ts'
 export type { RunDeps } from './running-attempts.ts'
 export { RunningAttempts } from './running-attempts.ts'
-export { STEPS } from './steps/index.ts'

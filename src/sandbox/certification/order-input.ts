@@ -1,7 +1,7 @@
 import { OPERATOR } from '../../platform/history/index.ts'
 import type { InputOf } from '../../platform/lib/json/input.ts'
+import { LIST_LIMITS } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
-import { beijingDate } from '../../platform/lib/time-zone.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import {
   findOffer,
@@ -13,7 +13,7 @@ import {
 } from '../../ticketing/catalogue/index.ts'
 import { createOrder } from '../../ticketing/orders/index.ts'
 import { statedNow } from '../../ticketing/partner-calls/index.ts'
-import { offers, travelDate } from '../test-plan/index.ts'
+import { offers, requireDayAhead, travelDate } from '../test-plan/index.ts'
 import type { OrderRole } from './run-store.ts'
 import type { StepContext } from './step-context.ts'
 import { testVisitors } from './steps/test-visitors.ts'
@@ -62,6 +62,7 @@ export async function orderInput(
   const day = travelDate(choice, statedNow(deps))
   const key = dated ? await pullDay(context, partner_deal_id, day) : undefined
   const quantity = exactQuantity ?? quantityFor(details, wanted ?? choice.quantity)
+  requirePossible(quantity, partner_deal_id)
   return createOrder.input.parse({
     ...{ partner_id, partner_deal_id, quantity },
     ...{ unit_price: choice.unit_price, buy_price: choice.buy_price, ...prices },
@@ -75,6 +76,14 @@ export async function orderInput(
 function quantityFor({ minBuyCount, maxBuyCount }: ProductDetails, wanted: number): number {
   const max = Number(maxBuyCount) || Number.POSITIVE_INFINITY
   return Math.max(Math.min(wanted, max), Number(minBuyCount) || 1)
+}
+
+/** minBuyCount may be any number, and each ticket may need a visitor. */
+function requirePossible(quantity: number, product: string): void {
+  const most = LIST_LIMITS.vouchers
+  if (quantity <= most) return
+  const values = { product, count: String(quantity), most: String(most) }
+  throw new RefusedRequest(localized('least-quantity-too-large', values))
 }
 
 /** If the product does not say, the choice decides: it has a calendar, or names a day. */
@@ -120,12 +129,6 @@ export interface OrderOptions extends OrderChanges {
 
 export type OrderInput = NewOrder & { readonly order_id: bigint }
 
-/** Throws if the chosen day has passed: a run may have been left alone for days. */
-export function requireDayAhead({ deps }: Pick<StepContext, 'deps'>, day: string): string {
-  if (day < beijingDate(deps.clock.now())) throw new RefusedRequest(localized('travel-date-over', { day }))
-  return day
-}
-
 /** Input for an order of the run, with a new id linked to the run. Fails the step if no price is known. */
 export async function runOrderInput(
   context: StepContext,
@@ -134,7 +137,7 @@ export async function runOrderInput(
   { idBits, ...changes }: OrderOptions = {},
 ): Promise<OrderInput> {
   const input = await orderInput(context, partnerDealId, changes)
-  if (input.travel_date) requireDayAhead(context, input.travel_date)
+  if (input.travel_date) requireDayAhead(input.travel_date, context.deps.clock.now())
   await requireOffer(context, input)
   return { ...input, order_id: await context.newOrder(role, idBits) }
 }

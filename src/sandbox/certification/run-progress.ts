@@ -47,9 +47,13 @@ async function countPassedSteps({ db }: Deps, runs: readonly Run[]): Promise<Pas
   })
 }
 
-/** A partner's runs and their progress, newest first; a hundred at most. */
-export async function listRuns(deps: Deps, partnerId: bigint): Promise<RunProgress[]> {
-  const found = await countPassedSteps(deps, await store.listRuns(deps.db, partnerId))
+/** A partner's runs with a number below `before` and their progress, newest first. */
+export async function listRuns(
+  deps: Deps,
+  partnerId: bigint,
+  { before = 2_147_483_647, most = 100 } = {},
+): Promise<RunProgress[]> {
+  const found = await countPassedSteps(deps, await store.listRuns(deps.db, partnerId, before, most))
   return found.map((run) => ({ ...run, state: runState(run) }))
 }
 

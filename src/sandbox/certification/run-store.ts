@@ -82,9 +82,13 @@ export const lockRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRo
     sql`select ${COLUMNS} from sandbox_run where partner_id = ${partnerId} and run_id = ${runId} for update`,
   )
 
-/** Newest first. */
-export const listRuns = (db: Db, partnerId: bigint): Promise<RunRow[]> =>
-  db.many(row, sql`select ${COLUMNS} from sandbox_run where partner_id = ${partnerId} order by number desc limit 100`)
+/** Those with a number below `before`, newest first. */
+export const listRuns = (db: Db, partnerId: bigint, before: number, most: number): Promise<RunRow[]> =>
+  db.many(
+    row,
+    sql`select ${COLUMNS} from sandbox_run where partner_id = ${partnerId} and number < ${before}
+        order by number desc limit ${most}`,
+  )
 
 export const setCurrentStep = (db: Db, runId: string, step: string | null): Promise<number> =>
   db.exec(sql`update sandbox_run set current_step = ${step} where run_id = ${runId}`)

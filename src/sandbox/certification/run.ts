@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { findPartner, lockPartner } from '../../ticketing/partners/index.ts'
-import type { Choice, Conditions } from '../test-plan/index.ts'
+import { type Choice, type Conditions, requireDayAhead } from '../test-plan/index.ts'
 import { interruptOpenAttempt, interruptStaleAttempt } from './attempt.ts'
 import { type AttemptRow, attemptsOf, warningsOf } from './attempt-store.ts'
 import type { Outcome } from './event.ts'
@@ -35,8 +35,12 @@ export interface RunView {
   readonly current: StepProgress | undefined
 }
 
-/** Starts a run. The previous one stays readable in the history; its running step is interrupted. The oldest may go. */
+/**
+ * Starts a run. The previous one stays readable in the history; its running step is interrupted. The oldest may go.
+ * Throws RefusedRequest if the travel day is over.
+ */
 export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): Promise<Run> {
+  if (choice.travel_date) requireDayAhead(choice.travel_date, deps.clock.now())
   const runId = randomUUID()
   const steps = stepsFor(choice).map(({ id }) => id)
   return inTransaction(deps, async (inside, db) => {
@@ -50,10 +54,16 @@ export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): P
   })
 }
 
-/** A run of this partner with its progress, which is derived from the attempts; throws 404 for any other. */
-export async function showRun(deps: Deps, partnerId: bigint, runId: string): Promise<RunView> {
+/** A run of this partner; throws 404 for any other. Its attempt is interrupted if the process that ran it has died. */
+export async function requireRun(deps: Deps, partnerId: bigint, runId: string): Promise<Run> {
   const run = existing(await store.findRun(deps.db, partnerId, runId))
   await interruptStaleAttempt(deps, runId)
+  return run
+}
+
+/** The same with its progress, which is derived from the attempts. */
+export async function showRun(deps: Deps, partnerId: bigint, runId: string): Promise<RunView> {
+  const run = await requireRun(deps, partnerId, runId)
   const [rows, warned] = await Promise.all([attemptsOf(deps.db, runId), warningsOf(deps.db, runId)])
   const warnings = new Map(warned.map((attempt) => [attempt.attempt_id, attempt.warnings]))
   const attempts = rows.map((row) => ({ ...row, warnings: warnings.get(row.attempt_id) ?? 0 }))

@@ -1,4 +1,5 @@
 import { newOrderId, storedOrders } from '../../ticketing/orders/index.ts'
+import { callNow } from '../../ticketing/partner-calls/index.ts'
 import type { CheckId } from '../checks/index.ts'
 import { type Attempt, type AttemptLog, openAttemptLog } from './attempt-log.ts'
 import { findLinkedOrders, linkOrder, type OrderRole } from './run-store.ts'
@@ -18,8 +19,7 @@ interface StepOrders {
 export type StepContext<Own extends CheckId = never> = Attempt & AttemptLog<Own> & StepCalls & StepOrders
 
 export function stepContext(attempt: Attempt): StepContext<CheckId> {
-  // Somebody pressed Start to try again, so an open circuit breaker must not stop the call.
-  attempt.deps.calls.breakers.reset(attempt.partner.partner_id)
+  callNow(attempt.deps, attempt.partner)
   const log = openAttemptLog(attempt)
   return { ...attempt, ...log, ...stepCalls(attempt, log), ...stepOrders(attempt, log) }
 }

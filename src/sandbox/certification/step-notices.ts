@@ -73,7 +73,7 @@ export const NOTICE_CHECKS = { 'notice-arrived': 'error', 'notice-accepted': 'er
 type OnTimeout = (incomplete: LocalizedText) => Promise<void>
 
 /** Calls that do not complete the wait are logged up to this number: a live partner may send any number of them. */
-const MAX_OTHERS_LOGGED = 20
+const MAX_LOGGED = 20
 
 /**
  * A call may become visible this much later than its time of arrival says. Calls from before that are not read again,
@@ -105,30 +105,31 @@ export function watchNotices(
   let completing: ReceivedCall | undefined
   let [lastIncomplete, lastIgnored]: (LocalizedText | undefined)[] = []
   let lastRefused: Detail | undefined
-  let others = 0
+  // Counted apart: calls about other orders must not keep the partner's own mistake out of the log.
+  let [unrelated, unfit] = [0, 0]
 
   /** Logs a call; true if it completes the wait. */
   const take = async (call: ReceivedCall): Promise<boolean> => {
     if (!call.verified || call.wrong_path) {
       lastIgnored = reasonIgnored(call)
-      if (++others <= MAX_OTHERS_LOGGED) await logReceived(context, call, undefined)
+      if (++unrelated <= MAX_LOGGED) await logReceived(context, call, undefined)
       return false
     }
     const isAccepted = call.reason === null
     const subject = await otherSubject(call.body, isAccepted)
     if (subject) {
       lastIgnored = localized('only-about', { about: context.maskText(subject) })
-      if (++others <= MAX_OTHERS_LOGGED) await logReceived(context, call, subject)
+      if (++unrelated <= MAX_LOGGED) await logReceived(context, call, subject)
       return false
     }
     if (!isAccepted) {
       lastRefused = call.reason ?? ''
-      if (++others <= MAX_OTHERS_LOGGED) await logReceived(context, call, localized('refused-send-again'))
+      if (++unfit <= MAX_LOGGED) await logReceived(context, call, localized('refused-send-again'))
       return false
     }
     lastRefused = undefined
     const missing = await stillMissing?.(call.body)
-    if (!missing || ++others <= MAX_OTHERS_LOGGED) await logReceived(context, call, missing)
+    if (!missing || ++unfit <= MAX_LOGGED) await logReceived(context, call, missing)
     if (missing) lastIncomplete = missing
     return missing === undefined
   }

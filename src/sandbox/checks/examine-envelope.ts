@@ -5,7 +5,7 @@ import type { PartnerStage } from '../../ticketing/partners/index.ts'
 import type { Finding, Level } from './checks.ts'
 import { shownDetail, shownField, shownValue } from './shown-value.ts'
 
-/** The level of what only live partners may do (DECISIONS "Sandbox"). */
+/** The level of what only live partners may do (DECISIONS "Decided about signed calls"). */
 export const strictness = (stage: PartnerStage): Level => (stage === 'sandbox' ? 'error' : 'warning')
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== ''
@@ -51,10 +51,7 @@ export function envelopeFindings({ name }: PartnerInterface, json: unknown, stag
 /** Words by which programs give a signature or its clientId as the reason. */
 const NAMES_SIGNATURE = /\bBA(?![a-z])|sign|auth|verif|client|credential|签|鉴权|认证|验证|校验/i
 
-/**
- * Refusing a signature should say "BA verification failed"; texts about anything else are a warning (DECISIONS
- * "Sandbox").
- */
+/** Refusing a signature should say "BA verification failed"; texts about anything else are a warning. */
 export function reasonFinding({ name }: PartnerInterface, json: unknown): Finding[] {
   const { describe } = jsonFields(json)
   if (!isText(describe) || NAMES_SIGNATURE.test(String(describe))) return []

@@ -1,5 +1,4 @@
 export {
-  CHECK_IDS,
   type CheckId,
   type CommonCheck,
   type ExpectedChecks,

@@ -1,11 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
-import type { Translate } from '../../platform/lib/web/locale.ts'
 import { textsFor } from '../../platform/lib/web/page.ts'
 import { noSuchPath, tooManyRequests } from '../../platform/lib/web/rescode.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
-import { STEPS } from '../certification/index.ts'
 import {
   examineReport,
   findReport,
@@ -15,7 +13,6 @@ import {
   type Verdict,
   verifyForm,
 } from '../reports/index.ts'
-import { FUNCTION_IDS } from '../test-plan/index.ts'
 import { sendSandboxPage } from './guard.ts'
 import { functionName, stepName } from './texts.ts'
 
@@ -43,7 +40,8 @@ export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   const limited = limitRate(app, limit)
 
   const show = (request: FastifyRequest, reply: FastifyReply, page: VerifyPage) => {
-    const names = namesIn(textsFor(request))
+    const t = textsFor(request)
+    const names = { step: (id: string) => stepName(id, t), function: (id: string) => functionName(id, t) }
     const empty = { signature: '', reportId: null, pasted: '' }
     const data = { ...empty, ...page, names, base: deps.config.PUBLIC_URL }
     reply.code(page.found ? STATUS[page.found.verdict] : 200)
@@ -89,12 +87,3 @@ export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   )
   app.get('/report-key.pem', (_request, reply) => send(reply, PEM_TYPE, reportKeyPem(reportKey(deps.keys).jwk.x)))
 }
-
-/** Names of functions and steps; the id if one no longer exists. */
-const namesIn = (t: Translate) => ({
-  step: (id: string) => (STEPS.some((step) => step.id === id) ? stepName(id, t) : id),
-  function: (id: string) => {
-    const known = FUNCTION_IDS.find((candidate) => candidate === id)
-    return known ? functionName(known, t) : id
-  },
-})

@@ -36,16 +36,19 @@ export const messageName = (name: string, t: Translate): string =>
 
 const keyPart = (id: string): string => id.replaceAll('-', '_')
 
-export const stepName = (id: string, t: Translate): string => t(`sandbox.step.${keyPart(id)}.name`)
+/** The name of what a run has stored; its id if only another release knows it. */
+const storedName = (key: string, id: string, t: Translate): string => (t.has(key) ? t(key) : id)
+
+export const stepName = (id: string, t: Translate): string => storedName(`sandbox.step.${keyPart(id)}.name`, id, t)
 
 /** What the person does now. */
 export const stepTodo = (id: string, t: Translate): string => t(`sandbox.step.${keyPart(id)}.todo`)
 
 /** Failed checks have names of their own, which say what went wrong. */
 export const checkText = (id: CheckId, t: Translate, passed = true): string =>
-  t(`sandbox.${passed ? 'check' : 'check_failed'}.${keyPart(id)}`)
+  storedName(`sandbox.${passed ? 'check' : 'check_failed'}.${keyPart(id)}`, id, t)
 
-export const functionName = (id: FunctionId, t: Translate): string => t(`sandbox.function.${keyPart(id)}`)
+export const functionName = (id: string, t: Translate): string => storedName(`sandbox.function.${keyPart(id)}`, id, t)
 
 export const productName = (role: keyof Choice['products'], t: Translate): string => t(`sandbox.product.${role}`)
 

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { issue, problem } from '../../platform/lib/json/field-problem.ts'
-import { date, price } from '../../platform/lib/json/fields.ts'
+import { date, money } from '../../platform/lib/json/fields.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
-import { listed } from '../../platform/lib/localized-text.ts'
+import { listed, localized } from '../../platform/lib/localized-text.ts'
 import { isStorable } from '../../platform/lib/storable.ts'
 import { addDays, beijingDate } from '../../platform/lib/time-zone.ts'
+import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { conditions, storedConditions } from './conditions.ts'
 import { alternatives, FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from './functions.ts'
 
-const product = z.string().trim().min(1).max(255).refine(isStorable, problem('must-have-no-nul'))
-
-const money = price().refine((value) => value >= 0 && value < 100_000_000, problem('must-be-payable'))
+/** A partnerDealId as people type it. */
+export const product = z.string().trim().min(1).max(255).refine(isStorable, problem('must-have-no-nul'))
 
 /** What a run tests, and with which products (partnerDealId). Products left out default to the main one. */
 const chosen = z.strictObject({
@@ -83,3 +83,13 @@ export const offers = ({ functions }: Choice, ...wanted: readonly FunctionId[]):
 
 /** `YYYY-MM-DD`, in Beijing. */
 export const travelDate = ({ travel_date }: Choice, now: Date): string => travel_date ?? addDays(beijingDate(now), 1)
+
+/** Whether the travel day of this choice is over: a run may have been left alone for days. */
+export const isDayOver = ({ travel_date: day }: Pick<Choice, 'travel_date'>, now: Date): boolean =>
+  day !== undefined && day < beijingDate(now)
+
+/** Returns the day; throws if it is over. */
+export function requireDayAhead(day: string, now: Date): string {
+  if (isDayOver({ travel_date: day }, now)) throw new RefusedRequest(localized('travel-date-over', { day }))
+  return day
+}

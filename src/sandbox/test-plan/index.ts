@@ -1,4 +1,4 @@
-export { type Choice, choice, offers, storedChoice, travelDate } from './choice.ts'
+export { type Choice, choice, isDayOver, offers, product, requireDayAhead, storedChoice, travelDate } from './choice.ts'
 export {
   type Conditions,
   callFaultsFor,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { filterText, idKey, momentKey, pageInput, periodInput } from '../../platform/db/page.ts'
 import { problem } from '../../platform/lib/json/field-problem.ts'
-import { date, positiveId, price, storable, text } from '../../platform/lib/json/fields.ts'
+import { date, isPayable, money, positiveId, storable, text } from '../../platform/lib/json/fields.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { LIST_LIMITS, listOf } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
@@ -10,8 +10,6 @@ import { ORDER_STATE_NAMES } from './states.ts'
 
 /** Input of operators. Names are those of the columns; 64-bit ids come as number or text and are kept exact. */
 
-const isPayable = (value: number): boolean => value >= 0 && value < 100_000_000
-const money = price().refine(isPayable, problem('must-be-payable'))
 const count = z.int().min(1).max(LIST_LIMITS.vouchers)
 
 export const newOrder = z.strictObject({

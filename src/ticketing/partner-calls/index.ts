@@ -4,6 +4,7 @@ export {
   type AnswerOf,
   activePartner,
   callAsWritten,
+  callNow,
   callPartner,
   existingPartner,
   heartbeatWith,

@@ -42,6 +42,31 @@ const filled = (changes: Record<string, string | string[]> = {}): string => {
 }
 const runs = async () => (await listRuns(lab.world.deps, partner.partner_id)).map(({ run }) => run)
 
+describe('a travel day that is over', () => {
+  const OVER = '2026-01-01'
+
+  it('is not taken from the former run, neither by the form nor by the playground', async () => {
+    await me.send(FORM, filled())
+    await lab.world.pool.query(
+      `update sandbox_run set choice = choice || jsonb_build_object('travel_date', $2::text) where partner_id = $1`,
+      [partner.partner_id, OVER],
+    )
+    for (const page of [FORM, '/sandbox/play']) {
+      const { statusCode, body } = await me.open(page)
+      expect(statusCode).toBe(200)
+      expect(body, page).not.toContain(`value="${OVER}"`)
+    }
+  })
+
+  it('starts no run', async () => {
+    const answer = await me.send(FORM, filled({ travel_date: OVER }))
+    expect(answer.statusCode).toBe(400)
+    expect(textOf(answer)).toContain('This day is over.')
+    expect(answer.body).toContain(`value="${OVER}"`)
+    expect(await runs()).toEqual([])
+  })
+})
+
 describe('the form', () => {
   it('starts with what every integration needs, and with the partner’s URL', async () => {
     const { body } = await me.open(FORM)
@@ -363,6 +388,23 @@ describe('checking addresses', () => {
 })
 
 describe('home and history', () => {
+  it('lead to all runs that are kept, a hundred on a page', async () => {
+    await lab.world.pool.query(
+      `insert into sandbox_run (run_id, partner_id, number, choice, created_at, superseded_at)
+       select gen_random_uuid(), $1, n, '{"functions":[],"products":{"main":"P"},"quantity":1}', now(), now()
+       from generate_series(1, 150) n`,
+      [partner.partner_id],
+    )
+    const newest = await me.open('/sandbox/history')
+    expect(textOf(newest)).not.toContain('Test run 50 ')
+    const [, older = ''] = /href="(\/sandbox\/history\?before=\d+)"/.exec(newest.body) ?? []
+    const oldest = await me.open(older)
+    expect(textOf(oldest)).toContain('Test run 50 ')
+    expect(textOf(oldest)).not.toContain('Test run 51 ')
+    expect(oldest.body).not.toContain('rel="next"')
+    expect((await me.open('/sandbox/history?before=x')).body).toContain('Test run 150')
+  })
+
   it('show what to do next, and list the runs, newest first', async () => {
     const next = async () => /aria-current="step">\s*<h2><a href="([^"]*)"/.exec((await me.open('/sandbox')).body)?.[1]
     await lab.world.pool.query('delete from signature_pass where partner_id = $1', [partner.partner_id])

@@ -4,6 +4,7 @@ import { removeMember } from '../../../src/ticketing/members/index.ts'
 import { showPartner } from '../../../src/ticketing/partners/index.ts'
 import { joined } from '../../members/people.ts'
 import { timesOn } from '../../times.ts'
+import { until } from '../../until.ts'
 import { type Lab, openLab, walkTo } from '../lab.ts'
 import { textOf, type Visitor, visitor } from './visitor.ts'
 
@@ -109,6 +110,30 @@ it('the page of an accepted run says that links were withdrawn, too', async () =
   await lab.world.pool.query('update sandbox_run set passed_at = now(), current_step = null where run_id = $1', [runId])
   const done = await me.submit(`/sandbox/run/${runId}/share/withdraw`)
   expect(textOf(done)).toContain('All links to this run that were made so far have been withdrawn.')
+})
+
+it('a link masks calls that are not about the test: a live partner also sends notices about real orders', async () => {
+  const runId = await lab.run()
+  await walkTo(lab, runId, 'consumption')
+  const path = '/mtp/api/order/consume/notice'
+  const real = { orderId: 424242n, partnerOrderId: 'P-REAL', quantity: 1, usedQuantity: 1, refundedQuantity: 0 }
+  const voucherList = [{ voucher: 'REAL-CODE', voucherInvalidTime: '2030-01-01 23:59:59', quantity: 1, status: 1 }]
+  await lab.runStep(runId, 'consumption', async () => {
+    await lab.awaited(runId)
+    await lab.send(path, { partnerId: 7001, body: { ...real, voucherList, credentialNo: 'REAL-CARD' } })
+    await lab.world.deps.incoming.rejected.finish()
+    await until(async () => (await me.open(`/sandbox/run/${runId}`)).body.includes('REAL-CODE'))
+    lab.world.clock.advance(600)
+  })
+  const { statusCode, body } = await read(await linkTo(runId))
+  expect(statusCode).toBe(200)
+  expect(body).toContain('424242')
+  expect(body).not.toContain('REAL-C')
+})
+
+it('a link tells nobody its key in a Referer', async () => {
+  const { link } = await failedRun()
+  expect((await read(link)).body).toContain('<meta name="referrer" content="no-referrer">')
 })
 
 it('a link opens nothing after seven days', async () => {

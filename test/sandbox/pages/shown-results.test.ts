@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { translator } from '../../../src/platform/lib/web/locale.ts'
 import { attemptsOf } from '../../../src/sandbox/certification/attempt-store.ts'
 import { nextStep } from '../../../src/sandbox/certification/run.ts'
+import { runPage } from '../../../src/sandbox/portal/pages/run-page.ts'
 import { timesOn } from '../../times.ts'
 import { type Lab, openLab, simpleChoice, walkTo } from '../lab.ts'
 import { get, newSandboxPartner, sessionOf } from '../partners.ts'
-import { orderOf, useTickets } from '../walk.ts'
+import { EVERYTHING, orderOf, useTickets } from '../walk.ts'
 import { textOf, type Visitor, visitor } from './visitor.ts'
 
 /** How pages show results and times: results in words, and all times in the same way. */
@@ -65,6 +67,31 @@ describe('a step that passed with warnings', () => {
 })
 
 describe('the log of a step', () => {
+  it('takes no more statements the more calls it has', async () => {
+    const { deps, pool } = lab.world
+    const own = await lab.run(EVERYTHING)
+    for (const step of ['product-pull', 'orders-at-once']) {
+      await pool.query('update sandbox_run set current_step = $2 where run_id = $1', [own, step])
+      await lab.runStep(own, step)
+    }
+    const shownWith = async (step: string) => {
+      let statements = 0
+      const db = new Proxy(deps.db, {
+        get: (target, name) => {
+          if (name === 'many' || name === 'maybe' || name === 'one') statements++
+          return Reflect.get(target, name)
+        },
+      })
+      const { log } = await runPage({ ...deps, db }, { partnerId: lab.partnerId, runId: own, step }, translator('en'))
+      const calls = JSON.stringify(log).split('"stringToSign"').length - 1
+      return { calls, statements }
+    }
+    const [few, many] = [await shownWith('product-pull'), await shownWith('orders-at-once')]
+    expect(few.calls).toBeLessThan(3)
+    expect(many.calls).toBeGreaterThan(9)
+    expect(many.statements).toBe(few.statements)
+  })
+
   it('uses readable names for notices, states and fields', async () => {
     const waited = textOf(await me.open(`/sandbox/run/${runId}?step=consumption`))
     expect(waited).toContain('Waiting for your call: Consumption notice, POST /mtp/api/order/consume/notice')

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { addSeconds } from '../../../src/platform/lib/clock.ts'
 import { startStep } from '../../../src/sandbox/certification/attempt.ts'
+import { insertAttempt } from '../../../src/sandbox/certification/attempt-store.ts'
 import { showRun } from '../../../src/sandbox/certification/run.ts'
 import { until } from '../../until.ts'
 import { type Lab, openLab, walkTo } from '../lab.ts'
@@ -115,6 +118,21 @@ describe('the stream of a run’s lines', () => {
     await until(() => listener.ended)
     expect(listener.heard).toEqual([])
     expect((await follow(runId, { as: leaving.cookie })).status).toBe(401)
+  })
+})
+
+describe('the stream of a run whose process dies', () => {
+  it('says so once the lease of the attempt is over, not when somebody loads the page', async () => {
+    const { deps, clock } = lab.world
+    const runId = await lab.run()
+    const attempt = { attemptId: randomUUID(), runId, stepId: 'product-pull' }
+    await insertAttempt(deps.db, attempt, clock.now(), addSeconds(clock.now(), 12))
+    const listener = await follow(runId)
+    expect(listener.status).toBe(200)
+    clock.advance(13)
+    await listener.until(hasEnded)
+    expect(listener.heard.map(({ state }) => state.kind)).toEqual(['ended'])
+    expect((await showRun(deps, lab.partnerId, runId)).current?.state).toBe('interrupted')
   })
 })
 

@@ -170,3 +170,8 @@ export const stock = () =>
     .refine((count) => count >= UNLIMITED, problem('must-be-stock'))
     .transform((count) => (UNLIMITED_IN_THE_FIELD.includes(count) ? UNLIMITED : count))
     .meta({ wire: 'stock' })
+
+export const isPayable = (yuan: number): boolean => yuan >= 0 && yuan < 100_000_000
+
+/** What an order or refund costs. */
+export const money = price().refine(isPayable, problem('must-be-payable'))

@@ -1,7 +1,7 @@
 import { addDays } from '../../../platform/lib/time-zone.ts'
 import { type RequestOf, statedNow } from '../../../ticketing/partner-calls/index.ts'
-import { offers, travelDate } from '../../test-plan/index.ts'
-import { OPEN_DATE, requireDayAhead } from '../order-input.ts'
+import { offers, requireDayAhead, travelDate } from '../../test-plan/index.ts'
+import { OPEN_DATE } from '../order-input.ts'
 import type { StepContext } from '../step-context.ts'
 import { checkDated } from './order.ts'
 import { defineStep } from './step.ts'
@@ -114,7 +114,7 @@ interface Days {
 }
 
 function weekOf(context: StepContext): Days {
-  const startTime = requireDayAhead(context, travelDate(context.choice, statedNow(context.deps)))
+  const startTime = requireDayAhead(travelDate(context.choice, statedNow(context.deps)), context.deps.clock.now())
   return { startTime, endTime: addDays(startTime, 6) }
 }
 

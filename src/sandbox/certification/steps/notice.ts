@@ -70,10 +70,8 @@ export const consumption = defineStep({
       notice: expectedConsumption(context, bought),
       otherSubject: (body) => otherOrder(orderId, body),
       stillMissing: (body) => {
-        const [used = 0, refunded = 0] = ['usedQuantity', 'refundedQuantity'].map((field) =>
-          Number(fieldIn(body, field)),
-        )
-        if (used + refunded >= quantity) return undefined
+        const used = Number(fieldIn(body, 'usedQuantity'))
+        if (used + Number(fieldIn(body, 'refundedQuantity')) >= quantity) return undefined
         const isUnmarked = bought.vouchers.length === quantity && used > 0 && marksNoneUsed(body)
         return localized(isUnmarked ? 'partly-used-unmarked' : 'partly-used', {
           used: `${used}`,

@@ -1,6 +1,5 @@
 import { tooManyCalls } from '../../../ticketing/mws-wire/index.ts'
-import type { RunDeps } from '../../certification/index.ts'
-import { showRun } from '../../certification/index.ts'
+import { type RunDeps, requireRun } from '../../certification/index.ts'
 import type { EventsQuery } from './wire.ts'
 
 /** Lines after `after`, 500 at most; waits up to `wait` seconds for the first one, or until `signal` aborts. */
@@ -11,8 +10,8 @@ export async function linesAfter(
   { after, wait }: EventsQuery,
   signal: AbortSignal,
 ) {
-  // Also ends an attempt whose process has died; otherwise its last line would never arrive.
-  await showRun(deps, partnerId, runId)
+  // Otherwise the last line of an attempt whose process has died would never arrive.
+  await requireRun(deps, partnerId, runId)
   const events = await deps.logFollowers.nextEvents(runId, after, signal, wait * 1_000)
   return { events, lastSeq: events.at(-1)?.seq ?? after }
 }

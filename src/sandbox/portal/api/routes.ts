@@ -19,6 +19,7 @@ import {
   noSuchRun,
   type RunDeps,
   type RunRef,
+  requireRun,
   showRun,
   startAll,
   startStep,
@@ -89,7 +90,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
     })
   change('start-all', (run, { log }) => startAll(deps, log as Log, run))
   change('share/withdraw', async ({ partnerId, runId }) => {
-    await showRun(deps, partnerId, runId)
+    await requireRun(deps, partnerId, runId)
     await withdrawLinks(deps, runId)
   })
   change('steps/:step_id/stop', async (run, { params }) => {
@@ -107,7 +108,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
 
   app.post<RunRoute>('/runs/:run_id/share', async (request, reply) => {
     const run = await runOf(request)
-    await showRun(deps, run.partnerId, run.runId)
+    await requireRun(deps, run.partnerId, run.runId)
     return send(request, reply, { share: await shareLink(deps, run) })
   })
 

@@ -17,7 +17,7 @@ import { HOME, onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { folderOfUnsent } from '../notify/mail.ts'
 import type { SignedInPartner } from '../session.ts'
 import { memberRefusalText, roleName } from '../texts.ts'
-import { inviteForm, type MEMBER_CHANGES, memberChangeQuery, roleForm } from '../wire.ts'
+import { asTyped, inviteForm, type MEMBER_CHANGES, memberChangeQuery, roleForm } from '../wire.ts'
 
 type Member = OutputOf<typeof listMembers>[number]
 
@@ -62,8 +62,9 @@ interface OneMember {
 
 interface Shown {
   readonly alert?: string
-  /** What was typed into the form. */
+  /** What was given in the form. */
   readonly mail?: string
+  readonly role?: string
   readonly done?: (typeof MEMBER_CHANGES)[number] | undefined
 }
 
@@ -73,7 +74,7 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     const partner = partnerOf(request)
     const locale = localeOfRequest(request)
     const page = membersShown(await listMembers(deps, partner.partnerId), partner, deps.clock.now(), locale)
-    const data = { page, mailFolder: folderOfUnsent(deps.config), alert: '', mail: '', done: '', ...shown }
+    const data = { page, mailFolder: folderOfUnsent(deps.config), alert: '', mail: '', role: '', done: '', ...shown }
     return sendSandboxPage(request, reply, 'sandbox/members', data, { section: 'members', query: '' })
   }
 
@@ -83,7 +84,7 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     reply: FastifyReply,
     done: (typeof MEMBER_CHANGES)[number],
     work: (deps: Deps, partnerId: bigint) => Promise<unknown>,
-    mail?: string,
+    given: Pick<Shown, 'mail' | 'role'> = {},
   ) => {
     try {
       await work(onBehalfOf(deps, request), partnerOf(request).partnerId)
@@ -92,7 +93,7 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       const t = textsFor(request)
       if (error instanceof MemberRefusal) {
         reply.code(409)
-        return show(request, reply, { alert: memberRefusalText(error.reason, t), ...(mail ? { mail } : {}) })
+        return show(request, reply, { alert: memberRefusalText(error.reason, t), ...given })
       }
       const isGone = error instanceof RescodeError && error.failure.status === 404
       if (isGone) return show(request, reply.code(404), { alert: t('sandbox.members.gone') })
@@ -105,10 +106,10 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.post('/members/invite', (request, reply) => {
     const form = inviteForm.safeParse(request.body)
     if (!form.success) {
-      const alert = textsFor(request)('sandbox.members.bad_mail')
-      return show(request, reply.code(400), { alert })
+      const { mail = '', role = '' } = asTyped.parse(request.body)
+      return show(request, reply.code(400), { alert: textsFor(request)('sandbox.members.bad_mail'), mail, role })
     }
-    return change(request, reply, 'invited', (acting, id) => inviteMember(acting, id, form.data), form.data.mail)
+    return change(request, reply, 'invited', (acting, id) => inviteMember(acting, id, form.data), form.data)
   })
 
   app.post<OneMember>('/members/:member_id/invite', (request, reply) =>

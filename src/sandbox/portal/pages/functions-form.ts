@@ -11,6 +11,7 @@ import {
   FUNCTION_IDS,
   type FunctionId,
   interfacesOf,
+  isDayOver,
   NO_CONDITIONS,
   OFFERED_FUNCTIONS,
   REQUIRED_FUNCTIONS,
@@ -75,9 +76,10 @@ export async function freshForm(deps: Deps, partnerId: bigint): Promise<FormText
   }
   const present = (await findCurrentRun(deps, partnerId))?.choice
   const { functions, products, conditions = NO_CONDITIONS, ...others } = { ...usual, ...present }
+  const over = isDayOver(others, deps.clock.now()) && { travel_date: '' }
   return {
     functions,
-    texts: formTexts({ ...products, ...others, ...conditions, base_url: partner.base_url }),
+    texts: formTexts({ ...products, ...others, ...over, ...conditions, base_url: partner.base_url }),
     interface_urls: partner.interface_urls,
     contacts: {},
     faults: FAULTS.filter((fault) => conditions[fault]),
@@ -113,7 +115,7 @@ const PROBLEM_OF: Readonly<Record<string, string>> = {
   wait_minutes: 'sandbox.problem.wait_minutes',
 }
 
-export function parseRunRequest(form: FormTexts): { requested: RunRequest } | { problems: Problems } {
+export function parseRunRequest(form: FormTexts, now: Date): { requested: RunRequest } | { problems: Problems } {
   const { texts, interface_urls } = form
   const filledIn = <Name extends keyof typeof texts>(names: readonly Name[]) =>
     Object.fromEntries(names.flatMap((name) => (texts[name] === '' ? [] : [[name, texts[name]]])))
@@ -132,6 +134,7 @@ export function parseRunRequest(form: FormTexts): { requested: RunRequest } | { 
   const problems = {
     ...choiceProblems(form, chosen.error?.issues ?? []),
     ...urlProblems(form, urls.error?.issues ?? []),
+    ...(chosen.data && isDayOver(chosen.data, now) ? { travel_date: 'sandbox.problem.travel_date_over' } : {}),
   }
   if (!chosen.success || !urls.success || Object.keys(problems).length > 0) return { problems }
   const { base_url: base, interface_urls: own } = urls.data

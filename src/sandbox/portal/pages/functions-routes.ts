@@ -60,7 +60,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
     if (action === 'back') return show(request, reply, { form })
     if (action === 'contacts') return saveContacts(request, reply, form)
     if (action === 'conditions') return saveConditions(request, reply, form)
-    const read = parseRunRequest(form)
+    const read = parseRunRequest(form, deps.clock.now())
     const { contacts } = await ownContacts(deps, partnerId)
     const named = parseContacts(form.contacts, contacts)
     const problems = { ...('problems' in read ? read.problems : {}), ...named.problems }
@@ -114,7 +114,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
 
   async function check(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
     const locale = localeOfRequest(request)
-    const read = parseRunRequest(form)
+    const read = parseRunRequest(form, deps.clock.now())
     const problems = 'problems' in read ? read.problems : {}
     try {
       const tried = await preflightOf(deps, partnerOf(request).partnerId, form, locale)

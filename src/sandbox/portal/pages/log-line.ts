@@ -1,14 +1,16 @@
 import type { Detail, LocalizedText } from '../../../platform/lib/localized-text.ts'
+import { maskedReason } from '../../../platform/lib/masked-reason.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { ifFound } from '../../../platform/lib/web/rescode.ts'
 import type { Outcome, RunDeps, RunEvent } from '../../certification/index.ts'
-import { CHECK_IDS, type Finding } from '../../checks/index.ts'
+import type { Finding } from '../../checks/index.ts'
 import { anchorText } from '../docs/texts.ts'
 import { checkText, detailText, interfaceName, localizedText, messageName, valueText } from '../texts.ts'
-import { showEntry, type TrafficEntry } from '../traffic/entry.ts'
+import { showEntries, showEntry, type TrafficEntry } from '../traffic/entry.ts'
 import { noticeName } from '../traffic/problems.ts'
-import type { TrafficKind } from '../traffic/store.ts'
-import { shownIn } from '../traffic/text.ts'
+import { showMaskedEntry } from '../traffic/show-entry.ts'
+import { type ShownText, shownIn } from '../traffic/text.ts'
+import type { TrafficEntryParams } from '../traffic/wire.ts'
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warning'
 
@@ -42,28 +44,39 @@ export interface LineContext {
   readonly t: Translate
   /** When the attempt began. */
   readonly startedAt: Date
+  /**
+   * The page is read without signing in: calls that did not complete a wait are masked, since a live partner's may be
+   * about real customers.
+   */
+  readonly shared?: boolean
+}
+
+export async function logLines(context: LineContext, events: readonly RunEvent[]): Promise<LogLine[]> {
+  const exchanges = await exchangesOf(context, events)
+  return events.map((event) => {
+    const after = Math.max(0, event.at.getTime() - context.startedAt.getTime()) / 1000
+    const entry = entryOf(event)
+    const exchange = entry ? (exchanges.get(entry.id) ?? null) : undefined
+    return {
+      seq: event.seq,
+      kind: event.kind,
+      tone: 'plain',
+      word: '',
+      at: event.at.toISOString(),
+      after: `+${after.toFixed(2)} s`,
+      facts: [],
+      doc: '',
+      docText: '',
+      open: false,
+      ...(exchange === undefined ? {} : { exchange }),
+      ...contentOf(context, event, exchange),
+    }
+  })
 }
 
 type LineContent = Pick<LogLine, 'text'> & Partial<LogLine>
 
-export async function logLine(context: LineContext, event: RunEvent): Promise<LogLine> {
-  const after = Math.max(0, event.at.getTime() - context.startedAt.getTime()) / 1000
-  return {
-    seq: event.seq,
-    kind: event.kind,
-    tone: 'plain',
-    word: '',
-    at: event.at.toISOString(),
-    after: `+${after.toFixed(2)} s`,
-    facts: [],
-    doc: '',
-    docText: '',
-    open: false,
-    ...(await contentOf(context, event)),
-  }
-}
-
-async function contentOf(context: LineContext, event: RunEvent): Promise<LineContent> {
+function contentOf(context: LineContext, event: RunEvent, exchange: LogLine['exchange']): LineContent {
   const { t } = context
   switch (event.kind) {
     case 'started':
@@ -73,38 +86,32 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
         text: t('sandbox.log.calling', { interface: interfaceName(event.data.interface, t), url: event.data.url }),
       }
     case 'call': {
-      const exchange = await findExchange(context, 'call', event.data.call_id)
+      const failed = exchange?.answer === null
       const text = t('sandbox.log.call', { interface: interfaceName(event.data.interface, t) })
-      const failed = exchange !== null && exchange.answer === null
-      return { text, exchange, ...(failed ? { ...bad(t), open: true } : {}) }
+      return { text, ...(failed ? { ...bad(t), open: true } : {}) }
     }
     case 'fault':
       return { text: t('sandbox.log.fault', { fault: localizedText(event.data.fault, t) }) }
     case 'waiting':
       return { text: t('sandbox.log.waiting', { path: event.data.path, notice: noticeText(context, event.data.path) }) }
-    case 'notice':
-      return {
-        text:
-          t('sandbox.log.notice', { notice: noticeText(context, event.data.path) }) + remarkText(event.data.remark, t),
-        exchange: await findExchange(context, 'notice', event.data.notice_id),
-      }
+    case 'notice': {
+      const { path, remark } = event.data
+      return { text: t('sandbox.log.notice', { notice: noticeText(context, path) }) + remarkText(remark, t) }
+    }
     case 'rejected':
       return {
         ...(event.data.remark ? verdict(false, 'warning', t) : { ...bad(t), open: true }),
         text: t('sandbox.log.rejected', refusalValues(context, event.data)) + remarkText(event.data.remark, t),
-        exchange: await findExchange(context, 'rejected', event.data.call_id),
       }
     case 'unverified':
       return {
         ...{ tone: 'warning', word: t('sandbox.log.unverified') },
         text: t('sandbox.log.unverified_call', refusalValues(context, event.data)),
-        exchange: await findExchange(context, 'rejected', event.data.call_id),
       }
     case 'wrong-path':
       return {
         ...{ tone: 'warning', word: t('sandbox.log.warning') },
         text: t('sandbox.log.wrong_path', refusalValues(context, event.data)),
-        exchange: await findExchange(context, 'rejected', event.data.call_id),
       }
     case 'check':
       return shownCheck(event.data, t)
@@ -122,7 +129,7 @@ const noticeText = ({ deps, t }: LineContext, path: string): string => messageNa
 const refusalValues = (context: LineContext, { path, reason }: { readonly path: string; readonly reason: Detail }) => ({
   path,
   notice: noticeText(context, path),
-  reason: detailText(reason, context.t),
+  reason: detailText(context.shared ? maskedReason(reason) : reason, context.t),
 })
 
 const remarkText = (remark: LocalizedText | undefined, t: Translate): string =>
@@ -148,7 +155,7 @@ export function shownCheck(
   if (actual !== undefined) facts.push([t('sandbox.log.actual'), words(actual)])
   return {
     ...verdict(passed, level, t),
-    text: CHECK_IDS.includes(id) ? checkText(id, t, passed) : id,
+    text: checkText(id, t, passed),
     facts,
     doc: doc ?? '',
     docText: doc ? anchorText(doc, t) : '',
@@ -160,15 +167,45 @@ function verdict(passed: boolean, level: 'error' | 'warning', t: Translate): Pic
   return level === 'warning' ? { tone: 'warning', word: t('sandbox.log.warning') } : bad(t)
 }
 
-/** The exchange that a log line refers to; null once it has been purged. */
+/** The call or notice that a line is about. `isOther`: it did not complete a wait. */
+function entryOf({ kind, data }: RunEvent): (TrafficEntryParams & { readonly isOther: boolean }) | undefined {
+  switch (kind) {
+    case 'call':
+      return { kind, id: data.call_id, isOther: false }
+    case 'notice':
+      return { kind, id: data.notice_id, isOther: data.remark !== undefined }
+    case 'rejected':
+    case 'unverified':
+    case 'wrong-path':
+      return { kind: 'rejected', id: data.call_id, isOther: true }
+    default:
+      return undefined
+  }
+}
+
+/** The exchanges of these lines by id, without those that have been purged. */
+async function exchangesOf({ deps, partnerId, t, shared = false }: LineContext, events: readonly RunEvent[]) {
+  const entries = events.map(entryOf).filter((entry) => entry !== undefined)
+  const whole = entries.filter(({ isOther }) => !(shared && isOther))
+  const masked = entries.filter(({ isOther }) => shared && isOther)
+  const found = [
+    ...(await showEntries(deps, partnerId, whole, shownIn(t))),
+    ...(await Promise.all(masked.map((entry) => ifFound(showMaskedEntry(deps, partnerId, entry))))),
+  ]
+  return new Map(found.flatMap((entry) => (entry ? [[entry.id, exchangeOf(entry, t)]] : [])))
+}
+
+/** The exchange of a call; null once it has been purged. */
 export async function findExchange(
-  { deps, partnerId, t }: { readonly deps: RunDeps; readonly partnerId: bigint; readonly t: Translate },
-  kind: TrafficKind,
+  { deps, partnerId, t }: Omit<LineContext, 'startedAt'>,
   id: string,
 ): Promise<ShownExchange | null> {
-  const entry = await ifFound(showEntry(deps, partnerId, { kind, id }, shownIn(t)))
+  const entry = await ifFound(showEntry(deps, partnerId, { kind: 'call', id }, shownIn(t)))
   return entry ? exchangeOf(entry, t) : null
 }
+
+const bodyOf = (body: ShownText, t: Translate): ShownText =>
+  body.unreadable ? { ...body, notKept: t('console.traffic.unreadable') } : body
 
 /** A request with its response, in either direction; secrets are masked. */
 type ShownExchange = ReturnType<typeof exchangeOf>
@@ -181,9 +218,9 @@ const exchangeOf = (
   href: `/sandbox/traffic/${kind}/${id}`,
   at: at.toISOString(),
   durationMs,
-  request: { start: `${request.method} ${request.url}`, headers: request.headers ?? [], body: request.body },
+  request: { start: `${request.method} ${request.url}`, headers: request.headers ?? [], body: bodyOf(request.body, t) },
   answer: response
-    ? { start: `HTTP ${response.status ?? 200}`, headers: response.headers ?? [], body: response.body }
+    ? { start: `HTTP ${response.status ?? 200}`, headers: response.headers ?? [], body: bodyOf(response.body, t) }
     : null,
   /** Why there is no response, or what is wrong with it. */
   failure: failure ? detailText(failure.detail, t) : null,

@@ -7,6 +7,7 @@ import { type SellerProgress, type SellerState, sellerProgress } from '../seller
 import { functionsRoutes } from './functions-routes.ts'
 import { shownChoice } from './run-parts.ts'
 import { runRoutes, streamRoutes } from './run-routes.ts'
+import { historyQuery } from './wire.ts'
 
 const STAGES = ['signature', 'functions', 'steps', 'acceptance'] as const
 /** How many stages are done. */
@@ -84,6 +85,8 @@ export const runPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { dep
   await app.register(streamRoutes, { deps })
 }
 
+const RUNS_SHOWN = 100
+
 /** The sandbox's home, and the history of its runs. */
 const overviewRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/', async (request, reply) => {
@@ -93,8 +96,10 @@ const overviewRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps
 
   app.get('/history', async (request, reply) => {
     const t = textsFor(request)
-    const runs = await listRuns(deps, partnerOf(request).partnerId)
-    const page = { runs: runs.map((run) => pastRun(run, t)) }
+    const { before } = historyQuery.parse(request.query)
+    const found = await listRuns(deps, partnerOf(request).partnerId, { before, most: RUNS_SHOWN + 1 })
+    const runs = found.slice(0, RUNS_SHOWN).map((run) => pastRun(run, t))
+    const page = { runs, older: found.length > RUNS_SHOWN ? `/sandbox/history?before=${runs.at(-1)?.number}` : null }
     return sendSandboxPage(request, reply, 'sandbox/history', page, { section: 'history' })
   })
 }

@@ -18,28 +18,23 @@ interface RunPageQuery {
   readonly step?: string | undefined
   /** Number of the attempt; defaults to the newest. */
   readonly attempt?: number | undefined
-  /** The URL of a step; defaults to the run's own page. */
-  readonly hrefOf?: (stepId: string) => string
+  /** The URL of a step on the page that is read without signing in; by default it is the run's own page. */
+  readonly sharedHref?: (stepId: string) => string
 }
 
 /** The contents of a run's page; throws 404 for a run, step or attempt that this partner does not have. */
 export async function runPage(
   deps: RunDeps,
-  {
-    partnerId,
-    runId,
-    step,
-    attempt,
-    hrefOf = (id) => stepHref(runId, id),
-  }: RunPageQuery & { partnerId: bigint; runId: string },
+  { partnerId, runId, step, attempt, sharedHref }: RunPageQuery & { partnerId: bigint; runId: string },
   t: Translate,
 ) {
+  const hrefOf = sharedHref ?? ((id: string) => stepHref(runId, id))
   const view = await showRun(deps, partnerId, runId)
   const progress = selectStep(view, step)
   const row = progress && selectAttempt(progress, attempt)
   const events = row ? await eventsOfAttempt(deps.db, row.attempt_id) : []
   const page = progress ? hrefOf(progress.step.id) : ''
-  const log = row ? await shownLog(deps, partnerId, row, events, t) : null
+  const log = row ? await shownLog(deps, partnerId, row, events, t, sharedHref !== undefined) : null
   return {
     run: shownRun(view, deps.clock.now()),
     steps: view.steps.map((step) => stepItem(step, hrefOf(step.step.id), step === progress, t)),
@@ -49,7 +44,7 @@ export async function runPage(
       : null,
     log,
     attempts: progress?.attempts.map((attempt) => attemptLink(attempt, page, attempt === row, t)).reverse() ?? [],
-    acceptance: await acceptancePart(deps, view, t),
+    acceptance: sharedHref ? null : await acceptancePart(deps, view, t),
     choice: shownChoice(view.run.choice, view.run.created_at, t),
   }
 }

@@ -1,7 +1,6 @@
 import type { Deps } from '../../../platform/deps.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
-import { findPartner } from '../../../ticketing/partners/index.ts'
 import { acceptanceOf, progressOfRun, type showRun } from '../../certification/index.ts'
 import { reportOfRun } from '../../reports/index.ts'
 import { type Choice, FAULTS, NO_CONDITIONS, travelDate } from '../../test-plan/index.ts'
@@ -110,7 +109,7 @@ function delivery(
 /** The acceptance check as a page shows it. */
 export async function acceptancePart(deps: Deps, view: OutputOf<typeof showRun>, t: Translate) {
   const { run, steps } = view
-  const { passed, openSteps, proof, acceptedBefore, missingContacts } = await acceptanceOf(deps, view)
+  const { passed, openSteps, proof, acceptedBefore, partner, missingContacts } = await acceptanceOf(deps, view)
   const { state } = progressOfRun(view)
   const reached = run.current_step === null || state === 'all_passed'
   const notifications = await notificationsOf(deps, run.run_id)
@@ -143,7 +142,7 @@ export async function acceptancePart(deps: Deps, view: OutputOf<typeof showRun>,
     /** Why there are none. Only the first accepted run sends messages; it may have had no contacts. */
     noMessages: t(acceptedBefore ? 'sandbox.told.before' : 'sandbox.told.nobody'),
     lacksContacts: !acceptedBefore,
-    live: (await findPartner(deps, run.partner_id))?.stage === 'live',
+    live: partner.stage === 'live',
     /** Where mails are written while SMTP_URL is not set. */
     mailFolder: notifications.folder,
   }

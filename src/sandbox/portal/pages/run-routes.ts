@@ -13,6 +13,7 @@ import {
   type RunDeps,
   type RunRef,
   RunRefusal,
+  requireRun,
   showRun,
   startAll,
   startStep,
@@ -51,14 +52,14 @@ export const streamRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
   app.get('/run/:run_id/events', { config: { answersHead: false } }, async (request, reply) => {
     const { run_id } = paramsOf(request, runParams, noSuchRun)
     const { partnerId, sessionHash } = partnerOf(request)
-    const { run } = await showRun(deps, partnerId, run_id)
+    await requireRun(deps, partnerId, run_id)
     const { signal, close } = streams.open(sessionHash.toString('base64'), partnerId)
     onDisconnect(reply, close)
     app.stopCounting(reply)
     const options: FollowOptions = {
       deps,
       partnerId,
-      runId: run.run_id,
+      runId: run_id,
       after: streamHeaders.parse(request.headers)['last-event-id'] ?? streamQuery.parse(request.query).after,
       t: textsFor(request),
       signal,
@@ -124,7 +125,7 @@ function forms(app: FastifyInstance, deps: RunDeps): void {
   const runForm = (name: string, query: string, work: (run: RunRef, request: FastifyRequest) => Promise<unknown>) =>
     app.post(`${RUN}/${name}`, async (request, reply) => {
       const run = ownRun(request)
-      await showRun(deps, run.partnerId, run.runId)
+      await requireRun(deps, run.partnerId, run.runId)
       return backTo(request, reply, run.runId, () => work(run, request), query)
     })
   runForm('start-all', 'all=1', (run, { log }) => startAll(deps, log as Log, run))
@@ -203,8 +204,8 @@ export const shareRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { 
     const key = await openShareKey(deps, run, sharedQuery.parse(request.query).key)
     const t = textsFor(request)
     const { step, attempt } = runQuery.parse(request.query)
-    const hrefOf = (id: string) => `${sharedPath(run)}?${new URLSearchParams({ key: key.text, step: id })}`
-    const page = await runPage(deps, { ...run, step, attempt, hrefOf }, t)
+    const sharedHref = (id: string) => `${sharedPath(run)}?${new URLSearchParams({ key: key.text, step: id })}`
+    const page = await runPage(deps, { ...run, step, attempt, sharedHref }, t)
     const { name } = await showPartner(deps, run.partnerId)
     const shown = { page, partnerName: name, until: key.expiresAt.toISOString(), shared: true }
     return sendSandboxPage(request, reply, 'sandbox/shared', shown)

@@ -1,7 +1,7 @@
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import type { findAttempt, RunDeps, RunEvent, showRun } from '../../certification/index.ts'
-import { type LogLine, logLine, outcome } from './log-line.ts'
+import { type LogLine, logLines, outcome } from './log-line.ts'
 import { passedWith } from './run-parts.ts'
 
 type AttemptRow = NonNullable<OutputOf<typeof findAttempt>>
@@ -15,9 +15,10 @@ export async function shownLog(
   attempt: AttemptRow,
   events: readonly RunEvent[],
   t: Translate,
+  shared: boolean,
 ) {
-  const context = { deps, partnerId, t, startedAt: attempt.started_at }
-  const plain = await Promise.all(events.map((event) => logLine(context, event)))
+  const context = { deps, partnerId, t, startedAt: attempt.started_at, shared }
+  const plain = await logLines(context, events)
   const unfolded = exchangesThatFailed(events)
   const lines = plain.map((line) => (unfolded.has(line.seq) ? { ...line, open: true } : line))
   const checks = lines.filter(({ kind }) => kind === 'check')

@@ -1,7 +1,7 @@
 import type { Deps } from '../../../platform/deps.ts'
 import { tooManyRequests, unavailable } from '../../../platform/lib/web/rescode.ts'
-import { findAttempt, type RunEvent } from '../../certification/index.ts'
-import { type LineContext, type LogLine, logLine } from './log-line.ts'
+import { findAttempt, type RunEvent, requireRun } from '../../certification/index.ts'
+import { type LineContext, type LogLine, logLines } from './log-line.ts'
 
 /** Simultaneous streams: per browser session (one per tab), per partner, and in this process. */
 const MAX_STREAMS = { session: 12, partner: 120, process: 1_000 }
@@ -70,7 +70,7 @@ export async function* followLines({
   allowed,
   ...context
 }: FollowOptions): AsyncGenerator<FollowedLine | null> {
-  const { deps } = context
+  const { deps, partnerId } = context
   const begun = new Map<string, Date>()
   const endsAt = performance.now() + MAX_STREAM_MS
   let seq = after
@@ -80,10 +80,13 @@ export async function* followLines({
     for (const event of events) {
       const startedAt = begun.get(event.attempt_id) ?? (await startOf(deps, event))
       begun.set(event.attempt_id, startedAt)
-      yield { event, line: await logLine({ ...context, startedAt }, event) }
+      for (const line of await logLines({ ...context, startedAt }, [event])) yield { event, line }
       seq = event.seq
     }
-    if (events.length === 0) yield null
+    if (events.length > 0) continue
+    // Nobody else would notice that the process of a running attempt has died.
+    await requireRun(deps, partnerId, runId)
+    yield null
   }
 }
 

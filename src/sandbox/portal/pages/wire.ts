@@ -39,6 +39,9 @@ export const streamQuery = z.object({ after: seq.catch(0) }).catch({ after: 0 })
 /** Sent by browsers that reconnect to the stream. */
 export const streamHeaders = z.object({ 'last-event-id': seq.optional().catch(undefined) })
 
+/** The history shows the runs before this one. */
+export const historyQuery = z.object({ before: seq.optional().catch(undefined) }).catch({})
+
 /** The buttons of the functions form; no action means to start a run. `replaces`: the run that may be overwritten. */
 export const functionsForm = z
   .object({ action: z.string().optional().catch(undefined), replaces: z.string().catch('') })

@@ -10,6 +10,7 @@ import type { InterfaceName } from '../../../ticketing/interfaces/index.ts'
 import { findNamedOrder, newOrderId, trialOrders } from '../../../ticketing/orders/index.ts'
 import type { PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import { findCurrentRun } from '../../certification/index.ts'
+import { isDayOver } from '../../test-plan/index.ts'
 import { fieldReference } from '../docs/reference.ts'
 import { lastBodySent } from '../traffic/entry-store.ts'
 import { bodyToSend, isSelling } from './body.ts'
@@ -32,8 +33,10 @@ async function ownProduct(deps: Deps, partnerId: bigint): Promise<string> {
 
 /** Initial values of the order form, from the current run if there is one. */
 export async function firstOrder(deps: Deps, partnerId: bigint): Promise<Record<string, string>> {
-  const { quantity = 2, travel_date, unit_price, buy_price } = (await findCurrentRun(deps, partnerId))?.choice ?? {}
-  const given = { quantity, travel_date, unit_price, buy_price }
+  const choice = (await findCurrentRun(deps, partnerId))?.choice
+  const { quantity = 2, travel_date, unit_price, buy_price } = choice ?? {}
+  const isOver = isDayOver({ travel_date }, deps.clock.now())
+  const given = { quantity, travel_date: isOver ? undefined : travel_date, unit_price, buy_price }
   const texts = Object.entries(given).map(([field, value]) => [field, value === undefined ? '' : String(value)])
   return { ...Object.fromEntries(texts), product: await ownProduct(deps, partnerId) }
 }

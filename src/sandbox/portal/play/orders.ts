@@ -12,13 +12,12 @@ import {
   refundOrder,
   type trialOrders,
 } from '../../../ticketing/orders/index.ts'
-import { BY_PLAYGROUND, withCalls } from '../../../ticketing/partner-calls/index.ts'
+import { BY_PLAYGROUND, callNow, withCalls } from '../../../ticketing/partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import { findCurrentRun, orderInput, type RunDeps } from '../../certification/index.ts'
 import type { Choice } from '../../test-plan/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { obstacleToCall } from '../traffic/outcome.ts'
-import { callNow } from '../traffic/replay.ts'
 import type { BodyProblem } from './body.ts'
 import { isCovered, judge, pendingCodes } from './send.ts'
 import type { Action, ExpectedOutcome, PlayOrder } from './wire.ts'
@@ -34,7 +33,7 @@ const CALLED_BY = {
 } as const satisfies Record<Action, InterfaceName>
 
 /** `callId` is undefined if there was nothing to send. */
-export interface Operated {
+export interface OrderCall {
   readonly name: InterfaceName
   readonly expectedOutcome: ExpectedOutcome
   readonly callId: string | undefined
@@ -60,7 +59,7 @@ async function operate(
   partner: PartnerWithSecrets,
   name: InterfaceName,
   operation: (deps: RunDeps) => Promise<unknown>,
-): Promise<Operated> {
+): Promise<OrderCall> {
   const expectedOutcome = pendingCodes(name).length > 0 ? 'either' : 'success'
   await countUse(deps, 'play', partner.partner_id)
   callNow(deps, partner)
@@ -74,7 +73,7 @@ async function operate(
  * Makes an order with the platform's own operation. It belongs to no run, so it does not count for acceptance.
  * Throws InvalidInput if the product (`mt_deal_id`) or its price is unknown, 20003 when rate-limited.
  */
-export function makeOrder(deps: RunDeps, partner: PartnerWithSecrets, order: PlayOrder): Promise<Operated> {
+export function makeOrder(deps: RunDeps, partner: PartnerWithSecrets, order: PlayOrder): Promise<OrderCall> {
   return operate(deps, partner, 'order-create', async (inside) => {
     const choice = await choiceFor(deps, partner, order)
     const prepare = <Result>(operation: (deps: RunDeps) => Promise<Result>) => operation(inside)
@@ -115,7 +114,7 @@ export async function actOnOrder(
   deps: RunDeps,
   partner: PartnerWithSecrets,
   { orderId, action, quantity }: { readonly orderId: bigint; readonly action: Action; readonly quantity: number },
-): Promise<Operated | BodyProblem> {
+): Promise<OrderCall | BodyProblem> {
   await requireTrialOrder(deps, partner.partner_id, orderId)
   const reads = obstacleToCall(CALLED_BY[action]) === undefined
   if (!reads && (await findNamedOrder(deps.db, orderId))?.sold) return { kind: 'sold-order' }

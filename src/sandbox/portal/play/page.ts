@@ -124,7 +124,7 @@ async function shownResult(deps: RunDeps, partnerId: bigint, { id, orderId, find
     passed: checks.filter(({ tone }) => tone === 'good'),
     failed,
     warned: findings.filter(({ passed, level }) => !passed && level === 'warning').length,
-    exchange: await findExchange({ deps, partnerId, t }, 'call', id),
+    exchange: await findExchange({ deps, partnerId, t }, id),
     order: order && orderForPage(order, locale),
   }
 }

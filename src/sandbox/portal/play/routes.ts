@@ -10,7 +10,7 @@ import { noSuchEntry } from '../errors.ts'
 import { HOME, paramsOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { orderParams } from '../traffic/wire.ts'
 import { asTyped } from '../wire.ts'
-import { actOnOrder, makeOrder, type Operated, requireTrialOrder } from './orders.ts'
+import { actOnOrder, makeOrder, type OrderCall, requireTrialOrder } from './orders.ts'
 import { interfacePage, orderForPage, playPage, problemText, type Shown } from './page.ts'
 import { sendWritten } from './send.ts'
 import { PLAY_ORDER_FIELDS, playActionParams, playOrderForm, playQuery, refundForm, writtenForm } from './wire.ts'
@@ -79,7 +79,7 @@ export const playOrderRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
     return sendSandboxPage(request, reply, 'sandbox/play-order', shown, PLAY_PAGE)
   }
 
-  const redirectToResult = (reply: FastifyReply, { name, expectedOutcome, callId }: Operated, instead: string) =>
+  const redirectToResult = (reply: FastifyReply, { name, expectedOutcome, callId }: OrderCall, instead: string) =>
     seeOther(reply, callId === undefined ? instead : resultPage(name, callId, expectedOutcome))
 
   app.post('/play/orders', async (request, reply) => {

@@ -6,6 +6,7 @@ import {
   BY_PLAYGROUND,
   type CallRecord,
   callAsWritten,
+  callNow,
   type Forgery,
   judgeCall,
   withCalls,
@@ -15,7 +16,6 @@ import type { RunDeps } from '../../certification/index.ts'
 import { type Expectation, type ExpectedChecks, examineCall, REFUSAL_OF, verdictOf } from '../../checks/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { findCall } from '../traffic/entry-store.ts'
-import { callNow } from '../traffic/replay.ts'
 import { type BodyProblem, bodyToSend } from './body.ts'
 import type { ExpectedOutcome, PlaySigning } from './wire.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { date, price } from '../../../platform/lib/json/fields.ts'
-import { isStorable } from '../../../platform/lib/storable.ts'
+import { date, money } from '../../../platform/lib/json/fields.ts'
 import { FORGERIES } from '../../../ticketing/partner-calls/index.ts'
+import { product } from '../../test-plan/index.ts'
 import { orderParams } from '../traffic/wire.ts'
 
 /** Maximum characters of a hand-written body. */
@@ -33,11 +33,9 @@ export const playQuery = z
 const given = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (typeof value === 'string' && value.trim() === '' ? undefined : value), schema.optional())
 
-const money = price().refine((value) => value >= 0 && value < 100_000_000)
-
 /** The order form; empty fields are left to the platform. */
 export const playOrderForm = z.object({
-  product: z.string().trim().min(1).max(255).refine(isStorable),
+  product,
   quantity: z.coerce.number().int().min(1).max(10),
   travel_date: given(date()),
   unit_price: given(money),

@@ -28,13 +28,16 @@ const call = z.object({
 })
 export type KeptCall = z.output<typeof call>
 
-export const findCall = (db: Db, partnerId: bigint, id: string): Promise<KeptCall | undefined> =>
-  db.maybe(
+export const findCalls = (db: Db, partnerId: bigint, ids: readonly string[]): Promise<KeptCall[]> =>
+  db.many(
     call,
     sql`select id, at, name as interface, order_id, duration_ms, url, request_headers, request_body, status as http_status,
           response_headers, response_body, code, failure, detail as failure_detail, forged, verdict, cause, cause_ref
-        from sandbox_outgoing where partner_id = ${partnerId} and id = ${id}`,
+        from sandbox_outgoing where partner_id = ${partnerId} and id = any(${ids}::uuid[])`,
   )
+
+export const findCall = async (db: Db, partnerId: bigint, id: string): Promise<KeptCall | undefined> =>
+  (await findCalls(db, partnerId, [id]))[0]
 
 const received = z.object({
   id: z.string(),
@@ -61,10 +64,11 @@ export type KeptReceived = z.output<typeof received>
 
 const RECEIVED = sql.part`id, at, name as path, headers, body, answer, code, status, order_id, reason, verified, left_out, warnings, method`
 
-/** An accepted notice from this partner, or a refused call that names it. */
-export const findReceived = (db: Db, kind: 'notice' | 'rejected', partnerId: bigint, id: string) => {
+/** Accepted notices from this partner, or refused calls that name it. */
+export function findReceived(db: Db, kind: 'notice' | 'rejected', partnerId: bigint, ids: readonly string[]) {
   const view = sql.identifier(kind === 'notice' ? 'sandbox_accepted' : 'sandbox_refused')
-  return db.maybe(received, sql`select ${RECEIVED} from ${view} where partner_id = ${partnerId} and id = ${id}`)
+  const isWanted = sql.part`partner_id = ${partnerId} and id = any(${ids}::uuid[])`
+  return db.many(received, sql`select ${RECEIVED} from ${view} where ${isWanted}`)
 }
 
 const entryOwner = z.object({ partner_id: z.coerce.bigint(), kind: z.enum(['call', 'notice', 'rejected']) })

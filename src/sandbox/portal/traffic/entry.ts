@@ -11,7 +11,7 @@ import { redactFailure } from '../../checks/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { MISTAKES_ALONE } from '../texts.ts'
 import { curlOf } from './curl.ts'
-import { findCall, findReceived, type KeptCall, type KeptReceived } from './entry-store.ts'
+import { findCalls, findReceived, type KeptCall, type KeptReceived } from './entry-store.ts'
 import { obstacleToCall, obstacleToNotice, outcomeOf, type ReplayObstacle, type TrafficOutcome } from './outcome.ts'
 import { answerProblems, implausibleInNotice, type LinkedProblem, noticeName, noticeProblems } from './problems.ts'
 import type { TrafficKind, TrafficSummary } from './store.ts'
@@ -73,20 +73,36 @@ export interface TrafficEntry extends Pick<TrafficSummary, 'forged' | 'verdict' 
 export async function showEntry(
   deps: NoticeDeps,
   partnerId: bigint,
-  { kind, id }: TrafficEntryParams,
+  wanted: TrafficEntryParams,
   textOf: TextOf = shownText,
 ): Promise<TrafficEntry> {
-  const partner = await findPartner(deps, partnerId)
-  if (!partner) throw noSuchEntry()
-  const mask = masker(secretTexts(partner))
-  if (kind === 'call') {
-    const found = await findCall(deps.db, partnerId, id)
-    if (!found) throw noSuchEntry()
-    return ourCall(deps, partner, found, { mask, textOf })
+  const [entry] = await showEntries(deps, partnerId, [wanted], textOf)
+  if (!entry) throw noSuchEntry()
+  return entry
+}
+
+/** Those of these entries that exist and are this partner's, in any order; one statement for each kind. */
+export async function showEntries(
+  deps: NoticeDeps,
+  partnerId: bigint,
+  wanted: readonly TrafficEntryParams[],
+  textOf: TextOf,
+): Promise<TrafficEntry[]> {
+  const partner = wanted.length > 0 ? await findPartner(deps, partnerId) : undefined
+  if (!partner) return []
+  const formatting = { mask: masker(secretTexts(partner)), textOf }
+  const entries: TrafficEntry[] = []
+  for (const kind of new Set(wanted.map((entry) => entry.kind))) {
+    const ids = wanted.filter((entry) => entry.kind === kind).map(({ id }) => id)
+    if (kind === 'call') {
+      const found = await findCalls(deps.db, partnerId, ids)
+      entries.push(...found.map((call) => ourCall(deps, partner, call, formatting)))
+    } else {
+      const found = await findReceived(deps.db, kind, partnerId, ids)
+      entries.push(...found.map((call) => theirCall(deps, kind, call, formatting)))
+    }
   }
-  const found = await findReceived(deps.db, kind, partnerId, id)
-  if (!found) throw noSuchEntry()
-  return theirCall(deps, kind, found, { mask, textOf })
+  return entries
 }
 
 type Mask = (text: string) => string

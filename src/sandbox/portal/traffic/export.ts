@@ -1,7 +1,6 @@
 import { parsedUrl } from '../../../platform/lib/parsed-url.ts'
-import { ifFound } from '../../../platform/lib/web/rescode.ts'
 import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
-import { showEntry, type TrafficEntry } from './entry.ts'
+import { showEntries, type TrafficEntry } from './entry.ts'
 import { listTraffic } from './list.ts'
 import { keptText } from './text.ts'
 import type { TrafficQuery } from './wire.ts'
@@ -94,10 +93,11 @@ async function* entriesOf(deps: NoticeDeps, partnerId: bigint, query: TrafficQue
   let before = query.before
   for (let page = 0; page < MAX_EXPORTED.pages; page++) {
     const { lines, next } = await listTraffic(deps, partnerId, { ...query, after: undefined, before })
-    for (const { kind, id, left_out } of lines) {
-      if (left_out !== null) continue
+    const kept = lines.filter(({ left_out }) => left_out === null)
+    const entries = new Map((await showEntries(deps, partnerId, kept, keptText)).map((entry) => [entry.id, entry]))
+    for (const { id } of kept) {
+      const entry = entries.get(id)
       // It may have been purged meanwhile.
-      const entry = await ifFound(showEntry(deps, partnerId, { kind, id }, keptText))
       if (entry) yield entry
     }
     if (!next) return

@@ -5,7 +5,7 @@ import { countUse } from '../../../platform/throttle/index.ts'
 import { INTERFACES, type InterfaceName } from '../../../ticketing/interfaces/index.ts'
 import { type NoticeDeps, replayNotice } from '../../../ticketing/mtp/index.ts'
 import { findNamedOrder } from '../../../ticketing/orders/index.ts'
-import { type CallOptions, callPartner, type RequestOf } from '../../../ticketing/partner-calls/index.ts'
+import { type CallOptions, callNow, callPartner, type RequestOf } from '../../../ticketing/partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import { NotReplayable, noSuchEntry } from '../errors.ts'
 import { findCall, findReceived, type KeptCall } from './entry-store.ts'
@@ -33,7 +33,7 @@ export async function replay(deps: NoticeDeps, partnerId: bigint, { kind, id }: 
     if (!found) throw noSuchEntry()
     return repeatCall(deps, partner, found)
   }
-  const found = await findReceived(deps.db, kind, partnerId, id)
+  const [found] = await findReceived(deps.db, kind, partnerId, [id])
   if (!found) throw noSuchEntry()
   const obstacle = obstacleToNotice(deps, found)
   if (obstacle) throw new NotReplayable(obstacle)
@@ -42,14 +42,6 @@ export async function replay(deps: NoticeDeps, partnerId: bigint, { kind, id }: 
   const result = await replayNotice(deps, partner, { id, path, body, headers: headers ?? undefined })
   if (!result) throw new NotReplayable('not-a-notice')
   return { outcome: result.outcome, kind: result.outcome === 'refused' ? 'rejected' : 'notice', id: result.entryId }
-}
-
-/**
- * Closes the circuit breaker, because somebody who has restarted their program wants to try it now. Not for live
- * partners: real customers must not wait for a partner that is down.
- */
-export function callNow({ calls }: Pick<NoticeDeps, 'calls'>, { partner_id, stage }: PartnerWithSecrets): void {
-  if (stage === 'sandbox') calls.breakers.reset(partner_id)
 }
 
 async function repeatCall(deps: NoticeDeps, partner: PartnerWithSecrets, found: KeptCall): Promise<Replayed> {

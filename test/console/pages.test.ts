@@ -129,6 +129,9 @@ describe('a change', () => {
       { event: 'job_given_up', detail: { reason: 'the partner is gone' } },
     ])
     expect((await change('/jobs/:job_id/give-up')).answer.status).toBe(400)
+    expect((await change('/jobs/:job_id/remove', { reason: 'nothing to mend' }, support)).rows).toMatchObject([
+      { event: 'job_removed', detail: { reason: 'nothing to mend' } },
+    ])
     expect((await change('/keys/rotate')).rows).toMatchObject([
       { event: 'signing_key_made' },
       { event: 'signing_key_made' },

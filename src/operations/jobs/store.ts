@@ -106,7 +106,7 @@ const removeSuperseded = (db: Db): Promise<number> =>
 /** How long a job that has failed for good waits for an operator, and how many are removed at once. */
 const [FAILED_DAYS, MAX_REMOVED] = [30, 10_000]
 
-/** Strangers can cause such jobs, as mails to addresses that do not exist. */
+/** Operators may remove them earlier. */
 export const removeOldFailures = (db: Db): Promise<number> =>
   db.exec(
     sql`select graphile_worker.complete_jobs(array_agg(id))

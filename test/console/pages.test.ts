@@ -253,6 +253,12 @@ it('the audit log is filtered by whole days, both inclusive, in UTC', async () =
   expect(zh.text).not.toContain('小程序已创建')
 })
 
+it('a period that was given to the minute stays in the filter, which no date field could show', async () => {
+  const { text } = await viewer.get('/console/audit?from=2026-11-28T12:34:56.000Z&to=2026-11-28')
+  expect(text).toContain('name="from" type="text" value="2026-11-28T12:34:56.000Z"')
+  expect(text).toContain('name="to" type="date" value="2026-11-28"')
+})
+
 it('the audit log is exported with its filter, by support and above', async () => {
   const { text } = await support.get('/console/audit?action=app_created')
   expect(text).toContain('href="/console/audit/export?action=app_created"')

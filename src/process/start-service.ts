@@ -71,7 +71,6 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
     running.serving = await (several ? serveInProcesses(config, database, log, metrics) : serve(deps, log))
     if (running.embedded) running.forgetAddress = keepAddress(config.DATA_DIR, operatorsAddress(config))
     if (config.JOBS) running.worker = await startWorker(deps, log, database.databaseUrl)
-    running.worker?.ended.catch((error: Error) => log.fatal({ err: error }, 'durable jobs have stopped'))
     if (config.DEMO) running.demo = await startDemo(deps, log)
     return { config, log, demoUrl: running.demo?.url, officeUrl: running.demo?.officeUrl, stop }
   } catch (error) {

@@ -129,9 +129,9 @@ describe('a database that', () => {
     expect(performance.now() - began).toBeLessThan(60_000)
   })
 
-  it('is being waited for does not delay SIGTERM', async () => {
+  it.each(['main', 'worker'])('is being waited for does not delay SIGTERM (%s.js)', async (program) => {
     const port = await listening(createServer())
-    const { child, ended, output } = start(on(urlWith({ port: String(port) })))
+    const { child, ended, output } = start(on(urlWith({ port: String(port) })), program)
     await until(() => output().includes('waiting for the database'))
     const began = performance.now()
     child.kill('SIGTERM')

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type Db, sql } from './sql.ts'
 
@@ -30,7 +31,7 @@ const PRIORITIES = {
 export type TaskName = keyof typeof PRIORITIES
 
 export interface EnqueueOptions {
-  /** Of waiting jobs with the same key only the last is kept. */
+  /** Of waiting jobs with the same key only the last is kept. Each job has a key: a running one without it was replaced. */
   readonly key?: string
   /** Jobs of one queue run one after another. */
   readonly queue?: string
@@ -49,7 +50,7 @@ export const enqueue = (
   db: Db,
   task: TaskName,
   payload: object,
-  { key, queue, afterS = 0, maxAttempts = MAX_ATTEMPTS }: EnqueueOptions = {},
+  { key = `${task}:${randomUUID()}`, queue, afterS = 0, maxAttempts = MAX_ATTEMPTS }: EnqueueOptions = {},
 ): Promise<number> =>
   db.exec(
     sql`select from graphile_worker.add_job(identifier => ${task}, payload => ${JSON.stringify(payload)}::json,

@@ -3,7 +3,7 @@ import type { Config } from '../../platform/config/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
-import { DatabaseUnavailable } from '../../platform/lib/database-errors.ts'
+import { mayBeDone } from '../../platform/lib/database-errors.ts'
 import { prefersHtml } from '../../platform/lib/web/accept.ts'
 import { failureAnswerOf, NO_STORE_HEADERS, prepareFailure } from '../../platform/lib/web/envelope.ts'
 import { inMinutes } from '../../platform/lib/web/locale.ts'
@@ -139,7 +139,7 @@ export async function sendConsoleError(
     status,
     message: trafficTexts(localeOfRequest(request)).reason(error.text),
     wait,
-    isUnknown: thrown instanceof DatabaseUnavailable && thrown.outcomeUnknown,
+    isUnknown: mayBeDone(thrown),
     requestId: request.id,
   })
 }

@@ -1,4 +1,4 @@
-export { type Choice, choice, offers, storedChoice, travelDate } from './choice.ts'
+export { type Choice, choice, offers, PRODUCT_ROLES, type ProductRole, storedChoice, travelDate } from './choice.ts'
 export {
   type Conditions,
   callFaultsFor,

@@ -96,6 +96,12 @@ it('the search shows five matches of a kind, and links to all of them', async ()
   expect((await viewer.get('/console/apps?name=Many+%26')).text.match(/>Many &amp; more \d/g)).toHaveLength(6)
 })
 
+it('a page beside that of a record leads back to it', async () => {
+  const about = new URLSearchParams({ cid: String(USER.cid), user_id: USER.user_id })
+  const { text } = await viewer.get(`/console/users/factors?${about}`)
+  expect(text).toContain(`<a href="/console/users/user?${about.toString().replace('&', '&amp;')}">`)
+})
+
 describe('settings', () => {
   it('are shown without their secrets', async () => {
     const { text } = await viewer.get('/console/settings')

@@ -175,7 +175,7 @@ function editedIn(all: readonly InputField[], record: Values, { fields, t }: Pag
   const editable = all.filter(({ name }) => name !== SEEN)
   const changes = changesOf(editable, fields, record)
   const seen = fields[SEEN]
-  if (seen === momentText(record.updated_at)) return { ...changes, ...(seen === '' ? {} : { [SEEN]: seen }) }
+  if (seen === momentText(record.updated_at)) return { ...changes, [SEEN]: seen }
   const changed = editable.filter(({ name }) => name in changes)
   throw new StaleForm([
     { field: '', problem: t('console.stale') },

@@ -115,7 +115,7 @@ export function sendConsolePage(
   const sections = SECTIONS.filter(({ operation, lists }) => lists && operator && mayDo(operator.role, operation)).map(
     ({ id, title }) => ({ href: `${HOME}/${id}`, name: t(title), isCurrent: id === section }),
   )
-  return sendPage(request, reply, view, { mark: '', ...data, who, sections, section }, options)
+  return sendPage(request, reply, view, { mark: '', ...data, who, sections }, options)
 }
 
 /** Shows an error as a page that leads back into the console, with its HTTP status; scripts get JSON. */

@@ -60,8 +60,9 @@ function partnerLines(publicUrl: string, officeUrl: string): string {
 `
 }
 
-const consoleUrl = (config: Config): string =>
-  `${config.ADMIN_PORT === undefined ? config.PUBLIC_URL : operatorsAddress(config)}/console`
+function consoleUrl(config: Config): string {
+  return `${config.ADMIN_PORT === undefined ? config.PUBLIC_URL : operatorsAddress(config)}/console`
+}
 
 /** Only the public demo token is printed, never one set by the operator. */
 function consoleLines(config: Config): string {

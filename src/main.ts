@@ -3,6 +3,7 @@ import './platform/lib/navigator.ts'
 import './platform/lib/no-debugger.ts'
 import closeWithGrace from 'close-with-grace'
 import { type Config, DEMO_ADMIN_TOKEN, readConfig } from './platform/config/index.ts'
+import { operatorsAddress } from './platform/config/listeners.ts'
 import type { Service } from './process/index.ts'
 
 /** Starts the service, prints what to open, and shuts down gracefully on a signal or fatal error, even during startup. */
@@ -59,8 +60,8 @@ function partnerLines(publicUrl: string, officeUrl: string): string {
 `
 }
 
-function consoleUrl({ PUBLIC_URL, ADMIN_PORT }: Config): string {
-  return `${ADMIN_PORT === undefined ? PUBLIC_URL : `http://localhost:${ADMIN_PORT}`}/console`
+function consoleUrl(config: Config): string {
+  return `${config.ADMIN_PORT === undefined ? config.PUBLIC_URL : operatorsAddress(config)}/console`
 }
 
 /** Only the public demo token is printed, never one set by the operator. */

@@ -3,7 +3,7 @@ import { signIn } from '../src/authorization/account/sign-in.ts'
 import { rotateSigningKeys } from '../src/authorization/oidc/index.ts'
 import { createOperator, disableOperator } from '../src/operations/operators/index.ts'
 import { eventInWords } from '../src/platform/audit/operator.ts'
-import { enqueue } from '../src/platform/db/jobs-store.ts'
+import { enqueue, failJobPermanently } from '../src/platform/db/jobs-store.ts'
 import { createPartner } from '../src/ticketing/partners/partner.ts'
 import { rotatePartnerSecret, switchSigning } from '../src/ticketing/partners/secret.ts'
 import { newPartner } from '../src/ticketing/partners/wire.ts'
@@ -133,12 +133,22 @@ const aboutOperators = (): Record<string, Audited> => ({
   ),
 })
 
+const newJob = async (): Promise<string> => {
+  await enqueue(world.deps.db, 'purge', {}, { key: `to-change-${newState()}` })
+  return (await world.pool.query('select max(id) as id from graphile_worker.jobs')).rows[0].id
+}
 const onJob =
   (path: string, body?: object): Prepare =>
   async () => {
-    await enqueue(world.deps.db, 'purge', {}, { key: `to-change-${newState()}` })
-    const { rows } = await world.pool.query('select max(id) as id from graphile_worker.jobs')
-    return () => client.admin('POST', `/jobs/${rows[0].id}/${path}`, body)
+    const id = await newJob()
+    return () => client.admin('POST', `/jobs/${id}/${path}`, body)
+  }
+const onFailedJob =
+  (path: string, body: object): Prepare =>
+  async () => {
+    const id = await newJob()
+    await failJobPermanently(world.deps.db, id, 'what went wrong')
+    return () => client.admin('POST', `/jobs/${id}/${path}`, body)
   }
 
 /** Operator routes, as Fastify prints them, and named operations of users and apps. */
@@ -308,6 +318,7 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
   }),
   'POST /admin/v1/jobs/:job_id/retry': operator('job_retried', onJob('retry')),
   'POST /admin/v1/jobs/:job_id/give-up': operator('job_given_up', onJob('give-up', { reason: 'audited' })),
+  'POST /admin/v1/jobs/:job_id/remove': operator('job_removed', onFailedJob('remove', { reason: 'audited' })),
   'a user signs in': {
     event: 'user_signed_in',
     actor: 'user',

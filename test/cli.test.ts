@@ -48,6 +48,14 @@ describe('gatehouse app create', () => {
     })
   })
 
+  it('keeps a name that looks like a moment, which no command fails on', async () => {
+    for (const name of ['2024-13-01T00:00:00.000Z', '2024-02-30T00:00:00.000Z']) {
+      const app = ['--name', name, '--host', 'example.com', '--scope', 'USER_INFO']
+      expect(await runJson('app', 'create', ...app)).toMatchObject({ name })
+      expect(await run('app', 'list')).toMatchObject({ code: 0, stdout: expect.stringContaining(name) })
+    }
+  })
+
   it('requires a host or a redirect URI', async () => {
     const app = ['app', 'create', '--name', 'X', '--scope', 'USER_INFO']
     expect(await run(...app)).toMatchObject({
@@ -145,6 +153,14 @@ describe('gatehouse app', () => {
     expect(await run(...args)).toEqual({ code, stdout: '', stderr: `${message}\n` })
     const asJson = await run(...args.filter((arg) => arg !== '--name'), '--json')
     if (!args.includes('--name')) expect(JSON.parse(asJson.stderr).error.message).toBe(message.replace('  ', ' '))
+  })
+
+  it('takes an argument that begins with a hyphen after --', async () => {
+    expect(await run('app', 'show', '--', '-q')).toMatchObject({ code: 1, stderr: 'no such micro-app\n' })
+    expect(await run('app', 'show', '-q', '--', 'x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('-q'),
+    })
   })
 
   it('shows its version', async () => {

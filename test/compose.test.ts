@@ -21,6 +21,7 @@ interface Service {
   readonly ports?: readonly string[]
   readonly user?: string
   readonly restart?: string
+  readonly stop_grace_period?: string
   readonly read_only?: boolean
   readonly tmpfs?: readonly string[]
   readonly cap_drop?: readonly string[]
@@ -71,6 +72,17 @@ describe('docker-compose.yml', () => {
     ])
     const config = readConfig({ NODE_ENV: 'production', ...Object.fromEntries(leftOut) })
     expect([config.PUBLIC_URL, config.SMTP_URL]).toEqual(['https://gate.example', undefined])
+  })
+
+  it('gives the process the time to end by itself', () => {
+    const { SHUTDOWN_DELAY_S, SHUTDOWN_GRACE_S } = readConfig({
+      ...{ NODE_ENV: 'production', SECRET_KEY, PUBLIC_URL: 'https://gate.example', DATABASE_URL: 'postgres://x/x' },
+    })
+    const [, more] = /SHUTDOWN_DELAY_S \+ SHUTDOWN_GRACE_S \+ (\d+)/.exec(read('src/main.ts')) ?? []
+    for (const { services } of [compose, citus]) {
+      const grace = Number(/^(\d+)s$/.exec(services.gatehouse?.stop_grace_period ?? '')?.[1])
+      expect(grace).toBeGreaterThan(SHUTDOWN_DELAY_S + SHUTDOWN_GRACE_S + Number(more))
+    }
   })
 
   it('gives the service the credentials of the database', () => {

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type GatherMetrics, lastingOf, type ProcessMetrics, sumOf } from '../operations/metrics/index.ts'
 
 /**
- * With HTTP_PROCESSES > 1 a scrape reaches one server process, which asks the primary process, which asks them all. A
- * process that does not answer in time is missing from the scrape: `gatehouse_processes` says how many there were.
+ * With HTTP_PROCESSES > 1 a scrape reaches one server process, which asks the primary process, which asks all that are
+ * ready. Of a process that does not answer in time the scrape has what it last counted, but no gauges:
+ * `gatehouse_processes` says how many answered.
  */
 
 /** From a server process: `askMetrics` requests the metrics of all processes; `ownMetrics` replies to a `metricsRequest`. */
@@ -16,21 +17,27 @@ export type MetricsToServer =
   | { readonly allMetrics: ProcessMetrics[]; readonly id: number }
   | { readonly metricsRequest: number }
 
-const REPLY_TIMEOUT_MS = 2_000
+/** The primary process stops waiting first, so that the one that asked it still gets the answers of the others. */
+const [PROCESS_TIMEOUT_MS, PRIMARY_TIMEOUT_MS] = [1_000, 2_000]
 
 type Own = () => Promise<ProcessMetrics>
 
 /** Requests that await a reply, by number. */
 class PendingReplies<Answer> {
   readonly #pending = new Map<number, (answer: Answer) => void>()
+  readonly #timeoutMs: number
   #last = 0
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs
+  }
 
   /** Undefined if no answer came in time. */
   async ask(send: (id: number) => void): Promise<Answer | undefined> {
     const id = ++this.#last
     const answered = new Promise<Answer>((resolve) => this.#pending.set(id, resolve))
     send(id)
-    const answer = await Promise.race([answered, sleep(REPLY_TIMEOUT_MS, undefined, { ref: false })])
+    const answer = await Promise.race([answered, sleep(this.#timeoutMs, undefined, { ref: false })])
     this.#pending.delete(id)
     return answer ?? undefined
   }
@@ -43,10 +50,12 @@ class PendingReplies<Answer> {
 /** In the primary process. */
 export class MetricsOfProcesses {
   readonly #own: Own
+  /** What each process that is ready has last replied. */
   readonly #last = new Map<Worker, ProcessMetrics>()
-  readonly #pending = new PendingReplies<ProcessMetrics>()
+  readonly #pending = new PendingReplies<ProcessMetrics>(PROCESS_TIMEOUT_MS)
   /** Counts of processes that have ended: a sum must not decrease, or rates would be wrong. */
   #ended: ProcessMetrics = []
+  #keeping = Promise.resolve()
 
   constructor(own: Own) {
     this.#own = own
@@ -56,15 +65,18 @@ export class MetricsOfProcesses {
     const send = (message: MetricsToServer) => {
       if (child.isConnected()) child.send(message, () => {})
     }
-    this.#last.set(child, [])
-    child.on('message', (message: MetricsFromServer) => {
+    child.on('message', (message: MetricsFromServer | 'ready') => {
+      if (message === 'ready') this.#last.set(child, [])
       if (typeof message !== 'object') return
       if ('ownMetrics' in message) this.#pending.answer(message.id, message.ownMetrics)
       if ('askMetrics' in message) {
         void this.#gather().then((allMetrics) => send({ allMetrics, id: message.askMetrics }))
       }
     })
-    child.once('exit', () => void this.#keep(child))
+    // One after the other: those that end at once must not overwrite each other's counts.
+    child.once('exit', () => {
+      this.#keeping = this.#keeping.then(() => this.#keep(child))
+    })
   }
 
   async #keep(child: Worker): Promise<void> {
@@ -92,7 +104,7 @@ export class MetricsOfProcesses {
 
 /** In a server process: replies with its own metrics, and asks for those of all. */
 export function metricsOfAll(own: Own): { readonly gather: GatherMetrics; take(message: MetricsToServer): void } {
-  const pending = new PendingReplies<ProcessMetrics[]>()
+  const pending = new PendingReplies<ProcessMetrics[]>(PRIMARY_TIMEOUT_MS)
   const send = (message: MetricsFromServer) => process.send?.(message)
   return {
     gather: async () => (await pending.ask((askMetrics) => send({ askMetrics }))) ?? [await own()],

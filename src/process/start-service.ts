@@ -29,7 +29,10 @@ export interface Service {
 }
 
 const CONNECTIONS_SHORT =
-  'HTTP_PROCESSES times DATABASE_POOL_SIZE (with SHARDS, times one more than these) leaves no connection of PostgreSQL over: lower one of them, or raise its max_connections; until then requests are refused under load'
+  'HTTP_PROCESSES times DATABASE_POOL_SIZE (with SHARDS, times one more than these), and seven for jobs, leave no connection of PostgreSQL over: lower one of them, or raise its max_connections; until then requests are refused under load'
+
+/** Connections of the queue, and the one that renews the worker's lease. */
+const OF_JOBS = 7
 
 /** How long the database's connections may take to close. */
 const CLOSE_TIMEOUT_MS = 2_000
@@ -71,7 +74,6 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
     running.serving = await (several ? serveInProcesses(config, database, log, metrics) : serve(deps, log))
     if (running.embedded) running.forgetAddress = keepAddress(config.DATA_DIR, operatorsAddress(config))
     if (config.JOBS) running.worker = await startWorker(deps, log, database.databaseUrl)
-    running.worker?.ended.catch((error: Error) => log.fatal({ err: error }, 'durable jobs have stopped'))
     if (config.DEMO) running.demo = await startDemo(deps, log)
     return { config, log, demoUrl: running.demo?.url, officeUrl: running.demo?.officeUrl, stop }
   } catch (error) {
@@ -116,9 +118,10 @@ async function openDatabase(config: Config, log: Log, running: Running, signal?:
   const secretKey = config.SECRET_KEY ?? running.embedded?.secretKey ?? ''
   try {
     if (config.DATABASE_URL) {
-      const max_connections = await checkSessions(connectionSettings(config, databaseUrl))
-      const wanted = config.HTTP_PROCESSES * config.DATABASE_POOL_SIZE * poolsOf(config)
-      if (wanted >= max_connections) log.warn({ wanted, max_connections }, CONNECTIONS_SHORT)
+      const available = await checkSessions(connectionSettings(config, databaseUrl))
+      const ofRequests = config.HTTP_PROCESSES * config.DATABASE_POOL_SIZE * poolsOf(config)
+      const wanted = ofRequests + (config.JOBS ? OF_JOBS : 0)
+      if (wanted >= available) log.warn({ wanted, available }, CONNECTIONS_SHORT)
     }
     await (config.MIGRATE
       ? migrate(databaseUrl, config.SHARDS, (message) => log.warn(message))

@@ -129,9 +129,9 @@ describe('a database that', () => {
     expect(performance.now() - began).toBeLessThan(60_000)
   })
 
-  it('is being waited for does not delay SIGTERM', async () => {
+  it.each(['main', 'worker'])('is being waited for does not delay SIGTERM (%s.js)', async (program) => {
     const port = await listening(createServer())
-    const { child, ended, output } = start(on(urlWith({ port: String(port) })))
+    const { child, ended, output } = start(on(urlWith({ port: String(port) })), program)
     await until(() => output().includes('waiting for the database'))
     const began = performance.now()
     child.kill('SIGTERM')
@@ -143,7 +143,7 @@ describe('a database that', () => {
 it('a warning says that the database takes fewer connections than the processes may open', async () => {
   const settings = on(databaseUrl, { PORT: '0', DATABASE_POOL_SIZE: '500', HTTP_PROCESSES: '2' })
   const warning =
-    'HTTP_PROCESSES times DATABASE_POOL_SIZE (with SHARDS, times one more than these) leaves no connection of PostgreSQL over'
+    'HTTP_PROCESSES times DATABASE_POOL_SIZE (with SHARDS, times one more than these), and seven for jobs, leave no connection of PostgreSQL over'
   const { output } = await endOnce(warning, start(settings))
   expect(output).toContain(warning)
 })

@@ -4,7 +4,7 @@ import { TASKS } from '../../src/operations/jobs/tasks.ts'
 import { Client, type User } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
-import { type PostOffice, postOffice } from '../sandbox/notify/post-office.ts'
+import { type PostOffice, postOffice, reply } from '../sandbox/notify/post-office.ts'
 import { FORM, form } from './people.ts'
 
 /** Mails to people about sign-ins and the deletion of their account, tested against a real mail server. */
@@ -42,7 +42,7 @@ const cookieNamed = (answer: Awaited<ReturnType<typeof signIn>>, name: string) =
   answer.cookies.flatMap((one) => (one.name === name ? [`${name}=${one.value}`] : [])).join()
 
 /** Sends the queued mails and returns their payloads. */
-async function sendMails(): Promise<string> {
+async function sendMails(deps = world.deps): Promise<string> {
   const { rows } = await world.pool.query(
     `select payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
      where t.identifier = 'send-person-mail' order by j.id`,
@@ -50,13 +50,28 @@ async function sendMails(): Promise<string> {
   await world.pool.query('delete from graphile_worker._private_jobs')
   for (const { payload } of rows) {
     const job = { id: '1', log: world.log, signal: AbortSignal.timeout(10_000) }
-    await TASKS['send-person-mail'](world.deps, payload, job)
+    await TASKS['send-person-mail'](deps, payload, job)
   }
   return JSON.stringify(rows)
 }
 const subjectsTo = ({ passport }: User) => mailServer.to(passport).map(({ mail }) => mail.subject)
 
 describe('a sign-in', () => {
+  it('is not mailed to an address that the mail server refuses: that leaves no failed job', async () => {
+    const refusing = await postOffice({ smtp: { onRcptTo: (_to, _session, done) => done(reply(550, '5.1.1 who?')) } })
+    try {
+      const person = await newPerson()
+      await signIn(person)
+      await signIn(person)
+      const payloads = await sendMails({ ...world.deps, config: { ...world.deps.config, SMTP_URL: refusing.url } })
+      expect(payloads).toContain('{')
+      expect(world.logged()).toContain('SMTP RCPT TO EENVELOPE 550 5.1.1')
+      expect(world.logged()).not.toContain(person.passport)
+    } finally {
+      await refusing.close()
+    }
+  })
+
   it('from a new browser is mailed with device, address and time; later ones from it are not', async () => {
     const user = await newPerson()
     const first = await signIn(user)

@@ -31,6 +31,16 @@ const terminalOf = (streams: { stdout: PassThrough; stderr: PassThrough }) => ({
   env: {},
 })
 
+it('a column with Chinese text, whose characters are two cells wide, is aligned', () => {
+  expect(
+    aligned([
+      ['票务', '1'],
+      ['tickets', '2'],
+      ['（新）', '3'],
+    ]),
+  ).toBe('票务     1\ntickets  2\n（新）   3')
+})
+
 describe.each(HOSTILE)('%s', (_what, text) => {
   it('is never written to the terminal, neither as text nor as JSON', () => {
     for (const json of [true, false]) {

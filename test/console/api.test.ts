@@ -71,8 +71,8 @@ describe('an operation', () => {
   })
 
   it('is denied without its role, and the denial is audited', async () => {
-    const { status } = await viewer.submit('/console/api/app_suspend', { app_key: filled.app_key })
-    expect(status).toBe(403)
+    const { text } = await viewer.submit('/console/api/app_suspend', { app_key: filled.app_key })
+    expect(textOf(text)).toMatch(/Answered with HTTP 403[\s\S]*"rescode": 20003/)
     const { rows } = await world.pool.query("select target from audit_event where event = 'operator_refused'")
     expect(rows).toContainEqual({ target: 'POST /apps/:app_key/suspend' })
     expect((await world.pool.query("select 1 from audit_event where event = 'app_suspended'")).rows).toEqual([])

@@ -96,6 +96,12 @@ it('the search shows five matches of a kind, and links to all of them', async ()
   expect((await viewer.get('/console/apps?name=Many+%26')).text.match(/>Many &amp; more \d/g)).toHaveLength(6)
 })
 
+it('a page beside that of a record leads back to it', async () => {
+  const about = new URLSearchParams({ cid: String(USER.cid), user_id: USER.user_id })
+  const { text } = await viewer.get(`/console/users/factors?${about}`)
+  expect(text).toContain(`<a href="/console/users/user?${about.toString().replace('&', '&amp;')}">`)
+})
+
 describe('settings', () => {
   it('are shown without their secrets', async () => {
     const { text } = await viewer.get('/console/settings')
@@ -281,6 +287,36 @@ it('each chart has a legend', async () => {
     [answered, refused, failed],
     [answered, failed],
   ])
+})
+
+it('many former hosts hide no certificate on the home page; more than it names are in the list', async () => {
+  const certificates = (origin: string, urls: boolean) =>
+    world.pool.query(
+      `with hosts as (
+         select 'https://' || $3 || n || '.example' as origin, n from generate_series(1, 21) n
+       ), urls as (
+         update partner set interface_urls = interface_urls || (select jsonb_object_agg('x' || n, origin) from hosts)
+         where $4 and partner_id = $1
+       )
+       insert into partner_certificate (partner_id, origin, ends_at, seen_at)
+       select $1, origin, $2::timestamptz + n * interval '1 minute', $2 from hosts`,
+      [filled.partner_id, world.clock.now(), origin, urls],
+    )
+  const { interface_urls } = await one('select interface_urls from partner')
+  await certificates('former', false)
+  await world.pool.query("update partner_certificate set ends_at = $1 where origin = 'https://evil.example'", [
+    addSeconds(world.clock.now(), 86_400),
+  ])
+  const { text } = await viewer.get('/console')
+  expect(text).toContain('https://evil.example expires on')
+  expect(text).not.toContain('former1.example')
+  expect(text).not.toContain('Show all')
+  await certificates('present', true)
+  expect((await viewer.get('/console')).text).toMatch(
+    /present20\.example expires on[\s\S]*?<a href="\/console\/partners\/certificates\?within_days=30">Show all</,
+  )
+  await world.pool.query("delete from partner_certificate where origin ~ 'former|present'")
+  await world.pool.query('update partner set interface_urls = $1', [interface_urls])
 })
 
 it('the home page warns of expiring certificates of partners, but not of their former hosts', async () => {

@@ -129,6 +129,9 @@ describe('a change', () => {
       { event: 'job_given_up', detail: { reason: 'the partner is gone' } },
     ])
     expect((await change('/jobs/:job_id/give-up')).answer.status).toBe(400)
+    expect((await change('/jobs/:job_id/remove', { reason: 'nothing to mend' }, support)).rows).toMatchObject([
+      { event: 'job_removed', detail: { reason: 'nothing to mend' } },
+    ])
     expect((await change('/keys/rotate')).rows).toMatchObject([
       { event: 'signing_key_made' },
       { event: 'signing_key_made' },
@@ -248,6 +251,12 @@ it('the audit log is filtered by whole days, both inclusive, in UTC', async () =
   const zh = await viewer.get(`/console/audit?to=2026-01-01&action=app_created&ui_locales=zh-CN`)
   expect(zh.text).toContain('截止日期（含，UTC）')
   expect(zh.text).not.toContain('小程序已创建')
+})
+
+it('a period that was given to the minute stays in the filter, which no date field could show', async () => {
+  const { text } = await viewer.get('/console/audit?from=2026-11-28T12:34:56.000Z&to=2026-11-28')
+  expect(text).toContain('name="from" type="text" value="2026-11-28T12:34:56.000Z"')
+  expect(text).toContain('name="to" type="date" value="2026-11-28"')
 })
 
 it('the audit log is exported with its filter, by support and above', async () => {

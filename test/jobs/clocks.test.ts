@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { afterFailure } from '../../src/operations/jobs/after-failure.ts'
 import { jobCounts, retryJob } from '../../src/operations/jobs/job.ts'
-import { purgeOftenTask, purgeTask } from '../../src/operations/jobs/purge.ts'
+import { CRON_TASKS, TASKS } from '../../src/operations/jobs/tasks.ts'
 import { type JobWorker, startWorker } from '../../src/operations/jobs/worker.ts'
 import { enqueue } from '../../src/platform/db/jobs-store.ts'
 import { queueQuery } from '../../src/ticketing/orders/order-jobs.ts'
@@ -61,19 +61,27 @@ for (const [clocks, seconds] of [
   })
 }
 
+const job = () => ({ id: '1', log: world.log, signal: new AbortController().signal })
+
+it('a machine whose clock is more than an hour ahead of the database runs no recurring task', async () => {
+  await behindBy(3_700)
+  for (const { task } of CRON_TASKS) {
+    const ran = TASKS[task](world.deps, {}, job())
+    await expect(ran, task).rejects.toThrow(/^the clock of this machine is 37\d\d s ahead of .* nothing was done$/)
+  }
+})
+
 it('a machine whose clock is more than an hour ahead of the database purges nothing', async () => {
-  const job = { id: '1', log: world.log, signal: new AbortController().signal }
   const left = async () => Number((await world.pool.query('select count(*) from pushed_request')).rows[0].count)
   await world.pool.query(
     `insert into pushed_request (request_hash, app_key, parameters, expires_at)
      values ('\\x01', 'app', '{}', now() + interval '10 minutes')`,
   )
   await behindBy(3_700)
-  await expect(purgeOftenTask(world.deps, {}, job)).rejects.toThrow(/^the clock of this machine is 37\d\d s ahead of/)
-  await expect(purgeTask(world.deps, {}, job)).rejects.toThrow('nothing was purged')
+  await expect(TASKS['purge-often'](world.deps, {}, job())).rejects.toThrow('nothing was done')
   expect(await left()).toBe(1)
   await behindBy(3_000)
-  await purgeOftenTask(world.deps, {}, job)
+  await TASKS['purge-often'](world.deps, {}, job())
   expect(await left()).toBe(0)
 })
 

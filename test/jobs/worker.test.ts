@@ -241,18 +241,18 @@ describe('the worker', () => {
 
   it('unlocks the jobs of dead workers only', async () => {
     await tell('d-6', 1)
-    await enqueue(world.deps.db, 'purge', {})
+    await enqueue(world.deps.db, 'purge', {}, { key: 'purge' })
     await world.pool.query(
-      "update graphile_worker._private_jobs set locked_at = now(), locked_by = 'dead' where key is not null",
+      "update graphile_worker._private_jobs set locked_at = now(), locked_by = 'dead' where key <> 'purge'",
     )
     await world.pool.query(
-      "update graphile_worker._private_jobs set locked_at = now(), locked_by = 'alive' where key is null",
+      "update graphile_worker._private_jobs set locked_at = now(), locked_by = 'alive' where key = 'purge'",
     )
     await takeLease(world.deps.db, 'alive', 60)
     await takeLease(world.deps.db, 'dead', 0)
     await unlockDeadWorkers(world.deps.db)
     expect((await jobs()).map(({ key, state }) => [key, state])).toEqual([
-      [null, 'running'],
+      ['purge', 'running'],
       ['pull-due:7001', 'waiting'],
     ])
     expect(await renewLease(world.deps.db, 'dead', 60)).toBe(0)
@@ -284,6 +284,16 @@ describe('the worker', () => {
     await takeLease(world.deps.db, 'dead', 0)
     await unlockDeadWorkers(world.deps.db)
     expect((await jobs()).map(({ key, state }) => [key, state])).toEqual([['pull-due:7001', 'waiting']])
+  })
+
+  it('keeps a job whose worker died in each of its attempts, as failed', async () => {
+    await enqueue(world.deps.db, 'send-person-mail', {})
+    await world.pool.query(
+      "update graphile_worker._private_jobs set locked_at = now(), locked_by = 'dead', attempts = max_attempts",
+    )
+    await takeLease(world.deps.db, 'dead', 0)
+    await unlockDeadWorkers(world.deps.db)
+    expect(await jobs()).toMatchObject([{ task: 'send-person-mail', state: 'failed' }])
   })
 
   it('restarts under another name after its lease has expired', async () => {

@@ -33,7 +33,6 @@ import type { NotReplayable } from '../../src/sandbox/portal/errors.ts'
 import { SECRET_REFUSALS } from '../../src/sandbox/portal/members/secret.ts'
 import type { Channel } from '../../src/sandbox/portal/notify/store.ts'
 import { NUMBERS } from '../../src/sandbox/portal/pages/form-parts.ts'
-import { PRODUCT_ROLES } from '../../src/sandbox/portal/pages/functions-form.ts'
 import type { BodyProblem } from '../../src/sandbox/portal/play/body.ts'
 import { EXPECTED_OUTCOMES, PLAY_ORDER_FIELDS, playActionParams, SIGNINGS } from '../../src/sandbox/portal/play/wire.ts'
 import { refusalText } from '../../src/sandbox/portal/texts.ts'
@@ -42,6 +41,7 @@ import type { TrafficKind } from '../../src/sandbox/portal/traffic/store.ts'
 import type { ReplayedOne } from '../../src/sandbox/portal/traffic/wire.ts'
 import { FAULTS } from '../../src/sandbox/test-plan/conditions.ts'
 import { FUNCTION_GROUPS, FUNCTION_IDS } from '../../src/sandbox/test-plan/functions.ts'
+import { PRODUCT_ROLES } from '../../src/sandbox/test-plan/index.ts'
 import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { MEMBER_REFUSALS } from '../../src/ticketing/members/errors.ts'
 import { LINK_PURPOSES } from '../../src/ticketing/members/wire.ts'
@@ -121,6 +121,7 @@ const SHOWN = [
   ),
   ...[
     'has_password',
+    'invitation_counts',
     'has_totp',
     'token',
     'expires_at',

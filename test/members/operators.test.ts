@@ -99,7 +99,7 @@ describe('gatehouse partner members', () => {
     expect((await run('list', id())).stdout).toBe('no members\n')
     const invited = await run('invite', id(), '--mail', OWNER.mail, '--role', 'owner')
     expect(invited).toMatchObject({ code: 0, stderr: '' })
-    expect(invited.stdout).toMatch(/^owner {2}\S+Z {2}- +waiting +owner@example\.com$/m)
+    expect(invited.stdout).toMatch(/^owner {2}\S+Z {2}- +yes +waiting +owner@example\.com$/m)
     expect(JSON.parse((await run('list', id(), '--json')).stdout)).toMatchObject({ members: [OWNER] })
     expect((await run('remove', id(), '--mail', 'Owner@Example.com')).stdout).toMatch(/^members +-$/m)
   })

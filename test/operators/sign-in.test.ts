@@ -70,6 +70,20 @@ describe('the first sign-in', () => {
     expect(JSON.stringify(rows)).not.toContain(secret)
   })
 
+  it('confirms an authenticator together with its recovery codes, or not at all', async () => {
+    const { session } = await signIn(name)
+    const pending = await sessionOf(session)
+    const { secret } = await enrolTotp(world.deps, pending)
+    const confirm = () => confirmTotp(world.deps, pending, { code: codeOf(secret), address })
+    await world.pool.query(
+      'alter table operator_recovery_code add constraint none check (used_at is not null) not valid',
+    )
+    await expect(confirm()).rejects.toThrow('none')
+    await world.pool.query('alter table operator_recovery_code drop constraint none')
+    expect(await showOperator(world.deps, { name })).toMatchObject({ has_totp: false })
+    expect((await confirm()).codes).toHaveLength(10)
+  })
+
   it('cannot replace a confirmed authenticator', async () => {
     const { session } = await enrolled()
     await expect(enrolTotp(world.deps, await sessionOf(session))).rejects.toThrow(OperatorSignInRefused)

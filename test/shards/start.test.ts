@@ -26,6 +26,7 @@ it('a database keeps the number of shards that it was created with', async () =>
     [1, 4],
   ] as const) {
     const { url } = await emptyDatabase()
+    await expect(checkShards(url, made)).rejects.toThrow('the database has no tables yet: run npm run migrate')
     await migrate(url, made)
     await checkShards(url, made)
     expect(await migrate(url, made)).toEqual([])

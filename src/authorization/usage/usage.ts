@@ -1,5 +1,6 @@
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, beginningOf, DAY_S } from '../../platform/lib/clock.ts'
+import { mayBeDone } from '../../platform/lib/database-errors.ts'
 import { logBackgroundFailure, type SampledLog } from '../../platform/lib/sampled-log.ts'
 import { addUsage, type DayOfUsage, usageOf } from './store.ts'
 
@@ -8,7 +9,10 @@ const BATCH = 500
 
 type Kept = Pick<Deps, 'db' | 'clock' | 'metrics'>
 
-/** Writes what this process has counted since the last call, under today's date. After a failure the next call writes it. */
+/**
+ * Writes what this process has counted since the last call, under today's date. After a failure the next
+ * call writes it, unless it may have been written already.
+ */
 export async function writeUsage({ db, clock, metrics: { usage } }: Kept, log: SampledLog): Promise<void> {
   const taken = usage.take()
   const day = beginningOf(clock.now(), DAY_S)
@@ -16,7 +20,7 @@ export async function writeUsage({ db, clock, metrics: { usage } }: Kept, log: S
     const batch = taken.splice(0, BATCH)
     await addUsage(db, day, batch).catch((error: unknown) => {
       logBackgroundFailure(log, 'what apps did could not be counted', error)
-      usage.putBack([...batch, ...taken.splice(0)])
+      usage.putBack([...(mayBeDone(error) ? [] : batch), ...taken.splice(0)])
     })
   }
 }

@@ -97,12 +97,19 @@ export const pagingOf = ({ input }: Pick<Action, 'input'>): string[] =>
 
 export const isPaged = (action: Pick<Action, 'input'>): boolean => pagingOf(action).includes('after')
 
+/** Cache: lists read them for each row, and routes for each request. */
+const knownFields = new WeakMap<z.ZodType, readonly Field[]>()
+
 /** The input fields that a form shows: all but those for paging. */
-export function fieldsOf({ input }: Pick<Action, 'input'>): Field[] {
+export function fieldsOf({ input }: Pick<Action, 'input'>): readonly Field[] {
+  const known = knownFields.get(input)
+  if (known) return known
   const { properties = {}, required = [] } = inputSchema(input)
-  return Object.entries(properties)
+  const fields = Object.entries(properties)
     .filter(([name, { apiOnly }]) => !PAGING.has(name) && !apiOnly)
     .map(([name, schema]) => fieldOf(name, schema, required.includes(name)))
+  knownFields.set(input, fields)
+  return fields
 }
 
 /** Fields that are not in the path. */

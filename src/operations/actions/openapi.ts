@@ -102,9 +102,11 @@ const failed = (description: string): Part => {
 }
 const RESPONSES = {
   BadInput: failed('20007: each problem with its field; nothing was done'),
-  NoToken: failed('20003: no operator has this token'),
+  NoToken: failed('20015: no operator has this token'),
   NoRole: failed('20003: the operator’s role does not allow it'),
   NotFound: failed('20007: there is no such record'),
+  TooMany: failed('20003: too many requests; Retry-After says when to try again'),
+  Unavailable: failed('20013: the service or its database is not available; it may not be known whether it was done'),
 }
 const ref = (name: keyof typeof RESPONSES): Part => ({ $ref: `#/components/responses/${name}` })
 
@@ -154,7 +156,14 @@ const responses = (data: Part, file?: Part): Part => ({
   200: file
     ? { description: 'the file', content: file }
     : { description: 'rescode 0', content: json(envelope({ type: 'integer', const: 0 }, data)) },
-  ...{ 400: ref('BadInput'), 401: ref('NoToken'), 403: ref('NoRole'), 404: ref('NotFound') },
+  ...{
+    400: ref('BadInput'),
+    401: ref('NoToken'),
+    403: ref('NoRole'),
+    404: ref('NotFound'),
+    429: ref('TooMany'),
+    503: ref('Unavailable'),
+  },
 })
 
 /** Each field with its description, and whether it is in the path. */

@@ -9,7 +9,7 @@ import type { ServiceDeps } from '../jobs/index.ts'
 import { addOption, addPaging, secretsTyped, typedValue } from './action-options.ts'
 import { foreseenText, textOf, warn } from './action-text.ts'
 import type { CliContext } from './context.ts'
-import { asTyped, defineCommand, isOption } from './operation.ts'
+import { asTyped, defineCommand, wordsOf } from './operation.ts'
 import { print } from './report.ts'
 import { ask, askForFile } from './request.ts'
 import { findService, isElsewhere, NoService } from './service.ts'
@@ -79,7 +79,7 @@ function defineAction(
   const inputFrom = async (options: Values) => ({
     ...Object.fromEntries(optional.map((field) => [field.name, typedValue(field, options)])),
     ...(await secretsTyped(context, action, optional, options)),
-    ...Object.fromEntries(named.map((name, at) => [name, argumentsOf(command)[at]])),
+    ...Object.fromEntries(named.map((name, at) => [name, wordsOf(command)[at]])),
     ...(paging.length > 0
       ? { limit: options.limit ?? (options.all || options.csv ? '1000' : undefined), after: options.after }
       : {}),
@@ -143,8 +143,6 @@ const shownName = ({ name, flag, secret }: Field, named: readonly string[]): str
   named.includes(name) ? name : `--${flag}${secret ? '-stdin' : ''}`
 
 const onlyOne = (names: readonly string[]): readonly string[] => (names.length === 1 ? names : [])
-
-const argumentsOf = ({ args }: Command): string[] => args.filter((text) => !isOption(text))
 
 /** Waits for a slow reader. CSV goes unchanged to a file or pipe, and without control characters to a terminal. */
 async function printAll(

@@ -162,7 +162,9 @@ const resealedText = ({ unreadable, unused_secrets: unused, ...done }: Resealed)
       unused.apps,
     ),
     `the last token or session of an old key ends ${readable(done.tokens_end_at)}`,
-    `SECRET_KEYS_OLD can be emptied after ${readable(done.droppable_at)}; only audit verify needs it for older events`,
+    done.droppable_at
+      ? `SECRET_KEYS_OLD can be emptied after ${readable(done.droppable_at)}; only audit verify needs it for older events`
+      : 'SECRET_KEYS_OLD is still needed for these app_secrets: run this again once they have been used or rotated',
   ].join('\n')
 
 /** Some names under a title; nothing if the total is zero. */

@@ -27,8 +27,7 @@ export function defineCommand<Input>(
     .allowExcessArguments()
     .action(async () => {
       const { json, ...options } = command.opts()
-      const argument = command.args.find((text) => !isOption(text))
-      const typed = defined(await read(options, argument))
+      const typed = defined(await read(options, wordsOf(command)[0]))
       await act(check(command, schema, typed, flags, misreadOptions(command, times)), json === true, typed)
     })
 }
@@ -85,11 +84,22 @@ function misreadOptions(command: Command, times: ReadonlyMap<string, number>): P
   })
 }
 
-/** A hyphen alone is an argument that stands for standard input. */
-export const isOption = (text: string): boolean => text.startsWith('-') && text !== '-'
+/** A hyphen alone is an argument that stands for standard input. Anything after `--` is an argument. */
+function isOption(command: Command, text: string): boolean {
+  const typed = typedWords(command)
+  const end = typed.indexOf('--')
+  return text.startsWith('-') && text !== '-' && !(end >= 0 && typed.includes(text, end))
+}
+
+/** The whole command line; commander's types do not have it. */
+const typedWords = (command: Command): readonly string[] =>
+  command.parent ? typedWords(command.parent) : (command as unknown as { rawArgs: readonly string[] }).rawArgs
+
+/** The arguments of a command, without options that it does not know. */
+export const wordsOf = (command: Command): string[] => command.args.filter((text) => !isOption(command, text))
 
 function unexpectedWords(command: Command): Problem[] {
-  const unknown = command.args.filter(isOption)
+  const unknown = command.args.filter((text) => isOption(command, text))
   const extra = command.args.slice(command.registeredArguments.length)
   if (unknown.length > 0) return unknown.map((text) => ({ field: echo(text), problem: 'is not an option' }))
   const lists = command.options.some(({ parseArg }) => parseArg === collect || parseArg === collectWords)

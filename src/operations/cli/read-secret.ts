@@ -8,13 +8,11 @@ import type { Terminal } from './terminal.ts'
 
 /** Reads secrets from a prompt without echo or from standard input: anybody who lists processes sees arguments. */
 
-const MAX_LENGTH = 4_096
-
 /** Standard input without the final line break that `echo` and editors add. */
 async function fromStandardInput({ stdin }: Terminal, field: string): Promise<string> {
   const read = readUtf8(await buffer(stdin))
   if ('problem' in read) throw new InvalidInput([{ field: `--${field}-stdin`, problem: `is ${read.problem}` }])
-  return read.text.slice(0, MAX_LENGTH).replace(/\r?\n$/, '')
+  return read.text.replace(/\r?\n$/, '')
 }
 
 async function fromPrompt({ stdin, stderr }: Terminal, question: string): Promise<string> {

@@ -90,9 +90,17 @@ async function dataOf({ url, whenRefused }: FoundService, response: IncomingMess
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
+/** A text of that form may be a name: of a day that does not exist, say. */
+function dateOr(text: string): Date | string {
+  const at = Date.parse(text)
+  if (Number.isNaN(at)) return text
+  const date = fromEpochMilliseconds(at)
+  return date.toISOString() === text ? date : text
+}
+
 /** Turns texts in the form of a date back into dates, which JSON does not have. */
 function withDates(value: unknown): unknown {
-  if (typeof value === 'string') return MOMENT.test(value) ? fromEpochMilliseconds(Date.parse(value)) : value
+  if (typeof value === 'string') return MOMENT.test(value) ? dateOr(value) : value
   if (Array.isArray(value)) return value.map(withDates)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withDates(inner)]))

@@ -9,6 +9,7 @@ import {
   MAX_DAYS_AHEAD,
   MAX_WAIT_MINUTES,
   OFFERED_FUNCTIONS,
+  PRODUCT_ROLES,
 } from '../../sandbox/test-plan/index.ts'
 import type { CliContext } from './context.ts'
 import { callerFields, credentialsOf, type FoundCredentials, oneCaller } from './sandbox-caller.ts'
@@ -18,7 +19,7 @@ import { commandHelp, noHelp } from './sandbox-help.ts'
 import type { Terminal } from './terminal.ts'
 import { printable, printableJson } from './text.ts'
 
-const ROLES = ['main', 'later', 'review', 'level', 'sold_out']
+const ROLES: readonly string[] = PRODUCT_ROLES
 
 /** Reads the products of a run: `DEMO-OPEN`, `later=DEMO-CASTLE`, or several separated by commas. */
 export function readProducts(typed: readonly string[]) {

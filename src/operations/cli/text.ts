@@ -14,15 +14,25 @@ export const printableLines = (text: string): string => text.replace(CONTROLS_IN
 export const printableJson = (json: string): string =>
   json.replace(CONTROLS_IN_LINES, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
+/** Characters that take two cells of a terminal. */
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/gu
+
+const widthOf = (text: string): number => [...text.replace(WIDE, '  ')].length
+
 /** Rows in columns, each as wide as its widest cell; the last one is not padded. */
 export function aligned(given: readonly (readonly string[])[]): string {
   const rows = given.map((row) => row.map(printable))
   const widths: number[] = []
   for (const row of rows) {
-    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length)
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))
   }
   return rows
-    .map((row) => row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join('  '))
+    .map((row) =>
+      row
+        .map((cell, at) => (at === row.length - 1 ? cell : cell + ' '.repeat((widths[at] ?? 0) - widthOf(cell))))
+        .join('  '),
+    )
     .join('\n')
 }
 

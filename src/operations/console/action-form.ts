@@ -29,7 +29,7 @@ import {
   linkTo,
   listOf,
   nameIn,
-  offeredForRow,
+  offeredOn,
   type Placed,
   type Places,
   perform,
@@ -66,7 +66,7 @@ export function formPage(places: Places, change: Placed): FormPage {
       const suggested = change.suggested?.(context.deps) ?? {}
       const foreseen = await change.foresee?.(context.deps, keysIn(change, context))
       const offers = await change.offers?.(context.deps)
-      const others = detail || !list ? [] : offeredForRow(places, list, record).filter(({ id }) => id !== change.id)
+      const others = detail || !list ? [] : offeredOn(places, list)(record).filter(({ id }) => id !== change.id)
       const about = nameIn(record)
       return {
         ...(typeof about === 'string' ? { about } : {}),
@@ -175,7 +175,7 @@ function editedIn(all: readonly InputField[], record: Values, { fields, t }: Pag
   const editable = all.filter(({ name }) => name !== SEEN)
   const changes = changesOf(editable, fields, record)
   const seen = fields[SEEN]
-  if (seen === momentText(record.updated_at)) return { ...changes, ...(seen === '' ? {} : { [SEEN]: seen }) }
+  if (seen === momentText(record.updated_at)) return { ...changes, [SEEN]: seen }
   const changed = editable.filter(({ name }) => name in changes)
   throw new StaleForm([
     { field: '', problem: t('console.stale') },

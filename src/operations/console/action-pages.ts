@@ -17,6 +17,7 @@ import {
   offeredFor,
   type Placed,
   type Places,
+  pageAbove,
   perform,
   placesOf,
   recordPageOf,
@@ -135,7 +136,8 @@ function besideOf(places: Places, list: Placed, context: PageContext): ActionLin
 function listTable(places: Places, page: Placed, output: Values, context: PageContext): Table {
   const { t } = context
   const { rows: name = '', columns = [], opens } = page.list ?? {}
-  const records = rowsIn(output, name).map((row) => ({ ...context.params, ...keysIn(page, context), ...row }))
+  const about = { ...context.params, ...keysIn(page, context) }
+  const records = rowsIn(output, name).map((row) => ({ ...about, ...row }))
   const details = records.map((record) => detailOf(places, page, record))
   const shown = tableOf(page, columns, records, context)
   const cut = page.cut?.(output)
@@ -177,7 +179,9 @@ async function readRecord(places: Places, detail: Placed, context: PageContext) 
   const beside = { ...rest, ...(await detail.showBeside?.(deps, keys)) }
   const about = below(places, detail).filter(({ operation }) => mayDo(role, operation))
   const [shown, linked] = [about.filter(({ list }) => list?.onRecord), about.filter(({ list }) => !list?.onRecord)]
+  const above = pageAbove(places, detail)
   const seeAlso = [
+    ...(above ? [pageLink(above, keys, context)] : []),
     ...linked.map((page) => pageLink(page, record, context)),
     ...(detail.related?.(record) ?? []).map(({ operation, text: key, page }) => ({
       operation,

@@ -3,8 +3,8 @@ import type { Config } from '../../platform/config/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
+import { mayBeDone } from '../../platform/lib/database-errors.ts'
 import { prefersHtml } from '../../platform/lib/web/accept.ts'
-import type { Role } from '../../platform/lib/web/admin-auth.ts'
 import { failureAnswerOf, NO_STORE_HEADERS, prepareFailure } from '../../platform/lib/web/envelope.ts'
 import { inMinutes } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
@@ -13,7 +13,7 @@ import { localeOfRequest, type PageOptions, sendErrorPage, sendPage, textsFor } 
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { localPath, refererPath } from '../../platform/lib/web/return-to.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
-import { ADMIN_TOKEN_NAME, type ConsoleOperator, findConsoleSession } from '../operators/index.ts'
+import { ADMIN_TOKEN_NAME, type ConsoleOperator, findConsoleSession, RoleNeeded } from '../operators/index.ts'
 import { mayDo, roleFor } from './permissions.ts'
 import { SECTIONS } from './sections/index.ts'
 import { roleText } from './texts.ts'
@@ -87,24 +87,10 @@ export const refuseForgedForms =
     throw new RescodeError(20003, { detail: 'a form that is not of this session' })
   }
 
-/** An onRequest hook: operators of a lower role get a page that names the required role, and the audit log a row. */
+/** An onRequest hook: throws RoleNeeded for operators of a lower role, and records that in the audit log. */
 export function rolesOnly(operation: string): onRequestAsyncHookHandler {
   const needed = roleFor(operation)
-  return async (request, reply) => {
-    try {
-      await request.server.requireRole(request, needed, operation)
-    } catch (error) {
-      if (!(error instanceof RescodeError)) throw error
-      noteForLog(request, { detail: error.failure.detail ?? error.message })
-      return sendForbidden(request, reply, needed)
-    }
-  }
-}
-
-function sendForbidden(request: FastifyRequest, reply: FastifyReply, needed: Role): Promise<FastifyReply> {
-  const t = textsFor(request)
-  const shown = { needed: roleText(needed, t), has: roleText(whoIs(request).role, t) }
-  return sendConsolePage(request, reply.code(403), 'console/forbidden', shown)
+  return (request) => request.server.requireRole(request, needed, operation)
 }
 
 export interface ConsolePageOptions extends PageOptions {
@@ -129,7 +115,7 @@ export function sendConsolePage(
   const sections = SECTIONS.filter(({ operation, lists }) => lists && operator && mayDo(operator.role, operation)).map(
     ({ id, title }) => ({ href: `${HOME}/${id}`, name: t(title), isCurrent: id === section }),
   )
-  return sendPage(request, reply, view, { mark: '', ...data, who, sections, section }, options)
+  return sendPage(request, reply, view, { mark: '', ...data, who, sections }, options)
 }
 
 /** Shows an error as a page that leads back into the console, with its HTTP status; scripts get JSON. */
@@ -142,12 +128,18 @@ export async function sendConsoleError(
   const isHere = request.server.isForOperators(request) // other listeners must not show that there is a console
   if (!isHere || !prefersHtml(request.headers.accept)) return sendErrorPage(request, reply, error, true)
   prepareFailure(error, request, reply, true)
+  if (thrown instanceof RoleNeeded) {
+    const t = textsFor(request)
+    const shown = { needed: roleText(thrown.needed, t), has: roleText(whoIs(request).role, t) }
+    return sendConsolePage(request, reply, 'console/forbidden', shown)
+  }
   const wait = inMinutes(localeOfRequest(request), Number(error.failure.headers?.['Retry-After'] ?? 0))
   const status = Math.min(error.status(true), 500) // the page has one text for 500 and 503
   return sendConsolePage(request, reply, 'console/error', {
     status,
     message: trafficTexts(localeOfRequest(request)).reason(error.text),
     wait,
+    isUnknown: mayBeDone(thrown),
     requestId: request.id,
   })
 }

@@ -3,7 +3,7 @@ import { addSeconds, beginningOf, DAY_S, fromEpochSeconds, HOUR_S } from '../../
 import { type Chart, type ChartInput, chartOf } from '../../platform/lib/web/chart.ts'
 import { ifFound } from '../../platform/lib/web/rescode.ts'
 import { callsBySpan } from '../../ticketing/partner-calls/index.ts'
-import { showPartner } from '../../ticketing/partners/index.ts'
+import { partnersById } from '../../ticketing/partners/index.ts'
 import {
   type ActivitySpan,
   activityBySpan,
@@ -126,10 +126,6 @@ export async function chartsOf(context: PageContext, gather: GatherMetrics, span
   ]
 }
 
-/** The name of a record, or its id if the record is gone. */
-const nameOf = async (id: string, reading: Promise<{ readonly name: string }>): Promise<string> =>
-  (await ifFound(reading))?.name ?? id
-
 /** Partners and apps with the most failed or refused requests. */
 export async function worstOf(context: PageContext, span: Span): Promise<Table[]> {
   const { deps, t } = context
@@ -138,6 +134,10 @@ export async function worstOf(context: PageContext, span: Span): Promise<Table[]
     worstSince(deps.db, ['call', 'notice'], since, WORST),
     worstSince(deps.db, ['app'], since, WORST),
   ])
+  const known = await partnersById(
+    deps,
+    partners.map(({ subject }) => BigInt(subject)),
+  )
   const table = async (
     [title, who]: readonly [string, string],
     ranking: readonly RankedActivity[],
@@ -155,10 +155,10 @@ export async function worstOf(context: PageContext, span: Span): Promise<Table[]
   })
   return Promise.all([
     table(['console.home.worst_partners', 'console.field.partner'], partners, async (id) =>
-      link(await nameOf(id, showPartner(deps, BigInt(id))), at('partners', id)),
+      link(known.get(BigInt(id))?.name ?? id, at('partners', id)),
     ),
     table(['console.home.worst_apps', 'console.field.app'], apps, async (id) =>
-      link(await nameOf(id, showMicroApp(deps, id)), at('apps', id)),
+      link((await ifFound(showMicroApp(deps, id)))?.name ?? id, at('apps', id)),
     ),
   ])
 }

@@ -2,9 +2,8 @@ import { listAudit } from '../../platform/audit/index.ts'
 import { partsOf } from '../../platform/lib/action.ts'
 import { addSeconds, HOUR_S } from '../../platform/lib/clock.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
-import { ifFound } from '../../platform/lib/web/rescode.ts'
 import { certificatesEndingSoon, listBreakers } from '../../ticketing/partner-reach/index.ts'
-import { showPartner } from '../../ticketing/partners/index.ts'
+import { partnersById } from '../../ticketing/partners/index.ts'
 import { actionOf, rowsIn } from '../actions/index.ts'
 import { jobCounts } from '../jobs/index.ts'
 import type { GatherMetrics } from '../metrics/index.ts'
@@ -21,6 +20,8 @@ import { at, count, hrefOf, link, text, withTime } from './texts.ts'
 const BEHIND_S = 300
 /** The most partners that each fact names. */
 const MAX_NAMED = 20
+/** Certificates of which these are chosen; those of former hosts are among them. */
+const MAX_CERTIFICATES = 1_000
 
 export async function homePage(context: PageContext, gather: GatherMetrics) {
   const { deps, t, role } = context
@@ -123,14 +124,18 @@ const oldest = (since: Date, isBehind: boolean, t: PageContext['t']): Cell => ({
   ...(isBehind ? { tone: 'bad' } : {}),
 })
 
+/** The first cells, and a link to the list of all if there are more. */
+const withRest = (cells: Cell[], list: string, { t }: PageContext): Cell[] =>
+  cells.length > MAX_NAMED ? [...cells.slice(0, MAX_NAMED), link(t('console.home.all'), list)] : cells
+
 async function openBreakers(context: PageContext): Promise<Cell[]> {
-  const { breakers } = await listBreakers(context.deps, { limit: MAX_NAMED })
-  return Promise.all(
-    breakers.map(async ({ partner_id: id }): Promise<Cell> => {
-      const partner = await ifFound(showPartner(context.deps, id))
-      return { ...link(partner?.name ?? String(id), at('partners', String(id))), tone: 'bad' }
-    }),
-  )
+  const { breakers } = await listBreakers(context.deps, { limit: MAX_NAMED + 1 })
+  const ids = breakers.map(({ partner_id }) => partner_id)
+  const partners = await partnersById(context.deps, ids)
+  const cells = ids.map((id): Cell => {
+    return { ...link(partners.get(id)?.name ?? String(id), at('partners', String(id))), tone: 'bad' }
+  })
+  return withRest(cells, at('partners', 'breakers'), context)
 }
 
 const originOf = (url: string | null): string | undefined => (url === null ? undefined : parsedUrl(url)?.origin)
@@ -139,9 +144,13 @@ const originOf = (url: string | null): string | undefined => (url === null ? und
 async function endingCertificates(context: PageContext): Promise<Cell[]> {
   const { deps, t } = context
   const now = deps.clock.now()
-  const certificates = await certificatesEndingSoon(deps, MAX_NAMED)
-  const cells = certificates.map(async ({ partner_id, origin, ends_at }): Promise<Cell[]> => {
-    const partner = await ifFound(showPartner(deps, partner_id))
+  const certificates = await certificatesEndingSoon(deps, MAX_CERTIFICATES)
+  const partners = await partnersById(
+    deps,
+    certificates.map(({ partner_id }) => partner_id),
+  )
+  const cells = certificates.flatMap(({ partner_id, origin, ends_at }): Cell[] => {
+    const partner = partners.get(partner_id)
     if (!partner) return []
     const origins = [partner.base_url, ...Object.values(partner.interface_urls)].map(originOf)
     if (!origins.includes(origin)) return []
@@ -152,5 +161,5 @@ async function endingCertificates(context: PageContext): Promise<Cell[]> {
       { ...withTime(shown, ends_at), href: at('partners', String(partner_id)), tone: ends_at < now ? 'bad' : 'warn' },
     ]
   })
-  return (await Promise.all(cells)).flat()
+  return withRest(cells, `${at('partners', 'certificates')}?within_days=30`, context)
 }

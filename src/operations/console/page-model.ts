@@ -158,8 +158,8 @@ export interface FormPage extends Place {
   readonly isDangerous?: true
   /** Fields that are not trimmed, such as passwords. A function, so that starting the service does not compute it. */
   readonly exactly?: () => readonly string[]
-  /** The page to go to afterwards; without it `confirm` is asked, which counts the effect again. */
-  readonly back?: (context: PageContext) => string
+  /** The page to go to afterwards. */
+  readonly back: (context: PageContext) => string
   /** The form takes a file and has no other fields. */
   readonly upload?: Upload<ServiceDeps>
   readonly confirm: (context: PageContext) => Promise<Confirmation>

@@ -105,6 +105,13 @@ const isBeside = (detail: Placed, { path, about }: Placed): boolean =>
 export const recordPageOf = ({ details }: Places, page: Placed): Placed | undefined =>
   deepest(details, page.path) ?? details.find((detail) => isBeside(detail, page))
 
+/** Another page about the same record, or about one that this record belongs to. */
+export function pageAbove({ details }: Places, detail: Placed): Placed | undefined {
+  const others = details.filter((other) => other !== detail)
+  const beside = details.find((other) => isBeside(other, detail))
+  return deepest(others, detail.path) ?? (beside === detail ? undefined : beside)
+}
+
 /** Pages and lists that belong to this record page. */
 export const below = (places: Places, detail: Placed): Placed[] => [
   ...places.lists.filter((list) => recordPageOf(places, list)?.route === detail.route),
@@ -166,12 +173,13 @@ const isOffered = (change: Placed, record: Values): boolean =>
   (change.offered?.({ ...record, ...change.fixed }) ?? true)
 
 /** The changes offered for a row of this list, or of a table on this page: for an operator's token, for example. */
-export const offeredForRow = (places: Places, page: Placed, row: Values): Placed[] => {
+export function offeredOn(places: Places, page: Placed): (row: Values) => Placed[] {
   const record = page.list ? recordPageOf(places, page) : page
   const ofRecord = record
     ? changesAt(places, record).filter(({ about }) => !about.every((name) => record.about.includes(name)))
     : []
-  return [...(page.list ? changesAt(places, page) : []), ...ofRecord].filter((change) => isOffered(change, row))
+  const changes = [...(page.list ? changesAt(places, page) : []), ...ofRecord]
+  return (row) => changes.filter((change) => isOffered(change, row))
 }
 
 export const linkTo = (places: Places, change: Placed, record: Values, { t }: PageContext): ActionLink => ({

@@ -4,7 +4,7 @@ import { labelOf, nameOfFact, shownOf, type Values } from '../actions/index.ts'
 import { cellFor, cellIn, tableOf } from './action-values.ts'
 import type { Cell, Fact, PageContext, Table, TextBlock } from './page-model.ts'
 import { mayDo } from './permissions.ts'
-import { keysIn, linkTo, offeredForRow, type Placed, type Places } from './placed.ts'
+import { keysIn, linkTo, offeredOn, type Placed, type Places } from './placed.ts'
 import { link, text } from './texts.ts'
 
 /** A record on a page: its values, its lists as tables, and values of unknown structure as JSON. */
@@ -73,7 +73,8 @@ export function withChanges(
   context: PageContext,
 ): Table {
   const { t, role } = context
-  const changes = rows.map((row) => offeredForRow(places, page, row).filter(({ operation }) => mayDo(role, operation)))
+  const offered = offeredOn(places, page)
+  const changes = rows.map((row) => offered(row).filter(({ operation }) => mayDo(role, operation)))
   if (changes.every((offered) => offered.length === 0)) return table
   return {
     ...table,

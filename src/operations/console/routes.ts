@@ -185,7 +185,7 @@ function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, sect
   app.post(form.path, { onRequest }, async (request, reply) => {
     const context = contextOf(request, form.exactly?.())
     try {
-      const back = form.back?.(context) ?? (await form.confirm(context)).back
+      const back = form.back(context)
       const once = await form.run(context)
       if (once && 'address' in once) return doneAt(reply, once.address)
       if (once && 'parts' in once) return sendDownload(reply, once)

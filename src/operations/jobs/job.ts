@@ -7,6 +7,7 @@ import {
   type Job,
   type JobCounts,
   listJobs as readJobs,
+  removeFailedJob,
   rescheduleJob,
 } from '../../platform/db/jobs-store.ts'
 import { filterText, pageInput, pageOf } from '../../platform/db/page.ts'
@@ -60,19 +61,31 @@ export const giveUpJob = operation(oneJob.extend({ reason: visibleLine(200) }), 
   ),
 )
 
+/** Removes a job that has failed permanently, when there is nothing left to do about it. Returns it as it was. */
+export const removeJob = operation(oneJob.extend({ reason: visibleLine(200) }), (deps: Deps, { job_id, reason }) =>
+  changeJob(deps, job_id, { event: 'job_removed', detail: { reason }, refusal: 'job-not-failed' }, (db) =>
+    removeFailedJob(db, job_id),
+  ),
+)
+
+interface Change {
+  readonly event: `job_${string}`
+  readonly detail: object
+  readonly refusal?: 'job-running' | 'job-not-failed'
+}
+
 /** Records the change in the audit log, in the same transaction. */
 const changeJob = (
   deps: Deps,
   jobId: string,
-  { event, detail }: { readonly event: `job_${string}`; readonly detail: object },
+  { event, detail, refusal = 'job-running' }: Change,
   change: (db: Db) => Promise<number>,
 ): Promise<Job> =>
   inTransaction(deps, async (inside, db) => {
-    const touched = await change(db)
-    const job = await findJob(db, jobId)
-    if (!job) throw noSuchJob(jobId)
-    if (touched === 0) throw new RefusedRequest(localized('job-running', { job: jobId }))
-    const auditDetail = { task: job.task, key: job.key, ...detail }
+    const before = await findJob(db, jobId)
+    if (!before) throw noSuchJob(jobId)
+    if ((await change(db)) === 0) throw new RefusedRequest(localized(refusal, { job: jobId }))
+    const auditDetail = { task: before.task, key: before.key, ...detail }
     await recordAudit(inside, { event, target: `job:${jobId}`, detail: auditDetail })
-    return job
+    return (await findJob(db, jobId)) ?? before
   })

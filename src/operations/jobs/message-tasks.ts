@@ -18,7 +18,7 @@ async function mailPerson(deps: Deps, message: PersonMessage): Promise<DeliveryR
     return {}
   } catch (error) {
     if (!(error instanceof NotSent)) throw error
-    return error.permanent ? { givenUp: error.detail } : { failure: error.detail }
+    return error.permanent ? { refused: error.detail } : { failure: error.detail }
   }
 }
 

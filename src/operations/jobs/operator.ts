@@ -1,5 +1,5 @@
 import { action } from '../../platform/lib/action.ts'
-import { giveUpJob, listJobs, retryJob, showJob } from './job.ts'
+import { giveUpJob, listJobs, removeJob, retryJob, showJob } from './job.ts'
 
 export const JOB_ACTIONS = [
   action({
@@ -40,5 +40,14 @@ export const JOB_ACTIONS = [
     run: giveUpJob,
     dangerous: true,
     offered: ({ state }) => state === 'waiting',
+  }),
+  action({
+    route: 'POST /jobs/:job_id/remove',
+    command: 'job remove',
+    role: 'support',
+    after: '/jobs',
+    run: removeJob,
+    dangerous: true,
+    offered: ({ state }) => state === 'failed',
   }),
 ]

@@ -73,9 +73,10 @@ export const returnLease = (db: Db, workerId: string): Promise<number> =>
   db.exec(sql`delete from worker_lease where worker_id = ${workerId}`)
 
 /** Unlocks jobs of workers without a lease, even those locked by a late statement; the queue itself waits 4 hours. */
-export const unlockDeadWorkers = async (db: Db): Promise<void> => {
-  const unlocked = await db.exec(
-    sql`with dead as (
+export const unlockDeadWorkers = (db: Db): Promise<void> =>
+  db.tx(async (inside) => {
+    const unlocked = await inside.exec(
+      sql`with dead as (
           delete from worker_lease where ends_at <= now() returning worker_id
         ), locking as (
           select distinct locked_by as worker_id from graphile_worker.jobs where locked_by is not null
@@ -84,9 +85,9 @@ export const unlockDeadWorkers = async (db: Db): Promise<void> => {
         )
         select graphile_worker.force_unlock_workers(array_agg(worker_id))
         from (table dead union all table without_lease) as ended having count(*) > 0`,
-  )
-  if (unlocked > 0) await removeSuperseded(db)
-}
+    )
+    if (unlocked > 0) await removeSuperseded(inside)
+  })
 
 /** Under a clock that was ahead, recurring tasks were noted as done for times to come, until which they would not run. */
 export const forgetLaterRuns = (db: Db): Promise<number> =>
@@ -106,7 +107,7 @@ const removeSuperseded = (db: Db): Promise<number> =>
 /** How long a job that has failed for good waits for an operator, and how many are removed at once. */
 const [FAILED_DAYS, MAX_REMOVED] = [30, 10_000]
 
-/** Strangers can cause such jobs, as mails to addresses that do not exist. */
+/** Operators may remove them earlier. */
 export const removeOldFailures = (db: Db): Promise<number> =>
   db.exec(
     sql`select graphile_worker.complete_jobs(array_agg(id))

@@ -31,7 +31,8 @@ export const task =
     work: (deps: ServiceDeps, payload: Payload, job: RunningJob) => Promise<DeliveryResult>,
   ): Task =>
   async (deps, given, job) => {
-    const { failure, givenUp } = await work(deps, payload.parse(given), job)
+    const { failure, givenUp, refused } = await work(deps, payload.parse(given), job)
+    if (refused) job.log.warn({ reason: refused }, 'a message was refused by the mail server and is not sent')
     if (givenUp) throw new GiveUp(givenUp)
     if (failure) throw new Error(failure)
   }

@@ -10,7 +10,7 @@ import { pullDue, queuePulls } from '../../ticketing/catalogue/index.ts'
 import { sendPasswordLink } from '../../ticketing/members/index.ts'
 import { pollOrder, sendRefundedMessage } from '../../ticketing/orders/index.ts'
 import { MESSAGE_TASKS } from './message-tasks.ts'
-import { purgeOftenTask, purgeTask } from './purge.ts'
+import { purgeOftenTask, purgeTask, refuseClockAhead } from './purge.ts'
 import { type Task, task } from './task.ts'
 
 /** How long a partner is left alone after failed calls. */
@@ -45,6 +45,14 @@ const eraseDueTask: Task = async (deps, _payload, { log, signal }) => {
   if (erased > 0) log.info({ erased }, 'accounts were deleted, as their owners had asked')
 }
 
+/** A task for what is due by this machine's clock. */
+const byClock =
+  (work: Task): Task =>
+  async (deps, payload, job) => {
+    await refuseClockAhead(deps)
+    await work(deps, payload, job)
+  }
+
 /** Every task, by the name under which it is queued. */
 export const TASKS: Readonly<Record<TaskName, Task>> = {
   // A partner has announced changed products or price calendars: pulls some of them, and the next run the rest.
@@ -58,8 +66,8 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
     const failure = await sendRefundedMessage(deps, refund, { kind: 'schedule', ref: id })
     return { failure: failure && `${failure.kind}: ${maskedReason(failure.detail)}` }
   }),
-  purge: purgeTask,
-  'purge-often': purgeOftenTask,
+  purge: byClock(purgeTask),
+  'purge-often': byClock(purgeOftenTask),
   // Tells a partner's contact over one channel that an integration has passed.
   'send-notification': task(z.object({ notificationId: z.string() }), (deps, { notificationId }) =>
     sendNotification(deps, notificationId),
@@ -75,8 +83,8 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'send-app-events': task(z.object({ appKey: z.string() }), (deps, { appKey }, { signal }) =>
     sendAppEvents(deps, appKey, signal),
   ),
-  'erase-due': eraseDueTask,
-  'tell-ending-secrets': (deps, _payload, { signal }) => tellOfEndingSecrets(deps, signal),
+  'erase-due': byClock(eraseDueTask),
+  'tell-ending-secrets': byClock((deps, _payload, { signal }) => tellOfEndingSecrets(deps, signal)),
   ...MESSAGE_TASKS,
 }
 

@@ -23,8 +23,6 @@ const CLOCK_READ_EVERY_MS = 5_000
 const SET_BACK_BY_MS = 60_000
 
 export interface JobWorker {
-  /** Rejects when the worker cannot go on without having been stopped. */
-  readonly ended: Promise<void>
   /** Takes no more jobs and waits for those that run. */
   stop(): Promise<void>
 }
@@ -85,15 +83,14 @@ export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: str
       if (!stopping.signal.aborted) await restart(reason)
     }
   }
-  const ended = watch()
+  const watching = watch()
   return {
-    ended,
     stop: async () => {
       clearInterval(unlocking)
       clearInterval(sealing)
       stopping.abort()
       await current.end()
-      await ended.catch(() => {})
+      await watching
       await current.end() // the one that a restart may have begun meanwhile
       await seal()
       await Promise.all([queue.pool.end(), leasePool.end()])

@@ -1,5 +1,6 @@
 import type { Deps } from '../../platform/deps.ts'
 import { beginningOf, HOUR_S } from '../../platform/lib/clock.ts'
+import { mayBeDone } from '../../platform/lib/database-errors.ts'
 import { addActivity } from './history-store.ts'
 
 const EVERY_MS = 60_000
@@ -8,11 +9,13 @@ export const hourOf = (moment: Date): Date => beginningOf(moment, HOUR_S)
 
 type Kept = Pick<Deps, 'db' | 'clock' | 'metrics'>
 
-/** Stores what this process has counted since the last call; keeps it for the next one if the database is away. */
+/** Stores what this process has counted since the last call; keeps it for the next one if it was surely not stored. */
 export async function writeHistory({ db, clock, metrics: { activity } }: Kept): Promise<void> {
   const taken = activity.take()
   if (taken.length === 0) return
-  await addActivity(db, hourOf(clock.now()), taken).catch(() => activity.putBack(taken))
+  await addActivity(db, hourOf(clock.now()), taken).catch((error: unknown) => {
+    if (!mayBeDone(error)) activity.putBack(taken)
+  })
 }
 
 /** Calls `writeHistory` every minute; the returned function stops that and writes the rest. */

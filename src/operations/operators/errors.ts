@@ -14,11 +14,17 @@ export const roleAboveOperator = (role: Role): InvalidInput =>
 export const lastAdmin = (): RescodeError => new RefusedRequest(localized('last-admin'))
 
 /** The operator is authenticated, but may not do this. */
-export const roleNeeded = (operation: string, needed: Role, has: Role): RescodeError =>
-  new RescodeError(20003, {
-    message: localized('role-needed', { operation, needed, has }),
-    detail: 'the role of the operator does not allow it',
-  })
+export class RoleNeeded extends RescodeError {
+  readonly needed: Role
+
+  constructor(operation: string, needed: Role, has: Role) {
+    super(20003, {
+      message: localized('role-needed', { operation, needed, has }),
+      detail: 'the role of the operator does not allow it',
+    })
+    this.needed = needed
+  }
+}
 
 export const wrongBearer = (hasAdminToken: boolean): RescodeError =>
   new RescodeError(20015, {

@@ -11,7 +11,7 @@ import { isLoopbackHost, namesThisMachine } from '../../platform/lib/web/web-url
 import { limitPages, networkOf } from '../../platform/throttle/index.ts'
 import { bearerOf, findOperator } from './bearer.ts'
 import { readCommandToken } from './command-token.ts'
-import { foreignHost, roleNeeded, wrongBearer } from './errors.ts'
+import { foreignHost, RoleNeeded, wrongBearer } from './errors.ts'
 
 const MINUTE_S = 60
 /** Wrong tokens per network and minute before it has to wait; a valid token is accepted even then. */
@@ -106,7 +106,7 @@ async function requireRole(deps: Deps, request: FastifyRequest, needed: Role | u
     fields,
   } as const
   request.server.sampledLog.write(line, request.log)
-  throw roleNeeded(operation, needed ?? 'admin', role)
+  throw new RoleNeeded(operation, needed ?? 'admin', role)
 }
 
 /** A request without a token is refused, but not counted as an attempt to sign in. */

@@ -3,7 +3,7 @@
 export { endConsoleSession, findConsoleSession, signInWithAdminToken } from './admin-token-session.ts'
 export { hasAdminToken } from './bearer.ts'
 export { issueCommandToken } from './command-token.ts'
-export { OperatorSignInRefused } from './errors.ts'
+export { OperatorSignInRefused, RoleNeeded } from './errors.ts'
 export { type IsForOperators, registerOperators } from './guard.ts'
 export {
   createFirstOperator,

@@ -72,10 +72,14 @@ export const revokeOperatorToken = operation(
     ),
 )
 
-/** Every operator, oldest first, with valid tokens. */
-export async function listOperators({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<ShownOperator[]> {
-  const operators = await store.findOperators(db)
-  const tokens = await liveTokens(db, clock.now())
+/** Every operator, or the one with this name, with valid tokens; oldest first. */
+export async function listOperators(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  name?: string,
+): Promise<ShownOperator[]> {
+  const operators = await store.findOperators(db, name)
+  const ids = operators.map(({ operator_id }) => operator_id)
+  const tokens = await liveTokens(db, ids, clock.now())
   return operators.map(({ operator_id, ...operator }) => ({
     ...operator,
     tokens: tokens.filter((token) => token.operator_id === operator_id).map(({ operator_id: _, ...token }) => token),
@@ -101,7 +105,7 @@ export const createFirstOperator = operation(newOperator, async (deps: Deps, inp
 )
 
 async function shown(deps: Pick<Deps, 'db' | 'clock'>, name: string): Promise<ShownOperator> {
-  const operator = (await listOperators(deps)).find((candidate) => candidate.name.toLowerCase() === name.toLowerCase())
+  const [operator] = await listOperators(deps, name)
   if (!operator) throw noSuchOperator()
   return operator
 }

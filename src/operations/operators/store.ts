@@ -21,8 +21,13 @@ const OPERATOR = sql.part`operator_id, name, role, status, created_at, password_
   (select count(*)::int from operator_recovery_code c
    where c.operator_id = operator.operator_id and c.used_at is null) as recovery_codes`
 
-export const findOperators = (db: Db): Promise<OperatorRow[]> =>
-  db.many(operatorRow, sql`select ${OPERATOR} from operator order by created_at, name limit 1000`)
+/** All operators, or the one with this name; oldest first. */
+export const findOperators = (db: Db, name?: string): Promise<OperatorRow[]> =>
+  db.many(
+    operatorRow,
+    sql`select ${OPERATOR} from operator where ${name}::text is null or lower(name) = lower(${name})
+        order by created_at, name limit 1000`,
+  )
 
 export const lockOperator = (db: Db, name: string): Promise<OperatorRow | undefined> =>
   db.maybe(operatorRow, sql`select ${OPERATOR} from operator where lower(name) = lower(${name}) for update`)

@@ -3,7 +3,7 @@ import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
 import { ROLES, type Role } from '../../platform/lib/web/admin-auth.ts'
-import { type OperatorToken, operatorToken } from './wire.ts'
+import { operatorToken } from './wire.ts'
 
 /** Expired tokens are kept for a while because the audit log names them by id. */
 export const OPERATOR_RETENTION: readonly Retention[] = [
@@ -54,12 +54,17 @@ export const touchToken = (db: Db, hash: Buffer, now: Date, unlessSince: Date): 
 
 const tokenOf = operatorToken.extend({ operator_id: z.string() })
 
-/** Valid tokens of all operators, oldest first. */
-export const liveTokens = (db: Db, now: Date): Promise<(OperatorToken & { operator_id: string })[]> =>
+type TokenOf = z.output<typeof tokenOf>
+
+/** Valid tokens of these operators, oldest first; of very many the newest. */
+export const liveTokens = (db: Db, operatorIds: readonly string[], now: Date): Promise<TokenOf[]> =>
   db.many(
     tokenOf,
-    sql`select operator_id, token_id, name, role, created_at, expires_at, last_used_at from operator_token
-        where revoked_at is null and expires_at > ${now} order by created_at limit 10000`,
+    sql`select operator_id, token_id, name, role, created_at, expires_at, last_used_at from (
+          select operator_id, token_id, name, role, created_at, expires_at, last_used_at from operator_token
+          where operator_id = any(${operatorIds}::uuid[]) and revoked_at is null and expires_at > ${now}
+          order by created_at desc limit 10000
+        ) newest order by created_at`,
   )
 
 /** When the last of the tokens issued by then expires; null if none of them is accepted any more. */

@@ -53,9 +53,8 @@ export interface ConfirmedTotp {
 /** Takes the first code: from now on signing in needs one. Throws OperatorSignInRefused; failures are counted. */
 export async function confirmTotp(deps: Deps, session: SignedInOperator, typed: TypedCode): Promise<ConfirmedTotp> {
   if (!session.pending) throw new OperatorSignInRefused()
-  const operator = await checkCode(deps, session, typed)
-  return inTransaction(deps, async (inside, db) => {
-    await deleteSession(db, 'operator', session.sessionHash)
+  return withCode(deps, session, typed, async (inside, operator) => {
+    await deleteSession(inside.db, 'operator', session.sessionHash)
     await recordAudit(inside, { event: 'operator_totp_added', target: `operator:${operator.name}` })
     const codes = await setRecoveryCodes(inside, operator)
     return { session: await startOperatorSession(inside, operator, false), codes }
@@ -63,17 +62,15 @@ export async function confirmTotp(deps: Deps, session: SignedInOperator, typed: 
 }
 
 /** Replaces the recovery codes, given a code. Throws like `confirmTotp`. */
-export async function renewRecoveryCodes(
+export const renewRecoveryCodes = (
   deps: Deps,
   session: SignedInOperator,
   typed: TypedCode,
-): Promise<readonly string[]> {
-  const operator = await checkCode(deps, session, typed)
-  return inTransaction(deps, async (inside) => {
+): Promise<readonly string[]> =>
+  withCode(deps, session, typed, async (inside, operator) => {
     await recordAudit(inside, { event: 'operator_recovery_codes_made', target: `operator:${operator.name}` })
     return setRecoveryCodes(inside, operator)
   })
-}
 
 async function setRecoveryCodes({ db }: Deps, { operator_id }: store.Credential): Promise<readonly string[]> {
   const { codes, hashes } = newRecoveryCodes(operator_id)
@@ -85,22 +82,32 @@ async function setRecoveryCodes({ db }: Deps, { operator_id }: store.Credential)
 export const operatorLimits = (deps: Deps, attempt: Omit<SignInAttempt, 'kind'>) =>
   signInLimits(deps, { kind: 'operator', ...attempt }, (until) => new OperatorSignInRefused(until))
 
-/** Throws OperatorSignInRefused for a wrong code, which counts as a failed sign-in. */
-async function checkCode(
+/**
+ * Makes a change in the transaction that spends the code. Throws OperatorSignInRefused for a wrong code, which counts as
+ * a failed sign-in.
+ */
+async function withCode<Result extends object>(
   deps: Deps,
   { name, pending }: SignedInOperator,
   { code, address }: TypedCode,
-): Promise<store.Credential> {
+  change: (inside: Deps, operator: store.Credential) => Promise<Result>,
+): Promise<Result> {
   const limits = await operatorLimits(deps, { name: name.toLowerCase(), address })
   await limits.refuseExhausted()
   const operator = await store.findCredential(deps.db, name)
   // Whoever adds an authenticator was shown its secret and need not guess.
   const guesses = operator && !pending ? guessesOf(deps, operator, { code }) : undefined
   const isOneTooMany = (await guesses?.count())?.until !== undefined
-  if (!operator || isOneTooMany || !(await spendCode(deps, operator, code))) throw await limits.failed()
+  const changed =
+    operator && !isOneTooMany
+      ? await inTransaction(deps, async (inside) =>
+          (await spendCode(inside, operator, code)) ? change(inside, operator) : undefined,
+        )
+      : undefined
+  if (!changed) throw await limits.failed()
   await guesses?.giveBack()
   await limits.forget()
-  return operator
+  return changed
 }
 
 const ownerOfCodes = ({ operator_id }: { readonly operator_id: string }): string => `operator ${operator_id}`

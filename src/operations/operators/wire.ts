@@ -55,7 +55,7 @@ export const operatorToken = z.object({
   expires_at: z.date(),
   last_used_at: z.date().nullable(),
 })
-export type OperatorToken = z.output<typeof operatorToken>
+type OperatorToken = z.output<typeof operatorToken>
 
 export const operatorRow = z.object({
   operator_id: z.string(),

@@ -44,8 +44,8 @@ export interface Resealed {
   readonly unused_secrets: { readonly total: number; readonly apps: number; readonly app_keys: readonly string[] }
   /** When the last token or session of an old key ends. */
   readonly tokens_end_at: Date
-  /** When nothing of an old key is left, so that SECRET_KEYS_OLD can be emptied. */
-  readonly droppable_at: Date
+  /** When nothing of an old key is left, so that SECRET_KEYS_OLD can be emptied; null while app_secrets still need one. */
+  readonly droppable_at: Date | null
 }
 
 export interface ResealProgress {
@@ -129,9 +129,7 @@ async function whatIsLeft({ db, clock, keys, config }: Deps, since: Date) {
   const tokensS = Math.max(LONGEST_REFRESH_S, ACCESS_TOKEN_LIFETIME_S, SESSION_LIFETIME_S)
   const operatorTokensEnd = await lastTokenExpiry(db, since, clock.now())
   const tokens_end_at = later(addSeconds(since, tokensS), operatorTokensEnd ?? since)
-  return {
-    unused_secrets: await secretsOfOldKeys(db, keys, clock.now(), NAMED),
-    tokens_end_at,
-    droppable_at: later(tokens_end_at, addSeconds(since, DEVICE_LIFETIME_S)),
-  }
+  const unused_secrets = await secretsOfOldKeys(db, keys, clock.now(), NAMED)
+  const droppable_at = unused_secrets.total > 0 ? null : later(tokens_end_at, addSeconds(since, DEVICE_LIFETIME_S))
+  return { unused_secrets, tokens_end_at, droppable_at }
 }

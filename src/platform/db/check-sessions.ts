@@ -25,7 +25,7 @@ const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code
 
 /**
  * Throws, saying in one sentence what to change, when connections with these settings do not work as required. Returns
- * the server's `max_connections`.
+ * how many connections the server has for users like this one.
  */
 export async function checkSessions(settings: ConnectionSettings): Promise<number> {
   const [first, second] = [0, 1].map(() => singleClient(connectionConfig(settings))) as [Client, Client]
@@ -37,14 +37,16 @@ export async function checkSessions(settings: ConnectionSettings): Promise<numbe
     await requireOwnSessions(first, second)
     await Promise.all([first, second].map(requireOwnPrepared))
     await requireTablesInPath(first)
-    return await maxConnections(first)
+    return await connectionsFor(first)
   } finally {
     await Promise.all([first, second].map((client) => client.end().catch(() => {})))
   }
 }
 
-async function maxConnections(client: Client): Promise<number> {
-  const { rows } = await client.query(`select current_setting('max_connections')::int as most`)
+async function connectionsFor(client: Client): Promise<number> {
+  const { rows } = await client.query(
+    `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as most`,
+  )
   return z.tuple([z.object({ most: z.number() })]).parse(rows)[0].most
 }
 

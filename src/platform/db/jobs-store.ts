@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type Db, sql } from './sql.ts'
 
@@ -30,7 +31,7 @@ const PRIORITIES = {
 export type TaskName = keyof typeof PRIORITIES
 
 export interface EnqueueOptions {
-  /** Of waiting jobs with the same key only the last is kept. */
+  /** Of waiting jobs with the same key only the last is kept. Each job has a key: a running one without it was replaced. */
   readonly key?: string
   /** A waiting job with the same key keeps its time, unless it has failed before. */
   readonly keepsTime?: boolean
@@ -51,7 +52,7 @@ export const enqueue = (
   db: Db,
   task: TaskName,
   payload: object,
-  { key, keepsTime, queue, afterS = 0, maxAttempts = MAX_ATTEMPTS }: EnqueueOptions = {},
+  { key = `${task}:${randomUUID()}`, keepsTime, queue, afterS = 0, maxAttempts = MAX_ATTEMPTS }: EnqueueOptions = {},
 ): Promise<number> =>
   db.exec(
     sql`select from graphile_worker.add_job(identifier => ${task}, payload => ${JSON.stringify(payload)}::json,
@@ -156,6 +157,13 @@ export const rescheduleJob = (db: Db, jobId: string, afterS: number, attempts?: 
 /** Marks a job as permanently failed, for an operator to look at. */
 export const failJobPermanently = (db: Db, jobId: string, message: string): Promise<number> =>
   db.exec(sql`select from graphile_worker.permanently_fail_jobs(array[${jobId}::bigint], ${message})`)
+
+/** Returns 0 for a job that has not failed permanently. */
+export const removeFailedJob = (db: Db, jobId: string): Promise<number> =>
+  db.exec(
+    sql`select from graphile_worker.complete_jobs(array(
+          select id from graphile_worker.jobs where id = ${jobId} and locked_at is null and attempts >= max_attempts))`,
+  )
 
 export const removeJob = (db: Db, jobId: string): Promise<number> =>
   db.exec(sql`select from graphile_worker.complete_jobs(array[${jobId}::bigint])`)

@@ -54,9 +54,10 @@ export async function makeSchemas(client: pg.ClientBase, schemas: readonly strin
   if (schemas.length > 0) await client.query(schemas.map((schema) => `create schema ${schema}`).join('; '))
 }
 
-/** Throws if the database has another number of shards. */
+/** Throws if the database has no tables, or another number of shards. */
 export async function checkShards(databaseUrl: string, shards: number): Promise<void> {
   const client = singleClient({ connectionString: databaseUrl })
   await client.connect()
-  await shardsOf(client, shards).finally(() => client.end())
+  const found = await shardsOf(client, shards).finally(() => client.end())
+  if (found === undefined) throw new Error('the database has no tables yet: run npm run migrate, or set MIGRATE=on')
 }

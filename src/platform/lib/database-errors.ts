@@ -18,6 +18,9 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
+/** Whether a write may have been done although it failed: repeating it could do it twice. */
+export const mayBeDone = (error: unknown): boolean => error instanceof DatabaseUnavailable && error.outcomeUnknown
+
 // PostgreSQL, appendix A. Class 08 is a failed connection, 53 is "insufficient resources" (53100: the disk is full),
 // 57P01–57P05, 25P03 and 25P04 are shutdown, start-up and terminated sessions; 25006 means a standby.
 const SQLSTATES = /^(08...|53...|57P0[1-5]|25P0[34]|25006)$/

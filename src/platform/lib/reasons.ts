@@ -168,4 +168,5 @@ export const REASONS = {
   'old-secret-signs': 'the old secret still signs our calls; run switch-signing first',
   'last-admin': 'this is the last active admin who can sign in; create another admin first, or set ADMIN_TOKEN',
   'job-running': 'job {job} is running',
+  'job-not-failed': 'job {job} has not failed for good',
 } as const

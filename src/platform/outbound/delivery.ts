@@ -33,8 +33,10 @@ export class NotSent extends Error {
 export interface DeliveryResult {
   /** Failed, to be retried. */
   readonly failure?: string | null | undefined
-  /** Failed for good: refused permanently, or out of time. */
+  /** Failed for good, and left to operators. */
   readonly givenUp?: string | null | undefined
+  /** Refused for good because of its receiver, an address that does not exist, say: operators cannot mend that. */
+  readonly refused?: string | undefined
 }
 
 interface Delivery {
@@ -62,8 +64,10 @@ export async function deliver(
   } catch (error) {
     const known = error instanceof NotSent
     const [problem, detail] = known ? [error.message, error.detail] : ['an error of the platform', String(error)]
-    const final = deps.clock.now() >= givenUpAt || (known && error.permanent)
+    const refused = known && error.permanent
+    const final = refused || deps.clock.now() >= givenUpAt
     await markFailed(problem, final, known ? error.status : null)
+    if (refused) return { refused: detail }
     return final ? { givenUp: detail } : { failure: detail }
   }
   await retryUntilStored(markSent)

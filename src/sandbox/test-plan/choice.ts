@@ -12,19 +12,24 @@ import { alternatives, FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from 
 /** A partnerDealId as people type it. */
 export const product = z.string().trim().min(1).max(255).refine(isStorable, problem('must-have-no-nul'))
 
+const products = z.strictObject({
+  main: product,
+  /** Tickets are issued later (598). */
+  later: product.optional(),
+  /** Refunded after review (602). */
+  review: product.optional(),
+  /** With a level price calendar. */
+  level: product.optional(),
+  sold_out: product.optional(),
+})
+
+export type ProductRole = keyof z.output<typeof products>
+export const PRODUCT_ROLES: readonly ProductRole[] = products.keyof().options
+
 /** What a run tests, and with which products (partnerDealId). Products left out default to the main one. */
 const chosen = z.strictObject({
   functions: listOf('functions', z.enum(FUNCTION_IDS)),
-  products: z.strictObject({
-    main: product,
-    /** Tickets are issued later (598). */
-    later: product.optional(),
-    /** Refunded after review (602). */
-    review: product.optional(),
-    /** With a level price calendar. */
-    level: product.optional(),
-    sold_out: product.optional(),
-  }),
+  products,
   /** Travel day of dated products; defaults to tomorrow in Beijing. */
   travel_date: date().optional(),
   /** Yuan per ticket; defaults to the pulled product or price calendar. */

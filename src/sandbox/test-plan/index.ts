@@ -1,4 +1,15 @@
-export { type Choice, choice, isDayOver, offers, product, requireDayAhead, storedChoice, travelDate } from './choice.ts'
+export {
+  type Choice,
+  choice,
+  isDayOver,
+  offers,
+  PRODUCT_ROLES,
+  type ProductRole,
+  product,
+  requireDayAhead,
+  storedChoice,
+  travelDate,
+} from './choice.ts'
 export {
   type Conditions,
   callFaultsFor,

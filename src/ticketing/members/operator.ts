@@ -17,6 +17,7 @@ const COLUMNS: readonly Shown<Member>[] = [
   'role',
   'invited_at',
   'joined_at',
+  { name: 'invitation_counts', of: ({ joined_at, invitation_counts }) => (joined_at ? null : invitation_counts) },
   { name: 'mail_state', of: ({ joined_at, mail_state }) => (joined_at ? null : mail_state) },
   'mail',
 ]

@@ -13,6 +13,7 @@ export {
   lockPartner,
   notePartnerSecretUse,
   type PartnerWithSecrets,
+  partnersById,
   secretTexts,
   showPartner,
   updatePartner,

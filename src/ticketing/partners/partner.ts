@@ -79,6 +79,10 @@ export const createPartner = operation(
   },
 )
 
+/** Names and URLs of those of these partners that exist, by id. */
+export const partnersById = async ({ db }: Deps, ids: readonly bigint[]) =>
+  new Map((await store.partnersWithIds(db, ids)).map((partner) => [partner.partner_id, partner]))
+
 /** A page of partners, oldest first. */
 export const listPartners = operation(partnerFilter, (deps: Deps, filter) =>
   pageNamed('partners', partnersOf(deps.db, filter)),

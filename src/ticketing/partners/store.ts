@@ -88,6 +88,15 @@ export const findPartner = async (db: Db, key: Pick<WhichPartner, 'partnerId' | 
     ? (await db.batch(partnersWithSealed, { ...key, now }))[0]
     : undefined
 
+const partnerUrls = partner.pick({ partner_id: true, name: true, base_url: true, interface_urls: true })
+
+/** Names and URLs of these partners. */
+export const partnersWithIds = (db: Db, ids: readonly bigint[]): Promise<z.output<typeof partnerUrls>[]> =>
+  db.many(
+    partnerUrls,
+    sql`select partner_id, name, base_url, interface_urls from partner where partner_id = any(${ids}::bigint[])`,
+  )
+
 /** Serializes creations, so that each sees all ids in use; reads do not wait. */
 export const lockForCreation = (db: Db): Promise<number> => db.exec(sql`lock table partner in share row exclusive mode`)
 

@@ -102,7 +102,6 @@ async function answerOf(op: Operation, input: Values, context: PageContext): Pro
 async function send(context: PageContext): Promise<OneTimeResult> {
   const { t } = context
   const op = operationIn(context)
-  await context.admit(op.role, op.route)
   const input = readFields(fieldsOf(op), context.fields)
   const result = (tone: 'good' | 'bad', status: number, answer: string): OneTimeResult => ({
     tone,
@@ -114,12 +113,12 @@ async function send(context: PageContext): Promise<OneTimeResult> {
     ],
   })
   try {
+    await context.admit(op.role, op.route)
     return result('good', 200, await answerOf(op, input, context))
   } catch (error) {
     if (error instanceof InvalidInput) throw error // the form shows it beside its fields
-    const failure = error instanceof NamedFailure ? contractAnswer(error) : error
-    if (!(error instanceof NamedFailure) && !(error instanceof RescodeError)) throw error
-    const refused = failure as RescodeError
+    if (!(error instanceof NamedFailure || error instanceof RescodeError)) throw error
+    const refused = error instanceof NamedFailure ? contractAnswer(error) : error
     return result('bad', refused.status(true), prettyLossless(failureEnvelope(refused)))
   }
 }

@@ -132,6 +132,10 @@ export const unmask: FormPage = {
   path: '/traffic/:partner_id/:kind/:id/unmask',
   operation: PERSONAL_DATA,
   title: 'action.user_show_more',
+  back: (context) => {
+    const { partner_id, kind, id } = idOf(context)
+    return trafficLink(partner_id, kind, id)
+  },
   confirm: async (context) => {
     const { partner_id, kind, id } = idOf(context)
     return {

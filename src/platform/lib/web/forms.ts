@@ -1,6 +1,6 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { DatabaseUnavailable } from '../database-errors.ts'
+import { mayBeDone } from '../database-errors.ts'
 import { localized } from '../localized-text.ts'
 import { formText } from './body-text.ts'
 import { HeldBody, hasBody, ignoreContentType, releaseWhenAnswered } from './read-body.ts'
@@ -68,7 +68,7 @@ function readFields(text: string): Record<string, string | string[]> {
  * and for a form with a password, which no page repeats.
  */
 export function formToResend({ body }: FastifyRequest, thrown: unknown): (readonly [string, string])[] | null {
-  if (thrown instanceof DatabaseUnavailable && thrown.outcomeUnknown) return null
+  if (mayBeDone(thrown)) return null
   if (typeof body !== 'object' || body === null || hasPassword(body)) return null
   const fields = Object.entries(body as Record<string, string | string[]>)
   return fields.flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const))

@@ -14,13 +14,11 @@ import {
   isDayOver,
   NO_CONDITIONS,
   OFFERED_FUNCTIONS,
+  PRODUCT_ROLES,
   REQUIRED_FUNCTIONS,
 } from '../../test-plan/index.ts'
 import { DEMO_PRODUCTS, isDemo } from '../demo-partner.ts'
 import { type ContactTexts, conditionsGiven, type Fault, NUMBERS, readContacts } from './form-parts.ts'
-
-export const PRODUCT_ROLES = ['main', 'later', 'review', 'level', 'sold_out'] as const
-export type ProductRole = (typeof PRODUCT_ROLES)[number]
 
 /** Fields of the choice that may be left empty. */
 const OPTIONAL = ['travel_date', 'unit_price', 'buy_price'] as const

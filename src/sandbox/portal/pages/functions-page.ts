@@ -11,6 +11,7 @@ import {
   interfacesOf,
   MAX_DAYS_AHEAD,
   MAX_WAIT_MINUTES,
+  PRODUCT_ROLES,
   REQUIRED_FUNCTIONS,
 } from '../../test-plan/index.ts'
 import { ownContacts } from '../contacts.ts'
@@ -19,7 +20,7 @@ import { type InterfacePreflight, preflight } from '../preflight/index.ts'
 import { type SellerProgress, sellerProgress } from '../seller-progress.ts'
 import { functionName, interfaceName, productName } from '../texts.ts'
 import { faultText, NUMBERS, shownContacts } from './form-parts.ts'
-import { type FormTexts, PRODUCT_ROLES, type Problems } from './functions-form.ts'
+import type { FormTexts, Problems } from './functions-form.ts'
 
 interface Field {
   readonly name: string

@@ -3,11 +3,10 @@ import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { acceptanceOf, progressOfRun, type showRun } from '../../certification/index.ts'
 import { reportOfRun } from '../../reports/index.ts'
-import { type Choice, FAULTS, NO_CONDITIONS, travelDate } from '../../test-plan/index.ts'
+import { type Choice, FAULTS, NO_CONDITIONS, PRODUCT_ROLES, travelDate } from '../../test-plan/index.ts'
 import { type Notifications, notificationsOf } from '../notify/notifications.ts'
 import { contactName, functionName, productName, stepName } from '../texts.ts'
 import { faultText, NUMBERS } from './form-parts.ts'
-import { PRODUCT_ROLES } from './functions-form.ts'
 import type { Tone } from './log-line.ts'
 
 type StepProgress = OutputOf<typeof showRun>['steps'][number]

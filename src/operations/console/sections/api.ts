@@ -59,8 +59,8 @@ function fieldFor(op: Operation, name: string, context: PageContext): Field[] {
   if (!field) return []
   const { t } = context
   const [label, hint] = [labelOf(t, op, name), hintOf(t, op, name)]
-  const meaning = [label === name ? '' : label, hint ?? ''].filter((part) => part !== '').join(': ')
-  return [{ ...formField(op, field, context, field.initially), label: name, ...(meaning ? { hint: meaning } : {}) }]
+  const meaning = !hint || label === name ? (hint ?? label) : t('layout.pair', { label, value: hint })
+  return [{ ...formField(op, field, context, field.initially), label: name, ...(meaning === name ? {} : { hint: meaning }) }]
 }
 
 /** The request as a shell command. The token is a variable, and secrets are left out. */

@@ -127,6 +127,7 @@ const SENTENCES = [
   'must be the id of a session',
   'must be the id of a token',
   'must be true or false',
+  'must be unknown or on_sale or off_sale',
   'must be viewer or support or editor or admin',
   'must begin with https://, except for loopback addresses',
   'must have 1 to 64 visible ASCII characters, without whitespace or colons',

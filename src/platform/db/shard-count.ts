@@ -54,10 +54,15 @@ export async function makeSchemas(client: pg.ClientBase, schemas: readonly strin
   if (schemas.length > 0) await client.query(schemas.map((schema) => `create schema ${schema}`).join('; '))
 }
 
-/** Throws if the database has no tables, or another number of shards. */
+/** Throws if the database has never been migrated, or has another number of shards. */
 export async function checkShards(databaseUrl: string, shards: number): Promise<void> {
   const client = singleClient({ connectionString: databaseUrl })
   await client.connect()
-  const found = await shardsOf(client, shards).finally(() => client.end())
-  if (found === undefined) throw new Error('the database has no tables yet: run npm run migrate, or set MIGRATE=on')
+  try {
+    const { rows } = await client.query(`select to_regclass('public.migration') is null as "isEmpty"`)
+    if (rows[0]?.isEmpty) throw new Error('the database has no tables yet: run npm run migrate, or set MIGRATE=on')
+    await shardsOf(client, shards)
+  } finally {
+    await client.end()
+  }
 }

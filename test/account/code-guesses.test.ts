@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/platform/db/open-database.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { Client, type User } from '../acceptance/client.ts'
-import { type Answer, injectWire } from '../acceptance/http.ts'
+import { type Answer, header, injectWire } from '../acceptance/http.ts'
 import { connectionOf, openWorld, type World } from '../harness.ts'
 import { SHARDS } from '../one-table.ts'
 import { SECRET_KEY } from '../secrets.ts'
@@ -129,6 +129,19 @@ describe('the limit of twenty wrong codes a day', () => {
     const results = await Promise.allSettled(tries.map((one) => finishSignIn(world.deps, one)))
     expect(results.filter(({ status }) => status === 'fulfilled')).toEqual([])
     expect((await guess(browser, currentCode())).status).toBe(429)
+  })
+
+  it('is not used up by a second step that is void', async () => {
+    const { user, currentCode } = await protectedPerson()
+    const browser = await enterPassword(user)
+    const { cid, user_id } = user
+    world.clock.advance(1)
+    await client.admin('POST', '/users/end-sessions', { cid, user_id })
+    for (let times = 0; times <= GUESSES_PER_DAY; times++) {
+      expect(header(await guess(browser, wrong(currentCode)), 'location')).toMatch(/^\/sign-in\?.*ended=1/)
+    }
+    world.clock.advance(1)
+    expect((await guess(await enterPassword(user), currentCode())).status).toBe(303)
   })
 
   it('is not used up by right codes', async () => {

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endSession, findSession, startSession } from '../../src/authorization/account/session.ts'
+import { OWN_SESSIONS } from '../../src/authorization/account/sessions.ts'
 import { blockUser, createUser } from '../../src/authorization/account/user.ts'
 import { openWorld, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 import { SHARDS } from '../one-table.ts'
 import { ALICE } from './people.ts'
 
@@ -29,6 +31,27 @@ const countStatements = async (work: () => Promise<unknown>): Promise<number> =>
 }
 
 describe('a browser session', () => {
+  it('ends with all others only once a change of the person is done, which may want the same sessions', async () => {
+    const own = await findSession(world.deps, await startSession(world.deps, alice, FROM))
+    await startSession(world.deps, alice, FROM)
+    if (!own) throw new Error('no session')
+    const change = await world.pool.connect()
+    try {
+      await change.query('begin')
+      await change.query('select from user_profile where user_id = $1 for update', [alice.userId])
+      const ending = OWN_SESSIONS.endOthers(world.deps, own)
+      await Promise.race([ending, untilLocked(world.pool)])
+      const { rows } = await world.pool.query('select from browser_session where user_id = $1 for update nowait', [
+        alice.userId,
+      ])
+      expect(rows).toHaveLength(2)
+      await change.query('commit')
+      expect(await ending).toBe(1)
+    } finally {
+      change.release()
+    }
+  })
+
   it('identifies the signed-in person in one statement', async () => {
     const id = await startSession(world.deps, alice, FROM)
     expect(await findSession(world.deps, id)).toEqual({

@@ -71,6 +71,15 @@ function verifies(secret: string, { headers, body }: { headers: NodeJS.Dict<stri
   return headers['webhook-signature'] === `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
 }
 
+/** When the jobs that send to this app are due. */
+async function dueInSOf({ app_key }: App): Promise<number[]> {
+  const { rows } = await world.pool.query(
+    'select extract(epoch from run_at - now())::float as due from graphile_worker.jobs where key = $1',
+    [`send-app-events:${app_key}`],
+  )
+  return rows.map(({ due }) => due)
+}
+
 const keyOf = ({ cid, user_id }: User) => ({ cid, user_id })
 
 describe('an app with a webhook', () => {
@@ -134,13 +143,7 @@ describe('an app with a webhook', () => {
     const { url, deliveries } = await receiver(503)
     const app = await makeApp(url)
     const withdraw = async () => (await withGrant(app)).withdraw()
-    const dueInS = async () => {
-      const { rows } = await world.pool.query(
-        'select extract(epoch from run_at - now())::float as due from graphile_worker.jobs where key = $1',
-        [`send-app-events:${app.app_key}`],
-      )
-      return rows.map(({ due }) => due)
-    }
+    const dueInS = () => dueInSOf(app)
     for (let n = 0; n < 2; n++) await withdraw()
     expect(await deliver(app)).toMatchObject({ failure: expect.any(String) })
     expect(await dueInS()).toEqual([expect.closeTo(0, -1)]) // two failures may be about the events
@@ -149,12 +152,35 @@ describe('an app with a webhook', () => {
     expect(await deliver(app)).toMatchObject({ failure: expect.any(String) })
     expect(deliveries).toHaveLength(5)
     for (let n = 0; n < 2; n++) {
-      const [due, ...others] = await dueInS()
+      const [due = 0, ...others] = await dueInS()
       expect([due > 340 && due <= 360, others]).toEqual([true, []])
       await withdraw()
     }
     await client.admin('POST', `/apps/${app.app_key}/test-webhook`, {})
     expect((await dueInS())[0]).toBeLessThanOrEqual(0)
+  })
+
+  it('that is down is left alone also while events are given up, whose calls count as failed', async () => {
+    const { url, deliveries } = await receiver(503)
+    const app = await makeApp(url)
+    await (await withGrant(app)).withdraw()
+    world.clock.advance(3 * 86_400)
+    for (let n = 0; n < 3; n++) await (await withGrant(app)).withdraw()
+    expect(await deliver(app)).toMatchObject({ failure: expect.any(String) })
+    expect(deliveries).toHaveLength(3)
+    expect((await eventsOf(app)).filter(({ state }) => state === 'failed')).toHaveLength(1)
+    expect(await dueInSOf(app)).toEqual([expect.closeTo(600, -1)])
+  })
+
+  it('that refuses some events is not left alone: new ones are sent at once', async () => {
+    const { url, deliveries } = await receiver(400, 400, 400, 204)
+    const app = await makeApp(url)
+    for (let n = 0; n < 3; n++) await (await withGrant(app)).withdraw()
+    world.clock.advance(3_600)
+    expect(await deliver(app)).toEqual({ failure: 'webhook: HTTP status 400' })
+    expect(deliveries).toHaveLength(3)
+    await (await withGrant(app)).withdraw()
+    expect(await dueInSOf(app)).toEqual([expect.closeTo(0, -1)])
   })
 
   it('that keeps rejecting one event still gets the others', async () => {

@@ -190,6 +190,7 @@ describe('a team', () => {
     const byPassword = await send(owner, `${team}/members/${member.memberId}/role`, { role: 'owner' })
     expect(byPassword.status).toBe(403)
     expect(visibleText(byPassword.text)).toContain('your account needs a second factor')
+    expect(byPassword.text, 'the form of invitations').toMatch(/value="developer"[^>]* checked/)
     await withAuthenticator(world, owner)
     world.clock.advance(900)
     const asked = `/sign-in?return_to=${encodeURIComponent(team)}&confirm=1`
@@ -296,6 +297,16 @@ describe('a team', () => {
       [owner.team],
     )
     expect(rows.map(({ member_id }) => member_id)).toEqual([blocked.memberId, heir.memberId])
+  })
+
+  it('of whose members all are blocked keeps the owner that it has', async () => {
+    const owner = await founder(world)
+    const developer = await joined(world, owner)
+    world.clock.advance(1)
+    const other = await joined(world, owner, 'owner')
+    for (const { cid, userId } of [developer, other]) await blockUser(world.deps, { cid, user_id: userId })
+    await eraseUser(world.deps, { cid: owner.cid, user_id: owner.userId })
+    expect(await rolesOf(owner.team)).toEqual(['developer', 'owner'])
   })
 
   it('is inaccessible at once to members who leave or are removed', async () => {

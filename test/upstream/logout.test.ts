@@ -4,6 +4,7 @@ import type { Browser } from '../acceptance/browser.ts'
 import { Client } from '../acceptance/client.ts'
 import { header, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 import { CLIENT_ID, CLIENT_SECRET, TestProvider } from './provider.ts'
 
 /** OpenID Connect Back-Channel Logout 1.0: logout tokens of the provider, and forged ones. */
@@ -89,6 +90,24 @@ describe('a logout token', () => {
     // The session of another person is not ended.
     expect(await sendLogoutToken(await provider.logoutToken({ sub: 'p-2', sid: 's-4' }))).toEqual(DONE)
     expect(await isSignedIn(stranger)).toBe(true)
+  })
+
+  it('waits for a change of the person, which may want to end the same sessions', async () => {
+    const theirs = [await signedIn({ sub: 'p-5' }), await signedIn({ sub: 'p-5' })]
+    const change = await world.pool.connect()
+    try {
+      await change.query('begin')
+      await change.query("select from user_profile where user_id = 'p-5' for update")
+      const sent = sendLogoutToken(await provider.logoutToken({ sub: 'p-5' }))
+      await Promise.race([sent, untilLocked(world.pool)])
+      const { rows } = await world.pool.query("select from browser_session where user_id = 'p-5' for update nowait")
+      expect(rows).toHaveLength(2)
+      await change.query('commit')
+      expect(await sent).toEqual(DONE)
+    } finally {
+      change.release()
+    }
+    expect(await Promise.all(theirs.map(isSignedIn))).toEqual([false, false])
   })
 
   it('for an unknown person is answered in the same way', async () => {

@@ -51,6 +51,7 @@ if (form && window.PublicKeyCredential) {
   let waiting = new AbortController()
   form.addEventListener('submit', (event) => {
     event.preventDefault()
+    form.querySelector('[data-failed]').hidden = true
     waiting.abort()
     waiting = new AbortController()
     ask({ signal: waiting.signal }, tell)

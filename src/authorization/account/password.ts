@@ -55,9 +55,9 @@ export async function openPasswordLink({ db, keys, clock }: Deps, token: string)
 
 /**
  * Sets the password, uses up the link and ends all sessions of the person. Of concurrent calls with one link exactly
- * one succeeds; the others throw PasswordRefused. After WeakPassword the link stays usable. Failed sign-ins from this
- * address, with which most people who need a link begin, no longer count. Returns the names of the passkeys, which still
- * work.
+ * one succeeds; the others throw PasswordRefused. After WeakPassword the link stays usable. Failed sign-ins to this
+ * account from this network, with which most people who need a link begin, no longer count. Returns the names of the
+ * passkeys, which still work.
  */
 export async function setPasswordByLink(
   deps: Deps,

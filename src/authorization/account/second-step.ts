@@ -111,6 +111,9 @@ export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<
     if (!amr) return undefined
     await (await limitsOf(inside, input)).refuseExhausted()
     return open(inside, input, amr)
+  }).catch(async (error: unknown) => {
+    if (error instanceof SecondStepVoid) await guess?.giveBack() // the code was not looked at
+    throw error
   })
   if (session === undefined) {
     if (guess?.isLast) await tellPerson(deps, step, 'codes_guessed')

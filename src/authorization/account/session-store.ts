@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { ofAllShards } from '../../platform/db/shards.ts'
-import { type Db, sql } from '../../platform/db/sql.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import type { UpstreamPerson } from '../upstream/index.ts'
 import { lockedUserByKey, userByKey } from './store.ts'
 import { keptUserAgent, type SignInOrigin, user } from './wire.ts'
@@ -30,27 +30,32 @@ export const updateProfileFromProvider = (
                 coalesce(c.avatar, u.big_avatar_url), coalesce(c.phone, u.phone_number, ''))`,
   )
 
-const ended = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
+const sessionOwner = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
 
-/**
- * Ends sessions that began with one provider session (`sid`), or with any of one person (`sub`). With both, they must
- * match both.
- */
-export const deleteUpstreamSessions = (
-  db: Db,
-  { sub, sid }: { readonly sub: Buffer | undefined; readonly sid: Buffer | undefined },
-): Promise<z.output<typeof ended>[]> => {
+/** Hashes from a logout token of the provider, which has one at least. A session must match each. */
+interface UpstreamEnd {
+  readonly sub: Buffer | undefined
+  readonly sid: Buffer | undefined
+}
+
+const matching = ({ sub, sid }: UpstreamEnd): Fragment => {
   const bySub = sub && sql.part`upstream_sub = ${sub}`
   const bySid = sid && sql.part`upstream_sid = ${sid}`
-  const condition = bySub && bySid ? sql.part`${bySub} and ${bySid}` : (bySub ?? bySid)
-  return ofAllShards(db, (shard) =>
+  return (bySub && bySid ? sql.part`${bySub} and ${bySid}` : (bySub ?? bySid)) ?? sql.part`false`
+}
+
+/** Whose sessions these are, in the order of their keys: each is then locked. */
+export const ownersOfUpstreamSessions = (db: Db, end: UpstreamEnd): Promise<UserRowKey[]> =>
+  ofAllShards(db, (shard) =>
     shard.many(
-      ended,
-      sql`delete from browser_session where ${condition ?? sql.part`false`}
-          returning routing_key as "routingKey", cid, user_id as "userId"`,
+      sessionOwner,
+      sql`select distinct routing_key as "routingKey", cid, user_id as "userId" from browser_session
+          where ${matching(end)} order by 1, 2, 3`,
     ),
   )
-}
+
+export const deleteUpstreamSessions = (db: Db, person: UserRowKey, end: UpstreamEnd): Promise<number> =>
+  db.of(person.routingKey).exec(sql`delete from browser_session where ${ofPerson(person)} and ${matching(end)}`)
 
 interface NewSession {
   readonly sessionHash: Buffer

@@ -10,7 +10,7 @@ import { operation } from '../../platform/lib/json/input.ts'
 import { noSuchSession, noSuchUser } from './errors.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
 import { deleteSession, sessionsOfUser, signInsOfUser } from './session-store.ts'
-import { deleteOtherSessions, findUser } from './store.ts'
+import { deleteOtherSessions, findUser, lockUser } from './store.ts'
 import { endSessionsOfUser } from './user.ts'
 import { rowKeyOf, type UserKey, userKey } from './wire.ts'
 
@@ -53,6 +53,7 @@ const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ read
 /** Ends all sessions but this one; returns how many. */
 const endOtherSessions = (deps: Deps, person: SignedIn): Promise<number> =>
   inPersonTransaction(deps, person.routingKey, async (inside, db) => {
+    await lockUser(db, person) // a change of password, too, locks the person before it ends sessions
     const ended = await deleteOtherSessions(db, person, person.sessionHash)
     if (ended > 0) await recordEnd(inside, person, ended)
     return ended

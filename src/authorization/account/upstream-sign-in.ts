@@ -14,9 +14,9 @@ import {
 } from '../upstream/index.ts'
 import { spendChallenge } from './factor-store.ts'
 import { endSession, endThisSession, startSession } from './session.ts'
-import { deleteUpstreamSessions, updateProfileFromProvider } from './session-store.ts'
+import { deleteUpstreamSessions, ownersOfUpstreamSessions, updateProfileFromProvider } from './session-store.ts'
 import { recordSignIn } from './sign-in.ts'
-import { insertCredential, insertProfile, storedPassport } from './store.ts'
+import { insertCredential, insertProfile, lockUser, storedPassport } from './store.ts'
 import { newUser, rowKeyOf, type SignInBrowser } from './wire.ts'
 
 /** Sessions of people who signed in at the platform's OpenID provider (UPSTREAM_ISSUER). */
@@ -93,12 +93,13 @@ export async function endSessionThere(
 export const endFromUpstream = (deps: Deps, { sub, sid, hash, expiresAt }: EndedThere): Promise<number> =>
   inTransaction(deps, async (inside, db) => {
     if ((await spendChallenge(db, hash, expiresAt)) === 0) throw new UpstreamFailure('untrusted', 'it was used before')
-    const ended = await deleteUpstreamSessions(db, { sub, sid })
-    const people = new Map(ended.map((session) => [`${session.cid}/${session.userId}`, session]))
-    for (const person of people.values()) {
-      const sessions = ended.filter(({ cid, userId }) => cid === person.cid && userId === person.userId).length
-      const detail = { by: 'provider', sessions }
-      await recordAudit(inside, { event: 'user_sessions_ended', ...person, detail })
+    let ended = 0
+    for (const person of await ownersOfUpstreamSessions(db, { sub, sid })) {
+      await lockUser(db, person) // before the sessions, as a change of password does
+      const sessions = await deleteUpstreamSessions(db, person, { sub, sid })
+      if (sessions === 0) continue
+      await recordAudit(inside, { event: 'user_sessions_ended', ...person, detail: { by: 'provider', sessions } })
+      ended += sessions
     }
-    return ended.length
+    return ended
   })

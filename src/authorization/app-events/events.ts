@@ -22,9 +22,9 @@ const GIVE_UP_AFTER_S = 3 * DAY_S
 /** Never reached: attempts are ten minutes apart at most, and an event is given up after three days. */
 const MAX_ATTEMPTS = 10_000
 const BATCH = 50
-/** After this many failures a job ends. */
+/** After this many failed calls a job ends. */
 const MAX_FAILURES = 3
-/** How long a webhook that nothing reaches is left alone: a tenth of the time for which an event has waited. */
+/** How long a webhook that is down is left alone: a tenth of the time for which an event has waited. */
 const PAUSE = { shareOfWait: 0.1, leastS: 5, mostS: 600 }
 /** How long a job sends before it makes way for others. */
 const TURN_S = 20
@@ -75,24 +75,24 @@ export async function sendAppEvents(
 ): Promise<{ readonly failure?: string }> {
   const webhook = await findWebhookOfApp(deps, appKey)
   const waiting = await store.waitingEvents(deps.db, appKey, BATCH)
-  const failures: string[] = []
-  let sent = 0
   const end = addSeconds(deps.clock.now(), TURN_S)
   const isOver = () => signal.aborted || deps.clock.now() >= end
+  let failedCalls = 0
+  let isUp = false
+  let failure: string | undefined
   for (const event of waiting) {
     if (isOver()) break
-    const failure = await sendOne(deps, webhook, event)
-    if (failure) failures.push(failure)
-    else sent++
-    if (failures.length === MAX_FAILURES) break
+    const sent = await sendOne(deps, webhook, event)
+    failure = sent.failure ?? failure
+    isUp ||= sent.isUp
+    if (sent.failure || sent.givenUp) failedCalls++
+    if (failedCalls === MAX_FAILURES) break
   }
-  if (failures.length > 0) {
-    const isDown = sent === 0 && (failures.length === MAX_FAILURES || isOver())
-    if (isDown) await queueSending(deps.db, appKey, { afterS: pauseAfter(waiting, deps.clock.now()) })
-    return { failure: failures.at(-1) ?? '' }
-  }
-  if (isOver() || waiting.length === BATCH) await queueSending(deps.db, appKey)
-  return {}
+  const isCutShort = isOver() || failedCalls === MAX_FAILURES
+  if (isCutShort && failedCalls > 0 && !isUp)
+    await queueSending(deps.db, appKey, { afterS: pauseAfter(waiting, deps.clock.now()) })
+  else if (!failure && (isCutShort || waiting.length === BATCH)) await queueSending(deps.db, appKey)
+  return failure ? { failure } : {}
 }
 
 function pauseAfter(waiting: readonly AppEvent[], now: Date): number {
@@ -100,23 +100,28 @@ function pauseAfter(waiting: readonly AppEvent[], now: Date): number {
   return Math.min(PAUSE.mostS, Math.max(PAUSE.leastS, (PAUSE.shareOfWait * waitedMs) / 1_000))
 }
 
+/** `isUp`: the app accepted this event, or refused it, which says nothing about the others. */
 async function sendOne(
   deps: OutboundDeps,
   webhook: WebhookOfApp | undefined,
   event: AppEvent,
-): Promise<DeliveryResult['failure']> {
+): Promise<DeliveryResult & { readonly isUp: boolean }> {
   let answered: number | null = null
-  const { failure } = await deliver(deps, {
+  let isUp = false
+  const result = await deliver(deps, {
     send: async () => {
       if (!webhook) throw new NotSent(WEBHOOK_PROBLEMS.none, 'webhook: none', { permanent: true })
       answered = await postWebhook(deps, { ...webhook, id: event.event_id, body: bodyOf(event) })
+      isUp = true
     },
     markSent: () => store.markSent(deps.db, event, answered, deps.clock.now()),
-    markFailed: (error, final, status) =>
-      store.markFailure(deps.db, event, { error, status, state: final ? 'failed' : 'waiting' }),
+    markFailed: (error, final, status) => {
+      isUp = status !== null && status < 500 && status !== 429
+      return store.markFailure(deps.db, event, { error, status, state: final ? 'failed' : 'waiting' })
+    },
     givenUpAt: addSeconds(event.created_at, GIVE_UP_AFTER_S),
   })
-  return failure
+  return { ...result, isUp }
 }
 
 /** A page of an app's events, newest first. Throws 20007 (404) for an unknown app. */

@@ -38,10 +38,11 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   async function show(context: TeamRequest, alert = ''): Promise<FastifyReply> {
     const { team, request, page, t } = context
     const { members, invitations } = await peopleOfTeam(deps, team.team_id)
+    const mail = typedText(context, 'mail')
     return page('home', 'developer/team', {
       alert,
-      mail: typedText(context, 'mail'),
-      role: typedText(context, 'role'),
+      mail,
+      role: mail && typedText(context, 'role'), // without an address the role is a member's
       typedName: typedText(context, 'name'),
       asks: !(await STEP_UP.isFresh(deps, context.person)),
       done: done(request),

@@ -34,6 +34,8 @@ interface LedgerBounds {
 }
 
 const BOUNDS: LedgerBounds = { everyMs: 60_000, most: 50_000, batch: 500 }
+/** No write is early so soon after one that failed: it would probably put as many entries back for nothing. */
+const PAUSE_MS = 5_000
 const HOUR_MS = 3_600_000
 
 interface Reads {
@@ -67,8 +69,7 @@ export function openAccessLedger(
   let writing: Promise<void> = Promise.resolve()
   let entriesPending = 0
   let entriesBeingWritten = 0
-  /** Whether the last write failed. The next one is not early then: it would put as many entries back for nothing. */
-  let failing = false
+  let failedAt = Number.NEGATIVE_INFINITY
 
   const findPending = ({ user_id, app_key, cid }: TokenOwner, hour: number): Entry | undefined =>
     pending.get(user_id)?.find((entry) => entry.app_key === app_key && entry.hour === hour && entry.cid === cid)
@@ -88,13 +89,9 @@ export function openAccessLedger(
     }
   }
   const write = async (entries: readonly Entry[]): Promise<void> => {
-    const reached: boolean[] = []
-    for (const [shard, own] of byShard(db, entries, (entry) => rowKeyOf(entry).routingKey)) {
-      reached.push(await writeTo(shard, own))
-    }
-    failing = reached.includes(false)
+    for (const [shard, own] of byShard(db, entries, (entry) => rowKeyOf(entry).routingKey)) await writeTo(shard, own)
   }
-  const writeTo = async (shard: Db, entries: Entry[]): Promise<boolean> => {
+  const writeTo = async (shard: Db, entries: Entry[]): Promise<void> => {
     let reachable = true // after a failure the other entries wait for the next flush
     while (entries.length > 0) {
       const chunk = entries.splice(0, batch)
@@ -102,7 +99,7 @@ export function openAccessLedger(
       entriesBeingWritten -= chunk.length
       if (!reachable) chunk.forEach(enter)
     }
-    return reachable
+    if (!reachable) failedAt = clock.now().getTime()
   }
   const flush = (): Promise<void> => {
     clearTimeout(timer)
@@ -127,7 +124,7 @@ export function openAccessLedger(
       for (const kind of kinds) add(entry, kind, { reads: 1, lastAt })
       if (known) return
       enter(entry)
-      if (entriesPending >= most / 2 && !failing) void flush()
+      if (entriesPending >= most / 2 && lastAt >= failedAt + PAUSE_MS) void flush()
     },
     flush,
     flushOf: async ({ cid, userId }) => {

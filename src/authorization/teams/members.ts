@@ -64,16 +64,18 @@ export const leaveTeam = (deps: Deps, teamId: string, person: UserRowKey): Promi
   })
 
 /**
- * Before a person is erased: teams without another owner get one, the longest-standing member who is not blocked. In the
- * caller's transaction.
+ * Before a person is erased: teams without another owner who is not blocked get one, the longest-standing member who is
+ * not blocked. If all are blocked, an owner stays the only one. In the caller's transaction.
  */
 export async function handOverTeams(deps: Deps, person: UserRowKey): Promise<void> {
   const { db } = deps
   await store.lockTeamsOf(db, person) // another owner may be leaving at the same time
   for (const { team_id, role, member_id: own } of await store.teamsOfPerson(db, person)) {
+    if (role !== 'owner') continue
     const others = (await store.listMembers(db, team_id)).filter(({ member_id }) => member_id !== own)
-    const heir = others.find(({ is_active }) => is_active) ?? others[0]
-    if (role !== 'owner' || !heir || others.some(isActiveOwner) || heir.role === 'owner') continue
+    const heir =
+      others.find(({ is_active }) => is_active) ?? others.find((other) => other.role === 'owner') ?? others[0]
+    if (!heir || heir.role === 'owner' || others.some(isActiveOwner)) continue
     await store.setRole(db, heir.member_id, 'owner')
     await recordTeamEvent(deps, 'team_role_set', team_id, {
       member_id: heir.member_id,

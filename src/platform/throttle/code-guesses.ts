@@ -7,7 +7,8 @@ import { type Account, knownDevice } from './device.ts'
 /**
  * Wrong authenticator codes allowed per day: somebody who knows the password has all day, and any number of networks,
  * to guess six digits. Browsers that have signed in before get a separate allowance, so that strangers cannot lock the
- * owner out. Recovery codes and passkeys cannot be guessed and are not limited. A new password clears both counts.
+ * owner out. Recovery codes and passkeys cannot be guessed and are not limited. A new password or authenticator clears
+ * both counts.
  */
 const MAX_PER_DAY = 20
 
@@ -44,7 +45,7 @@ export function codeGuesses(deps: Deps, { owner, account, device }: Guess) {
       const { failures, windowEndsAt } = await countFailure(deps.db, subject, deps.clock.now(), DAY_S)
       return { isLast: failures === MAX_PER_DAY, until: failures > MAX_PER_DAY ? windowEndsAt : undefined }
     },
-    /** The counted code turned out to be right. */
+    /** The counted code turned out to be right, or was not checked. */
     giveBack: () => uncountFailure(deps.db, subject),
   }
 }

@@ -108,7 +108,7 @@ async function sendOne(
   let answered: number | null = null
   const { failure } = await deliver(deps, {
     send: async () => {
-      if (!webhook) throw new NotSent(WEBHOOK_PROBLEMS.none, 'webhook: none', { permanent: true })
+      if (!webhook) throw new NotSent(WEBHOOK_PROBLEMS.none, 'webhook: none', { outcome: 'refused' })
       answered = await postWebhook(deps, { ...webhook, id: event.event_id, body: bodyOf(event) })
     },
     markSent: () => store.markSent(deps.db, event, answered, deps.clock.now()),

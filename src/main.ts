@@ -8,9 +8,10 @@ import type { Service } from './process/index.ts'
 
 /** Starts the service, prints what to open, and shuts down gracefully on a signal or fatal error, even during startup. */
 const starting = new AbortController()
+let failure: Error | undefined
 const service = start().catch((error: Error) => {
-  if (starting.signal.aborted) process.exit(0) // stopped while waiting for the database
-  process.stderr.write(`Gatehouse cannot start:\n${error.message.replace(/^/gm, '  ')}\n`)
+  if (starting.signal.aborted && !failure) process.exit(0) // stopped while waiting for the database
+  process.stderr.write(`Gatehouse cannot start:\n${String(failure ?? error.message).replace(/^/gm, '  ')}\n`)
   process.exit(1)
 })
 process.stdout.on('error', () => {}) // a full disk is no reason to end
@@ -22,6 +23,7 @@ async function start(): Promise<Service> {
   // Longer than the HTTP processes may take to exit.
   const { SHUTDOWN_DELAY_S, SHUTDOWN_GRACE_S } = config
   closeWithGrace({ delay: (SHUTDOWN_DELAY_S + SHUTDOWN_GRACE_S + 10) * 1000, logger: false }, async ({ err }) => {
+    failure = err
     starting.abort()
     const { log, stop } = await service
     if (err) log.fatal({ err }, 'exiting because of an unexpected failure')

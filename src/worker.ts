@@ -13,9 +13,10 @@ import { openDeps } from './process/index.ts'
 
 /** `npm run worker`: runs durable jobs in a separate process, for services with JOBS=off on the same database. */
 const starting = new AbortController()
+let failure: Error | undefined
 const worker = start().catch((error: Error) => {
-  if (starting.signal.aborted) process.exit(0) // stopped while waiting for the database
-  process.stderr.write(`The worker cannot run:\n${error.message.replace(/^/gm, '  ')}\n`)
+  if (starting.signal.aborted && !failure) process.exit(0) // stopped while waiting for the database
+  process.stderr.write(`The worker cannot run:\n${String(failure ?? error.message).replace(/^/gm, '  ')}\n`)
   process.exit(1)
 })
 await worker
@@ -24,6 +25,7 @@ async function start() {
   const config = readConfig()
   const log = openLog({ level: config.LOG_LEVEL, pretty: config.NODE_ENV === 'development' })
   closeWithGrace({ delay: (config.SHUTDOWN_GRACE_S + 5) * 1000, logger: false }, async ({ err }) => {
+    failure = err
     starting.abort()
     const { stop } = await worker
     if (err) log.fatal({ err }, 'exiting because of an unexpected failure')

@@ -138,6 +138,16 @@ describe('a database that', () => {
     expect((await ended).code).toBe(0)
     expect(performance.now() - began).toBeLessThan(60_000)
   })
+
+  it.each(['main', 'worker'])('is being waited for does not hide an unexpected failure (%s.js)', async (program) => {
+    const port = await listening(createServer())
+    const failing = `process.on('SIGCONT',()=>{throw(new(Error)('what_broke'))})`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(failing)}`
+    const { child, ended, output } = start(on(urlWith({ port: String(port) }), { NODE_OPTIONS }), program)
+    await until(() => output().includes('waiting for the database'))
+    child.kill('SIGCONT')
+    expect(await ended).toMatchObject({ code: 1, output: expect.stringContaining('what_broke') })
+  })
 })
 
 it('a warning says that the database takes fewer connections than the processes may open', async () => {

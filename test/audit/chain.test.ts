@@ -95,6 +95,11 @@ describe('tampering with the database', () => {
     expect(await problems()).toEqual(['1 rows are in no seal: they were inserted by hand'])
   })
 
+  it('that adds a row is detected, although it looks old enough to be purged soon', async () => {
+    await query("insert into audit_event (at, event) values ('2020-01-01', 'app_updated')")
+    expect(await verify()).toMatchObject({ intact: false, rows: 6, outside: 1, unproved_before: null })
+  })
+
   it('that cuts off the end is detected with the head of an earlier verification', async () => {
     const { head } = await verify()
     expect(await verify(head ?? '')).toMatchObject({ intact: true })
@@ -170,7 +175,8 @@ describe('once old rows are purged', () => {
   })
 
   it('verification begins with the first remaining seal', async () => {
-    expect(await verify()).toMatchObject({ intact: true, rows: 4, seals: 2, outside: 0 })
+    const unproved_before = new Date(world.clock.now().getTime() - 1_095 * 86_400_000)
+    expect(await verify()).toMatchObject({ intact: true, rows: 4, seals: 2, outside: 0, unproved_before })
   })
 
   it('tampering that removes more, as if it were old, is detected', async () => {

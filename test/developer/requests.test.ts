@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { GiveUp } from '../../src/operations/jobs/task.ts'
 import { TASKS } from '../../src/operations/jobs/tasks.ts'
 import type { Client } from '../acceptance/client.ts'
 import { consentForm, visibleText } from '../acceptance/form.ts'
 import { header } from '../acceptance/http.ts'
 import { adminTokenHolder, COOKIE } from '../console/person.ts'
 import { openWorld, type World } from '../harness.ts'
-import { postOffice } from '../sandbox/notify/post-office.ts'
+import { postOffice, reply } from '../sandbox/notify/post-office.ts'
 import { APP_FORM, clientOf, type Developer, founder, joined, person, registered } from '../teams/people.ts'
 
 /** Requests of teams for approval, and their decision by operators. */
@@ -198,7 +199,8 @@ it('a request ends when the app is assigned to another team', async () => {
 })
 
 it('operators get one mail about each request if OPERATORS_MAIL is set', async () => {
-  const mailServer = await postOffice()
+  let refusal: Error | undefined
+  const mailServer = await postOffice({ smtp: { onRcptTo: (_to, _session, done) => done(refusal) } })
   const withMail = await openWorld({ OPERATORS_MAIL: 'ops@example.com', SMTP_URL: mailServer.url })
   const queued = async (): Promise<{ requestId: string }[]> =>
     (
@@ -215,6 +217,9 @@ it('operators get one mail about each request if OPERATORS_MAIL is set', async (
     const [first, ...more] = await queued()
     expect(more).toEqual([])
     const job = { id: '1', log: withMail.log, signal: AbortSignal.timeout(10_000) }
+    refusal = reply(550, '5.1.1 who?')
+    await expect(TASKS['send-request-mail'](withMail.deps, first, job)).rejects.toThrow(GiveUp)
+    refusal = undefined
     await TASKS['send-request-mail'](withMail.deps, first, job)
     const [mail, ...others] = mailServer.to('ops@example.com')
     expect(others).toEqual([])

@@ -116,9 +116,18 @@ const STAYS = [
 /** Output fields that are shown on pages. Actions have no schema of their output, so they are listed here. */
 const SHOWN = [
   ...['secrets', 'created_at', 'updated_at', 'ends_at', 'last_used_at', 'valid_from', 'grants', 'people', 'tokens'],
-  ...['intact', 'unverifiable', 'rows', 'seals', 'unsealed', 'outside', 'purged', 'other_key', 'problems'].map(
-    (name) => `audit.${name}`,
-  ),
+  ...[
+    'intact',
+    'unverifiable',
+    'rows',
+    'seals',
+    'unsealed',
+    'outside',
+    'unproved_before',
+    'purged',
+    'other_key',
+    'problems',
+  ].map((name) => `audit.${name}`),
   ...[
     'has_password',
     'invitation_counts',

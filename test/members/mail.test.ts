@@ -64,7 +64,7 @@ describe('the mail with a link', () => {
     const world = closing(await openWorld({ SMTP_URL: office.url }))
     const partner = await newSandboxPartner(world)
     await invited(world, partner, MAIL)
-    expect(await sendMemberMail(world.deps, await linkOf(world))).toHaveProperty('refused')
+    expect(await sendMemberMail(world.deps, await linkOf(world))).toHaveProperty('givenUp')
     const page = await get(world, '/sandbox/members', await sessionOf(world, partner))
     expect(page.body).toContain('The email could not be delivered.')
     expect(page.body).toContain('the mail server does not accept: the mail (550)')

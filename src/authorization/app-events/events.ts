@@ -110,7 +110,7 @@ async function sendOne(
   let isUp = false
   const result = await deliver(deps, {
     send: async () => {
-      if (!webhook) throw new NotSent(WEBHOOK_PROBLEMS.none, 'webhook: none', { permanent: true })
+      if (!webhook) throw new NotSent(WEBHOOK_PROBLEMS.none, 'webhook: none', { outcome: 'refused' })
       answered = await postWebhook(deps, { ...webhook, id: event.event_id, body: bodyOf(event) })
       isUp = true
     },

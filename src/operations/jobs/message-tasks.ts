@@ -18,7 +18,7 @@ async function mailPerson(deps: Deps, message: PersonMessage): Promise<DeliveryR
     return {}
   } catch (error) {
     if (!(error instanceof NotSent)) throw error
-    return error.permanent ? { refused: error.detail } : { failure: error.detail }
+    return { [error.outcome]: error.detail }
   }
 }
 
@@ -98,7 +98,7 @@ export const MESSAGE_TASKS = {
     const { name, kind, at } = request
     // With ADMIN_PORT the address of the console is not known here.
     const url = `${ADMIN_PORT === undefined ? PUBLIC_URL : ''}/console/app-requests/${requestId}`
-    return mailPerson(deps, {
+    const { refused, ...result } = await mailPerson(deps, {
       id: requestId,
       address,
       date: deps.clock.now(),
@@ -106,6 +106,8 @@ export const MESSAGE_TASKS = {
       subject: (t) => t('mail.app_request_subject', { name }),
       text: (t, time) => t(REQUEST_TEXTS[kind], { name, time, url }),
     })
+    // The address is a setting, which operators can correct.
+    return refused ? { givenUp: refused } : result
   }),
   'send-team-mail': task(z.object({ linkId: z.string() }), async (deps, { linkId }) => {
     const invitation = await findTeamMail(deps, linkId)

@@ -107,14 +107,14 @@ const removeSuperseded = (db: Db): Promise<number> =>
 /** How long a job that has failed for good waits for an operator, and how many are removed at once. */
 const [FAILED_DAYS, MAX_REMOVED] = [30, 10_000]
 
-/** Operators may remove them earlier. */
+/** Operators may remove them earlier, or just be retrying them, hence the lock. */
 export const removeOldFailures = (db: Db): Promise<number> =>
   db.exec(
     sql`select graphile_worker.complete_jobs(array_agg(id))
         from (
-          select id from graphile_worker.jobs
+          select id from graphile_worker._private_jobs
           where locked_at is null and attempts >= max_attempts
             and updated_at < now() - make_interval(days => ${FAILED_DAYS})
-          limit ${MAX_REMOVED}
+          limit ${MAX_REMOVED} for update
         ) old having count(*) > 0`,
   )

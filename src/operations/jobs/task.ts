@@ -32,7 +32,8 @@ export const task =
   ): Task =>
   async (deps, given, job) => {
     const { failure, givenUp, refused } = await work(deps, payload.parse(given), job)
-    if (refused) job.log.warn({ reason: refused }, 'a message was refused by the mail server and is not sent')
+    if (refused)
+      job.log.warn({ reason: refused }, 'the mail server says that the address takes no mails: the message is not sent')
     if (givenUp) throw new GiveUp(givenUp)
     if (failure) throw new Error(failure)
   }

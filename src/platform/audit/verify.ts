@@ -30,6 +30,8 @@ export interface Verified {
   readonly unsealed: number
   /** Rows in no seal: inserted by hand. */
   readonly outside: number
+  /** Older rows were not counted, since seals that named them were purged; null if all were. */
+  readonly unproved_before: Date | null
   /** Missing rows that are old enough to have been purged. */
   readonly purged: number
   /** Seals made with an unknown SECRET_KEY, whose rows cannot be verified; `problems` names each such key. */
@@ -71,7 +73,9 @@ async function verify(deps: Deps, { head, purged_before }: Verification, until?:
   const { db, keys, clock, config } = deps
   const purgedBefore = laterOf(keptSince(clock.now(), config.AUDIT_DAYS), purged_before)
   const tally: Tally = { rows: 0, seals: 0, purged: 0, other_key: 0 }
-  /** Rows that the seals name and the purge leaves alone, which may be deleting the others and their seals. */
+  /** Counted from here on, as the purge may have deleted seals of older rows: not if the very first is still there. */
+  let countedSince = purgedBefore
+  /** Rows that the seals name, of those that are counted. */
   let named = 0
   const problems: AuditProblem[] = []
   const unknownKeys = new Set<string>()
@@ -89,12 +93,13 @@ async function verify(deps: Deps, { head, purged_before }: Verification, until?:
       }
       if (isMissingBefore(seal, before, purgedBefore)) report('a seal before this one is missing')
       if (String(seal.seal_no) === headNo && seal.chain.toString('hex') === headMac) headSeen = true
+      if (seal.seal_no === 1n) countedSince = undefined
       tally.seals++
       const key = everyKey(keys).find((candidate) => keyIdOf(candidate) === seal.key_id)
       const mac = previousMac(before, seal)
       if (!mac || (key && !sealMac(key, mac, seal).equals(seal.chain))) report('the seal was altered')
       const events = await findEventsById(db, seal.routing_keys, seal.audit_ids)
-      named += events.filter(({ at }) => !purgedBefore || at >= purgedBefore).length
+      named += events.filter(({ at }) => !countedSince || at >= countedSince).length
       if (key) checkRows(key, seal, events, tally, purgedBefore, report)
       else {
         tally.other_key++
@@ -105,7 +110,7 @@ async function verify(deps: Deps, { head, purged_before }: Verification, until?:
       before = seal
     }
   }
-  const counted = await db.slowTx(TIME_LIMIT_S, (inside) => countEvents(inside, purgedBefore, before?.seal_no ?? 0n))
+  const counted = await db.slowTx(TIME_LIMIT_S, (inside) => countEvents(inside, countedSince, before?.seal_no ?? 0n))
   const outside = Math.max(0, counted.events - named - counted.sealed - counted.waiting)
   const reportOfLog = (seal_no: bigint, problem: string) =>
     problems.push({ seal_no, first_at: clock.now(), last_at: clock.now(), audit_id: null, problem })
@@ -117,6 +122,7 @@ async function verify(deps: Deps, { head, purged_before }: Verification, until?:
     ...tally,
     unsealed: counted.waiting,
     outside,
+    unproved_before: countedSince ?? null,
     problems,
     head: before ? `${before.seal_no}:${before.chain.toString('hex')}` : null,
   }

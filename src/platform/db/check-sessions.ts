@@ -25,7 +25,7 @@ const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code
 
 /**
  * Throws, saying in one sentence what to change, when connections with these settings do not work as required. Returns
- * how many connections the server has for users like this one.
+ * how many connections the server has for users without privileges.
  */
 export async function checkSessions(settings: ConnectionSettings): Promise<number> {
   const [first, second] = [0, 1].map(() => singleClient(connectionConfig(settings))) as [Client, Client]
@@ -45,7 +45,9 @@ export async function checkSessions(settings: ConnectionSettings): Promise<numbe
 
 async function connectionsFor(client: Client): Promise<number> {
   const { rows } = await client.query(
-    `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as most`,
+    // PostgreSQL 15 has no reserved_connections.
+    `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+       - coalesce(current_setting('reserved_connections', true)::int, 0) as most`,
   )
   return z.tuple([z.object({ most: z.number() })]).parse(rows)[0].most
 }

@@ -158,11 +158,12 @@ export const rescheduleJob = (db: Db, jobId: string, afterS: number, attempts?: 
 export const failJobPermanently = (db: Db, jobId: string, message: string): Promise<number> =>
   db.exec(sql`select from graphile_worker.permanently_fail_jobs(array[${jobId}::bigint], ${message})`)
 
-/** Returns 0 for a job that has not failed permanently. */
+/** Returns 0 for a job that has not failed permanently. It is locked first, as somebody may just be retrying it. */
 export const removeFailedJob = (db: Db, jobId: string): Promise<number> =>
   db.exec(
     sql`select from graphile_worker.complete_jobs(array(
-          select id from graphile_worker.jobs where id = ${jobId} and locked_at is null and attempts >= max_attempts))`,
+          select id from graphile_worker._private_jobs
+          where id = ${jobId} and locked_at is null and attempts >= max_attempts for update))`,
   )
 
 export const removeJob = (db: Db, jobId: string): Promise<number> =>

@@ -136,7 +136,8 @@ function guardedConnector(
       timeout: timeoutMs,
       allowH2: false,
       lookup: guardedLookup(guard, port),
-      // Node's 250 ms would give up each address on the other side of the world, or whose first packet was lost.
+      // Node's 250 ms would give up each address on the other side of the world, or whose first packet was lost and is sent
+      // again after a second. Node reads this before it knows how many addresses there are: of three, two are tried.
       autoSelectFamilyAttemptTimeout: Math.ceil(timeoutMs / 2),
     })
     const isLiteral = isIP(options.hostname) !== 0

@@ -5,7 +5,7 @@ const STORE_ATTEMPTS = 60
 const STORE_PAUSE_MS = 1_000
 
 interface Verdict {
-  readonly permanent?: boolean
+  readonly outcome?: keyof DeliveryResult
   readonly status?: number | null
 }
 
@@ -16,15 +16,14 @@ interface Verdict {
 export class NotSent extends Error {
   override readonly name = 'NotSent'
   readonly detail: string
-  /** Retrying would not help. */
-  readonly permanent: boolean
+  readonly outcome: keyof DeliveryResult
   /** HTTP status, if there was a response. */
   readonly status: number | null
 
-  constructor(message: string, detail: string, { permanent = false, status = null }: Verdict = {}) {
+  constructor(message: string, detail: string, { outcome = 'failure', status = null }: Verdict = {}) {
     super(message)
     this.detail = detail
-    this.permanent = permanent
+    this.outcome = outcome
     this.status = status
   }
 }
@@ -33,9 +32,9 @@ export class NotSent extends Error {
 export interface DeliveryResult {
   /** Failed, to be retried. */
   readonly failure?: string | null | undefined
-  /** Failed for good, and left to operators. */
+  /** Failed for good, and left to operators: out of time, or nobody may send so. */
   readonly givenUp?: string | null | undefined
-  /** Refused for good because of its receiver, an address that does not exist, say: operators cannot mend that. */
+  /** Failed for good because its receiver does not exist or takes no messages: operators cannot mend that. */
   readonly refused?: string | undefined
 }
 
@@ -64,11 +63,10 @@ export async function deliver(
   } catch (error) {
     const known = error instanceof NotSent
     const [problem, detail] = known ? [error.message, error.detail] : ['an error of the platform', String(error)]
-    const refused = known && error.permanent
-    const final = refused || deps.clock.now() >= givenUpAt
-    await markFailed(problem, final, known ? error.status : null)
-    if (refused) return { refused: detail }
-    return final ? { givenUp: detail } : { failure: detail }
+    const isLate = deps.clock.now() >= givenUpAt
+    const outcome = known && error.outcome !== 'failure' ? error.outcome : isLate ? 'givenUp' : 'failure'
+    await markFailed(problem, outcome !== 'failure', known ? error.status : null)
+    return { [outcome]: detail }
   }
   await retryUntilStored(markSent)
   return {}

@@ -121,6 +121,12 @@ async function writeMail(folder: string, id: string, message: MailMessage): Prom
   }
 }
 
+/**
+ * RFC 3463: the receiver's address or mailbox, but not our own address (X.1.7, X.1.8). Without such a code it may be
+ * either: many servers refuse whoever may not send in reply to RCPT TO or DATA, some by a plain 550.
+ */
+const ABOUT_RECEIVER = /^5\.(?:1\.(?:[0-6]|10)|2\.\d+)$/
+
 /** Keeps only codes: a server's texts may quote addresses, our host names and the message. */
 function asNotSent({ code, originalCode, command, response = '', responseCode, permanent = false }: NodemailerError) {
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1]
@@ -130,7 +136,8 @@ function asNotSent({ code, originalCode, command, response = '', responseCode, p
   if (aboutThisMail) {
     const what = command === 'DATA' ? 'the mail' : 'the address'
     const verb = permanent ? 'does not accept' : 'does not accept for now'
-    return new NotSent(`the mail server ${verb}: ${what} (${codes})`, detail, { permanent })
+    const outcome = !permanent ? 'failure' : ABOUT_RECEIVER.test(enhanced ?? '') ? 'refused' : 'givenUp'
+    return new NotSent(`the mail server ${verb}: ${what} (${codes})`, detail, { outcome })
   }
   if (code === 'EABORT') return new NotSent('the mail server takes too long', detail)
   // Anything else is for the operator to fix, so it is retried.

@@ -616,6 +616,19 @@ describe('pullPrices', () => {
       expect(await keys()).toEqual(['2026-06-01 ', '2026-06-02 am'])
     })
 
+    it('knows the kind of a product that has had no prices for months', async () => {
+      const season = { from: date(1), to: date(3) }
+      levels(1, 2)
+      await prices({ ...season, level: true })
+      world.clock.advance(60 * 86_400)
+      levels()
+      await prices({ level: true })
+      seller.calls.length = 0
+      await prices()
+      expect(seller.paths()).toEqual([LEVELS])
+      world.clock.advance(-60 * 86_400)
+    })
+
     it('removes no long calendar at once, apart from the days that it replaces', async () => {
       plain(...Array.from({ length: 12 }, (_, n) => n + 1))
       await prices({ ...range, level: false })

@@ -246,7 +246,10 @@ async function moveQueriedTickets(deps: Deps, order: OrderRow, body: Body, cause
   const known = new Set([...before, ...vouchers].map(({ voucher }) => voucher)).size
   const tooFew = known < (promisedCodes(body, order.quantity) ?? 0)
   const vouchers_open = order.vouchers_open && (vouchers.length === 0 || body.voucherType === NO_CODES || tooFew)
-  const moved = await changeOrder(deps, order, { ...quantities, vouchers, vouchers_open }, cause, before)
+  // Of a paid order it says that the partner is still issuing, so that its job asks again (poll-order.ts).
+  const stillIssuing = vouchers_open && body.orderStatus === paying
+  const last_code = stillIssuing ? ISSUING : order.last_code === ISSUING ? null : order.last_code
+  const moved = await changeOrder(deps, order, { ...quantities, vouchers, vouchers_open, last_code }, cause, before)
   await storeAdditional(deps, order, body)
   await storeCredentials(deps, order, body)
   return moved

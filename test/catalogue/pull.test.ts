@@ -448,7 +448,7 @@ describe('pullPrices', () => {
       const report = await prices()
       expect(report).toMatchObject(held)
       expect(report.problems[0]?.problem).toEqual(
-        'no longer has 7 of 12 stored entries; they are kept until the same is pulled again, at least 60 seconds later',
+        'no longer has 7 of 12 stored entries; they are kept until a pull at least 60 seconds later lacks them again',
       )
       expectWordedInEachLanguage(report)
       world.clock.advance(59)

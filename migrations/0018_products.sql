@@ -4,5 +4,3 @@ alter table price_removal
   alter column digest drop not null, -- of earlier versions
   add column from_date date,
   add column to_date date;
--- The history of products is purged by its age. That of orders stays, so it needs no entry.
-create index record_change_product_age on record_change (at) where record = 'product';

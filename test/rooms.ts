@@ -159,7 +159,6 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'teams',
     'people',
     'audit',
-    'history',
     'account',
     'app-events',
     'members',

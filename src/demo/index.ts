@@ -95,10 +95,12 @@ const LOOPBACK = '127.0.0.1'
 const ANSWERS_WITHIN_MS = 1_000
 
 const answers = (url: string): Promise<boolean> =>
-  fetch(url, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) }).then(
-    () => true,
-    () => false,
-  )
+  fetch(url, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) })
+    .then(({ body }) => body?.cancel())
+    .then(
+      () => true,
+      () => false,
+    )
 
 /** Starts nothing without the seeded partner and its secret: then this is not the demo's database, or no longer. */
 async function startPartner(deps: Deps, log: Log, apps: FastifyInstance[]): Promise<string | undefined> {
@@ -122,8 +124,9 @@ async function startPartner(deps: Deps, log: Log, apps: FastifyInstance[]): Prom
   const base_url = demoPartnerUrl(portOf(app))
   const { base_url: known } = partner
   // The port differs from that of the last start, unless somebody's own program answers there.
-  if (isDemoPartnerUrl(known) && known !== base_url && !(await answers(known))) {
-    await updatePartner(deps, partnerId, { base_url })
+  if (isDemoPartnerUrl(known) && known !== base_url) {
+    if (await answers(known)) log.info({ known, base_url }, 'the demo partner keeps its URL, where a program answers')
+    else await updatePartner(deps, partnerId, { base_url })
   }
   return `http://localhost:${portOf(app)}`
 }

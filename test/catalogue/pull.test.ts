@@ -383,6 +383,27 @@ describe('pullPrices', () => {
     expect(await days()).toEqual([{ price_date: '2026-04-06' }, { price_date: '2026-06-01' }])
   })
 
+  it('forgets two changes of over ninety days ago with each new one, and none of orders', async () => {
+    await world.pool.query('delete from record_change')
+    await world.pool.query(
+      `insert into record_change (at, partner_id, record, record_id, cause, change)
+       select $1::timestamptz - age * interval '1 day', 7001, record, 'd-9', 'call', '{}'
+       from unnest(array['product', 'order']) as record, unnest(array[92, 91, 91, 89]) with ordinality as a (age, n) order by n`,
+      [world.clock.now()],
+    )
+    const left = async () =>
+      (await world.pool.query('select record, count(*)::int from record_change group by 1 order by 1')).rows
+    const change = async (mtPrice: string) => {
+      seller.on('/product/price/query', ok([day('2026-06-01', { mtPrice })] as object))
+      await prices()
+      return left()
+    }
+    const orders = { record: 'order', count: 4 }
+    expect(await change('97')).toEqual([orders, { record: 'product', count: 3 }])
+    expect(await change('96')).toEqual([orders, { record: 'product', count: 3 }])
+    expect(await change('95')).toEqual([orders, { record: 'product', count: 4 }])
+  })
+
   it('requests today and the next 90 days by default', async () => {
     seller.on('/product/price/query', ok([] as object))
     await prices()
@@ -448,7 +469,7 @@ describe('pullPrices', () => {
       const report = await prices()
       expect(report).toMatchObject(held)
       expect(report.problems[0]?.problem).toEqual(
-        'no longer has 7 of 12 stored entries; they are kept until the same is pulled again, at least 60 seconds later',
+        'no longer has 7 of 12 stored entries; they are kept until a pull at least 60 seconds later lacks them again',
       )
       expectWordedInEachLanguage(report)
       world.clock.advance(59)
@@ -614,6 +635,19 @@ describe('pullPrices', () => {
       seller.on('/product/price/query', ok([day(date(1)), day(date(5), { mtPrice: '1.234' })] as object))
       expect(await prices({ ...range, level: false })).toMatchObject({ pulled: 1, removed: 1 })
       expect(await keys()).toEqual(['2026-06-01 ', '2026-06-02 am'])
+    })
+
+    it('knows the kind of a product that has had no prices for months', async () => {
+      const season = { from: date(1), to: date(3) }
+      levels(1, 2)
+      await prices({ ...season, level: true })
+      world.clock.advance(60 * 86_400)
+      levels()
+      await prices({ level: true })
+      seller.calls.length = 0
+      await prices()
+      expect(seller.paths()).toEqual([LEVELS])
+      world.clock.advance(-60 * 86_400)
     })
 
     it('removes no long calendar at once, apart from the days that it replaces', async () => {

@@ -123,7 +123,7 @@ describe('a run whose travel date is over', () => {
       {
         id: 'platform',
         passed: false,
-        actual: `the travel date of this run, ${travel_date}, is over; start a new run with a later one`,
+        actual: `the travel date ${travel_date} is over; start a run with a later one`,
       },
     ])
   })

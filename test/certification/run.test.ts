@@ -13,6 +13,7 @@ import {
   eventsAfter,
   eventsOfAttempt,
   failedChecksOf,
+  findAttempt,
   insertAttempt,
   logReferences,
 } from '../../src/sandbox/certification/attempt-store.ts'
@@ -236,7 +237,12 @@ describe('a running step', () => {
     // Nobody would interrupt an attempt that begins now, such as the next one of a run through all steps.
     const ref = { partnerId: lab.partnerId, runId, stepId: 'consumption' }
     await expect(startStep(deps, lab.world.log, ref)).rejects.toMatchObject({ rescode: 20013 })
-    deps.runningAttempts.isClosed = false
+    // The process begins to stop while the attempt begins.
+    let reads = 0
+    Object.defineProperty(deps.runningAttempts, 'isClosed', { configurable: true, get: () => reads++ > 0 })
+    const begun = await startStep(deps, lab.world.log, ref)
+    expect((await findAttempt(deps.db, begun))?.outcome).toBe('interrupted')
+    Object.defineProperty(deps.runningAttempts, 'isClosed', { value: false, writable: true })
     expect((await lab.runStep(runId, 'consumption', () => consume(runId))).outcome).toBe('passed')
   })
 

@@ -217,20 +217,6 @@ it('the hourly purge removes jobs that failed for good over thirty days ago, and
   await own.close()
 })
 
-it('deletes the history of products after ninety days, and keeps that of orders', async () => {
-  await world.pool.query(
-    `insert into record_change (at, partner_id, record, record_id, cause, change)
-     select $1::timestamptz, 1, record, 'x', 'call', '{}' from unnest(array['product', 'order', 'voucher']) as record`,
-    [world.clock.now()],
-  )
-  world.clock.advance(90 * DAY)
-  expect((await purged())['history of products']).toBeUndefined()
-  world.clock.advance(1)
-  expect((await purged())['history of products']).toBe(1)
-  const { rows } = await world.pool.query('select record from record_change order by 1')
-  expect(rows).toEqual([{ record: 'order' }, { record: 'voucher' }])
-})
-
 describe('the purge of the sandbox', () => {
   it("deletes a partner's session an hour after its expiry", async () => {
     const { deps, clock } = world

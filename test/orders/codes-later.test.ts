@@ -138,6 +138,31 @@ it('codes whose answer was lost are asked for, although a consumption notice has
   expect(seller.calls, 'nothing is missing any more').toEqual([])
 })
 
+it('codes are asked for until the partner has issued them, although a consumption notice has decided the order', async () => {
+  seller.on('/order/pay', refusal(598, 'issuing'))
+  await order.pay(orderId)
+  await consume([], 1)
+  const poll = async () => {
+    const { givenUp } = await pollOrder(
+      world.deps,
+      orderId,
+      { asked: 0, about: 'order' },
+      { kind: 'schedule', ref: '1' },
+    )
+    return { givenUp, jobs: await jobs() }
+  }
+  await world.pool.query('delete from graphile_worker._private_jobs')
+  seller.on('/order/query', stands(orderId, 5))
+  expect(await poll()).toEqual({ givenUp: null, jobs: [`query-order query-order:${orderId}`] })
+  world.clock.advance(86_400)
+  await world.pool.query('delete from graphile_worker._private_jobs')
+  expect(await poll()).toEqual({ givenUp: `order ${orderId} has been paid without codes for a day`, jobs: [] })
+  seller.on('/order/query', stands(orderId, 4, { voucherType: 0, usedQuantity: 1 }))
+  expect(await poll(), 'it issues no codes').toEqual({ givenUp: null, jobs: [] })
+  seller.calls.length = 0
+  world.clock.advance(-86_400)
+})
+
 describe('the additional lists of answers', () => {
   it('are stored, each replacing the one before, and shown with the order', async () => {
     const additional = (name: string) => ({ voucherAdditionalList: [{ name }], orderAdditionalList: [name, null] })

@@ -189,17 +189,25 @@ describe('createOrder', () => {
   })
 
   it('takes an order that the partner does not know for failed only once a slow partner must have stored it', async () => {
-    for (const answer of [refusal(301), (orderId: bigint) => stands(orderId, 3)]) {
-      const orderId = newId()
-      seller.on('/order/create', reset)
-      await order.create(orderId)
-      seller.on('/order/query', typeof answer === 'function' ? answer(orderId) : answer)
-      expect((await order.query(orderId)).order).toMatchObject({ state: 'create_unknown' })
-      expect(await jobsOf(orderId)).toHaveLength(1)
-      world.clock.advance(60)
-      expect((await order.query(orderId)).order).toMatchObject({ state: 'create_failed' })
-      expect(await jobsOf(orderId)).toEqual([])
-    }
+    const orderId = newId()
+    seller.on('/order/create', reset)
+    await order.create(orderId)
+    seller.on('/order/query', refusal(301))
+    expect((await order.query(orderId)).order).toMatchObject({ state: 'create_unknown' })
+    expect(await jobsOf(orderId)).toHaveLength(1)
+    world.clock.advance(60)
+    expect((await order.query(orderId)).order).toMatchObject({ state: 'create_failed' })
+    expect(await jobsOf(orderId)).toEqual([])
+  })
+
+  it('takes an order that the partner calls failed for failed at once, so that it can be closed', async () => {
+    const orderId = newId()
+    seller.on('/order/create', reset)
+    await order.create(orderId)
+    seller.on('/order/query', stands(orderId, 3))
+    seller.on('/order/close', ok({}))
+    expect((await order.close(orderId)).order).toMatchObject({ state: 'closed', close_type: 2 })
+    expect(await jobsOf(orderId)).toEqual([])
   })
 
   it('leaves a row in the audit log each time that an operator asks for it', async () => {

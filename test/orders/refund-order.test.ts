@@ -210,6 +210,19 @@ describe('refundOrder', () => {
     },
   )
 
+  it('may return the share of its tickets in what was paid, if that was more than they cost', async () => {
+    const withFees = await order.paid({ unit_price: 100, total_price: 230 })
+    const refund = (quantity: number, refund_price: number) =>
+      order.refund(withFees, `r-${withFees}-${quantity}`, { quantity, refund_price })
+    await expect(refund(1, 115.01)).rejects.toMatchObject({ problems: [{ problem: 'must be at most 115' }] })
+    expect((await refund(2, 230)).refund).toMatchObject({ refund_price: 230 })
+  })
+
+  it('needs a price if its tickets cost more than the limit of the protocol', async () => {
+    const dear = await order.paid({ unit_price: 99_999_999, total_price: 1, quantity: 200 })
+    expect((await order.refund(dear, `r-${dear}`, { refund_price: 1 })).refund).toMatchObject({ refund_price: 1 })
+  })
+
   it('is refused, and not stored, if its price exceeds the limit of the protocol', async () => {
     const dear = await order.paid({ unit_price: 99_999_999, total_price: 1, quantity: 200 })
     seller.calls.length = 0

@@ -14,7 +14,6 @@ import { MARGIN_S, type RemovedBatch, type Retention, type RetentionBatch } from
 import { schemasOf } from '../../platform/db/shards.ts'
 import { type Db, placesOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { PRODUCT_HISTORY_RETENTION } from '../../platform/history/index.ts'
 import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { Overloaded } from '../../platform/lib/concurrency-limit.ts'
 import { DatabaseUnavailable, isAway, keepsConnection } from '../../platform/lib/database-errors.ts'
@@ -45,7 +44,6 @@ export const RETENTION: readonly Retention[] = [
   ...CALL_RETENTION,
   ...REACH_RETENTION,
   ...ORDER_RETENTION,
-  ...PRODUCT_HISTORY_RETENTION,
   ...REFUSAL_RETENTION,
   ...USAGE_RETENTION,
   ...AUDIT_RETENTION,

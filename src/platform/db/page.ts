@@ -82,6 +82,8 @@ export const SEARCHED_ROWS = 10_000
 interface Listing<Row> {
   readonly row: z.ZodType<Row>
   readonly columns: Fragment
+  /** What is read of them for the page, if that costs much to compute for each row that is searched. */
+  readonly shown?: Fragment
   /** What follows `from`: an index finds these rows, in the order of the list. */
   readonly from: Fragment
   /** Which of them are wanted; undefined: all. */
@@ -93,7 +95,7 @@ interface Listing<Row> {
 /** A page of a list or, with `wanted`, of a search, which may have few rows or none although there is a next page. */
 export async function searchedPage<Row extends { readonly cursor: string }>(
   db: Db,
-  { row, columns, from, wanted, order, cursor }: Listing<Row>,
+  { row, columns, shown = columns, from, wanted, order, cursor }: Listing<Row>,
   limit: number,
 ): Promise<Page<Omit<Row, 'cursor'>>> {
   const within = (where: Fragment, most: Fragment) => sql.part`
@@ -101,7 +103,7 @@ export async function searchedPage<Row extends { readonly cursor: string }>(
   const most = wanted ? SEARCHED_ROWS : limit + 1
   const found = await db.listWithCustomPlan(
     row,
-    sql`select ${columns}, ${cursor} ${within(wanted ?? sql.part`true`, sql.part`limit ${most}`)}`,
+    sql`select ${shown}, ${cursor} ${within(wanted ?? sql.part`true`, sql.part`limit ${most}`)}`,
   )
   if (!wanted || found.length > limit) return pageOf(found, limit)
   const [last] = await db.listWithCustomPlan(

@@ -3,6 +3,7 @@
 export { type Cause, type Change, changeOf, type Difference, difference, HISTORY_COLUMNS, OPERATOR } from './history.ts'
 export {
   countOrderMoves,
+  forgetOldChanges,
   type HistoryRow,
   historyOfOrder,
   historyOfProduct,
@@ -10,7 +11,6 @@ export {
   ORDER_HISTORY,
   PRICES,
   PRODUCT_CHANGES,
-  PRODUCT_HISTORY_RETENTION,
   refundedBefore,
   wasSentForPayment,
 } from './store.ts'

@@ -1,27 +1,27 @@
 import { z } from 'zod'
-import type { Retention } from '../db/retention.ts'
-import { type Db, sql } from '../db/sql.ts'
-import { DAY_S } from '../lib/clock.ts'
+import { type Db, type Fragment, sql } from '../db/sql.ts'
+import { addSeconds, DAY_S } from '../lib/clock.ts'
 import { storedText } from '../lib/localized-text.ts'
 
 /** Where the changes of an order are, for the purge. */
 export const ORDER_HISTORY = { table: 'record_change', column: 'order_id' } as const
 
-/** Sellers may change prices and stock every minute. Orders keep their history. */
-export const PRODUCT_HISTORY_RETENTION: readonly Retention[] = [
-  {
-    table: ORDER_HISTORY.table,
-    what: 'history of products',
-    key: ['change_id'],
-    column: 'at',
-    keptS: () => 90 * DAY_S,
-    unless: () => sql.part`record <> 'product'`, // a partial index has the others
-  },
-]
-
 /** Insert targets for statements of other rooms: changes of an order and its parts, and of a product. */
 export const ORDER_CHANGES = sql.part`record_change (at, partner_id, record, record_id, order_id, cause, cause_id, change)`
 export const PRODUCT_CHANGES = sql.part`record_change (at, partner_id, record, record_id, cause, cause_id, change)`
+
+const PRODUCT_HISTORY_S = 90 * DAY_S
+
+/**
+ * Sellers may change prices and stock every minute, so with each change up to two old ones of the product are deleted.
+ * The purge would need an index by age on the history of all orders, which stays.
+ */
+export const forgetOldChanges = (partnerId: bigint, partnerDealId: string, now: Date): Fragment => sql.part`
+  delete from record_change where change_id = any (array(
+    select change_id from (
+      select change_id, at from record_change
+      where partner_id = ${partnerId} and record = 'product' and record_id = ${partnerDealId} order by change_id limit 2
+    ) oldest where at < ${addSeconds(now, -PRODUCT_HISTORY_S)}::timestamptz))`
 
 const historyRow = z.object({
   at: z.date(),

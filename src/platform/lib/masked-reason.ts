@@ -13,7 +13,7 @@ const OURS = new Set([
   ...['value', 'values', 'least', 'bits', 'type'],
 ])
 /** Ids, shown if they are numbers. */
-const IDS = new Set(['order', 'partner', 'named', 'own', 'refund', 'product'])
+const IDS = new Set(['order', 'partner', 'named', 'own', 'refund', 'product', 'said'])
 const NUMBER = /^\d{1,20}$/
 
 /** A reason with everything that others wrote hidden: words of a partner, codes, non-numeric ids, texts without an id. */

@@ -83,7 +83,7 @@ export const REASONS = {
   'no-refund': 'refund {refund} does not exist',
   'no-partner': 'partner {partner} does not exist',
   'partner-is': 'partner {partner} is {state}',
-  'travel-date-over': 'the travel date of this run, {day}, is over; start a new run with a later one',
+  'travel-date-over': 'the travel date {day} is over; start a run with a later one',
   'least-quantity-too-large': 'minBuyCount of product {product} is {count}; an order has at most {most} tickets',
   'no-product': 'product {product} does not exist',
   'order-cannot-become': 'order {order} is {state} ({meaning}); it cannot become {to}',
@@ -130,7 +130,7 @@ export const REASONS = {
   'pull-too-long': 'took over {seconds} s, so later pages may be missing; pull again once the partner answers faster',
   'not-in-response': 'is not in the response',
   'removal-held':
-    'no longer has {gone} of {entries} stored entries; they are kept until the same is pulled again, at least {seconds} seconds later',
+    'no longer has {gone} of {entries} stored entries; they are kept until a pull at least {seconds} seconds later lacks them again',
   'not-kept-large': 'larger than 1 MiB',
   'not-kept-incomplete': 'did not arrive completely',
   'not-kept-encoding': 'not kept: its Content-Encoding is not read',

@@ -50,13 +50,16 @@ export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, ste
     await interruptStaleAttempt(inside, runId)
     const open = await findOpenAttempt(db, runId)
     if (open) return { attemptId: open.attempt_id }
-    // It would be running without anybody who interrupts it.
     if (deps.runningAttempts.isClosed) throw unavailable('the process stops')
     // Each attempt stores its requests and responses, up to a megabyte per call.
     await countUse(inside, 'start', partnerId)
     return begin(inside, run, step)
   })
-  if ('step' in attempt) runInBackground(deps, log, attempt)
+  if ('step' in attempt) {
+    // The process may have begun to stop meanwhile: then nobody would interrupt it.
+    if (deps.runningAttempts.isClosed) await interrupt(deps, attempt.attemptId)
+    else runInBackground(deps, log, attempt)
+  }
   return attempt.attemptId
 }
 

@@ -45,7 +45,7 @@ const sameKind = (level: boolean) => sql.part`(p.partner_primary_key <> '') = ${
 /**
  * Stores the calendar of a range of days. `changed` counts entries that are new or differ. The calendar that came last
  * counts: its entries replace those of the other kind on the same day, and a complete one that has entries all of them.
- * Days that are long past go too.
+ * Days that are long past go too, unless nothing came: only they may tell the product's kind (hasLevels) in winter.
  */
 export const savePrices = (
   db: Db,
@@ -85,7 +85,7 @@ export const savePrices = (
       returning 1
     ), past as (
       delete from product_price p
-      where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}
+      where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and ${prices.length > 0}
         and price_date < least(${from}::date, (${now}::timestamptz at time zone 'Asia/Shanghai')::date - ${DAYS_KEPT}::int)
     )
     select (select count(*)::int from changed) as changed, (select count(*)::int from removed) as removed`,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { cursorOf, searchedPage, withCursor } from '../../platform/db/page.ts'
 import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { type Cause, type Difference, PRODUCT_CHANGES } from '../../platform/history/index.ts'
+import { type Cause, type Difference, forgetOldChanges, PRODUCT_CHANGES } from '../../platform/history/index.ts'
 import { parseLossless, placed, stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { storedJson } from '../../platform/lib/localized-text.ts'
 import { type ProductFilter, SALE_STATES, type SaleState } from './wire.ts'
@@ -91,7 +91,8 @@ export const recordProductChange = (
   { cause, now }: { cause: Cause; now: Date },
 ): Promise<number> =>
   db.exec(
-    sql`insert into ${PRODUCT_CHANGES}
+    sql`with forgotten as (${forgetOldChanges(partnerId, partnerDealId, now)})
+        insert into ${PRODUCT_CHANGES}
         values (${now}, ${partnerId}, 'product', ${partnerDealId}, ${cause.kind}, ${cause.id},
           ${storedJson(change)}::jsonb)`,
   )

@@ -143,7 +143,8 @@ export function listReceived(
     order by received_at desc, ${idColumn} desc limit ${paths ? SEARCHED_ROWS : limit + 1}`
   const listing = {
     row: withCursor(received),
-    columns: sql.part`id, received_at, path, refused, left(body, ${filter.bodyChars}::int) as body`,
+    columns: sql.part`id, received_at, path, refused, body`,
+    shown: sql.part`id, received_at, path, refused, left(body, ${filter.bodyChars}::int) as body`,
     from: sql.part`(
       (select notice_id as id, received_at, path, null::jsonb as refused, body from notice
         where partner_id = ${partnerId} and client_id = ${clientId} ${newest(sql.part`notice_id`)})

@@ -56,15 +56,17 @@ export function refundContent(
   return {
     refund_quantity: quantity,
     vouchers: named.length > 0 ? named : unusedVouchers(vouchers, free, { quantity, left }),
-    ...refundMoney(ticketsPrice(order.unit_price, quantity, 'refund_price'), input),
+    ...refundMoney(order, quantity, input),
   }
 }
 
-/** More than the tickets cost is a mistake, such as fen for yuan. */
+/** More than the tickets cost, and than their share of what was paid, is a mistake, such as fen for yuan. */
 function refundMoney(
-  most: number,
-  { refund_price = most, refund_fee = 0 }: RefundInput,
+  { unit_price, total_price, quantity: all }: OrderRow,
+  quantity: number,
+  { refund_price = ticketsPrice(unit_price, quantity, 'refund_price'), refund_fee = 0 }: RefundInput,
 ): Pick<RefundContent, 'refund_price' | 'refund_fee'> {
+  const most = Math.round(Math.max(unit_price, total_price / all) * 100 * quantity) / 100
   const money = { refund_price, refund_fee }
   const tooMuch = Object.entries(money).filter(([, yuan]) => yuan > most)
   if (tooMuch.length === 0) return money

@@ -4,8 +4,9 @@ import { addSeconds, fullJitter, secondsUntil } from '../../platform/lib/clock.t
 import { maskedReason } from '../../platform/lib/masked-reason.ts'
 import type { CallCause, CallDeps, CallProblem } from '../partner-calls/index.ts'
 import { closeOrder } from './close-order.ts'
-import { isInFlight, isRefundInFlight, type OpenPart, queueQuery } from './order-jobs.ts'
+import { ISSUING, isInFlight, isRefundInFlight, type OpenPart, queueQuery } from './order-jobs.ts'
 import { existingOrder } from './order-result.ts'
+import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { isLostRefund, refundOrder } from './refund-order.ts'
 import { refundsOf } from './refund-store.ts'
@@ -39,19 +40,17 @@ export const pollOrder = (
 async function pollOpenOrder(deps: CallDeps, orderId: bigint, asked: number, cause: CallCause): Promise<Polled> {
   const earlier = await existingOrder(deps, orderId)
   // A consumption notice has decided the order, but the codes of the lost answer are still missing.
-  if (earlier.state === 'paid' && earlier.vouchers_open) {
-    const { failure } = await queryOrder(deps, orderId, cause)
-    return { failure: failure && reasonOf(failure), givenUp: null }
-  }
-  if (!OPEN.includes(earlier.state)) return { givenUp: null }
+  const lacksCodes = earlier.state === 'paid' && earlier.vouchers_open
+  if (!isOpen(earlier) && !lacksCodes) return { givenUp: null }
   if (isInFlight(deps, earlier)) {
     await queueQuery(deps, earlier, secondsUntilOver(deps, earlier.state_since), { asked })
     return { givenUp: null }
   }
   const ask = earlier.state === 'closing' ? closeOrder : queryOrder
   const { order, failure } = await ask(deps, orderId, cause)
-  if (!OPEN.includes(order.state)) return { givenUp: null }
-  if (isOld(deps, order.state_since)) return givenUp(`order ${orderId} has been ${order.state} for a day`, failure)
+  if (!isOpen(order)) return { failure: lacksCodes && failure ? reasonOf(failure) : null, givenUp: null }
+  if (isOld(deps, order.state_since))
+    return givenUp(`order ${orderId} has been ${order.state}${lacksCodes ? ' without codes' : ''} for a day`, failure)
   await queueQuery(deps, earlier, pauseAfter(asked), { asked: asked + 1 })
   return { givenUp: null }
 }
@@ -78,6 +77,10 @@ async function pollRefunds(deps: CallDeps, orderId: bigint, asked: number, cause
   await queueQuery(deps, order, pauseAfter(asked), { asked: asked + 1, about })
   return { givenUp: null }
 }
+
+/** Also a paid order whose codes the partner is still issuing. */
+const isOpen = ({ state, last_code }: Pick<OrderRow, 'state' | 'last_code'>): boolean =>
+  OPEN.includes(state) || (state === 'paid' && last_code === ISSUING)
 
 const pauseAfter = (asked: number): number => fullJitter(asked, FIRST_PAUSE_S, LONGEST_PAUSE_S)
 

@@ -71,10 +71,6 @@ const NO_SUCH_ORDER = 301
 const NO_CODES = 0
 const ISSUING_AGAIN_IN_S = 5
 const CALL_SETTLES_S = 60
-const NOT_ARRIVED: Readonly<Partial<Record<OrderState, OrderState>>> = {
-  create_unknown: 'create_failed',
-  pay_unknown: 'created',
-}
 
 /**
  * Applies the answer to order query to a locked order. `asked` is the order as it was when the query was sent: if its
@@ -93,7 +89,7 @@ async function applyQueryResult(
   if (result.outcome === 'failed') {
     const { failure } = result
     if (!current || order.state !== 'create_unknown' || failure.code !== NO_SUCH_ORDER) return failure
-    if (isTooEarly(deps, order, 'create_failed')) return failure
+    if (isTooEarly(deps, order)) return failure
     const update = { state: 'create_failed', last_code: NO_SUCH_ORDER, last_describe: failure.detail } as const
     await changeOrder(deps, order, update, cause)
     await dropQuery(deps.db, order.order_id)
@@ -221,13 +217,14 @@ async function contradictedCodes({ db }: Deps, order: OrderRow, { orderStatus }:
  * A slow partner may still be working on the call whose answer was lost, so that it has not arrived ("created" for
  * "not paid", "no such order") counts only after a while.
  */
-const isTooEarly = ({ clock }: Deps, order: OrderRow, state: OrderState): boolean =>
-  NOT_ARRIVED[order.state] === state && clock.now() < addSeconds(order.state_since, CALL_SETTLES_S)
+const isTooEarly = ({ clock }: Deps, { state_since }: OrderRow): boolean =>
+  clock.now() < addSeconds(state_since, CALL_SETTLES_S)
 
 async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<OrderRow> {
   const partner_order_id = order.partner_order_id ?? body.partnerOrderId ?? null
   const state = NEXT_STATES[order.state]?.[body.orderStatus]
-  if (state === undefined || isTooEarly(deps, order, state)) return order
+  if (state === undefined) return order
+  if (order.state === 'pay_unknown' && state === 'created' && isTooEarly(deps, order)) return order
   const issuing = state === 'paying'
   const lastAnswer = { last_code: issuing ? ISSUING : null, last_describe: `orderStatus ${body.orderStatus}` }
   if (issuing) await queueQuery(deps, order, ISSUING_AGAIN_IN_S)
@@ -249,7 +246,10 @@ async function moveQueriedTickets(deps: Deps, order: OrderRow, body: Body, cause
   const known = new Set([...before, ...vouchers].map(({ voucher }) => voucher)).size
   const tooFew = known < (promisedCodes(body, order.quantity) ?? 0)
   const vouchers_open = order.vouchers_open && (vouchers.length === 0 || body.voucherType === NO_CODES || tooFew)
-  const moved = await changeOrder(deps, order, { ...quantities, vouchers, vouchers_open }, cause, before)
+  // Of a paid order it says that the partner is still issuing, so that its job asks again (poll-order.ts).
+  const stillIssuing = vouchers_open && body.orderStatus === paying
+  const last_code = stillIssuing ? ISSUING : order.last_code === ISSUING ? null : order.last_code
+  const moved = await changeOrder(deps, order, { ...quantities, vouchers, vouchers_open, last_code }, cause, before)
   await storeAdditional(deps, order, body)
   await storeCredentials(deps, order, body)
   return moved

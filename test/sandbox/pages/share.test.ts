@@ -127,7 +127,27 @@ it('a link masks calls that are not about the test: a live partner also sends no
   })
   const { statusCode, body } = await read(await linkTo(runId))
   expect(statusCode).toBe(200)
-  expect(body).toContain('424242')
+  expect(body).toContain('only a notice about order 424242, not')
+  expect(body).not.toContain('REAL-C')
+})
+
+it('a link masks why a notice was refused, in the line of the notice and in the failed check', async () => {
+  const runId = await lab.run()
+  await walkTo(lab, runId, 'consumption')
+  await lab.runStep(runId, 'consumption', async () => {
+    const { about } = await lab.awaited(runId)
+    const ids = { orderId: BigInt(about.orderId ?? 0), partnerOrderId: about.partnerOrderId }
+    const voucherList = [{ voucher: 'REAL-CODE', voucherInvalidTime: '2030-01-01 23:59:59', quantity: 1, status: 1 }]
+    const body = { ...ids, quantity: 2, usedQuantity: 1, refundedQuantity: 0, voucherList }
+    await lab.send('/mtp/api/order/consume/notice', { partnerId: 7001, body })
+    await lab.world.deps.incoming.rejected.finish()
+    await until(async () => (await me.open(`/sandbox/run/${runId}`)).body.includes('REAL-CODE'))
+    lab.world.clock.advance(600)
+  })
+  const mine = textOf(await me.open(`/sandbox/run/${runId}`))
+  expect(mine).toMatch(/The platform refused your notice expected code 200 actual voucher REAL-CODE/)
+  const { statusCode, body } = await read(await linkTo(runId))
+  expect(statusCode).toBe(200)
   expect(body).not.toContain('REAL-C')
 })
 

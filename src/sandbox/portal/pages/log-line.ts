@@ -3,7 +3,7 @@ import { maskedReason } from '../../../platform/lib/masked-reason.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { ifFound } from '../../../platform/lib/web/rescode.ts'
 import type { Outcome, RunDeps, RunEvent } from '../../certification/index.ts'
-import type { Finding } from '../../checks/index.ts'
+import type { CheckId, Finding } from '../../checks/index.ts'
 import { anchorText } from '../docs/texts.ts'
 import { checkText, detailText, interfaceName, localizedText, messageName, valueText } from '../texts.ts'
 import { showEntries, showEntry, type TrafficEntry } from '../traffic/entry.ts'
@@ -96,12 +96,12 @@ function contentOf(context: LineContext, event: RunEvent, exchange: LogLine['exc
       return { text: t('sandbox.log.waiting', { path: event.data.path, notice: noticeText(context, event.data.path) }) }
     case 'notice': {
       const { path, remark } = event.data
-      return { text: t('sandbox.log.notice', { notice: noticeText(context, path) }) + remarkText(remark, t) }
+      return { text: t('sandbox.log.notice', { notice: noticeText(context, path) }) + remarkText(context, remark) }
     }
     case 'rejected':
       return {
         ...(event.data.remark ? verdict(false, 'warning', t) : { ...bad(t), open: true }),
-        text: t('sandbox.log.rejected', refusalValues(context, event.data)) + remarkText(event.data.remark, t),
+        text: t('sandbox.log.rejected', refusalValues(context, event.data)) + remarkText(context, event.data.remark),
       }
     case 'unverified':
       return {
@@ -114,7 +114,7 @@ function contentOf(context: LineContext, event: RunEvent, exchange: LogLine['exc
         text: t('sandbox.log.wrong_path', refusalValues(context, event.data)),
       }
     case 'check':
-      return shownCheck(event.data, t)
+      return shownCheck(maskedCheck(context, event.data), t)
     case 'ended':
       return {
         ...outcome(event.data.outcome, t),
@@ -129,11 +129,23 @@ const noticeText = ({ deps, t }: LineContext, path: string): string => messageNa
 const refusalValues = (context: LineContext, { path, reason }: { readonly path: string; readonly reason: Detail }) => ({
   path,
   notice: noticeText(context, path),
-  reason: detailText(context.shared ? maskedReason(reason) : reason, context.t),
+  reason: aboutOther(context, reason),
 })
 
-const remarkText = (remark: LocalizedText | undefined, t: Translate): string =>
-  remark ? t('sandbox.log.still_waiting', { remark: localizedText(remark, t) }) : ''
+const remarkText = (context: LineContext, remark: LocalizedText | undefined): string =>
+  remark ? context.t('sandbox.log.still_waiting', { remark: aboutOther(context, remark) }) : ''
+
+/** What is said about a call that did not complete a wait. */
+const aboutOther = ({ shared, t }: LineContext, detail: Detail): string =>
+  detailText(shared ? maskedReason(detail) : detail, t)
+
+/** These checks fail with the reason of such a call. */
+const CHECKS_OF_WAIT: readonly CheckId[] = ['notice-arrived', 'notice-accepted']
+
+const maskedCheck = ({ shared }: LineContext, check: Finding): Finding =>
+  shared && !check.passed && CHECKS_OF_WAIT.includes(check.id) && check.actual !== undefined
+    ? { ...check, actual: maskedReason(check.actual) }
+    : check
 
 const bad = (t: Translate) => ({ tone: 'bad', word: t('sandbox.log.failed') }) as const
 

@@ -60,7 +60,9 @@ function fieldFor(op: Operation, name: string, context: PageContext): Field[] {
   const { t } = context
   const [label, hint] = [labelOf(t, op, name), hintOf(t, op, name)]
   const meaning = !hint || label === name ? (hint ?? label) : t('layout.pair', { label, value: hint })
-  return [{ ...formField(op, field, context, field.initially), label: name, ...(meaning === name ? {} : { hint: meaning }) }]
+  return [
+    { ...formField(op, field, context, field.initially), label: name, ...(meaning === name ? {} : { hint: meaning }) },
+  ]
 }
 
 /** The request as a shell command. The token is a variable, and secrets are left out. */

@@ -173,7 +173,8 @@ describe('the buffer of the ledger', () => {
     await expect.poll(() => rowsOf(user_id)).toBe(2)
   })
 
-  it('that is half full waits a few seconds after a failed write', async () => {
+  // With shards data_access is a view of theirs, and renaming it stops no write.
+  it.skipIf(SHARDS > 1)('that is half full waits a few seconds after a failed write', async () => {
     let failed = 0
     const log = { write: () => failed++, close: () => {} }
     const ledger = openAccessLedger(world.deps, log, { most: 4, everyMs: 3_600_000 })

@@ -1,38 +1,23 @@
 import './platform/lib/compile-cache.ts'
 import './platform/lib/navigator.ts'
 import './platform/lib/no-debugger.ts'
-import closeWithGrace from 'close-with-grace'
 import { type Config, DEMO_ADMIN_TOKEN, readConfig } from './platform/config/index.ts'
 import { operatorsAddress } from './platform/config/listeners.ts'
+import { runProgram } from './platform/lib/run-program.ts'
 import type { Service } from './process/index.ts'
 
 /** Starts the service, prints what to open, and shuts down gracefully on a signal or fatal error, even during startup. */
-const starting = new AbortController()
-let failure: Error | undefined
-const service = start().catch((error: Error) => {
-  if (starting.signal.aborted && !failure) process.exit(0) // stopped while waiting for the database
-  process.stderr.write(`Gatehouse cannot start:\n${String(failure ?? error.message).replace(/^/gm, '  ')}\n`)
-  process.exit(1)
-})
-process.stdout.on('error', () => {}) // a full disk is no reason to end
-process.stdout.write(welcome(await service))
-logConsoleUrl(await service)
-
-async function start(): Promise<Service> {
+const service = await runProgram('Gatehouse cannot start', async ({ signal, endWithin }) => {
   const config = readConfig()
   // Longer than the HTTP processes may take to exit.
-  const { SHUTDOWN_DELAY_S, SHUTDOWN_GRACE_S } = config
-  closeWithGrace({ delay: (SHUTDOWN_DELAY_S + SHUTDOWN_GRACE_S + 10) * 1000, logger: false }, async ({ err }) => {
-    failure = err
-    starting.abort()
-    const { log, stop } = await service
-    if (err) log.fatal({ err }, 'exiting because of an unexpected failure')
-    await stop()
-  })
+  endWithin(config.SHUTDOWN_DELAY_S + config.SHUTDOWN_GRACE_S + 10)
   // Imported late, so that bad settings are reported before most of the program is loaded.
   const { startService } = await import('./process/index.ts')
-  return startService(config, starting.signal)
-}
+  return startService(config, signal)
+})
+process.stdout.on('error', () => {}) // a full disk is no reason to end
+process.stdout.write(welcome(service))
+logConsoleUrl(service)
 
 /** Without the demo, the log says where operators sign in. */
 function logConsoleUrl({ config, log, demoUrl }: Service): void {

@@ -1,5 +1,4 @@
 import './platform/lib/no-debugger.ts'
-import closeWithGrace from 'close-with-grace'
 import { refuseDemoRows } from './demo/index.ts'
 import { startWorker } from './operations/jobs/index.ts'
 import { readConfig } from './platform/config/index.ts'
@@ -9,29 +8,14 @@ import { findDatabase } from './platform/db/find-database.ts'
 import { checkSecretKey } from './platform/db/installation.ts'
 import { checkShards } from './platform/db/shard-count.ts'
 import { openLog } from './platform/lib/log.ts'
+import { runProgram } from './platform/lib/run-program.ts'
 import { openDeps } from './process/index.ts'
 
 /** `npm run worker`: runs durable jobs in a separate process, for services with JOBS=off on the same database. */
-const starting = new AbortController()
-let failure: Error | undefined
-const worker = start().catch((error: Error) => {
-  if (starting.signal.aborted && !failure) process.exit(0) // stopped while waiting for the database
-  process.stderr.write(`The worker cannot run:\n${String(failure ?? error.message).replace(/^/gm, '  ')}\n`)
-  process.exit(1)
-})
-await worker
-
-async function start() {
+await runProgram('The worker cannot run', async ({ signal, endWithin }) => {
   const config = readConfig()
   const log = openLog({ level: config.LOG_LEVEL, pretty: config.NODE_ENV === 'development' })
-  closeWithGrace({ delay: (config.SHUTDOWN_GRACE_S + 5) * 1000, logger: false }, async ({ err }) => {
-    failure = err
-    starting.abort()
-    const { stop } = await worker
-    if (err) log.fatal({ err }, 'exiting because of an unexpected failure')
-    await stop()
-  })
-  const { signal } = starting
+  endWithin(config.SHUTDOWN_GRACE_S + 5)
   if (config.DATABASE_URL) await awaitDatabase(config.DATABASE_URL, { seconds: config.DATABASE_WAIT_S, log, signal })
   const { databaseUrl, secretKey, stop: closeDatabase } = await findDatabase(config, log)
   await checkShards(databaseUrl, config.SHARDS)
@@ -46,5 +30,5 @@ async function start() {
     await close()
     await closeDatabase()
   }
-  return { stop }
-}
+  return { log, stop }
+})

@@ -6,7 +6,7 @@ import type { Translate } from '../../platform/lib/web/locale.ts'
 import { ownGrants } from '../oauth/index.ts'
 import { accountPages } from './account-guard.ts'
 import { readInWords, scopesInWords } from './account-texts.ts'
-import { type KnownApp, knownApps, withdrawnApp } from './known-apps.ts'
+import { type KnownApp, knownApps } from './known-apps.ts'
 
 const PATH = '/account'
 /** The app that was just withdrawn, and which page of the list; unusable values count as absent. */
@@ -24,10 +24,9 @@ export const appsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   pages.get(PATH, async ({ request, person, page, t }) => {
     await app.accessLedger.flushOf(person)
     const query = pageQuery.parse(request.query)
-    const { apps, hasMore } = await knownApps(deps, person, query.page)
-    const done = query.withdrawn === undefined ? undefined : await withdrawnApp(deps, person, query.withdrawn)
+    const { apps, hasMore, withdrawn } = await knownApps(deps, person, query)
     return page('apps', 'people/apps', {
-      done: done && t('account.withdrawn_now', { app: done }),
+      done: withdrawn && t('account.withdrawn_now', { app: withdrawn }),
       newer: query.page > 1 ? query.page - 1 : null,
       older: hasMore ? query.page + 1 : null,
       apps: apps.filter(({ since }) => since !== null).map((known) => shownApp(known, t)),

@@ -23,25 +23,34 @@ export interface KnownApp {
 
 const PAGE_SIZE = 50
 
+interface AppsPage {
+  readonly apps: readonly KnownApp[]
+  readonly hasMore: boolean
+  /** The name of the app asked about, if it has lost its access. */
+  readonly withdrawn: string | undefined
+}
+
 /** A page of the apps with access, the newest first, then those that lost it in the last year. */
 export async function knownApps(
   deps: Deps,
   person: SignedIn,
-  page: number,
-): Promise<{ readonly apps: readonly KnownApp[]; readonly hasMore: boolean }> {
+  { page, withdrawn: asked }: { readonly page: number; readonly withdrawn?: string | undefined },
+): Promise<AppsPage> {
   const allowed = await ownGrants.allowed(deps, person)
   const ordered = [...allowed.filter(({ since }) => since), ...allowed.filter(({ since }) => !since)]
   const shown = ordered.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
   const reads = await totalsOfUser(deps.db, person)
+  const withdrawn = allowed.filter(({ app_key, since }) => app_key === asked && !since)
   const apps = await appsByKey(
     deps,
-    shown.map(({ app_key }) => app_key),
+    [...shown, ...withdrawn].map(({ app_key }) => app_key),
   )
+  const nameOf = (appKey: string): string => apps.get(appKey)?.name ?? appKey
   const known = shown.map(({ app_key: appKey, scopes, since, withdrawn_at }) => {
     const app = apps.get(appKey)
     return {
       appKey,
-      name: app?.name ?? appKey,
+      name: nameOf(appKey),
       logoUrl: app?.logo_url ?? null,
       hosts: app ? hostsOf(app) : [],
       scopes,
@@ -50,14 +59,11 @@ export async function knownApps(
       reads: reads.filter(({ app_key }) => app_key === appKey),
     }
   })
-  return { apps: known, hasMore: ordered.length > page * PAGE_SIZE }
-}
-
-/** The name of an app that has lost its access; undefined for any other. */
-export async function withdrawnApp(deps: Deps, person: SignedIn, appKey: string): Promise<string | undefined> {
-  const allowed = await ownGrants.allowed(deps, person)
-  if (!allowed.some(({ app_key, since }) => app_key === appKey && !since)) return undefined
-  return (await appsByKey(deps, [appKey])).get(appKey)?.name ?? appKey
+  return {
+    apps: known,
+    hasMore: ordered.length > page * PAGE_SIZE,
+    withdrawn: withdrawn.map(({ app_key }) => nameOf(app_key))[0],
+  }
 }
 
 export const appsByKey = async ({ db }: Deps, keys: readonly string[]): Promise<Map<string, AppOfPerson>> =>

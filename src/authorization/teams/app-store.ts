@@ -18,14 +18,20 @@ const appOfTeam = z.object({
 })
 export type AppOfTeam = z.output<typeof appOfTeam>
 
-/** In the order in which the team received them. */
-export const appsOfTeam = (db: Db, teamId: string): Promise<AppOfTeam[]> =>
+/** The apps of these teams, in the order in which they were given. */
+export const appsOfTeams = (
+  db: Db,
+  teamIds: readonly string[],
+): Promise<(AppOfTeam & { readonly team_id: string })[]> =>
   db.many(
-    appOfTeam,
-    sql`select a.app_key, a.name, a.logo_url, a.status, a.stage from team_app t
+    appOfTeam.extend({ team_id: z.string() }),
+    sql`select t.team_id, a.app_key, a.name, a.logo_url, a.status, a.stage from team_app t
         join ${joinedMicroApp(sql.part`t.app_key`)}
-        where t.team_id = ${teamId} order by t.given_at, t.app_key`,
+        where t.team_id = any(${teamIds}) order by t.given_at, t.app_key`,
   )
+
+export const appsOfTeam = async (db: Db, teamId: string): Promise<AppOfTeam[]> =>
+  (await appsOfTeams(db, [teamId])).map(({ team_id: _, ...app }) => app)
 
 const ownApp = z.object({
   app_key: z.string(),
@@ -45,18 +51,6 @@ export const appsOfPerson = (db: Db, person: UserRowKey): Promise<OwnApp[]> =>
         from team_member m join team_app t using (team_id) join ${joinedMicroApp(sql.part`t.app_key`)}
         where ${ofPerson(person, 'm')}
         order by t.given_at, t.app_key`,
-  )
-
-/** The apps of several teams, like `appsOfTeam`. */
-export const appsOfTeams = (
-  db: Db,
-  teamIds: readonly string[],
-): Promise<(AppOfTeam & { readonly team_id: string })[]> =>
-  db.many(
-    appOfTeam.extend({ team_id: z.string() }),
-    sql`select t.team_id, a.app_key, a.name, a.logo_url, a.status, a.stage from team_app t
-        join ${joinedMicroApp(sql.part`t.app_key`)}
-        where t.team_id = any(${teamIds}) order by t.given_at, t.app_key`,
   )
 
 interface NewTeamApp {

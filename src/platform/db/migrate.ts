@@ -77,6 +77,8 @@ type OnLocked = (message: string) => void
  */
 const LOCK_TIMEOUT = '1s'
 const LOCK_PAUSE_MS = 2_000
+// PostgreSQL, appendix A: lock_not_available.
+const NO_LOCK = '55P03'
 const LOCK_ATTEMPTS = 100
 const LOCKED = 'a migration waits for a lock that another session holds (see pg_locks, pg_stat_activity): trying again'
 
@@ -104,7 +106,7 @@ async function apply(dbClient: pg.Client, part: Part, schema?: string, onLocked?
       await dbClient.query('reset lock_timeout')
       return missing
     } catch (error) {
-      if ((error as { code?: unknown }).code !== '55P03' || attempt === LOCK_ATTEMPTS) throw error
+      if ((error as { code?: unknown }).code !== NO_LOCK || attempt === LOCK_ATTEMPTS) throw error
       await dbClient.query('rollback')
       onLocked?.(LOCKED)
       await sleep(LOCK_PAUSE_MS)

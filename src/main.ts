@@ -3,14 +3,14 @@ import './platform/lib/navigator.ts'
 import './platform/lib/no-debugger.ts'
 import { type Config, DEMO_ADMIN_TOKEN, readConfig } from './platform/config/index.ts'
 import { operatorsAddress } from './platform/config/listeners.ts'
+import { longestShutdown } from './platform/config/shutdown-time.ts'
 import { runProgram } from './platform/lib/run-program.ts'
 import type { Service } from './process/index.ts'
 
 /** Starts the service, prints what to open, and shuts down gracefully on a signal or fatal error, even during startup. */
 const service = await runProgram('Gatehouse cannot start', async ({ signal, endWithin }) => {
   const config = readConfig()
-  // Longer than the HTTP processes may take to exit.
-  endWithin(config.SHUTDOWN_DELAY_S + config.SHUTDOWN_GRACE_S + 10)
+  endWithin(longestShutdown(config).service)
   // Imported late, so that bad settings are reported before most of the program is loaded.
   const { startService } = await import('./process/index.ts')
   return startService(config, signal)

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { readConfig } from '../src/platform/config/index.ts'
 import { settings } from '../src/platform/config/schema.ts'
+import { longestShutdown } from '../src/platform/config/shutdown-time.ts'
 import { SECRET_KEY } from './secrets.ts'
 
 /** Checks kubernetes.yml against the schemas that Kubernetes publishes and against the needs of this service. */
@@ -98,8 +99,7 @@ describe('the pods', () => {
 
   it('have time to shut down before they are killed', () => {
     const { terminationGracePeriodSeconds: grace } = deployment.spec.template.spec
-    const [, more] = /SHUTDOWN_DELAY_S \+ SHUTDOWN_GRACE_S \+ (\d+)/.exec(read('src/main.ts')) ?? []
-    const longest = config.SHUTDOWN_DELAY_S + config.SHUTDOWN_GRACE_S + Number(more)
+    const { service: longest } = longestShutdown(config)
     expect(grace).toBeGreaterThanOrEqual(longest)
     expect(grace).toBeLessThan(longest + 20)
   })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { ChosenPorts, Config } from '../platform/config/index.ts'
+import { longestShutdown } from '../platform/config/shutdown-time.ts'
 import type { Log } from '../platform/lib/log.ts'
 import { ROOT } from '../platform/lib/root.ts'
 import type { MetricsFromServer, MetricsOfProcesses, MetricsToServer } from './gather-metrics.ts'
@@ -24,8 +25,6 @@ export type FromServer =
   | MetricsFromServer
 
 const PROGRAM = fileURLToPath(new URL('.build/http-worker.js', ROOT))
-/** Longer than a server process waits before it exits on its own when something hangs (src/process/http-worker.ts). */
-const KILL_AFTER_GRACE_S = 7
 const RESTART_DELAY_MS = 1_000
 const SETTLE_MS = 100
 
@@ -62,7 +61,7 @@ export async function serveInProcesses(
   }
   const stop = async () => {
     stopping = true
-    const killAfterMs = (config.SHUTDOWN_DELAY_S + config.SHUTDOWN_GRACE_S + KILL_AFTER_GRACE_S) * 1000
+    const killAfterMs = longestShutdown(config).hangingHttpProcess * 1000
     const children = Object.values(cluster.workers ?? {}).filter((child) => child !== undefined)
     void Promise.all(children.map(listenerClosed)).then(() => children.forEach(sendAllClosed))
     await Promise.all(children.map((child) => end(child, killAfterMs)))

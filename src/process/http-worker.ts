@@ -2,6 +2,7 @@ import '../platform/lib/no-debugger.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { readConfig, withPorts } from '../platform/config/index.ts'
+import { longestShutdown } from '../platform/config/shutdown-time.ts'
 import { checkSecretKey } from '../platform/db/installation.ts'
 import { openLog } from '../platform/lib/log.ts'
 import { type MetricsToServer, metricsOfAll } from './gather-metrics.ts'
@@ -17,7 +18,7 @@ const log = openLog({ level: settings.LOG_LEVEL, pretty: settings.NODE_ENV === '
 })
 
 let ending = false
-const closeTimeoutMs = (settings.SHUTDOWN_DELAY_S + settings.SHUTDOWN_GRACE_S + 5) * 1000
+const closeTimeoutMs = longestShutdown(settings).httpProcess * 1000
 const closing = closeWithGrace({ delay: closeTimeoutMs, logger: false }, async ({ err }) => {
   ending = true
   if (err) log.fatal({ err }, 'exiting because of an unexpected failure')

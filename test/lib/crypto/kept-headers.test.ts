@@ -45,6 +45,7 @@ it.each([
   ['JSON', (secret: string) => JSON.stringify(secret)],
   ['PHP’s json_encode', (secret: string) => JSON.stringify(secret).replaceAll('/', '\\/')],
   ['Gson', (secret: string) => JSON.stringify(secret).replaceAll('=', '\\u003d')],
+  ['.NET', (secret: string) => JSON.stringify(secret).replaceAll('+', '\\u002B')],
   ['a URL', encodeURIComponent],
   ['a URL in lower case', (secret: string) => encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase())],
 ])('a secret is masked as %s writes it', (_what, written) => {
@@ -52,4 +53,12 @@ it.each([
   const text = masker([secret])(`{"echo":[${written(secret)}]}`)
   expect(text).toContain(MASK)
   expect(text).not.toContain('cd')
+})
+
+it.each([
+  ['Gson', String.raw`k\u003cey\u0026\u0027\u003eof\u003d16+ch`],
+  ['Go', String.raw`k\u003cey\u0026'\u003eof=16+ch`],
+  ['.NET', String.raw`k\u003Cey\u0026\u0027\u003Eof=16\u002Bch`],
+])('a key of any characters is masked as %s writes it', (_what, written) => {
+  expect(masker([`k<ey&'>of=16+ch`])(`{"echo":"${written}"}`)).toBe(`{"echo":"${MASK}"}`)
 })

@@ -2,16 +2,24 @@ import { APP_KEY_HEADER, BODY_DECRYPTED, ENCRYPTION_STATUS } from './aes-body.ts
 
 /** Records of calls to a partner must not reveal how to sign one (DECISIONS "Tokens and secrets"). */
 
-/** Replaces a secret. */
 export const MASK = '[secret]'
 
-/** Every form in which a secret may occur in a body or header: plain, in a JSON string, also of PHP or Gson, in a URL. */
+const codeOf = (sign: string): string => sign.charCodeAt(0).toString(16)
+
+/** JSON with some characters as codes: as Gson, as Go, and as .NET writes it. */
+const escapedForms = (json: string): string[] => [
+  json.replace(/[<>&'=]/g, (sign) => `\\u00${codeOf(sign)}`),
+  json.replace(/[<>&]/g, (sign) => `\\u00${codeOf(sign)}`),
+  json.replace(/[<>&'+`]/g, (sign) => `\\u00${codeOf(sign).toUpperCase()}`),
+]
+
+/** Every form in which a secret may occur in a body or header: plain, in a JSON string, in a URL. */
 function spellings(secret: string): string[] {
   if (/^\w+$/.test(secret)) return [secret]
   const json = JSON.stringify(secret).slice(1, -1)
   const encoded = encodeURIComponent(secret)
   const lowerCase = encoded.replace(/%../g, (code) => code.toLowerCase())
-  const inJson = [json, json.replaceAll('/', '\\/'), json.replaceAll('=', '\\u003d')]
+  const inJson = [json, json.replaceAll('/', '\\/'), ...escapedForms(json)]
   return [...new Set([secret, ...inJson, encoded, lowerCase])]
 }
 
@@ -47,7 +55,6 @@ const KEPT_HEADERS: ReadonlySet<string> = new Set([
   ...[APP_KEY_HEADER.toLowerCase(), ENCRYPTION_STATUS, BODY_DECRYPTED, BODY_MASKED, REPLAY_OF],
 ])
 
-/** Replaces a value that is not recorded. */
 export const NOT_KEPT = '[not kept]'
 
 const keptValue = (name: string, value: string): string => {

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-import './platform/lib/compile-cache.ts'
-import './platform/lib/navigator.ts'
+import './platform/lib/start-faster.ts'
 
 // `… | head` closes the pipe early: exit quietly instead of failing with EPIPE.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -8,5 +7,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit()
 })
 
-const { runCommand } = await import('./command-line.ts') // its modules rely on navigator.ts having run
+const { runCommand } = await import('./command-line.ts') // its modules rely on start-faster.ts having run
 await runCommand(process, process.argv.slice(2))

@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { readConfig } from '../src/platform/config/index.ts'
+import { longestShutdown, readConfig } from '../src/platform/config/index.ts'
 import { settings } from '../src/platform/config/schema.ts'
-import { longestShutdown } from '../src/platform/config/shutdown-time.ts'
 import { SECRET_KEY } from './secrets.ts'
 
 const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')

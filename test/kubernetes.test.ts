@@ -6,9 +6,8 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
 import { Secret, Service } from 'kubernetes-models/v1'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { readConfig } from '../src/platform/config/index.ts'
+import { longestShutdown, readConfig } from '../src/platform/config/index.ts'
 import { settings } from '../src/platform/config/schema.ts'
-import { longestShutdown } from '../src/platform/config/shutdown-time.ts'
 import { SECRET_KEY } from './secrets.ts'
 
 /** Checks kubernetes.yml against the schemas that Kubernetes publishes and against the needs of this service. */

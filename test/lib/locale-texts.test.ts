@@ -304,8 +304,8 @@ describe('the texts of the pages', () => {
     }
   })
 
-  it('explain every setting in Chinese', () => {
-    expect(Object.keys(JSON.parse(read('locales/settings.zh-CN.json')))).toEqual(Object.keys(settings.shape))
+  it.each(['en', 'zh-CN'])('explain every setting in %s', (locale) => {
+    expect(Object.keys(JSON.parse(read(`locales/settings.${locale}.json`)))).toEqual(Object.keys(settings.shape))
   })
 
   it('are all used', () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DEMO_ADMIN_TOKEN } from '../../src/platform/config/index.ts'
+import { DEMO_ADMIN_TOKEN } from '../../src/platform/config/problems.ts'
 import { FORM, form } from '../account/people.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 

@@ -1,7 +1,6 @@
 import { userInfo } from 'node:os'
 import { resolve } from 'node:path'
-import { readConfig } from '../../platform/config/index.ts'
-import { operatorsAddress } from '../../platform/config/listeners.ts'
+import { operatorsAddress, readConfig } from '../../platform/config/index.ts'
 import { addressOfRunning } from '../../platform/db/embedded/address.ts'
 import { keptSecrets } from '../../platform/db/embedded/secrets.ts'
 import type { Clock } from '../../platform/lib/clock.ts'

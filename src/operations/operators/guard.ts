@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { recordAudit } from '../../platform/audit/index.ts'
-import { type Config, DEMO_ADMIN_TOKEN } from '../../platform/config/index.ts'
+import type { Config } from '../../platform/config/index.ts'
+import { DEMO_ADMIN_TOKEN } from '../../platform/config/problems.ts'
 import { withShareOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { allows, type Operator, operatorOf, type Role } from '../../platform/lib/web/admin-auth.ts'

@@ -59,7 +59,7 @@ export function addressText(entry: AllowedAddress): string {
   return family === 'ipv6' && port ? `[${network}]${port}` : `${network}${port}`
 }
 
-export interface AllowSettings {
+interface AllowSettings {
   readonly NODE_ENV?: string | undefined
   readonly PARTNER_ADDRESS_ALLOW?: readonly AllowedAddress[] | undefined
   readonly PARTNER_PORTS: readonly number[]

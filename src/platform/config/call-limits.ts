@@ -1,9 +1,3 @@
-/**
- * How long a call to a partner may take, and everything that has to outlast it. The rest is derived from
- * `PARTNER_LIMITS`, except the sandbox's preflight, which is shorter (src/sandbox/portal/preflight/probe.ts).
- * test/outbound/http-call.test.ts ("the limits of partner calls") shows each limit.
- */
-
 /** How long a call may take, and how much the answer may hold. */
 export interface CallLimits {
   readonly connectMs: number
@@ -23,29 +17,13 @@ export const UPSTREAM_LIMITS: CallLimits = { connectMs: 2_000, headersMs: 4_000,
 /** Seconds for which a command waits for an answer of the admin API: what an operator asks for has to end sooner. */
 export const COMMAND_WAITS_S = 600
 
-/** Margin after the longest call, to record it and update its order. */
-const RECORD_S = 5
-/** Margin on top of the longest call that a worker's lease must still have when a call begins. */
-const BEGIN_MS = 3_000
-/** How long a worker may go without renewing its lease before it may begin no more calls. */
-const RENEW_S = 12
+/** Least time left on a worker's lease when it begins a call. */
+const WORST_MS = PARTNER_LIMITS.totalMs + 3_000
 
-export interface CallTimes {
-  /** Seconds after which a call is over: one that takes longer was started by a process that has died. */
-  readonly overS: number
-  /** Least time left on a worker's lease when it begins a call. */
-  readonly worstMs: number
-  /** Seconds for which a silent worker counts as alive, so that a call it began in time also ends in time. */
-  readonly leaseS: number
+export const CALL_TIMES = {
+  /** Seconds after which a call has been recorded and its order updated, unless its process has died. */
+  overS: PARTNER_LIMITS.totalMs / 1000 + 5,
+  worstMs: WORST_MS,
+  /** Seconds for which a silent worker counts as alive: it may begin a call 12 seconds after renewing its lease. */
+  leaseS: WORST_MS / 1000 + 12,
 }
-
-export function callTimes({ totalMs }: Pick<CallLimits, 'totalMs'>): CallTimes {
-  const worstMs = totalMs + BEGIN_MS
-  return {
-    overS: Math.ceil(totalMs / 1000) + RECORD_S,
-    worstMs,
-    leaseS: Math.ceil(worstMs / 1000) + RENEW_S,
-  }
-}
-
-export const CALL_TIMES: CallTimes = callTimes(PARTNER_LIMITS)

@@ -34,7 +34,11 @@ export const processes = z.preprocess(
   whole(1, MAX_PROCESSES, 'must be a whole number, or auto'),
 )
 
-export const onOff = z.enum(['on', 'off'], 'must be on or off').transform((value) => value === 'on')
+/** One of these texts: `must be a, b or c`. */
+export const choice = <const Values extends readonly string[]>(...values: Values) =>
+  z.enum(values, `must be ${values.join(', ').replace(/, ([^,]*)$/, ' or $1')}`)
+
+export const onOff = choice('on', 'off').transform((value) => value === 'on')
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address', abort: true })
 
@@ -50,25 +54,20 @@ const extraPartsOf = (text: string): string[] => {
   ]
 }
 
-/** An origin, normalized as browsers write it: scheme and host in lower case, no default port. */
-export const originUrl = httpUrl
-  .superRefine((text, context) => {
-    const parts = extraPartsOf(text)
-    if (parts.length === 0) return
-    context.addIssue({
-      code: 'custom',
-      message: `must be scheme, host and port alone, such as https://gate.example: it has ${parts.join(' and ')}`,
-    })
+const urlWithout = (allowed: readonly string[], problem: string) =>
+  httpUrl.superRefine((text, context) => {
+    const parts = extraPartsOf(text).filter((part) => !allowed.includes(part))
+    if (parts.length > 0) context.addIssue({ code: 'custom', message: `${problem} ${parts.join(' and ')}` })
   })
-  .transform((text) => new URL(text).origin)
+
+/** An origin, normalized as browsers write it: scheme and host in lower case, no default port. */
+export const originUrl = urlWithout(
+  [],
+  'must be scheme, host and port alone, such as https://gate.example: it has',
+).transform((text) => new URL(text).origin)
 
 /** A URL to which paths are appended. */
-export const baseUrl = httpUrl
-  .superRefine((text, context) => {
-    const parts = extraPartsOf(text).filter((part) => part !== 'a path')
-    if (parts.length > 0) context.addIssue({ code: 'custom', message: `must not have ${parts.join(' and ')}` })
-  })
-  .transform((url) => url.replace(/\/+$/, ''))
+export const baseUrl = urlWithout(['a path'], 'must not have').transform((url) => url.replace(/\/+$/, ''))
 
 /** An unescaped character of a password that ends the authority early, so that what precedes it would become the host. */
 function strayInPassword(text: string): string | undefined {
@@ -148,3 +147,28 @@ export function isNetwork(text: string): boolean {
   const isMapped = network.family === 'ipv6' && isIPv4(normalAddress(network.address) ?? '')
   return network.bits >= (isMapped ? 97 : 1)
 }
+
+/**
+ * Reads `smtp(s)://user:password@host:port`, user and password percent-encoded; undefined for anything else. `secure`: TLS
+ * from the start, not by STARTTLS.
+ */
+export function parseSmtpUrl(text: string) {
+  const url = parsedUrl(text)
+  if (!url || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return undefined
+  if (!['', '/'].includes(url.pathname) || url.search !== '' || url.hash !== '') return undefined
+  const secure = url.protocol === 'smtps:'
+  try {
+    const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
+    return {
+      host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
+      secure,
+      auth: user === '' ? undefined : { user, pass },
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** `a@b.example` or `Name <a@b.example>`: one sender, without anything that mail headers read differently. */
+export const MAIL_SENDER = /^([^<>"@,;:\p{Cc}]+ <[^<>\s@,;]+@[^<>\s@,;]+>|[^<>\s@,;:]+@[^<>\s@,;]+)$/u

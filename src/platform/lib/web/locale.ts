@@ -11,7 +11,6 @@ export const LOCALE_CODES = Object.keys(LOCALES) as Locale[]
 
 const languageOf = (tag: string): string | undefined => tag.toLowerCase().split('-', 1)[0]
 
-/** How many languages of `ui_locales` are considered. */
 const MAX_ASKED = 32
 
 /** The first supported tag, by its primary language: `zh`, `zh-Hant-TW` and `zh-CN` are all Chinese. */
@@ -23,23 +22,19 @@ export function supportedLocale(tags: readonly string[]): Locale | undefined {
   return undefined
 }
 
-export interface LocalePreferences {
-  /** `ui_locales` of OpenID Connect: tags separated by spaces, preferred first. */
-  readonly asked?: string | undefined
-  readonly cookie?: string | undefined
-  readonly acceptLanguage?: string | undefined
-}
+type Wish = 'asked' | 'cookie' | 'acceptLanguage'
 
-/** The language asked for in the URL, else the one chosen earlier, else the browser's preference, else English. */
-export function chooseLocale({ asked = '', cookie = '', acceptLanguage }: LocalePreferences): Locale {
-  return supportedLocale([...asked.split(' ', MAX_ASKED), cookie, ...acceptedLanguages(acceptLanguage)]) ?? 'en'
-}
+/** The language of the URL's `ui_locales` (`asked`), else the one chosen earlier, else the browser's, else English. */
+export const chooseLocale = ({ asked = '', cookie = '', acceptLanguage }: { [Name in Wish]?: string | undefined }) =>
+  supportedLocale([...asked.split(' ', MAX_ASKED), cookie, ...acceptedLanguages(acceptLanguage)]) ?? 'en'
 
 type Texts = Readonly<Record<string, string>>
 
-const read = (locale: Locale): Texts => JSON.parse(readFileSync(new URL(`views/locales/${locale}.json`, ROOT), 'utf8'))
+/** The texts of a file of views/locales, by key. */
+export const readTexts = (file: string): Texts =>
+  JSON.parse(readFileSync(new URL(`views/locales/${file}.json`, ROOT), 'utf8'))
 
-const TEXTS = Object.fromEntries(LOCALE_CODES.map((code) => [code, read(code)])) as Record<Locale, Texts>
+const TEXTS: Readonly<Record<Locale, Texts>> = { en: readTexts('en'), 'zh-CN': readTexts('zh-CN') }
 
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802\ud803\ud83a\ud83b]/
@@ -96,10 +91,7 @@ export function amountOfTime(locale: Locale, seconds: number): string {
   return spaced(format.format(seconds / size))
 }
 
-/**
- * Links to this page in each language: `ui_locales` is replaced in the query, everything else stays byte for byte. The
- * links consist of a query only, so they stay on the page's path whatever it looks like (`//host/…` would lead away).
- */
+/** Links to this page in each language, of a query only: a path such as `//host/…` would lead away. */
 export function languageLinks(query: string) {
   const others = query.split('&').filter((pair) => pair !== '' && pair.split('=', 1)[0] !== 'ui_locales')
   return LOCALE_CODES.map((code) => ({
@@ -109,7 +101,6 @@ export function languageLinks(query: string) {
   }))
 }
 
-/** Caches a value per locale, created on first use. */
 export function perLocale<T>(make: (locale: Locale) => T): (locale: Locale) => T {
   const made = new Map<Locale, T>()
   return (locale) => {

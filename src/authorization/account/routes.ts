@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { cookieCheck } from '../../platform/lib/web/cookie-check.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
+import { cookieCheck } from '../../platform/lib/web/own-cookie.ts'
 import { sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
@@ -32,7 +32,7 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
   const cookies = cookieCheck(config.PUBLIC_URL)
   const withPasskeys = hasPasskeys(config)
 
-  await preparePages(app, config)
+  preparePages(app, config)
 
   /** Parameters of the page, from a query or a form. */
   function paramsOf(given: unknown) {

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { CheckSequence } from '../../platform/lib/failure.ts'
-import { ROOT } from '../../platform/lib/root.ts'
-import type { Locale } from '../../platform/lib/web/locale.ts'
+import { type Locale, readTexts } from '../../platform/lib/web/locale.ts'
 import { OAUTH_CHECKS } from '../oauth/index.ts'
 import { RESOURCE_CHECKS } from '../resource/index.ts'
 
@@ -19,9 +17,7 @@ export const CHECK_SEQUENCES: Readonly<Record<Endpoint, CheckSequence>> = {
   ...RESOURCE_CHECKS,
 }
 
-const CHINESE: Readonly<Record<string, string>> = JSON.parse(
-  readFileSync(new URL('views/locales/checks.zh-CN.json', ROOT), 'utf8'),
-)
+const CHINESE = readTexts('checks.zh-CN')
 
 /** A check as text for a page; in the documents it is English Markdown. */
 export const checkText = (check: string, locale: Locale): string =>

@@ -1,17 +1,13 @@
-import { readFileSync } from 'node:fs'
 import type { Deps } from '../deps.ts'
 import { action, type PageAddress } from '../lib/action.ts'
 import { EXPORT_TYPES } from '../lib/csv.ts'
 import type { OutputOf } from '../lib/json/input.ts'
-import { ROOT } from '../lib/root.ts'
-import type { Locale, Translate } from '../lib/web/locale.ts'
+import { type Locale, readTexts, type Translate } from '../lib/web/locale.ts'
 import { exportAudit, listAudit } from './list.ts'
 import { verifyAuditInTime } from './verify.ts'
 import { auditExport, verification } from './wire.ts'
 
-const CHINESE: Readonly<Record<string, string>> = JSON.parse(
-  readFileSync(new URL('views/locales/events.zh-CN.json', ROOT), 'utf8'),
-)
+const CHINESE = readTexts('events.zh-CN')
 
 const ABBREVIATIONS: readonly (readonly [RegExp, string])[] = [
   [/\btotp\b/, 'authenticator'],

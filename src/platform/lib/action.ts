@@ -9,8 +9,8 @@ import type { Problem } from './web/rescode.ts'
 /**
  * What operators may do. One row in a room's `operator.ts` defines a route below /admin/v1, a command, a page or form
  * of the console and an entry of the API description (src/operations/actions). Its texts are `action.<id>` and
- * `action.<id>.about`; those of its fields are `field.<name>` and `field.<name>.hint`, shared by all rows. A name that
- * means something else here has its own text: `field.<id>.<name>`, or `field.app.<name>` for all commands `app …`.
+ * `action.<id>.about`; those of its fields `field.<name>` and `field.<name>.hint`, or, where a name means something else,
+ * `field.<id>.<name>`, or `field.app.<name>` for all commands `app …`.
  */
 
 /** What the terminal, pages and CSV show of a row or record: a field by its name, or a column. */
@@ -99,7 +99,6 @@ interface Run<Input, Deps, Output> {
   readonly input?: z.ZodType<Input>
 }
 
-/** How outputs, records and forms are presented. */
 interface Behaviour<Output, Deps> {
   /** The field of the output that holds the record; its other fields are about the record. */
   readonly record?: string
@@ -126,12 +125,25 @@ interface Behaviour<Output, Deps> {
   readonly mainFields?: readonly string[]
   /** Form fields taken from the record: initial values for PUT, fixed for POST. */
   form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
-  /** Links to other pages about the record. */
+  /** Links to other pages about the record; `operation` is the id of the action whose role is needed to see it. */
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
   /** Its input is too long for a form: the console takes a file. */
   readonly upload?: Upload<Deps>
-  /** Its answer is a file or other text instead of the envelope; the console has a form for it. */
-  readonly respond?: Respond<Output>
+  /** Its answer is a text of one of these content types instead of the envelope; the console has a form for it. */
+  readonly respond?: { readonly types: readonly string[]; of(output: Output, t: Translate): Download }
+}
+
+export interface Verdict {
+  readonly tone: 'good' | 'bad'
+  /** The key of its text. */
+  readonly text: string
+}
+
+interface Related {
+  readonly operation: string
+  /** The key of its text. */
+  readonly text: string
+  readonly page: PageAddress
 }
 
 /** `input` covers the fields of path, query and body together, and refuses unknown ones. */
@@ -144,8 +156,11 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
    * entries is a fact. By default a list of objects is a table of all their fields, and anything else is JSON.
    */
   readonly parts?: Readonly<Record<string, readonly Shown<never>[]>>
-  /** What it would do, in numbers; its page shows them above the button. */
-  readonly preview?: Preview<Input, Deps>
+  /**
+   * What it would do, in numbers; its page shows them above the button. With a role it is also GET on the same path, and
+   * the command only previews unless given --yes.
+   */
+  readonly preview?: { readonly role?: Role; readonly run: (deps: Deps, input: Input) => Promise<object> }
   /** What its page shows in addition. */
   readonly beside?: (deps: Deps, input: Input) => Promise<object>
   /** Fields of the output that no later call shows again. */
@@ -156,46 +171,17 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   noSuch?(): Error
 }
 
-/** A file of many records. */
 export interface Upload<Deps> {
   /** The key of the text that says what the file holds. */
   readonly hint: string
   readonly bytes: number
-  /** Throws InvalidInput for a file of another kind. */
+  /** What was done (`created`) or would be (`new`), and what was left out. Throws InvalidInput for a file of another kind. */
   run(deps: Deps, file: Buffer, how: { readonly dryRun: boolean }): Promise<Uploaded>
 }
 
-/** What was done with a file (`created`) or would be (`new`), and what was left out. */
 interface Uploaded {
   readonly counts: Readonly<Record<'new' | 'created' | 'identical' | 'refused', number>>
   readonly problems: readonly { readonly line: number; readonly problem: LocalizedText }[]
-}
-
-interface Respond<Output> {
-  /** Its content types. */
-  readonly types: readonly string[]
-  of(output: Output, t: Translate): Download
-}
-
-export interface Verdict {
-  readonly tone: 'good' | 'bad'
-  /** The key of its text. */
-  readonly text: string
-}
-
-/** A link to another page of the console. */
-interface Related {
-  /** The id of the action whose role is needed to see the link. */
-  readonly operation: string
-  /** The key of its text. */
-  readonly text: string
-  readonly page: PageAddress
-}
-
-interface Preview<Input, Deps> {
-  /** With a role it is also GET on the same path, and the command only previews unless given --yes. */
-  readonly role?: Role
-  readonly run: (deps: Deps, input: Input) => Promise<object>
 }
 
 /** A row with its types of input and output erased. */

@@ -46,9 +46,6 @@ export const secondsUntil = (end: Date, now: Date): number =>
 export const utcDate = (year: number, month: number, day: number, hour = 0, minute = 0, second = 0): Date =>
   new Date(Date.UTC(year, month - 1, day, hour, minute, second))
 
-/**
- * Seconds to wait before attempt `n` + 1 (0 after the first): random up to a bound that doubles each time ("full
- * jitter"), so that callers that failed together do not return together.
- */
+/** Seconds to wait before attempt `n` + 1: random up to a bound that doubles, so that callers do not return together. */
 export const fullJitter = (n: number, first: number, longest: number): number =>
   Math.random() * Math.min(longest, first * 2 ** Math.min(n, 30))

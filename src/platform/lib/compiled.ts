@@ -4,12 +4,9 @@ import { z } from 'zod'
 const compiled = new WeakMap<z.ZodType, z.ZodType>()
 
 /**
- * The schema compiled by zod: a notice takes half the time and a third of the garbage, a row of ten columns 0.6 of the
- * time and a quarter of the garbage. Compiling happens on first use and takes milliseconds, so it is for what is parsed
- * thousands of times a second. Input that does not match is parsed again by the schema itself, for its messages.
- *
- * zod returns a schema that it cannot compile as it is, without a word: one with a `catch` by a function, or a recursive
- * one. What it cannot compile within another schema, such as a coercion, is parsed as usual there.
+ * The schema compiled by zod: a notice takes half the time and a third of the garbage. Compiling takes milliseconds, so it
+ * is for what is parsed thousands of times a second. Input that does not match is parsed again by the schema itself, for
+ * its messages. zod returns a schema that it cannot compile (recursive, or with a `catch` by a function) as it is.
  */
 export function compiledOf<Schema extends z.ZodType>(schema: Schema): Schema {
   const known = compiled.get(schema) as Schema | undefined

@@ -14,25 +14,17 @@ export interface QueueLimits {
   readonly waitMs: number
 }
 
-export interface ConcurrencyOptions extends QueueLimits {
+interface ConcurrencyOptions extends QueueLimits {
   /** The name of the resource, for the log. */
   readonly name: string
-  /** How many tasks run at once. */
   readonly most: number
   /** A limit shared with other queues: work counts there too. */
   readonly within?: ConcurrencyLimit | undefined
 }
 
-interface Waiting {
-  readonly until: number
-  begin(): void
-  refuse(): void
-}
+type Waiting = { readonly until: number; begin(): void; refuse(): void }
 
-/**
- * Limits how much work runs at once, how much may wait, and how long. What exceeds this is refused with Overloaded
- * before it starts; work that has started is never interrupted.
- */
+/** Refuses what exceeds these limits with Overloaded before it starts; work that has started is never interrupted. */
 export class ConcurrencyLimit {
   readonly #options: ConcurrencyOptions
   readonly #waiting: Waiting[] = []

@@ -1,20 +1,15 @@
-interface Nature {
+/** The database cannot be reached, is shutting down, accepts no writes or took too long: an outage, not a bug. */
+export class DatabaseUnavailable extends Error {
+  override readonly name = 'DatabaseUnavailable'
   /** The server has answered, so the connection can be used again. */
   readonly keepsConnection: boolean
   /** A write was sent, and no answer came: it may have been committed. */
   readonly outcomeUnknown: boolean
-}
 
-/** The database cannot be reached, is shutting down, accepts no writes or took too long: an outage, not a bug. */
-export class DatabaseUnavailable extends Error {
-  override readonly name = 'DatabaseUnavailable'
-  readonly keepsConnection: boolean
-  readonly outcomeUnknown: boolean
-
-  constructor(message: string, { cause, keepsConnection, outcomeUnknown }: Nature & { cause: unknown }) {
-    super(message, { cause })
-    this.keepsConnection = keepsConnection
-    this.outcomeUnknown = outcomeUnknown
+  constructor(message: string, about: Pick<DatabaseUnavailable, 'cause' | 'keepsConnection' | 'outcomeUnknown'>) {
+    super(message, { cause: about.cause })
+    this.keepsConnection = about.keepsConnection
+    this.outcomeUnknown = about.outcomeUnknown
   }
 }
 
@@ -26,10 +21,7 @@ export const mayBeDone = (error: unknown): boolean => error instanceof DatabaseU
 const SQLSTATES = /^(08...|53...|57P0[1-5]|25P0[34]|25006)$/
 /** Timeouts of statements and locks, and broken deadlocks: nothing was done, and the connection is still good. */
 const TOOK_TOO_LONG = new Set(['57014', '55P03', '40P01'])
-/**
- * The server reports all others before it has done anything. The crash of another session (57P02) may come at any
- * moment, and a pooler that has lost the server reports class 08.
- */
+/** The crash of another session may come at any moment, and a pooler that has lost the server reports class 08. */
 const SAYS_NOTHING_OF_OUTCOME = /^(57P02|08...)$/
 const NEVER_SENT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'])
 const SYSTEM_CODES = new Set([...NEVER_SENT_CODES, 'ECONNRESET', 'ETIMEDOUT', 'EPIPE'])
@@ -42,17 +34,14 @@ const AWAY = /^(08...|53300|57P0[1-5]|25P0[34]|25006)$/
 export const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
 
-/**
- * Citus reports a worker lost in mid-statement as XX000, with libpq's message; we treat it as 08006, a failed
- * connection. Errors of a worker itself may have XX000 too.
- */
+/** Citus reports a worker lost in mid-statement as XX000, with libpq's message. Errors of a worker itself may have it too. */
 const isLostWorker = (error: Error): boolean =>
   (error as { routine?: unknown }).routine === 'ReportResultError' &&
   /closed the connection|connection (?:has been closed|not open)|no connection to the server|(?:send|receive) data|SYSCALL error/.test(
     error.message,
   )
 
-/** The database does not allow connections, which it reports with an unspecific code; treated as one that is starting. */
+/** The database does not allow connections, which it reports with an unspecific code. */
 const isClosed = (error: Error): boolean => (error as { routine?: unknown }).routine === 'CheckMyDatabase'
 
 function codeOf(error: unknown): string {
@@ -112,10 +101,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const OUTCOME_UNKNOWN =
   'it did not respond in time, or the connection was lost: it is unknown whether this was carried out'
 
-/**
- * No connection could be made, so nothing was sent: an outage whatever the reason. The password may have been changed, or
- * the database renamed, under a running service.
- */
+/** No connection could be made: an outage whatever the reason, such as a password changed under a running service. */
 export const notConnected = (cause: unknown): DatabaseUnavailable =>
   new DatabaseUnavailable(
     `the database is not available: ${REASONS[codeOf(cause)] ?? 'no connection to it could be made'}`,

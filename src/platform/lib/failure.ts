@@ -27,15 +27,10 @@ export interface FailureRow {
   readonly standard?: OAuthError
 }
 
-/** A row of one of the tables "order of checks" in the REFERENCE. */
-interface CheckRow {
-  readonly check: string
-  /** The failures it refuses with; a missing parameter is named: `parameter_missing state`. */
-  readonly failures: readonly string[]
-}
-export type CheckSequence = Readonly<Record<number, CheckRow>>
+/** A table "order of checks" of the REFERENCE, by row; a missing parameter is named: `parameter_missing state`. */
+export type CheckSequence = Readonly<Record<number, { readonly check: string; readonly failures: readonly string[] }>>
 
-export interface FailureFacts {
+interface FailureFacts {
   /** What the caller sent, or the parameter's name. The answer repeats it, the log does not. */
   readonly value?: string
   /** For the log only; must hold no secret. */

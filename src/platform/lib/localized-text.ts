@@ -12,10 +12,7 @@ import { storableJson, storableText } from './storable.ts'
 export const TEXTS = { ...FIELD_PROBLEMS, ...REASONS, ...REFUSALS, ...FINDINGS }
 export type TextId = keyof typeof TEXTS
 
-/**
- * A text's id and the values of its placeholders. JSON answers and log lines have its English, pages the reader's
- * language, and `storedJson` keeps id and values.
- */
+/** JSON answers and log lines have its English, pages the reader's language, and `storedJson` keeps id and values. */
 export class LocalizedText<Id extends TextId = TextId> {
   readonly id: Id
   readonly values: Readonly<Record<string, Detail>>
@@ -106,7 +103,6 @@ export const storedDetail: z.ZodType<Detail> = z.union([
   }),
 ])
 
-/** A detail for a jsonb column. */
 export const storable = (detail: Detail | null): string | null => (detail === null ? null : storedJson(detail))
 
 /** JSON for a jsonb column, with texts as ids and values; without U+0000 and lone surrogates. */

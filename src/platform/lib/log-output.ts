@@ -14,9 +14,8 @@ const sleeping = new Int32Array(new SharedArrayBuffer(4))
 const isFullPipe = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EAGAIN'
 
 /**
- * Writes lines to a file descriptor, in order. Lines that cannot be written wait, as far as there is room: a full disk, or a
- * pipe that nobody reads, must not stop the service. (pino's own stream ends the process on an error, and repeats its last
- * write for good if the disk is full.)
+ * Lines that cannot be written wait, as far as there is room: a full disk, or a pipe that nobody reads, must not stop the
+ * service. (pino's own stream ends the process on an error, and repeats its last write for good if the disk is full.)
  */
 export class LogOutput {
   readonly #fd: number

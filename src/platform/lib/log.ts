@@ -4,12 +4,6 @@ import { LogOutput } from './log-output.ts'
 
 export type Log = Logger
 
-export interface LogSettings {
-  readonly level: string
-  /** Coloured lines for people instead of JSON lines. */
-  readonly pretty: boolean
-}
-
 /**
  * Errors are logged by type, message, code and stack only: pg's `detail` and `where` quote the parameters of a failed
  * statement, which hold phone numbers and hashes.
@@ -22,9 +16,9 @@ function describeError(error: Error): object {
 
 const STANDARD_OUTPUT = 1
 
-/** Opens the log on standard output, or on `destination`. */
+/** Opens the log on standard output, or on `destination`; `pretty`: coloured lines for people instead of JSON lines. */
 export function openLog(
-  { level, pretty }: LogSettings,
+  { level, pretty }: { readonly level: string; readonly pretty: boolean },
   destination: DestinationStream = new LogOutput(STANDARD_OUTPUT, { together: !pretty }),
 ): Log {
   const options = { level, base: null, serializers: { err: describeError } }

@@ -1,12 +1,7 @@
 import { type FailureRow, NamedFailure } from './failure.ts'
 import { localized } from './localized-text.ts'
 
-const LONG_READ_RETRY_S = 30
-const LONG_READ_RUNNING: FailureRow = {
-  rescode: 20003,
-  status: 429,
-  message: localized('long-read-running'),
-}
+const RUNNING: FailureRow = { rescode: 20003, status: 429, message: localized('long-read-running') }
 
 /**
  * Reads of whole tables for operators: one at a time per process, so that they never hold all connections of operators.
@@ -17,8 +12,7 @@ export class LongReads {
 
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#isReading) {
-      const facts = { retryAfterS: LONG_READ_RETRY_S, detail: 'a long read is running' }
-      throw new NamedFailure('long_read_running', LONG_READ_RUNNING, facts)
+      throw new NamedFailure('long_read_running', RUNNING, { retryAfterS: 30, detail: 'a long read is running' })
     }
     this.#isReading = true
     try {

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { jsonIn } from './json/lossless.ts'
 import { type Detail, withValues } from './localized-text.ts'
 
-/** Replaces what is not shown. */
 export const HIDDEN = '***'
 
 /** Values that come from the service itself. */

@@ -3,9 +3,7 @@ import { DAY_S } from './clock.ts'
 import { problem } from './json/field-problem.ts'
 import { normalName } from './precis.ts'
 
-/** Members of partners and of developers' teams. */
-
-/** Only owners manage members and do what cannot be undone. */
+/** Roles in a partner or a developers' team. Only owners manage members and do what cannot be undone. */
 export const MEMBER_ROLES = ['owner', 'developer'] as const
 export type MemberRole = (typeof MEMBER_ROLES)[number]
 
@@ -21,17 +19,14 @@ export const mailKeyOf = (mail: string): string => mail.toLowerCase()
 
 export const memberRole = z.enum(MEMBER_ROLES)
 
-/** Input of an invitation. */
 export const newMember = z.strictObject({ mail: memberMail, role: memberRole })
 export type NewMember = z.output<typeof newMember>
 
 /** Members and invitations of one partner or team together. */
 export const MAX_MEMBERS = 50
-/** Open invitations of one partner or team. */
 export const MAX_INVITATIONS = 20
 export const INVITATION_LIFETIME_S = 7 * DAY_S
 
-/** States of an invitation's mail. */
 export const MAIL_STATES = ['waiting', 'sent', 'failed'] as const
 // Never reached: a mail is retried until its link expires, at most every ten minutes.
 export const LINK_MAIL_ATTEMPTS = 2_000

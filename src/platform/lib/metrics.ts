@@ -5,7 +5,7 @@ import { RequestMeter } from './web/request-meter.ts'
 
 export type Metrics = ReturnType<typeof openMetrics>
 
-/** Counts issued access tokens as plain numbers, since this runs for every exchange and refresh. */
+/** Issued access tokens, as plain numbers, since this runs for every exchange and refresh. */
 function countedByGrant(registers: Registry[]) {
   const counted = { authorization_code: 0, refresh_token: 0 }
   new Counter({

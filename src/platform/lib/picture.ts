@@ -1,14 +1,10 @@
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 
-/** Uploaded pictures. */
-
 const MAX_SIDE = 4_096
 const SIDE = 512
 const QUALITY = 82
-
 /** An ordinary picture takes a tenth of this. */
 const DECODE_TIMEOUT_S = 3
-
 const FORMATS: readonly string[] = ['png', 'jpeg', 'webp']
 
 /** How many uploads a process decodes at once, and how many wait. */

@@ -1,7 +1,6 @@
 /**
- * Normal forms of names and passwords after RFC 8264 and RFC 8265 (PRECIS), so that those that look the same are the
- * same, whichever keyboard or system they were typed on. Case counts. Names are displayed as typed and compared
- * normalized.
+ * Normal forms of names and passwords after RFC 8264 and RFC 8265 (PRECIS), so that those that look the same are the same.
+ * Case counts. Names are displayed as typed.
  */
 
 /** Fullwidth and halfwidth forms, and U+3000. */

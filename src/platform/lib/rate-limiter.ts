@@ -6,22 +6,18 @@ export interface Rate {
   readonly windowS: number
 }
 
-interface Counted {
-  readonly uses: number
-  /** Whether this use is over the limit. */
-  readonly exceeded: boolean
-  /** Milliseconds until the window ends. */
-  readonly endsInMs: number
-}
-
 /**
  * Limits rates across all processes of a database. Each counts in memory and answers at once; once a second one
  * statement for all subjects adds its counts to the shared ones and reads the sums. So a process sees others' counts up
  * to a second late. While the database is away, each continues with its own counts.
  */
 export interface RateLimiter {
-  /** Counts one or more uses by `subject` (an address, an app_key, a PartnerId). */
-  count(rate: Rate, subject: string, uses?: number): Counted
+  /** Counts one or more uses by `subject` (an address, an app_key, a PartnerId); the window ends in `endsInMs`. */
+  count(
+    rate: Rate,
+    subject: string,
+    uses?: number,
+  ): { readonly uses: number; readonly exceeded: boolean; readonly endsInMs: number }
   /** Shares the last counts and stops. */
   close(): Promise<void>
 }

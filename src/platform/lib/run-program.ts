@@ -1,12 +1,8 @@
 import closeWithGrace from 'close-with-grace'
 import type { Log } from './log.ts'
 
-interface Running {
-  readonly log: Log
-  stop(): Promise<unknown>
-}
+type Running = { readonly log: Log; stop(): Promise<unknown> }
 
-/** What a program needs while it starts. */
 interface Starting {
   /** Aborted when the program has to end. */
   readonly signal: AbortSignal
@@ -14,10 +10,7 @@ interface Starting {
   endWithin(seconds: number): void
 }
 
-/**
- * Runs a program until a signal or an unexpected failure ends it, even while it starts. A program that cannot start, or
- * fails, ends with 1; the former prints the reason below `title`.
- */
+/** A program that cannot start, or fails, ends with 1; the former prints the reason below `title`. */
 export function runProgram<Program extends Running>(
   title: string,
   start: (starting: Starting) => Promise<Program>,

@@ -1,9 +1,6 @@
 import { DatabaseUnavailable } from './database-errors.ts'
 import type { Log } from './log.ts'
 
-/** Writes a line; a request's own log adds the request's id. */
-type Writer = Record<SampledLine['level'], (fields: object, message: string) => void>
-
 interface SampledLine {
   readonly level: 'info' | 'warn' | 'error'
   /** Lines of one kind are sampled together. One of a few fixed texts, never from a caller. */
@@ -18,7 +15,8 @@ interface SampledLine {
  * minute are only counted, and a line at the end of that minute says how many there were.
  */
 export interface SampledLog {
-  write(line: SampledLine, log?: Writer): void
+  /** `log`: a request's own, which adds the request's id. */
+  write(line: SampledLine, log?: Pick<Log, SampledLine['level']>): void
   /** Logs how many lines have been left out so far. */
   close(): void
 }
@@ -38,7 +36,6 @@ interface Sample {
 const EVERY_MS = 60_000
 /** Further kinds share one sample, so that an unbounded kind, a bug, cannot flood the log. */
 const MAX_KINDS = 200
-const OTHER = 'other'
 
 export function openSampledLog(log: Log, everyMs = EVERY_MS): SampledLog {
   const samples = new Map<string, Sample>()
@@ -62,7 +59,7 @@ export function openSampledLog(log: Log, everyMs = EVERY_MS): SampledLog {
     write: (line, writer = log) => {
       if (!log.isLevelEnabled(line.level)) return
       const now = performance.now()
-      const kind = samples.has(line.kind) || samples.size < MAX_KINDS ? line.kind : OTHER
+      const kind = samples.has(line.kind) || samples.size < MAX_KINDS ? line.kind : 'other'
       const sample = samples.get(kind)
       if (sample && sample.endsAt > now) {
         sample.leftOut += 1

@@ -20,11 +20,7 @@ const STANDARD: readonly (readonly [name: string, contract: Scope | undefined])[
 export const scopeTextKey = (scope: string): string =>
   `scope.${(STANDARD.find(([name]) => name === scope)?.[1] ?? scope).toLowerCase()}`
 
-/** What people read of a scope. */
-export function scopeTexts(
-  scope: string,
-  t: (key: string) => string,
-): { readonly title: string; readonly detail: string } {
+export function scopeTexts(scope: string, t: (key: string) => string) {
   const key = scopeTextKey(scope)
   return { title: t(key), detail: t(`${key}.detail`) }
 }
@@ -45,13 +41,11 @@ export function grantableScopes(ofApp: readonly Scope[]): readonly string[] {
   const key = ofApp.join()
   const known = grantable.get(key)
   if (known) return known
-  const standard = STANDARD.flatMap(([name, of]) => (of === undefined || ofApp.includes(of) ? [name] : []))
-  const all = [...ofApp, ...standard]
+  const all = [...ofApp, ...STANDARD.flatMap(([name, of]) => (of === undefined || ofApp.includes(of) ? [name] : []))]
   grantable.set(key, all)
   return all
 }
 
-/** Names in the contract's dialect. */
 export const contractNames = (granted: readonly string[]): string[] => granted.filter(isScope)
 
 /** Names in the standard dialect: a contract scope is left out if a standard one implies it. */

@@ -1,8 +1,3 @@
-/**
- * The rooms' interface to tracing (OpenTelemetry). With OTEL_EXPORTER_OTLP_ENDPOINT,
- * src/operations/metrics/otlp-tracing.ts is loaded and implements it; otherwise there is no tracing.
- */
-
 export type SpanAttributes = Readonly<Record<string, string | number>>
 
 export interface Span {
@@ -13,6 +8,7 @@ export interface Span {
   end(name: string, attributes: SpanAttributes, failed: boolean): void
 }
 
+/** Tracing by OpenTelemetry (src/operations/metrics/otlp-tracing.ts), with OTEL_EXPORTER_OTLP_ENDPOINT. */
 export interface Tracing {
   /** Begins the span of an incoming request; continues the trace of a valid `traceparent`. */
   begin(traceparent: string | undefined): Span
@@ -24,6 +20,5 @@ export interface Tracing {
   statement<T>(text: string, work: () => Promise<T>): Promise<T>
   /** A new trace for work without a request, such as a durable job. */
   job<T>(name: string, work: () => Promise<T>): Promise<T>
-  /** Sends the remaining spans. */
   close(): Promise<void>
 }

@@ -78,7 +78,6 @@ function badPlace(bytes: Buffer, from: Place = START): Place {
 /** Thrown by checkedUtf8. */
 export class NotUtf8 extends Error {
   override readonly name = 'NotUtf8'
-
   readonly problem: LocalizedText
 
   constructor(problem: TextProblem) {

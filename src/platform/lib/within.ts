@@ -1,7 +1,6 @@
 /**
- * Runs work with a signal that aborts when `signal` does or after `ms` milliseconds; at once with 0. AbortSignal.any
- * with AbortSignal.timeout would not do: Node 20 garbage-collects a timeout that only any() refers to, so that it never
- * fires.
+ * Runs work with a signal that aborts when `signal` does or after `ms` milliseconds; at once with 0. (In Node 20 an
+ * AbortSignal.timeout that only AbortSignal.any refers to is garbage-collected, and never fires.)
  */
 export async function within<Result>(
   ms: number,

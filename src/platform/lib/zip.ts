@@ -12,14 +12,11 @@ const VERSION = 20
 /** File names are UTF-8. */
 const FLAGS = 0x0800
 
-const numbers = (...fields: readonly (readonly [bytes: 2 | 4, value: number])[]): Buffer =>
-  Buffer.concat(
-    fields.map(([bytes, value]) => {
-      const field = Buffer.alloc(bytes)
-      field.writeUIntLE(value, 0, bytes)
-      return field
-    }),
-  )
+/** Numbers of two bytes each, the low one first. */
+const words = (...values: readonly number[]): Buffer => Buffer.from(values.flatMap((value) => [value, value >>> 8]))
+
+/** A number of four bytes as two words. */
+const long = (value: number): [low: number, high: number] => [value & 0xffff, value >>> 16]
 
 /** A zip of a few small texts, uncompressed. */
 export function zipOf(files: readonly ZippedFile[]): Buffer {
@@ -29,24 +26,15 @@ export function zipOf(files: readonly ZippedFile[]): Buffer {
   for (const { path, text } of files) {
     const [name, data] = [Buffer.from(path), Buffer.from(text)]
     const size = data.length
-    const about = numbers(
-      [2, FLAGS],
-      [2, 0],
-      [2, 0],
-      [2, DATE],
-      [4, crc32(data)],
-      [4, size],
-      [4, size],
-      [2, name.length],
-    )
-    const head = Buffer.concat([numbers([4, 0x04034b50], [2, VERSION]), about, numbers([2, 0]), name])
-    const rest = numbers([2, 0], [2, 0], [2, 0], [2, 0], [4, 0], [4, offset])
-    entries.push(Buffer.concat([numbers([4, 0x02014b50], [2, VERSION], [2, VERSION]), about, rest, name]))
+    const about = words(FLAGS, 0, 0, DATE, ...long(crc32(data)), ...long(size), ...long(size), name.length)
+    const head = Buffer.concat([words(...long(0x04034b50), VERSION), about, words(0), name])
+    const rest = words(0, 0, 0, 0, 0, 0, ...long(offset))
+    entries.push(Buffer.concat([words(...long(0x02014b50), VERSION, VERSION), about, rest, name]))
     parts.push(head, data)
     offset += head.length + size
   }
   const list = Buffer.concat(entries)
   const count = files.length
-  const end = numbers([4, 0x06054b50], [2, 0], [2, 0], [2, count], [2, count], [4, list.length], [4, offset], [2, 0])
+  const end = words(...long(0x06054b50), 0, 0, count, count, ...long(list.length), ...long(offset), 0)
   return Buffer.concat([...parts, list, end])
 }

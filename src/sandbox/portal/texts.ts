@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { type Detail, filled, type LocalizedText, type TextId } from '../../platform/lib/localized-text.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
-import { ROOT } from '../../platform/lib/root.ts'
-import { keyOf, type Locale, type Translate } from '../../platform/lib/web/locale.ts'
+import { keyOf, type Locale, readTexts, type Translate } from '../../platform/lib/web/locale.ts'
 import { WORDS } from '../../platform/lib/web/worded.ts'
 import { interfaceNamed } from '../../ticketing/interfaces/index.ts'
 import type { MemberRefusal } from '../../ticketing/members/index.ts'
@@ -18,7 +16,7 @@ import { NOTICES } from './docs/notices.ts'
 /** English texts come from the diagnosis (src/ticketing/mws/diagnose), Chinese ones from views/locales. */
 const MISTAKE_TEXTS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
   en: Object.fromEntries([...MISTAKES, ...Object.values(WARNINGS)].map(({ name, explanation }) => [name, explanation])),
-  'zh-CN': JSON.parse(readFileSync(new URL('views/locales/mistakes.zh-CN.json', ROOT), 'utf8')),
+  'zh-CN': readTexts('mistakes.zh-CN'),
 }
 
 /** Explains a signature mistake and how to fix it. */

@@ -40,10 +40,9 @@ export function encryptBody(key: string, text: string): string {
  */
 export const KEY_DOES_NOT_FIT = localized('key-does-not-fit')
 
-/** A body that was plain or has been decrypted, or why it could not be. */
-export type OpenedBody = { readonly bytes: Buffer; readonly decrypted: boolean } | { readonly problem: LocalizedText }
+type OpenedBody = { readonly bytes: Buffer; readonly decrypted: boolean } | { readonly problem: LocalizedText }
 
-/** Reads a body in either form; `status` is its X-Encryption-Status. Plain JSON shows by its first character. */
+/** Reads a plain or encrypted body; `status` is its X-Encryption-Status. Plain JSON shows by its first character. */
 export function openBody(bytes: Buffer, status: unknown, key: string | null): OpenedBody {
   if (isPlain(bytes)) return { bytes, decrypted: false }
   const text = bytes.toString('latin1').trim()

@@ -25,7 +25,6 @@ export function openSignedText(
   return key && { text: Buffer.from(encoded, 'base64url').toString(), key }
 }
 
-/** Encrypted content that only we can read. */
 export const sealedText = (keys: Keys, purpose: string, content: object): string =>
   encryptSecret(keys, JSON.stringify(content), purpose).toString('base64url')
 

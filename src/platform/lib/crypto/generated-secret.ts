@@ -30,8 +30,7 @@ export const randomDigits = (length: number): string =>
   base62(BigInt(`0x${randomBytes(length).toString('hex')}`), length)
 
 export function generateSecret(prefix: SecretPrefix): string {
-  const random = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), RANDOM_DIGITS)
-  const text = `${prefix}_${random}`
+  const text = `${prefix}_${randomDigits(RANDOM_DIGITS)}`
   return text + checksum(text)
 }
 

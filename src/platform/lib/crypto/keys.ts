@@ -29,22 +29,19 @@ const PURPOSES = [
 export type DerivedKeys = Readonly<Record<(typeof PURPOSES)[number], Buffer>>
 
 /**
- * The current key and, while SECRET_KEY is being rotated, former or future ones. The database tells all processes which
- * key is current (adoptKey): a process that already has the new key must not issue what others, without it, would
- * refuse.
+ * The current key and, during a rotation of SECRET_KEY, former or future ones. The database tells all processes which key
+ * is current (adoptKey): one that already has the new key must not issue what others, without it, would refuse.
  */
 export interface Keys extends DerivedKeys {
-  /** Values made with these are accepted too. Empty unless a rotation is under way. */
+  /** Values made with these are accepted too. */
   readonly others: readonly DerivedKeys[]
   /** Derived from SECRET_KEY; the rest from SECRET_KEYS_OLD. */
   readonly newest: DerivedKeys
 }
 
 function derive(secretKey: string): DerivedKeys {
-  const derived = PURPOSES.map((purpose) => [
-    purpose,
-    Buffer.from(hkdfSync('sha256', secretKey, 'gatehouse', purpose, 32)),
-  ])
+  const keyFor = (purpose: string) => Buffer.from(hkdfSync('sha256', secretKey, 'gatehouse', purpose, 32))
+  const derived = PURPOSES.map((purpose) => [purpose, keyFor(purpose)])
   return Object.freeze(Object.fromEntries(derived)) as DerivedKeys
 }
 
@@ -78,9 +75,7 @@ export function adoptKey(keys: Keys, fingerprint: Buffer): boolean {
 export const hashSecret = (keys: DerivedKeys, secret: string): Buffer => hmacSha256(keys.storage, secret)
 
 /** Constant-time comparison of two texts of any length. */
-export function equalSecrets(left: string, right: string): boolean {
-  return timingSafeEqual(sha256(left), sha256(right))
-}
+export const equalSecrets = (left: string, right: string): boolean => timingSafeEqual(sha256(left), sha256(right))
 
 const ALGORITHM = 'aes-256-gcm'
 const IV_BYTES = 12
@@ -102,8 +97,9 @@ export function decryptSecret(keys: Keys, sealed: Buffer, context: string): stri
     const secret = decrypt(key, sealed, context)
     if (secret !== undefined) return secret
   }
-  const why = 'SECRET_KEY is not the one that it was sealed with, or its row was altered'
-  throw new Error(`a sealed secret cannot be opened: ${why}`)
+  throw new Error(
+    'a sealed secret cannot be opened: SECRET_KEY is not the one that it was sealed with, or its row was altered',
+  )
 }
 
 /** Re-encrypts a secret with the current key; undefined if it already is. Throws like decryptSecret. */

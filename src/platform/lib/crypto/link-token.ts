@@ -7,16 +7,12 @@ import { issueToken, type OpaqueToken, PREFIX } from './opaque-token.ts'
  * table nor the queue holds it: reading the database is not enough to use it without SECRET_KEY.
  */
 
-interface Link {
-  readonly linkId: string
-  readonly expiresAt: Date
-}
-
+type Link = { readonly linkId: string; readonly expiresAt: Date }
 const KINDS = {
   member: { prefix: PREFIX.memberLink, derivedFrom: 'member link' },
   team: { prefix: PREFIX.teamLink, derivedFrom: 'team link' },
 } as const
-export type LinkKind = keyof typeof KINDS
+type LinkKind = keyof typeof KINDS
 
 export const prefixOfLink = (kind: LinkKind) => KINDS[kind].prefix
 

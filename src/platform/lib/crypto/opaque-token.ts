@@ -4,14 +4,10 @@ import { hmacSha256 } from './digest.ts'
 import type { DerivedKeys, Keys } from './keys.ts'
 
 /**
- * Tokens, codes and session ids: opaque to whoever holds them (RFC 6749, section 1.4). The text is
- * `<prefix>_<base64url(routing key 2 B, expiry 4 B, random 21 B)><base64url(MAC 9 B)>`.
- *
+ * Tokens, codes and session ids: `<prefix>_<base64url(routing key 2 B, expiry 4 B, random 21 B)><base64url(MAC 9 B)>`.
  * Thanks to the MAC, a forged or mistyped token is refused without the database. Thanks to the expiry, an expired token
  * is answered as expired, not as unknown, after its row has been purged. 27 and 9 bytes are whole groups of Base64, so
- * each token has exactly one spelling.
- *
- * One HMAC-SHA256 gives both the MAC (its first 9 bytes) and the hash that is stored (all 32).
+ * each token has exactly one spelling. One HMAC-SHA256 gives both the MAC (its first 9 bytes) and the hash that is stored.
  */
 const RANDOM_BYTES = 21
 const PAYLOAD_BYTES = 6 + RANDOM_BYTES
@@ -49,7 +45,7 @@ export interface OpaqueToken {
   readonly expiresAt: Date
 }
 
-export interface NewOpaqueToken extends Pick<OpaqueToken, 'routingKey' | 'expiresAt'> {
+interface NewOpaqueToken extends Pick<OpaqueToken, 'routingKey' | 'expiresAt'> {
   readonly prefix: Prefix
   /** Its first 21 bytes are used; given when the same request must yield the same token again. */
   readonly random?: Buffer

@@ -2,8 +2,6 @@ import { hash, verify } from '@node-rs/argon2'
 import { ConcurrencyLimit } from '../concurrency-limit.ts'
 import { normalPassword } from '../precis.ts'
 
-/** Passwords of users, partners' members and operators: hashed in the same way, through one queue. */
-
 /** OWASP's parameters for argon2id (the library's default algorithm): 19 MiB, two passes, one lane. */
 export const OWASP = { memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 }
 
@@ -28,15 +26,11 @@ export async function verifyPassword(passwordHash: string | undefined, password:
   return fits && passwordHash !== undefined
 }
 
-interface PasswordQueue {
-  readonly SIGN_IN_QUEUE: number
-  readonly QUEUE_WAIT_MS: number
-}
+type PasswordQueue = { readonly SIGN_IN_QUEUE: number; readonly QUEUE_WAIT_MS: number }
 
 /**
  * Hashing a password occupies a core and one of Node's four worker threads, which file reads need too. So only two are
  * hashed at a time, whoever signs in, and a flood of guesses reaches the limits of failed attempts before it is hashed.
- * SIGN_IN_QUEUE more may wait; others are refused (Overloaded, 503). Created once per process.
  */
 export const passwordSlots = ({ SIGN_IN_QUEUE, QUEUE_WAIT_MS }: PasswordQueue): ConcurrencyLimit =>
   new ConcurrencyLimit({ name: 'sign-in', most: 2, length: SIGN_IN_QUEUE, waitMs: QUEUE_WAIT_MS })

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sha256 } from './digest.ts'
 
-/** Recovery codes, for people who have lost their authenticator: 80 random bits each, so a plain hash is safe to store. */
-
-/** Without letters and digits that look alike. */
+/** Recovery codes have 80 random bits each, so a plain hash is safe to store; no letters and digits that look alike. */
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
 const CODES = 10
 const CODE_LETTERS = 16

@@ -7,20 +7,14 @@ const PERIOD_S = 30
 const WINDOW = 1
 const SECRET_BYTES = 20
 
-export interface TotpEnrolment {
-  /** Base32, for typing by hand. */
-  readonly secret: string
-  /** `otpauth://…`, for a QR code. */
-  readonly url: string
-}
-
 const totpOf = (secret: Secret, label = '') => new TOTP({ issuer: 'Gatehouse', label, secret, period: PERIOD_S })
 
-/** `label`: the account's name in the authenticator app. */
-export function newTotp(label: string): TotpEnrolment {
+/** A secret in Base32, for typing by hand, and as `otpauth://…`; `label` names the account in the authenticator app. */
+export function newTotp(label: string) {
   const secret = new Secret({ size: SECRET_BYTES })
   return { secret: secret.base32, url: totpOf(secret, label).toString() }
 }
+export type TotpEnrolment = ReturnType<typeof newTotp>
 
 /**
  * The time step of a currently valid code, undefined for others; spaces are ignored. Whoever accepts a code must store

@@ -16,23 +16,20 @@ function commonPasswords(): Promise<ReadonlySet<string>> {
   return common
 }
 
-type Weakness = 'common' | 'name'
-
-/** Keys of the texts on pages. */
-const TEXTS = { common: 'password.common', name: 'password.is_passport' } as const
-const PROBLEMS = {
-  common: localized('password-common'),
-  name: localized('password-is-name'),
+/** Each with the key of its text on pages. */
+const WEAKNESSES = {
+  common: { text: 'password.common', problem: localized('password-common') },
+  name: { text: 'password.is_passport', problem: localized('password-is-name') },
 } as const
+type Weakness = keyof typeof WEAKNESSES
 
 export class WeakPassword extends Error {
   override readonly name = 'WeakPassword'
-  /** The key of the text on pages. */
-  readonly text: (typeof TEXTS)[Weakness]
+  readonly text: (typeof WEAKNESSES)[Weakness]['text']
 
   constructor(weakness: Weakness) {
     super(`weak password: ${weakness}`)
-    this.text = TEXTS[weakness]
+    this.text = WEAKNESSES[weakness].text
   }
 }
 
@@ -43,7 +40,6 @@ async function weaknessOf(password: string, names: readonly string[]): Promise<W
   return (await commonPasswords()).has(folded(password)) ? 'common' : undefined
 }
 
-/** Throws WeakPassword. */
 export async function refuseWeakPassword(password: string, ...names: readonly string[]): Promise<void> {
   const weakness = await weaknessOf(password, names)
   if (weakness) throw new WeakPassword(weakness)
@@ -52,5 +48,5 @@ export async function refuseWeakPassword(password: string, ...names: readonly st
 /** Checks a field of an operator's input: throws InvalidInput. */
 export async function refuseWeakInput(password: string, ...names: readonly string[]): Promise<void> {
   const weakness = await weaknessOf(password, names)
-  if (weakness) throw new InvalidInput([{ field: 'password', problem: PROBLEMS[weakness] }])
+  if (weakness) throw new InvalidInput([{ field: 'password', problem: WEAKNESSES[weakness].problem }])
 }

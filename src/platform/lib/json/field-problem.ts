@@ -1,9 +1,7 @@
 import { type LocalizedText, localized, type TextId } from '../localized-text.ts'
+import { echo } from '../web/rescode.ts'
 
-/**
- * A schema's message about a wrong value. zod passes on whatever an error map returns, although its types allow only
- * strings; readShape and parseInput read the issues as LocalizedText again.
- */
+/** zod passes on whatever an error map returns, although its types allow only strings. */
 export const asMessage = (text: LocalizedText): string => text as unknown as string
 
 /** For the second argument of a check: `z.string().min(1, problem('must-be-filled'))`. */
@@ -12,10 +10,16 @@ export const problem = <Id extends TextId>(...text: Parameters<typeof localized<
   return { error: () => ({ message }) }
 }
 
-/** For `addIssue`: `context.addIssue(issue('must-be-json'))`. */
 export const issue = <Id extends TextId>(...text: Parameters<typeof localized<Id>>) => ({
   code: 'custom' as const,
   message: asMessage(localized(...text)),
 })
+
+/** `hosts[1].name` for ['hosts', 1, 'name']; '' for the whole value. */
+export const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${echo(String(step))}`))
+    .join('')
+    .replace(/^\./, '')
 
 export const REQUIRED = localized('must-be-required')

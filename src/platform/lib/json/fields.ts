@@ -13,11 +13,8 @@ const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
 const exactNumber = z.number().refine(Number.isSafeInteger, { abort: true }).meta({ type: 'integer', format: 'int64' })
 
 /** Undefined for a text that is not an integer. */
-function exactInteger(value: number | bigint | string): bigint | undefined {
-  if (typeof value === 'bigint') return value
-  if (typeof value === 'string') return /^-?\d{1,20}$/.test(value) ? BigInt(value) : undefined
-  return BigInt(value)
-}
+const exactInteger = (value: number | bigint | string): bigint | undefined =>
+  typeof value === 'string' && !/^-?\d{1,20}$/.test(value) ? undefined : BigInt(value)
 
 /** A schema for an integer from `min` to `max`, as number or numeric text, whose output is `convert`ed. */
 const integer = <Out>(min: bigint, max: bigint, wrong: LocalizedText, convert: (integer: bigint) => Out) =>
@@ -34,9 +31,7 @@ const integer = <Out>(min: bigint, max: bigint, wrong: LocalizedText, convert: (
 
 /** A 64-bit id, as number or numeric text; outputs a `bigint`. */
 export const int64 = () =>
-  integer(INT64.min, INT64.max, localized('must-be-bits', { bits: 64 }), (exact) => exact).meta({
-    wire: 'int64',
-  })
+  integer(INT64.min, INT64.max, localized('must-be-bits', { bits: 64 }), BigInt).meta({ wire: 'int64' })
 
 /** Id of a partner or an order: 1 or more. */
 export const positiveId = int64().refine((id) => id > 0n, problem('must-be-at-least', { least: 1 }))
@@ -55,16 +50,12 @@ export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
 /** A text for people, which decides nothing: a number becomes its digits, and anything else counts as absent. */
 export const remark = () => z.preprocess(filledText, z.string().optional()).optional()
 
-/**
- * A text that is not empty, or the digits of a number; undefined for anything else. `String()` throws for some of what
- * JSON can hold, such as `{"toString":1}`.
- */
+/** A text that is not empty, or the digits of a number. `String()` throws for some of what JSON can hold. */
 export const filledText = (value: unknown): string | undefined =>
   (typeof value === 'string' && value !== '') || typeof value === 'number' || typeof value === 'bigint'
     ? String(value)
     : undefined
 
-/** A text that must not be empty. */
 export const text = () => z.string().min(1, problem('must-be-filled'))
 
 /** A text that PostgreSQL can store, at most 255 characters. */
@@ -113,14 +104,12 @@ export const yesOrNo = () =>
 const CALENDAR = /^(\d{4})-(\d\d)-(\d\d)$/
 const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/
 
-/** `yyyy-MM-dd`, a day that exists. */
 function isCalendarDay(value: string): boolean {
   const [, year, month, day] = CALENDAR.exec(value) ?? []
   if (day === undefined) return false
   return utcDate(Number(year), Number(month), Number(day)).toISOString().startsWith(value)
 }
 
-/** A date, `yyyy-MM-dd`, kept as text. */
 export const date = () =>
   z.string(problem('must-be-date')).refine(isCalendarDay, problem('must-be-date')).meta({ wire: 'date' })
 
@@ -137,7 +126,6 @@ export const dateTime = () =>
     }, problem('must-be-time'))
     .meta({ wire: 'datetime' })
 
-/** A time of day, `HH:mm`. */
 export const timeOfDay = () =>
   z
     .string(problem('must-be-time-of-day'))

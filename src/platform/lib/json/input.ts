@@ -2,12 +2,11 @@ import { z } from 'zod'
 import { joined, type LocalizedText, listed, localized } from '../localized-text.ts'
 import { isSeen, isTypablePassword, normalPassword } from '../precis.ts'
 import { echo, type Problem, RescodeError } from '../web/rescode.ts'
-import { asMessage, problem, REQUIRED } from './field-problem.ts'
+import { asMessage, pathText, problem, REQUIRED } from './field-problem.ts'
 
 const fieldsText = (problems: readonly Problem[]): LocalizedText =>
   joined(problems.map(({ field, problem }) => localized('field-problem', { field, problem })))
 
-/** Invalid input, with all its problems and their fields (20007). */
 export class InvalidInput extends RescodeError {
   readonly problems: readonly Problem[]
 
@@ -72,12 +71,7 @@ function atMost(origin: string, most: number | bigint): LocalizedText {
   return most === 1 ? localized('must-have-no-more-than-one') : localized('must-have-characters', { most })
 }
 
-/** `hosts[1]` for ['hosts', 1]; `body` for the whole input. */
-const fieldOf = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>((field, key) => {
-    if (typeof key === 'number') return `${field}[${key}]`
-    return field === '' ? echo(String(key)) : `${field}.${echo(String(key))}`
-  }, '') || 'body'
+const fieldOf = (path: readonly PropertyKey[]): string => pathText(path) || 'body'
 
 function problemsOf(issue: z.core.$ZodIssue): Problem[] {
   if (issue.code !== 'unrecognized_keys') return [{ field: fieldOf(issue.path), problem: issue.message }]
@@ -107,9 +101,8 @@ export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
 }
 
 /**
- * An operation together with the schema of its input: routes, commands and pages parse with `op.input` and need nothing
- * else of the room. Operations call one another without parsing, since their types suffice. `run` takes the input after
- * its dependencies, or after the id from the URL, where there is one.
+ * An operation together with the schema of its input, with which routes, commands and pages parse. Operations call one
+ * another without parsing. `run` takes the input after its dependencies, or after the id from the URL.
  */
 export function operation<Schema extends z.ZodType, Deps, More extends unknown[], Result>(
   input: Schema,
@@ -123,10 +116,8 @@ export function operation(input: z.ZodType, run: (...given: never[]) => unknown)
   return Object.assign(run, { input })
 }
 
-/** The parsed input of an operation. */
 export type InputOf<Operation extends { readonly input: z.ZodType }> = z.output<Operation['input']>
 
-/** What an operation resolves to. */
 export type OutputOf<Operation extends (...given: never[]) => unknown> = Awaited<ReturnType<Operation>>
 
 const INVISIBLE = /[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/u
@@ -146,7 +137,6 @@ export const shownName = (maxLength: number) =>
 
 const MAX_PASSWORD = 1024
 
-/** A password as typed to sign in. */
 export const typedPassword = z.string().min(1).max(MAX_PASSWORD)
 
 /** A new password in its normal form: that is what is measured, compared with its repetition, and hashed. */
@@ -165,7 +155,7 @@ export const hasWrongCharacters = (error: z.ZodError | undefined): boolean =>
 /** The repetition of a new password, of any length. */
 export const repeatedPassword = z.string().max(MAX_PASSWORD).overwrite(normalPassword)
 
-/** Optimistic locking: the record's `updated_at` as the client has read it. If it has changed since, nothing is done. */
+/** Optimistic locking: the record's `updated_at` as the client has read it. */
 export const unchangedSince = {
   unchanged_since: z.iso
     .datetime({ offset: true })
@@ -177,7 +167,6 @@ export interface UnchangedSince {
   readonly unchanged_since?: number | undefined
 }
 
-/** Throws InvalidInput if the record has changed since the client read it. */
 export function refuseIfChanged(updatedAt: Date | undefined, since: number | undefined): void {
   if (since === undefined || updatedAt === undefined || updatedAt.getTime() === since) return
   const changed = localized('was-changed', { at: updatedAt.toISOString() })

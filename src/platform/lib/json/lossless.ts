@@ -6,19 +6,15 @@ import { placeAt, placed as placedText, readUtf8, type TextProblem } from '../ut
 import { echo } from '../web/rescode.ts'
 
 /**
- * JSON that keeps 64-bit ids exact. One rule for numbers: an integer that JavaScript would round is a `bigint`, every
- * other number is a `number`. Integers beyond 20 characters are no ids, so they stay (rounded) numbers; a megabyte of
- * digits is never converted.
+ * JSON that keeps 64-bit ids exact: an integer that JavaScript would round is a `bigint`, every other number a `number`.
+ * Integers beyond 20 characters are no ids and stay rounded; a megabyte of digits is never converted.
  */
 function readNumber(text: string): number | bigint {
   const value = Number(text)
   return Number.isSafeInteger(value) || text.length > 20 || !/^-?\d+$/.test(text) ? value : BigInt(text)
 }
 
-/**
- * Finds integers of 16 or more digits, the only ones that `readNumber` may read differently from JSON.parse. False
- * matches inside strings only cost time.
- */
+/** Integers that `readNumber` may read differently from JSON.parse. False matches inside strings only cost time. */
 const LONG_INTEGER = /(?:^|[:,[\s])-?\d{16}/
 
 const readExactly = (text: string): unknown => parse(text, null, readNumber)
@@ -37,15 +33,6 @@ const MAX_DEPTH = 32
 /** A mebibyte may hold 350,000 empty objects, a quarter of a second to read; a full calendar has some 60,000 values. */
 const MAX_VALUES = 100_000
 
-/** Why a text must not be parsed, and the index of the character. */
-interface JsonObjection {
-  readonly problem: LocalizedText
-  readonly at: number
-}
-
-/** The names seen so far in an open object; null for an array. */
-type Open = Set<string> | null
-
 /** Problems quote at most 128 characters. */
 const MAX_MESSAGE = 118
 const MAX_NAME = 91
@@ -60,14 +47,8 @@ function endOfText(json: string, start: number): number | undefined {
 }
 
 /** Null for a broken escape, which the parser reports better. */
-function decodeText(quoted: string): string | null {
-  if (!quoted.includes('\\')) return quoted.slice(1, -1)
-  try {
-    return JSON.parse(quoted) as string
-  } catch {
-    return null
-  }
-}
+const decodeText = (quoted: string): string | null =>
+  quoted.includes('\\') ? readOr((): string => JSON.parse(quoted), null) : quoted.slice(1, -1)
 
 const WHITESPACE = ' \t\r\n'
 
@@ -87,12 +68,14 @@ function textProblem(text: string, names: Set<string> | null): LocalizedText | u
 /**
  * Scans a JSON text, without recursion, for what must not reach a recursive parser (deep nesting, too many values) or a
  * database (U+0000, lone surrogates: PostgreSQL's jsonb refuses both), and for duplicate names, which lossless-json
- * accepts if their values are equal. Undefined if there is no objection; the text may still not be JSON.
+ * accepts if their values are equal. The problem and the index of its character; undefined if there is none: the text may
+ * still not be JSON.
  */
-function inspectJson(json: string, most = MAX_VALUES): JsonObjection | undefined {
+function inspectJson(json: string, most = MAX_VALUES): { problem: LocalizedText; at: number } | undefined {
   // The usual case: strings end at the next quote and need no checks.
   const isPlain = !json.includes('\\') && isStorable(json)
-  const open: Open[] = []
+  /** The names seen so far in each open object; null for an array. */
+  const open: (Set<string> | null)[] = []
   let values = 1
   for (let at = 0; at < json.length; at++) {
     const character = json[at]
@@ -119,7 +102,6 @@ function inspectJson(json: string, most = MAX_VALUES): JsonObjection | undefined
   return undefined
 }
 
-/** The position in lossless-json's messages. */
 const POSITION = / at position (\d+)/g
 
 /** The problem with its place in lines instead of a position: `not JSON: … expected (line 2, column 14)`. */
@@ -129,11 +111,7 @@ export const placed = ({ problem, place }: TextProblem): LocalizedText =>
     ...(place && { place }),
   })
 
-/**
- * Parses JSON given as bytes; a byte order mark is skipped. The problem is a clause for the partner: invalid UTF-8,
- * nesting beyond 32 levels, more than `mostValues`, a duplicate name, characters that cannot be stored, or not JSON at
- * all.
- */
+/** Parses JSON given as bytes; a byte order mark is skipped. The problem is a clause for the partner. */
 export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: unknown } | TextProblem {
   const read = readUtf8(bytes)
   if ('problem' in read) return read
@@ -151,20 +129,20 @@ export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: 
   }
 }
 
+/** Whether `given` is the id `exact` after being read as a double, which rounds beyond 53 bits. */
+export const isRounded = (given: unknown, exact: bigint): boolean =>
+  String(given) !== String(exact) && Number(given) === Number(exact) && !Number.isSafeInteger(Number(exact))
+
 /** A stored text parsed by `parseLossless`; undefined if there is none or it is not JSON. */
 export function jsonIn(text: string | null | undefined): unknown {
   const read = parseLossless(Buffer.from(text ?? ''))
   return 'value' in read ? read.value : undefined
 }
 
-/** Writes JSON in which a `bigint` is a plain number; `undefined` is left out. */
+/** Writes a `bigint` as a plain number. */
 export const stringifyLossless = (value: object): string => stringify(value) ?? ''
 
-/** Whether `given` is the id `exact` after being read as a double, which rounds beyond 53 bits. */
-export const isRounded = (given: unknown, exact: bigint): boolean =>
-  String(given) !== String(exact) && Number(given) === Number(exact) && !Number.isSafeInteger(Number(exact))
-
-/** Indented JSON, with 64-bit ids (`bigint`) as exact numbers. */
+/** The same, indented. */
 export const prettyLossless = (value: unknown): string => stringify(value, null, 2) ?? ''
 
 /** The text indented, numbers as written (`1.10`, ids beyond 2^53); undefined if it is not JSON, or objectionable. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Detail, joined, type LocalizedText, localized } from '../localized-text.ts'
-import { asMessage, problem, REQUIRED } from './field-problem.ts'
+import { asMessage, pathText, problem, REQUIRED } from './field-problem.ts'
 import { jsonIn } from './lossless.ts'
 
 /** A problem of a JSON value: where (`body.voucherList[2].status`) and what. */
@@ -9,16 +9,7 @@ export interface ShapeProblem {
   readonly problem: Detail
 }
 
-const pathText = (path: readonly PropertyKey[]): string =>
-  path
-    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
-    .join('')
-    .replace(/^\./, '')
-
-/**
- * Checks a value; each problem has its path, in words for the partner's engineer. A list is checked until it has one
- * more than MAX_PROBLEMS.
- */
+/** Checks a value; each problem has its path, in words for the partner's engineer. */
 export function readShape<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -51,10 +42,7 @@ function spellingsOf(name: string): string[] {
   ]
 }
 
-/**
- * The field with this name but for capitals and separators: `OrderId` is no orderId. Looked up by spelling, since an
- * object may have a hundred thousand fields.
- */
+/** The field with this name but for capitals and separators, looked up by spelling, since an object may have many fields. */
 export function otherSpellingIn(owner: unknown, name: string): string | undefined {
   if (typeof owner !== 'object' || owner === null) return undefined
   return spellingsOf(name).find((spelling) => spelling !== name && Object.hasOwn(owner, spelling))

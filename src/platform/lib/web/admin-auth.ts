@@ -2,15 +2,13 @@ import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler, preVal
 import { z } from 'zod'
 import { parseInput } from '../json/input.ts'
 import { envelopeErrorHandler } from './envelope.ts'
-import { readBodiesExactly } from './exact-body.ts'
+import { checkSignedBodies, readBodiesExactly } from './operator-body.ts'
 import { refuseUnreadableQuery } from './request-target.ts'
-import { checkSignedBodies } from './signed-body.ts'
 
 /** Roles of operators; each includes those before it. */
 export const ROLES = ['viewer', 'support', 'editor', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
-/** Whether `role` is at least `needed`. */
 export const allows = (role: Role, needed: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(needed)
 
 /** The operator of a request. */

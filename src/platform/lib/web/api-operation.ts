@@ -4,10 +4,7 @@ import type { CheckSequence, FailureRow } from '../failure.ts'
 /** An answer: a page, a redirect that adds these parameters, or JSON of this shape. */
 type ApiAnswer = 'page' | { readonly redirect: z.ZodObject } | { readonly json: z.ZodType }
 
-/**
- * An endpoint that apps call, for the API reference (src/authorization/developer). The schemas are the room's own, so
- * that the reference follows the code; descriptions of fields are texts, by field name.
- */
+/** An endpoint that apps call, for the API reference (src/authorization/developer): the schemas are the room's own. */
 export interface ApiOperation {
   /** Its operationId; its texts are `api.<id>.title` and `api.<id>.about`. */
   readonly id: string
@@ -20,7 +17,7 @@ export interface ApiOperation {
   readonly query?: readonly z.ZodObject[]
   /** Form parameters, likewise. */
   readonly form?: readonly z.ZodObject[]
-  /** How the caller authenticates: as a client, by a token in a header, or not at all. */
+  /** How the caller authenticates. */
   readonly caller: 'client' | 'token' | 'anybody'
   /** By HTTP status. */
   readonly answers: Readonly<Record<number, ApiAnswer>>

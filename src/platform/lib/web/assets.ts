@@ -17,10 +17,7 @@ const PACKAGED = [
   require.resolve('@fontsource-variable/inter/files/inter-latin-ext-wght-normal.woff2'),
 ]
 
-/**
- * Serves views/assets, Pico's style sheet and the typeface under /assets/. Returns the function that gives the URL of a
- * file; its version is a digest of all files, so browsers may cache them forever.
- */
+/** Returns the function that gives the URL of a file; its version is a digest of all files, so browsers may cache them. */
 export async function serveAssets(app: FastifyInstance): Promise<(name: string) => string> {
   const own = readdirSync(OWN).sort()
   const digest = createHash('sha256')

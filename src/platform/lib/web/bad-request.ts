@@ -15,7 +15,7 @@ const TARGET = /^\s*\S+ +(\S+)/
 /** The code with which area B refuses an unreadable request to this target; undefined if the target is not area B's. */
 export type AreaB = (target: string) => 300 | 400 | undefined
 
-/** For a path that fastify cannot route because of broken percent-encoding. */
+/** For a path with broken percent-encoding. */
 export const unreadableRequest =
   (native: boolean, areaB: AreaB) =>
   (_error: unknown, request: FastifyRequest, reply: FastifyReply): void => {

@@ -46,9 +46,8 @@ const MAX_PROXIES = 20
 
 /**
  * Gives each request its `ip`: the address of its connection or, if that is a trusted proxy, the last one in
- * X-Forwarded-For that is not. If an entry is not an address (`unknown`, a name), the proxy that sent it counts as the
- * caller. Fastify's own `trustProxy` returns entries verbatim, such as `203.0.113.9:40001`, whose port changes with
- * each connection.
+ * X-Forwarded-For that is not. If an entry is no address (`unknown`), the proxy that sent it counts as the caller.
+ * Fastify's own `trustProxy` returns entries verbatim, such as `203.0.113.9:40001`, with a changing port.
  */
 export function registerCallerAddress(app: FastifyInstance, trusted: readonly string[], log: Log): void {
   const proxies = networksOf(trusted)

@@ -1,43 +1,7 @@
-import { addSeconds, DAY_S } from '../clock.ts'
-
-/** A bar chart over time, drawn as SVG on the server. */
-export interface Chart {
-  /** Id of its heading. */
-  readonly id: string
-  readonly title: string
-  /** The chart's content in words and numbers. */
-  readonly summary: string
-  readonly width: number
-  readonly height: number
-  /** The meaning of the colours, in the order of the parts from the top; empty if bars have one part. */
-  readonly legend: readonly { readonly kind: Kind; readonly text: string }[]
-  /** The highest bar, in words. */
-  readonly most: string
-  readonly bars: readonly Bar[]
-  /** ISO 8601; for a chart of days its first and last day (UTC). */
-  readonly from: string
-  readonly to: string
-  readonly isOfDays: boolean
-}
-
-/** In units of the view box. */
-interface Bar {
-  readonly x: number
-  readonly width: number
-  readonly label: string
-  /** From the bottom up. */
-  readonly parts: readonly { readonly kind: Kind; readonly y: number; readonly height: number }[]
-}
+import { addSeconds, DAY_S, HOUR_S } from '../clock.ts'
 
 /** The colour of a part; failures are at the bottom. */
 type Kind = 'failed' | 'refused' | 'all'
-
-/** Counts of one span of time. */
-interface Span {
-  readonly all: number
-  readonly refused?: number
-  readonly failed: number
-}
 
 const WIDTH = 240
 const HEIGHT = 80
@@ -47,22 +11,29 @@ const MIN_HEIGHT = 2
 const GAP = 0.2
 
 export interface ChartInput {
+  /** Id of its heading. */
   readonly id: string
   readonly title: string
+  /** The chart's content in words and numbers. */
   readonly summary: string
-  readonly legend: Chart['legend']
+  /** The meaning of the colours, in the order of the parts from the top; empty if bars have one part. */
+  readonly legend: readonly { readonly kind: Kind; readonly text: string }[]
   readonly since: Date
   readonly spanS: number
-  readonly spans: readonly Span[]
+  /** Counts of one span of time each. */
+  readonly spans: readonly { readonly all: number; readonly refused?: number; readonly failed: number }[]
+  /** The highest bar, in words. */
   readonly mostOf: (most: number) => string
 }
 
-const agoOf = (seconds: number, spanS: number): string => {
-  const [unit, size] = spanS >= 3_600 ? ['h', 3_600] : ['min', 60]
-  return `${seconds / Number(size)} ${unit}`
-}
+const agoOf = (seconds: number, spanS: number): string =>
+  spanS >= HOUR_S ? `${seconds / HOUR_S} h` : `${seconds / 60} min`
 
-export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput): Chart {
+/**
+ * A bar chart over time for views/chart.eta, which draws it as SVG: bars in units of its view box, their parts from the
+ * top; `from` and `to` in ISO 8601, for a chart of days its first and last day (UTC).
+ */
+export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput) {
   const most = Math.max(1, ...spans.map(({ all }) => all))
   const pitch = WIDTH / spans.length
   const heightOf = (count: number) => (count === 0 ? 0 : Math.max(MIN_HEIGHT, Math.round((count / most) * HEIGHT)))
@@ -71,20 +42,21 @@ export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput):
     addSeconds(since, place * DAY_S)
       .toISOString()
       .slice(0, 10)
-  const bars = spans.map(({ all, refused = 0, failed }, place): Bar => {
+  const bars = spans.map(({ all, refused = 0, failed }, place) => {
     const [ofFailed, ofRefused] = [heightOf(failed), heightOf(refused)]
     const ofAll = Math.max(0, heightOf(all) - ofFailed - ofRefused)
     const foot = HEIGHT - ofFailed
     const numbers = labels.legend.length === 0 ? [all] : refused > 0 ? [all, refused, failed] : [all, failed]
+    const parts: { kind: Kind; y: number; height: number }[] = [
+      { kind: 'all', y: foot - ofRefused - ofAll, height: ofAll },
+      { kind: 'refused', y: foot - ofRefused, height: ofRefused },
+      { kind: 'failed', y: foot, height: ofFailed },
+    ]
     return {
       x: (place + GAP / 2) * pitch,
       width: (1 - GAP) * pitch,
       label: `${isOfDays ? dayOf(place) : `−${agoOf((spans.length - place) * spanS, spanS)}`}: ${numbers.join(' / ')}`,
-      parts: [
-        { kind: 'all' as const, y: foot - ofRefused - ofAll, height: ofAll },
-        { kind: 'refused' as const, y: foot - ofRefused, height: ofRefused },
-        { kind: 'failed' as const, y: foot, height: ofFailed },
-      ].filter(({ height }) => height > 0),
+      parts: parts.filter(({ height }) => height > 0),
     }
   })
   const end = addSeconds(since, spans.length * spanS)
@@ -93,3 +65,4 @@ export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput):
     : { from: since.toISOString(), to: end.toISOString() }
   return { ...labels, ...ends, isOfDays, most: mostOf(most), width: WIDTH, height: HEIGHT, bars }
 }
+export type Chart = ReturnType<typeof chartOf>

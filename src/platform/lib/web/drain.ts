@@ -5,8 +5,6 @@ import type { FastifyInstance } from 'fastify'
 import type { Readiness } from './health.ts'
 import { MAX_UNREAD_MS } from './request-limit.ts'
 
-/** Stops an HTTP server without cutting off requests that have been sent to it. */
-
 /** Answers written while the process drains close their connection, so that the next request goes elsewhere. */
 export function drainingResponse(readiness: Readiness): typeof ServerResponse {
   return class<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
@@ -20,7 +18,7 @@ export function drainingResponse(readiness: Readiness): typeof ServerResponse {
 const QUIET_MS = 0.1
 const MAX_TICKS = 200
 
-/** Waits for a tick in which nothing arrives: closing the listener earlier would reset connections and lose unread bytes. */
+/** Waits for a tick in which nothing arrives: closing earlier would reset connections and lose unread bytes. */
 async function quietTick(): Promise<void> {
   let before = performance.now()
   for (let ticks = 0; ticks < MAX_TICKS; ticks++) {

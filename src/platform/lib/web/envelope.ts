@@ -8,8 +8,6 @@ import { noteForLog } from './observe.ts'
 import { type FailureAnswer, invalidRequest, RescodeError, serverError, unavailable } from './rescode.ts'
 
 /** The envelope of area A (REFERENCE "Answers of area A"). */
-const success = (data: object): { rescode: 0; data: object } => ({ rescode: 0, data })
-
 export const failureEnvelope = (error: FailureAnswer) => ({
   rescode: error.rescode,
   data: { message: error.message, ...(error.failure.problems ? { problems: error.failure.problems } : {}) },
@@ -24,7 +22,6 @@ export const NO_STORE_HEADERS = {
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** Redirects from a form to the page that shows its result. */
 export const seeOther = (reply: FastifyReply, path: string): FastifyReply =>
   reply.headers(NO_STORE_HEADERS).redirect(path, 303)
 
@@ -104,7 +101,7 @@ const answerWith =
   (request: FastifyRequest, reply: FastifyReply, data: object): string => {
     noteForLog(request, { code: 0 })
     reply.headers(JSON_HEADERS)
-    return write(success(data))
+    return write({ rescode: 0, data })
   }
 
 /**

@@ -2,12 +2,9 @@ import { Stream } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Sends the replies of one event-loop tick together, after all requests of the tick have been read. A packet that wakes
- * a sleeping client or proxy costs several times as much as one to a client that is awake; sent one by one, nearly
- * every reply would wake it.
- *
- * Only for rooms whose hooks refuse by throwing: `reply.sent` stays false until the end of the tick, so the handler
- * would still run after a hook that has replied.
+ * Sends the replies of one event-loop tick together: a packet that wakes a sleeping client or proxy costs several times as
+ * much as one to a client that is awake. Only for rooms whose hooks refuse by throwing: `reply.sent` stays false until the
+ * end of the tick, so the handler would still run after a hook that has replied.
  */
 export function flushRepliesPerTick(app: FastifyInstance): void {
   let endOfTick: Promise<void> | undefined

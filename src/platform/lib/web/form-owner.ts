@@ -29,10 +29,7 @@ function requireOwnForm(keys: Keys, owner: string, sent: unknown): void {
   throw invalidRequest(localized('form-of-another'))
 }
 
-/**
- * Marks the forms of the answered page as the owner's. Refuses a form from somebody else's page (20007), and removes
- * the field from the body.
- */
+/** Marks the forms of the answered page. Refuses a form of somebody else's page (20007); removes the field from the body. */
 function bindFormsTo(keys: Keys, request: FastifyRequest, owner: string): void {
   request.formOwner = markOf(keys, owner)
   const { body } = request

@@ -15,17 +15,16 @@ interface State {
   readonly shards_away?: readonly string[]
 }
 
-interface Checks {
-  readonly databaseState: () => Promise<State>
-  readonly isOperator: (request: FastifyRequest) => boolean
-}
-
 /**
- * `/healthz`: the process answers. `/readyz`: it can serve requests, or the status says why not. Changes of that
- * status, and of which shards are away, are logged with the database's message; operators get the message in the answer
- * too.
+ * `/healthz`: the process answers. `/readyz`: it can serve requests, or the status says why not. Changes of that status,
+ * and of which shards are away, are logged with the database's message, which operators also get in the answer.
  */
-export function registerHealth(app: FastifyInstance, readiness: Readiness, log: Log, checks: Checks): void {
+export function registerHealth(
+  app: FastifyInstance,
+  readiness: Readiness,
+  log: Log,
+  checks: { databaseState(): Promise<State>; isOperator(request: FastifyRequest): boolean },
+): void {
   let last = 'ok'
   let lastAway: readonly string[] = []
   const logShardChanges = ({ shards_away: away = [], why }: State): void => {

@@ -27,7 +27,6 @@ export async function listenOn(app: FastifyInstance, host: string, port: number,
   })
 }
 
-/** A port on which this process is about to listen, and its setting. */
 export interface WantedPort {
   readonly setting: string
   readonly host: string
@@ -50,7 +49,6 @@ export async function checkPorts(wanted: readonly WantedPort[]): Promise<void> {
   if (lines.length > 0) throw new Error(lines.join('\n'))
 }
 
-/** The message for a failure to listen on a port. */
 export function unusablePort(setting: string, host: string, port: number, error: NodeJS.ErrnoException): string {
   const hostSetting = setting === 'ADMIN_PORT' ? 'ADMIN_HOST' : 'HOST'
   const remedy = REMEDIES[error.code ?? '']?.replace('HOST', hostSetting) ?? error.message

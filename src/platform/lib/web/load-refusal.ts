@@ -32,17 +32,9 @@ function areaBEnvelope({ headers }: IncomingMessage, code: 300 | 400): string {
   return JSON.stringify({ code, describe: 'the platform cannot respond now; try again later', partnerId })
 }
 
-/**
- * Answers a request that is refused for load before routing: 503 with Retry-After, in the format of its area, with as
- * little work as possible. Logs one line a minute.
- */
-export function refuseForLoad(
-  app: FastifyInstance,
-  publicUrl: string,
-  { requests }: Metrics,
-  areaBCode: AreaB,
-): Refuse {
-  const meter = requests.route('', '(refused for load)')
+/** Answers a request refused for load before routing: 503 in the format of its area, with as little work as possible. */
+export function refuseForLoad(app: FastifyInstance, publicUrl: string, metrics: Metrics, areaBCode: AreaB): Refuse {
+  const meter = metrics.requests.route('', '(refused for load)')
   const always: Headers = { ...failure.failure.headers, ...(publicUrl.startsWith('https:') ? HSTS_HEADER : {}) }
   const page = busyPage(app)
   // Alternating names and values, which Node writes without further processing.
@@ -89,10 +81,6 @@ export const noteUnread =
   ({ sampledLog }: FastifyInstance) =>
   ({ remoteAddress = '' }: Socket): void => {
     const message = 'a client does not read its answers; its connection is closed'
-    sampledLog.write({
-      level: 'warn',
-      kind: message,
-      message,
-      fields: () => ({ address: normalAddress(remoteAddress) }),
-    })
+    const fields = () => ({ address: normalAddress(remoteAddress) })
+    sampledLog.write({ level: 'warn', kind: message, message, fields })
   }

@@ -15,11 +15,6 @@ declare module 'fastify' {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-interface KnownRoute {
-  readonly parts: readonly string[]
-  readonly methods: ReadonlySet<string>
-}
-
 const partsOf = (path: string): string[] => path.split('/').map(decodedPath)
 
 /** Matches `/runs/:run_id` and `/assets/*` as the router does. */
@@ -33,7 +28,7 @@ function matches(parts: readonly string[], path: readonly string[]): boolean {
 
 /** Records the app's routes; call once, before any is registered. */
 export function collectRoutes(app: FastifyInstance): void {
-  const routes: KnownRoute[] = []
+  const routes: { readonly parts: readonly string[]; readonly methods: ReadonlySet<string> }[] = []
   app.addHook('onRoute', ({ method, url, config }) => {
     const methods = new Set([method].flat())
     if (methods.has('GET') && config?.answersHead !== false) methods.add('HEAD')

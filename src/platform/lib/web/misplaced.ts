@@ -26,7 +26,6 @@ export function foundElsewhere(
   return inHeader ? renamed(thrown, failure, { what: localized('token-in-header') }) : thrown
 }
 
-/** The error handler of rooms that speak the contract's dialect. */
 export function contractErrorHandler(native: boolean) {
   const answer = envelopeErrorHandler(native)
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
@@ -35,14 +34,8 @@ export function contractErrorHandler(native: boolean) {
   }
 }
 
-interface Missing {
-  /** The parameter, if the failure does not name it. */
-  readonly name?: string
-  readonly description: OAuthError['description']
-}
-
-/** By failure. */
-const MISSING: Readonly<Record<string, Missing>> = {
+/** By failure; `name` is the parameter, if the failure does not name it. */
+const MISSING: Readonly<Record<string, { name?: string; description: OAuthError['description'] }>> = {
   parameter_missing: { description: (name) => localized('parameter-in-query', { name }) },
   client_authentication_missing: { name: 'client_id', description: localized('client-in-query') },
   access_token_missing: { name: 'access_token', description: localized('token-in-query') },

@@ -1,23 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NamedFailure, oauthErrorOf } from '../failure.ts'
-import { type Detail, type LocalizedText, localized } from '../localized-text.ts'
+import { type LocalizedText, localized } from '../localized-text.ts'
 import { failureAnswerOf, JSON_TYPE, NO_STORE_HEADERS, noteFailure } from './envelope.ts'
 
 /** Answers of the standard dialect: bare JSON, real statuses, errors of RFC 6749 §5.2. */
 
 /** RFC 6749 §5.1 wants both. */
 export const STANDARD_HEADERS = { ...NO_STORE_HEADERS, Pragma: 'no-cache', 'Content-Type': JSON_TYPE } as const
-
-export interface StandardFailure {
-  /** The contract's code of this failure, for pages. */
-  readonly rescode: number
-  readonly error: string
-  readonly status: number
-  readonly description: string
-  /** The description for pages, in the reader's language. */
-  readonly text: Detail
-  readonly headers: Readonly<Record<string, string>>
-}
 
 const UNREADABLE = localized('request-unreadable')
 export const FORM_WANTED = localized('type-wanted', { type: 'application/x-www-form-urlencoded' })
@@ -36,11 +25,15 @@ export function standardErrorOf(status: number): { readonly error: string; reado
   return { error, error_description: String(description) }
 }
 
-/** Translates whatever a handler threw into the failure that is sent, and adds it to the log line. */
-export function standardFailureOf(thrown: unknown, request: FastifyRequest): StandardFailure {
+/**
+ * Translates whatever a handler threw into the failure that is sent, and adds it to the log line. `rescode` and `text`, the
+ * contract's code and the description in the reader's language, are for pages.
+ */
+export function standardFailureOf(thrown: unknown, request: FastifyRequest) {
   const contract = failureAnswerOf(thrown, request)
   const { rescode } = contract
-  const { headers = {}, what = UNREADABLE } = contract.failure
+  const { what = UNREADABLE } = contract.failure
+  const headers: Readonly<Record<string, string>> = contract.failure.headers ?? {}
   noteFailure(contract, request)
   if (thrown instanceof NamedFailure) return { ...oauthErrorOf(thrown), rescode, headers }
   const status = contract.status(true)
@@ -54,10 +47,7 @@ export function answerStandard(reply: FastifyReply, status: number, body: object
   return JSON.stringify(body)
 }
 
-export const sendStandardFailure = (reply: FastifyReply, failure: StandardFailure): FastifyReply =>
-  reply.headers(failure.headers).send(
-    answerStandard(reply, failure.status, {
-      error: failure.error,
-      error_description: failure.description,
-    }),
-  )
+export const sendStandardFailure = (
+  reply: FastifyReply,
+  { headers, status, error, description }: ReturnType<typeof standardFailureOf>,
+): FastifyReply => reply.headers(headers).send(answerStandard(reply, status, { error, error_description: description }))

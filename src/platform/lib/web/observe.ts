@@ -8,7 +8,7 @@ import { RequestLog } from './request-log.ts'
 import { FAILED, OK, OUTCOMES, REFUSED, type RequestOutcome, type RouteMeter } from './request-meter.ts'
 
 /** What a room adds to a request's log line: never a secret, token, code, phone number or query string. */
-export interface LogNote {
+interface LogNote {
   appKey?: string
   /** The caller names that app and is not authenticated; not logged. */
   isAppUnauthenticated?: true
@@ -31,7 +31,6 @@ declare module 'fastify' {
     logNote: LogNote | null
     /** The response stays open on purpose (a stream, a long poll), so its duration is not measured. */
     staysOpen: boolean
-    /** Undefined without tracing. */
     span?: Span
   }
   interface FastifyInstance {
@@ -48,30 +47,14 @@ export function noteForLog(request: FastifyRequest, note: LogNote): void {
   request.logNote = Object.assign(request.logNote ?? {}, note)
 }
 
-/** A refused request, as it is passed to `onRefused`. */
-export interface ReportedRefusal {
-  readonly id: string
-  readonly method: string
-  /** As sent, with its query: may hold secrets. */
-  readonly url: string
-  readonly status: number
-  readonly address: string
-  readonly note: LogNote
-  /** The header: may hold a secret or token. */
-  readonly authorization: string | undefined
-  /** As parsed, if it was; may hold secrets. */
-  readonly body: unknown
-}
-
-export interface Observation {
+interface Observation {
   readonly log: Log
   readonly config: { readonly LOG_REQUESTS: 'failures' | 'all' | 'off'; readonly SLOW_MS: number }
   readonly metrics: Metrics
   /** Called for each request whose code reports a failure. Must be quick. */
-  readonly onRefused?: (refused: ReportedRefusal) => void
+  readonly onRefused: (refused: ReportedRefusal) => void
 }
 
-/** The caller of a request, for the audit log. */
 export const actorOf = <Kind extends string>({ ip, id }: FastifyRequest, kind: Kind, name?: string) => ({
   kind,
   name,
@@ -87,11 +70,7 @@ export function registerSampledLog(app: FastifyInstance, log: Log): SampledLog {
   return sampledLog
 }
 
-/**
- * Counts every request by its route pattern (the URL itself may hold secrets) and writes the request log: refused,
- * failed and slow requests, or with `LOG_REQUESTS=all` every request. A success costs two comparisons and a few
- * additions.
- */
+/** Counts every request by its route pattern, since the URL may hold secrets, and writes the request log. */
 export function observeRequests(app: FastifyInstance, { log, config, metrics, onRefused }: Observation): void {
   app.decorateRequest('logNote', null)
   app.decorateRequest('staysOpen', false)
@@ -123,7 +102,7 @@ export function observeRequests(app: FastifyInstance, { log, config, metrics, on
     countActivity(meter, request.logNote, OUTCOMES[outcome])
     if (refused && code !== undefined) {
       meter.countCode(code)
-      onRefused?.(refusedRequest(request, statusCode))
+      onRefused(refusedRequest(request, statusCode))
     }
     if (off) return
     requestLog.seen()
@@ -159,16 +138,18 @@ export function observeRequests(app: FastifyInstance, { log, config, metrics, on
 
 const callerOf = ({ logNote, ip }: FastifyRequest): string => logNote?.appKey ?? logNote?.clientId ?? ip
 
-const refusedRequest = (request: FastifyRequest, status: number): ReportedRefusal => ({
+/** A refused request: its URL as sent, its Authorization and its body may hold secrets. */
+const refusedRequest = (request: FastifyRequest, status: number) => ({
   id: request.id,
   method: methodAsSent(request),
   url: request.raw.url ?? '',
   status,
   address: request.ip,
-  note: request.logNote ?? {},
+  note: (request.logNote ?? {}) as LogNote,
   authorization: request.headers.authorization,
   body: request.body,
 })
+export type ReportedRefusal = ReturnType<typeof refusedRequest>
 
 function lineOf({ route }: RouteMeter, request: FastifyRequest, status: number, ms: number | undefined): object {
   const { user: _user, isAppUnauthenticated: _named, ...note } = request.logNote ?? {}

@@ -31,7 +31,6 @@ const YEAR_S = 31_536_000
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Remembers the language that a reader has chosen. */
     languageCookie: OwnCookie
   }
 }
@@ -61,7 +60,6 @@ export const localeOfRequest = (request: FastifyRequest): Locale =>
     acceptLanguage: request.headers['accept-language'],
   })
 
-/** The texts in the reader's language. */
 export const textsFor = (request: FastifyRequest): Translate => pageTranslator(localeOfRequest(request))
 
 /** Sets 429 with Retry-After for a page. Returns the waiting time in the reader's language. */
@@ -73,10 +71,8 @@ export function retryAfter(request: FastifyRequest, reply: FastifyReply, until: 
 
 /** Remembers a language that was chosen by a link. */
 function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {
-  if (methodAsSent(request) === 'HEAD') return
   const chosen = supportedLocale(askedLanguages(request)?.split(' ') ?? [])
-  if (!chosen) return
-  request.server.languageCookie.set(reply, chosen)
+  if (chosen && methodAsSent(request) !== 'HEAD') request.server.languageCookie.set(reply, chosen)
 }
 
 /**
@@ -111,14 +107,11 @@ function throwIfAny(error: unknown): void {
   if (error) throw error
 }
 
-/** Disables the browser features that a page could request. */
-const PERMISSIONS =
-  'camera=(), display-capture=(), fullscreen=(), geolocation=(), microphone=(), midi=(), payment=(), serial=(), usb=()'
-
 const PAGE_HEADERS = {
   ...NO_STORE_HEADERS,
   'Content-Type': 'text/html; charset=utf-8',
-  'Permissions-Policy': PERMISSIONS,
+  'Permissions-Policy':
+    'camera=(), display-capture=(), fullscreen=(), geolocation=(), microphone=(), midi=(), payment=(), serial=(), usb=()',
 } as const
 
 export interface PageOptions {

@@ -1,13 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-export interface ReadLimits {
-  readonly bytes: number
-  readonly seconds: number
-}
-
 /** The bytes of a body, or why they are missing. */
-export type ReadBody = Buffer | 'too-large' | 'too-slow' | 'no-room'
+type ReadBody = Buffer | 'too-large' | 'too-slow' | 'no-room'
 
 /** Memory per chunk besides its bytes: a million chunks of one byte would otherwise hold a hundred times their size. */
 const CHUNK_OVERHEAD = 256
@@ -18,7 +13,11 @@ const MAX_EXCESS = 4 * 1_048_576
  * Reads a body up to a limit. A longer one is read and dropped, since many clients read the response only after they
  * have sent everything. Rejects when the connection breaks.
  */
-export function readBody(raw: IncomingMessage, held: HeldBody, limits: ReadLimits): Promise<ReadBody> {
+export function readBody(
+  raw: IncomingMessage,
+  held: HeldBody,
+  limits: { bytes: number; seconds: number },
+): Promise<ReadBody> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -120,7 +119,7 @@ export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean 
  * Limits the bytes of request bodies that this process holds at once. One holder (a partner, or all unknown callers
  * together) may have a quarter, so that slow or large senders do not take the others' memory.
  */
-export class BodyMemory {
+class BodyMemory {
   readonly #max: number
   readonly #maxPerHolder: number
   readonly #byHolder = new Map<string, number>()

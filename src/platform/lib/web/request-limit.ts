@@ -6,7 +6,6 @@ import { type AreaB, badRequestAnswer } from './bad-request.ts'
 import { type Connection, Connections } from './connections.ts'
 import { valuesSent } from './raw-headers.ts'
 import { hasBody } from './read-body.ts'
-import { closeUnread } from './unread-answers.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -85,12 +84,13 @@ export class RequestLimit {
 
   /** Passes the requests of this server to `handle` within the limits. */
   guard(server: Server, maxConnections: number, handle: RequestListener, readWithinMs?: number): Server {
-    closeUnread(server, (socket) => this.onUnread(socket), readWithinMs)
     // A response that waits behind another one gets no 'close' event from Node when its connection closes.
-    const connections = new Connections(server, maxConnections, (connection) => {
+    const onClose = (connection: Connection) => {
       this.#inProgress -= connection.inProgress
       this.#withBody.delete(connection)
-    })
+    }
+    const onUnread = (socket: Socket) => this.onUnread(socket)
+    const connections = new Connections(server, maxConnections, onClose, onUnread, readWithinMs)
     this.#servers.push(connections)
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const connection = connections.of(request.socket)

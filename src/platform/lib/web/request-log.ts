@@ -3,10 +3,7 @@ import { type FastifyBaseLogger, LogController } from 'fastify'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 
-/**
- * Lines per second and caller, and in total. Errors of our own have the same limits separately, so that refusals cannot
- * hide them. Other lines are only counted in the summary.
- */
+/** Lines per second and caller, and in total; errors of our own have the same separately. Others are only counted. */
 const MAX_PER_CALLER = 10
 const MAX_TOTAL = 100
 const WINDOW_MS = 1_000
@@ -22,7 +19,7 @@ export const requestLogging = (log: Log) => ({
   genReqId: () => randomUUID(),
 })
 
-export interface RequestLine {
+interface RequestLine {
   readonly level: 'info' | 'warn'
   /** Whose limit the line counts against. */
   readonly caller: string
@@ -31,9 +28,6 @@ export interface RequestLine {
   /** Called only for lines that are written. */
   readonly fields: () => object
 }
-
-/** Writes a line; a request's own log adds the request's id. */
-type Writer = Pick<Log, 'info' | 'warn'>
 
 /** Limits the lines of the current second. */
 class LineBudget {
@@ -57,10 +51,7 @@ class LineBudget {
   }
 }
 
-/**
- * Logs refused, failed and slow requests up to a limit, and once a minute how many there were: a line costs about as
- * much as an answer, and callers decide how many there are.
- */
+/** Logs requests up to a limit, and once a minute how many there were: a line costs about as much as an answer. */
 export class RequestLog {
   readonly #log: Log
   readonly #leftOut: Metrics['linesLeftOut']
@@ -82,12 +73,13 @@ export class RequestLog {
     this.#timer ??= setTimeout(() => this.summarize(), SUMMARY_EVERY_MS).unref()
   }
 
-  write(what: 'refused' | 'failed' | 'slow', line: RequestLine, writer: Writer): void {
+  /** `log` is the request's own, which adds the request's id. */
+  write(what: 'refused' | 'failed' | 'slow', line: RequestLine, log: Pick<Log, 'info' | 'warn'>): void {
     this.#counted[what]++
     const kind = this.#kinds.has(line.kind) || this.#kinds.size < MAX_KINDS ? line.kind : 'other'
     this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1)
     const share = what === 'failed' ? this.#failed : this.#others
-    if (share.mayWrite(line.caller)) writer[line.level](line.fields(), 'request')
+    if (share.mayWrite(line.caller)) log[line.level](line.fields(), 'request')
     else {
       this.#counted.leftOut++
       this.#leftOut.inc()

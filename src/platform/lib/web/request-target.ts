@@ -32,7 +32,6 @@ export function formDecoded(text: string): string | undefined {
   return readOr(() => decodeURIComponent(text.replaceAll('+', ' ').replaceAll(/%(?![\da-f]{2})/gi, '%25')), undefined)
 }
 
-/** What follows the first question mark of a request URL. */
 export function queryOf(url: string): string {
   const question = url.indexOf('?')
   return question < 0 ? '' : url.slice(question + 1)
@@ -55,10 +54,7 @@ export function parseQuery(text: string): Query {
   return { values, repeated, undecodable }
 }
 
-/**
- * A hook for rooms that use Fastify's query, where an undecodable value stays as sent (`%C4%E3`) and would be searched
- * for or stored like that.
- */
+/** A hook for rooms that use Fastify's query, where an undecodable value stays as sent (`%C4%E3`). */
 export const refuseUnreadableQuery = async ({ url }: FastifyRequest): Promise<void> => {
   if (!url.includes('%')) return
   const [name] = parseQuery(queryOf(url)).undecodable

@@ -31,7 +31,6 @@ export type Rescode = keyof typeof RESCODES
 /** Empty for codes of area B. */
 export const nameOfRescode = (code: number): string => RESCODES[code as Rescode]?.name ?? ''
 
-/** A problem with one field of the input. */
 export interface Problem {
   readonly field: string
   /** In English in answers; the command line also has plain strings. */
@@ -57,7 +56,6 @@ export interface Failure {
   readonly problems?: readonly Problem[]
 }
 
-/** How a failure is answered in area A. */
 export interface FailureAnswer {
   readonly rescode: Rescode
   /** The text in English, for the answer. */
@@ -138,12 +136,10 @@ export const noSuchPath = (): RescodeError => invalidRequest(localized('wrong-pa
 export const methodNotAllowed = (allowed: readonly string[]): RescodeError =>
   new RescodeError(20010, { name: 'method_not_allowed', status: 405, headers: { Allow: allowed.join(', ') } })
 
-export const tooManyRequests = (seconds: number): RescodeError =>
-  new RescodeError(20003, {
-    status: 429,
-    headers: { 'Retry-After': String(Math.max(1, seconds)) },
-    detail: 'rate limit',
-  })
+export const tooManyRequests = (seconds: number): RescodeError => {
+  const headers = { 'Retry-After': String(Math.max(1, seconds)) }
+  return new RescodeError(20003, { status: 429, headers, detail: 'rate limit' })
+}
 
 export const serverError = (): RescodeError => new RescodeError(20013, { status: 500 })
 

@@ -15,6 +15,5 @@ export function announcedBytes(request: FastifyRequest, max: number): number {
   return length
 }
 
-/** Whether the multipart parser has refused a file for its size. */
 export const isFileTooLarge = (error: unknown): boolean =>
   (error as { code?: unknown }).code === 'FST_REQ_FILE_TOO_LARGE'

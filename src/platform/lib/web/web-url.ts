@@ -2,10 +2,7 @@ import { z } from 'zod'
 import { issue, problem } from '../json/field-problem.ts'
 import { parsedUrl } from '../parsed-url.ts'
 
-/**
- * The URL parser repairs these silently (it drops tabs and newlines and turns `\` into `/`), and another parser may then see
- * another host.
- */
+/** The URL parser repairs these silently, dropping tabs or turning `\` into `/`: another one may then see another host. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 export const NOT_IN_URLS = /[\s\\\u0000-\u001f\u007f-\u009f]/
 
@@ -25,7 +22,6 @@ export const webUrl = z
     if (wrong) context.addIssue(issue(wrong))
   })
 
-/** A webUrl without fragment. */
 export const endpointUrl = webUrl.refine((text) => !text.includes('#'), problem('must-have-no-fragment'))
 
 /** The URL of a webhook often contains a secret, in its path as well as in its query: `https://example.com/…`. */
@@ -39,7 +35,6 @@ export const withMaskedWebhook = <Told extends { readonly webhook_url: string | 
 /** The query of the URL of an interface may hold a credential: `https://example.com/api?…`. */
 export const maskedQuery = (url: string): string => url.replace(/\?.*/s, '?…')
 
-/** Whether the query of a URL has a parameter with one of these names. */
 export const hasParameter = (text: string, names: readonly string[]): boolean => {
   const parameters = parsedUrl(text)?.searchParams
   return parameters !== undefined && names.some((name) => parameters.has(name))
@@ -51,8 +46,7 @@ const LOOPBACK = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i
 export const isLoopbackHost = (host: string): boolean => LOOPBACK.test(host)
 
 /**
- * Whether a Host header names this machine, on any port, since ports may be forwarded. Protects loopback listeners
- * against DNS rebinding: a page of another site in a browser on this machine can make its own name resolve to us, and
- * that name is in Host.
+ * Whether a Host header names this machine, on any port, since ports may be forwarded. Against DNS rebinding: a page of
+ * another site can make its own name, which is then in Host, resolve to us.
  */
 export const namesThisMachine = (host = ''): boolean => isLoopbackHost(host.replace(/:\d{1,5}$/, ''))

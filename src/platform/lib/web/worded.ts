@@ -1,38 +1,32 @@
-import { readFileSync } from 'node:fs'
 import { type Detail, filled, TEXTS, type TextId } from '../localized-text.ts'
-import { ROOT } from '../root.ts'
-import type { Locale, Translate } from './locale.ts'
+import { type Locale, readTexts, type Translate } from './locale.ts'
 import type { Problem } from './rescode.ts'
 
 export const WORDS: Readonly<Record<Locale, Readonly<Partial<Record<TextId, string>>>>> = {
   en: TEXTS,
-  'zh-CN': JSON.parse(readFileSync(new URL('views/locales/reasons.zh-CN.json', ROOT), 'utf8')),
+  'zh-CN': readTexts('reasons.zh-CN'),
 }
 
 /** A text in the reader's language. */
 export const worded = (text: Detail, t: Translate): string =>
   typeof text === 'string' ? text : filled(text, WORDS[t.locale][text.id], (value) => worded(value, t))
 
-/** A field's problem as a page shows it. */
-export interface ShownProblem {
-  /** Empty if it concerns the whole form. */
-  readonly label: string
-  readonly problem: string
-}
-
 /** Splits `hosts[1]` or `reasons.USER_INFO` into a field's name, the entry's number, and what is inside. */
 const PLACE = /^([^.[]*)(?:\[(\d+)\])?\.?(.*)$/
 
-/** `labelOf`: the page's label for a field; undefined for one that it does not show. */
-export function shownProblems(
+/**
+ * Fields' problems as a page shows them; `labelOf` gives its label for a field, undefined for one that it does not show.
+ * The label is empty if a problem concerns the whole form.
+ */
+export const shownProblems = (
   problems: readonly Problem[],
   t: Translate,
   labelOf: (name: string) => string | undefined,
-): ShownProblem[] {
-  return problems.map(({ field, problem }) => {
+) =>
+  problems.map(({ field, problem }) => {
     const [, name = '', entry, inside] = labelOf(field) === undefined ? (PLACE.exec(field) ?? []) : [field, field]
     const label = labelOf(name) ?? (name === 'body' ? '' : name)
     const which = entry === undefined ? label : t('problem.entry', { label, entry: String(Number(entry) + 1) })
     return { label: inside ? t('layout.pair', { label: which, value: inside }) : which, problem: worded(problem, t) }
   })
-}
+export type ShownProblem = ReturnType<typeof shownProblems>[number]

@@ -33,7 +33,6 @@ export function programOf(context: CliContext): Command {
       outputError: () => {},
     })
 
-  // Each group of commands has its own file and one line here.
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
   actionCommands(program, context, ALL_ACTIONS, {
     own: { user_import: importCommand },

@@ -77,7 +77,6 @@ const unitOf = ({ name, value }: SettingInForce, t: Translate): string => {
   return unit === undefined || typeof value !== 'number' ? '' : t(unit)
 }
 
-/** What operators see of the settings. */
 export const SETTING_ACTIONS = [
   action({
     route: 'GET /settings',

@@ -7,8 +7,6 @@ import { normalAddress } from '../lib/web/caller-address.ts'
 import { type AllowedAddress, parseAllowedAddress, parseNetwork } from './allowed-address.ts'
 import { prefixProblem } from './mounts.ts'
 
-/** Types of settings, with their error messages. */
-
 /** Number() would read blank text as 0. */
 const numeric = z.string().transform((text) => (text.trim() === '' ? Number.NaN : Number(text)))
 

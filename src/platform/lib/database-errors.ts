@@ -83,7 +83,6 @@ export const isUnanswered = (error: unknown): boolean =>
 export const wasRefused = (error: unknown): boolean =>
   codeOf(error) === '25006' || (error instanceof Error && NEVER_SENT_MESSAGES.test(error.message) && isAway(error))
 
-/** Whether a statement may have been carried out in spite of this error. */
 function mayHaveBeenDone(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(mayHaveBeenDone)
   const code = codeOf(error)
@@ -108,7 +107,6 @@ export const notConnected = (cause: unknown): DatabaseUnavailable =>
     { cause, keepsConnection: false, outcomeUnknown: false },
   )
 
-/** Whether the connection can be used again after this error. */
 export const keepsConnection = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable
     ? error.keepsConnection

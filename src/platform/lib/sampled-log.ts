@@ -27,11 +27,7 @@ export function logBackgroundFailure(log: SampledLog, message: string, err: unkn
   log.write({ level: 'error', kind: message, message, fields: () => ({ err }) })
 }
 
-interface Sample {
-  readonly line: SampledLine
-  readonly endsAt: number
-  leftOut: number
-}
+type Sample = { readonly line: SampledLine; readonly endsAt: number; leftOut: number }
 
 const EVERY_MS = 60_000
 /** Further kinds share one sample, so that an unbounded kind, a bug, cannot flood the log. */

@@ -12,13 +12,10 @@ const ZONE_TOLERANCE_MIN = 5
 /** The zone whose local time was sent as GMT, such as `UTC+8`, if the clock's deviation matches one. */
 export function zoneOfOffset(minutesAhead: number): string | undefined {
   const zone = ZONES.find((offset) => Math.abs(minutesAhead - offset) <= ZONE_TOLERANCE_MIN)
-  return zone === undefined ? undefined : zoneName(zone)
-}
-
-function zoneName(minutes: number): string {
-  const part = Math.abs(minutes) % 60
-  const hours = Math.floor(Math.abs(minutes) / 60)
-  return `UTC${minutes < 0 ? '-' : '+'}${hours}${part === 0 ? '' : `:${part}`}`
+  if (zone === undefined) return undefined
+  const minutes = Math.abs(zone) % 60
+  const hours = Math.floor(Math.abs(zone) / 60)
+  return `UTC${zone < 0 ? '-' : '+'}${hours}${minutes === 0 ? '' : `:${minutes}`}`
 }
 
 /** Times of area B have no zone: they are Beijing time, UTC+8 all year. */

@@ -75,7 +75,6 @@ function badPlace(bytes: Buffer, from: Place = START): Place {
   return from
 }
 
-/** Thrown by checkedUtf8. */
 export class NotUtf8 extends Error {
   override readonly name = 'NotUtf8'
   readonly problem: LocalizedText

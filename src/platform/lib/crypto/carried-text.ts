@@ -15,11 +15,7 @@ export function signedText(keys: DerivedKeys, purpose: string, text: string): st
 }
 
 /** The text and the key that signed it; undefined if forged, altered, or made for another purpose. */
-export function openSignedText(
-  keys: Keys,
-  purpose: string,
-  carried: string,
-): { readonly text: string; readonly key: DerivedKeys } | undefined {
+export function openSignedText(keys: Keys, purpose: string, carried: string) {
   const [encoded = '', mac = ''] = carried.split('.', 2)
   const key = everyKey(keys).find((one) => equalSecrets(mac, macOf(one, purpose, encoded)))
   return key && { text: Buffer.from(encoded, 'base64url').toString(), key }

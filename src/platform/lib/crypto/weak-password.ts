@@ -2,8 +2,6 @@ import { InvalidInput } from '../json/input.ts'
 import { localized } from '../localized-text.ts'
 import { normalName } from '../precis.ts'
 
-/** Passwords that nobody may choose, because attackers try them first. */
-
 const SHORTEST = 8
 
 let common: Promise<ReadonlySet<string>> | undefined

@@ -11,15 +11,12 @@ export interface ApiOperation {
   readonly dialect: 'contract' | 'standard'
   readonly method: 'get' | 'post'
   readonly path: string
-  /** The setting with the address that serves it. */
   readonly at: 'PUBLIC_URL' | 'API_URL'
   /** Query parameters; one schema for each kind of request that shares the endpoint. */
   readonly query?: readonly z.ZodObject[]
   /** Form parameters, likewise. */
   readonly form?: readonly z.ZodObject[]
-  /** How the caller authenticates. */
   readonly caller: 'client' | 'token' | 'anybody'
-  /** By HTTP status. */
   readonly answers: Readonly<Record<number, ApiAnswer>>
   /** Every named failure that its operations can throw. */
   readonly failures: Readonly<Record<string, FailureRow>>
@@ -27,7 +24,6 @@ export interface ApiOperation {
   readonly redirected?: Readonly<Record<string, FailureRow>>
 }
 
-/** The rows of a table of failures with these names. */
 export const failuresOf = <Table extends Readonly<Record<string, FailureRow>>>(
   table: Table,
   names: readonly (keyof Table & string)[],

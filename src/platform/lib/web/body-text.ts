@@ -15,7 +15,6 @@ export function compressedText({
   return named === '' ? undefined : localized('is-compressed', { coding: named.slice(0, 64) })
 }
 
-/** Unsupported Media Type (RFC 9110 §15.5.16). */
 const unsupported = (what: LocalizedText, headers = {}): RescodeError => invalidRequest(what, { status: 415, headers })
 
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)"?/i

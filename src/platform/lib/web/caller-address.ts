@@ -41,7 +41,6 @@ function networksOf(entries: readonly string[]): BlockList {
   return list
 }
 
-/** More proxies in a row than anybody has. */
 const MAX_PROXIES = 20
 
 /**

@@ -11,7 +11,6 @@ const MIN_HEIGHT = 2
 const GAP = 0.2
 
 export interface ChartInput {
-  /** Id of its heading. */
   readonly id: string
   readonly title: string
   /** The chart's content in words and numbers. */
@@ -20,7 +19,6 @@ export interface ChartInput {
   readonly legend: readonly { readonly kind: Kind; readonly text: string }[]
   readonly since: Date
   readonly spanS: number
-  /** Counts of one span of time each. */
   readonly spans: readonly { readonly all: number; readonly refused?: number; readonly failed: number }[]
   /** The highest bar, in words. */
   readonly mostOf: (most: number) => string

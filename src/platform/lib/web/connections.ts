@@ -9,9 +9,7 @@ export interface Connection {
   inProgress: number
   /** Whether it will be closed after the outstanding answers: further requests are ignored. */
   ending: boolean
-  /** Requests that were ignored. */
   ignored: number
-  /** Whether it has ever sent a request. */
   used: boolean
   /** A sequence number from when it was opened or got its last answer. */
   since: number
@@ -66,12 +64,10 @@ export class Connections {
     server.once('close', () => clearInterval(checking))
   }
 
-  /** Undefined once it is closed. */
   of(socket: Socket): Connection | undefined {
     return this.#open.get(socket)
   }
 
-  /** Records that a request of this connection has been answered. */
   answered(connection: Connection): void {
     connection.unanswered--
     connection.since = ++this.#last

@@ -35,7 +35,6 @@ export function deviceOf(userAgent: string | null): Device {
   return { browser: named(BROWSERS), system: named(SYSTEMS) }
 }
 
-/** "Chrome on Windows". */
 export function deviceInWords(userAgent: string | null, t: Translate): string {
   const { browser, system } = deviceOf(userAgent)
   if (browser && system) return t('account.device.both', { browser, system })

@@ -6,7 +6,6 @@ import { textsFor } from './page.ts'
 export const doneQuery = <Kind extends string>(kinds: readonly Kind[]) =>
   z.object({ done: z.enum(kinds).optional().catch(undefined) }).catch({ done: undefined })
 
-/** Picks the page's text for `?done`; null if there is none. */
 export function doneText<Kind extends string>(texts: Readonly<Record<Kind, string>>) {
   const query = doneQuery(Object.keys(texts) as Kind[])
   return (request: FastifyRequest): string | null => {

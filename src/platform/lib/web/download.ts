@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { NO_STORE_HEADERS } from './envelope.ts'
 
-/** A text that is streamed in parts. */
 export interface Download {
   /** The file name under which the browser saves it; without one, the browser displays the text. */
   readonly name?: string

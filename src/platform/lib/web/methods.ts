@@ -54,16 +54,11 @@ export function headAsGet(this: FastifyInstance, request: HeadRequest): string {
   return url
 }
 
-interface HeadRequest {
-  method?: string | undefined
-  url?: string | undefined
-  isHead?: true
-}
+type HeadRequest = { method?: string | undefined; url?: string | undefined; isHead?: true }
 
 export const methodAsSent = ({ method, raw }: { method: string; raw: HeadRequest }): string =>
   raw.isHead ? 'HEAD' : method
 
-/** For a request without a route: its path has other methods, or does not exist. */
 export function noSuchRoute(request: FastifyRequest): RescodeError {
   const allowed = request.server.allowedMethods(request.url)
   return allowed.length === 0 || allowed.includes(methodAsSent(request)) ? noSuchPath() : methodNotAllowed(allowed)

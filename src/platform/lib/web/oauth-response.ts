@@ -19,7 +19,6 @@ const ERRORS: Readonly<Record<number, readonly [error: string, description: Loca
   503: ['temporarily_unavailable', localized('later')],
 }
 
-/** The body for such a failure. */
 export function standardErrorOf(status: number): { readonly error: string; readonly error_description: string } {
   const [error, description] = ERRORS[status] ?? ['invalid_request', UNREADABLE]
   return { error, error_description: String(description) }

@@ -111,7 +111,6 @@ export function showContentType(app: FastifyInstance): void {
   })
 }
 
-/** Whether the request has a body. */
 export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
@@ -151,7 +150,6 @@ class BodyMemory {
   }
 }
 
-/** The memory held by one request. */
 export class HeldBody {
   readonly #memory: BodyMemory
   readonly #holder: string
@@ -179,7 +177,6 @@ declare module 'fastify' {
     bodyMemory: BodyMemory
   }
   interface FastifyRequest {
-    /** Set while this request's body is in memory. */
     heldBody: HeldBody | null
     /** The Content-Type while it is hidden from Fastify. */
     sentType: string | undefined

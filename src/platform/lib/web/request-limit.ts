@@ -13,7 +13,6 @@ declare module 'fastify' {
     unreadConnections(): number
     /** Stops counting a response that only waits for events (a stream, a long poll). */
     stopCounting(reply: FastifyReply): void
-    /** Applies the limits of this process to another listener. */
     limitRequests(server: Server, maxConnections: number, handle: RequestListener): Server
   }
 }
@@ -46,7 +45,6 @@ export const BODY_HAS_MS = 3_000
 
 const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/
 
-/** Answers a refused request in the format of its area. */
 export type Refuse = (request: IncomingMessage, response: ServerResponse, why: string, closes: boolean) => void
 
 /**
@@ -61,7 +59,6 @@ export class RequestLimit {
   /** The latest request with a body of each connection, oldest first. Earlier ones of a connection are complete. */
   readonly #withBody = new Map<Connection, { readonly request: IncomingMessage; readonly since: number }>()
   #inProgress = 0
-  /** Connections that are currently not read. */
   #unread = 0
 
   constructor(max: number, areaB: AreaB) {
@@ -69,7 +66,6 @@ export class RequestLimit {
     this.#areaB = areaB
   }
 
-  /** Set before the first request. */
   refuse: Refuse = (_request, response) => response.destroy()
   /** Told of each connection that is closed because its client does not read its answers. */
   onUnread: (socket: Socket) => void = () => {}

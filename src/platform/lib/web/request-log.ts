@@ -29,7 +29,6 @@ interface RequestLine {
   readonly fields: () => object
 }
 
-/** Limits the lines of the current second. */
 class LineBudget {
   readonly #lines = new Map<string, number>()
   #windowEndsAt = 0

@@ -16,7 +16,6 @@ const MAX_CODES = 60
 export class RouteMeter {
   readonly method: string
   readonly route: string
-  /** The notice that the route accepts, if any. */
   readonly notice: string | undefined
   readonly outcomes = new Float64Array(OUTCOMES.length)
   readonly codes = new Map<number, number>()
@@ -50,7 +49,6 @@ export class RouteMeter {
 const LABELS = ['method', 'route'] as const
 type Label = (typeof LABELS)[number]
 
-/** The durations of all routes as a metric of prom-client. */
 class Durations extends Histogram<Label> {
   readonly #routes: readonly RouteMeter[]
 
@@ -89,7 +87,6 @@ class Durations extends Histogram<Label> {
 /** Counts requests by route. Only registered routes are counted, so their number is bounded. */
 export class RequestMeter {
   readonly #routes: RouteMeter[] = []
-  /** For paths that do not exist. */
   readonly unknown = this.route('', '(no route)')
 
   constructor(registry: Registry) {
@@ -127,7 +124,6 @@ export class RequestMeter {
     })
   }
 
-  /** Sums over all routes since the process started. */
   totals(): [ok: number, refused: number, failed: number] {
     const sum = (outcome: RequestOutcome) =>
       this.#routes.reduce((all, { outcomes }) => all + (outcomes[outcome] ?? 0), 0)

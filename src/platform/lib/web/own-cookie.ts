@@ -21,7 +21,7 @@ export function ownCookie(publicUrl: string, { name: plain, path = '/', maxAgeS 
   const options = { path: secure ? '/' : path, httpOnly: true, sameSite: 'lax', secure } as const
   return {
     name,
-    read: (request: FastifyRequest) => request.cookies[name],
+    read: (request: FastifyRequest): string | undefined => request.cookies[name],
     set: (reply: FastifyReply, value: string): void => {
       reply.setCookie(name, value, maxAgeS === undefined ? options : { ...options, maxAge: maxAgeS })
     },

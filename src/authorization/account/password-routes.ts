@@ -47,7 +47,7 @@ type Target =
 export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
   const cookie = sessionCookie(config)
-  preparePages(app, config)
+  await preparePages(app, config)
 
   const send = (request: FastifyRequest, reply: FastifyReply, shown: Shown) => {
     const forgotten = config.PASSWORD_RESET !== 'off'
@@ -141,7 +141,7 @@ export const forgottenPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { 
   const { config, clock } = deps
   if (config.PASSWORD_RESET === 'off') return
   const deviceCookie = deviceCookieOf(config)
-  preparePages(app, config)
+  await preparePages(app, config)
 
   const show = (request: FastifyRequest, reply: FastifyReply, shown: object) => {
     const flow = carriedOf(deps, request.body ?? request.query)

@@ -29,7 +29,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   const stepCookie = secondStepCookie(config)
   const browser = signInBrowser(deps)
 
-  preparePages(app, config)
+  await preparePages(app, config)
 
   const send = (request: FastifyRequest, reply: FastifyReply, flow: Flow, page: object) => {
     const shown = { ...flow, alert: '', adds: false, made: null, picture: null, ...page }

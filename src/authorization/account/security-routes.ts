@@ -38,7 +38,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply, session: SignedIn,
 export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
   const cookie = sessionCookie(config)
-  preparePages(app, config)
+  await preparePages(app, config)
 
   /** The page to return to after adding an authenticator; empty for none. */
   const returnToOf = (given: unknown): string => {

@@ -44,7 +44,7 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
   const cookie = sessionCookie(config)
   const browser = signInBrowser(deps)
   const mark = browserMark(deps)
-  preparePages(app, config)
+  await preparePages(app, config)
 
   const limit = { kind: 'sign-in at the provider', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooManyRequests }
   app.get(SIGN_IN, { onRequest: limitRate(app, limit) }, async (request, reply) => {
@@ -138,7 +138,7 @@ const form = z.object({ logout_token: z.string().min(1).max(LONGEST_LOGOUT_TOKEN
 
 /** Called by the provider when a session there has ended (OpenID Connect Back-Channel Logout 1.0). */
 export const upstreamLogout: FastifyPluginAsync<{ deps: ProviderDeps }> = async (app, { deps }) => {
-  acceptForms(app, FORM_LIMIT)
+  await acceptForms(app, FORM_LIMIT)
   app.setErrorHandler((error, request, reply) => sendStandardFailure(reply, standardFailureOf(error, request)))
 
   app.post(LOGOUT, async (request, reply) => {

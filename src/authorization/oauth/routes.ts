@@ -30,7 +30,7 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
   const cookie = sessionCookie(config)
   const native = config.ENVELOPE_HTTP_STATUS === 'native'
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), native))
-  acceptForms(app, 64 * 1024)
+  await acceptForms(app, 64 * 1024)
   const tooMany = (retryAfterS: number) => oauthFailure('too_many_requests', { retryAfterS })
   const limit = { kind: 'authorization page', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooMany }
   app.addHook('onRequest', limitRate(app, limit))

@@ -51,7 +51,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     path: AUTHORIZE,
     maxAgeS: REQUEST_URI_LIFETIME_S,
   })
-  acceptForms(app, FORM_LIMIT, { parser: parseForm })
+  await acceptForms(app, FORM_LIMIT, { parser: parseForm })
   const tooMany = (retryAfterS: number) => oauthFailure('too_many_requests', { retryAfterS })
   // One limit for the pages of both dialects.
   const limit = { kind: 'authorization page', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooMany }

@@ -21,7 +21,7 @@ const FORM_LIMIT = 16 * 1024
 export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcDeps & UpstreamDeps }): Promise<void> {
   const { config } = deps
   const cookie = sessionCookie(config)
-  acceptForms(app, FORM_LIMIT, { parser: parseForm })
+  await acceptForms(app, FORM_LIMIT, { parser: parseForm })
   app.addHook('onRequest', limitPages(app, config))
   app.setErrorHandler((error, request, reply) => sendStandardErrorPage(error, request, reply))
   const sign = (query: string) => signContinuation(deps, 'logout', { query, signedInSince: null, pushed: null })

@@ -24,7 +24,7 @@ export async function standardTokenRoutes(
   app: FastifyInstance,
   { deps, origins }: { deps: EndpointDeps; origins: RegisteredOrigins },
 ): Promise<void> {
-  acceptForms(app, FORM_LIMIT, { parser: parseForm })
+  await acceptForms(app, FORM_LIMIT, { parser: parseForm })
   flushRepliesPerTick(app)
   app.setErrorHandler((error, request, reply) =>
     sendStandardFailure(challenge(error, request, reply), standardFailureOf(foundInQuery(error, request), request)),

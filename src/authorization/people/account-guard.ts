@@ -82,7 +82,7 @@ export async function accountPages(
 ) {
   const { config } = deps
   const cookie = sessionCookie(config)
-  preparePages(app, config, limits)
+  await preparePages(app, config, limits)
 
   const provider = config.UPSTREAM_ISSUER === undefined ? null : new URL(config.UPSTREAM_ISSUER).host
   const leadsOutside = provider !== null // to the provider, to sign in or out

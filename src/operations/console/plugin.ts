@@ -25,7 +25,7 @@ export const consoleRoom: FastifyPluginAsync<Options> = async (app, { deps, gath
   await app.register(
     async (pages) => {
       pages.decorateRequest('consoleOperator', null)
-      acceptForms(pages, FORM_LIMIT)
+      await acceptForms(pages, FORM_LIMIT)
       pages.addHook('onRequest', limitPages(pages, deps.config))
       pages.addHook('onRequest', async (request) => {
         if (!app.isForOperators(request)) throw noSuchPath()

@@ -61,12 +61,12 @@ export const limitPages = (app: FastifyInstance, { PAGES_PER_MINUTE }: Config): 
 const FORM_LIMIT = 16 * 1024
 
 /** Set-up of all HTML pages: same-origin forms of at most `limit` bytes, a rate limit, errors as pages. */
-export function preparePages(
+export async function preparePages(
   app: FastifyInstance,
   config: Config,
   { limit = FORM_LIMIT, ...holder }: { readonly limit?: number; readonly holder?: string } = {},
-): void {
-  acceptForms(app, limit, holder)
+): Promise<void> {
+  await acceptForms(app, limit, holder)
   app.addHook('onRequest', limitPages(app, config))
   app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))

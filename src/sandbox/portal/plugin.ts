@@ -30,7 +30,7 @@ const FORM_LIMIT = 64 * 1024
  */
 const sandboxPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.decorateRequest('partner', null)
-  acceptForms(app, FORM_LIMIT)
+  await acceptForms(app, FORM_LIMIT)
   app.addHook('onRequest', limitPages(app, deps.config))
   app.addHook('onRequest', refuseForeignForms(deps.config.PUBLIC_URL))
   app.addHook('preValidation', refuseUnreadableQuery)

@@ -50,7 +50,7 @@ export function bodyText(request: FastifyRequest, bytes: Buffer): string {
   return read.text
 }
 
-/** Checks a form whose bytes have been decoded as UTF-8, with U+FFFD for invalid ones. */
+/** Checks a form whose bytes have already been decoded as UTF-8, with U+FFFD for invalid ones. */
 export function formText(request: FastifyRequest, text: string): string {
   refuseOtherCoding(request, isAsciiForm(text))
   const at = text.indexOf(INVALID)

@@ -1,3 +1,4 @@
+import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { mayBeDone } from '../database-errors.ts'
 import { localized } from '../localized-text.ts'
@@ -10,21 +11,25 @@ import { echo, invalidRequest, RescodeError, unavailable } from './rescode.ts'
 const FORM = /^application\/x-www-form-urlencoded\b/i
 
 /**
- * Accepts only forms, up to `bodyLimit`, read by `parser`. Memory for their announced length counts against the share of
- * `holder`: by default all forms share one, as most senders are not signed in yet.
+ * Accepts only forms, up to `bodyLimit`. Memory for their announced length counts against the share of `holder`: by
+ * default all forms share one, as most senders are not signed in yet. `parser` replaces the default, a value or list
+ * per name.
  */
-export function acceptForms(
+export async function acceptForms(
   app: FastifyInstance,
   bodyLimit: number,
   {
     parser = readFields,
     holder = 'forms',
   }: { readonly parser?: (text: string) => object; readonly holder?: string } = {},
-): void {
+): Promise<void> {
   app.removeAllContentTypeParsers()
-  // Asynchronous, since Fastify does not catch what a parser throws otherwise.
-  const parse = async (request: FastifyRequest, bytes: Buffer) => parser(formText(request, bytes.toString()))
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer', bodyLimit }, parse)
+  await app.register(formbody, { bodyLimit, parser: (text) => ({ text }) })
+  // Parsed in a hook, since Fastify does not catch what a body parser throws.
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (isUnparsed(request.body)) request.body = parser(formText(request, request.body.text))
+    done()
+  })
   releaseWhenAnswered(app)
   ignoreContentType(app, (request) => !hasBody(request) && !FORM.test(request.headers['content-type'] ?? ''))
   app.addHook('preParsing', async (request) => {
@@ -34,6 +39,9 @@ export function acceptForms(
     if (!request.heldBody.add(Math.min(announced, bodyLimit))) throw unavailable()
   })
 }
+
+/** Whether the body is a form that has not been parsed yet. */
+const isUnparsed = (body: unknown): body is { readonly text: string } => typeof body === 'object' && body !== null
 
 /** Value or list by name. Throws 20007 for a field that does not decode to UTF-8, as browsers send from a page in GBK. */
 function readFields(text: string): Record<string, string | string[]> {

@@ -2,12 +2,11 @@ import type { BatchedWork } from '../../platform/db/batch.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
-import { WARNINGS } from '../mws/index.ts'
 import { bodyRejected, type CallRejected } from '../mws-wire/index.ts'
 import { type ConsumptionReport, type LockedOrders, lockReported } from '../orders/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
-import { ORDER_REPEAT_S } from './accept-once.ts'
-import { claimNotices, firstAnswers, type NoticeRow, type RememberedAnswer } from './store.ts'
+import { type AcceptedNotice, ORDER_REPEAT_S } from './accept-once.ts'
+import { claimNotices, firstAnswers, type NoticeRow, type RememberedAnswer, withWarning } from './store.ts'
 
 interface Consumption {
   readonly row: NoticeRow
@@ -63,8 +62,7 @@ function decide(orders: LockedOrders, { row, report, stage }: Consumption): Deci
   if (stage === 'sandbox') {
     throw new RefusedRequest(localized('voucher-list-required', { order: report.orderId }))
   }
-  const warnings = [...row.warnings, WARNINGS.voucherListMissing.name]
-  return { claimed: { ...row, warnings }, save }
+  return { claimed: withWarning(row, 'voucher-list-missing'), save }
 }
 
 function orRejected(decide: () => Decision): Decision {
@@ -82,7 +80,7 @@ export async function acceptConsumption(
   row: NoticeRow,
   report: ConsumptionReport,
   stage: Consumption['stage'],
-) {
+): Promise<AcceptedNotice & Pick<NoticeRow, 'warnings'>> {
   const decision = await db.batchWork(consumptions, { row, report, stage })
   if ('rejected' in decision) throw decision.rejected
   if ('first' in decision) return { ...decision.first, isRepeat: true, warnings: [] }

@@ -9,6 +9,7 @@ import {
   readSignedCall,
   signatureTestRoutes,
   signedRoutes,
+  type Warning,
 } from '../mws/index.ts'
 import { ANSWER_HEADERS, failureCodeOf, methodNotAllowed, noSuchPath, PATH, rejectionCode } from '../mws-wire/index.ts'
 import type { NoticeDeps } from './accept-once.ts'
@@ -47,7 +48,7 @@ export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: O
   }
   const incoming = (request: FastifyRequest) => {
     const call = readSignedCall(deps, request)
-    const warn = (warning: string, about: object) =>
+    const warn = (warning: Warning, about: object) =>
       app.sampledLog.write(
         {
           level: 'warn',

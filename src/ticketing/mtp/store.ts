@@ -4,6 +4,7 @@ import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
 import { storedDetail, type TextId } from '../../platform/lib/localized-text.ts'
+import type { Warning } from '../mws/index.ts'
 import type { NoticeFilter } from './wire.ts'
 
 /**
@@ -24,8 +25,13 @@ export interface NoticeRow {
   readonly receivedAt: Date
   readonly body: string
   readonly answer: string
-  readonly warnings: readonly string[]
+  readonly warnings: readonly Warning[]
 }
+
+export const withWarning = (row: NoticeRow, warning: Warning): NoticeRow => ({
+  ...row,
+  warnings: [...row.warnings, warning],
+})
 
 /** Ids to search notices by. Found by pattern, so that a search also finds notices whose ids do not fit the schema. */
 const SEARCHED_OF_BODY = 4_096
@@ -170,7 +176,7 @@ const receivedCall = z.object({
   verified: z.boolean(),
   /** Whether its path does not exist, or its method was wrong. */
   wrong_path: z.boolean(),
-  /** Warnings with which a notice was accepted: names of src/ticketing/mws/diagnose/warnings.ts. */
+  /** Warnings with which a notice was accepted (src/ticketing/mws/diagnose/mistakes.ts). */
   warnings: z.string().transform((names) => names.split(' ').filter((name) => name !== '')),
   received_at: z.date(),
 })

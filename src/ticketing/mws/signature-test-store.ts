@@ -6,9 +6,8 @@ const testRow = z.object({
   tested_at: z.date(),
   /** Sent to the endpoint, or pasted into the page. */
   source: z.enum(['sent', 'pasted']),
-  /** Names of src/ticketing/mws/diagnose; empty if the call passed. */
+  /** Empty if the call passed (diagnose/mistakes.ts). */
   mistakes: z.array(z.string()),
-  /** Names of src/ticketing/mws/diagnose/warnings.ts. */
   warnings: z.array(z.string()),
   /** Whether the sender proved to hold a secret of the partner. */
   verified: z.boolean(),

@@ -7,10 +7,11 @@ import { networkOf } from '../../platform/throttle/index.ts'
 import { BA_FAILED, type Envelope, rejectionEnvelope, successEnvelope } from '../mws-wire/index.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { claimedPartnerId, type PartnerCall } from './authenticate.ts'
-import { type Diagnosis, readLooseAuthorization } from './diagnose/index.ts'
-import { diagnoseUnverified, isBusy } from './diagnose/unverified.ts'
+import { readLooseAuthorization } from './diagnose/authorization.ts'
+import type { Diagnosis } from './diagnose/index.ts'
+import { MISTAKES } from './diagnose/mistakes.ts'
 import { contentMistakes, contentWarnings, type SentContent } from './diagnose/warnings.ts'
-import { diagnoseCall, diagnoseIfVerified, settingsOf } from './diagnose-call.ts'
+import { diagnoseCall, diagnoseIfVerified, diagnoseUnverified, settingsOf } from './diagnose-call.ts'
 import type { IncomingDeps } from './incoming-calls.ts'
 import * as store from './signature-test-store.ts'
 
@@ -71,7 +72,7 @@ export async function testSignature(
     if (!deps.rateLimiter.count(UNVERIFIED, clientId).exceeded)
       await keep(deps, caller.partner, call, diagnosis, 'sent', false)
   }
-  const unverified = diagnoseUnverified(call, settingsOf(deps), isBusy(diagnosis))
+  const unverified = diagnoseUnverified(call, settingsOf(deps), diagnosis.mistakes.includes('diagnosis-busy'))
   if (clientId !== '') await sleep(ANSWER_STEP_MS - ((performance.now() - began) % ANSWER_STEP_MS))
   return { ...rejectionEnvelope(BA_FAILED, claimedPartnerId(call.partnerId)), diagnosis: shown(unverified) }
 }
@@ -118,10 +119,10 @@ async function storeAndAnswer(
 function withContent(found: Diagnosis, content: SentContent): Diagnosis {
   const more = contentMistakes(content)
   if (more.length === 0) return found
-  const explanation = more.map((mistake) => mistake.explanation).join(' ')
+  const explanation = more.map((name) => MISTAKES[name]).join(' ')
   return {
     ...found,
-    mistakes: [...found.mistakes, ...more.map(({ name }) => name)],
+    mistakes: [...found.mistakes, ...more],
     explanation: found.mistakes.length === 0 ? explanation : `${found.explanation} ${explanation}`,
   }
 }

@@ -5,7 +5,7 @@ import type { AreaB } from '../../platform/lib/web/bad-request.ts'
 import { showContentType } from '../../platform/lib/web/read-body.ts'
 import { pathAsSent } from '../../platform/lib/web/request-target.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
-import { answerRejection, rejectInEnvelope } from '../mws/index.ts'
+import { answerRejection } from '../mws/index.ts'
 import { CallRejected, failureCodeOf, noSuchPath, tooManyCalls } from '../mws-wire/index.ts'
 import type { NoticeDeps } from './accept-once.ts'
 import { noticeRoutes, REJECTIONS } from './routes.ts'
@@ -14,7 +14,7 @@ import { noticeRoutes, REJECTIONS } from './routes.ts'
 const unknownPartnerPaths: FastifyPluginAsync<{ deps: NoticeDeps }> = async (app, { deps }) => {
   const first = `${spelled(app.prefix)}/lv/`
   showContentType(app)
-  rejectInEnvelope(app, deps, REJECTIONS)
+  app.setErrorHandler(answerRejection(deps, REJECTIONS))
   app.setNotFoundHandler(({ raw }) => {
     throw raw.url?.startsWith(first) ? firstVersion(app.prefix + MOUNT) : noSuchPath()
   })

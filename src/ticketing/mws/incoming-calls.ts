@@ -1,37 +1,7 @@
 import { withShareOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { SignatureSearches } from './diagnose/signature-searches.ts'
-import { RejectedCounts, UnstoredCalls } from './rejected-counts.ts'
-
-/** The rejected calls that are being stored, and the counts of all. */
-class RejectedCalls {
-  readonly unstored: UnstoredCalls
-  readonly counts: RejectedCounts
-  readonly #beingStored = new Set<Promise<unknown>>()
-
-  constructor(deps: Pick<Deps, 'db' | 'clock'>) {
-    this.unstored = new UnstoredCalls(deps)
-    this.counts = new RejectedCounts(deps)
-  }
-
-  /** How many are being stored. */
-  get size(): number {
-    return this.#beingStored.size
-  }
-
-  store(work: () => Promise<void>): Promise<void> {
-    const stored = work().finally(() => this.#beingStored.delete(stored))
-    this.#beingStored.add(stored)
-    return stored
-  }
-
-  /** Waits for calls that are being analysed and stored, and writes the counts. */
-  async finish(): Promise<void> {
-    await Promise.allSettled(this.#beingStored)
-    await this.unstored.write()
-    await this.counts.write().catch(() => {})
-  }
-}
+import { RejectedCalls } from './rejected-calls.ts'
 
 /** State about incoming calls; created once per process. */
 export class IncomingCalls {

@@ -11,12 +11,6 @@ export {
   type RejectedCallSummary,
   rejectedCallsOf,
 } from './rejected-store.ts'
-export {
-  hasPassedSignatureTool,
-  listSignatureTests,
-  passSignatureTool,
-  type SignatureTest,
-  testPastedSignature,
-} from './signature-test.ts'
-export { signatureTestRoutes } from './signature-test-routes.ts'
-export { answerRejection, type RejectionPolicy, rejectInEnvelope, signedRoutes } from './signed-routes.ts'
+export { passSignatureTool, testPastedSignature } from './signature-test.ts'
+export { hasPassedSignatureTool, listSignatureTests, type SignatureTest } from './signature-test-store.ts'
+export { answerRejection, type RejectionPolicy, signatureTestRoutes, signedRoutes } from './signed-routes.ts'

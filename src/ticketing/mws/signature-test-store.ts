@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
 
 const testRow = z.object({
   test_id: z.coerce.bigint(),
@@ -7,8 +9,8 @@ const testRow = z.object({
   /** Sent to the endpoint, or pasted into the page. */
   source: z.enum(['sent', 'pasted']),
   /** Empty if the call passed (diagnose/mistakes.ts). */
-  mistakes: z.array(z.string()),
-  warnings: z.array(z.string()),
+  mistakes: z.array(z.string()).readonly(),
+  warnings: z.array(z.string()).readonly(),
   /** Whether the sender proved to hold a secret of the partner. */
   verified: z.boolean(),
   method: z.string(),
@@ -23,11 +25,7 @@ const testRow = z.object({
 /** One verdict of the signature tool. */
 export type SignatureTest = z.output<typeof testRow>
 
-export type NewTest = Omit<SignatureTest, 'test_id' | 'tested_at' | 'mistakes' | 'warnings'> & {
-  readonly partnerId: bigint
-  readonly mistakes: readonly string[]
-  readonly warnings: readonly string[]
-}
+export type NewTest = Omit<SignatureTest, 'test_id' | 'tested_at'> & { readonly partnerId: bigint }
 
 export const insertTest = (db: Db, test: NewTest, now: Date): Promise<bigint> =>
   db.value(
@@ -50,13 +48,14 @@ export const deleteTestsBeyond = (db: Db, partnerId: bigint, verified: boolean, 
 export const insertPass = (db: Db, partnerId: bigint, now: Date): Promise<number> =>
   db.exec(sql`insert into signature_pass (partner_id, passed_at) values (${partnerId}, ${now}) on conflict do nothing`)
 
-export const hasPassed = (db: Db, partnerId: bigint): Promise<boolean> =>
+/** Whether this partner has ever passed, with a sent or a pasted call. */
+export const hasPassedSignatureTool = ({ db }: Pick<Deps, 'db'>, partnerId: bigint): Promise<boolean> =>
   db.value(z.boolean(), sql`select exists (select 1 from signature_pass where partner_id = ${partnerId}) as passed`)
 
-export const listTests = (db: Db, partnerId: bigint): Promise<SignatureTest[]> =>
+/** The latest verdicts for this partner and for calls with its clientId, newest first. */
+export const listSignatureTests = ({ db }: Pick<Deps, 'db'>, partnerId: bigint): Promise<SignatureTest[]> =>
   db.many(
     testRow,
-    sql`select test_id, tested_at, source, mistakes, warnings, verified, method, path, date_header, authorization_header,
-      string_to_sign, signed_instead
-    from signature_test where partner_id = ${partnerId} order by test_id desc`,
+    sql`select ${columnsOf(Object.keys(testRow.shape))}
+        from signature_test where partner_id = ${partnerId} order by test_id desc`,
   )

@@ -13,7 +13,7 @@ import { MISTAKES } from './diagnose/mistakes.ts'
 import { contentMistakes, contentWarnings, type SentContent } from './diagnose/warnings.ts'
 import { diagnoseCall, diagnoseIfVerified, diagnoseUnverified, settingsOf } from './diagnose-call.ts'
 import type { IncomingDeps } from './incoming-calls.ts'
-import * as store from './signature-test-store.ts'
+import { deleteTestsBeyond, insertPass, insertTest, type SignatureTest } from './signature-test-store.ts'
 
 /**
  * How many of a partner's newest tests are kept. Strangers' tests are counted apart, so they cannot push out its own.
@@ -146,21 +146,11 @@ export async function testPastedSignature(deps: IncomingDeps, partnerId: bigint,
   return keep(deps, partner, whole, await diagnoseCall(deps, partner, whole, 'partner'), 'pasted', true)
 }
 
-/** The latest verdicts for this partner and for calls with its clientId, newest first. */
-export const listSignatureTests = (deps: Deps, partnerId: bigint): Promise<SignatureTest[]> =>
-  store.listTests(deps.db, partnerId)
-
-export type SignatureTest = store.SignatureTest
-
-/** Whether this partner has ever passed, with a sent or a pasted call. */
-export const hasPassedSignatureTool = (deps: Deps, partnerId: bigint): Promise<boolean> =>
-  store.hasPassed(deps.db, partnerId)
-
 /** Counts a correctly signed call to another endpoint as passed: it proves the same. */
 export async function passSignatureTool({ db, clock, incoming }: IncomingDeps, partnerId: bigint): Promise<void> {
   const known = incoming.passedSignatureTool
   if (known.has(partnerId)) return
-  await store.insertPass(db, partnerId, clock.now())
+  await insertPass(db, partnerId, clock.now())
   known.add(partnerId)
 }
 
@@ -191,9 +181,9 @@ function keep(
   }
   const now = clock.now()
   return db.tx(async (inside) => {
-    const testId = await store.insertTest(inside, test, now)
-    await store.deleteTestsBeyond(inside, partner_id, verified, KEPT[verified ? 'verified' : 'unverified'])
-    if (mistakes.length === 0) await store.insertPass(inside, partner_id, now)
+    const testId = await insertTest(inside, test, now)
+    await deleteTestsBeyond(inside, partner_id, verified, KEPT[verified ? 'verified' : 'unverified'])
+    if (mistakes.length === 0) await insertPass(inside, partner_id, now)
     return testId
   })
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, PRODUCT_CHANGES } from '../../platform/history/index.ts'
+import type { ProductKey } from './product-store.ts'
 import type { SaleState } from './wire.ts'
 
 /** The SQL of changes that partners report, and of the pulls that they make due. */
@@ -15,10 +16,10 @@ export interface ProductNews {
   readonly pulls: readonly PullKind[]
 }
 
-/** Why products changed, and the kind of notice that reported it. */
+/** Why products changed, and the kind of notice that reported it and makes pulls due. */
 export interface NewsCause {
   readonly cause: Cause
-  readonly notice: 'deal-change' | 'level-prices'
+  readonly notice?: 'deal-change' | 'level-prices'
 }
 
 /**
@@ -63,6 +64,10 @@ export const saveNews = (
     where before.sale_state is distinct from saved.sale_state`,
   )
 }
+
+/** Creates the product unless it exists, and locks it until the transaction ends. */
+export const markProduct = (db: Db, { partnerId, partnerDealId }: ProductKey, at: { cause: Cause; now: Date }) =>
+  saveNews(db, partnerId, [{ partnerDealId, saleState: null, pulls: [] }], at)
 
 const duePull = z.object({
   partner_deal_id: z.string(),

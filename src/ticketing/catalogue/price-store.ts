@@ -129,10 +129,7 @@ export const noteRemoval = (
           set said_at = excluded.said_at, from_date = excluded.from_date, to_date = excluded.to_date, digest = null`,
   )
 
-export const forgetRemoval = (
-  db: Db,
-  { partnerId, partnerDealId, level }: Pick<PricesToSave, 'partnerId' | 'partnerDealId' | 'level'>,
-): Promise<number> =>
+export const forgetRemoval = (db: Db, { partnerId, partnerDealId, level }: PricesToSave): Promise<number> =>
   db.exec(
     sql`delete from price_removal
         where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and level = ${level}`,

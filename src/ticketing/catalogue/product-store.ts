@@ -5,7 +5,7 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, type Difference, forgetOldChanges, PRODUCT_CHANGES } from '../../platform/history/index.ts'
 import { parseLossless, placed, stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { storedJson } from '../../platform/lib/localized-text.ts'
-import { type ProductFilter, SALE_STATES, type SaleState } from './wire.ts'
+import { type ProductFilter, SALE_STATES } from './wire.ts'
 
 export interface ProductKey {
   readonly partnerId: bigint
@@ -24,36 +24,6 @@ export const exactJson = z.string().transform((text, context) => {
 })
 
 export const exactEntry = exactJson.pipe(z.record(z.string(), z.unknown()))
-
-/** A product to be marked: `saleState` is null if the notice does not mention it. */
-export interface Mark extends ProductKey {
-  readonly saleState: SaleState | null
-}
-
-/**
- * Creates or marks a product, and writes history if anything changed. The row stays locked until the transaction ends.
- */
-export const markProduct = (
-  db: Db,
-  { partnerId, partnerDealId, saleState }: Mark,
-  { cause, now }: { cause: Cause; now: Date },
-): Promise<number> =>
-  db.exec(
-    sql`with before as (
-      select sale_state from product where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}
-    ), saved as (
-      insert into product as p (partner_id, partner_deal_id, sale_state, created_at, updated_at)
-      values (${partnerId}, ${partnerDealId}, coalesce(${saleState}, 'unknown'), ${now}, ${now})
-      on conflict (partner_id, partner_deal_id) do update
-        set sale_state = coalesce(${saleState}, p.sale_state), updated_at = excluded.updated_at
-      returning sale_state
-    )
-    insert into ${PRODUCT_CHANGES}
-    select ${now}, ${partnerId}, 'product', ${partnerDealId}, ${cause.kind}, ${cause.id},
-      jsonb_build_object('sale_state', jsonb_build_array(before.sale_state, saved.sale_state))
-    from saved left join before on true
-    where before.sale_state is distinct from saved.sale_state`,
-  )
 
 /** A sequence number, taken before the partner is asked: of two answers, the one with the larger number is newer. */
 export const nextAsked = (db: Db): Promise<bigint> => db.value(z.coerce.bigint(), sql`select nextval('pull_asked')`)

@@ -16,6 +16,7 @@ import {
   existingPartner,
 } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
+import { markProduct } from './due-store.ts'
 import { type Entries, type EntryProblem, readEntries } from './entries.ts'
 import { implausibleValues, implausibleWarnings } from './implausible.ts'
 import {
@@ -28,7 +29,7 @@ import {
   type PricesToSave,
   savePrices,
 } from './price-store.ts'
-import { type Entry, markProduct, nextAsked, type ProductKey, recordProductChange } from './product-store.ts'
+import { type Entry, nextAsked, type ProductKey, recordProductChange } from './product-store.ts'
 import type { PullOptions } from './pull-product.ts'
 import { priceRange } from './wire.ts'
 
@@ -46,21 +47,16 @@ type NamedPrice = Price & { readonly dealId: string }
 /** `raw` is the complete entry as received. */
 const namedPrice = (
   { dealId, day, key = '' }: { readonly dealId: string; readonly day: string; readonly key?: string },
-  {
-    marketPrice,
-    mtPrice,
-    settlementPrice,
-    stock,
-  }: Pick<LevelPrice, 'marketPrice' | 'mtPrice' | 'settlementPrice' | 'stock'>,
+  entry: Pick<LevelPrice, 'marketPrice' | 'mtPrice' | 'settlementPrice' | 'stock'>,
   raw: Entry,
 ): NamedPrice => ({
   dealId,
   price_date: day,
   partner_primary_key: key,
-  market_price: marketPrice,
-  mt_price: mtPrice,
-  settlement_price: settlementPrice,
-  stock,
+  market_price: entry.marketPrice,
+  mt_price: entry.mtPrice,
+  settlement_price: entry.settlementPrice,
+  stock: entry.stock,
   details: raw,
 })
 
@@ -94,7 +90,7 @@ export function onlyRequested(
 export async function storePrices(deps: Deps, { asked, ...prices }: PricesToSave & { asked: bigint }, cause: Cause) {
   const at = { cause, now: deps.clock.now() }
   return inTransaction(deps, async (inside, db) => {
-    await markProduct(db, { ...prices, saleState: null }, at)
+    await markProduct(db, prices, at)
     if (!(await claimNewest(db, prices, asked))) return undefined
     const held = await heldRemoval(inside, prices, at.now)
     const stored = await savePrices(db, { ...prices, complete: prices.complete && !held }, at.now)
@@ -186,9 +182,10 @@ async function pullOnce(
   const key = { partnerId, partnerDealId }
   const range = { from, to }
   const level = wanted ?? (await hasLevels(deps.db, key))
-  const ask = level ? askLevels : askDays
   const asked = await nextAsked(deps.db)
-  const { callId, pending, hasList, prices } = await ask(deps, partner, { ...range, partnerDealId }, options)
+  const body = { partnerDealId, startTime: from, endTime: to }
+  const ask = level ? askLevels : askDays
+  const { callId, pending, hasList, prices } = await ask(deps, partner, body, options)
   const report = { ...range, pulled: 0, changed: 0, removed: 0, problems: [], will_follow: pending, failure: null }
   if ('kind' in prices) return { ...report, warnings: [], failure: prices }
   const warnings = await warningsOf(deps, key, level, prices.good)
@@ -213,9 +210,6 @@ async function warningsOf(
   return implausibleWarnings(implausible, (index) => prices[index]?.price_date ?? '')
 }
 
-interface CalendarRequest extends Range {
-  readonly partnerDealId: string
-}
 interface CalendarAnswer {
   readonly callId: string
   readonly pending: boolean
@@ -224,13 +218,9 @@ interface CalendarAnswer {
   readonly prices: { readonly good: readonly NamedPrice[]; readonly problems: readonly EntryProblem[] } | CallProblem
 }
 
-async function askDays(
-  deps: CallDeps,
-  partner: PartnerWithSecrets,
-  { partnerDealId, from, to }: CalendarRequest,
-  options: PullOptions,
-): Promise<CalendarAnswer> {
-  const body = { partnerDealId, startTime: from, endTime: to }
+type CalendarRequest = Readonly<Record<'partnerDealId' | 'startTime' | 'endTime', string>>
+
+async function askDays(deps: CallDeps, partner: PartnerWithSecrets, body: CalendarRequest, options: PullOptions) {
   const result = await callPartner(deps, partner, 'price-calendar', body, options)
   const entries = readEntries(result, priceCalendar.answer, 'prices')
   return calendarAnswer(result, entries, (entry, raw) =>
@@ -238,17 +228,11 @@ async function askDays(
   )
 }
 
-async function askLevels(
-  deps: CallDeps,
-  partner: PartnerWithSecrets,
-  { partnerDealId, from, to }: CalendarRequest,
-  options: PullOptions,
-): Promise<CalendarAnswer> {
-  const body = { partnerDealId, startTime: from, endTime: to, asyncType: 0 }
-  const result = await callPartner(deps, partner, 'level-price-calendar', body, options)
+async function askLevels(deps: CallDeps, partner: PartnerWithSecrets, body: CalendarRequest, options: PullOptions) {
+  const result = await callPartner(deps, partner, 'level-price-calendar', { ...body, asyncType: 0 }, options)
   const entries = readEntries(result, levelPriceCalendar.answer, 'prices')
-  const dealId = 'kind' in entries ? partnerDealId : (entries.fields?.partnerDealId ?? partnerDealId)
-  return calendarAnswer(result, entries, (entry, raw) => levelPriceOf(dealId, entry, raw))
+  const dealId = 'kind' in entries ? undefined : entries.fields?.partnerDealId
+  return calendarAnswer(result, entries, (entry, raw) => levelPriceOf(dealId ?? body.partnerDealId, entry, raw))
 }
 
 function calendarAnswer<Parsed>(

@@ -9,7 +9,6 @@ import {
   lockFreeOrders,
   lockOrder,
   type OrderSave,
-  saveOrders,
   type VoucherRow,
   vouchersOfAll,
 } from './order-store.ts'
@@ -28,12 +27,8 @@ export interface ConsumptionReport extends Quantities {
   readonly vouchers?: readonly ReportedVoucher[] | undefined
 }
 
-interface LockedOrder {
-  readonly order: ChangeableOrder
-  readonly vouchers: readonly VoucherRow[]
-}
-
-type LockedById = ReadonlyMap<bigint, LockedOrder>
+/** The orders of a batch of reports with their vouchers, locked until the transaction ends. */
+type LockedOrders = ReadonlyMap<bigint, { readonly order: ChangeableOrder; readonly vouchers: readonly VoucherRow[] }>
 
 /** What a report changes. */
 interface DecidedReport {
@@ -41,15 +36,6 @@ interface DecidedReport {
   readonly save: OrderSave | undefined
   /** Whether the report lacks the codes that its order requires. */
   readonly lacksCodes: boolean
-}
-
-/** The orders of a batch of reports, locked until the transaction ends. */
-export interface LockedOrders {
-  readonly has: (orderId: bigint) => boolean
-  /** Throws a RefusedRequest. */
-  readonly decide: (partnerId: bigint, report: ConsumptionReport, at: DecidedAt) => DecidedReport
-  /** Writes the changes in one statement. */
-  readonly save: (saves: readonly OrderSave[]) => Promise<void>
 }
 
 /**
@@ -66,24 +52,15 @@ export async function lockReported(db: Db, reports: readonly ConsumptionReport[]
   ])
   const locked = new Map([found ?? []].flat().map((order) => [order.order_id, { order, vouchers: [] as VoucherRow[] }]))
   for (const { order_id, ...voucher } of vouchers) locked.get(order_id)?.vouchers.push(voucher)
-  return {
-    has: (orderId) => locked.has(orderId),
-    decide: (partnerId, report, at) => decideConsumption(locked, partnerId, report, at),
-    save: (saves) => saveOrders(db, saves),
-  }
-}
-
-interface DecidedAt {
-  readonly cause: Cause
-  readonly now: Date
+  return locked
 }
 
 /** Decides what a report changes. Throws a RefusedRequest. */
 export function decideConsumption(
-  orders: LockedById,
+  orders: LockedOrders,
   partnerId: bigint,
   report: ConsumptionReport,
-  at: DecidedAt,
+  at: { readonly cause: Cause; readonly now: Date },
 ): DecidedReport {
   checkQuantities(report)
   const { order, vouchers: before = [] } = orders.get(report.orderId) ?? {}

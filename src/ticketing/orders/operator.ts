@@ -45,15 +45,10 @@ export const ORDER_PARTS = {
 const calls = { record: 'order', parts: { ...ORDER_PARTS, problems: ['path', 'problem'] }, verdict, told } as const
 
 type OrderRecord = Readonly<Record<string, unknown>>
-const stateOf = ({ state }: OrderRecord) => state as OrderState
-const mayBecome =
-  (to: OrderState) =>
-  (order: OrderRecord): boolean =>
-    isOrderTransition(stateOf(order), to)
 const isIn =
   (...states: readonly OrderState[]) =>
-  (order: OrderRecord): boolean =>
-    states.includes(stateOf(order))
+  ({ state }: OrderRecord): boolean =>
+    states.includes(state as OrderState)
 
 const newRefundId = () => ({ refund_id: randomUUID() })
 
@@ -156,7 +151,7 @@ export const ORDER_ACTIONS = [
     dangerous: true,
     input: oneOrder,
     run: (deps: CallDeps, { order_id }) => closeOrder(deps, order_id, byOperator(deps)),
-    offered: mayBecome('closing'),
+    offered: ({ state }: OrderRecord) => isOrderTransition(state as OrderState, 'closing'),
     ...calls,
   }),
 ]

@@ -82,22 +82,11 @@ export interface RefundedMessage {
 }
 
 /** Sends the message after this many seconds, unless it arrives before and the job is removed. */
-export const queueRefundedMessage = (
-  { db }: Deps,
-  partnerId: bigint,
-  message: RefundedMessage,
-  seconds: number,
-): Promise<number> =>
-  enqueue(
-    db,
-    'send-refunded-message',
-    { ...message, orderId: String(message.orderId) },
-    {
-      key: messageKey(message.orderId, message.refundId),
-      queue: queueOf(partnerId),
-      afterS: seconds,
-    },
-  )
+export function queueRefundedMessage({ db }: Deps, partnerId: bigint, message: RefundedMessage, seconds: number) {
+  const { orderId, refundId } = message
+  const job = { key: messageKey(orderId, refundId), queue: queueOf(partnerId), afterS: seconds }
+  return enqueue(db, 'send-refunded-message', { ...message, orderId: String(orderId) }, job)
+}
 
 export const dropRefundedMessage = (db: Db, { orderId, refundId }: RefundedMessage): Promise<number> =>
   dequeue(db, messageKey(orderId, refundId))

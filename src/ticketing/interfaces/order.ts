@@ -30,7 +30,7 @@ import { readableCredential, sentPerson } from './people.ts'
 import { jsonFields } from './read-answer.ts'
 
 /** 0 none, 1 one code per ticket, 2 one per order. */
-export const voucherType = () => oneOf(0, 1, 2)
+const voucherType = () => oneOf(0, 1, 2)
 
 /** Lists without a documented format; they are kept as received (issue-tickets.ts). */
 const additionalLists = {
@@ -58,6 +58,7 @@ const usablePictures = ({ input }: { input: unknown }): string[] | undefined =>
 
 /** The ticket fields of order pay and pay notice. asyReturnVoucher: codes, or some of them, come later. */
 export const issuedTickets = {
+  voucherType: maybe(voucherType()),
   vouchers: maybe(listOf('vouchers', idText())),
   voucherPics: PICTURES.catch(usablePictures),
   realNameType: REAL_NAMES.catch(undefined),
@@ -65,6 +66,7 @@ export const issuedTickets = {
   asyReturnVoucher: maybe(yesOrNo()),
   ...additionalLists,
 }
+export type IssuedTickets = z.output<z.ZodObject<typeof issuedTickets>>
 
 /** 0 unused, 1 used: losing the code of a refunded or void ticket does no harm. */
 const VALID = [0, 1]
@@ -84,17 +86,6 @@ export function codesOfFailure(lists: Readonly<Record<string, unknown>>, failure
     if (count > 0) return { path: `body.${name}`, problem: localized('codes-of-failure', { count, what: failure }) }
   }
   return undefined
-}
-
-/** Tickets that an answer or notice issued, parsed. */
-export interface IssuedTickets {
-  readonly voucherType?: 0 | 1 | 2 | undefined
-  readonly vouchers?: readonly string[] | undefined
-  readonly voucherPics?: readonly string[] | undefined
-  readonly credentialList?: readonly z.output<typeof readableCredential>[] | undefined
-  readonly asyReturnVoucher?: boolean | undefined
-  readonly voucherAdditionalList?: unknown
-  readonly orderAdditionalList?: unknown
 }
 
 /**
@@ -150,7 +141,7 @@ export const orderPay = partnerInterface({
   request: z.object({ orderId: int64(), partnerOrderId: z.string() }),
   answer: z.looseObject({
     body: z
-      .looseObject({ ...echoed, voucherType: maybe(voucherType()), ...issuedTickets })
+      .looseObject({ ...echoed, ...issuedTickets })
       .superRefine((body, context) => {
         if (body.asyReturnVoucher === true) return
         requireField(

@@ -23,7 +23,6 @@ import {
   levelPrice,
   ticketExtrasProblems,
   voucherState,
-  voucherType,
 } from '../interfaces/index.ts'
 import { NOTICE_PATHS } from '../mws-wire/index.ts'
 
@@ -96,7 +95,6 @@ export const payNotice = z.looseObject({
   body: z.looseObject({
     orderId: int64(),
     partnerOrderId: idText(),
-    voucherType: maybe(voucherType()),
     ...issuedTickets,
     // It decides nothing, so an invalid value must not lose the tickets.
     requestTime: z.unknown().optional().meta({ wire: 'datetime' }),

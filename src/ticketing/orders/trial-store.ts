@@ -38,11 +38,11 @@ export const findTrialOrder = (db: Db, partnerId: bigint, orderId: bigint): Prom
   )
 
 /** Whether the partner has sold anything to a visitor. */
-export const hasSold = async (db: Db, partnerId: bigint): Promise<boolean> =>
-  (await db.maybe(
-    z.object({ order_id: z.coerce.bigint() }),
-    sql`select order_id from ticket_order where partner_id = ${partnerId} and not sandbox limit 1`,
-  )) !== undefined
+export const hasSold = (db: Db, partnerId: bigint): Promise<boolean> =>
+  db.value(
+    z.boolean(),
+    sql`select exists (select 1 from ticket_order where partner_id = ${partnerId} and not sandbox) as sold`,
+  )
 
 const namedOrder = z.object({
   order_id: z.coerce.bigint(),

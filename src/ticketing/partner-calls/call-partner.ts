@@ -61,12 +61,8 @@ export async function callAsWritten(
   text: string,
   options: CallOptions,
 ): Promise<CallResult<unknown>> {
-  const { reply, record } = await makeCall(
-    deps,
-    partner,
-    { definition: definitionOf(name), text, byHand: true },
-    options,
-  )
+  const sending = { definition: definitionOf(name), text, byHand: true }
+  const { reply, record } = await makeCall(deps, partner, sending, options)
   deps.calls.onCall?.(record, [])
   return { ...reply, callId: record.call_id }
 }
@@ -80,9 +76,6 @@ export function callNow({ calls }: CallDeps, { partner_id, stage }: PartnerWithS
 }
 
 const definitionOf = (name: InterfaceName) => interfaceNamed(name) as PartnerInterface
-
-const unknownPartner = (partnerId: bigint): RefusedRequest =>
-  new RefusedRequest(localized('no-partner', { partner: partnerId }), { status: 404 })
 
 export interface MadeCall {
   readonly call: CallRecord
@@ -105,7 +98,7 @@ export async function withCalls<Given extends CallDeps, Result>(
 /** The partner with its secrets; throws if it does not exist. */
 export async function existingPartner(deps: CallDeps, partnerId: bigint): Promise<PartnerWithSecrets> {
   const partner = await findPartner(deps, partnerId)
-  if (!partner) throw unknownPartner(partnerId)
+  if (!partner) throw new RefusedRequest(localized('no-partner', { partner: partnerId }), { status: 404 })
   return partner
 }
 

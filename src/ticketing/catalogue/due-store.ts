@@ -12,7 +12,6 @@ export type PullKind = 'product' | 'prices'
 export interface ProductNews {
   readonly partnerDealId: string
   readonly saleState: SaleState | null
-  /** The pulls that it makes due. */
   readonly pulls: readonly PullKind[]
 }
 
@@ -115,7 +114,6 @@ export const giveUpDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, no
           and notices = ${notices}`,
   )
 
-/** Makes the pulls that were given up due again; returns how many. */
 export const retryGivenUp = (db: Db, partnerId: bigint): Promise<number> =>
   db.exec(sql`update pull_due set problem = null, told = false where partner_id = ${partnerId} and problem is not null`)
 

@@ -36,7 +36,6 @@ export const claimNewest = async (db: Db, { partnerId, partnerDealId }: ProductK
         where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and prices_asked < ${asked}`,
   )) > 0
 
-/** Days after which a past price is deleted. */
 const DAYS_KEPT = 30
 
 /** Whether the entry `p` is of the kind of calendar that is being stored. */
@@ -156,7 +155,6 @@ export const hasLevels = (db: Db, { partnerId, partnerDealId }: ProductKey): Pro
           order by pulled_at desc limit 1), false) as levels`,
   )
 
-/** Entries of the calendar from that day on. */
 export const countPrices = (db: Db, { partnerId, partnerDealId }: ProductKey, from: string): Promise<number> =>
   db.value(
     z.number(),

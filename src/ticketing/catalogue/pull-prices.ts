@@ -41,7 +41,6 @@ interface Range {
 
 type LevelPrice = z.output<typeof levelPrice>
 
-/** A price, with the product that the entry names. */
 type NamedPrice = Price & { readonly dealId: string }
 
 /** `raw` is the complete entry as received. */
@@ -131,7 +130,6 @@ const DAYS = 90
 /** How often a calendar is requested while newer prices keep overtaking it. */
 const TRIES = 3
 
-/** The result of a pull of a price calendar. */
 export interface PriceReport {
   readonly from: string
   readonly to: string

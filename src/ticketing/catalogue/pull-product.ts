@@ -21,11 +21,9 @@ import { implausibleValues, implausibleWarnings } from './implausible.ts'
 import { type Entry, lockProduct, nextAsked, type ProductKey, saveProduct } from './product-store.ts'
 import { oneProduct } from './wire.ts'
 
-/** The result of a pull of products. */
 export interface PullReport {
   /** The total number of entries: as the partner states it (totalSize), or as requested; null if unknown. */
   readonly expected: number | null
-  /** Entries in the response. */
   readonly received: number
   /** How many entries are invalid; `problems` says why. */
   readonly refused: number
@@ -34,7 +32,6 @@ export interface PullReport {
   readonly problems: readonly EntryProblem[]
   /** About stored products: lenient fields that were left out, and values that look like mistakes, which are kept. */
   readonly warnings: readonly EntryProblem[]
-  /** Why the pull ended early, if it did. */
   readonly failure: CallProblem | null
 }
 

@@ -28,7 +28,6 @@ import {
   rescheduleNotice,
 } from './wire.ts'
 
-/** Commits receipt and effect together. */
 type Accept<Notice> = (deps: Deps, notice: Notice, row: NoticeRow, incoming: IncomingNotice) => Promise<AcceptedNotice>
 
 /** A notice, as data: its path below MOUNT and what it must be. */
@@ -76,7 +75,6 @@ const endpoint = <Notice extends { partnerId?: string | undefined }>(
 
 const FAILED: readonly PayNotice['issueType'][] = [0, 2]
 
-/** Every notice that partners send. */
 export const NOTICE_ENDPOINTS: readonly NoticeEndpoint[] = [
   endpoint('deal-change', dealChangeNotice, (deps, { body }, row) =>
     acceptOnce(deps, row, CATALOGUE_REPEAT_S, (inside, cause) =>

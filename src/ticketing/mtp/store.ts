@@ -65,7 +65,6 @@ export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: 
             or known.received_at >= excluded.received_at + make_interval(secs => ${repeatWithinS})`,
   )
 
-/** A notice that came before, and its answer. */
 export interface RememberedAnswer {
   readonly noticeId: string
   readonly answer: string
@@ -103,7 +102,6 @@ const summary = z.object({
   warnings: z.string(),
   answer: z.string(),
 })
-/** An accepted notice without its body. */
 export type NoticeSummary = z.output<typeof summary>
 
 /** `id`: that of the request that first brought it. */
@@ -113,7 +111,6 @@ export const findNotice = (db: Db, id: string): Promise<NoticeSummary | undefine
     sql`select notice_id as id, received_at, partner_id, client_id, path, warnings, answer from notice where notice_id = ${id}`,
   )
 
-/** Reasons about the Date header. */
 const DATE_FAILURES: readonly TextId[] = ['date-form', 'date-impossible', 'date-weekday', 'date-differs']
 
 const received = z.object({
@@ -138,7 +135,6 @@ export function listReceived(
     readonly partnerId: bigint
     readonly clientId: string
     readonly paths: readonly string[] | undefined
-    /** How many characters of each body are returned. */
     readonly bodyChars: number
   } & Pick<NoticeFilter, 'limit' | 'after'>,
 ): Promise<Page<NoticeEntry>> {
@@ -180,7 +176,6 @@ const receivedCall = z.object({
   warnings: z.string().transform((names) => names.split(' ').filter((name) => name !== '')),
   received_at: z.date(),
 })
-/** A call that names a partner. */
 export type ReceivedCall = z.output<typeof receivedCall>
 
 export interface ReceivedFilter {
@@ -189,7 +184,6 @@ export interface ReceivedFilter {
   /** Accepted and refused calls from these moments on. */
   readonly accepted: Date
   readonly refused: Date
-  /** Ids to leave out. */
   readonly seen: readonly string[]
 }
 

@@ -23,7 +23,6 @@ export interface RefundToSend {
 /** `lost`: the partner must be queried first; `settled`: there is nothing to do. */
 export type BegunRefund = RefundToSend | 'lost' | 'settled'
 
-/** Stores a new refund of a locked order, or resumes an existing one. */
 export async function beginRefund(
   deps: Deps,
   order: OrderRow,
@@ -79,7 +78,6 @@ export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string
   return { order, refund: await asking(deps, order, refund, cause), repeated: true }
 }
 
-/** What an answer to order query says about tickets. */
 interface Told {
   readonly refunded: number
   readonly codes: readonly ReportedVoucher[]

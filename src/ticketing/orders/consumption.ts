@@ -30,9 +30,7 @@ export interface ConsumptionReport extends Quantities {
 /** The orders of a batch of reports with their vouchers, locked until the transaction ends. */
 type LockedOrders = ReadonlyMap<bigint, { readonly order: ChangeableOrder; readonly vouchers: readonly VoucherRow[] }>
 
-/** What a report changes. */
 interface DecidedReport {
-  /** Undefined if there is nothing new. */
   readonly save: OrderSave | undefined
   /** Whether the report lacks the codes that its order requires. */
   readonly lacksCodes: boolean
@@ -55,7 +53,7 @@ export async function lockReported(db: Db, reports: readonly ConsumptionReport[]
   return locked
 }
 
-/** Decides what a report changes. Throws a RefusedRequest. */
+/** Throws a RefusedRequest. */
 export function decideConsumption(
   orders: LockedOrders,
   partnerId: bigint,

@@ -62,7 +62,6 @@ export function newOrderId(bits: number): bigint {
   return (highest + BigInt.asUintN(bits - 1, randomBytes(8).readBigUInt64BE())) | (bits > 53 ? 1n : 0n)
 }
 
-/** Stores a new order as `creating`; undefined if the id was taken meanwhile. */
 async function store(
   deps: Deps,
   { partner_id, stage }: PartnerWithSecrets,

@@ -27,7 +27,6 @@ type RefundContent = Pick<NewRefundRow, 'refund_quantity' | 'vouchers' | 'refund
 export const isOpenRefund = ({ state }: { readonly state: RefundState }): boolean =>
   REFUND_STATES[state].next.length > 0
 
-/** Tickets that a new refund may take. */
 function ticketsLeft(order: OrderRow, refunds: readonly RefundRow[]): number {
   const reserved = refunds.filter(isOpenRefund).reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
   return order.quantity - order.used_quantity - order.refunded_quantity - reserved
@@ -120,7 +119,6 @@ function refundable(
   return found
 }
 
-/** What can be refunded of an order. */
 export async function previewRefund(
   deps: Deps,
   orderId: bigint,

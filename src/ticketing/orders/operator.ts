@@ -16,7 +16,6 @@ import { oneOrder } from './wire.ts'
 
 type Result = Pick<OrderResult, 'failure'>
 
-/** A failed call is part of the output, beside the order. */
 const verdict = ({ failure }: Result): Verdict | undefined => {
   if (!failure) return undefined
   if (failure.kind === 'partner-code') return { tone: 'bad', text: 'orders.refused' }
@@ -52,7 +51,6 @@ const isIn =
 
 const newRefundId = () => ({ refund_id: randomUUID() })
 
-/** What operators do with orders at partners. */
 export const ORDER_ACTIONS = [
   action({
     route: 'GET /orders',

@@ -58,7 +58,6 @@ export type VoucherRow = z.output<typeof voucherRow>
 
 const VOUCHER_COLUMNS = columnsOf(Object.keys(voucherRow.shape))
 
-/** The fields by which a change of an order is decided. */
 export const changeableOrder = orderRow.pick({
   order_id: true,
   partner_id: true,
@@ -106,7 +105,6 @@ export type OrderUpdate = Readonly<Omit<ChangeableOrder, 'order_id' | 'partner_i
   readonly vouchers: readonly VoucherRow[]
 }
 
-/** A change of a locked order, ready to be written. */
 export interface OrderSave {
   readonly order: Pick<OrderRow, 'order_id' | 'partner_id'>
   readonly update: OrderUpdate
@@ -160,7 +158,6 @@ const savingChanges = (changes: readonly ChangeOfOrder[]) =>
     select at, partner_id, record, record_id, order_id, cause, cause_id, change
     from ${sql.rows('c', changes, CHANGE)}`
 
-/** Writes orders, vouchers and history in one statement. */
 export async function saveOrders(db: Db, saves: readonly OrderSave[]): Promise<void> {
   const vouchers = saves.flatMap(({ order: { order_id }, update }) =>
     update.vouchers.map((voucher) => ({ order_id, voucher })),
@@ -237,6 +234,5 @@ export const insertOrder = async (db: Db, order: OrderToStore, { cause, now }: {
     from stored`,
   )) === 1
 
-/** The stored request of order create, with exact ids. */
 export const requestOf = (db: Db, orderId: bigint): Promise<Entry> =>
   db.value(exactEntry, sql`select request::text as request from ticket_order where order_id = ${orderId}`)

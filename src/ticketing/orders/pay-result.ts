@@ -21,9 +21,7 @@ export interface PayResult {
   readonly outcome: 'issued' | 'failed'
   /** As received. */
   readonly issueType: number
-  /** The partner's code, if it sent one. */
   readonly code: number | undefined
-  /** The reason of a failure. */
   readonly describe: string
   readonly tickets: IssuedTickets
 }

@@ -130,7 +130,6 @@ async function storedRefund(
 /** Whether the answer of a refund was lost, or is still to come. */
 export const isLostRefund = ({ state }: RefundRow): boolean => state === 'unknown' || state === 'asking'
 
-/** A refund after an operation, with its order. */
 export type OrderAndRefund = OrderResult & { readonly refund: RefundRow }
 
 const withRefund = async (deps: Deps, result: OrderResult, refundId: string): Promise<OrderAndRefund> => ({

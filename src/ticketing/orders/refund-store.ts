@@ -32,7 +32,6 @@ export const findRefund = (db: Db, partnerId: bigint, refundId: string): Promise
 export const refundsOf = (db: Db, orderId: bigint): Promise<RefundRow[]> =>
   db.many(refundRow, sql`select ${COLUMNS} from refund where order_id = ${orderId} order by created_at, refund_id`)
 
-/** Tickets of the finished refunds. */
 export const refundedTickets = (refunds: readonly RefundRow[]): number =>
   refunds.reduce((sum, { state, refund_quantity }) => sum + (state === 'refunded' ? refund_quantity : 0), 0)
 

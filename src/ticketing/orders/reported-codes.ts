@@ -109,7 +109,6 @@ export function fittingCodes(
 
 type Code = Pick<VoucherRow, 'voucher'>
 
-/** How many codes the order has, including those reported. */
 export const countCodes = (before: readonly Code[], reported: readonly Code[]): number =>
   new Set([...before, ...reported].map(({ voucher }) => voucher)).size
 

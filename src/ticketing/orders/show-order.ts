@@ -8,7 +8,6 @@ import { type ShownOrder, shownOrder } from './order-result.ts'
 import { listOrders as readOrders } from './show-store.ts'
 import { orderFilter } from './wire.ts'
 
-/** The order with its whole history: every change with its cause, every call with its outcome. */
 export interface OrderStory {
   readonly order: ShownOrder
   readonly history: readonly HistoryRow[]
@@ -21,7 +20,6 @@ export async function showOrder(deps: Deps, orderId: bigint): Promise<OrderStory
   return { order, history: await historyOfOrder(deps.db, orderId), calls: await callsOf(deps.db, order) }
 }
 
-/** A page of orders, newest first. */
 export const listOrders = operation(orderFilter, (deps: Deps, filter) =>
   pageNamed('orders', readOrders(deps.db, filter)),
 )

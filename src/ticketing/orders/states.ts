@@ -89,7 +89,6 @@ export type OrderState = keyof typeof ORDER_STATES
 export type RefundState = keyof typeof REFUND_STATES
 export type VoucherState = (typeof VOUCHER_STATES)[number]
 
-/** States of an order with tickets. */
 export const ISSUED_STATES: readonly OrderState[] = ['paid', 'consumed', 'refunded']
 
 const names = <State extends string>(table: Readonly<Record<State, unknown>>) =>

@@ -73,9 +73,7 @@ export const orderFilter = z.strictObject({
     .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], problem('must-be-boolean'))
     .optional()
     .meta({ off: 'live' }),
-  /** The beginning of the partner's own id. */
   partner_order_id: filterText(255).optional(),
-  /** When they were made. */
   ...periodInput,
   ...pageInput(z.tuple([momentKey, idKey]), { usual: 50 }),
 })

@@ -82,7 +82,6 @@ export interface MadeCall {
   readonly sentAgain: readonly SentAgain[]
 }
 
-/** Runs an operation; returns its result and the calls that it made. */
 export async function withCalls<Given extends CallDeps, Result>(
   deps: Given,
   operation: (deps: Given) => Promise<Result>,
@@ -95,7 +94,6 @@ export async function withCalls<Given extends CallDeps, Result>(
   return { result, calls }
 }
 
-/** The partner with its secrets; throws if it does not exist. */
 export async function existingPartner(deps: CallDeps, partnerId: bigint): Promise<PartnerWithSecrets> {
   const partner = await findPartner(deps, partnerId)
   if (!partner) throw new RefusedRequest(localized('no-partner', { partner: partnerId }), { status: 404 })

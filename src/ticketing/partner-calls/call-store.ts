@@ -29,7 +29,6 @@ export const insertCall = (db: Db, call: CallRecord): Promise<number> =>
           ${call.forged}, ${call.by_hand}, ${call.cause}, ${call.cause_ref})`,
   )
 
-/** Stores a test step's verdict on the answer. */
 export const judgeCall = (db: Db, callId: string, verdict: CallVerdict): Promise<number> =>
   db.exec(sql`update partner_call set verdict = ${verdict} where call_id = ${callId}`)
 
@@ -69,11 +68,8 @@ const callRecord = callSummary.extend({
   request_body: z.string(),
   response_headers: z.record(z.string(), z.string()).nullable(),
   response_body: z.string().nullable(),
-  /** How it was forged on purpose, if it was. */
   forged: z.enum(FORGERIES).nullable(),
-  /** Whether a person wrote its body. */
   by_hand: z.boolean(),
-  /** Why it was made (cause.ts). */
   cause: z.enum(CALL_CAUSES),
   cause_ref: z.string().nullable(),
 })

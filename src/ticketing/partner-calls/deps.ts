@@ -33,7 +33,6 @@ interface Calls {
   readonly faults?: CallFaults
 }
 
-/** What operations that call partners need. */
 export interface CallDeps extends OutboundDeps, ReachDeps {
   readonly calls: OutboundDeps['calls'] & ReachDeps['calls'] & Calls
 }

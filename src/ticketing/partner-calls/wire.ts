@@ -30,7 +30,6 @@ export interface SignedRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** The body before encryption. */
   readonly text: string
 }
 

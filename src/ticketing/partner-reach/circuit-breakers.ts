@@ -92,7 +92,6 @@ export class CircuitBreakers {
     return wasOpen ? 'closed' : undefined
   }
 
-  /** Notes whether the database lists the breaker as open. */
   keep(partnerId: bigint, isKept: boolean): void {
     this.#breakerOf(partnerId).isKept = isKept
   }

@@ -11,7 +11,6 @@ const pageOfPartner = ({ partner_id }: Readonly<Record<string, unknown>>): PageA
 
 const toneOf = (days: number) => (days < 0 ? 'bad' : days < ENDING_WITHIN_DAYS ? 'warn' : 'plain')
 
-/** What operators do with breakers and certificates. */
 export const REACH_ACTIONS = [
   action({
     route: 'GET /breakers',

@@ -23,7 +23,6 @@ export const upsertCertificate = (db: Db, { partner_id, origin, ends_at, seen_at
   )
 
 export const certificateFilter = z.strictObject({
-  /** Only certificates that end within so many days, or have ended. */
   within_days: z.coerce.number().int().min(0).max(36_500).optional(),
   ...pageInput(z.tuple([momentKey, idKey, z.string().max(512)])),
 })
@@ -71,7 +70,6 @@ export const upsertOpenBreaker = (db: Db, { partnerId, process }: BreakerKey, re
 export const deleteOpenBreaker = (db: Db, { partnerId, process }: BreakerKey): Promise<number> =>
   db.exec(sql`delete from partner_circuit where partner_id = ${partnerId} and process = ${process}`)
 
-/** Returns in how many processes the breaker was open. */
 export const deleteOpenBreakersOf = (db: Db, partnerId: bigint, now: Date): Promise<number> =>
   db.value(
     z.number(),

@@ -41,7 +41,6 @@ export const secretTexts = ({ secrets, aes_key }: Pick<PartnerWithSecrets, 'secr
   ...(aes_key === null ? [] : [aes_key]),
 ]
 
-/** The secrets that sign calls to webhooks of contacts. */
 type WebhookSecrets = Partial<Record<ContactRole, string>>
 
 export const newClientId = (): string => randomBytes(12).toString('hex')
@@ -80,7 +79,6 @@ export const createPartner = operation(
   },
 )
 
-/** A page of partners, oldest first. */
 export const listPartners = operation(partnerFilter, (deps: Deps, filter) =>
   pageNamed('partners', partnersOf(deps.db, filter)),
 )
@@ -130,7 +128,6 @@ const changeStatus =
 export const suspendPartner = changeStatus('partner_suspended', 'suspended')
 export const activatePartner = changeStatus('partner_activated', 'active')
 
-/** Moves the partner between sandbox and live. */
 export const setStage = operation(
   stageChange,
   (deps: Deps, partnerId: bigint, { stage }: StageChange): Promise<ShownPartner> =>
@@ -146,7 +143,6 @@ export async function findPartnerByClientId(deps: Deps, clientId: string): Promi
   return opened(deps.keys, await store.findPartner(deps.db, { clientId }, deps.clock.now()))
 }
 
-/** The partner whatever its status. */
 export const findPartner = async (deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets | undefined> =>
   opened(deps.keys, await store.findPartner(deps.db, { partnerId }, deps.clock.now()))
 

@@ -92,7 +92,6 @@ export const partnersById = async ({ db }: Pick<Deps, 'db'>, ids: readonly bigin
 /** Serializes creations, so that each sees all ids in use; reads do not wait. */
 export const lockForCreation = (db: Db): Promise<number> => db.exec(sql`lock table partner in share row exclusive mode`)
 
-/** Which of the two ids are in use. */
 export const findTaken = (db: Db, { partner_id, client_id }: Pick<NewPartner, 'partner_id' | 'client_id'>) =>
   db.one(
     z.object({ partner_id: z.boolean(), client_id: z.boolean() }),
@@ -103,7 +102,6 @@ export const findTaken = (db: Db, { partner_id, client_id }: Pick<NewPartner, 'p
 // Lower ids are given by hand: the demo's 7001, and those that partners already use.
 const FIRST_ID = 10_001n
 
-/** The lowest that is free. */
 export const nextPartnerId = (db: Db): Promise<bigint> =>
   db.value(
     z.coerce.bigint(),

@@ -58,7 +58,6 @@ export type StageChange = z.output<typeof stageChange>
 
 const { partner_id, client_id, name, stage, base_url, interface_urls, ...others } = shapeOf(PARTNER_FIELDS, 'kept')
 
-/** A partner as stored and shown. */
 export const partner = z.object({
   partner_id,
   client_id,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Db, sql } from '../../platform/db/sql.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { type Cause, PRODUCT_CHANGES } from '../../platform/history/index.ts'
 import type { ProductKey } from './product-store.ts'
 import type { SaleState } from './wire.ts'
@@ -86,32 +86,21 @@ export const nextDue = (db: Db, partnerId: bigint, limit: number): Promise<DuePu
         where partner_id = ${partnerId} and problem is null order by due_at, partner_deal_id, kind limit ${limit}`,
   )
 
+const samePull = (partnerId: bigint, { partner_deal_id, kind }: DuePull): Fragment => sql.part`
+  partner_id = ${partnerId} and partner_deal_id = ${partner_deal_id} and kind = ${kind}`
+
 /** Marks it as pulled, unless a newer notice has arrived. */
-export const clearDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, notices }: DuePull): Promise<number> =>
-  db.exec(
-    sql`delete from pull_due
-        where partner_id = ${partnerId} and partner_deal_id = ${partner_deal_id} and kind = ${kind}
-          and notices = ${notices}`,
-  )
+export const clearDue = (db: Db, partnerId: bigint, pull: DuePull): Promise<number> =>
+  db.exec(sql`delete from pull_due where ${samePull(partnerId, pull)} and notices = ${pull.notices}`)
 
 /** Puts a pull that has failed behind all others, which would else wait for ever behind some that keep failing. */
-export const postponeDue = (
-  db: Db,
-  partnerId: bigint,
-  { partner_deal_id, kind }: DuePull,
-  now: Date,
-): Promise<number> =>
-  db.exec(
-    sql`update pull_due set due_at = ${now}
-        where partner_id = ${partnerId} and partner_deal_id = ${partner_deal_id} and kind = ${kind}`,
-  )
+export const postponeDue = (db: Db, partnerId: bigint, pull: DuePull, now: Date): Promise<number> =>
+  db.exec(sql`update pull_due set due_at = ${now} where ${samePull(partnerId, pull)}`)
 
 /** Marks it as given up, unless a newer notice has arrived. */
-export const giveUpDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, notices }: DuePull, problem: string) =>
+export const giveUpDue = (db: Db, partnerId: bigint, pull: DuePull, problem: string): Promise<number> =>
   db.exec(
-    sql`update pull_due set problem = ${problem}
-        where partner_id = ${partnerId} and partner_deal_id = ${partner_deal_id} and kind = ${kind}
-          and notices = ${notices}`,
+    sql`update pull_due set problem = ${problem} where ${samePull(partnerId, pull)} and notices = ${pull.notices}`,
   )
 
 export const retryGivenUp = (db: Db, partnerId: bigint): Promise<number> =>

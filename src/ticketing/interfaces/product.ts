@@ -84,21 +84,11 @@ const openDate = {
   validWeekRule: maybe(validWeekRule),
 }
 
-type ConditionalField = keyof typeof openDate | 'voucherText'
-
-/** Fields that are required for some value of another; `when` says so in the field reference. */
-const REQUIRED_WHEN: readonly {
-  readonly fields: readonly ConditionalField[]
-  readonly when: string
-  readonly applies: (entry: { readonly useDateMode: number; readonly returnVoucher: boolean }) => boolean
-}[] = [
-  {
-    fields: Object.keys(openDate) as ConditionalField[],
-    when: 'useDateMode = 0',
-    applies: ({ useDateMode }) => useDateMode === 0,
-  },
-  { fields: ['voucherText'], when: 'returnVoucher = false', applies: ({ returnVoucher }) => !returnVoucher },
-]
+/** Fields that are required for this value of another. */
+const REQUIRED_WHEN = [
+  { other: 'useDateMode', value: 0, fields: Object.keys(openDate) as (keyof typeof openDate)[] },
+  { other: 'returnVoucher', value: false, fields: ['voucherText'] },
+] as const
 
 /** A product. The platform keeps the whole entry, beside the few fields that it queries. */
 const product = z
@@ -119,14 +109,16 @@ const product = z
     ...lenientFields,
   })
   .superRefine((entry, context) => {
-    for (const { fields, when } of REQUIRED_WHEN.filter(({ applies }) => applies(entry))) {
-      const [other = '', value = ''] = when.split(' = ')
-      const message = localized('required-because', { field: other, value })
+    for (const { other, value, fields } of REQUIRED_WHEN) {
+      if (entry[other] !== value) continue
+      const message = localized('required-because', { field: other, value: String(value) })
       for (const field of fields) requireField(entry, context, field, message)
     }
   }, EVEN_IF_WRONG)
   .meta({
-    requiredWhen: Object.fromEntries(REQUIRED_WHEN.flatMap(({ fields, when }) => fields.map((field) => [field, when]))),
+    requiredWhen: Object.fromEntries(
+      REQUIRED_WHEN.flatMap(({ other, value, fields }) => fields.map((field) => [field, `${other} = ${value}`])),
+    ),
   })
 
 export const productPull = partnerInterface({

@@ -26,7 +26,7 @@ const OF_NEW = [...ownColumns(newPartner.shape), 'status', 'created_at', 'update
 const CHANGEABLE = [...Object.keys(partnerChanges.shape), 'status', 'stage']
 
 const sealedSecret = secretDates.extend({ sealed: z.string().transform((hex) => Buffer.from(hex, 'hex')) })
-export type SealedSecret = z.output<typeof sealedSecret>
+type SealedSecret = z.output<typeof sealedSecret>
 const partnerWithSealed = partner.extend({
   secrets: z.array(sealedSecret),
   /** Sealed; null without one. */
@@ -146,13 +146,7 @@ export const setAesKey = (db: Db, partnerId: bigint, sealed: Buffer | null, now:
   )
 
 /** A live clientSecret of a partner, decrypted: it verifies the partner's calls and, if it `signs`, signs ours. */
-export interface PartnerSecret {
-  secret_id: string
-  secret: string
-  /** To the minute; null: never. */
-  last_used_at: Date | null
-  signs: boolean
-}
+export type PartnerSecret = Pick<SealedSecret, 'secret_id' | 'last_used_at' | 'signs'> & { readonly secret: string }
 
 /** Binds a sealed secret to its row: moved to another partner's, it does not open. */
 export const secretContext = (partnerId: bigint | string, secretId: string): string =>
@@ -166,7 +160,7 @@ export function sealSecret(keys: Keys, partnerId: bigint, secret: string): { sec
 export const openSecret = (
   keys: Keys,
   partnerId: bigint,
-  { secret_id, sealed, last_used_at, signs }: Pick<SealedSecret, 'secret_id' | 'sealed' | 'last_used_at' | 'signs'>,
+  { secret_id, sealed, last_used_at, signs }: SealedSecret,
 ): PartnerSecret => ({
   secret_id,
   secret: decryptSecret(keys, sealed, secretContext(partnerId, secret_id)),

@@ -78,6 +78,8 @@ const productSummary = z.object({
   updated_at: z.date(),
 })
 export type ProductSummary = z.output<typeof productSummary>
+const SUMMARY = columnsOf(Object.keys(productSummary.shape))
+
 const wholeProduct = productSummary.extend({ details: exactEntry })
 export type WholeProduct = z.output<typeof wholeProduct>
 
@@ -87,7 +89,7 @@ export const listProducts = (db: Db, { partner_id, sale_state, after, limit }: P
     db,
     {
       row: withCursor(productSummary),
-      columns: columnsOf(Object.keys(productSummary.shape)),
+      columns: SUMMARY,
       from: sql.part`product where partner_id = ${partner_id} and partner_deal_id > ${after?.[0] ?? ''}`,
       wanted: sale_state && sql.part`sale_state = ${sale_state}`,
       cursor: cursorOf(sql.part`partner_deal_id`),
@@ -99,20 +101,15 @@ export const listProducts = (db: Db, { partner_id, sale_state, after, limit }: P
 export const findProduct = (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<WholeProduct | undefined> =>
   db.maybe(
     wholeProduct,
-    sql`select partner_id, partner_deal_id, mt_deal_id, sale_state, title, pulled_at, created_at, updated_at,
-          coalesce(details, '{}')::text as details
-        from product where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}`,
+    sql`select ${SUMMARY}, coalesce(details, '{}')::text as details from product
+        where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}`,
   )
 
 export const deleteProductsOf = (db: Db, partnerIds: readonly bigint[]): Promise<number> =>
   db.exec(sql`delete from product where partner_id = any(${partnerIds}::bigint[])`)
 
 const money = z.coerce.number().nullable()
-const offer = z.object({
-  mt_deal_id: z.coerce.bigint(),
-  unit_price: money,
-  buy_price: money,
-})
+const offer = z.object({ mt_deal_id: z.coerce.bigint(), unit_price: money, buy_price: money })
 export type Offer = z.output<typeof offer>
 
 /**

@@ -167,10 +167,7 @@ export function implausibleInProducts(products: readonly Entry[]): ImplausibleVa
         ...countProblems(product),
         ...formProblems(product),
         ...dateProblems(product),
-      ].map((value) => ({
-        ...value,
-        index,
-      })),
+      ].map((value) => ({ ...value, index })),
     ),
   ]
 }

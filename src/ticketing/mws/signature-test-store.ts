@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { columnsOf } from '../../platform/db/record-fields.ts'
+import { columnsOf, valuesOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 
@@ -25,16 +25,14 @@ const testRow = z.object({
 /** One verdict of the signature tool. */
 export type SignatureTest = z.output<typeof testRow>
 
-export type NewTest = Omit<SignatureTest, 'test_id' | 'tested_at'> & { readonly partnerId: bigint }
+const COLUMNS = Object.keys(testRow.shape)
+const OF_NEW = COLUMNS.filter((name) => name !== 'test_id')
 
-export const insertTest = (db: Db, test: NewTest, now: Date): Promise<bigint> =>
+export const insertTest = (db: Db, partnerId: bigint, test: Omit<SignatureTest, 'test_id'>): Promise<bigint> =>
   db.value(
     testRow.shape.test_id,
-    sql`insert into signature_test (partner_id, tested_at, source, mistakes, warnings, verified, method, path,
-      date_header, authorization_header, string_to_sign, signed_instead)
-    values (${test.partnerId}, ${now}, ${test.source}, ${test.mistakes}, ${test.warnings}, ${test.verified}, ${test.method},
-      ${test.path}, ${test.date_header}, ${test.authorization_header}, ${test.string_to_sign}, ${test.signed_instead})
-    returning test_id`,
+    sql`insert into signature_test (partner_id, ${columnsOf(OF_NEW)}) values (${partnerId}, ${valuesOf(test, OF_NEW)})
+        returning test_id`,
   )
 
 export const deleteTestsBeyond = (db: Db, partnerId: bigint, verified: boolean, kept: number): Promise<number> =>
@@ -56,6 +54,6 @@ export const hasPassedSignatureTool = ({ db }: Pick<Deps, 'db'>, partnerId: bigi
 export const listSignatureTests = ({ db }: Pick<Deps, 'db'>, partnerId: bigint): Promise<SignatureTest[]> =>
   db.many(
     testRow,
-    sql`select ${columnsOf(Object.keys(testRow.shape))}
+    sql`select ${columnsOf(COLUMNS)}
         from signature_test where partner_id = ${partnerId} order by test_id desc`,
   )

@@ -36,14 +36,10 @@ export interface SignatureAnswer extends Envelope {
   readonly diagnosis?: ShownDiagnosis
 }
 
-interface ShownDiagnosis {
+/** What was found; the right signature is never revealed. */
+interface ShownDiagnosis extends Pick<Diagnosis, 'mistakes' | 'explanation' | 'stringToSign' | 'signedInstead'> {
   /** The first of `mistakes`. */
   readonly mistake: string
-  readonly mistakes: readonly string[]
-  readonly explanation: string
-  /** What should have been signed. The right signature is never revealed. */
-  readonly stringToSign: string
-  readonly signedInstead?: string
 }
 
 type TestedCall = PartnerCall & { readonly host: string | undefined; readonly address: string }
@@ -166,8 +162,9 @@ function keep(
   const { partner_id } = partner
   const mask = masker(secretTexts(partner))
   const cut = (text: string): string => cutTo(mask(text), LONGEST)
+  const now = clock.now()
   const test = {
-    partnerId: partner_id,
+    tested_at: now,
     source,
     mistakes,
     warnings,
@@ -179,9 +176,8 @@ function keep(
     string_to_sign: cut(stringToSign),
     signed_instead: signedInstead === undefined ? null : cut(signedInstead),
   }
-  const now = clock.now()
   return db.tx(async (inside) => {
-    const testId = await insertTest(inside, test, now)
+    const testId = await insertTest(inside, partner_id, test)
     await deleteTestsBeyond(inside, partner_id, verified, KEPT[verified ? 'verified' : 'unverified'])
     if (mistakes.length === 0) await insertPass(inside, partner_id, now)
     return testId

@@ -39,10 +39,7 @@ export const resultFor = async (
   deps: Deps,
   orderId: bigint,
   failure: CallProblem | null = null,
-): Promise<OrderResult> => ({
-  order: await shownOrder(deps, orderId),
-  failure,
-})
+): Promise<OrderResult> => ({ order: await shownOrder(deps, orderId), failure })
 
 /** Records in the audit log that an operator started an operation; belongs in its first transaction. */
 export const recordAsked = (

@@ -77,9 +77,7 @@ function codeOf(entry: unknown): string {
   return VALID.includes(Number(filledText(status) ?? 0)) ? (filledText(voucher) ?? '').trim() : ''
 }
 
-/**
- * The problem of a failure that comes with codes: it is not believed, or they would be lost. Undefined without codes.
- */
+/** A failure that comes with codes is not believed, or they would be lost. Undefined without codes. */
 export function codesOfFailure(lists: Readonly<Record<string, unknown>>, failure: string): ShapeProblem | undefined {
   for (const [name, list] of Object.entries(lists)) {
     const count = new Set((Array.isArray(list) ? list : []).map(codeOf).filter((code) => code !== '')).size

@@ -33,9 +33,7 @@ const envelope = { partnerId: maybe(numericText()), code: maybe(smallInt()).catc
 
 const REMARKS = z.looseObject({ code: maybe(smallInt()), describe: maybe(z.string()) })
 
-/**
- * Whether a pay notice has invalid fields that decide nothing: those are left out, so that the tickets are not lost.
- */
+/** Whether a pay notice has invalid fields that decide nothing: they are left out, so that no ticket is lost. */
 export const leavesFieldsOut = (json: unknown): boolean => {
   const { body } = jsonFields(json)
   return ticketExtrasProblems(body).length > 0 || [json, body].some((part) => !REMARKS.safeParse(part).success)

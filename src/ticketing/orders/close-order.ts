@@ -14,9 +14,7 @@ import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import type { OrderState } from './states.ts'
 
-/**
- * closeType on the wire, and the state from which it closes: 1 not paid, 2 create failed, 3 pay failed and refunded.
- */
+/** closeType on the wire, and the state that it closes: 1 not paid, 2 create failed, 3 pay failed and refunded. */
 const CLOSES = { 1: 'created', 2: 'create_failed', 3: 'pay_failed' } as const satisfies Record<number, OrderState>
 type CloseType = keyof typeof CLOSES
 

@@ -162,9 +162,7 @@ function opened(keys: Keys, found: store.PartnerWithSealed | undefined): Partner
 
 const NOTE_INTERVAL_S = 60
 
-/**
- * Records that a secret was used, at most once a minute, so that a busy partner does not cause a write with each call.
- */
+/** At most once a minute, so that a busy partner does not cause a write with each call. */
 export async function notePartnerSecretUse(
   { db, clock }: Deps,
   { secret_id, last_used_at }: Pick<PartnerSecret, 'secret_id' | 'last_used_at'>,
@@ -175,9 +173,7 @@ export async function notePartnerSecretUse(
   await touchSecret(db, secret_id, now, notAfter)
 }
 
-/**
- * The URL of an interface: the one registered for it, else its default path below base_url; undefined without either.
- */
+/** The one registered for the interface, else its default path below base_url; undefined without either. */
 export const interfaceUrl = (
   { base_url, interface_urls }: Pick<Partner, 'base_url' | 'interface_urls'>,
   name: string,

@@ -82,8 +82,6 @@ export function explainSignature(evidence: Evidence, recipes: readonly Recipe[] 
   return null
 }
 
-/**
- * Whether only a holder of the secret could have signed the call like this: with another secret nothing explains it.
- */
+/** Whether only a holder of the secret could have signed like this: with another secret nothing explains it. */
 export const needsSecret = (evidence: Evidence, { recipes }: ExplainedSignature): boolean =>
   explainSignature({ ...evidence, secret: `not ${evidence.secret.length} characters` }, recipes) === null

@@ -55,18 +55,18 @@ export async function testSignature(
   content: SentContent,
 ): Promise<SignatureAnswer> {
   const began = performance.now()
-  const caller = await identifyCaller(deps, call)
-  if (caller.diagnosis) return storeAndAnswer(deps, caller.partner, call, caller.diagnosis, content)
+  const { partner, diagnosis: proved } = await identifyCaller(deps, call)
+  if (partner && proved) return storeAndAnswer(deps, partner, call, proved, content)
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
   const tooMany =
     deps.rateLimiter.count(SEARCHED_OF_NETWORK, networkOf(call.address)).exceeded ||
     deps.rateLimiter.count(SEARCHED, clientId).exceeded
   // Also for an unknown clientId: otherwise the time, or a busy thread, would reveal that it is unknown.
-  const diagnosis = await diagnoseCall(deps, caller.partner, call, tooMany ? undefined : 'caller')
-  if (caller.partner) {
-    if (diagnosis.verified) return storeAndAnswer(deps, caller.partner, call, diagnosis, content)
+  const diagnosis = await diagnoseCall(deps, partner, call, tooMany ? undefined : 'caller')
+  if (partner) {
+    if (diagnosis.verified) return storeAndAnswer(deps, partner, call, diagnosis, content)
     if (!deps.rateLimiter.count(UNVERIFIED, clientId).exceeded)
-      await keep(deps, caller.partner, call, diagnosis, 'sent', false)
+      await keep(deps, partner, call, diagnosis, 'sent', false)
   }
   const unverified = diagnoseUnverified(call, settingsOf(deps), diagnosis.mistakes.includes('diagnosis-busy'))
   if (clientId !== '') await sleep(ANSWER_STEP_MS - ((performance.now() - began) % ANSWER_STEP_MS))
@@ -74,9 +74,10 @@ export async function testSignature(
 }
 
 /** `diagnosis` is set if the signature proves who calls. */
-type Caller =
-  | { readonly partner: PartnerWithSecrets; readonly diagnosis: Diagnosis }
-  | { readonly partner: PartnerWithSecrets | undefined; readonly diagnosis?: never }
+interface Caller {
+  readonly partner?: PartnerWithSecrets | undefined
+  readonly diagnosis?: Diagnosis | undefined
+}
 
 /**
  * The partner with the clientId of the call. If that is unknown, because it was mistyped or is the PartnerId: the
@@ -85,15 +86,11 @@ type Caller =
 async function identifyCaller(deps: Deps, call: TestedCall): Promise<Caller> {
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
   const named = clientId ? await findPartnerByClientId(deps, clientId) : undefined
-  if (named) {
-    const diagnosis = diagnoseIfVerified(deps, named, call)
-    return diagnosis ? { partner: named, diagnosis } : { partner: named }
-  }
+  if (named) return { partner: named, diagnosis: diagnoseIfVerified(deps, named, call) }
   const number = claimedPartnerId(clientId) || claimedPartnerId(call.partnerId)
   const other = number === '' ? undefined : await findPartner(deps, BigInt(number))
-  if (!other) return { partner: undefined }
-  const diagnosis = diagnoseIfVerified(deps, other, call)
-  return diagnosis ? { partner: other, diagnosis } : { partner: undefined }
+  const diagnosis = other && diagnoseIfVerified(deps, other, call)
+  return diagnosis ? { partner: other, diagnosis } : {}
 }
 
 async function storeAndAnswer(

@@ -135,16 +135,15 @@ export const forgetRemoval = (db: Db, { partnerId, partnerDealId, level }: Price
   )
 
 /** The median of each kind of stored price of the product, in yuan. */
-export const usualPrices = async (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<UsualPrices> => {
-  const { market, sale, settlement } = await db.one(
-    z.object({ market: money, sale: money, settlement: money }),
-    sql`select percentile_disc(0.5) within group (order by market_price) filter (where market_price > 0) as market,
-          percentile_disc(0.5) within group (order by mt_price) filter (where mt_price > 0) as sale,
-          percentile_disc(0.5) within group (order by settlement_price) filter (where settlement_price > 0) as settlement
+export const usualPrices = (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<UsualPrices> =>
+  db.one(
+    z.object({ marketPrice: money, mtPrice: money, settlementPrice: money }),
+    sql`select percentile_disc(0.5) within group (order by market_price) filter (where market_price > 0) as "marketPrice",
+          percentile_disc(0.5) within group (order by mt_price) filter (where mt_price > 0) as "mtPrice",
+          percentile_disc(0.5) within group (order by settlement_price) filter (where settlement_price > 0)
+            as "settlementPrice"
         from product_price where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}`,
   )
-  return { marketPrice: market ?? undefined, mtPrice: sale ?? undefined, settlementPrice: settlement ?? undefined }
-}
 
 /** Whether the product's newest prices come from the level price calendar. */
 export const hasLevels = (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<boolean> =>

@@ -208,14 +208,6 @@ async function warningsOf(
   return implausibleWarnings(implausible, (index) => prices[index]?.price_date ?? '')
 }
 
-interface CalendarAnswer {
-  readonly callId: string
-  readonly pending: boolean
-  /** Whether the partner sent a list: a missing one is read as empty, but removes no days. */
-  readonly hasList: boolean
-  readonly prices: { readonly good: readonly NamedPrice[]; readonly problems: readonly EntryProblem[] } | CallProblem
-}
-
 type CalendarRequest = Readonly<Record<'partnerDealId' | 'startTime' | 'endTime', string>>
 
 async function askDays(deps: CallDeps, partner: PartnerWithSecrets, body: CalendarRequest, options: PullOptions) {
@@ -237,9 +229,10 @@ function calendarAnswer<Parsed>(
   result: CallResult<unknown>,
   entries: Entries<Parsed> | CallProblem,
   price: (entry: Parsed, raw: Entry) => NamedPrice,
-): CalendarAnswer {
+) {
   const { callId } = result
   const pending = result.outcome === 'pending'
+  // A missing list is read as empty, but removes no days.
   const hasList = !pending && Array.isArray(jsonFields(result.json).body)
   if ('kind' in entries) return { callId, pending, hasList, prices: entries }
   const good = entries.good.map(({ parsed, raw }) => price(parsed, raw))

@@ -17,8 +17,8 @@ export interface ImplausibleValue extends ShapeProblem {
 
 const PRICE_FIELDS = ['marketPrice', 'mtPrice', 'settlementPrice'] as const
 type PriceField = (typeof PRICE_FIELDS)[number]
-/** The usual price of each kind, in yuan; undefined or NaN where unknown. */
-export type UsualPrices = Readonly<Partial<Record<PriceField, number | undefined>>>
+/** The usual price of each kind, in yuan; null, undefined or NaN where unknown. */
+export type UsualPrices = Readonly<Partial<Record<PriceField, number | null | undefined>>>
 
 /** Cents given as yuan are a hundred times too much. Seasons and kinds of tickets differ by far less than 50 times. */
 const SUSPICIOUS_FACTOR = 50

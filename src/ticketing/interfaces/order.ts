@@ -142,12 +142,8 @@ export const orderPay = partnerInterface({
       .looseObject({ ...echoed, ...issuedTickets })
       .superRefine((body, context) => {
         if (body.asyReturnVoucher === true) return
-        requireField(
-          body,
-          context,
-          'voucherType',
-          localized('required-because-not', { field: 'asyReturnVoucher', value: 'true' }),
-        )
+        const message = localized('required-because-not', { field: 'asyReturnVoucher', value: 'true' })
+        requireField(body, context, 'voucherType', message)
       }, EVEN_IF_WRONG)
       .meta({ requiredWhen: { voucherType: 'asyReturnVoucher ≠ true' } }),
   }),

@@ -32,47 +32,6 @@ const exchangeRule = z.looseObject({
   certificateSupplement: maybe(z.string()),
 })
 
-const visitors = {
-  /** 1 none, 2 one, 3 all, 4 per group */
-  visitorInfoType: oneOf(1, 2, 3, 4),
-  visitorInfoGroupSize: maybe(smallInt()),
-  visitorInfoRule: maybe(visitorInfoRule),
-  idLimitDays: maybe(smallInt()),
-  idLimitCount: maybe(smallInt()),
-  phoneLimitDays: maybe(smallInt()),
-  /** 0 none */
-  phoneLimitCount: smallInt(),
-  /** 0 none */
-  maxBuyCount: smallInt(),
-  minBuyCount: smallInt().refine((count) => count >= 1, problem('must-be-at-least', { least: 1 })),
-}
-
-const refunds = {
-  /** 1 any time, 3 never, 4 conditional */
-  refundType: oneOf(1, 3, 4),
-  partlyRefund: z.boolean(),
-  refundNote: maybe(z.string()),
-  refundStairsRules: maybe(listOf('details', refundStair)),
-}
-
-const tickets = {
-  needTicket: z.boolean(),
-  getTicketRule: maybe(exchangeRule),
-  getVoucherRule: exchangeRule,
-  returnVoucher: z.boolean(),
-  voucherText: maybe(z.string().max(20, problem('must-have-characters', { most: 20 }))),
-  voucherTimes: maybe(listOf('times', z.unknown())),
-}
-
-const sale = {
-  scheduleOnlineTime: maybe(text()),
-  scheduleOfflineTime: text(),
-  aheadHoursType: maybe(smallInt()),
-  aheadMinutes: maybe(smallInt()),
-  aheadTimeRules: maybe(z.unknown()),
-  unavailableDates: maybe(z.unknown()),
-}
-
 /** Required for an open-date product; a dated one has a price calendar instead. */
 const openDate = {
   stock: maybe(stock()),
@@ -101,10 +60,39 @@ const product = z
     otherNote: z.string(),
     /** 0 open date; n: valid n days from the booked date, and a price calendar exists */
     useDateMode: smallInt(),
-    ...visitors,
-    ...refunds,
-    ...tickets,
-    ...sale,
+    // Visitors.
+    /** 1 none, 2 one, 3 all, 4 per group */
+    visitorInfoType: oneOf(1, 2, 3, 4),
+    visitorInfoGroupSize: maybe(smallInt()),
+    visitorInfoRule: maybe(visitorInfoRule),
+    idLimitDays: maybe(smallInt()),
+    idLimitCount: maybe(smallInt()),
+    phoneLimitDays: maybe(smallInt()),
+    /** 0 none */
+    phoneLimitCount: smallInt(),
+    /** 0 none */
+    maxBuyCount: smallInt(),
+    minBuyCount: smallInt().refine((count) => count >= 1, problem('must-be-at-least', { least: 1 })),
+    // Refunds.
+    /** 1 any time, 3 never, 4 conditional */
+    refundType: oneOf(1, 3, 4),
+    partlyRefund: z.boolean(),
+    refundNote: maybe(z.string()),
+    refundStairsRules: maybe(listOf('details', refundStair)),
+    // Tickets and vouchers.
+    needTicket: z.boolean(),
+    getTicketRule: maybe(exchangeRule),
+    getVoucherRule: exchangeRule,
+    returnVoucher: z.boolean(),
+    voucherText: maybe(z.string().max(20, problem('must-have-characters', { most: 20 }))),
+    voucherTimes: maybe(listOf('times', z.unknown())),
+    // Sale.
+    scheduleOnlineTime: maybe(text()),
+    scheduleOfflineTime: text(),
+    aheadHoursType: maybe(smallInt()),
+    aheadMinutes: maybe(smallInt()),
+    aheadTimeRules: maybe(z.unknown()),
+    unavailableDates: maybe(z.unknown()),
     ...openDate,
     ...lenientFields,
   })

@@ -54,7 +54,6 @@ export function noticeSignature(deps: Deps): {
   }
 }
 
-/** The partner that the guard has authenticated. */
 export function callerOf({ caller }: FastifyRequest): PartnerWithSecrets {
   if (!caller) throw new Error('the route is not behind the signature guard')
   return caller
@@ -78,7 +77,6 @@ export function callOf(request: FastifyRequest): PartnerCall {
   }
 }
 
-/** A correctly signed call with a JSON body. */
 export interface SignedCall {
   readonly caller: PartnerWithSecrets
   /** The request target as sent. */

@@ -30,7 +30,6 @@ class RejectedCalls {
     this.#deps = deps
   }
 
-  /** How many are being stored. */
   get size(): number {
     return this.#beingStored.size
   }
@@ -115,7 +114,6 @@ export class IncomingCalls {
   }
 }
 
-/** What operations on incoming calls need. */
 export interface IncomingDeps extends Deps {
   readonly incoming: IncomingCalls
 }

@@ -60,13 +60,8 @@ async function continueRefund(deps: Deps, order: OrderRow, refund: RefundRow, ca
   if (refund.state === 'unknown') return 'lost'
   if (refund.state === 'requested') return { order, refund: await asking(deps, order, refund, cause), repeated: false }
   if (refund.state !== 'asking' || isRefundInFlight(deps, refund)) return 'settled'
-  await changeRefund(
-    deps,
-    order,
-    refund,
-    { state: 'unknown', decision_code: null, reason: localized('no-response-kept') },
-    cause,
-  )
+  const lost = { state: 'unknown', decision_code: null, reason: localized('no-response-kept') } as const
+  await changeRefund(deps, order, refund, lost, cause)
   return 'lost'
 }
 

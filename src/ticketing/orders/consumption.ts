@@ -74,11 +74,9 @@ export function decideConsumption(
   const lacking = lacksVoucherList(own, before, report.vouchers)
   const isOutdated = report.usedQuantity < own.used_quantity
   const codes = !lacking ? (report.vouchers ?? []) : isOutdated ? [] : codesByCount(before, own.quantity, quantities)
-  const { state, used_quantity, refunded_quantity } = quantities
-  const totals = { used_quantity, refunded_quantity, quantity: own.quantity }
-  const { vouchers, vouchers_open } = withVouchers(own, before, codes, totals)
+  const { vouchers, vouchers_open } = withVouchers(own, before, codes, { ...quantities, quantity: own.quantity })
   const partner_order_id = own.partner_order_id ?? report.partnerOrderId
-  const update = { state, used_quantity, refunded_quantity, partner_order_id, vouchers, vouchers_open }
+  const update = { ...quantities, partner_order_id, vouchers, vouchers_open }
   const save = orderSave(own, update, at, before)
   if (!save || !lacking) return { save, lacksCodes: lacking }
   const changes = [...save.changes, missingListChange(own, before, codes)]

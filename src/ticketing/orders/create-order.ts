@@ -203,16 +203,8 @@ function completeRequest(orderId: bigint, input: NewOrder, offer: OutputOf<typeo
     throw new InvalidInput(missing.map(([field]) => ({ field, problem: why })))
   }
   const totalPrice = input.total_price ?? ticketsPrice(unitPrice, input.quantity, 'total_price')
-  return {
-    ...givenFields(input),
-    orderId,
-    partnerDealId: input.partner_deal_id,
-    mtDealId,
-    buyPrice,
-    unitPrice,
-    totalPrice,
-    quantity: input.quantity,
-  }
+  const { partner_deal_id: partnerDealId, quantity } = input
+  return { ...givenFields(input), orderId, partnerDealId, mtDealId, buyPrice, unitPrice, totalPrice, quantity }
 }
 
 /** Whether the input differs from the stored request; fields that the input leaves out cannot differ. */

@@ -120,10 +120,7 @@ const SAVE = ({ order, update, now }: OrderSave) => sql.part`
   ${update.vouchers_open}::boolean as vouchers_open, ${update.close_type}::int as close_type,
   ${now}::timestamptz as at`
 
-interface VoucherOfOrder {
-  readonly order_id: bigint
-  readonly voucher: VoucherRow
-}
+type VoucherOfOrder = Pick<OrderRow, 'order_id'> & { readonly voucher: VoucherRow }
 
 const VOUCHER = ({ order_id, voucher }: VoucherOfOrder) => sql.part`
   ${order_id}::bigint as order_id, ${voucher.voucher}::text as voucher, ${voucher.state}::text as state,
@@ -142,9 +139,7 @@ const savingVouchers = (vouchers: readonly VoucherOfOrder[]) =>
         refunded_quantity = excluded.refunded_quantity, picture = excluded.picture, invalid_at = excluded.invalid_at
     )`
 
-interface ChangeOfOrder extends Pick<OrderSave, 'order' | 'cause' | 'now'> {
-  readonly change: Change
-}
+type ChangeOfOrder = Pick<OrderSave, 'order' | 'cause' | 'now'> & { readonly change: Change }
 
 const CHANGE = ({ order, cause, now, change }: ChangeOfOrder) => sql.part`
   ${now}::timestamptz as at, ${order.partner_id}::bigint as partner_id, ${change.record}::text as record,

@@ -5,8 +5,8 @@ import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { type INTERFACES, type InterfaceName, interfaceNamed, type PartnerInterface } from '../interfaces/index.ts'
 import { findPartner, type PartnerWithSecrets, type TestCallWith } from '../partners/index.ts'
 import type { CallResult, Reply } from './call-result.ts'
-import type { CallRecord } from './call-store.ts'
-import { type CallDeps, callToResendLate, type SentAgain } from './deps.ts'
+import { type CallRecord, lastCallAbout } from './call-store.ts'
+import type { CallDeps, SentAgain } from './deps.ts'
 import { type CallOptions, makeCall } from './exchange.ts'
 
 type Definition<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number], { name: Name }>
@@ -14,6 +14,15 @@ type Definition<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number
 /** The `body` of an interface's request, and its whole answer. */
 export type RequestOf<Name extends InterfaceName> = z.input<Definition<Name>['request']>
 export type AnswerOf<Name extends InterfaceName> = z.output<Definition<Name>['answer']>
+
+/** The call before each in the life of an order, which arrives again late. */
+const BEFORE: Readonly<Partial<Record<InterfaceName, InterfaceName>>> = {
+  'order-pay': 'order-create',
+  'order-close': 'order-create',
+  'order-refund': 'order-pay',
+  'order-reschedule': 'order-pay',
+  'order-refunded': 'order-pay',
+}
 
 /**
  * Makes one signed call to a partner, and records it with its secrets masked. Never call it inside a transaction. It is
@@ -35,7 +44,9 @@ export async function callPartner<Name extends InterfaceName>(
   const sentAgain: SentAgain[] = sendTwice
     ? [{ first: record, again: (await makeCall(deps, partner, sending, options)).record, isLate: false }]
     : []
-  const first = outOfOrder ? await callToResendLate(deps, name, options.orderId) : undefined
+  const { orderId } = options
+  const before = outOfOrder ? BEFORE[name] : undefined
+  const first = before && orderId !== undefined ? await lastCallAbout(deps.db, orderId, before) : undefined
   if (first) sentAgain.push({ first, again: await sendLate(deps, partner, first, options), isLate: true })
   deps.calls.onCall?.(record, sentAgain)
   return { ...(reply as Reply<AnswerOf<Name>>), callId: record.call_id }

@@ -4,7 +4,6 @@ import { operation } from '../../platform/lib/json/input.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
 import { type CertificateFilter, certificateFilter, listedCertificates, upsertCertificate } from './store.ts'
 
-/** What operations on breakers and certificates need. */
 export interface ReachDeps extends Deps {
   readonly calls: { readonly breakers: CircuitBreakers; readonly certificates: KnownCertificates }
 }

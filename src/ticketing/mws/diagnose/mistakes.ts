@@ -131,7 +131,6 @@ export const WARNINGS = {
 } as const
 export type Warning = keyof typeof WARNINGS
 
-/** A mistake of a call. */
 export interface SigningMistake {
   readonly name: MistakeName
   readonly explanation: string

@@ -18,10 +18,8 @@ import type { OrderState } from './states.ts'
 const CLOSES = { 1: 'created', 2: 'create_failed', 3: 'pay_failed' } as const satisfies Record<number, OrderState>
 type CloseType = keyof typeof CLOSES
 
-const closeTypeOf = ({ state, close_type }: OrderRow): CloseType | undefined => {
-  const types = [1, 2, 3] as const
-  return types.find((type) => (state === 'closing' ? type === close_type : CLOSES[type] === state))
-}
+const closeTypeOf = ({ state, close_type }: OrderRow): CloseType | undefined =>
+  ([1, 2, 3] as const).find((type) => (state === 'closing' ? type === close_type : CLOSES[type] === state))
 
 /**
  * Closes an unpaid order; throws if it cannot be closed. If the answer is lost the order stays `closing`, and a job calls

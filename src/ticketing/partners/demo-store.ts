@@ -15,10 +15,7 @@ export const DEMO_PARTNERS = {
       sql`select partner_id::text as name, status from partner where demo and status <> 'suspended' order by partner_id`,
     ),
   keys: (db: Db): Promise<bigint[]> => db.values(z.coerce.bigint(), sql`select partner_id from partner where demo`),
-  /**
-   * Deletes them with their secrets, sandbox sessions and test runs, except `kept`: those can no longer call, be called
-   * or sign in. With their secrets their sandbox sessions go. Returns how many of each.
-   */
+  /** Deletes them with all that is theirs, except `kept`: those can no longer call, be called or sign in. */
   remove: async (db: Db, kept: readonly bigint[], now: Date) => {
     const removed = await db.exec(sql`delete from partner where demo and partner_id <> all(${kept}::bigint[])`)
     const disabled = await db.exec(

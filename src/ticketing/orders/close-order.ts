@@ -31,25 +31,26 @@ export async function closeOrder(deps: CallDeps, orderId: bigint, cause: CallCau
   const queried = isLost(deps, known) ? await queryOrder(deps, orderId, cause) : undefined
   if (queried?.failure) return queried
   const caller = changedBy(cause)
-  const closing = await withOrder(deps, orderId, async (inside, order) => {
+  const claimed = await withOrder(deps, orderId, async (inside, order) => {
     await recordAsked(inside, 'order_close_asked', order)
     if (order.state === 'closed') return undefined
     await settleByJob(inside, order, 'order', caller, CALL_TIMES.overS)
-    return changeOrder(inside, order, { state: 'closing', close_type: closeTypeOf(order) ?? null }, caller)
+    const update = { state: 'closing', close_type: closeTypeOf(order) ?? null } as const
+    return { closing: await changeOrder(inside, order, update, caller), repeated: order.state === 'closing' }
   })
-  if (!closing) return resultFor(deps, orderId)
-  const closeType = closeTypeOf(closing) ?? 1
+  if (!claimed) return resultFor(deps, orderId)
+  const closeType = closeTypeOf(claimed.closing) ?? 1
   const result = await callPartner(deps, partner, 'order-close', { orderId, closeType }, { orderId, cause })
   await withOrder(deps, orderId, async (inside, order) => {
     if (order.state !== 'closing') return
-    const state = stateAfter(result, closeType, known.state === 'closing')
+    const state = stateAfter(result, closeType, claimed.repeated)
     await changeOrder(inside, order, { state }, { kind: 'call', id: result.callId })
     await settleByJob(inside, order, 'order', caller, state === 'closing' ? ASK_AGAIN_IN_S : undefined)
   })
   return resultFor(deps, orderId, failureOf(result))
 }
 
-/** The former state again if the partner refused, or cannot have received the call. */
+/** The former state again if the partner refused, or can have received neither this call nor one before it. */
 function stateAfter(result: CallResult<unknown>, closeType: CloseType, repeated: boolean): OrderState {
   if (result.outcome === 'success') return 'closed'
   if (result.outcome === 'pending') return 'closing'

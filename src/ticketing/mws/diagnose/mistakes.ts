@@ -3,7 +3,7 @@ const ONCE = 'Format the Date once, sign that text and send the same text.'
 const DATE_FORM = 'The form is "Tue, 05 May 2015 06:11:34 GMT".'
 
 /**
- * Every mistake that a diagnosis can name, and how to mend it. Partners' scripts may rely on the names. Chinese texts:
+ * Every mistake that a diagnosis can name, and its remedy. Partners' scripts may rely on the names. Chinese texts:
  * views/locales/mistakes.zh-CN.json.
  */
 export const MISTAKES = {

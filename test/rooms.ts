@@ -377,7 +377,7 @@ export const joinedAcrossShards = (path: string, source: string): string[] =>
     return [...new Set(others)].map((table) => `${path.replace('src/', '')} joins ${table} with tables of people`)
   })
 
-/** One line for each table, such as `orders/new-order-store.ts names product, which catalogue owns`; `path` is below src/. */
+/** One line for each table, such as `orders/order-store.ts names product, which catalogue owns`; `path` is below src/. */
 export function foreignTables(path: string, source: string): string[] {
   const room = roomOf(path)
   const found = new Set([...statementsOf(source).matchAll(NAMED)].map(([, table = '']) => table))

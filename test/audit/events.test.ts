@@ -67,10 +67,10 @@ describe('the sign-in of a partner', () => {
 })
 
 it('refused calls of a partner are counted in one row per minute', async () => {
-  const { counts } = world.deps.incoming.rejected
-  for (let calls = 0; calls < 20; calls++) counts.count(7n, calls < 5)
-  await counts.write()
-  await counts.write()
+  const { rejected } = world.deps.incoming
+  for (let calls = 0; calls < 20; calls++) rejected.count(7n, calls < 5)
+  await rejected.finish()
+  await rejected.finish()
   expect(await events()).toEqual([
     { event: 'calls_rejected', outcome: 'refused', target: 'partner:7', detail: { verified: 5, unverified: 15 } },
   ])

@@ -10,8 +10,6 @@ import { RESCODES } from '../../src/platform/lib/web/rescode.ts'
 import type { RunDeps } from '../../src/sandbox/certification/index.ts'
 import { apiRoutes } from '../../src/sandbox/portal/api/routes.ts'
 import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
-import { MISTAKES } from '../../src/ticketing/mws/diagnose/index.ts'
-import { WARNINGS } from '../../src/ticketing/mws/diagnose/warnings.ts'
 import { CONTESTANTS } from '../bench/contestants/contestant.ts'
 import { verdicts } from '../bench/goals.ts'
 import { fuzzSettings } from '../fuzz/random.ts'
@@ -112,26 +110,6 @@ describe('ARCHITECTURE', () => {
     const rooms = Object.entries(ARROWS).filter(([room]) => !['demo', 'cli', 'process'].includes(room))
     expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(rooms.map(([room, uses]) => [room, named(uses)])))
   })
-})
-
-describe('the README of the signature tool', () => {
-  const path = 'src/ticketing/mws/diagnose/README.md'
-  const endings = [...read(path).matchAll(/^- \*(.*)\*$/gm)].map(([, sentence]) => ` ${sentence}`)
-  const rows = (entries: readonly { readonly name: string; readonly explanation: string }[]) =>
-    entries.map(({ name, explanation }) => {
-      const ending = endings.find((one) => explanation.endsWith(one)) ?? ''
-      return rowOf(`\`${name}\``, explanation.slice(0, explanation.length - ending.length))
-    })
-
-  it('leaves out only final sentences that several explanations share', () => {
-    for (const ending of endings) {
-      expect(MISTAKES.filter(({ explanation }) => explanation.endsWith(ending)).length, ending).toBeGreaterThan(1)
-    }
-  })
-
-  it('has a row for each mistake and no others', () => expectRows(path, 'mistakes', rows(MISTAKES)))
-
-  it('has a row for each warning', () => expectRows(path, 'warnings', rows(Object.values(WARNINGS))))
 })
 
 describe('the README of the headless API', () => {

@@ -10,7 +10,7 @@ import { CALL, PARTNER } from './diagnose/wrongly.ts'
 const settings = {
   now: new Date('2026-05-06T10:34:20Z'),
   skewSeconds: 600,
-  mounts: ['/mtp/api', '/rhone/mtp/api', '/test/mtp/api'],
+  prefixes: ['', '/rhone', '/test'],
 }
 const signed = (secret: string, newline = '\n') =>
   `MWS demo:partner:${signatureOf({ path: CALL.path, date: CALL.date, secret, newline })}`

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SignatureSearches } from '../../src/ticketing/mws/diagnose/signature-searches.ts'
-import { listSignatureTests } from '../../src/ticketing/mws/signature-test.ts'
+import { listSignatureTests } from '../../src/ticketing/mws/signature-test-store.ts'
 import { openWorld, type World } from '../harness.ts'
 import { newSandboxPartner, type SandboxPartner } from '../sandbox/partners.ts'
 import { type Signing, signatureOf } from '../signer.ts'

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { pollOrder } from '../../src/ticketing/orders/poll-order.ts'
 import { BY_COMMAND } from '../../src/ticketing/partner-calls/index.ts'
+import { untilLocked } from '../locks.ts'
 import { html, ok, refusal, reset, slowly, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
 import { historyOf, recordOf, waitingJobs } from './orders.ts'
@@ -442,6 +443,21 @@ describe('closeOrder', () => {
     await expect(order.pay(orderId)).rejects.toMatchObject({ describe: expect.stringContaining('is closing') })
     expect(await order.close(orderId)).toMatchObject({ order: { state: 'closed' }, failure: null })
     expect(seller.calls.map(({ body }) => body.closeType)).toEqual([1, 1])
+  })
+
+  it('leaves the order closing if an earlier call may have arrived while it waited for the order', async () => {
+    await world.pool.query("update partner set base_url = 'http://127.0.0.1:1'")
+    const held = await world.pool.connect()
+    await held.query('begin')
+    await held.query('select from ticket_order where order_id = $1 for update', [String(orderId)])
+    const closed = order.close(orderId)
+    await untilLocked(world.pool)
+    // Meanwhile another request has begun to close it, and its call is on its way.
+    await held.query("update ticket_order set state = 'closing', close_type = 1 where order_id = $1", [String(orderId)])
+    await held.query('commit')
+    held.release()
+    expect(await closed).toMatchObject({ order: { state: 'closing' }, failure: { kind: 'connect' } })
+    await world.pool.query('update partner set base_url = $1', [seller.url])
   })
 
   it('is repeated by a job when the answer was lost', async () => {

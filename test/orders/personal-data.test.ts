@@ -124,7 +124,7 @@ describe('ORDER_PERSONAL_DATA_DAYS', () => {
     }
     seller.on('/order/query', stands(id, 4, { usedQuantity: 2, ...lists }))
     expect((await queryOrder(world.deps, id, BY_COMMAND)).failure).toBeNull()
-    const tickets = { voucherType: 2, vouchers: [], ...lists } as const
+    const tickets = { voucherType: 2 as const, vouchers: [], ...lists }
     const result = { orderId: id, partnerOrderId: `P-${id}`, outcome: 'issued', issueType: 1, code: 200 } as const
     await applyPayResult(world.deps, 7001n, { ...result, describe: '', tickets }, { kind: 'notice', id: 'n' })
     expect(await isRemoved(id)).toBe(true)

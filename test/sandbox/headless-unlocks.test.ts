@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { hasPassedSignatureTool } from '../../src/ticketing/mws/signature-test.ts'
+import { hasPassedSignatureTool } from '../../src/ticketing/mws/signature-test-store.ts'
 import { call } from './caller.ts'
 import { type Lab, openLab, SIMPLE } from './lab.ts'
 import { textOf, visitor } from './pages/visitor.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasPassedSignatureTool, listSignatureTests } from '../../src/ticketing/mws/signature-test.ts'
+import { hasPassedSignatureTool, listSignatureTests } from '../../src/ticketing/mws/signature-test-store.ts'
 import { createPartner, suspendPartner } from '../../src/ticketing/partners/partner.ts'
 import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { fuzzSettings, type Random, randomAt } from '../fuzz/random.ts'

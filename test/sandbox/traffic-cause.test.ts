@@ -6,7 +6,7 @@ import { replay } from '../../src/sandbox/portal/traffic/replay.ts'
 import { pullDue } from '../../src/ticketing/catalogue/due-pulls.ts'
 import { refundByPlatform } from '../../src/ticketing/orders/refund-order.ts'
 import { newRefundedMessage } from '../../src/ticketing/orders/wire.ts'
-import { BY_COMMAND, BY_CONSOLE, heartbeatWith } from '../../src/ticketing/partner-calls/index.ts'
+import { BY_COMMAND, heartbeatWith } from '../../src/ticketing/partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../src/ticketing/partners/partner.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
@@ -16,6 +16,8 @@ import { callPartner } from '../partner-calls/calls.ts'
 import { type FakeSeller, fakeSeller, ok, status } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from './notices.ts'
 import { get, sellerSession } from './partners.ts'
+
+const BY_CONSOLE = { kind: 'operator', ref: 'console' } as const
 
 /** Why a call to a partner was made, as stored and shown with the call. For steps see certification/steps.test.ts. */
 

@@ -4,7 +4,6 @@ export { type Cause, type Change, changeOf, type Difference, difference, HISTORY
 export {
   countOrderMoves,
   forgetOldChanges,
-  type HistoryRow,
   historyOfOrder,
   historyOfProduct,
   ORDER_CHANGES,

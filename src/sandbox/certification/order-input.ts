@@ -96,7 +96,7 @@ const isDated = ({ choice }: OrderContext, { useDateMode }: ProductDetails): boo
 async function productDetails(context: OrderContext, partnerDealId: string): Promise<ProductDetails> {
   const { partner_id: partnerId } = context.partner
   if (!offers(context.choice, 'product-pull')) {
-    const named = { partnerId, partnerDealId, saleState: null }
+    const named = { partnerId, partnerDealId }
     await markProduct(context.deps.db, named, { cause: OPERATOR, now: context.deps.clock.now() })
     const known = await findProduct(context.deps.db, named)
     return { visitorInfoType: EVERY_VISITOR, ...known?.details }

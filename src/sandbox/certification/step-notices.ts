@@ -4,7 +4,7 @@ import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { type Detail, type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { receivedSince } from '../../ticketing/mtp/index.ts'
-import { WARNINGS } from '../../ticketing/mws/index.ts'
+import type { Warning } from '../../ticketing/mws/index.ts'
 import type { PartnerStage } from '../../ticketing/partners/index.ts'
 import { type Finding, strictness } from '../checks/index.ts'
 import { AttemptInterrupted } from './attempt-log.ts'
@@ -212,9 +212,9 @@ const reasonIgnored = ({ wrong_path, path, reason: why }: ReceivedCall): Localiz
   return wrong_path ? localized('only-wrong-path', { path, reason }) : localized('only-unverified', { reason })
 }
 
-const FIELDS: ReadonlyMap<string, string> = new Map([
-  [WARNINGS.partnerIdMissing.name, 'PartnerId'],
-  [WARNINGS.bodyPartnerIdMissing.name, 'partnerId'],
+const FIELDS: ReadonlyMap<string, string> = new Map<Warning, string>([
+  ['partner-id-missing', 'PartnerId'],
+  ['body-partner-id-missing', 'partnerId'],
 ])
 
 /** What the contract requires and this accepted notice lacks. */

@@ -15,7 +15,7 @@ import { NOTICES } from './docs/notices.ts'
 
 /** English texts come from the diagnosis (src/ticketing/mws/diagnose), Chinese ones from views/locales. */
 const MISTAKE_TEXTS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
-  en: Object.fromEntries([...MISTAKES, ...Object.values(WARNINGS)].map(({ name, explanation }) => [name, explanation])),
+  en: { ...MISTAKES, ...WARNINGS },
   'zh-CN': readTexts('mistakes.zh-CN'),
 }
 

@@ -15,7 +15,6 @@ import { hasLevels } from './price-store.ts'
 import { pullPrices } from './pull-prices.ts'
 import { pullProduct } from './pull-product.ts'
 
-/** Concurrent calls to one partner. */
 const CONCURRENCY = 2
 const BATCH = 50
 /** A run stops after this many failed calls: the partner seems to be down. */
@@ -35,7 +34,6 @@ export interface PullRunReport {
   readonly settled: number
   /** Whether some are still due. */
   readonly left: boolean
-  /** Why calls failed, if any did. */
   readonly failure: string | null
   /** Pulls that were given up and not reported yet; they are reported when nothing is due any more. */
   readonly problems: string | null

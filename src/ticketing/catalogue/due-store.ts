@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { type Db, sql } from '../../platform/db/sql.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { type Cause, PRODUCT_CHANGES } from '../../platform/history/index.ts'
+import type { ProductKey } from './product-store.ts'
 import type { SaleState } from './wire.ts'
 
 /** The SQL of changes that partners report, and of the pulls that they make due. */
@@ -11,14 +12,13 @@ export type PullKind = 'product' | 'prices'
 export interface ProductNews {
   readonly partnerDealId: string
   readonly saleState: SaleState | null
-  /** The pulls that it makes due. */
   readonly pulls: readonly PullKind[]
 }
 
-/** Why products changed, and the kind of notice that reported it. */
+/** Why products changed, and the kind of notice that reported it and makes pulls due. */
 export interface NewsCause {
   readonly cause: Cause
-  readonly notice: 'deal-change' | 'level-prices'
+  readonly notice?: 'deal-change' | 'level-prices'
 }
 
 /**
@@ -64,6 +64,10 @@ export const saveNews = (
   )
 }
 
+/** Creates the product unless it exists, and locks it until the transaction ends. */
+export const markProduct = (db: Db, { partnerId, partnerDealId }: ProductKey, at: { cause: Cause; now: Date }) =>
+  saveNews(db, partnerId, [{ partnerDealId, saleState: null, pulls: [] }], at)
+
 const duePull = z.object({
   partner_deal_id: z.string(),
   kind: z.enum(['product', 'prices']),
@@ -82,35 +86,23 @@ export const nextDue = (db: Db, partnerId: bigint, limit: number): Promise<DuePu
         where partner_id = ${partnerId} and problem is null order by due_at, partner_deal_id, kind limit ${limit}`,
   )
 
+const samePull = (partnerId: bigint, { partner_deal_id, kind }: DuePull): Fragment => sql.part`
+  partner_id = ${partnerId} and partner_deal_id = ${partner_deal_id} and kind = ${kind}`
+
 /** Marks it as pulled, unless a newer notice has arrived. */
-export const clearDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, notices }: DuePull): Promise<number> =>
-  db.exec(
-    sql`delete from pull_due
-        where partner_id = ${partnerId} and partner_deal_id = ${partner_deal_id} and kind = ${kind}
-          and notices = ${notices}`,
-  )
+export const clearDue = (db: Db, partnerId: bigint, pull: DuePull): Promise<number> =>
+  db.exec(sql`delete from pull_due where ${samePull(partnerId, pull)} and notices = ${pull.notices}`)
 
 /** Puts a pull that has failed behind all others, which would else wait for ever behind some that keep failing. */
-export const postponeDue = (
-  db: Db,
-  partnerId: bigint,
-  { partner_deal_id, kind }: DuePull,
-  now: Date,
-): Promise<number> =>
-  db.exec(
-    sql`update pull_due set due_at = ${now}
-        where partner_id = ${partnerId} and partner_deal_id = ${partner_deal_id} and kind = ${kind}`,
-  )
+export const postponeDue = (db: Db, partnerId: bigint, pull: DuePull, now: Date): Promise<number> =>
+  db.exec(sql`update pull_due set due_at = ${now} where ${samePull(partnerId, pull)}`)
 
 /** Marks it as given up, unless a newer notice has arrived. */
-export const giveUpDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, notices }: DuePull, problem: string) =>
+export const giveUpDue = (db: Db, partnerId: bigint, pull: DuePull, problem: string): Promise<number> =>
   db.exec(
-    sql`update pull_due set problem = ${problem}
-        where partner_id = ${partnerId} and partner_deal_id = ${partner_deal_id} and kind = ${kind}
-          and notices = ${notices}`,
+    sql`update pull_due set problem = ${problem} where ${samePull(partnerId, pull)} and notices = ${pull.notices}`,
   )
 
-/** Makes the pulls that were given up due again; returns how many. */
 export const retryGivenUp = (db: Db, partnerId: bigint): Promise<number> =>
   db.exec(sql`update pull_due set problem = null, told = false where partner_id = ${partnerId} and problem is not null`)
 

@@ -22,7 +22,6 @@ export interface Entries<Parsed> {
  */
 export const MAX_ENTRY_PROBLEMS = 1_000
 
-/** Schema of an answer whose `body` is a list. */
 type ListAnswer = z.ZodObject<{ readonly body: z.ZodArray }>
 type EntryOf<Answer extends ListAnswer> = z.output<Answer['shape']['body']['element']>
 

@@ -1,4 +1,5 @@
 export { pullDue } from './due-pulls.ts'
+export { markProduct } from './due-store.ts'
 export { implausibleValues } from './implausible.ts'
 export { applyLevelPrices } from './level-prices.ts'
 export { PRODUCT_ACTIONS } from './operator.ts'
@@ -11,7 +12,6 @@ export {
   exactJson,
   findOffer,
   findProduct,
-  markProduct,
 } from './product-store.ts'
 export { pullCatalogue } from './pull-catalogue.ts'
 export { pullPrices } from './pull-prices.ts'

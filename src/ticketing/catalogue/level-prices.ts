@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import type { Cause } from '../../platform/history/index.ts'
 import { LIST_LIMITS, problemText } from '../../platform/lib/json/shape.ts'
-import { localized } from '../../platform/lib/localized-text.ts'
+import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { addDays, beijingDate } from '../../platform/lib/time-zone.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import type { levelPrice } from '../interfaces/index.ts'
@@ -41,12 +41,9 @@ export async function applyLevelPrices(
   const range = { from: startTime, to: endTime }
   const today = beijingDate(deps.clock.now())
   const [first, last] = [addDays(today, -DAYS_BACK), addDays(today, DAYS_AHEAD)]
-  if (startTime < first)
-    throw new RefusedRequest(
-      problemText({ path: 'startTime', problem: localized('must-not-be-before', { day: first }) }),
-    )
-  if (endTime > last)
-    throw new RefusedRequest(problemText({ path: 'endTime', problem: localized('must-not-be-after', { day: last }) }))
+  const refuse = (path: string, problem: LocalizedText) => new RefusedRequest(problemText({ path, problem }))
+  if (startTime < first) throw refuse('startTime', localized('must-not-be-before', { day: first }))
+  if (endTime > last) throw refuse('endTime', localized('must-not-be-after', { day: last }))
   const good = body.map((entry, index) => levelPriceOf(partnerDealId, entry, entries[index] ?? {}))
   const { good: prices } = onlyRequested({ good, problems: [] }, partnerDealId, range)
   await inTransaction(deps, async (inside, db) => {

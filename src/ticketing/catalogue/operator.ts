@@ -29,7 +29,6 @@ const told = ({ failure, ...report }: Pulled): object => ({
 const OF_ENTRIES = ['entry', 'path', 'problem'] as const
 const pull = { verdict, told, parts: { problems: OF_ENTRIES, warnings: OF_ENTRIES } }
 
-/** What operators do with the products of a partner. */
 export const PRODUCT_ACTIONS = [
   action({
     route: `GET ${PRODUCTS}`,

@@ -36,7 +36,6 @@ export const claimNewest = async (db: Db, { partnerId, partnerDealId }: ProductK
         where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and prices_asked < ${asked}`,
   )) > 0
 
-/** Days after which a past price is deleted. */
 const DAYS_KEPT = 30
 
 /** Whether the entry `p` is of the kind of calendar that is being stored. */
@@ -129,26 +128,22 @@ export const noteRemoval = (
           set said_at = excluded.said_at, from_date = excluded.from_date, to_date = excluded.to_date, digest = null`,
   )
 
-export const forgetRemoval = (
-  db: Db,
-  { partnerId, partnerDealId, level }: Pick<PricesToSave, 'partnerId' | 'partnerDealId' | 'level'>,
-): Promise<number> =>
+export const forgetRemoval = (db: Db, { partnerId, partnerDealId, level }: PricesToSave): Promise<number> =>
   db.exec(
     sql`delete from price_removal
         where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and level = ${level}`,
   )
 
 /** The median of each kind of stored price of the product, in yuan. */
-export const usualPrices = async (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<UsualPrices> => {
-  const { market, sale, settlement } = await db.one(
-    z.object({ market: money, sale: money, settlement: money }),
-    sql`select percentile_disc(0.5) within group (order by market_price) filter (where market_price > 0) as market,
-          percentile_disc(0.5) within group (order by mt_price) filter (where mt_price > 0) as sale,
-          percentile_disc(0.5) within group (order by settlement_price) filter (where settlement_price > 0) as settlement
+export const usualPrices = (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<UsualPrices> =>
+  db.one(
+    z.object({ marketPrice: money, mtPrice: money, settlementPrice: money }),
+    sql`select percentile_disc(0.5) within group (order by market_price) filter (where market_price > 0) as "marketPrice",
+          percentile_disc(0.5) within group (order by mt_price) filter (where mt_price > 0) as "mtPrice",
+          percentile_disc(0.5) within group (order by settlement_price) filter (where settlement_price > 0)
+            as "settlementPrice"
         from product_price where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}`,
   )
-  return { marketPrice: market ?? undefined, mtPrice: sale ?? undefined, settlementPrice: settlement ?? undefined }
-}
 
 /** Whether the product's newest prices come from the level price calendar. */
 export const hasLevels = (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<boolean> =>
@@ -159,7 +154,6 @@ export const hasLevels = (db: Db, { partnerId, partnerDealId }: ProductKey): Pro
           order by pulled_at desc limit 1), false) as levels`,
   )
 
-/** Entries of the calendar from that day on. */
 export const countPrices = (db: Db, { partnerId, partnerDealId }: ProductKey, from: string): Promise<number> =>
   db.value(
     z.number(),

@@ -5,7 +5,7 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, type Difference, forgetOldChanges, PRODUCT_CHANGES } from '../../platform/history/index.ts'
 import { parseLossless, placed, stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { storedJson } from '../../platform/lib/localized-text.ts'
-import { type ProductFilter, SALE_STATES, type SaleState } from './wire.ts'
+import { type ProductFilter, SALE_STATES } from './wire.ts'
 
 export interface ProductKey {
   readonly partnerId: bigint
@@ -24,36 +24,6 @@ export const exactJson = z.string().transform((text, context) => {
 })
 
 export const exactEntry = exactJson.pipe(z.record(z.string(), z.unknown()))
-
-/** A product to be marked: `saleState` is null if the notice does not mention it. */
-export interface Mark extends ProductKey {
-  readonly saleState: SaleState | null
-}
-
-/**
- * Creates or marks a product, and writes history if anything changed. The row stays locked until the transaction ends.
- */
-export const markProduct = (
-  db: Db,
-  { partnerId, partnerDealId, saleState }: Mark,
-  { cause, now }: { cause: Cause; now: Date },
-): Promise<number> =>
-  db.exec(
-    sql`with before as (
-      select sale_state from product where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}
-    ), saved as (
-      insert into product as p (partner_id, partner_deal_id, sale_state, created_at, updated_at)
-      values (${partnerId}, ${partnerDealId}, coalesce(${saleState}, 'unknown'), ${now}, ${now})
-      on conflict (partner_id, partner_deal_id) do update
-        set sale_state = coalesce(${saleState}, p.sale_state), updated_at = excluded.updated_at
-      returning sale_state
-    )
-    insert into ${PRODUCT_CHANGES}
-    select ${now}, ${partnerId}, 'product', ${partnerDealId}, ${cause.kind}, ${cause.id},
-      jsonb_build_object('sale_state', jsonb_build_array(before.sale_state, saved.sale_state))
-    from saved left join before on true
-    where before.sale_state is distinct from saved.sale_state`,
-  )
 
 /** A sequence number, taken before the partner is asked: of two answers, the one with the larger number is newer. */
 export const nextAsked = (db: Db): Promise<bigint> => db.value(z.coerce.bigint(), sql`select nextval('pull_asked')`)
@@ -108,6 +78,8 @@ const productSummary = z.object({
   updated_at: z.date(),
 })
 export type ProductSummary = z.output<typeof productSummary>
+const SUMMARY = columnsOf(Object.keys(productSummary.shape))
+
 const wholeProduct = productSummary.extend({ details: exactEntry })
 export type WholeProduct = z.output<typeof wholeProduct>
 
@@ -117,7 +89,7 @@ export const listProducts = (db: Db, { partner_id, sale_state, after, limit }: P
     db,
     {
       row: withCursor(productSummary),
-      columns: columnsOf(Object.keys(productSummary.shape)),
+      columns: SUMMARY,
       from: sql.part`product where partner_id = ${partner_id} and partner_deal_id > ${after?.[0] ?? ''}`,
       wanted: sale_state && sql.part`sale_state = ${sale_state}`,
       cursor: cursorOf(sql.part`partner_deal_id`),
@@ -129,20 +101,15 @@ export const listProducts = (db: Db, { partner_id, sale_state, after, limit }: P
 export const findProduct = (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<WholeProduct | undefined> =>
   db.maybe(
     wholeProduct,
-    sql`select partner_id, partner_deal_id, mt_deal_id, sale_state, title, pulled_at, created_at, updated_at,
-          coalesce(details, '{}')::text as details
-        from product where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}`,
+    sql`select ${SUMMARY}, coalesce(details, '{}')::text as details from product
+        where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}`,
   )
 
 export const deleteProductsOf = (db: Db, partnerIds: readonly bigint[]): Promise<number> =>
   db.exec(sql`delete from product where partner_id = any(${partnerIds}::bigint[])`)
 
 const money = z.coerce.number().nullable()
-const offer = z.object({
-  mt_deal_id: z.coerce.bigint(),
-  unit_price: money,
-  buy_price: money,
-})
+const offer = z.object({ mt_deal_id: z.coerce.bigint(), unit_price: money, buy_price: money })
 export type Offer = z.output<typeof offer>
 
 /**

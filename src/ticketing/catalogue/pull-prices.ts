@@ -16,6 +16,7 @@ import {
   existingPartner,
 } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
+import { markProduct } from './due-store.ts'
 import { type Entries, type EntryProblem, readEntries } from './entries.ts'
 import { implausibleValues, implausibleWarnings } from './implausible.ts'
 import {
@@ -28,7 +29,7 @@ import {
   type PricesToSave,
   savePrices,
 } from './price-store.ts'
-import { type Entry, markProduct, nextAsked, type ProductKey, recordProductChange } from './product-store.ts'
+import { type Entry, nextAsked, type ProductKey, recordProductChange } from './product-store.ts'
 import type { PullOptions } from './pull-product.ts'
 import { priceRange } from './wire.ts'
 
@@ -40,27 +41,21 @@ interface Range {
 
 type LevelPrice = z.output<typeof levelPrice>
 
-/** A price, with the product that the entry names. */
 type NamedPrice = Price & { readonly dealId: string }
 
 /** `raw` is the complete entry as received. */
 const namedPrice = (
   { dealId, day, key = '' }: { readonly dealId: string; readonly day: string; readonly key?: string },
-  {
-    marketPrice,
-    mtPrice,
-    settlementPrice,
-    stock,
-  }: Pick<LevelPrice, 'marketPrice' | 'mtPrice' | 'settlementPrice' | 'stock'>,
+  entry: Pick<LevelPrice, 'marketPrice' | 'mtPrice' | 'settlementPrice' | 'stock'>,
   raw: Entry,
 ): NamedPrice => ({
   dealId,
   price_date: day,
   partner_primary_key: key,
-  market_price: marketPrice,
-  mt_price: mtPrice,
-  settlement_price: settlementPrice,
-  stock,
+  market_price: entry.marketPrice,
+  mt_price: entry.mtPrice,
+  settlement_price: entry.settlementPrice,
+  stock: entry.stock,
   details: raw,
 })
 
@@ -94,7 +89,7 @@ export function onlyRequested(
 export async function storePrices(deps: Deps, { asked, ...prices }: PricesToSave & { asked: bigint }, cause: Cause) {
   const at = { cause, now: deps.clock.now() }
   return inTransaction(deps, async (inside, db) => {
-    await markProduct(db, { ...prices, saleState: null }, at)
+    await markProduct(db, prices, at)
     if (!(await claimNewest(db, prices, asked))) return undefined
     const held = await heldRemoval(inside, prices, at.now)
     const stored = await savePrices(db, { ...prices, complete: prices.complete && !held }, at.now)
@@ -135,7 +130,6 @@ const DAYS = 90
 /** How often a calendar is requested while newer prices keep overtaking it. */
 const TRIES = 3
 
-/** The result of a pull of a price calendar. */
 export interface PriceReport {
   readonly from: string
   readonly to: string
@@ -186,9 +180,10 @@ async function pullOnce(
   const key = { partnerId, partnerDealId }
   const range = { from, to }
   const level = wanted ?? (await hasLevels(deps.db, key))
-  const ask = level ? askLevels : askDays
   const asked = await nextAsked(deps.db)
-  const { callId, pending, hasList, prices } = await ask(deps, partner, { ...range, partnerDealId }, options)
+  const body = { partnerDealId, startTime: from, endTime: to }
+  const ask = level ? askLevels : askDays
+  const { callId, pending, hasList, prices } = await ask(deps, partner, body, options)
   const report = { ...range, pulled: 0, changed: 0, removed: 0, problems: [], will_follow: pending, failure: null }
   if ('kind' in prices) return { ...report, warnings: [], failure: prices }
   const warnings = await warningsOf(deps, key, level, prices.good)
@@ -213,24 +208,9 @@ async function warningsOf(
   return implausibleWarnings(implausible, (index) => prices[index]?.price_date ?? '')
 }
 
-interface CalendarRequest extends Range {
-  readonly partnerDealId: string
-}
-interface CalendarAnswer {
-  readonly callId: string
-  readonly pending: boolean
-  /** Whether the partner sent a list: a missing one is read as empty, but removes no days. */
-  readonly hasList: boolean
-  readonly prices: { readonly good: readonly NamedPrice[]; readonly problems: readonly EntryProblem[] } | CallProblem
-}
+type CalendarRequest = Readonly<Record<'partnerDealId' | 'startTime' | 'endTime', string>>
 
-async function askDays(
-  deps: CallDeps,
-  partner: PartnerWithSecrets,
-  { partnerDealId, from, to }: CalendarRequest,
-  options: PullOptions,
-): Promise<CalendarAnswer> {
-  const body = { partnerDealId, startTime: from, endTime: to }
+async function askDays(deps: CallDeps, partner: PartnerWithSecrets, body: CalendarRequest, options: PullOptions) {
   const result = await callPartner(deps, partner, 'price-calendar', body, options)
   const entries = readEntries(result, priceCalendar.answer, 'prices')
   return calendarAnswer(result, entries, (entry, raw) =>
@@ -238,26 +218,21 @@ async function askDays(
   )
 }
 
-async function askLevels(
-  deps: CallDeps,
-  partner: PartnerWithSecrets,
-  { partnerDealId, from, to }: CalendarRequest,
-  options: PullOptions,
-): Promise<CalendarAnswer> {
-  const body = { partnerDealId, startTime: from, endTime: to, asyncType: 0 }
-  const result = await callPartner(deps, partner, 'level-price-calendar', body, options)
+async function askLevels(deps: CallDeps, partner: PartnerWithSecrets, body: CalendarRequest, options: PullOptions) {
+  const result = await callPartner(deps, partner, 'level-price-calendar', { ...body, asyncType: 0 }, options)
   const entries = readEntries(result, levelPriceCalendar.answer, 'prices')
-  const dealId = 'kind' in entries ? partnerDealId : (entries.fields?.partnerDealId ?? partnerDealId)
-  return calendarAnswer(result, entries, (entry, raw) => levelPriceOf(dealId, entry, raw))
+  const dealId = 'kind' in entries ? undefined : entries.fields?.partnerDealId
+  return calendarAnswer(result, entries, (entry, raw) => levelPriceOf(dealId ?? body.partnerDealId, entry, raw))
 }
 
 function calendarAnswer<Parsed>(
   result: CallResult<unknown>,
   entries: Entries<Parsed> | CallProblem,
   price: (entry: Parsed, raw: Entry) => NamedPrice,
-): CalendarAnswer {
+) {
   const { callId } = result
   const pending = result.outcome === 'pending'
+  // A missing list is read as empty, but removes no days.
   const hasList = !pending && Array.isArray(jsonFields(result.json).body)
   if ('kind' in entries) return { callId, pending, hasList, prices: entries }
   const good = entries.good.map(({ parsed, raw }) => price(parsed, raw))

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import { recordIfOperator } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
@@ -7,18 +8,22 @@ import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { echo } from '../../platform/lib/web/rescode.ts'
 import { lenientProblems, productPull, withUsableFields } from '../interfaces/index.ts'
-import type { CallDeps } from '../partner-calls/index.ts'
-import { type CallOptions, type CallProblem, callPartner, existingPartner } from '../partner-calls/index.ts'
+import {
+  type CallDeps,
+  type CallOptions,
+  type CallProblem,
+  callPartner,
+  existingPartner,
+} from '../partner-calls/index.ts'
+import { markProduct } from './due-store.ts'
 import { type EntryProblem, MAX_ENTRY_PROBLEMS, readEntries } from './entries.ts'
 import { implausibleValues, implausibleWarnings } from './implausible.ts'
-import { type Entry, lockProduct, markProduct, nextAsked, type ProductKey, saveProduct } from './product-store.ts'
+import { type Entry, lockProduct, nextAsked, type ProductKey, saveProduct } from './product-store.ts'
 import { oneProduct } from './wire.ts'
 
-/** The result of a pull of products. */
 export interface PullReport {
   /** The total number of entries: as the partner states it (totalSize), or as requested; null if unknown. */
   readonly expected: number | null
-  /** Entries in the response. */
   readonly received: number
   /** How many entries are invalid; `problems` says why. */
   readonly refused: number
@@ -27,7 +32,6 @@ export interface PullReport {
   readonly problems: readonly EntryProblem[]
   /** About stored products: lenient fields that were left out, and values that look like mistakes, which are kept. */
   readonly warnings: readonly EntryProblem[]
-  /** Why the pull ended early, if it did. */
   readonly failure: CallProblem | null
 }
 
@@ -100,7 +104,7 @@ async function storeProduct(
   const key: ProductKey = { partnerId, partnerDealId: parsed.partnerDealId }
   const at = { cause, now: deps.clock.now() }
   await deps.db.tx(async (db) => {
-    await markProduct(db, { ...key, saleState: null }, at)
+    await markProduct(db, key, at)
     const { details: before = {}, asked: newest = 0n } = (await lockProduct(db, key)) ?? {}
     if (newest > asked) return
     const kept = lenientProblems(raw).length > 0 ? withUsableFields(raw, parsed) : raw
@@ -113,16 +117,6 @@ async function storeProduct(
 function changes(before: Entry, after: Entry): Difference {
   if (Object.keys(before).length === 0) return { title: [null, after.title] }
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-  const differing = names.filter((name) => textOf(before[name]) !== textOf(after[name]))
+  const differing = names.filter((name) => !isDeepStrictEqual(before[name], after[name]))
   return Object.fromEntries(differing.map((name) => [name, [before[name] ?? null, after[name] ?? null]]))
-}
-
-/** Equal for equal values, although PostgreSQL reorders the names of an object. */
-const textOf = (value: unknown): string => stringifyLossless({ value: sorted(value) })
-
-const sorted = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (value === null || typeof value !== 'object') return value
-  const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
-  return Object.fromEntries(fields.map(([name, field]) => [name, sorted(field)]))
 }

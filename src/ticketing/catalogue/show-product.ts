@@ -5,9 +5,10 @@ import { operation } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { beijingDate } from '../../platform/lib/time-zone.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import type { OnePartner } from '../partners/index.ts'
 import { pricesFrom } from './price-store.ts'
 import { findProduct, type ProductSummary, listProducts as readProducts } from './product-store.ts'
-import { type OnePartner, oneProduct, type ProductFilter } from './wire.ts'
+import { oneProduct, type ProductFilter } from './wire.ts'
 
 const HISTORY = 50
 

@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import { pageInput } from '../../platform/db/page.ts'
 import { problem } from '../../platform/lib/json/field-problem.ts'
-import { date, positiveId, storable } from '../../platform/lib/json/fields.ts'
+import { date, storable } from '../../platform/lib/json/fields.ts'
 import { onePartner } from '../partners/index.ts'
 
 /** Input of operators. Names are those of the columns; 64-bit ids come as number or text and are kept exact. */
 
-export const oneProduct = z.strictObject({ partner_id: positiveId, partner_deal_id: storable })
-
-export type OnePartner = z.output<typeof onePartner>
+export const oneProduct = onePartner.extend({ partner_deal_id: storable })
 
 export const SALE_STATES = ['unknown', 'on_sale', 'off_sale'] as const
 export type SaleState = (typeof SALE_STATES)[number]
@@ -22,17 +20,12 @@ export type ProductFilter = z.output<typeof productFilter>
 /** One product, or all. */
 export const catalogueOrOne = onePartner.extend({ partner_deal_id: storable.optional() })
 
-export const priceRange = z
-  .strictObject({
-    partner_id: positiveId,
-    partner_deal_id: storable,
+export const priceRange = oneProduct
+  .extend({
     /** Dates, inclusive; today and the 90 days after `from` if left out. */
     from: date().optional(),
     to: date().optional(),
     /** Pulls the level price calendar (sessions, kinds of tickets); by default the kind that was pulled before. */
     level: z.boolean().optional(),
   })
-  .refine(({ from = '', to }) => to === undefined || from <= to, {
-    path: ['to'],
-    ...problem('to-before-from'),
-  })
+  .refine(({ from = '', to }) => to === undefined || from <= to, { path: ['to'], ...problem('to-before-from') })

@@ -9,18 +9,16 @@ import { cutTo } from '../../platform/lib/storable.ts'
  * received, and listed in the report of a pull and the log of a test run.
  */
 
-/** An entry of a list, raw or parsed. */
 type Entry = Readonly<Record<string, unknown>>
 
-/** An implausible field of the entry at `index`. */
 export interface ImplausibleValue extends ShapeProblem {
   readonly index: number
 }
 
 const PRICE_FIELDS = ['marketPrice', 'mtPrice', 'settlementPrice'] as const
 type PriceField = (typeof PRICE_FIELDS)[number]
-/** The usual price of each kind, in yuan; undefined or NaN where unknown. */
-export type UsualPrices = Readonly<Partial<Record<PriceField, number | undefined>>>
+/** The usual price of each kind, in yuan; null, undefined or NaN where unknown. */
+export type UsualPrices = Readonly<Partial<Record<PriceField, number | null | undefined>>>
 
 /** Cents given as yuan are a hundred times too much. Seasons and kinds of tickets differ by far less than 50 times. */
 const SUSPICIOUS_FACTOR = 50
@@ -61,7 +59,6 @@ function median(prices: readonly number[]): number | undefined {
 const mediansOf = (entries: readonly Entry[]): UsualPrices =>
   usual((field) => median(entries.map((entry) => numberIn(entry, field))))
 
-/** The prices of one entry, such as a product that was stored before. */
 export const pricesOf = (entry: Entry): UsualPrices => usual((field) => numberIn(entry, field))
 
 const usual = (priceOf: (field: PriceField) => number | undefined): UsualPrices =>
@@ -108,7 +105,6 @@ function implausibleRepeats(entries: readonly Entry[], day: 'date' | 'priceDate'
   return firstOf(differing, day, () => localized('day-again'))
 }
 
-/** Implausible values in the entries of a price calendar of either kind. */
 export const implausibleInCalendar = (entries: readonly Entry[], day: 'date' | 'priceDate'): ImplausibleValue[] => [
   ...implausibleSettlements(entries),
   ...implausiblePrices(entries, mediansOf(entries), localized('median-here')),
@@ -171,10 +167,7 @@ export function implausibleInProducts(products: readonly Entry[]): ImplausibleVa
         ...countProblems(product),
         ...formProblems(product),
         ...dateProblems(product),
-      ].map((value) => ({
-        ...value,
-        index,
-      })),
+      ].map((value) => ({ ...value, index })),
     ),
   ]
 }

@@ -17,7 +17,6 @@ export {
   orderCreate,
   ticketExtrasProblems,
   voucherState,
-  voucherType,
 } from './order.ts'
 export { credential, visitor } from './people.ts'
 export { levelPrice, levelPriceCalendar, priceCalendar } from './price.ts'

@@ -20,14 +20,14 @@ export interface PartnerInterface<
   readonly request: Request
   /** It changes nothing at the partner, so repeating a call is harmless. */
   readonly reads?: true
-  /** Whether the request is encrypted for partners with encrypted calls. */
-  readonly encrypted: boolean
+  /** The request is encrypted for partners with encrypted calls. */
+  readonly encrypted?: true
   /** The whole answer when its code is 200; unknown fields are kept. */
   readonly answer: Answer
   /** What in a refusal contradicts it, if anything does; the outcome is unknown then. */
   readonly contradicted?: (json: unknown, code: number) => ShapeProblem | undefined
-  /** Whether an answer may leave out an empty list. */
-  readonly listMayBeMissing: boolean
+  /** An answer may leave out an empty list. */
+  readonly listMayBeMissing?: true
   /** Problems of a response that is accepted anyway. */
   readonly warnings?: (json: unknown) => readonly ShapeProblem[]
   /** Implausible values in the list of a valid answer. */
@@ -40,17 +40,15 @@ export interface PartnerInterface<
 
 type Definition<Request extends z.ZodType, Answer extends z.ZodObject, Name extends string> = Omit<
   PartnerInterface<Request, Answer, Name>,
-  'encrypted' | 'pending' | 'failures' | 'listMayBeMissing'
+  'pending' | 'failures'
 > &
-  Partial<Pick<PartnerInterface, 'encrypted' | 'pending' | 'failures' | 'listMayBeMissing'>>
+  Partial<Pick<PartnerInterface, 'pending' | 'failures'>>
 
 /** Defines an interface, keeping the types of its schemas. Every interface knows code 300, any other error. */
 export const partnerInterface = <Request extends z.ZodType, Answer extends z.ZodObject, const Name extends string>(
   definition: Definition<Request, Answer, Name>,
 ): PartnerInterface<Request, Answer, Name> => ({
   ...definition,
-  listMayBeMissing: definition.listMayBeMissing ?? false,
-  encrypted: definition.encrypted ?? false,
   pending: definition.pending ?? {},
   failures: { 300: 'error', ...definition.failures },
 })

@@ -30,7 +30,7 @@ import { readableCredential, sentPerson } from './people.ts'
 import { jsonFields } from './read-answer.ts'
 
 /** 0 none, 1 one code per ticket, 2 one per order. */
-export const voucherType = () => oneOf(0, 1, 2)
+const voucherType = () => oneOf(0, 1, 2)
 
 /** Lists without a documented format; they are kept as received (issue-tickets.ts). */
 const additionalLists = {
@@ -58,6 +58,7 @@ const usablePictures = ({ input }: { input: unknown }): string[] | undefined =>
 
 /** The ticket fields of order pay and pay notice. asyReturnVoucher: codes, or some of them, come later. */
 export const issuedTickets = {
+  voucherType: maybe(voucherType()),
   vouchers: maybe(listOf('vouchers', idText())),
   voucherPics: PICTURES.catch(usablePictures),
   realNameType: REAL_NAMES.catch(undefined),
@@ -65,6 +66,7 @@ export const issuedTickets = {
   asyReturnVoucher: maybe(yesOrNo()),
   ...additionalLists,
 }
+export type IssuedTickets = z.output<z.ZodObject<typeof issuedTickets>>
 
 /** 0 unused, 1 used: losing the code of a refunded or void ticket does no harm. */
 const VALID = [0, 1]
@@ -75,26 +77,13 @@ function codeOf(entry: unknown): string {
   return VALID.includes(Number(filledText(status) ?? 0)) ? (filledText(voucher) ?? '').trim() : ''
 }
 
-/**
- * The problem of a failure that comes with codes: it is not believed, or they would be lost. Undefined without codes.
- */
+/** A failure that comes with codes is not believed, or they would be lost. Undefined without codes. */
 export function codesOfFailure(lists: Readonly<Record<string, unknown>>, failure: string): ShapeProblem | undefined {
   for (const [name, list] of Object.entries(lists)) {
     const count = new Set((Array.isArray(list) ? list : []).map(codeOf).filter((code) => code !== '')).size
     if (count > 0) return { path: `body.${name}`, problem: localized('codes-of-failure', { count, what: failure }) }
   }
   return undefined
-}
-
-/** Tickets that an answer or notice issued, parsed. */
-export interface IssuedTickets {
-  readonly voucherType?: 0 | 1 | 2 | undefined
-  readonly vouchers?: readonly string[] | undefined
-  readonly voucherPics?: readonly string[] | undefined
-  readonly credentialList?: readonly z.output<typeof readableCredential>[] | undefined
-  readonly asyReturnVoucher?: boolean | undefined
-  readonly voucherAdditionalList?: unknown
-  readonly orderAdditionalList?: unknown
 }
 
 /**
@@ -150,15 +139,11 @@ export const orderPay = partnerInterface({
   request: z.object({ orderId: int64(), partnerOrderId: z.string() }),
   answer: z.looseObject({
     body: z
-      .looseObject({ ...echoed, voucherType: maybe(voucherType()), ...issuedTickets })
+      .looseObject({ ...echoed, ...issuedTickets })
       .superRefine((body, context) => {
         if (body.asyReturnVoucher === true) return
-        requireField(
-          body,
-          context,
-          'voucherType',
-          localized('required-because-not', { field: 'asyReturnVoucher', value: 'true' }),
-        )
+        const message = localized('required-because-not', { field: 'asyReturnVoucher', value: 'true' })
+        requireField(body, context, 'voucherType', message)
       }, EVEN_IF_WRONG)
       .meta({ requiredWhen: { voucherType: 'asyReturnVoucher ≠ true' } }),
   }),

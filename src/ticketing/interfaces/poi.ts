@@ -6,9 +6,7 @@ import { partnerInterface } from './interface.ts'
 const page = { method: z.literal('page'), currentPage: smallInt(), pageSize: smallInt() }
 const multi = { method: z.literal('multi') }
 
-/**
- * A place. Longitude and latitude are degrees × 10^6; locType 0 GCJ-02, 1 WGS-84, 2 Baidu, 3 Mapbar, 4 Sogou, 5 other.
- */
+/** Longitude and latitude are degrees × 10^6; locType 0 GCJ-02, 1 WGS-84, 2 Baidu, 3 Mapbar, 4 Sogou, 5 other. */
 const poi = z.looseObject({
   partnerPoiId: idText(),
   name: text(),

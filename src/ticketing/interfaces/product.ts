@@ -32,47 +32,6 @@ const exchangeRule = z.looseObject({
   certificateSupplement: maybe(z.string()),
 })
 
-const visitors = {
-  /** 1 none, 2 one, 3 all, 4 per group */
-  visitorInfoType: oneOf(1, 2, 3, 4),
-  visitorInfoGroupSize: maybe(smallInt()),
-  visitorInfoRule: maybe(visitorInfoRule),
-  idLimitDays: maybe(smallInt()),
-  idLimitCount: maybe(smallInt()),
-  phoneLimitDays: maybe(smallInt()),
-  /** 0 none */
-  phoneLimitCount: smallInt(),
-  /** 0 none */
-  maxBuyCount: smallInt(),
-  minBuyCount: smallInt().refine((count) => count >= 1, problem('must-be-at-least', { least: 1 })),
-}
-
-const refunds = {
-  /** 1 any time, 3 never, 4 conditional */
-  refundType: oneOf(1, 3, 4),
-  partlyRefund: z.boolean(),
-  refundNote: maybe(z.string()),
-  refundStairsRules: maybe(listOf('details', refundStair)),
-}
-
-const tickets = {
-  needTicket: z.boolean(),
-  getTicketRule: maybe(exchangeRule),
-  getVoucherRule: exchangeRule,
-  returnVoucher: z.boolean(),
-  voucherText: maybe(z.string().max(20, problem('must-have-characters', { most: 20 }))),
-  voucherTimes: maybe(listOf('times', z.unknown())),
-}
-
-const sale = {
-  scheduleOnlineTime: maybe(text()),
-  scheduleOfflineTime: text(),
-  aheadHoursType: maybe(smallInt()),
-  aheadMinutes: maybe(smallInt()),
-  aheadTimeRules: maybe(z.unknown()),
-  unavailableDates: maybe(z.unknown()),
-}
-
 /** Required for an open-date product; a dated one has a price calendar instead. */
 const openDate = {
   stock: maybe(stock()),
@@ -84,21 +43,11 @@ const openDate = {
   validWeekRule: maybe(validWeekRule),
 }
 
-type ConditionalField = keyof typeof openDate | 'voucherText'
-
-/** Fields that are required for some value of another; `when` says so in the field reference. */
-const REQUIRED_WHEN: readonly {
-  readonly fields: readonly ConditionalField[]
-  readonly when: string
-  readonly applies: (entry: { readonly useDateMode: number; readonly returnVoucher: boolean }) => boolean
-}[] = [
-  {
-    fields: Object.keys(openDate) as ConditionalField[],
-    when: 'useDateMode = 0',
-    applies: ({ useDateMode }) => useDateMode === 0,
-  },
-  { fields: ['voucherText'], when: 'returnVoucher = false', applies: ({ returnVoucher }) => !returnVoucher },
-]
+/** Fields that are required for this value of another. */
+const REQUIRED_WHEN = [
+  { other: 'useDateMode', value: 0, fields: Object.keys(openDate) as (keyof typeof openDate)[] },
+  { other: 'returnVoucher', value: false, fields: ['voucherText'] },
+] as const
 
 /** A product. The platform keeps the whole entry, beside the few fields that it queries. */
 const product = z
@@ -111,22 +60,53 @@ const product = z
     otherNote: z.string(),
     /** 0 open date; n: valid n days from the booked date, and a price calendar exists */
     useDateMode: smallInt(),
-    ...visitors,
-    ...refunds,
-    ...tickets,
-    ...sale,
+    // Visitors.
+    /** 1 none, 2 one, 3 all, 4 per group */
+    visitorInfoType: oneOf(1, 2, 3, 4),
+    visitorInfoGroupSize: maybe(smallInt()),
+    visitorInfoRule: maybe(visitorInfoRule),
+    idLimitDays: maybe(smallInt()),
+    idLimitCount: maybe(smallInt()),
+    phoneLimitDays: maybe(smallInt()),
+    /** 0 none */
+    phoneLimitCount: smallInt(),
+    /** 0 none */
+    maxBuyCount: smallInt(),
+    minBuyCount: smallInt().refine((count) => count >= 1, problem('must-be-at-least', { least: 1 })),
+    // Refunds.
+    /** 1 any time, 3 never, 4 conditional */
+    refundType: oneOf(1, 3, 4),
+    partlyRefund: z.boolean(),
+    refundNote: maybe(z.string()),
+    refundStairsRules: maybe(listOf('details', refundStair)),
+    // Tickets and vouchers.
+    needTicket: z.boolean(),
+    getTicketRule: maybe(exchangeRule),
+    getVoucherRule: exchangeRule,
+    returnVoucher: z.boolean(),
+    voucherText: maybe(z.string().max(20, problem('must-have-characters', { most: 20 }))),
+    voucherTimes: maybe(listOf('times', z.unknown())),
+    // Sale.
+    scheduleOnlineTime: maybe(text()),
+    scheduleOfflineTime: text(),
+    aheadHoursType: maybe(smallInt()),
+    aheadMinutes: maybe(smallInt()),
+    aheadTimeRules: maybe(z.unknown()),
+    unavailableDates: maybe(z.unknown()),
     ...openDate,
     ...lenientFields,
   })
   .superRefine((entry, context) => {
-    for (const { fields, when } of REQUIRED_WHEN.filter(({ applies }) => applies(entry))) {
-      const [other = '', value = ''] = when.split(' = ')
-      const message = localized('required-because', { field: other, value })
+    for (const { other, value, fields } of REQUIRED_WHEN) {
+      if (entry[other] !== value) continue
+      const message = localized('required-because', { field: other, value: String(value) })
       for (const field of fields) requireField(entry, context, field, message)
     }
   }, EVEN_IF_WRONG)
   .meta({
-    requiredWhen: Object.fromEntries(REQUIRED_WHEN.flatMap(({ fields, when }) => fields.map((field) => [field, when]))),
+    requiredWhen: Object.fromEntries(
+      REQUIRED_WHEN.flatMap(({ other, value, fields }) => fields.map((field) => [field, `${other} = ${value}`])),
+    ),
   })
 
 export const productPull = partnerInterface({

@@ -7,7 +7,6 @@ import { type PartnerInterface, SUCCESS } from './interface.ts'
 const coded = z.looseObject({ code: smallInt() })
 const envelope = coded.extend({ describe: remark() })
 
-/** What a partner's response means. */
 export type Reading<Answer> =
   | { readonly outcome: 'success'; readonly answer: Answer }
   | {
@@ -104,7 +103,6 @@ const STRICT = {
   dealImageInfos: maybe(listOf('images', image)),
 }
 
-/** The valid entries of a list. */
 const usable = <Element extends z.ZodType>(element: Element, name: 'details' | 'images') =>
   (({ input }) =>
     (Array.isArray(input) ? input : [])

@@ -6,7 +6,6 @@ import { bodyRejected } from '../mws-wire/index.ts'
 import type { CallDeps } from '../partner-calls/index.ts'
 import { claimNotices, firstAnswers, type NoticeRow, type RememberedAnswer } from './store.ts'
 
-/** A notice that was not rejected. */
 export interface AcceptedNotice extends RememberedAnswer {
   /** Whether it came before: then it has no effect, and `noticeId` and `answer` are those of the first one. */
   readonly isRepeat: boolean
@@ -42,7 +41,6 @@ export function acceptOnce(
   })
 }
 
-/** What operations that accept notices need. */
 export interface NoticeDeps extends IncomingDeps, CallDeps {
   readonly notices: NoticesInProgress
 }

@@ -1,13 +1,13 @@
 import type { BatchedWork } from '../../platform/db/batch.ts'
 import type { Db } from '../../platform/db/sql.ts'
+import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
-import { WARNINGS } from '../mws/index.ts'
 import { bodyRejected, type CallRejected } from '../mws-wire/index.ts'
-import { type ConsumptionReport, type LockedOrders, lockReported } from '../orders/index.ts'
+import { type ConsumptionReport, decideConsumption, lockReported, saveOrders } from '../orders/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
-import { ORDER_REPEAT_S } from './accept-once.ts'
-import { claimNotices, firstAnswers, type NoticeRow, type RememberedAnswer } from './store.ts'
+import { type AcceptedNotice, ORDER_REPEAT_S } from './accept-once.ts'
+import { claimNotices, firstAnswers, type NoticeRow, type RememberedAnswer, withWarning } from './store.ts'
 
 interface Consumption {
   readonly row: NoticeRow
@@ -18,7 +18,7 @@ interface Consumption {
 /** The first answer to a repeated notice; a new notice and its changes; or why it is rejected. */
 type Decision =
   | { readonly first: RememberedAnswer }
-  | { readonly claimed: NoticeRow; readonly save: ReturnType<LockedOrders['decide']>['save'] }
+  | { readonly claimed: NoticeRow; readonly save: ReturnType<typeof decideConsumption>['save'] }
   | { readonly rejected: CallRejected }
 
 /**
@@ -50,21 +50,20 @@ const consumptions: BatchedWork<Db, Consumption, Decision> = {
     const saves = accepted.flatMap(({ save }) => save ?? [])
     await Promise.all([
       claimed.length > 0 && claimNotices(db, claimed, ORDER_REPEAT_S),
-      saves.length > 0 && orders.save(saves),
+      saves.length > 0 && saveOrders(db, saves),
     ])
     return decisions
   },
 }
 
-function decide(orders: LockedOrders, { row, report, stage }: Consumption): Decision {
+function decide(orders: OutputOf<typeof lockReported>, { row, report, stage }: Consumption): Decision {
   const at = { cause: { kind: 'notice', id: row.noticeId }, now: row.receivedAt } as const
-  const { save, lacksCodes } = orders.decide(row.partnerId, report, at)
+  const { save, lacksCodes } = decideConsumption(orders, row.partnerId, report, at)
   if (!lacksCodes) return { claimed: row, save }
   if (stage === 'sandbox') {
     throw new RefusedRequest(localized('voucher-list-required', { order: report.orderId }))
   }
-  const warnings = [...row.warnings, WARNINGS.voucherListMissing.name]
-  return { claimed: { ...row, warnings }, save }
+  return { claimed: withWarning(row, 'voucher-list-missing'), save }
 }
 
 function orRejected(decide: () => Decision): Decision {
@@ -82,7 +81,7 @@ export async function acceptConsumption(
   row: NoticeRow,
   report: ConsumptionReport,
   stage: Consumption['stage'],
-) {
+): Promise<AcceptedNotice & Pick<NoticeRow, 'warnings'>> {
   const decision = await db.batchWork(consumptions, { row, report, stage })
   if ('rejected' in decision) throw decision.rejected
   if ('first' in decision) return { ...decision.first, isRepeat: true, warnings: [] }

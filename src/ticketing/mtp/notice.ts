@@ -10,13 +10,13 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import { pathAsSent } from '../../platform/lib/web/request-target.ts'
 import { applyLevelPrices, applyProductChange, type Entry } from '../catalogue/index.ts'
 import { levelPriceCalendar } from '../interfaces/index.ts'
-import { readNotice, type SignedCall, WARNINGS } from '../mws/index.ts'
+import { readNotice, type SignedCall, type Warning } from '../mws/index.ts'
 import { bodyRejected, NOTICE_PATHS, type NoticeName, successEnvelope } from '../mws-wire/index.ts'
 import { applyPayResult, applyRefundResult, codesIn } from '../orders/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { type AcceptedNotice, acceptOnce, CATALOGUE_REPEAT_S, type NoticeDeps, ORDER_REPEAT_S } from './accept-once.ts'
 import { acceptConsumption } from './consumption.ts'
-import type { NoticeRow } from './store.ts'
+import { type NoticeRow, withWarning } from './store.ts'
 import {
   consumeNotice,
   dealChangeNotice,
@@ -28,7 +28,6 @@ import {
   rescheduleNotice,
 } from './wire.ts'
 
-/** Commits receipt and effect together. */
 type Accept<Notice> = (deps: Deps, notice: Notice, row: NoticeRow, incoming: IncomingNotice) => Promise<AcceptedNotice>
 
 /** A notice, as data: its path below MOUNT and what it must be. */
@@ -40,6 +39,10 @@ export interface NoticeEndpoint {
   readonly accept: (deps: NoticeDeps, incoming: IncomingNotice) => Promise<AcceptedNotice>
 }
 
+/**
+ * Processes a signed notice: checks its shape, then its meaning. Receipt, effect and follow-up job are committed
+ * together, before the response. A repeated notice gets the first response, if need be after waiting for it.
+ */
 const endpoint = <Notice extends { partnerId?: string | undefined }>(
   name: NoticeName,
   shape: z.ZodType<Notice>,
@@ -48,12 +51,30 @@ const endpoint = <Notice extends { partnerId?: string | undefined }>(
   name,
   path: NOTICE_PATHS[name],
   shape,
-  accept: (deps, incoming) => acceptNotice(deps, shape, accept, incoming),
+  accept: async (deps, incoming) => {
+    const { caller, url, bytes, decrypted, warnings } = incoming
+    const read = readNotice(compiledOf(shape), bytes, decrypted)
+    if ('problem' in read) throw bodyRejected(read.reason ?? read.problem, read.problem)
+    const { notice } = read
+    checkBodyPartnerId(caller, notice.partnerId)
+    const row: NoticeRow = {
+      noticeId: incoming.requestId ?? randomUUID(),
+      clientId: caller.client_id,
+      path: pathAsSent(url),
+      bodyHash: sha256(bytes),
+      partnerId: caller.partner_id,
+      receivedAt: deps.clock.now(),
+      body: bytes.toString('utf8'),
+      answer: JSON.stringify(successEnvelope(caller.partner_id)),
+      warnings: notice.partnerId === undefined ? [...warnings, 'body-partner-id-missing'] : warnings,
+    }
+    const key = [row.clientId, row.path, row.bodyHash.toString('hex')].join('\n')
+    return deps.notices.accept(key, () => accept(deps, notice, row, incoming))
+  },
 })
 
 const FAILED: readonly PayNotice['issueType'][] = [0, 2]
 
-/** Every notice that partners send. */
 export const NOTICE_ENDPOINTS: readonly NoticeEndpoint[] = [
   endpoint('deal-change', dealChangeNotice, (deps, { body }, row) =>
     acceptOnce(deps, row, CATALOGUE_REPEAT_S, (inside, cause) =>
@@ -64,9 +85,7 @@ export const NOTICE_ENDPOINTS: readonly NoticeEndpoint[] = [
   endpoint('consume', consumeNotice, async ({ db }, { body }, row, { caller, warn }) => {
     const report = { ...body, vouchers: codesIn(body.voucherList, body.credentialList) }
     const { warnings, ...accepted } = await acceptConsumption(db, row, report, caller.stage)
-    if (warnings.includes(WARNINGS.voucherListMissing.name)) {
-      warn?.(WARNINGS.voucherListMissing.name, { orderId: String(body.orderId) })
-    }
+    if (warnings.includes('voucher-list-missing')) warn?.('voucher-list-missing', { orderId: String(body.orderId) })
     return accepted
   }),
 
@@ -87,12 +106,11 @@ export const NOTICE_ENDPOINTS: readonly NoticeEndpoint[] = [
       tickets: body,
     } as const
     const leftOut = leavesFieldsOut(jsonIn(sent.body))
-    const { name } = WARNINGS.fieldsLeftOut
-    const row = leftOut ? { ...sent, warnings: [...sent.warnings, name] } : sent
+    const row = leftOut ? withWarning(sent, 'fields-left-out') : sent
     const accepted = await acceptOnce(deps, row, ORDER_REPEAT_S, (inside, cause) =>
       applyPayResult(inside, row.partnerId, result, cause),
     )
-    if (leftOut) warn?.(name, { orderId: String(body.orderId) })
+    if (leftOut) warn?.('fields-left-out', { orderId: String(body.orderId) })
     return accepted
   }),
 
@@ -105,12 +123,11 @@ export const NOTICE_ENDPOINTS: readonly NoticeEndpoint[] = [
     // As received, which is what a pull of the same calendar would store.
     const { body: entries } = jsonIn(sent.body) as { body: Entry[] }
     const isImplausible = (levelPriceCalendar.implausible?.(entries) ?? []).length > 0
-    const { name } = WARNINGS.implausible
-    const row = isImplausible ? { ...sent, warnings: [...sent.warnings, name] } : sent
+    const row = isImplausible ? withWarning(sent, 'implausible-prices') : sent
     const accepted = await acceptOnce(deps, row, CATALOGUE_REPEAT_S, (inside, cause) =>
       applyLevelPrices(inside, row.partnerId, { ...notice, entries }, cause),
     )
-    if (isImplausible) warn?.(name, { partnerDealId: notice.partnerDealId })
+    if (isImplausible) warn?.('implausible-prices', { partnerDealId: notice.partnerDealId })
     return accepted
   }),
 ]
@@ -119,37 +136,7 @@ interface IncomingNotice extends SignedCall {
   /** Becomes the id of the notice; undefined for a replay. */
   readonly requestId?: string
   /** Called with the name of each warning about an accepted notice. */
-  readonly warn?: (warning: string, about: object) => void
-}
-
-/**
- * Processes a signed notice: checks its shape, then its meaning. Receipt, effect and follow-up job are committed
- * together, before the response. A repeated notice gets the first response, if need be after waiting for it.
- */
-async function acceptNotice<Notice extends { partnerId?: string | undefined }>(
-  deps: NoticeDeps,
-  shape: z.ZodType<Notice>,
-  accept: Accept<Notice>,
-  incoming: IncomingNotice,
-): Promise<AcceptedNotice> {
-  const { caller, url, bytes, decrypted, warnings } = incoming
-  const read = readNotice(compiledOf(shape), bytes, decrypted)
-  if ('problem' in read) throw bodyRejected(read.reason ?? read.problem, read.problem)
-  checkBodyPartnerId(caller, read.notice.partnerId)
-
-  const row = {
-    noticeId: incoming.requestId ?? randomUUID(),
-    clientId: caller.client_id,
-    path: pathAsSent(url),
-    bodyHash: sha256(bytes),
-    partnerId: caller.partner_id,
-    receivedAt: deps.clock.now(),
-    body: bytes.toString('utf8'),
-    answer: JSON.stringify(successEnvelope(caller.partner_id)),
-    warnings: read.notice.partnerId === undefined ? [...warnings, WARNINGS.bodyPartnerIdMissing.name] : warnings,
-  }
-  const key = [row.clientId, row.path, row.bodyHash.toString('hex')].join('\n')
-  return deps.notices.accept(key, () => accept(deps, read.notice, row, incoming))
+  readonly warn?: (warning: Warning, about: object) => void
 }
 
 /** Live partners may leave out the partnerId. */

@@ -6,7 +6,6 @@ const SHOWN_OF_BODY = 200
 
 const brief = (text: string): string => (text.length > SHOWN_OF_BODY ? `${cutTo(text, SHOWN_OF_BODY)}…` : text)
 
-/** What operators see of the notices that partners send. */
 export const NOTICE_ACTIONS = [
   action({
     route: 'GET /partners/:partner_id/notices',

@@ -5,24 +5,21 @@ import type { AreaB } from '../../platform/lib/web/bad-request.ts'
 import { showContentType } from '../../platform/lib/web/read-body.ts'
 import { pathAsSent } from '../../platform/lib/web/request-target.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
-import { answerRejection, rejectInEnvelope } from '../mws/index.ts'
+import { answerRejection } from '../mws/index.ts'
 import { CallRejected, failureCodeOf, noSuchPath, tooManyCalls } from '../mws-wire/index.ts'
 import type { NoticeDeps } from './accept-once.ts'
 import { noticeRoutes, REJECTIONS } from './routes.ts'
 
 /** Below a prefix there is only B1, so whoever calls another path there is a partner's program. */
 const unknownPartnerPaths: FastifyPluginAsync<{ deps: NoticeDeps }> = async (app, { deps }) => {
+  // Programs written for the first version of the protocol call paths below it.
   const first = `${spelled(app.prefix)}/lv/`
   showContentType(app)
-  rejectInEnvelope(app, deps, REJECTIONS)
+  app.setErrorHandler(answerRejection(deps, REJECTIONS))
   app.setNotFoundHandler(({ raw }) => {
-    throw raw.url?.startsWith(first) ? firstVersion(app.prefix + MOUNT) : noSuchPath()
+    if (!raw.url?.startsWith(first)) throw noSuchPath()
+    throw new CallRejected(localized('first-version', { mount: app.prefix + MOUNT }), { status: 404 })
   })
-}
-
-/** Programs written for the first version of the protocol call paths below `/lv`. */
-function firstVersion(mount: string): CallRejected {
-  return new CallRejected(localized('first-version', { mount }), { status: 404 })
 }
 
 /**

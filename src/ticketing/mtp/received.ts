@@ -10,7 +10,6 @@ import type { NoticeDeps } from './accept-once.ts'
 import * as store from './store.ts'
 import { noticeFilter } from './wire.ts'
 
-/** Characters of a body that operators see. */
 const SHOWN_OF_BODY = 16_384
 
 /** Read beyond that and cut off after masking, so that a secret across the cut is masked. */

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { spelled } from '../../platform/config/mounts.ts'
 import { flushRepliesPerTick } from '../../platform/lib/web/flush-replies.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
@@ -9,6 +9,7 @@ import {
   readSignedCall,
   signatureTestRoutes,
   signedRoutes,
+  type Warning,
 } from '../mws/index.ts'
 import { ANSWER_HEADERS, failureCodeOf, methodNotAllowed, noSuchPath, PATH, rejectionCode } from '../mws-wire/index.ts'
 import type { NoticeDeps } from './accept-once.ts'
@@ -40,14 +41,9 @@ export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: O
   })
 
   const guarded = noticeSignature(deps)
-  const success = (request: FastifyRequest, reply: FastifyReply, answer: string): string => {
-    noteForLog(request, { code: 200 })
-    reply.headers(ANSWER_HEADERS)
-    return answer
-  }
   const incoming = (request: FastifyRequest) => {
     const call = readSignedCall(deps, request)
-    const warn = (warning: string, about: object) =>
+    const warn = (warning: Warning, about: object) =>
       app.sampledLog.write(
         {
           level: 'warn',
@@ -60,9 +56,12 @@ export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: O
     return { ...call, requestId: request.id, warn }
   }
   for (const { path, name, accept } of NOTICE_ENDPOINTS) {
-    app.post(path, { ...guarded, config: { notice: name } }, async (request, reply) =>
-      success(request, reply, (await accept(deps, incoming(request))).answer),
-    )
+    app.post(path, { ...guarded, config: { notice: name } }, async (request, reply) => {
+      const { answer } = await accept(deps, incoming(request))
+      noteForLog(request, { code: 200 })
+      reply.headers(ANSWER_HEADERS)
+      return answer
+    })
   }
   signatureTestRoutes(app, deps, limitTests)
 }

@@ -4,6 +4,7 @@ import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
 import { storedDetail, type TextId } from '../../platform/lib/localized-text.ts'
+import type { Warning } from '../mws/index.ts'
 import type { NoticeFilter } from './wire.ts'
 
 /**
@@ -24,8 +25,13 @@ export interface NoticeRow {
   readonly receivedAt: Date
   readonly body: string
   readonly answer: string
-  readonly warnings: readonly string[]
+  readonly warnings: readonly Warning[]
 }
+
+export const withWarning = (row: NoticeRow, warning: Warning): NoticeRow => ({
+  ...row,
+  warnings: [...row.warnings, warning],
+})
 
 /** Ids to search notices by. Found by pattern, so that a search also finds notices whose ids do not fit the schema. */
 const SEARCHED_OF_BODY = 4_096
@@ -59,7 +65,6 @@ export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: 
             or known.received_at >= excluded.received_at + make_interval(secs => ${repeatWithinS})`,
   )
 
-/** A notice that came before, and its answer. */
 export interface RememberedAnswer {
   readonly noticeId: string
   readonly answer: string
@@ -97,7 +102,6 @@ const summary = z.object({
   warnings: z.string(),
   answer: z.string(),
 })
-/** An accepted notice without its body. */
 export type NoticeSummary = z.output<typeof summary>
 
 /** `id`: that of the request that first brought it. */
@@ -107,7 +111,6 @@ export const findNotice = (db: Db, id: string): Promise<NoticeSummary | undefine
     sql`select notice_id as id, received_at, partner_id, client_id, path, warnings, answer from notice where notice_id = ${id}`,
   )
 
-/** Reasons about the Date header. */
 const DATE_FAILURES: readonly TextId[] = ['date-form', 'date-impossible', 'date-weekday', 'date-differs']
 
 const received = z.object({
@@ -132,7 +135,6 @@ export function listReceived(
     readonly partnerId: bigint
     readonly clientId: string
     readonly paths: readonly string[] | undefined
-    /** How many characters of each body are returned. */
     readonly bodyChars: number
   } & Pick<NoticeFilter, 'limit' | 'after'>,
 ): Promise<Page<NoticeEntry>> {
@@ -170,11 +172,10 @@ const receivedCall = z.object({
   verified: z.boolean(),
   /** Whether its path does not exist, or its method was wrong. */
   wrong_path: z.boolean(),
-  /** Warnings with which a notice was accepted: names of src/ticketing/mws/diagnose/warnings.ts. */
+  /** Warnings with which a notice was accepted (src/ticketing/mws/diagnose/mistakes.ts). */
   warnings: z.string().transform((names) => names.split(' ').filter((name) => name !== '')),
   received_at: z.date(),
 })
-/** A call that names a partner. */
 export type ReceivedCall = z.output<typeof receivedCall>
 
 export interface ReceivedFilter {
@@ -183,7 +184,6 @@ export interface ReceivedFilter {
   /** Accepted and refused calls from these moments on. */
   readonly accepted: Date
   readonly refused: Date
-  /** Ids to leave out. */
   readonly seen: readonly string[]
 }
 

@@ -23,7 +23,6 @@ import {
   levelPrice,
   ticketExtrasProblems,
   voucherState,
-  voucherType,
 } from '../interfaces/index.ts'
 import { NOTICE_PATHS } from '../mws-wire/index.ts'
 
@@ -34,9 +33,7 @@ const envelope = { partnerId: maybe(numericText()), code: maybe(smallInt()).catc
 
 const REMARKS = z.looseObject({ code: maybe(smallInt()), describe: maybe(z.string()) })
 
-/**
- * Whether a pay notice has invalid fields that decide nothing: those are left out, so that the tickets are not lost.
- */
+/** Whether a pay notice has invalid fields that decide nothing: they are left out, so that no ticket is lost. */
 export const leavesFieldsOut = (json: unknown): boolean => {
   const { body } = jsonFields(json)
   return ticketExtrasProblems(body).length > 0 || [json, body].some((part) => !REMARKS.safeParse(part).success)
@@ -96,7 +93,6 @@ export const payNotice = z.looseObject({
   body: z.looseObject({
     orderId: int64(),
     partnerOrderId: idText(),
-    voucherType: maybe(voucherType()),
     ...issuedTickets,
     // It decides nothing, so an invalid value must not lose the tickets.
     requestTime: z.unknown().optional().meta({ wire: 'datetime' }),

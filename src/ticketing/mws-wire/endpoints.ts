@@ -11,7 +11,6 @@ export const NOTICE_PATHS = {
 } as const
 export type NoticeName = keyof typeof NOTICE_PATHS
 
-/** All endpoints below MOUNT. */
 export const PATH = { ...NOTICE_PATHS, signatureTest: '/order/test/ba' } as const
 
 export const ENDPOINTS: readonly string[] = Object.values(PATH).map((path) => MOUNT + path)

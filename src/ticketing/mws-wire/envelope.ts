@@ -8,7 +8,6 @@ export interface Envelope {
   readonly partnerId: string
 }
 
-/** Headers of every answer. */
 export const ANSWER_HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
   'Cache-Control': 'no-store',

@@ -30,7 +30,6 @@ export class CallRejected extends Error {
 /** All that goes over the wire; the reason goes to the log, the rejected calls and the signature tool. */
 export const BA_FAILED = 'BA verification failed'
 
-/** Why a call does not pass authentication. */
 const AUTHENTICATION_FAILURES = [
   ...(['field-came-twice', 'header-missing', 'scheme-not-mws', 'no-colon', 'client-id-empty', 'no-client-id'] as const),
   ...(['signature-unfit', 'signature-mistakes', 'date-form', 'date-impossible', 'date-weekday'] as const),
@@ -42,7 +41,6 @@ type AuthFailure = (typeof AUTHENTICATION_FAILURES)[number]
 export const isOfAuthentication = (reason: Detail | null): boolean =>
   typeof reason === 'object' && (AUTHENTICATION_FAILURES as readonly (string | undefined)[]).includes(reason?.id)
 
-/** A call that did not pass authentication. */
 export class NotAuthenticated extends CallRejected {
   /** The partner whose live secret signed the call, with a current Date; it is refused for another reason. */
   readonly signer: bigint | undefined

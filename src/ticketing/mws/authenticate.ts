@@ -137,13 +137,8 @@ export const claimedPartnerId = (given = ''): string => (/^\d{1,19}$/.test(given
 export const namesPartner = (given: string, partnerId: bigint): boolean =>
   /^\d{1,19}$/.test(given.trim()) && BigInt(given.trim()) === partnerId
 
-/** A call as it came in; `url` is the request target as the caller sent it, with its query. */
-export interface IncomingCall {
-  readonly method: string
-  readonly url: string
-  readonly date: string
-  readonly authorization: string
-}
+/** `url`: the request target as the caller sent it, with its query. */
+type IncomingCall = Readonly<Record<'method' | 'url' | 'date' | 'authorization', string>>
 
 /**
  * The paths that a partner may have signed (REFERENCE "What a signed call may do differently"): as sent, with its

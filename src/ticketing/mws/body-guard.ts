@@ -22,7 +22,6 @@ import { bodyRejected } from '../mws-wire/index.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The decrypted body of an encrypted notice. */
     decryptedBody: Buffer | undefined
   }
 }
@@ -61,7 +60,7 @@ export function acceptRawBodies(app: FastifyInstance, { BODY_TIMEOUT_S }: Pick<C
 
 const EMPTY = Buffer.alloc(0)
 
-/** The bytes of a JSON body; throws CallRejected for any other. */
+/** Throws CallRejected for any other body. */
 export function jsonBytes({ body, headers }: Pick<FastifyRequest, 'body' | 'headers'>): Buffer {
   const { found = EMPTY, seconds = 0 } = (body ?? {}) as Partial<SentBody>
   if (found === 'no-room') throw unavailable()

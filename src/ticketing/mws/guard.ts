@@ -7,6 +7,7 @@ import { NotAuthenticated } from '../mws-wire/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { authenticateCall, type PartnerCall, toleratedIn } from './authenticate.ts'
 import { noticeBytes } from './body-guard.ts'
+import type { Warning } from './diagnose/mistakes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -53,7 +54,6 @@ export function noticeSignature(deps: Deps): {
   }
 }
 
-/** The partner that the guard has authenticated. */
 export function callerOf({ caller }: FastifyRequest): PartnerWithSecrets {
   if (!caller) throw new Error('the route is not behind the signature guard')
   return caller
@@ -77,7 +77,6 @@ export function callOf(request: FastifyRequest): PartnerCall {
   }
 }
 
-/** A correctly signed call with a JSON body. */
 export interface SignedCall {
   readonly caller: PartnerWithSecrets
   /** The request target as sent. */
@@ -85,11 +84,11 @@ export interface SignedCall {
   readonly bytes: Buffer
   /** Whether the body was encrypted; `bytes` are decrypted. */
   readonly decrypted: boolean
-  /** Names of warnings (diagnose/warnings.ts) about a live partner's call. */
-  readonly warnings: readonly string[]
+  /** About a live partner's call. */
+  readonly warnings: readonly Warning[]
 }
 
-const NO_WARNINGS: readonly string[] = []
+const NO_WARNINGS: readonly Warning[] = []
 
 /** The call behind `noticeSignature`; throws CallRejected if something is wrong with its body. */
 export function readSignedCall(deps: Pick<Deps, 'config'>, request: FastifyRequest): SignedCall {

@@ -1,7 +1,6 @@
 export { checkKeptCall } from './authenticate.ts'
 export { jsonBytes, readNotice } from './body-guard.ts'
-export { MISTAKES } from './diagnose/index.ts'
-export { WARNINGS } from './diagnose/warnings.ts'
+export { MISTAKES, WARNINGS, type Warning } from './diagnose/mistakes.ts'
 export { callerOf, mwsSignature, noticeSignature, readSignedCall, type SignedCall } from './guard.ts'
 export type { IncomingDeps } from './incoming-calls.ts'
 export { IncomingCalls } from './incoming-calls.ts'
@@ -12,12 +11,6 @@ export {
   type RejectedCallSummary,
   rejectedCallsOf,
 } from './rejected-store.ts'
-export {
-  hasPassedSignatureTool,
-  listSignatureTests,
-  passSignatureTool,
-  type SignatureTest,
-  testPastedSignature,
-} from './signature-test.ts'
-export { signatureTestRoutes } from './signature-test-routes.ts'
-export { answerRejection, type RejectionPolicy, rejectInEnvelope, signedRoutes } from './signed-routes.ts'
+export { passSignatureTool, testPastedSignature } from './signature-test.ts'
+export { hasPassedSignatureTool, listSignatureTests, type SignatureTest } from './signature-test-store.ts'
+export { answerRejection, type RejectionPolicy, signatureTestRoutes, signedRoutes } from './signed-routes.ts'

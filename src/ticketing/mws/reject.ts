@@ -99,13 +99,13 @@ export async function keepRejectedOf(
   rejection: Rejection,
 ): Promise<string | undefined> {
   const { verified } = rejection
-  const { counts, unstored } = deps.incoming.rejected
-  counts.count(partner.partner_id, verified)
+  const { rejected } = deps.incoming
+  rejected.count(partner.partner_id, verified)
   const entry = entryOf(partner, rejection)
   const bytes = JSON.stringify(entry.headers).length + entry.body.length
   const exceeded = exceededQuota(deps, { clientId: partner.client_id, address: rejection.address, verified, bytes })
   if (exceeded) {
-    unstored.count(partner, verified, exceeded.endsInMs)
+    rejected.countUnstored(partner, verified, exceeded.endsInMs)
     return undefined
   }
   const callId = rejection.requestId ?? randomUUID()

@@ -1,15 +1,16 @@
 import { z } from 'zod'
+import { columnsOf, valuesOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
 
 const testRow = z.object({
   test_id: z.coerce.bigint(),
   tested_at: z.date(),
   /** Sent to the endpoint, or pasted into the page. */
   source: z.enum(['sent', 'pasted']),
-  /** Names of src/ticketing/mws/diagnose; empty if the call passed. */
-  mistakes: z.array(z.string()),
-  /** Names of src/ticketing/mws/diagnose/warnings.ts. */
-  warnings: z.array(z.string()),
+  /** Empty if the call passed (diagnose/mistakes.ts). */
+  mistakes: z.array(z.string()).readonly(),
+  warnings: z.array(z.string()).readonly(),
   /** Whether the sender proved to hold a secret of the partner. */
   verified: z.boolean(),
   method: z.string(),
@@ -24,20 +25,14 @@ const testRow = z.object({
 /** One verdict of the signature tool. */
 export type SignatureTest = z.output<typeof testRow>
 
-export type NewTest = Omit<SignatureTest, 'test_id' | 'tested_at' | 'mistakes' | 'warnings'> & {
-  readonly partnerId: bigint
-  readonly mistakes: readonly string[]
-  readonly warnings: readonly string[]
-}
+const COLUMNS = Object.keys(testRow.shape)
+const OF_NEW = COLUMNS.filter((name) => name !== 'test_id')
 
-export const insertTest = (db: Db, test: NewTest, now: Date): Promise<bigint> =>
+export const insertTest = (db: Db, partnerId: bigint, test: Omit<SignatureTest, 'test_id'>): Promise<bigint> =>
   db.value(
     testRow.shape.test_id,
-    sql`insert into signature_test (partner_id, tested_at, source, mistakes, warnings, verified, method, path,
-      date_header, authorization_header, string_to_sign, signed_instead)
-    values (${test.partnerId}, ${now}, ${test.source}, ${test.mistakes}, ${test.warnings}, ${test.verified}, ${test.method},
-      ${test.path}, ${test.date_header}, ${test.authorization_header}, ${test.string_to_sign}, ${test.signed_instead})
-    returning test_id`,
+    sql`insert into signature_test (partner_id, ${columnsOf(OF_NEW)}) values (${partnerId}, ${valuesOf(test, OF_NEW)})
+        returning test_id`,
   )
 
 export const deleteTestsBeyond = (db: Db, partnerId: bigint, verified: boolean, kept: number): Promise<number> =>
@@ -51,13 +46,14 @@ export const deleteTestsBeyond = (db: Db, partnerId: bigint, verified: boolean, 
 export const insertPass = (db: Db, partnerId: bigint, now: Date): Promise<number> =>
   db.exec(sql`insert into signature_pass (partner_id, passed_at) values (${partnerId}, ${now}) on conflict do nothing`)
 
-export const hasPassed = (db: Db, partnerId: bigint): Promise<boolean> =>
+/** Whether this partner has ever passed, with a sent or a pasted call. */
+export const hasPassedSignatureTool = ({ db }: Pick<Deps, 'db'>, partnerId: bigint): Promise<boolean> =>
   db.value(z.boolean(), sql`select exists (select 1 from signature_pass where partner_id = ${partnerId}) as passed`)
 
-export const listTests = (db: Db, partnerId: bigint): Promise<SignatureTest[]> =>
+/** The latest verdicts for this partner and for calls with its clientId, newest first. */
+export const listSignatureTests = ({ db }: Pick<Deps, 'db'>, partnerId: bigint): Promise<SignatureTest[]> =>
   db.many(
     testRow,
-    sql`select test_id, tested_at, source, mistakes, warnings, verified, method, path, date_header, authorization_header,
-      string_to_sign, signed_instead
-    from signature_test where partner_id = ${partnerId} order by test_id desc`,
+    sql`select ${columnsOf(COLUMNS)}
+        from signature_test where partner_id = ${partnerId} order by test_id desc`,
   )

@@ -7,12 +7,13 @@ import { networkOf } from '../../platform/throttle/index.ts'
 import { BA_FAILED, type Envelope, rejectionEnvelope, successEnvelope } from '../mws-wire/index.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { claimedPartnerId, type PartnerCall } from './authenticate.ts'
-import { type Diagnosis, readLooseAuthorization } from './diagnose/index.ts'
-import { diagnoseUnverified, isBusy } from './diagnose/unverified.ts'
+import { readLooseAuthorization } from './diagnose/authorization.ts'
+import type { Diagnosis } from './diagnose/index.ts'
+import { MISTAKES } from './diagnose/mistakes.ts'
 import { contentMistakes, contentWarnings, type SentContent } from './diagnose/warnings.ts'
-import { diagnoseCall, diagnoseIfVerified, settingsOf } from './diagnose-call.ts'
+import { diagnoseCall, diagnoseIfVerified, diagnoseUnverified, settingsOf } from './diagnose-call.ts'
 import type { IncomingDeps } from './incoming-calls.ts'
-import * as store from './signature-test-store.ts'
+import { deleteTestsBeyond, insertPass, insertTest, type SignatureTest } from './signature-test-store.ts'
 
 /**
  * How many of a partner's newest tests are kept. Strangers' tests are counted apart, so they cannot push out its own.
@@ -35,14 +36,10 @@ export interface SignatureAnswer extends Envelope {
   readonly diagnosis?: ShownDiagnosis
 }
 
-interface ShownDiagnosis {
+/** What was found; the right signature is never revealed. */
+interface ShownDiagnosis extends Pick<Diagnosis, 'mistakes' | 'explanation' | 'stringToSign' | 'signedInstead'> {
   /** The first of `mistakes`. */
   readonly mistake: string
-  readonly mistakes: readonly string[]
-  readonly explanation: string
-  /** What should have been signed. The right signature is never revealed. */
-  readonly stringToSign: string
-  readonly signedInstead?: string
 }
 
 type TestedCall = PartnerCall & { readonly host: string | undefined; readonly address: string }
@@ -58,28 +55,29 @@ export async function testSignature(
   content: SentContent,
 ): Promise<SignatureAnswer> {
   const began = performance.now()
-  const caller = await identifyCaller(deps, call)
-  if (caller.diagnosis) return storeAndAnswer(deps, caller.partner, call, caller.diagnosis, content)
+  const { partner, diagnosis: proved } = await identifyCaller(deps, call)
+  if (partner && proved) return storeAndAnswer(deps, partner, call, proved, content)
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
   const tooMany =
     deps.rateLimiter.count(SEARCHED_OF_NETWORK, networkOf(call.address)).exceeded ||
     deps.rateLimiter.count(SEARCHED, clientId).exceeded
   // Also for an unknown clientId: otherwise the time, or a busy thread, would reveal that it is unknown.
-  const diagnosis = await diagnoseCall(deps, caller.partner, call, tooMany ? undefined : 'caller')
-  if (caller.partner) {
-    if (diagnosis.verified) return storeAndAnswer(deps, caller.partner, call, diagnosis, content)
+  const diagnosis = await diagnoseCall(deps, partner, call, tooMany ? undefined : 'caller')
+  if (partner) {
+    if (diagnosis.verified) return storeAndAnswer(deps, partner, call, diagnosis, content)
     if (!deps.rateLimiter.count(UNVERIFIED, clientId).exceeded)
-      await keep(deps, caller.partner, call, diagnosis, 'sent', false)
+      await keep(deps, partner, call, diagnosis, 'sent', false)
   }
-  const unverified = diagnoseUnverified(call, settingsOf(deps), isBusy(diagnosis))
+  const unverified = diagnoseUnverified(call, settingsOf(deps), diagnosis.mistakes.includes('diagnosis-busy'))
   if (clientId !== '') await sleep(ANSWER_STEP_MS - ((performance.now() - began) % ANSWER_STEP_MS))
   return { ...rejectionEnvelope(BA_FAILED, claimedPartnerId(call.partnerId)), diagnosis: shown(unverified) }
 }
 
 /** `diagnosis` is set if the signature proves who calls. */
-type Caller =
-  | { readonly partner: PartnerWithSecrets; readonly diagnosis: Diagnosis }
-  | { readonly partner: PartnerWithSecrets | undefined; readonly diagnosis?: never }
+interface Caller {
+  readonly partner?: PartnerWithSecrets | undefined
+  readonly diagnosis?: Diagnosis | undefined
+}
 
 /**
  * The partner with the clientId of the call. If that is unknown, because it was mistyped or is the PartnerId: the
@@ -88,15 +86,11 @@ type Caller =
 async function identifyCaller(deps: Deps, call: TestedCall): Promise<Caller> {
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
   const named = clientId ? await findPartnerByClientId(deps, clientId) : undefined
-  if (named) {
-    const diagnosis = diagnoseIfVerified(deps, named, call)
-    return diagnosis ? { partner: named, diagnosis } : { partner: named }
-  }
+  if (named) return { partner: named, diagnosis: diagnoseIfVerified(deps, named, call) }
   const number = claimedPartnerId(clientId) || claimedPartnerId(call.partnerId)
   const other = number === '' ? undefined : await findPartner(deps, BigInt(number))
-  if (!other) return { partner: undefined }
-  const diagnosis = diagnoseIfVerified(deps, other, call)
-  return diagnosis ? { partner: other, diagnosis } : { partner: undefined }
+  const diagnosis = other && diagnoseIfVerified(deps, other, call)
+  return diagnosis ? { partner: other, diagnosis } : {}
 }
 
 async function storeAndAnswer(
@@ -118,10 +112,10 @@ async function storeAndAnswer(
 function withContent(found: Diagnosis, content: SentContent): Diagnosis {
   const more = contentMistakes(content)
   if (more.length === 0) return found
-  const explanation = more.map((mistake) => mistake.explanation).join(' ')
+  const explanation = more.map((name) => MISTAKES[name]).join(' ')
   return {
     ...found,
-    mistakes: [...found.mistakes, ...more.map(({ name }) => name)],
+    mistakes: [...found.mistakes, ...more],
     explanation: found.mistakes.length === 0 ? explanation : `${found.explanation} ${explanation}`,
   }
 }
@@ -145,21 +139,11 @@ export async function testPastedSignature(deps: IncomingDeps, partnerId: bigint,
   return keep(deps, partner, whole, await diagnoseCall(deps, partner, whole, 'partner'), 'pasted', true)
 }
 
-/** The latest verdicts for this partner and for calls with its clientId, newest first. */
-export const listSignatureTests = (deps: Deps, partnerId: bigint): Promise<SignatureTest[]> =>
-  store.listTests(deps.db, partnerId)
-
-export type SignatureTest = store.SignatureTest
-
-/** Whether this partner has ever passed, with a sent or a pasted call. */
-export const hasPassedSignatureTool = (deps: Deps, partnerId: bigint): Promise<boolean> =>
-  store.hasPassed(deps.db, partnerId)
-
 /** Counts a correctly signed call to another endpoint as passed: it proves the same. */
 export async function passSignatureTool({ db, clock, incoming }: IncomingDeps, partnerId: bigint): Promise<void> {
   const known = incoming.passedSignatureTool
   if (known.has(partnerId)) return
-  await store.insertPass(db, partnerId, clock.now())
+  await insertPass(db, partnerId, clock.now())
   known.add(partnerId)
 }
 
@@ -175,8 +159,9 @@ function keep(
   const { partner_id } = partner
   const mask = masker(secretTexts(partner))
   const cut = (text: string): string => cutTo(mask(text), LONGEST)
+  const now = clock.now()
   const test = {
-    partnerId: partner_id,
+    tested_at: now,
     source,
     mistakes,
     warnings,
@@ -188,11 +173,10 @@ function keep(
     string_to_sign: cut(stringToSign),
     signed_instead: signedInstead === undefined ? null : cut(signedInstead),
   }
-  const now = clock.now()
   return db.tx(async (inside) => {
-    const testId = await store.insertTest(inside, test, now)
-    await store.deleteTestsBeyond(inside, partner_id, verified, KEPT[verified ? 'verified' : 'unverified'])
-    if (mistakes.length === 0) await store.insertPass(inside, partner_id, now)
+    const testId = await insertTest(inside, partner_id, test)
+    await deleteTestsBeyond(inside, partner_id, verified, KEPT[verified ? 'verified' : 'unverified'])
+    if (mistakes.length === 0) await insertPass(inside, partner_id, now)
     return testId
   })
 }

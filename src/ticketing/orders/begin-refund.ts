@@ -23,7 +23,6 @@ export interface RefundToSend {
 /** `lost`: the partner must be queried first; `settled`: there is nothing to do. */
 export type BegunRefund = RefundToSend | 'lost' | 'settled'
 
-/** Stores a new refund of a locked order, or resumes an existing one. */
 export async function beginRefund(
   deps: Deps,
   order: OrderRow,
@@ -61,13 +60,8 @@ async function continueRefund(deps: Deps, order: OrderRow, refund: RefundRow, ca
   if (refund.state === 'unknown') return 'lost'
   if (refund.state === 'requested') return { order, refund: await asking(deps, order, refund, cause), repeated: false }
   if (refund.state !== 'asking' || isRefundInFlight(deps, refund)) return 'settled'
-  await changeRefund(
-    deps,
-    order,
-    refund,
-    { state: 'unknown', decision_code: null, reason: localized('no-response-kept') },
-    cause,
-  )
+  const lost = { state: 'unknown', decision_code: null, reason: localized('no-response-kept') } as const
+  await changeRefund(deps, order, refund, lost, cause)
   return 'lost'
 }
 
@@ -79,7 +73,6 @@ export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string
   return { order, refund: await asking(deps, order, refund, cause), repeated: true }
 }
 
-/** What an answer to order query says about tickets. */
 interface Told {
   readonly refunded: number
   readonly codes: readonly ReportedVoucher[]

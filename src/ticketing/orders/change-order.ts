@@ -47,7 +47,6 @@ export const reopenPayment = async (deps: Deps, order: OrderRow, cause: Cause): 
     ? changeOrder(deps, order, { state: 'pay_unknown', vouchers_open: true }, cause)
     : order
 
-/** Stores how the partner's answer about a locked order contradicts our records; null clears it. */
 export async function contradict(
   { db, clock }: Deps,
   order: OrderRow,

@@ -137,9 +137,7 @@ const isDecided = ({ state }: RefundRow): boolean => REFUND_STATES[state].next.l
 const decidedOtherwise = ({ refund_id, state }: RefundRow, to: RefundState) =>
   localized('refund-decided', { refund: refund_id, state, to })
 
-/**
- * Applies the answer to order refund. If a notice decided otherwise during the call, operators see the contradiction.
- */
+/** Applies the answer to order refund. If a notice decided otherwise meanwhile, operators see the contradiction. */
 export async function settleRefund(
   deps: Deps,
   order: OrderRow,

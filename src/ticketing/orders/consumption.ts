@@ -9,7 +9,6 @@ import {
   lockFreeOrders,
   lockOrder,
   type OrderSave,
-  saveOrders,
   type VoucherRow,
   vouchersOfAll,
 } from './order-store.ts'
@@ -28,28 +27,13 @@ export interface ConsumptionReport extends Quantities {
   readonly vouchers?: readonly ReportedVoucher[] | undefined
 }
 
-interface LockedOrder {
-  readonly order: ChangeableOrder
-  readonly vouchers: readonly VoucherRow[]
-}
+/** The orders of a batch of reports with their vouchers, locked until the transaction ends. */
+type LockedOrders = ReadonlyMap<bigint, { readonly order: ChangeableOrder; readonly vouchers: readonly VoucherRow[] }>
 
-type LockedById = ReadonlyMap<bigint, LockedOrder>
-
-/** What a report changes. */
 interface DecidedReport {
-  /** Undefined if there is nothing new. */
   readonly save: OrderSave | undefined
   /** Whether the report lacks the codes that its order requires. */
   readonly lacksCodes: boolean
-}
-
-/** The orders of a batch of reports, locked until the transaction ends. */
-export interface LockedOrders {
-  readonly has: (orderId: bigint) => boolean
-  /** Throws a RefusedRequest. */
-  readonly decide: (partnerId: bigint, report: ConsumptionReport, at: DecidedAt) => DecidedReport
-  /** Writes the changes in one statement. */
-  readonly save: (saves: readonly OrderSave[]) => Promise<void>
 }
 
 /**
@@ -66,24 +50,15 @@ export async function lockReported(db: Db, reports: readonly ConsumptionReport[]
   ])
   const locked = new Map([found ?? []].flat().map((order) => [order.order_id, { order, vouchers: [] as VoucherRow[] }]))
   for (const { order_id, ...voucher } of vouchers) locked.get(order_id)?.vouchers.push(voucher)
-  return {
-    has: (orderId) => locked.has(orderId),
-    decide: (partnerId, report, at) => decideConsumption(locked, partnerId, report, at),
-    save: (saves) => saveOrders(db, saves),
-  }
+  return locked
 }
 
-interface DecidedAt {
-  readonly cause: Cause
-  readonly now: Date
-}
-
-/** Decides what a report changes. Throws a RefusedRequest. */
+/** Throws a RefusedRequest. */
 export function decideConsumption(
-  orders: LockedById,
+  orders: LockedOrders,
   partnerId: bigint,
   report: ConsumptionReport,
-  at: DecidedAt,
+  at: { readonly cause: Cause; readonly now: Date },
 ): DecidedReport {
   checkQuantities(report)
   const { order, vouchers: before = [] } = orders.get(report.orderId) ?? {}
@@ -99,11 +74,9 @@ export function decideConsumption(
   const lacking = lacksVoucherList(own, before, report.vouchers)
   const isOutdated = report.usedQuantity < own.used_quantity
   const codes = !lacking ? (report.vouchers ?? []) : isOutdated ? [] : codesByCount(before, own.quantity, quantities)
-  const { state, used_quantity, refunded_quantity } = quantities
-  const totals = { used_quantity, refunded_quantity, quantity: own.quantity }
-  const { vouchers, vouchers_open } = withVouchers(own, before, codes, totals)
+  const { vouchers, vouchers_open } = withVouchers(own, before, codes, { ...quantities, quantity: own.quantity })
   const partner_order_id = own.partner_order_id ?? report.partnerOrderId
-  const update = { state, used_quantity, refunded_quantity, partner_order_id, vouchers, vouchers_open }
+  const update = { ...quantities, partner_order_id, vouchers, vouchers_open }
   const save = orderSave(own, update, at, before)
   if (!save || !lacking) return { save, lacksCodes: lacking }
   const changes = [...save.changes, missingListChange(own, before, codes)]

@@ -6,7 +6,7 @@ import { InvalidInput, type OutputOf, operation } from '../../platform/lib/json/
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
-import { findOffer } from '../catalogue/index.ts'
+import { type Entry, findOffer } from '../catalogue/index.ts'
 import { orderCreate } from '../interfaces/index.ts'
 import {
   type AnswerOf,
@@ -20,10 +20,9 @@ import {
 } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { changedBy, changeOrder } from './change-order.ts'
-import { insertOrder, requestOf } from './new-order-store.ts'
 import { ASK_AGAIN_IN_S, dropQuery, isLost, queueQuery } from './order-jobs.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
-import { findOrder, type OrderRow, type OrderUpdate } from './order-store.ts'
+import { findOrder, insertOrder, type OrderRow, type OrderUpdate, requestOf } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { isOrderTransition } from './states.ts'
 import { TRIAL_KEPT_S } from './trial-store.ts'
@@ -63,7 +62,6 @@ export function newOrderId(bits: number): bigint {
   return (highest + BigInt.asUintN(bits - 1, randomBytes(8).readBigUInt64BE())) | (bits > 53 ? 1n : 0n)
 }
 
-/** Stores a new order as `creating`; undefined if the id was taken meanwhile. */
 async function store(
   deps: Deps,
   { partner_id, stage }: PartnerWithSecrets,
@@ -175,8 +173,8 @@ function outcomeOf(result: CallResult<AnswerOf<'order-create'>>): Created {
 
 type CreateRequest = RequestOf<'order-create'>
 
-const givenFields = (input: NewOrder): Partial<CreateRequest> =>
-  withoutGaps({
+function givenFields(input: NewOrder): Partial<CreateRequest> {
+  const fields = {
     partnerDealId: input.partner_deal_id,
     mtDealId: input.mt_deal_id,
     buyPrice: input.buy_price,
@@ -188,12 +186,9 @@ const givenFields = (input: NewOrder): Partial<CreateRequest> =>
     contactPerson: input.contact_person,
     partnerPrimaryKey: input.partner_primary_key,
     levelIds: input.level_ids,
-  })
-
-type Given<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }
-
-const withoutGaps = <Fields extends object>(fields: Fields): Given<Fields> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<Fields>
+  }
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<CreateRequest>
+}
 
 /** Fills in missing fields from the pulled product. Throws InvalidInput for fields that neither has. */
 function completeRequest(orderId: bigint, input: NewOrder, offer: OutputOf<typeof findOffer>): CreateRequest {
@@ -208,26 +203,12 @@ function completeRequest(orderId: bigint, input: NewOrder, offer: OutputOf<typeo
     throw new InvalidInput(missing.map(([field]) => ({ field, problem: why })))
   }
   const totalPrice = input.total_price ?? ticketsPrice(unitPrice, input.quantity, 'total_price')
-  return {
-    ...givenFields(input),
-    orderId,
-    partnerDealId: input.partner_deal_id,
-    mtDealId,
-    buyPrice,
-    unitPrice,
-    totalPrice,
-    quantity: input.quantity,
-  }
+  const { partner_deal_id: partnerDealId, quantity } = input
+  return { ...givenFields(input), orderId, partnerDealId, mtDealId, buyPrice, unitPrice, totalPrice, quantity }
 }
 
 /** Whether the input differs from the stored request; fields that the input leaves out cannot differ. */
-const differs = (stored: Readonly<Record<string, unknown>>, input: NewOrder): boolean =>
-  Object.entries(givenFields(input)).some(([field, value]) => canonical(stored[field]) !== canonical(value))
-
-/** Equal text for equal values: PostgreSQL reorders names, and an id may be number, text or bigint. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
-  if (value === null || typeof value !== 'object') return stringifyLossless({ value: String(value) })
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined)
-  return `{${fields.sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, field]) => `${name}:${canonical(field)}`)}}`
+function differs(stored: Entry, input: NewOrder): boolean {
+  const sent = (request: Entry) => stringifyLossless(orderCreate.request.parse(request))
+  return sent({ ...stored, ...givenFields(input) }) !== sent(stored)
 }

@@ -25,11 +25,6 @@ import { isOrderTransition } from './states.ts'
 /** Characters of JSON that are kept of one list. */
 export const MAX_ADDITIONAL = 16_384
 
-interface Lists {
-  readonly voucherAdditionalList?: unknown
-  readonly orderAdditionalList?: unknown
-}
-
 /**
  * Stores lists without a documented format, to be shown, under the order's lock. They decide nothing, so nothing in
  * them is refused: entries beyond MAX_ADDITIONAL are only counted. None once personal data has been removed.
@@ -37,7 +32,7 @@ interface Lists {
 export async function storeAdditional(
   { db }: Pick<Deps, 'db'>,
   { order_id, data_removed_at }: OrderRow,
-  { voucherAdditionalList, orderAdditionalList }: Lists,
+  { voucherAdditionalList, orderAdditionalList }: Pick<IssuedTickets, 'voucherAdditionalList' | 'orderAdditionalList'>,
 ): Promise<void> {
   if (data_removed_at) return
   const [vouchers, order] = [boundedList(voucherAdditionalList), boundedList(orderAdditionalList)]
@@ -71,10 +66,10 @@ export async function storeCredentials(
   if (data_removed_at) return
   const rows = credentialList
     .filter((person) => person !== undefined)
-    .map(({ voucher = '', credentialNo, credentialType }) => ({
-      voucher,
-      credential_no: credentialNo,
-      credential_type: credentialType,
+    .map((person) => ({
+      voucher: person.voucher ?? '',
+      credential_no: person.credentialNo,
+      credential_type: person.credentialType,
     }))
   if (rows.length > 0) await saveCredentials(db, order_id, rows, LIST_LIMITS.vouchers)
 }
@@ -114,8 +109,8 @@ export async function issueTickets(
 ): Promise<void> {
   const before = await vouchersOf(deps.db, order.order_id)
   const reported = issuedCodes(issued, order.quantity)
-  const most = promisedCodes(issued, order.quantity) ?? order.quantity
-  const vouchers = mergedVouchers(before, fittingCodes(before, reported, most), order)
+  const promised = promisedCodes(issued, order.quantity)
+  const vouchers = mergedVouchers(before, fittingCodes(before, reported, promised ?? order.quantity), order)
   const known = countCodes(before, vouchers)
   const partly = awaitsCodes(issued, order.quantity, known)
   // A notice may have decided the order before the answer to order pay was read.
@@ -125,7 +120,7 @@ export async function issueTickets(
     partner_order_id: order.partner_order_id ?? issued.partnerOrderId ?? null,
     vouchers,
     // Tickets without a code may get one later, also if the partner sent too few.
-    vouchers_open: partly || known === 0 || known < (promisedCodes(issued, order.quantity) ?? 0),
+    vouchers_open: partly || known === 0 || known < (promised ?? 0),
     ...(awaited ? WAITING : partly ? {} : paidNow(order)),
   }
   const changed = await changeOrder(deps, order, update, cause, before)

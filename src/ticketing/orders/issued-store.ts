@@ -48,7 +48,6 @@ export const findAdditional = (db: Db, orderId: bigint): Promise<Additional | un
         from order_additional where order_id = ${orderId}`,
   )
 
-/** Replaces the lists, given as JSON text. */
 export const saveAdditional = (
   db: Db,
   orderId: bigint,

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
@@ -9,16 +10,11 @@ import { foreignVoucher } from './quantities.ts'
 import { type NewRefundRow, type RefundRow, refundsOf } from './refund-store.ts'
 import { REFUND_STATES, type RefundState } from './states.ts'
 import { ticketsLeftOn } from './voucher-counts.ts'
-import { ticketsPrice } from './wire.ts'
+import { type newRefund, ticketsPrice } from './wire.ts'
 
 /** The requested refund: all remaining tickets, unless it names some. */
-export interface RefundInput {
-  readonly quantity?: number | undefined
-  readonly vouchers: readonly string[]
-  readonly refund_price?: number | undefined
-  readonly refund_fee?: number | undefined
-  /** Allows a part of the order even if the product has no partial refunds. */
-  readonly partly: boolean
+export type RefundInput = Pick<z.output<typeof newRefund>, 'quantity' | 'vouchers' | 'refund_price' | 'partly'> & {
+  readonly refund_fee?: number
 }
 
 type RefundContent = Pick<NewRefundRow, 'refund_quantity' | 'vouchers' | 'refund_price' | 'refund_fee'>
@@ -27,7 +23,6 @@ type RefundContent = Pick<NewRefundRow, 'refund_quantity' | 'vouchers' | 'refund
 export const isOpenRefund = ({ state }: { readonly state: RefundState }): boolean =>
   REFUND_STATES[state].next.length > 0
 
-/** Tickets that a new refund may take. */
 function ticketsLeft(order: OrderRow, refunds: readonly RefundRow[]): number {
   const reserved = refunds.filter(isOpenRefund).reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
   return order.quantity - order.used_quantity - order.refunded_quantity - reserved
@@ -120,7 +115,6 @@ function refundable(
   return found
 }
 
-/** What can be refunded of an order. */
 export async function previewRefund(
   deps: Deps,
   orderId: bigint,

@@ -16,7 +16,6 @@ import { oneOrder } from './wire.ts'
 
 type Result = Pick<OrderResult, 'failure'>
 
-/** A failed call is part of the output, beside the order. */
 const verdict = ({ failure }: Result): Verdict | undefined => {
   if (!failure) return undefined
   if (failure.kind === 'partner-code') return { tone: 'bad', text: 'orders.refused' }
@@ -45,19 +44,13 @@ export const ORDER_PARTS = {
 const calls = { record: 'order', parts: { ...ORDER_PARTS, problems: ['path', 'problem'] }, verdict, told } as const
 
 type OrderRecord = Readonly<Record<string, unknown>>
-const stateOf = ({ state }: OrderRecord) => state as OrderState
-const mayBecome =
-  (to: OrderState) =>
-  (order: OrderRecord): boolean =>
-    isOrderTransition(stateOf(order), to)
 const isIn =
   (...states: readonly OrderState[]) =>
-  (order: OrderRecord): boolean =>
-    states.includes(stateOf(order))
+  ({ state }: OrderRecord): boolean =>
+    states.includes(state as OrderState)
 
 const newRefundId = () => ({ refund_id: randomUUID() })
 
-/** What operators do with orders at partners. */
 export const ORDER_ACTIONS = [
   action({
     route: 'GET /orders',
@@ -156,7 +149,7 @@ export const ORDER_ACTIONS = [
     dangerous: true,
     input: oneOrder,
     run: (deps: CallDeps, { order_id }) => closeOrder(deps, order_id, byOperator(deps)),
-    offered: mayBecome('closing'),
+    offered: ({ state }: OrderRecord) => isOrderTransition(state as OrderState, 'closing'),
     ...calls,
   }),
 ]

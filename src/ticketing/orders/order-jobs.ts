@@ -17,7 +17,6 @@ export const ISSUING = 598
 export const awaitsAnswer = ({ state, last_code }: OrderRow): boolean =>
   state === 'creating' || (state === 'paying' && last_code !== ISSUING)
 
-/** Whether order create or order pay may still be in progress. */
 export const isInFlight = ({ clock }: Deps, order: OrderRow): boolean =>
   awaitsAnswer(order) && clock.now() < addSeconds(order.state_since, CALL_TIMES.overS)
 
@@ -25,7 +24,6 @@ export const isInFlight = ({ clock }: Deps, order: OrderRow): boolean =>
 export const isLost = (deps: Deps, order: OrderRow): boolean =>
   order.state === 'create_unknown' || order.state === 'pay_unknown' || (awaitsAnswer(order) && !isInFlight(deps, order))
 
-/** Whether order refund may still be in progress. */
 export const isRefundInFlight = ({ clock }: Deps, { state, updated_at }: RefundRow): boolean =>
   state === 'asking' && clock.now() < addSeconds(updated_at, CALL_TIMES.overS)
 
@@ -67,7 +65,6 @@ export const settleByJob = async (
   else if (caller.kind !== 'job') await queueQuery(deps, order, seconds, { about })
 }
 
-/** Cancels the query about what is decided. */
 export const dropQuery = (db: Db, orderId: bigint, about: OpenPart = 'order'): Promise<number> =>
   dequeue(db, queryKey(orderId, about))
 
@@ -82,22 +79,11 @@ export interface RefundedMessage {
 }
 
 /** Sends the message after this many seconds, unless it arrives before and the job is removed. */
-export const queueRefundedMessage = (
-  { db }: Deps,
-  partnerId: bigint,
-  message: RefundedMessage,
-  seconds: number,
-): Promise<number> =>
-  enqueue(
-    db,
-    'send-refunded-message',
-    { ...message, orderId: String(message.orderId) },
-    {
-      key: messageKey(message.orderId, message.refundId),
-      queue: queueOf(partnerId),
-      afterS: seconds,
-    },
-  )
+export function queueRefundedMessage({ db }: Deps, partnerId: bigint, message: RefundedMessage, seconds: number) {
+  const { orderId, refundId } = message
+  const job = { key: messageKey(orderId, refundId), queue: queueOf(partnerId), afterS: seconds }
+  return enqueue(db, 'send-refunded-message', { ...message, orderId: String(orderId) }, job)
+}
 
 export const dropRefundedMessage = (db: Db, { orderId, refundId }: RefundedMessage): Promise<number> =>
   dequeue(db, messageKey(orderId, refundId))

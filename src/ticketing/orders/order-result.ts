@@ -12,7 +12,6 @@ export interface ShownOrder extends Omit<OrderRow, 'revision' | 'vouchers_open'>
   readonly refunds: readonly RefundRow[]
 }
 
-/** The order after an operation; `failure` says why the call failed, if it did. */
 export interface OrderResult {
   readonly order: ShownOrder
   readonly failure: CallProblem | null
@@ -40,10 +39,7 @@ export const resultFor = async (
   deps: Deps,
   orderId: bigint,
   failure: CallProblem | null = null,
-): Promise<OrderResult> => ({
-  order: await shownOrder(deps, orderId),
-  failure,
-})
+): Promise<OrderResult> => ({ order: await shownOrder(deps, orderId), failure })
 
 /** Records in the audit log that an operator started an operation; belongs in its first transaction. */
 export const recordAsked = (
@@ -54,7 +50,6 @@ export const recordAsked = (
 ): Promise<void> =>
   recordIfOperator(deps, { event, target: `order:${order.order_id}`, partnerId: order.partner_id, detail })
 
-/** Runs `work` in a transaction with the order locked. */
 export const withOrder = <Result>(
   deps: Deps,
   orderId: bigint,

@@ -4,6 +4,7 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, type Change, ORDER_CHANGES } from '../../platform/history/index.ts'
 import { compiledOf } from '../../platform/lib/compiled.ts'
 import { type Detail, storable, storedDetail, storedJson } from '../../platform/lib/localized-text.ts'
+import { type Entry, exactEntry } from '../catalogue/index.ts'
 import { ORDER_STATE_NAMES, VOUCHER_STATES } from './states.ts'
 
 /** The SQL of orders and their vouchers. bigint and numeric columns come as text and leave as bigint and number. */
@@ -57,7 +58,6 @@ export type VoucherRow = z.output<typeof voucherRow>
 
 const VOUCHER_COLUMNS = columnsOf(Object.keys(voucherRow.shape))
 
-/** The fields by which a change of an order is decided. */
 export const changeableOrder = orderRow.pick({
   order_id: true,
   partner_id: true,
@@ -105,7 +105,6 @@ export type OrderUpdate = Readonly<Omit<ChangeableOrder, 'order_id' | 'partner_i
   readonly vouchers: readonly VoucherRow[]
 }
 
-/** A change of a locked order, ready to be written. */
 export interface OrderSave {
   readonly order: Pick<OrderRow, 'order_id' | 'partner_id'>
   readonly update: OrderUpdate
@@ -121,10 +120,7 @@ const SAVE = ({ order, update, now }: OrderSave) => sql.part`
   ${update.vouchers_open}::boolean as vouchers_open, ${update.close_type}::int as close_type,
   ${now}::timestamptz as at`
 
-interface VoucherOfOrder {
-  readonly order_id: bigint
-  readonly voucher: VoucherRow
-}
+type VoucherOfOrder = Pick<OrderRow, 'order_id'> & { readonly voucher: VoucherRow }
 
 const VOUCHER = ({ order_id, voucher }: VoucherOfOrder) => sql.part`
   ${order_id}::bigint as order_id, ${voucher.voucher}::text as voucher, ${voucher.state}::text as state,
@@ -143,9 +139,7 @@ const savingVouchers = (vouchers: readonly VoucherOfOrder[]) =>
         refunded_quantity = excluded.refunded_quantity, picture = excluded.picture, invalid_at = excluded.invalid_at
     )`
 
-interface ChangeOfOrder extends Pick<OrderSave, 'order' | 'cause' | 'now'> {
-  readonly change: Change
-}
+type ChangeOfOrder = Pick<OrderSave, 'order' | 'cause' | 'now'> & { readonly change: Change }
 
 const CHANGE = ({ order, cause, now, change }: ChangeOfOrder) => sql.part`
   ${now}::timestamptz as at, ${order.partner_id}::bigint as partner_id, ${change.record}::text as record,
@@ -159,7 +153,6 @@ const savingChanges = (changes: readonly ChangeOfOrder[]) =>
     select at, partner_id, record, record_id, order_id, cause, cause_id, change
     from ${sql.rows('c', changes, CHANGE)}`
 
-/** Writes orders, vouchers and history in one statement. */
 export async function saveOrders(db: Db, saves: readonly OrderSave[]): Promise<void> {
   const vouchers = saves.flatMap(({ order: { order_id }, update }) =>
     update.vouchers.map((voucher) => ({ order_id, voucher })),
@@ -207,3 +200,34 @@ export const saveContradiction = (
     values (${now}, ${partner_id}, 'order', ${String(order_id)}, ${order_id}, ${cause.kind}, ${cause.id},
       ${storedJson({ contradiction: [before, contradiction] })}::jsonb)`,
   )
+
+type OrderToStore = Readonly<
+  Pick<OrderRow, 'order_id' | 'partner_id' | 'partner_deal_id' | 'sandbox' | 'quantity' | 'travel_date'> &
+    Pick<OrderRow, 'buy_price' | 'unit_price' | 'total_price'>
+> & {
+  /** Null for an order that is kept. */
+  readonly delete_after: Date | null
+  /** The request's body as JSON, in which 64-bit ids are exact. */
+  readonly request: string
+}
+
+/** Stores an order that is about to be sent; false if the id is taken. */
+export const insertOrder = async (db: Db, order: OrderToStore, { cause, now }: { cause: Cause; now: Date }) =>
+  (await db.exec(
+    sql`with stored as (
+      insert into ticket_order (order_id, partner_id, partner_deal_id, sandbox, state, state_since, quantity, buy_price,
+        unit_price, total_price, travel_date, request, delete_after, created_at, updated_at)
+      values (${order.order_id}, ${order.partner_id}, ${order.partner_deal_id}, ${order.sandbox}, 'creating', ${now},
+        ${order.quantity}, ${order.buy_price}, ${order.unit_price}, ${order.total_price}, ${order.travel_date},
+        ${order.request}::jsonb, ${order.delete_after}, ${now}, ${now})
+      on conflict (order_id) do nothing
+      returning order_id, partner_id
+    )
+    insert into ${ORDER_CHANGES}
+    select ${now}, partner_id, 'order', order_id::text, order_id, ${cause.kind}, ${cause.id},
+      '{"state": [null, "creating"]}'::jsonb
+    from stored`,
+  )) === 1
+
+export const requestOf = (db: Db, orderId: bigint): Promise<Entry> =>
+  db.value(exactEntry, sql`select request::text as request from ticket_order where order_id = ${orderId}`)

@@ -21,9 +21,7 @@ export interface PayResult {
   readonly outcome: 'issued' | 'failed'
   /** As received. */
   readonly issueType: number
-  /** The partner's code, if it sent one. */
   readonly code: number | undefined
-  /** The reason of a failure. */
   readonly describe: string
   readonly tickets: IssuedTickets
 }
@@ -100,12 +98,9 @@ async function fail(
   // If the order was paid more than once, the partner is queried, because the notice may mean an earlier payment.
   const again = (await countOrderMoves(deps.db, order.order_id, { to: 'paying', notFrom: 'pay_unknown' })) > 1
   const failure = code !== undefined && code >= FIRST_FAILURE ? code : null
-  const lastAnswer = {
-    last_code: failure,
-    last_describe: echo(failure === null ? describe : `${failure}: ${describe}`),
-  }
+  const last_describe = echo(failure === null ? describe : `${failure}: ${describe}`)
   const state = again ? 'pay_unknown' : 'pay_failed'
-  await changeOrder(deps, order, { state, ...lastAnswer, vouchers_open: again }, cause)
+  await changeOrder(deps, order, { state, last_code: failure, last_describe, vouchers_open: again }, cause)
   if (again) await queueQuery(deps, order, ASK_AGAIN_IN_S)
   else await dropQuery(deps.db, order.order_id)
 }

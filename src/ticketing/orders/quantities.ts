@@ -1,5 +1,5 @@
 import { problemText } from '../../platform/lib/json/shape.ts'
-import { localized } from '../../platform/lib/localized-text.ts'
+import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import type { ChangeableOrder, OrderUpdate, VoucherRow } from './order-store.ts'
 import { ISSUED_STATES, laterVoucherState, type OrderState, stateByQuantities, VOUCHER_STATES } from './states.ts'
@@ -28,17 +28,14 @@ export interface Quantities {
   readonly refundedQuantity: number
 }
 
-const NEGATIVE = localized('must-not-be-negative')
+const refuse = (path: string, problem: LocalizedText) => new RefusedRequest(problemText({ path, problem }))
 
 /** Throws RefusedRequest for quantities that no order can have. */
 export function checkQuantities({ quantity, usedQuantity, refundedQuantity }: Quantities): void {
-  if (usedQuantity < 0) throw new RefusedRequest(problemText({ path: 'usedQuantity', problem: NEGATIVE }))
-  if (refundedQuantity < 0) throw new RefusedRequest(problemText({ path: 'refundedQuantity', problem: NEGATIVE }))
-  if (quantity < 1)
-    throw new RefusedRequest(problemText({ path: 'quantity', problem: localized('must-be-at-least', { least: 1 }) }))
-  if (usedQuantity + refundedQuantity > quantity) {
-    throw new RefusedRequest(localized('too-many-together'))
-  }
+  if (usedQuantity < 0) throw refuse('usedQuantity', localized('must-not-be-negative'))
+  if (refundedQuantity < 0) throw refuse('refundedQuantity', localized('must-not-be-negative'))
+  if (quantity < 1) throw refuse('quantity', localized('must-be-at-least', { least: 1 }))
+  if (usedQuantity + refundedQuantity > quantity) throw new RefusedRequest(localized('too-many-together'))
 }
 
 /** Quantities are cumulative and reports come in any order, so the larger one holds (REFERENCE "Payloads"). */

@@ -2,7 +2,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { type Cause, wasSentForPayment } from '../../platform/history/index.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { problemsText, type ShapeProblem } from '../../platform/lib/json/shape.ts'
-import { localized } from '../../platform/lib/localized-text.ts'
+import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { codesOfFailure, ORDER_STATUS } from '../interfaces/index.ts'
 import {
@@ -116,36 +116,33 @@ async function applyQueryResult(
   return null
 }
 
+const at = (path: string, problem: LocalizedText): ShapeProblem[] => [{ path, problem }]
+
 function contradictions(order: OrderRow, body: Body): ShapeProblem[] {
   const { orderStatus, orderQuantity, usedQuantity, refundedQuantity, voucherList, credentialList } = body
+  const { quantity } = order
   const codes = FAILURES.includes(orderStatus)
     ? codesOfFailure({ voucherList, credentialList }, `orderStatus ${orderStatus}`)
     : undefined
   if (codes) return [codes]
-  if (orderQuantity !== order.quantity) {
-    return [
-      {
-        path: 'body.orderQuantity',
-        problem: localized('other-count', { named: orderQuantity, count: order.quantity }),
-      },
-    ]
-  }
+  if (orderQuantity !== quantity)
+    return at('body.orderQuantity', localized('other-count', { named: orderQuantity, count: quantity }))
   const used = Math.max(order.used_quantity, usedQuantity)
   const refunded = Math.max(order.refunded_quantity, refundedQuantity)
-  if (used + refunded <= order.quantity) return []
-  return [{ path: 'body', problem: localized('more-than-quantity', { used, refunded, quantity: order.quantity }) }]
+  if (used + refunded <= quantity) return []
+  return at('body', localized('more-than-quantity', { used, refunded, quantity }))
 }
 
 /** Counts below ours, or a status that no such order has. They change nothing here, but one side is wrong. */
 async function behind(deps: Deps, asked: OrderRow, body: Body): Promise<ShapeProblem[]> {
   const { orderStatus, usedQuantity, refundedQuantity } = body
-  const counted = (path: string, theirs: number, ours: number): ShapeProblem[] =>
-    theirs < ours ? [{ path, problem: localized('behind-ours', { named: theirs, count: ours }) }] : []
+  const counted = (path: string, named: number, count: number): ShapeProblem[] =>
+    named < count ? at(path, localized('behind-ours', { named, count })) : []
   const status = localized('status-of-issued', { named: orderStatus, state: asked.state })
   return [
     ...counted('body.usedQuantity', usedQuantity, asked.used_quantity),
     ...counted('body.refundedQuantity', refundedQuantity, asked.refunded_quantity),
-    ...((await hasOtherStatus(deps, asked, orderStatus)) ? [{ path: 'body.orderStatus', problem: status }] : []),
+    ...((await hasOtherStatus(deps, asked, orderStatus)) ? at('body.orderStatus', status) : []),
   ]
 }
 
@@ -162,21 +159,14 @@ function usedButRefunded(before: readonly VoucherRow[], reported: readonly Repor
   const used = new Set(reported.filter(({ status }) => status === USED).map(({ voucher }) => voucher))
   return before
     .filter(({ voucher, state }) => state === 'refunded' && used.has(voucher))
-    .map(({ voucher }) => ({
-      path: 'body.voucherList',
-      problem: localized('used-but-refunded', { voucher: echo(voucher) }),
-    }))
+    .flatMap(({ voucher }) => at('body.voucherList', localized('used-but-refunded', { voucher: echo(voucher) })))
 }
 
 /** Refunds that were decided although their tickets are used, so our own counts leave them out. */
-async function missingRefunds(
-  { db }: Deps,
-  order: OrderRow,
-  { refundedQuantity: named }: Body,
-): Promise<ShapeProblem[]> {
+async function missingRefunds({ db }: Deps, order: OrderRow, { refundedQuantity: named }: Body) {
   const count = refundedTickets(await refundsOf(db, order.order_id))
   if (order.used_quantity + count <= order.quantity || named >= count) return []
-  return [{ path: 'body.refundedQuantity', problem: localized('behind-ours', { named, count }) }]
+  return at('body.refundedQuantity', localized('behind-ours', { named, count }))
 }
 
 /** More codes than tickets (as many as fit are kept), or fewer than voucherType promises. */
@@ -184,7 +174,7 @@ async function wrongCodes({ db }: Deps, order: OrderRow, body: Body): Promise<Sh
   if (body.orderStatus !== issued) return []
   const codes = countCodes(await vouchersOf(db, order.order_id), codesIn(body.voucherList, body.credentialList))
   if (codes <= order.quantity && codes >= (promisedCodes(body, order.quantity) ?? 0)) return []
-  return [{ path: 'body.voucherList', problem: localized('other-count', { named: codes, count: order.quantity }) }]
+  return at('body.voucherList', localized('other-count', { named: codes, count: order.quantity }))
 }
 
 /** Whether the partner's counts are valid and contradict ours only because we know of more used tickets. */
@@ -203,14 +193,8 @@ async function contradictedCodes({ db }: Deps, order: OrderRow, { orderStatus }:
   if (state !== 'pay_failed' && state !== 'created') return []
   if (!WAITING.includes(order.state)) return []
   const [issued] = await vouchersOf(db, order.order_id)
-  return issued
-    ? [
-        {
-          path: 'body.orderStatus',
-          problem: localized('status-of-codes', { named: orderStatus, voucher: issued.voucher }),
-        },
-      ]
-    : []
+  if (!issued) return []
+  return at('body.orderStatus', localized('status-of-codes', { named: orderStatus, voucher: issued.voucher }))
 }
 
 /**
@@ -238,13 +222,9 @@ async function moveQueriedTickets(deps: Deps, order: OrderRow, body: Body, cause
   const before = await vouchersOf(deps.db, order.order_id)
   const quantities = withQuantities(order, body)
   const reported = fittingCodes(before, codesIn(body.voucherList, body.credentialList), order.quantity)
-  const vouchers = mergedVouchers(before, reported, {
-    ...quantities,
-    quantity: order.quantity,
-  })
+  const vouchers = mergedVouchers(before, reported, { ...quantities, quantity: order.quantity })
   // Tickets without a code may get one later.
-  const known = new Set([...before, ...vouchers].map(({ voucher }) => voucher)).size
-  const tooFew = known < (promisedCodes(body, order.quantity) ?? 0)
+  const tooFew = countCodes(before, vouchers) < (promisedCodes(body, order.quantity) ?? 0)
   const vouchers_open = order.vouchers_open && (vouchers.length === 0 || body.voucherType === NO_CODES || tooFew)
   // Of a paid order it says that the partner is still issuing, so that its job asks again (poll-order.ts).
   const stillIssuing = vouchers_open && body.orderStatus === paying

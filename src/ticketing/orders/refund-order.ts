@@ -62,7 +62,7 @@ export const refundByPlatform = operation(
     })
     const failure = await sendRefundedMessage(deps, message, cause)
     if (failure === null) await dropRefundedMessage(deps.db, message)
-    return { ...(await resultFor(deps, orderId, failure)), refund: await storedRefund(deps, orderId, refundId) }
+    return withRefund(deps, await resultFor(deps, orderId, failure), refundId)
   },
 )
 
@@ -100,7 +100,7 @@ export async function sendRefundedMessage(
   const { orderId, refundId, type, reason = '' } = message
   const order = await existingOrder(deps, orderId)
   const partner = await existingPartner(deps, order.partner_id)
-  const refund = await storedRefund(deps, orderId, refundId)
+  const refund = await storedRefund(deps, order, refundId)
   const whole = Math.round(order.unit_price * order.quantity * 100) / 100
   const all = refund.refund_quantity === order.quantity && refund.refund_price === whole
   const body = {
@@ -117,18 +117,25 @@ export async function sendRefundedMessage(
   return failureOf(await callPartner(deps, partner, 'order-refunded', body, { orderId, cause }))
 }
 
-async function storedRefund(deps: Deps, orderId: bigint, refundId: string): Promise<RefundRow> {
-  const { partner_id } = await existingOrder(deps, orderId)
-  const refund = await findRefund(deps.db, partner_id, refundId)
-  if (refund?.order_id !== orderId) throw noSuchRefund(refundId)
+async function storedRefund(
+  { db }: Deps,
+  { order_id, partner_id }: Pick<OrderRow, 'order_id' | 'partner_id'>,
+  refundId: string,
+): Promise<RefundRow> {
+  const refund = await findRefund(db, partner_id, refundId)
+  if (refund?.order_id !== order_id) throw noSuchRefund(refundId)
   return refund
 }
 
 /** Whether the answer of a refund was lost, or is still to come. */
 export const isLostRefund = ({ state }: RefundRow): boolean => state === 'unknown' || state === 'asking'
 
-/** A refund after an operation, with its order. */
 export type OrderAndRefund = OrderResult & { readonly refund: RefundRow }
+
+const withRefund = async (deps: Deps, result: OrderResult, refundId: string): Promise<OrderAndRefund> => ({
+  ...result,
+  refund: await storedRefund(deps, result.order, refundId),
+})
 
 const ALREADY_REFUNDED = 601
 
@@ -142,21 +149,16 @@ export const refundOrder = operation(
   async (deps: CallDeps, input, cause: CallCause): Promise<OrderAndRefund> => {
     const { order_id: orderId, refund_id: refundId = randomUUID() } = input
     const partner = await existingPartner(deps, (await existingOrder(deps, orderId)).partner_id)
-    const done = async (answer: OrderResult): Promise<OrderAndRefund> => {
-      const refund = await findRefund(deps.db, partner.partner_id, refundId)
-      if (!refund) throw noSuchRefund(refundId)
-      return { ...answer, refund }
-    }
     let begun = await withOrder(deps, orderId, async (inside, order) => {
       await recordAsked(inside, 'order_refund_asked', order, { refund_id: refundId })
       return beginRefund(inside, order, refundId, input, changedBy(cause))
     })
     if (begun === 'lost') {
       const queried = await queryOrder(deps, orderId, cause)
-      if (queried.failure) return done(queried)
+      if (queried.failure) return withRefund(deps, queried, refundId)
       begun = await withOrder(deps, orderId, (inside, order) => resumeRefund(inside, order, refundId, changedBy(cause)))
     }
-    if (typeof begun === 'string') return done(await resultFor(deps, orderId))
+    if (typeof begun === 'string') return withRefund(deps, await resultFor(deps, orderId), refundId)
     const result = await ask(deps, partner, begun, cause)
     const update = decisionOf(result, begun)
     const answered: Cause = { kind: 'call', id: result.callId }
@@ -165,7 +167,7 @@ export const refundOrder = operation(
       const isLost = (await refundsOf(inside.db, orderId)).some(isLostRefund)
       await settleByJob(inside, order, 'refunds', changedBy(cause), isLost ? ASK_AGAIN_IN_S : undefined)
     })
-    return done(await resultFor(deps, orderId, failureOf(result)))
+    return withRefund(deps, await resultFor(deps, orderId, failureOf(result)), refundId)
   },
 )
 

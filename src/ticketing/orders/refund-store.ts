@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { columnsOf } from '../../platform/db/record-fields.ts'
+import { columnsOf, valuesOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, type Difference, ORDER_CHANGES } from '../../platform/history/index.ts'
 import { storable, storedDetail, storedJson } from '../../platform/lib/localized-text.ts'
@@ -32,7 +32,6 @@ export const findRefund = (db: Db, partnerId: bigint, refundId: string): Promise
 export const refundsOf = (db: Db, orderId: bigint): Promise<RefundRow[]> =>
   db.many(refundRow, sql`select ${COLUMNS} from refund where order_id = ${orderId} order by created_at, refund_id`)
 
-/** Tickets of the finished refunds. */
 export const refundedTickets = (refunds: readonly RefundRow[]): number =>
   refunds.reduce((sum, { state, refund_quantity }) => sum + (state === 'refunded' ? refund_quantity : 0), 0)
 
@@ -56,17 +55,18 @@ export const saveRefund = (
       ${cause.id}, ${storedJson(change)}::jsonb)`,
   )
 
-export type NewRefundRow = Readonly<Omit<RefundRow, 'decision_code' | 'reason' | 'created_at' | 'updated_at'>>
+const newRefundRow = refundRow.omit({ decision_code: true, reason: true, created_at: true, updated_at: true })
+export type NewRefundRow = Readonly<z.output<typeof newRefundRow>>
+
+const OF_NEW = Object.keys(newRefundRow.shape)
 
 /** Under the lock of the order. The id of another order's refund fails the transaction. */
 export const insertRefund = (db: Db, refund: NewRefundRow, { cause, now }: { cause: Cause; now: Date }) =>
   db.one(
     refundRow,
     sql`with stored as (
-      insert into refund (partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee,
-        created_at, updated_at)
-      values (${refund.partner_id}, ${refund.refund_id}, ${refund.order_id}, ${refund.state}, ${refund.refund_quantity},
-        ${refund.vouchers}, ${refund.refund_price}, ${refund.refund_fee}, ${now}, ${now})
+      insert into refund (${columnsOf(OF_NEW)}, created_at, updated_at)
+      values (${valuesOf(refund, OF_NEW)}, ${now}, ${now})
       returning ${COLUMNS}
     ), history as (
       insert into ${ORDER_CHANGES}

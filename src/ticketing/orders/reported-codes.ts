@@ -1,6 +1,7 @@
+import type { z } from 'zod'
 import type { Change } from '../../platform/history/index.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
-import type { IssuedTickets } from '../interfaces/index.ts'
+import type { credential, IssuedTickets, voucherState } from '../interfaces/index.ts'
 import type { ChangeableOrder, OrderUpdate, VoucherRow } from './order-store.ts'
 import type { ReportedVoucher } from './quantities.ts'
 import { VOUCHER_STATES, type VoucherState } from './states.ts'
@@ -9,24 +10,12 @@ import { VOUCHER_STATES, type VoucherState } from './states.ts'
 
 type Status = ReportedVoucher['status']
 
-/** A document in an answer or notice. */
-interface Credential {
-  readonly voucher?: string | undefined
-  readonly status?: Status | undefined
-}
-
-interface VoucherEntry {
-  readonly voucher: string
-  readonly voucherPics?: string | undefined
-  readonly voucherInvalidTime: string
-  readonly quantity: number
-  readonly status: Status
-}
+type People = readonly (z.output<typeof credential> | undefined)[]
 
 /** The codes of a voucherList, and those that only a credentialList names; shared ones with the earliest state. */
 export function codesIn(
-  voucherList: readonly VoucherEntry[] = [],
-  credentialList: readonly (Credential | undefined)[] = [],
+  voucherList: readonly z.output<typeof voucherState>[] = [],
+  credentialList: People = [],
 ): ReportedVoucher[] {
   const listed = voucherList.map(
     ({ voucher, voucherPics, voucherInvalidTime, quantity, status }): ReportedVoucher => ({
@@ -42,7 +31,7 @@ export function codesIn(
   return [...listed, ...codesOfPeople(credentialList).filter(({ voucher }) => !named.has(voucher))]
 }
 
-function codesOfPeople(people: readonly (Credential | undefined)[]): ReportedVoucher[] {
+function codesOfPeople(people: People): ReportedVoucher[] {
   const codes = new Map<string, { quantity: number; status: Status }>()
   for (const { voucher, status = 0 } of people.filter((person) => person !== undefined)) {
     if (voucher === undefined) continue
@@ -120,7 +109,6 @@ export function fittingCodes(
 
 type Code = Pick<VoucherRow, 'voucher'>
 
-/** How many codes the order has, including those reported. */
 export const countCodes = (before: readonly Code[], reported: readonly Code[]): number =>
   new Set([...before, ...reported].map(({ voucher }) => voucher)).size
 

@@ -38,20 +38,15 @@ const removePersonalData = async (
   return batch ?? { rows: 0, last: null }
 }
 
-/** ORDER_PERSONAL_DATA_DAYS; the orders themselves stay. */
-const ORDER_DATA_RETENTION: readonly Retention[] = [
+/** Trial orders carry the time of their deletion; vouchers, refunds, lists and history are deleted with them. */
+export const ORDER_RETENTION: readonly Retention[] = [
+  { table: 'ticket_order', key: ['order_id'], column: 'delete_after', keptS: () => 0, also: ORDER_HISTORY },
   {
     table: 'ticket_order',
     key: ['order_id'],
     what: 'visitors of orders',
     column: 'created_at',
     keptS: ({ ORDER_PERSONAL_DATA_DAYS: days }) => (days === 0 ? Number.POSITIVE_INFINITY : days * DAY_S),
-    remove: removePersonalData,
+    remove: removePersonalData, // the orders themselves stay
   },
-]
-
-/** Trial orders carry the time of their deletion; vouchers, refunds, lists and history are deleted with them. */
-export const ORDER_RETENTION: readonly Retention[] = [
-  { table: 'ticket_order', key: ['order_id'], column: 'delete_after', keptS: () => 0, also: ORDER_HISTORY },
-  ...ORDER_DATA_RETENTION,
 ]

@@ -1,27 +1,21 @@
 import { pageNamed } from '../../platform/db/page.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { type HistoryRow, historyOfOrder } from '../../platform/history/index.ts'
+import { historyOfOrder } from '../../platform/history/index.ts'
 import { type OutputOf, operation } from '../../platform/lib/json/input.ts'
 import { HIDDEN, maskedReason } from '../../platform/lib/masked-reason.ts'
 import { callsOf } from '../partner-calls/index.ts'
-import { type ShownOrder, shownOrder } from './order-result.ts'
+import { shownOrder } from './order-result.ts'
 import { listOrders as readOrders } from './show-store.ts'
 import { orderFilter } from './wire.ts'
 
-/** The order with its whole history: every change with its cause, every call with its outcome. */
-export interface OrderStory {
-  readonly order: ShownOrder
-  readonly history: readonly HistoryRow[]
-  readonly calls: Readonly<OutputOf<typeof callsOf>>
-}
-
 /** Throws for an order that does not exist. */
-export async function showOrder(deps: Deps, orderId: bigint): Promise<OrderStory> {
+export async function showOrder(deps: Deps, orderId: bigint) {
   const order = await shownOrder(deps, orderId)
   return { order, history: await historyOfOrder(deps.db, orderId), calls: await callsOf(deps.db, order) }
 }
 
-/** A page of orders, newest first. */
+export type OrderStory = OutputOf<typeof showOrder>
+
 export const listOrders = operation(orderFilter, (deps: Deps, filter) =>
   pageNamed('orders', readOrders(deps.db, filter)),
 )

@@ -8,7 +8,6 @@ const orderSummary = z.object({
   order_id: z.coerce.bigint(),
   partner_id: z.coerce.bigint(),
   partner_deal_id: z.string(),
-  /** The partner's own id, once known. */
   partner_order_id: z.string().nullable(),
   /** Whether it is a sandbox order, for which nobody has paid. */
   sandbox: z.boolean(),

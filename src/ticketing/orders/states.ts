@@ -36,26 +36,14 @@ export const ORDER_STATES = {
     means: 'the partner refused to issue tickets; order pay may be sent again',
     next: ['paying', 'paid', 'closing'],
   },
-  paid: {
-    means: 'tickets are issued',
-    next: ['consumed', 'refunded'],
-  },
-  consumed: {
-    means: 'no ticket is left, and at least one was used',
-    next: [],
-  },
-  refunded: {
-    means: 'every ticket was refunded',
-    next: [],
-  },
+  paid: { means: 'tickets are issued', next: ['consumed', 'refunded'] },
+  consumed: { means: 'no ticket is left, and at least one was used', next: [] },
+  refunded: { means: 'every ticket was refunded', next: [] },
   closing: {
     means: 'order close is on its way, or its response was lost; it may be sent again',
     next: ['closed', 'created', 'create_failed', 'pay_failed'],
   },
-  closed: {
-    means: 'ended before it was paid',
-    next: [],
-  },
+  closed: { means: 'ended before it was paid', next: [] },
 } as const satisfies Table
 
 export const REFUND_STATES = {
@@ -89,7 +77,6 @@ export type OrderState = keyof typeof ORDER_STATES
 export type RefundState = keyof typeof REFUND_STATES
 export type VoucherState = (typeof VOUCHER_STATES)[number]
 
-/** States of an order with tickets. */
 export const ISSUED_STATES: readonly OrderState[] = ['paid', 'consumed', 'refunded']
 
 const names = <State extends string>(table: Readonly<Record<State, unknown>>) =>

@@ -21,7 +21,6 @@ type TrialOrder = z.output<typeof trialOrder>
 const FIELDS = sql.part`order_id, partner_deal_id, partner_order_id, state, quantity, used_quantity, refunded_quantity,
   created_at`
 
-/** A partner's trial orders, newest first. */
 export const trialOrders = (db: Db, partnerId: bigint, limit: number): Promise<TrialOrder[]> =>
   db.many(
     trialOrder,
@@ -37,12 +36,11 @@ export const findTrialOrder = (db: Db, partnerId: bigint, orderId: bigint): Prom
         where order_id = ${orderId} and partner_id = ${partnerId} and delete_after is not null`,
   )
 
-/** Whether the partner has sold anything to a visitor. */
-export const hasSold = async (db: Db, partnerId: bigint): Promise<boolean> =>
-  (await db.maybe(
-    z.object({ order_id: z.coerce.bigint() }),
-    sql`select order_id from ticket_order where partner_id = ${partnerId} and not sandbox limit 1`,
-  )) !== undefined
+export const hasSold = (db: Db, partnerId: bigint): Promise<boolean> =>
+  db.value(
+    z.boolean(),
+    sql`select exists (select 1 from ticket_order where partner_id = ${partnerId} and not sandbox) as sold`,
+  )
 
 const namedOrder = z.object({
   order_id: z.coerce.bigint(),

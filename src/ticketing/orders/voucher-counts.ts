@@ -9,7 +9,6 @@ import { stateByQuantities, type VoucherState } from './states.ts'
 
 export type TicketTotals = Pick<OrderUpdate, 'used_quantity' | 'refunded_quantity'> & { readonly quantity: number }
 
-/** Tickets of one code that a report calls used and refunded. */
 export interface ClaimedTickets {
   readonly used: number
   readonly refunded: number
@@ -17,7 +16,6 @@ export interface ClaimedTickets {
 
 type Counted = Pick<VoucherRow, 'state' | 'used_quantity' | 'refunded_quantity'>
 
-/** Tickets of a code that are neither used nor refunded. */
 export const ticketsLeftOn = ({ quantity, used_quantity, refunded_quantity, state }: VoucherRow): number =>
   quantity === 1 ? Number(state === 'unused') : quantity - used_quantity - refunded_quantity
 

@@ -50,18 +50,17 @@ export const newRefund = z.strictObject({
   partly: z.boolean().default(false),
 })
 
+const { order_id, refund_id, quantity, vouchers, refund_price, partly } = newRefund.shape
+
 /** 1 by customer service, 2 payment never confirmed, 3 review timed out. */
 export const newRefundedMessage = z.strictObject({
-  order_id: positiveId,
+  order_id,
   /** With type 3 the refund under review. */
-  refund_id: storable.optional(),
+  refund_id,
   type: z.literal([1, 2, 3]),
-  quantity: count.optional(),
-  vouchers: listOf('vouchers', storable).default([]).meta({ flag: 'voucher' }),
-  refund_price: money.optional(),
+  ...{ quantity, vouchers, refund_price },
   reason: text().max(500).optional(),
-  /** As in newRefund. */
-  partly: z.boolean().default(false),
+  partly,
 })
 export type NewRefundedMessage = z.output<typeof newRefundedMessage>
 
@@ -73,9 +72,7 @@ export const orderFilter = z.strictObject({
     .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], problem('must-be-boolean'))
     .optional()
     .meta({ off: 'live' }),
-  /** The beginning of the partner's own id. */
   partner_order_id: filterText(255).optional(),
-  /** When they were made. */
   ...periodInput,
   ...pageInput(z.tuple([momentKey, idKey]), { usual: 50 }),
 })

@@ -5,8 +5,8 @@ import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { type INTERFACES, type InterfaceName, interfaceNamed, type PartnerInterface } from '../interfaces/index.ts'
 import { findPartner, type PartnerWithSecrets, type TestCallWith } from '../partners/index.ts'
 import type { CallResult, Reply } from './call-result.ts'
-import type { CallRecord } from './call-store.ts'
-import { type CallDeps, callToResendLate, type SentAgain } from './deps.ts'
+import { type CallRecord, lastCallAbout } from './call-store.ts'
+import type { CallDeps, SentAgain } from './deps.ts'
 import { type CallOptions, makeCall } from './exchange.ts'
 
 type Definition<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number], { name: Name }>
@@ -14,6 +14,15 @@ type Definition<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number
 /** The `body` of an interface's request, and its whole answer. */
 export type RequestOf<Name extends InterfaceName> = z.input<Definition<Name>['request']>
 export type AnswerOf<Name extends InterfaceName> = z.output<Definition<Name>['answer']>
+
+/** The call before each in the life of an order, which arrives again late. */
+const BEFORE: Readonly<Partial<Record<InterfaceName, InterfaceName>>> = {
+  'order-pay': 'order-create',
+  'order-close': 'order-create',
+  'order-refund': 'order-pay',
+  'order-reschedule': 'order-pay',
+  'order-refunded': 'order-pay',
+}
 
 /**
  * Makes one signed call to a partner, and records it with its secrets masked. Never call it inside a transaction. It is
@@ -35,7 +44,9 @@ export async function callPartner<Name extends InterfaceName>(
   const sentAgain: SentAgain[] = sendTwice
     ? [{ first: record, again: (await makeCall(deps, partner, sending, options)).record, isLate: false }]
     : []
-  const first = outOfOrder ? await callToResendLate(deps, name, options.orderId) : undefined
+  const { orderId } = options
+  const before = outOfOrder ? BEFORE[name] : undefined
+  const first = before && orderId !== undefined ? await lastCallAbout(deps.db, orderId, before) : undefined
   if (first) sentAgain.push({ first, again: await sendLate(deps, partner, first, options), isLate: true })
   deps.calls.onCall?.(record, sentAgain)
   return { ...(reply as Reply<AnswerOf<Name>>), callId: record.call_id }
@@ -61,12 +72,8 @@ export async function callAsWritten(
   text: string,
   options: CallOptions,
 ): Promise<CallResult<unknown>> {
-  const { reply, record } = await makeCall(
-    deps,
-    partner,
-    { definition: definitionOf(name), text, byHand: true },
-    options,
-  )
+  const sending = { definition: definitionOf(name), text, byHand: true }
+  const { reply, record } = await makeCall(deps, partner, sending, options)
   deps.calls.onCall?.(record, [])
   return { ...reply, callId: record.call_id }
 }
@@ -81,15 +88,11 @@ export function callNow({ calls }: CallDeps, { partner_id, stage }: PartnerWithS
 
 const definitionOf = (name: InterfaceName) => interfaceNamed(name) as PartnerInterface
 
-const unknownPartner = (partnerId: bigint): RefusedRequest =>
-  new RefusedRequest(localized('no-partner', { partner: partnerId }), { status: 404 })
-
 export interface MadeCall {
   readonly call: CallRecord
   readonly sentAgain: readonly SentAgain[]
 }
 
-/** Runs an operation; returns its result and the calls that it made. */
 export async function withCalls<Given extends CallDeps, Result>(
   deps: Given,
   operation: (deps: Given) => Promise<Result>,
@@ -102,10 +105,9 @@ export async function withCalls<Given extends CallDeps, Result>(
   return { result, calls }
 }
 
-/** The partner with its secrets; throws if it does not exist. */
 export async function existingPartner(deps: CallDeps, partnerId: bigint): Promise<PartnerWithSecrets> {
   const partner = await findPartner(deps, partnerId)
-  if (!partner) throw unknownPartner(partnerId)
+  if (!partner) throw new RefusedRequest(localized('no-partner', { partner: partnerId }), { status: 404 })
   return partner
 }
 

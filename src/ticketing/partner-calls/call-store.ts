@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { columnsOf } from '../../platform/db/record-fields.ts'
+import { columnsOf, valuesOf } from '../../platform/db/record-fields.ts'
 import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
@@ -18,18 +18,6 @@ export type Forgery = (typeof FORGERIES)[number]
 /** A test step's verdict on an answer: all checks passed, only checks of level `warning` failed, or others too. */
 export type CallVerdict = 'passed' | 'warning' | 'failed'
 
-export const insertCall = (db: Db, call: CallRecord): Promise<number> =>
-  db.exec(
-    sql`insert into partner_call (call_id, partner_id, interface, order_id, started_at, duration_ms, url, request_headers,
-          request_body, http_status, response_headers, response_body, code, failure, failure_detail, forged, by_hand,
-          cause, cause_ref)
-        values (${call.call_id}, ${call.partner_id}, ${call.interface}, ${call.order_id}, ${call.started_at},
-          ${call.duration_ms}, ${call.url}, ${call.request_headers}, ${call.request_body}, ${call.http_status},
-          ${call.response_headers}, ${call.response_body}, ${call.code}, ${call.failure}, ${storable(call.failure_detail)},
-          ${call.forged}, ${call.by_hand}, ${call.cause}, ${call.cause_ref})`,
-  )
-
-/** Stores a test step's verdict on the answer. */
 export const judgeCall = (db: Db, callId: string, verdict: CallVerdict): Promise<number> =>
   db.exec(sql`update partner_call set verdict = ${verdict} where call_id = ${callId}`)
 
@@ -69,22 +57,24 @@ const callRecord = callSummary.extend({
   request_body: z.string(),
   response_headers: z.record(z.string(), z.string()).nullable(),
   response_body: z.string().nullable(),
-  /** How it was forged on purpose, if it was. */
   forged: z.enum(FORGERIES).nullable(),
-  /** Whether a person wrote its body. */
   by_hand: z.boolean(),
-  /** Why it was made (cause.ts). */
   cause: z.enum(CALL_CAUSES),
   cause_ref: z.string().nullable(),
 })
 
-const RECORD = columnsOf(Object.keys(callRecord.shape))
+const COLUMNS = Object.keys(callRecord.shape)
+
+export const insertCall = (db: Db, call: CallRecord): Promise<number> => {
+  const row = { ...call, failure_detail: storable(call.failure_detail) }
+  return db.exec(sql`insert into partner_call (${columnsOf(COLUMNS)}) values (${valuesOf(row, COLUMNS)})`)
+}
 
 /** The newest call of that interface about an order, except calls that a person wrote. */
 export const lastCallAbout = (db: Db, orderId: bigint, name: string): Promise<CallRecord | undefined> =>
   db.maybe(
     callRecord,
-    sql`select ${RECORD}
+    sql`select ${columnsOf(COLUMNS)}
         from partner_call where order_id = ${orderId} and interface = ${name} and not by_hand
         order by started_at desc, arrival desc limit 1`,
   )

@@ -30,8 +30,6 @@ export const CALL_CAUSES = [
 ] as const satisfies readonly CallCause['kind'][]
 
 export const BY_COMMAND: CallCause = { kind: 'operator', ref: 'command' }
-export const BY_CONSOLE: CallCause = { kind: 'operator', ref: 'console' }
-/** The operator behind `deps`, and where they asked for the call. */
 export const byOperator = ({ actor }: Pick<Deps, 'actor'>): CallCause => ({
   kind: 'operator',
   ref: actor?.by ?? 'api',

@@ -1,9 +1,8 @@
-import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
 import type { InterfaceName } from '../interfaces/index.ts'
 import type { ReachDeps } from '../partner-reach/index.ts'
-import { type CallRecord, lastCallAbout } from './call-store.ts'
+import type { CallRecord } from './call-store.ts'
 
 /** Faults that a test run injects into our calls. */
 export interface CallFaults {
@@ -33,31 +32,11 @@ interface Calls {
   readonly faults?: CallFaults
 }
 
-/** What operations that call partners need. */
 export interface CallDeps extends OutboundDeps, ReachDeps {
   readonly calls: OutboundDeps['calls'] & ReachDeps['calls'] & Calls
 }
 
 export const SLOW_MS = 2_000
-
-/** The call before each in the life of an order, which arrives again late. */
-const BEFORE: Readonly<Partial<Record<InterfaceName, InterfaceName>>> = {
-  'order-pay': 'order-create',
-  'order-close': 'order-create',
-  'order-refund': 'order-pay',
-  'order-reschedule': 'order-pay',
-  'order-refunded': 'order-pay',
-}
-
-/** The call to send again, late, after a call of that interface about an order; undefined if there is none. */
-export async function callToResendLate(
-  { db }: Deps,
-  name: InterfaceName,
-  orderId: bigint | undefined,
-): Promise<CallRecord | undefined> {
-  const before = BEFORE[name]
-  return before === undefined || orderId === undefined ? undefined : lastCallAbout(db, orderId, before)
-}
 
 /** The current time to state in the body of a call. */
 export const statedNow = ({ calls, clock }: CallDeps): Date => addSeconds(clock.now(), calls.faults?.aheadS ?? 0)

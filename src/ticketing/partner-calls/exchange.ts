@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { Deps } from '../../platform/deps.ts'
 import { maskedHeaders, masker, shortened } from '../../platform/lib/crypto/masking.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import type { SpanAttributes } from '../../platform/lib/tracing.ts'
@@ -53,14 +52,24 @@ interface Exchange {
   readonly record: CallRecord
 }
 
-/** Makes one exchange and records it. */
-export const makeCall = (
+/**
+ * Makes one exchange and records it; as a span of the current trace, if traces are sent. `traceparent` lets the partner
+ * continue the trace.
+ */
+export function makeCall(
   deps: CallDeps,
   partner: PartnerWithSecrets,
   sending: Sending,
   options: CallOptions,
-): Promise<Exchange> =>
-  inTrace(deps, sending.definition.name, (headers) => exchange(deps, partner, sending, options, headers))
+): Promise<Exchange> {
+  const { tracing } = deps
+  if (!tracing) return exchange(deps, partner, sending, options, {})
+  return tracing.call(
+    `POST ${sending.definition.name}`,
+    ({ traceparent }) => exchange(deps, partner, sending, options, { traceparent }),
+    ({ record }) => factsOf(record),
+  )
+}
 
 async function exchange(
   deps: CallDeps,
@@ -75,13 +84,8 @@ async function exchange(
   const request = { ...signed, headers: { ...signed.headers, ...headers } }
   const mask = masker([...secretTexts(partner), options.secret ?? '', signatureOf(request)])
   const read = (answer: ReadableAnswer) => readReply(definition, answer, { mask, sent: signed.text })
-  const { reply, durationMs, http } = await send(
-    deps,
-    partner,
-    { definition, byHand, background: options.background === true },
-    request,
-    read,
-  )
+  const background = options.background === true
+  const { reply, durationMs, http } = await send(deps, partner, { definition, byHand, background }, request, read)
   const failure = reply.outcome === 'failed' ? reply.failure : undefined
   deps.metrics.partnerCalls.observe({ interface: definition.name, outcome: failure?.kind ?? 'ok' }, durationMs / 1000)
   deps.metrics.activity.count('call', String(partner.partner_id), failure ? 'failed' : 'ok')
@@ -168,19 +172,3 @@ const factsOf = ({ partner_id, http_status, code, failure }: CallRecord): SpanAt
   ...(code === null ? {} : { 'gatehouse.code': code }),
   ...(failure === null ? {} : { 'error.type': failure }),
 })
-
-/**
- * Makes a call as a span of the current trace, if traces are sent. `traceparent` lets the partner continue the trace.
- */
-const inTrace = <Result extends { readonly record: CallRecord }>(
-  { tracing }: Deps,
-  name: string,
-  exchange: (headers: Readonly<Record<string, string>>) => Promise<Result>,
-): Promise<Result> =>
-  tracing
-    ? tracing.call(
-        `POST ${name}`,
-        ({ traceparent }) => exchange({ traceparent }),
-        ({ record }) => factsOf(record),
-      )
-    : exchange({})

@@ -23,7 +23,7 @@ export {
   judgeCall,
   lastCallAbout,
 } from './call-store.ts'
-export { BY_COMMAND, BY_CONSOLE, BY_PLAYGROUND, byOperator, CALL_CAUSES, type CallCause } from './cause.ts'
+export { BY_COMMAND, BY_PLAYGROUND, byOperator, CALL_CAUSES, type CallCause } from './cause.ts'
 export type { CallDeps, CallFaults, SentAgain } from './deps.ts'
 export { SLOW_MS, statedNow } from './deps.ts'
 export type { CallOptions } from './exchange.ts'

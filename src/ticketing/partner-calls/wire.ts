@@ -30,7 +30,6 @@ export interface SignedRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** The body before encryption. */
   readonly text: string
 }
 
@@ -83,15 +82,15 @@ export function readableAnswer(answer: HttpAnswer, key: string | null): Readable
 export const keptHeaders = ({ headers, decrypted }: ReadableAnswer): HttpAnswer['headers'] =>
   decrypted ? { ...headers, [BODY_DECRYPTED]: 'yes' } : headers
 
-interface Reading {
-  /** Masks secrets that the response repeats, because responses are stored and logged. */
-  readonly mask: (text: string) => string
-  /** The body of the request, before encryption. */
-  readonly sent: string
-}
+/** Masks secrets that a response repeats, because responses are stored and logged. */
+type Mask = (text: string) => string
 
 /** Reads an HTTP answer: its status, then its JSON, then the envelope's code, then the fields of the interface. */
-export function readReply(definition: PartnerInterface, http: ReadableAnswer, { mask, sent }: Reading): Reply<unknown> {
+export function readReply(
+  definition: PartnerInterface,
+  http: ReadableAnswer,
+  { mask, sent }: { readonly mask: Mask; readonly sent: string },
+): Reply<unknown> {
   if (http.status !== 200) return failed({ kind: 'http-status', detail: statusText(http.status), maybe_received: true })
   const compressed = compressedText(http.headers)
   if (compressed)
@@ -129,7 +128,7 @@ const statusText = (status: number): LocalizedText =>
   localized(status >= 300 && status < 400 ? 'http-redirect' : 'http-status', { status })
 
 /** The partner's own message comes first, because it explains an unexpected response best. */
-function invalidAnswer(problems: readonly ShapeProblem[], json: unknown, mask: Reading['mask']): Reply<never> {
+function invalidAnswer(problems: readonly ShapeProblem[], json: unknown, mask: Mask): Reply<never> {
   const remark = remarkIn(json)
   const masked = problems.map(({ path, problem }) => ({ path: mask(path), problem: withValues(problem, mask) }))
   const problem = problemsText(masked)

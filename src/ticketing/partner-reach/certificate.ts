@@ -2,54 +2,38 @@ import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, type Clock, DAY_S } from '../../platform/lib/clock.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
-import {
-  type CertificateFilter,
-  certificateFilter,
-  certificatesEnding,
-  listedCertificates,
-  type PartnerCertificate,
-  type ShownCertificate,
-  upsertCertificate,
-} from './store.ts'
+import { type CertificateFilter, certificateFilter, listedCertificates, upsertCertificate } from './store.ts'
 
-/** What operations on breakers and certificates need. */
 export interface ReachDeps extends Deps {
   readonly calls: { readonly breakers: CircuitBreakers; readonly certificates: KnownCertificates }
 }
 
-/** A partner should be told about a certificate that ends within this time. */
-export const ENDING_WITHIN_S = 30 * DAY_S
+/** A partner should be told about a certificate that ends within so many days. */
+export const ENDING_WITHIN_DAYS = 30
 
 /** Notes the certificate of a call over TLS. Writes a row only if it is new, or once a day and host. */
 export async function noteCertificate(deps: ReachDeps, partnerId: bigint, url: string, endsAt: Date): Promise<void> {
   const { origin } = new URL(url)
   if (!deps.calls.certificates.rememberIfChanged(partnerId, origin, endsAt)) return
-  await upsertCertificate(deps.db, { partner_id: partnerId, origin, ends_at: endsAt }, deps.clock.now())
-}
-
-/** Certificates that have ended or end within 30 days, soonest first. Their partners may use other hosts by now. */
-export const certificatesEndingSoon = ({ db, clock }: Deps, limit: number): Promise<PartnerCertificate[]> =>
-  certificatesEnding(db, addSeconds(clock.now(), ENDING_WITHIN_S), limit)
-
-export interface ListedCertificate extends ShownCertificate {
-  /** Whole days, rounded down; negative once it has ended. */
-  readonly days_left: number
+  await upsertCertificate(deps.db, { partner_id: partnerId, origin, ends_at: endsAt, seen_at: deps.clock.now() })
 }
 
 /** The TLS certificates of partners, the next to end first. `seen_at`: when the host was last called, to the day. */
 export const listCertificates = operation(
   certificateFilter,
-  async (
-    { db, clock }: Deps,
-    { within_days, ...page }: CertificateFilter,
-  ): Promise<{ readonly certificates: ListedCertificate[]; readonly next: string | null }> => {
+  async ({ db, clock }: Deps, { within_days, ...page }: CertificateFilter) => {
     const now = clock.now()
     const before = within_days === undefined ? undefined : addSeconds(now, within_days * DAY_S)
     const { rows, next } = await listedCertificates(db, page, before)
+    /** Whole days, rounded down; negative once it has ended. */
     const daysUntil = (end: Date) => Math.floor((end.getTime() - now.getTime()) / (1000 * DAY_S))
     return { certificates: rows.map((row) => ({ ...row, days_left: daysUntil(row.ends_at) })), next }
   },
 )
+
+/** Those that have ended or end soon. Their partners may use other hosts by now. */
+export const certificatesEndingSoon = async (deps: Deps, limit: number) =>
+  (await listCertificates(deps, { within_days: ENDING_WITHIN_DAYS, limit })).certificates
 
 /** The alert comes later, because most certificates are renewed automatically a month before. */
 const ALERT_WITHIN_S = 14 * DAY_S

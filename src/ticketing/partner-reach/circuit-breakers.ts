@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { addSeconds, type Clock, isWithin } from '../../platform/lib/clock.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 
-const FAILURES = 5
-const OPEN_S = 30
 /** After `failures` failed calls in a row no call is made for `openS` seconds. */
-export const BREAKER = { failures: FAILURES, openS: OPEN_S } as const
+export const BREAKER = { failures: 5, openS: 30 } as const
 
 /** A response that takes longer is slow. */
 const SLOW_MS = 5_000
@@ -72,10 +70,10 @@ export class CircuitBreakers {
     }
     if (breaker.retryAt === null) return true
     // Also once the clock was set back: a partner must not be left alone for as long as that.
-    if (isWithin(addSeconds(breaker.retryAt, -OPEN_S), OPEN_S, now)) {
-      return { refused: localized('breaker-open', { seconds: OPEN_S }), isKept: breaker.isKept }
+    if (isWithin(addSeconds(breaker.retryAt, -BREAKER.openS), BREAKER.openS, now)) {
+      return { refused: localized('breaker-open', { seconds: BREAKER.openS }), isKept: breaker.isKept }
     }
-    breaker.retryAt = addSeconds(now, OPEN_S)
+    breaker.retryAt = addSeconds(now, BREAKER.openS)
     return true
   }
 
@@ -85,14 +83,13 @@ export class CircuitBreakers {
     const now = this.#clock.now()
     const wasOpen = breaker.retryAt !== null
     breaker.failures = answered ? 0 : breaker.failures + 1
-    breaker.retryAt = breaker.failures >= FAILURES ? addSeconds(now, OPEN_S) : null
+    breaker.retryAt = breaker.failures >= BREAKER.failures ? addSeconds(now, BREAKER.openS) : null
     breaker.slowMs = slowMsAt(breaker, now) + (durationMs > SLOW_MS ? durationMs : 0)
     breaker.slowAt = now
     if (breaker.retryAt !== null) return { retryAt: breaker.retryAt }
     return wasOpen ? 'closed' : undefined
   }
 
-  /** Notes whether the database lists the breaker as open. */
   keep(partnerId: bigint, isKept: boolean): void {
     this.#breakerOf(partnerId).isKept = isKept
   }

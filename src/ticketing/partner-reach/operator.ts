@@ -1,18 +1,16 @@
 import type { Deps } from '../../platform/deps.ts'
 import { action, type PageAddress } from '../../platform/lib/action.ts'
-import { DAY_S } from '../../platform/lib/clock.ts'
 import { onePartner } from '../partners/index.ts'
 import { listBreakers, resetBreaker } from './breaker.ts'
-import { ENDING_WITHIN_S, listCertificates } from './certificate.ts'
+import { ENDING_WITHIN_DAYS, listCertificates } from './certificate.ts'
 
 const pageOfPartner = ({ partner_id }: Readonly<Record<string, unknown>>): PageAddress => [
   '/partners/:partner_id',
   { partner_id },
 ]
 
-const toneOf = (days: number) => (days < 0 ? 'bad' : days * DAY_S < ENDING_WITHIN_S ? 'warn' : 'plain')
+const toneOf = (days: number) => (days < 0 ? 'bad' : days < ENDING_WITHIN_DAYS ? 'warn' : 'plain')
 
-/** What operators do with breakers and certificates. */
 export const REACH_ACTIONS = [
   action({
     route: 'GET /breakers',

@@ -5,30 +5,24 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
 import { positiveId } from '../../platform/lib/json/fields.ts'
 
-const certificate = z.object({ partner_id: z.coerce.bigint(), origin: z.string(), ends_at: z.date() })
-export type PartnerCertificate = z.output<typeof certificate>
+const certificate = z.object({
+  partner_id: z.coerce.bigint(),
+  origin: z.string(),
+  ends_at: z.date(),
+  seen_at: z.date(),
+})
+type Certificate = z.output<typeof certificate>
 
 /** Of two processes the later handshake counts. */
-export const upsertCertificate = (db: Db, { partner_id, origin, ends_at }: PartnerCertificate, now: Date) =>
+export const upsertCertificate = (db: Db, { partner_id, origin, ends_at, seen_at }: Certificate): Promise<number> =>
   db.exec(
     sql`insert into partner_certificate as known (partner_id, origin, ends_at, seen_at)
-        values (${partner_id}, ${origin}, ${ends_at}, ${now})
+        values (${partner_id}, ${origin}, ${ends_at}, ${seen_at})
         on conflict (partner_id, origin) do update set ends_at = excluded.ends_at, seen_at = excluded.seen_at
           where known.seen_at <= excluded.seen_at`,
   )
 
-/** Certificates that end before that moment, soonest first. */
-export const certificatesEnding = (db: Db, before: Date, limit: number): Promise<PartnerCertificate[]> =>
-  db.listWithCustomPlan(
-    certificate,
-    sql`select partner_id, origin, ends_at from partner_certificate
-        where ends_at < ${before} order by ends_at limit ${limit}`,
-  )
-const shownCertificate = certificate.extend({ seen_at: z.date() })
-export type ShownCertificate = z.output<typeof shownCertificate>
-
 export const certificateFilter = z.strictObject({
-  /** Only certificates that end within so many days, or have ended. */
   within_days: z.coerce.number().int().min(0).max(36_500).optional(),
   ...pageInput(z.tuple([momentKey, idKey, z.string().max(512)])),
 })
@@ -39,14 +33,14 @@ export async function listedCertificates(
   db: Db,
   { limit, after }: Pick<CertificateFilter, 'limit' | 'after'>,
   before: Date | undefined,
-): Promise<Page<ShownCertificate>> {
+): Promise<Page<Certificate>> {
   const [endsAt, partnerId, origin] = after ?? []
   const ending = before ? sql.part`and ends_at < ${before}` : sql.part``
   const next = after
     ? sql.part`and (ends_at, partner_id, origin) > (${endsAt}::timestamptz, ${partnerId}::bigint, ${origin}::text)`
     : sql.part``
   const rows = await db.listWithCustomPlan(
-    withCursor(shownCertificate),
+    withCursor(certificate),
     sql`select partner_id, origin, ends_at, seen_at, ${cursorOf(sql.part`ends_at, partner_id::text, origin`)}
         from partner_certificate where true ${ending} ${next}
         order by ends_at, partner_id, origin limit ${limit + 1}`,
@@ -54,11 +48,9 @@ export async function listedCertificates(
   return pageOf(rows, limit)
 }
 
-const CERTIFICATE_KEPT_S = 30 * DAY_S
-
 /** Certificates of hosts, and breakers of processes, without any call since. */
 export const REACH_RETENTION: readonly Retention[] = [
-  { table: 'partner_certificate', key: ['partner_id', 'origin'], column: 'seen_at', keptS: () => CERTIFICATE_KEPT_S },
+  { table: 'partner_certificate', key: ['partner_id', 'origin'], column: 'seen_at', keptS: () => 30 * DAY_S },
   { table: 'partner_circuit', key: ['partner_id', 'process'], column: 'retry_at', keptS: () => DAY_S },
 ]
 
@@ -78,7 +70,6 @@ export const upsertOpenBreaker = (db: Db, { partnerId, process }: BreakerKey, re
 export const deleteOpenBreaker = (db: Db, { partnerId, process }: BreakerKey): Promise<number> =>
   db.exec(sql`delete from partner_circuit where partner_id = ${partnerId} and process = ${process}`)
 
-/** Returns in how many processes the breaker was open. */
 export const deleteOpenBreakersOf = (db: Db, partnerId: bigint, now: Date): Promise<number> =>
   db.value(
     z.number(),
@@ -86,11 +77,11 @@ export const deleteOpenBreakersOf = (db: Db, partnerId: bigint, now: Date): Prom
           select count(*) filter (where retry_at > ${now})::int as open from gone`,
   )
 
-export const hasOpenBreaker = async (db: Db, { partnerId, process }: BreakerKey): Promise<boolean> =>
-  (await db.maybe(
-    z.object({ partner_id: z.coerce.bigint() }),
-    sql`select partner_id from partner_circuit where partner_id = ${partnerId} and process = ${process}`,
-  )) !== undefined
+export const hasOpenBreaker = (db: Db, { partnerId, process }: BreakerKey): Promise<boolean> =>
+  db.value(
+    z.boolean(),
+    sql`select exists (select 1 from partner_circuit where partner_id = ${partnerId} and process = ${process})`,
+  )
 
 const openBreaker = z.object({
   partner_id: z.coerce.bigint(),

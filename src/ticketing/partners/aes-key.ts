@@ -1,10 +1,10 @@
 import type { Deps } from '../../platform/deps.ts'
 import { randomDigits } from '../../platform/lib/crypto/generated-secret.ts'
 import { operation } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { changePartner, requirePartner } from './change.ts'
-import { noAesKey } from './errors.ts'
 import * as store from './store.ts'
-import { sealAesKey } from './store.ts'
 import { type AesKeyInput, aesKeyInput, type ShownPartner } from './wire.ts'
 
 /** Every partner's program reads 16 characters; only some read 32 hex digits. 16 characters hold 95 random bits. */
@@ -12,7 +12,7 @@ const KEY_CHARACTERS = 16
 
 const storeAesKey = (deps: Deps, partnerId: bigint, key: string, made: boolean): Promise<ShownPartner> =>
   changePartner(deps, partnerId, 'partner_aes_key_set', async ({ db }, now) => {
-    await store.setAesKey(db, partnerId, sealAesKey(deps.keys, partnerId, key), now)
+    await store.setAesKey(db, partnerId, store.sealAesKey(deps.keys, partnerId, key), now)
     return { made }
   })
 
@@ -33,7 +33,7 @@ export async function makeAesKey(deps: Deps, partnerId: bigint): Promise<ShownPa
 export const removeAesKey = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
   changePartner(deps, partnerId, 'partner_aes_key_removed', async (inside, now) => {
     const { aes_key_set_at } = await requirePartner(inside, partnerId)
-    if (aes_key_set_at === null) throw noAesKey()
+    if (aes_key_set_at === null) throw invalidRequest(localized('no-aes-key'), { status: 404 })
     await store.setAesKey(inside.db, partnerId, null, now)
     return {}
   })

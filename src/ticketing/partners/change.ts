@@ -1,9 +1,12 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { refuseIfChanged } from '../../platform/lib/json/input.ts'
-import { noSuchPartner } from './errors.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 import * as store from './store.ts'
 import type { ShownPartner } from './wire.ts'
+
+export const noSuchPartner = (): RescodeError => invalidRequest(localized('no-such-partner'), { status: 404 })
 
 /** A partner as operators see it: of its secrets only the dates. */
 export const shownPartner = ({ secrets, aes_key: _, ...partner }: store.PartnerWithSealed): ShownPartner => ({

@@ -36,7 +36,6 @@ export const setWebhookSecret = async (db: Db, partnerId: bigint, role: ContactR
     where partner_id = ${partnerId} and role = ${role} and webhook_url is not null`,
   )) === 1
 
-/** The sealed columns of this room. */
 export const PARTNERS_SEALED: readonly SealedColumn[] = [
   {
     table: 'partner_secret',

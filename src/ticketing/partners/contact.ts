@@ -2,9 +2,10 @@ import type { Deps } from '../../platform/deps.ts'
 import { newWebhookSecret } from '../../platform/lib/crypto/generated-secret.ts'
 import { decryptSecret, encryptSecret, type Keys } from '../../platform/lib/crypto/keys.ts'
 import { operation, type UnchangedSince, unchangedSince } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { changePartner } from './change.ts'
 import * as store from './contact-store.ts'
-import { noWebhook } from './errors.ts'
 import { type Contact, type ContactOfRole, type ContactRole, contactOfRole, type ShownPartner } from './wire.ts'
 
 const sealWebhookSecret = (keys: Keys, partnerId: bigint, role: ContactRole, secret: string): Buffer =>
@@ -47,7 +48,8 @@ export async function rotateWebhookSecret(
   const webhook_secret = newWebhookSecret()
   const partner = await changePartner(deps, partnerId, 'partner_webhook_secret_rotated', async ({ db }) => {
     const sealed = sealWebhookSecret(deps.keys, partnerId, role, webhook_secret)
-    if (!(await store.setWebhookSecret(db, partnerId, role, sealed))) throw noWebhook()
+    if (!(await store.setWebhookSecret(db, partnerId, role, sealed)))
+      throw invalidRequest(localized('no-contact-webhook'), { status: 404 })
     return { role }
   })
   return { ...partner, webhook_secret }

@@ -31,22 +31,12 @@ export const PARTNER_FIELDS = {
     kept: z.string(),
   },
   name: { created: name, changed: name, kept: z.string() },
-  base_url: {
-    created: baseUrl.default(null),
-    changed: baseUrl,
-    kept: z.string().nullable(),
-  },
+  base_url: { created: baseUrl.default(null), changed: baseUrl, kept: z.string().nullable() },
   interface_urls: {
     created: interfaceUrls.default({}),
     changed: interfaceUrls,
     kept: z.record(z.string(), z.string()),
   },
-  stage: {
-    created: z.enum(STAGES).default('sandbox'),
-    kept: z.enum(STAGES),
-  },
-  encrypts_calls: {
-    changed: z.boolean().meta({ flag: 'encrypt-calls' }),
-    kept: z.boolean(),
-  },
+  stage: { created: z.enum(STAGES).default('sandbox'), kept: z.enum(STAGES) },
+  encrypts_calls: { changed: z.boolean().meta({ flag: 'encrypt-calls' }), kept: z.boolean() },
 } as const satisfies Fields

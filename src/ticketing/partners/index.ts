@@ -10,13 +10,12 @@ export {
   findPartner,
   findPartnerByClientId,
   interfaceUrl,
-  lockPartner,
   notePartnerSecretUse,
   type PartnerWithSecrets,
-  partnersById,
   secretTexts,
   showPartner,
   updatePartner,
 } from './partner.ts'
 export { retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
-export { CONTACT_ROLES, type ContactRole, onePartner, type PartnerStage } from './wire.ts'
+export { lockPartner, partnersById } from './store.ts'
+export { CONTACT_ROLES, type ContactRole, type OnePartner, onePartner, type PartnerStage } from './wire.ts'

@@ -3,11 +3,10 @@ import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
 import { rotation, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
 import { makeAesKey, removeAesKey, setAesKey } from './aes-key.ts'
-import { noSuchPartner } from './errors.ts'
+import { noSuchPartner } from './change.ts'
 import { retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
-import { onePartner, type ShownPartner } from './wire.ts'
+import { type OnePartner, onePartner, type ShownPartner } from './wire.ts'
 
-export type OnePartner = { readonly partner_id: bigint }
 export type PartnerRecord = Readonly<Partial<ShownPartner>>
 
 export const ofPartner =

@@ -6,9 +6,9 @@ import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
 import type { Problem } from '../../platform/lib/web/rescode.ts'
 import { isLoopbackHost, withMaskedWebhook } from '../../platform/lib/web/web-url.ts'
+import { noSuchPartner } from './change.ts'
 import { rotateWebhookSecret, setContact } from './contact.ts'
-import { noSuchPartner } from './errors.ts'
-import { changes, type OnePartner, ofPartner, type PartnerRecord, secretActions } from './operator-secrets.ts'
+import { changes, ofPartner, type PartnerRecord, secretActions } from './operator-secrets.ts'
 import {
   activatePartner,
   createPartner,
@@ -27,6 +27,7 @@ import {
   type ContactRole,
   contactRole,
   type NewPartner,
+  type OnePartner,
   onePartner,
   type Partner,
 } from './wire.ts'

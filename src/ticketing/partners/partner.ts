@@ -5,12 +5,12 @@ import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret } from '../../platform/lib/crypto/generated-secret.ts'
 import type { Keys } from '../../platform/lib/crypto/keys.ts'
-import { operation, type UnchangedSince, unchangedSince } from '../../platform/lib/json/input.ts'
+import { InvalidInput, operation, type UnchangedSince, unchangedSince } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { isStorable } from '../../platform/lib/storable.ts'
 import { maskedQuery } from '../../platform/lib/web/web-url.ts'
 import { changePartner, requirePartner, shownPartner } from './change.ts'
 import { storeContact } from './contact.ts'
-import { nothingToEncryptWith, partnerTaken } from './errors.ts'
 import { insertSecret, touchSecret } from './secret-store.ts'
 import * as store from './store.ts'
 import { openAesKey, openSecret, type PartnerSecret, listPartners as partnersOf, sealSecret } from './store.ts'
@@ -41,7 +41,6 @@ export const secretTexts = ({ secrets, aes_key }: Pick<PartnerWithSecrets, 'secr
   ...(aes_key === null ? [] : [aes_key]),
 ]
 
-/** The secrets that sign calls to webhooks of contacts. */
 type WebhookSecrets = Partial<Record<ContactRole, string>>
 
 export const newClientId = (): string => randomBytes(12).toString('hex')
@@ -57,8 +56,9 @@ export const createPartner = operation(
     const now = deps.clock.now()
     return inTransaction(deps, async (inside, db) => {
       await store.lockForCreation(db)
-      const taken = Object.entries(await store.findTaken(db, input)).flatMap(([field, is]) => (is ? [field] : []))
-      if (taken.length > 0) throw partnerTaken(taken)
+      const taken = Object.entries(await store.findTaken(db, input)).filter(([, is]) => is)
+      if (taken.length > 0)
+        throw new InvalidInput(taken.map(([field]) => ({ field, problem: localized('already-taken') })))
       const partner_id = input.partner_id ?? (await store.nextPartnerId(db))
       const client_id = input.client_id ?? newClientId()
       await store.insertPartner(db, { ...input, partner_id, client_id }, now)
@@ -79,11 +79,6 @@ export const createPartner = operation(
   },
 )
 
-/** Names and URLs of those of these partners that exist, by id. */
-export const partnersById = async ({ db }: Deps, ids: readonly bigint[]) =>
-  new Map((await store.partnersWithIds(db, ids)).map((partner) => [partner.partner_id, partner]))
-
-/** A page of partners, oldest first. */
 export const listPartners = operation(partnerFilter, (deps: Deps, filter) =>
   pageNamed('partners', partnersOf(deps.db, filter)),
 )
@@ -101,7 +96,8 @@ export const updatePartner = operation(
   ): Promise<ShownPartner> => {
     const work = async (inside: Deps): Promise<object> => {
       const before = await requirePartner(inside, partnerId)
-      if (changes.encrypts_calls && before.aes_key_set_at === null) throw nothingToEncryptWith()
+      if (changes.encrypts_calls && before.aes_key_set_at === null)
+        throw new InvalidInput([{ field: 'encrypts_calls', problem: localized('needs-aes-key') }])
       await store.updatePartner(inside.db, partnerId, changes)
       const after = await requirePartner(inside, partnerId)
       const valuesOf = (partner: Partner) =>
@@ -120,15 +116,11 @@ export const withMaskedInterfaces = <P extends Pick<Partner, 'interface_urls'>>(
   ),
 })
 
-/** Locks the partner until the caller's transaction ends; changes of it wait. Returns its stage. */
-export const lockPartner = ({ db }: Deps, partnerId: bigint): Promise<Partner['stage']> =>
-  store.lockPartner(db, partnerId)
-
 const changeStatus =
   (event: `partner_${string}`, status: Partner['status']) =>
   (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
     changePartner(deps, partnerId, event, async ({ db }) => {
-      await store.setStatus(db, partnerId, status)
+      await store.updatePartner(db, partnerId, { status })
       return {}
     })
 
@@ -136,12 +128,11 @@ const changeStatus =
 export const suspendPartner = changeStatus('partner_suspended', 'suspended')
 export const activatePartner = changeStatus('partner_activated', 'active')
 
-/** Moves the partner between sandbox and live. */
 export const setStage = operation(
   stageChange,
   (deps: Deps, partnerId: bigint, { stage }: StageChange): Promise<ShownPartner> =>
     changePartner(deps, partnerId, 'partner_stage_set', async ({ db }) => {
-      await store.setStage(db, partnerId, stage)
+      await store.updatePartner(db, partnerId, { stage })
       return { stage }
     }),
 )
@@ -152,7 +143,6 @@ export async function findPartnerByClientId(deps: Deps, clientId: string): Promi
   return opened(deps.keys, await store.findPartner(deps.db, { clientId }, deps.clock.now()))
 }
 
-/** The partner whatever its status. */
 export const findPartner = async (deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets | undefined> =>
   opened(deps.keys, await store.findPartner(deps.db, { partnerId }, deps.clock.now()))
 
@@ -172,9 +162,7 @@ function opened(keys: Keys, found: store.PartnerWithSealed | undefined): Partner
 
 const NOTE_INTERVAL_S = 60
 
-/**
- * Records that a secret was used, at most once a minute, so that a busy partner does not cause a write with each call.
- */
+/** At most once a minute, so that a busy partner does not cause a write with each call. */
 export async function notePartnerSecretUse(
   { db, clock }: Deps,
   { secret_id, last_used_at }: Pick<PartnerSecret, 'secret_id' | 'last_used_at'>,
@@ -185,9 +173,7 @@ export async function notePartnerSecretUse(
   await touchSecret(db, secret_id, now, notAfter)
 }
 
-/**
- * The URL of an interface: the one registered for it, else its default path below base_url; undefined without either.
- */
+/** The one registered for the interface, else its default path below base_url; undefined without either. */
 export const interfaceUrl = (
   { base_url, interface_urls }: Pick<Partner, 'base_url' | 'interface_urls'>,
   name: string,

@@ -27,9 +27,7 @@ export const findOverlap = (db: Db, partnerId: bigint, secretId: string): Promis
     where partner_id = ${partnerId} and secret_id = ${secretId} and not signs and ends_at is null`,
   )
 
-/**
- * Ends the signing secret, and makes the given one sign. Two statements, because at most one may sign at any moment.
- */
+/** Ends the signing secret, and makes this one sign: two statements, as at most one may sign at any moment. */
 export async function moveSigning(db: Db, partnerId: bigint, secretId: string, oldEndsAt: Date): Promise<void> {
   await db.exec(
     sql`update partner_secret set signs = false, ends_at = ${oldEndsAt} where partner_id = ${partnerId} and signs`,

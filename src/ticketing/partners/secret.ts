@@ -1,10 +1,10 @@
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
-import type { Detail } from '../../platform/lib/localized-text.ts'
+import { type Detail, localized, withValues } from '../../platform/lib/localized-text.ts'
 import { readOr } from '../../platform/lib/read-or.ts'
+import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { changePartner, requirePartner } from './change.ts'
-import { noOldSecret, oldSecretSigns, rotatedMeanwhile, signsAlready, testCallFailed } from './errors.ts'
 import type { PartnerWithSecrets } from './partner.ts'
 import * as store from './secret-store.ts'
 import { openAesKey, openSecret, type PartnerSecret, type PartnerWithSealed, sealSecret } from './store.ts'
@@ -50,15 +50,16 @@ export async function switchSigning(
 ): Promise<ShownPartner> {
   const partner = await requirePartner(deps, partnerId)
   const newest = partner.secrets.find(({ signs }) => !signs)
-  if (newest === undefined || newest.ends_at !== null) throw signsAlready()
+  if (newest === undefined || newest.ends_at !== null) throw new RefusedRequest(localized('signs-already'))
   // Outside the transaction, because a partner may be slow.
   const tested = await testCall?.(openable(deps, partner), openSecret(deps.keys, partnerId, newest))
-  if (tested?.ok === false) throw testCallFailed(tested.detail)
+  if (tested?.ok === false)
+    throw new RefusedRequest(localized('test-call-failed', { problem: withValues(tested.detail, echo) }))
   return changePartner(deps, partnerId, 'partner_signing_switched', async (inside, now) => {
     await admit?.(inside)
     const { db } = inside
     const overlap_s = await store.findOverlap(db, partnerId, newest.secret_id)
-    if (overlap_s === undefined) throw rotatedMeanwhile()
+    if (overlap_s === undefined) throw new RefusedRequest(localized('rotated-meanwhile'))
     await store.moveSigning(db, partnerId, newest.secret_id, addSeconds(now, overlap_s))
     return { secret_id: newest.secret_id, ...(testCall ? {} : { untested: true }) }
   })
@@ -75,8 +76,8 @@ const openable = ({ keys }: Deps, { secrets, aes_key, ...partner }: PartnerWithS
 export const retireSecret = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
   changePartner(deps, partnerId, 'partner_secret_retired', async (inside, now) => {
     const [, old] = (await requirePartner(inside, partnerId)).secrets
-    if (old === undefined) throw noOldSecret()
-    if (old.signs) throw oldSecretSigns()
+    if (old === undefined) throw new RefusedRequest(localized('no-old-secret'))
+    if (old.signs) throw new RefusedRequest(localized('old-secret-signs'))
     await store.endSecret(inside.db, partnerId, old.secret_id, now)
     return { secret_id: old.secret_id }
   })

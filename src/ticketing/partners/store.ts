@@ -4,6 +4,7 @@ import type { Batched } from '../../platform/db/batch.ts'
 import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import { assignmentsOf, columnsOf, valuesOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { decryptSecret, encryptSecret, type Keys } from '../../platform/lib/crypto/keys.ts'
 import {
   LAST_PARTNER_ID,
@@ -14,6 +15,7 @@ import {
   type PartnerFilter,
   partner,
   partnerChanges,
+  secretDates,
 } from './wire.ts'
 
 // Contacts are in another table.
@@ -21,19 +23,10 @@ const ownColumns = (shape: object): string[] => Object.keys(shape).filter((name)
 const OWN_COLUMNS = columnsOf(ownColumns(partner.shape))
 const COLUMNS = columnsOf(ownColumns(partner.shape), 'p')
 const OF_NEW = [...ownColumns(newPartner.shape), 'status', 'created_at', 'updated_at']
-const CHANGEABLE = Object.keys(partnerChanges.shape)
+const CHANGEABLE = [...Object.keys(partnerChanges.shape), 'status', 'stage']
 
-// Inside a JSON aggregate bytea and timestamps are text.
-const date = z.union([z.null(), z.coerce.date()])
-const sealedSecret = z.object({
-  secret_id: z.string(),
-  sealed: z.string().transform((hex) => Buffer.from(hex, 'hex')),
-  signs: z.boolean(),
-  created_at: z.coerce.date(),
-  ends_at: date,
-  last_used_at: date,
-})
-export type SealedSecret = z.output<typeof sealedSecret>
+const sealedSecret = secretDates.extend({ sealed: z.string().transform((hex) => Buffer.from(hex, 'hex')) })
+type SealedSecret = z.output<typeof sealedSecret>
 const partnerWithSealed = partner.extend({
   secrets: z.array(sealedSecret),
   /** Sealed; null without one. */
@@ -90,17 +83,15 @@ export const findPartner = async (db: Db, key: Pick<WhichPartner, 'partnerId' | 
 
 const partnerUrls = partner.pick({ partner_id: true, name: true, base_url: true, interface_urls: true })
 
-/** Names and URLs of these partners. */
-export const partnersWithIds = (db: Db, ids: readonly bigint[]): Promise<z.output<typeof partnerUrls>[]> =>
-  db.many(
-    partnerUrls,
-    sql`select partner_id, name, base_url, interface_urls from partner where partner_id = any(${ids}::bigint[])`,
-  )
+/** Names and URLs of those of these partners that exist, by id. */
+export const partnersById = async ({ db }: Pick<Deps, 'db'>, ids: readonly bigint[]) => {
+  const statement = sql`select partner_id, name, base_url, interface_urls from partner where partner_id = any(${ids}::bigint[])`
+  return new Map((await db.many(partnerUrls, statement)).map((found) => [found.partner_id, found]))
+}
 
 /** Serializes creations, so that each sees all ids in use; reads do not wait. */
 export const lockForCreation = (db: Db): Promise<number> => db.exec(sql`lock table partner in share row exclusive mode`)
 
-/** Which of the two ids are in use. */
 export const findTaken = (db: Db, { partner_id, client_id }: Pick<NewPartner, 'partner_id' | 'client_id'>) =>
   db.one(
     z.object({ partner_id: z.boolean(), client_id: z.boolean() }),
@@ -111,7 +102,6 @@ export const findTaken = (db: Db, { partner_id, client_id }: Pick<NewPartner, 'p
 // Lower ids are given by hand: the demo's 7001, and those that partners already use.
 const FIRST_ID = 10_001n
 
-/** The lowest that is free. */
 export const nextPartnerId = (db: Db): Promise<bigint> =>
   db.value(
     z.coerce.bigint(),
@@ -138,22 +128,14 @@ export const touchPartner = async (db: Db, partnerId: bigint, now: Date): Promis
   return (await db.maybe(partner.pick({ updated_at: true }), statement))?.updated_at
 }
 
-export const updatePartner = (db: Db, partnerId: bigint, changes: PartnerChanges): Promise<number> =>
+type Changes = PartnerChanges & Partial<Pick<Partner, 'status' | 'stage'>>
+
+export const updatePartner = (db: Db, partnerId: bigint, changes: Changes): Promise<number> =>
   db.exec(sql`update partner set ${assignmentsOf(changes, CHANGEABLE)} where partner_id = ${partnerId}`)
 
-export const setStatus = (db: Db, partnerId: bigint, status: Partner['status']): Promise<number> =>
-  db.exec(sql`update partner set status = ${status} where partner_id = ${partnerId}`)
-
-export const lockPartner = async (db: Db, partnerId: bigint): Promise<Partner['stage']> => {
-  const { stage } = await db.one(
-    partner.pick({ stage: true }),
-    sql`select stage from partner where partner_id = ${partnerId} for no key update`,
-  )
-  return stage
-}
-
-export const setStage = (db: Db, partnerId: bigint, stage: Partner['stage']): Promise<number> =>
-  db.exec(sql`update partner set stage = ${stage} where partner_id = ${partnerId}`)
+/** Locks the partner until the caller's transaction ends; changes of it wait. Returns its stage. */
+export const lockPartner = ({ db }: Pick<Deps, 'db'>, partnerId: bigint): Promise<Partner['stage']> =>
+  db.value(partner.shape.stage, sql`select stage from partner where partner_id = ${partnerId} for no key update`)
 
 /** Null removes the key, and calls are no longer encrypted. */
 export const setAesKey = (db: Db, partnerId: bigint, sealed: Buffer | null, now: Date): Promise<number> =>
@@ -164,13 +146,7 @@ export const setAesKey = (db: Db, partnerId: bigint, sealed: Buffer | null, now:
   )
 
 /** A live clientSecret of a partner, decrypted: it verifies the partner's calls and, if it `signs`, signs ours. */
-export interface PartnerSecret {
-  secret_id: string
-  secret: string
-  /** To the minute; null: never. */
-  last_used_at: Date | null
-  signs: boolean
-}
+export type PartnerSecret = Pick<SealedSecret, 'secret_id' | 'last_used_at' | 'signs'> & { readonly secret: string }
 
 /** Binds a sealed secret to its row: moved to another partner's, it does not open. */
 export const secretContext = (partnerId: bigint | string, secretId: string): string =>
@@ -184,7 +160,7 @@ export function sealSecret(keys: Keys, partnerId: bigint, secret: string): { sec
 export const openSecret = (
   keys: Keys,
   partnerId: bigint,
-  { secret_id, sealed, last_used_at, signs }: Pick<SealedSecret, 'secret_id' | 'sealed' | 'last_used_at' | 'signs'>,
+  { secret_id, sealed, last_used_at, signs }: SealedSecret,
 ): PartnerSecret => ({
   secret_id,
   secret: decryptSecret(keys, sealed, secretContext(partnerId, secret_id)),

@@ -17,6 +17,7 @@ export const CONTACT_ROLES = ['product', 'business'] as const
 export const LAST_PARTNER_ID = 2n ** 63n - 1n
 
 export const onePartner = z.strictObject({ partner_id: positiveId })
+export type OnePartner = z.output<typeof onePartner>
 
 /** Somebody to inform about the integration, by mail and, if there is one, by webhook. */
 export const contact = z.strictObject({
@@ -57,7 +58,6 @@ export type StageChange = z.output<typeof stageChange>
 
 const { partner_id, client_id, name, stage, base_url, interface_urls, ...others } = shapeOf(PARTNER_FIELDS, 'kept')
 
-/** A partner as stored and shown. */
 export const partner = z.object({
   partner_id,
   client_id,
@@ -91,17 +91,20 @@ export const partnerFilter = z.strictObject({
 })
 export type PartnerFilter = z.output<typeof partnerFilter>
 
+// From a JSON aggregate, in which timestamps are text.
+const dateOrNull = z.union([z.null(), z.coerce.date()])
+
 /** A live clientSecret as operators see it. */
-interface PartnerSecretDates {
-  readonly secret_id: string
+export const secretDates = z.object({
+  secret_id: z.string(),
   /** Whether calls to the partner are signed with it; one secret is. */
-  readonly signs: boolean
-  readonly created_at: Date
+  signs: z.boolean(),
+  created_at: z.coerce.date(),
   /** Null until another secret has taken over signing. */
-  readonly ends_at: Date | null
+  ends_at: dateOrNull,
   /** To the minute; null: never. */
-  readonly last_used_at: Date | null
-}
+  last_used_at: dateOrNull,
+})
 
 /** A partner with the dates of its live secrets, the newer one first. */
-export type ShownPartner = Partner & { readonly secrets: readonly PartnerSecretDates[] }
+export type ShownPartner = Partner & { readonly secrets: readonly z.output<typeof secretDates>[] }

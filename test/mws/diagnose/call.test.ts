@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { diagnose, readLooseAuthorization } from '../../../src/ticketing/mws/diagnose/index.ts'
-import { diagnoseUnverified } from '../../../src/ticketing/mws/diagnose/unverified.ts'
+import { readLooseAuthorization } from '../../../src/ticketing/mws/diagnose/authorization.ts'
+import { diagnose } from '../../../src/ticketing/mws/diagnose/index.ts'
+import { diagnoseUnverified } from '../../../src/ticketing/mws/diagnose-call.ts'
 import { processorTime } from '../../processor-time.ts'
 import { signatureOf } from '../../signer.ts'
 import { CALL, PARTNER } from './wrongly.ts'
@@ -8,7 +9,7 @@ import { CALL, PARTNER } from './wrongly.ts'
 const settings = {
   now: new Date('2026-05-06T10:34:20Z'),
   skewSeconds: 600,
-  mounts: ['/mtp/api', '/rhone/mtp/api', '/test/mtp/api'],
+  prefixes: ['', '/rhone', '/test'],
 }
 const secret = PARTNER.secrets[0] as string
 const signature = signatureOf({ path: CALL.path, date: CALL.date, secret })

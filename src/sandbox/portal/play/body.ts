@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import type { Deps } from '../../../platform/deps.ts'
 import { int64 } from '../../../platform/lib/json/fields.ts'
+import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import { parseLossless, placed, stringifyLossless, withField } from '../../../platform/lib/json/lossless.ts'
 import { listOf, problemsText, readShape, type ShapeProblem } from '../../../platform/lib/json/shape.ts'
 import { type LocalizedText, localized } from '../../../platform/lib/localized-text.ts'
 import { type InterfaceName, interfaceNamed, type PartnerInterface } from '../../../ticketing/interfaces/index.ts'
-import { findNamedOrder, hasSold, type NamedOrder } from '../../../ticketing/orders/index.ts'
+import { findNamedOrder, hasSold } from '../../../ticketing/orders/index.ts'
 import type { PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { obstacleToCall } from '../traffic/outcome.ts'
@@ -125,7 +126,7 @@ const NEW_REFUND = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
  */
 export function obstacleTo(
   { orderId, partnerOrderId, vouchers, refundId }: StrictBody,
-  order: NamedOrder | undefined,
+  order: OutputOf<typeof findNamedOrder>,
   { partnerId, reads }: { readonly partnerId: bigint; readonly reads: boolean },
 ): BodyProblem | undefined {
   if (orderId === undefined) return undefined

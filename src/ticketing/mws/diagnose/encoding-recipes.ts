@@ -27,51 +27,19 @@ const urlDecoded = (text: string): string => readOr(() => decodeURIComponent(tex
 const known = (...decoded: (Buffer | null)[]): Buffer[] => decoded.filter((bytes) => bytes !== null)
 
 /** Mistakes in encoding the digest. Each recipe undoes one and returns the intended bytes. */
-export const encodingRecipes = mistakesIn('received', [
-  {
-    name: 'hex-instead-of-base64',
-    explanation: 'The digest was written as hex; the signature is the Base64 of its raw bytes.',
-    how: ({ signature }) => known(fromHex(signature)),
-  },
-  {
-    name: 'base64-of-hex',
-    explanation: 'The hex text of the digest was encoded as Base64; encode its raw bytes.',
-    how: ({ signature }) => known(fromHex(inner(signature))),
-  },
-  {
-    name: 'base64-twice',
-    explanation: 'Base64 was applied twice.',
-    how: ({ signature }) => known(fromBase64(inner(signature))),
-  },
-  {
-    name: 'base64url',
-    explanation: 'The URL-safe Base64 alphabet (- and _) was used; the standard one has + and /, padded with =.',
-    how: ({ signature }) => (/^[\w-]*[-_][\w-]*={0,2}$/.test(signature) ? [Buffer.from(signature, 'base64url')] : []),
-  },
-  {
-    name: 'base64-padding-missing',
-    explanation: 'The = at the end of the Base64 text is missing.',
-    how: ({ signature }) => known(...['=', '=='].map((padding) => fromBase64(signature + padding))),
-  },
-  {
-    name: 'base64-last-character',
-    explanation:
-      'The last character before the = has bits set that no byte uses: the text was cut, changed or made by an encoder of your own. Send the Base64 of the 20 bytes as a library writes it.',
-    how: ({ signature }) => (fromCanonicalBase64(signature) === null ? known(fromBase64(signature)) : []),
-  },
-  {
-    name: 'base64-line-breaks',
-    explanation:
-      'The Base64 text contains line breaks; use an encoder that adds none (Java: getEncoder, Python: b64encode).',
-    how: ({ signature }) =>
-      signature.search(LINE_BREAK) < 0 ? [] : known(fromBase64(signature.replace(LINE_BREAK, ''))),
-  },
-  {
-    name: 'signature-url-encoded',
-    explanation: 'The signature was URL-encoded, or its + became a space; send the Base64 as it is.',
-    how: ({ signature }) => [
-      ...(signature.includes('%') ? known(fromBase64(urlDecoded(signature))) : []),
-      ...(signature.includes(' ') ? known(fromBase64(signature.replaceAll(' ', '+'))) : []),
-    ],
-  },
-])
+export const encodingRecipes = mistakesIn('received', {
+  'hex-instead-of-base64': ({ signature }) => known(fromHex(signature)),
+  'base64-of-hex': ({ signature }) => known(fromHex(inner(signature))),
+  'base64-twice': ({ signature }) => known(fromBase64(inner(signature))),
+  base64url: ({ signature }) =>
+    /^[\w-]*[-_][\w-]*={0,2}$/.test(signature) ? [Buffer.from(signature, 'base64url')] : [],
+  'base64-padding-missing': ({ signature }) => known(...['=', '=='].map((padding) => fromBase64(signature + padding))),
+  'base64-last-character': ({ signature }) =>
+    fromCanonicalBase64(signature) === null ? known(fromBase64(signature)) : [],
+  'base64-line-breaks': ({ signature }) =>
+    signature.search(LINE_BREAK) < 0 ? [] : known(fromBase64(signature.replace(LINE_BREAK, ''))),
+  'signature-url-encoded': ({ signature }) => [
+    ...(signature.includes('%') ? known(fromBase64(urlDecoded(signature))) : []),
+    ...(signature.includes(' ') ? known(fromBase64(signature.replaceAll(' ', '+'))) : []),
+  ],
+})

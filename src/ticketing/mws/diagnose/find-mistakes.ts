@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { dateRecipes } from './date-recipes.ts'
+import { ALONE, dateRecipes } from './date-recipes.ts'
 import { encodingRecipes, fromCanonicalBase64 } from './encoding-recipes.ts'
 import { pathRecipes } from './path-recipes.ts'
 import type { Evidence, Recipe, Signing } from './recipe.ts'
@@ -70,7 +70,7 @@ export function explainSignature(evidence: Evidence, recipes: readonly Recipe[] 
     const signing = withDeviation(right, deviation)
     if (matches(signing)) return { recipes: [deviation.recipe], signing }
   }
-  const combined = deviations.filter(({ recipe }) => !recipe.alone)
+  const combined = deviations.filter(({ recipe }) => recipe.name !== ALONE)
   for (const [index, first] of combined.entries()) {
     const once = withDeviation(right, first)
     for (const second of combined.slice(index + 1)) {
@@ -82,8 +82,6 @@ export function explainSignature(evidence: Evidence, recipes: readonly Recipe[] 
   return null
 }
 
-/**
- * Whether only a holder of the secret could have signed the call like this: with another secret nothing explains it.
- */
+/** Whether only a holder of the secret could have signed like this: with another secret nothing explains it. */
 export const needsSecret = (evidence: Evidence, { recipes }: ExplainedSignature): boolean =>
   explainSignature({ ...evidence, secret: `not ${evidence.secret.length} characters` }, recipes) === null

@@ -1,46 +1,70 @@
+import { mountsOf } from '../../../platform/config/mounts.ts'
 import { stringToSign } from '../../../platform/lib/crypto/signing.ts'
 import { decodedPath, pathAsSent } from '../../../platform/lib/web/request-target.ts'
-import { namesPartner, signedWithQuery } from '../authenticate.ts'
-import { AUTHORIZATION_MISTAKES, readLooseAuthorization } from './authorization.ts'
-import { CREDENTIAL_MISTAKES } from './credentials.ts'
-import { DATE_MISTAKES, diagnoseDate } from './date-header.ts'
-import { type DiagnosedCall, type DiagnosedPartner, type DiagnosisSettings, isCorrectlySigned } from './diagnosed.ts'
+import { namesPartner, type PartnerCall, signedWithQuery, verify } from '../authenticate.ts'
+import { readLooseAuthorization } from './authorization.ts'
+import { diagnoseDate } from './date-header.ts'
 import { type ExplainedSignature, explainSignature, needsSecret, RECIPES, signedText } from './find-mistakes.ts'
-import { QUERY_SIGNED } from './path-recipes.ts'
-import type { Evidence, Recipe, SigningMistake } from './recipe.ts'
+import { type MistakeName, mistake, type Warning } from './mistakes.ts'
+import type { Evidence, Recipe } from './recipe.ts'
 
-export { readLooseAuthorization } from './authorization.ts'
-export type { DiagnosedCall, DiagnosedPartner, DiagnosisSettings } from './diagnosed.ts'
-export type { SigningMistake } from './recipe.ts'
+/** A call as sent, or as it was pasted; `host` is the Host header, to recognise that the full URL was signed. */
+export type DiagnosedCall = Pick<PartnerCall, 'method' | 'url'> &
+  Partial<PartnerCall> & { readonly host?: string | undefined }
 
-/** Every mistake that a diagnosis can name. */
-export const MISTAKES: readonly SigningMistake[] = [
-  ...Object.values(AUTHORIZATION_MISTAKES),
-  ...Object.values(CREDENTIAL_MISTAKES),
-  ...RECIPES.map(({ name, explanation }) => ({ name, explanation })),
-  ...Object.values(DATE_MISTAKES),
-]
+/** The partner that the call claims to come from, found by clientId or else by PartnerId. */
+export interface DiagnosedPartner {
+  readonly clientId: string
+  readonly partnerId: string
+  readonly secrets: readonly string[]
+  readonly suspended?: boolean
+  /** In stage sandbox, where the warnings of live partners are mistakes. */
+  readonly strict?: boolean
+}
+
+export interface DiagnosisSettings {
+  readonly now: Date
+  /** MTP_CLOCK_SKEW_S */
+  readonly skewSeconds: number
+  /** MTP_PATH_PREFIXES */
+  readonly prefixes: readonly string[]
+}
 
 export interface Diagnosis {
-  /** Stable names, those of the signature before those of the Date; empty if the call would be accepted. */
-  readonly mistakes: readonly string[]
+  /** Those of the signature before those of the Date; empty if the call would be accepted. */
+  readonly mistakes: readonly MistakeName[]
   readonly explanation: string
   /** What should have been signed. The right signature itself is never revealed. */
   readonly stringToSign: string
   /** What was signed instead, if that was found. */
   readonly signedInstead?: string
-  /** Stable names of warnings; the call is accepted despite them. */
-  readonly warnings: readonly string[]
+  /** The call is accepted despite them. */
+  readonly warnings: readonly Warning[]
   /** Whether the signer holds a secret of the partner, even if it used it wrongly. */
   readonly verified: boolean
 }
+
+/** Signed with a live secret, over one of the paths that may be signed. */
+const isCorrectlySigned = (
+  { authorization = '', date = '', ...call }: DiagnosedCall,
+  { clientId, secrets }: DiagnosedPartner,
+  { prefixes }: DiagnosisSettings,
+): boolean => verify({ ...call, authorization, date }, clientId, secrets, prefixes) !== null
+
+/** Whether diagnosing this call takes a search for mistakes in its signature. */
+export const needsSearch = (call: DiagnosedCall, partner: DiagnosedPartner, settings: DiagnosisSettings): boolean =>
+  (call.date ?? '') !== '' &&
+  readLooseAuthorization(call.authorization ?? '').signature !== '' &&
+  !isCorrectlySigned(call, partner, settings)
+
+type Explained = ExplainedSignature & { readonly verified: boolean }
 
 /** Finds out how a call was signed; null if nothing explains it. */
 type Explain = (
   call: DiagnosedCall,
   partner: DiagnosedPartner,
   settings: DiagnosisSettings,
-) => (ExplainedSignature & { readonly verified: boolean }) | null | 'busy'
+) => Explained | null | 'busy'
 
 /** Longer requests are no real attempts, and would make every recipe slower. */
 const LONGEST = 1_024
@@ -49,9 +73,9 @@ const LONGEST = 1_024
 export function explain(
   call: DiagnosedCall,
   partner: DiagnosedPartner,
-  settings: DiagnosisSettings,
+  { prefixes }: DiagnosisSettings,
   recipes: readonly Recipe[] = RECIPES,
-): (ExplainedSignature & { readonly verified: boolean }) | null {
+): Explained | null {
   const path = pathAsSent(call.url)
   const question = call.url.indexOf('?')
   const { signature } = readLooseAuthorization(call.authorization ?? '')
@@ -59,7 +83,7 @@ export function explain(
     method: call.method.toUpperCase(),
     query: question < 0 ? '' : call.url.slice(question),
     host: call.host ?? /^https?:\/\/([^/?#]+)/i.exec(call.url)?.[1],
-    mounts: settings.mounts,
+    mounts: mountsOf(prefixes),
     date: call.date ?? '',
     clientId: partner.clientId,
     partnerId: partner.partnerId,
@@ -77,11 +101,8 @@ export function explain(
   return null
 }
 
-interface SignatureFindings {
-  readonly mistakes: readonly SigningMistake[]
-  readonly warnings: readonly SigningMistake[]
-  readonly signedInstead?: string
-  readonly verified: boolean
+interface SignatureFindings extends Pick<Diagnosis, 'mistakes' | 'signedInstead' | 'verified'> {
+  readonly warnings?: Diagnosis['warnings']
 }
 
 function judgeSignature(
@@ -91,39 +112,25 @@ function judgeSignature(
   explainCall: Explain,
 ): SignatureFindings {
   const { authorization = '', date = '' } = call
-  const loose = readLooseAuthorization(authorization)
-  const mistakes = [...loose.mistakes]
-  const nothing = { warnings: [], verified: false }
-  if (loose.signature === '') return { mistakes, ...nothing }
-  if (isCorrectlySigned(call, partner, settings.prefixes)) {
-    const query = signedWithQuery(
-      { ...call, authorization, date },
-      partner.clientId,
-      partner.secrets,
-      settings.prefixes,
-    )
-    if (!query) return { mistakes, warnings: [], verified: true }
+  const { mistakes, signature, clientId } = readLooseAuthorization(authorization)
+  if (signature === '') return { mistakes, verified: false }
+  if (isCorrectlySigned(call, partner, settings)) {
+    const { secrets } = partner
+    const query = signedWithQuery({ ...call, authorization, date }, partner.clientId, secrets, settings.prefixes)
+    if (!query) return { mistakes, verified: true }
     return partner.strict
-      ? { mistakes: [...mistakes, QUERY_SIGNED], warnings: [], verified: true }
-      : { mistakes, warnings: [QUERY_SIGNED], verified: true }
+      ? { mistakes: [...mistakes, 'query-signed'], verified: true }
+      : { mistakes, warnings: ['query-signed'], verified: true }
   }
-  if (loose.clientId !== partner.clientId) {
-    const swapped = loose.clientId === partner.partnerId
-    mistakes.push(swapped ? CREDENTIAL_MISTAKES.partnerIdForClientId : CREDENTIAL_MISTAKES.clientIdUnknown)
-  }
-  if (date === '') return { mistakes, ...nothing }
+  const named = [...mistakes]
+  if (clientId !== partner.clientId)
+    named.push(clientId === partner.partnerId ? 'partner-id-instead-of-client-id' : 'client-id-unknown')
+  if (date === '') return { mistakes: named, verified: false }
   const explained = explainCall(call, partner, settings)
-  if (explained === 'busy') return { mistakes: [...mistakes, CREDENTIAL_MISTAKES.busy], ...nothing }
-  if (explained === null) return { mistakes: [...mistakes, CREDENTIAL_MISTAKES.unrecognised], ...nothing }
+  if (explained === 'busy') return { mistakes: [...named, 'diagnosis-busy'], verified: false }
+  if (explained === null) return { mistakes: [...named, 'signature-unrecognised'], verified: false }
   const { recipes, signing, verified } = explained
-  return { mistakes: [...mistakes, ...recipes], warnings: [], signedInstead: signedText(signing), verified }
-}
-
-/** The mistakes of the PartnerId header, and its warnings. */
-function judgePartnerId({ partnerId }: DiagnosedCall, partner: DiagnosedPartner): [SigningMistake[], SigningMistake[]] {
-  const { partnerIdMissing, partnerIdMismatch } = CREDENTIAL_MISTAKES
-  if (partnerId === undefined) return partner.strict ? [[partnerIdMissing], []] : [[], [partnerIdMissing]]
-  return namesPartner(partnerId, BigInt(partner.partnerId)) ? [[], []] : [[partnerIdMismatch], []]
+  return { mistakes: [...named, ...recipes.map(({ name }) => name)], signedInstead: signedText(signing), verified }
 }
 
 /** Names the mistakes of a signed call; `explainCall` finds those in its signature. */
@@ -133,17 +140,17 @@ export function diagnose(
   settings: DiagnosisSettings,
   explainCall: Explain = explain,
 ): Diagnosis {
+  const { partnerId, date = '' } = call
   const signature = judgeSignature(call, partner, settings, explainCall)
-  const [partnerIdMistakes, partnerIdWarnings] = judgePartnerId(call, partner)
-  const date = diagnoseDate(call.date ?? '', settings.now, settings.skewSeconds)
-  const mistakes: SigningMistake[] = [
-    ...(call.doubled?.length ? [CREDENTIAL_MISTAKES.headerDoubled] : []),
-    ...signature.mistakes,
-    ...partnerIdMistakes,
-    ...(date === null ? [] : [date]),
-  ]
-  if (mistakes.length === 0 && partner.suspended) mistakes.push(CREDENTIAL_MISTAKES.suspended)
-  const right = stringToSign({ method: call.method, path: pathAsSent(call.url), date: call.date ?? '' })
+  const names: MistakeName[] = call.doubled?.length ? ['header-doubled'] : []
+  names.push(...signature.mistakes)
+  if (partnerId === undefined && partner.strict) names.push('partner-id-missing')
+  if (partnerId !== undefined && !namesPartner(partnerId, BigInt(partner.partnerId))) names.push('partner-id-mismatch')
+  const wrongDate = diagnoseDate(date, settings.now, settings.skewSeconds)
+  const mistakes = [...names.map((name) => mistake(name)), ...(wrongDate ? [wrongDate] : [])]
+  if (mistakes.length === 0 && partner.suspended) mistakes.push(mistake('partner-suspended'))
+  const warnings: Warning[] = partnerId === undefined && !partner.strict ? ['partner-id-missing'] : []
+  const right = stringToSign({ method: call.method, path: pathAsSent(call.url), date })
   const { signedInstead, verified } = signature
   return {
     mistakes: mistakes.map(({ name }) => name),
@@ -152,7 +159,7 @@ export function diagnose(
       'The signature is correct and the Date is within the limit.',
     stringToSign: right,
     ...(signedInstead === undefined || signedInstead === right ? {} : { signedInstead }),
-    warnings: [...partnerIdWarnings, ...signature.warnings].map(({ name }) => name),
+    warnings: [...warnings, ...(signature.warnings ?? [])],
     verified,
   }
 }

@@ -1,6 +1,6 @@
 import { MOUNT } from '../../../platform/config/mounts.ts'
 import { PATH } from '../../mws-wire/index.ts'
-import { type Evidence, mistakesIn, type SigningMistake } from './recipe.ts'
+import { type Evidence, mistakesIn } from './recipe.ts'
 
 /** Splits `/rhone/mtp/api/…` into prefix and endpoint; undefined for any other path. */
 function split({ path, mounts }: Evidence): { mount: string; tail: string } | undefined {
@@ -32,43 +32,14 @@ function otherEndpoints(evidence: Evidence): string[] {
     .filter((other) => other !== evidence.path)
 }
 
-/** Also occurs in calls of live partners, which are accepted with a warning. */
-export const QUERY_SIGNED: SigningMistake = {
-  name: 'query-signed',
-  explanation: 'The query was signed; sign only the path.',
-}
-
-export const pathRecipes = mistakesIn('path', [
-  {
-    name: 'full-url-signed',
-    explanation: 'The whole URL was signed; sign only its path, without scheme, host and query.',
-    how: fullUrls,
+export const pathRecipes = mistakesIn('path', {
+  'full-url-signed': fullUrls,
+  'query-signed': ({ path, query }) => [path + query, `${path}?`],
+  'path-of-another-environment': otherEnvironments,
+  'path-of-another-endpoint': otherEndpoints,
+  'path-slash': ({ path }) => [path.slice(1), `${path}/`, path.replace(/\/$/, ''), `/${path}`],
+  'path-encoded': ({ path }) => {
+    const encoded = encodeURIComponent(path)
+    return [encoded, encoded.replaceAll('%2F', '%2f')]
   },
-  {
-    ...QUERY_SIGNED,
-    how: ({ path, query }) => [path + query, `${path}?`],
-  },
-  {
-    name: 'path-of-another-environment',
-    explanation: 'The path of another environment was signed; sign the path that you call, with its prefix.',
-    how: otherEnvironments,
-  },
-  {
-    name: 'path-of-another-endpoint',
-    explanation: 'The path of another endpoint was signed; sign the path that you call.',
-    how: otherEndpoints,
-  },
-  {
-    name: 'path-slash',
-    explanation: 'The path was signed with a missing or extra slash; sign it exactly as it is sent.',
-    how: ({ path }) => [path.slice(1), `${path}/`, path.replace(/\/$/, ''), `/${path}`],
-  },
-  {
-    name: 'path-encoded',
-    explanation: 'The path was signed percent-encoded, its slashes as %2F; sign it exactly as it is sent.',
-    how: ({ path }) => {
-      const encoded = encodeURIComponent(path)
-      return [encoded, encoded.replaceAll('%2F', '%2f')]
-    },
-  },
-])
+})

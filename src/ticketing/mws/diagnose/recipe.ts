@@ -1,3 +1,5 @@
+import type { MistakeName } from './mistakes.ts'
+
 /** A keyed hash; `bytes` is the length of its output. */
 export interface Digest {
   readonly bytes: number
@@ -35,24 +37,17 @@ export interface Evidence {
   readonly signature: string
 }
 
-/** A mistake: a stable name, which partners' scripts may rely on, and an explanation that says how to fix it. */
-export interface SigningMistake {
-  readonly name: string
-  readonly explanation: string
-}
-
-/** A mistake in one part of a Signing. */
-interface RecipeOf<Part extends keyof Signing> extends SigningMistake {
+/** A mistake in one part of a Signing, and the wrong values that it may give the part. */
+interface RecipeOf<Part extends keyof Signing> {
+  readonly name: MistakeName
   readonly part: Part
-  /** The wrong values that this mistake may give the part. */
   readonly how: (evidence: Evidence) => readonly Signing[Part][]
-  /** Whether it has too many values to be tried together with another mistake. */
-  readonly alone?: true
 }
 
 export type Recipe = { readonly [Part in keyof Signing]: RecipeOf<Part> }[keyof Signing]
 
 export const mistakesIn = <Part extends keyof Signing>(
   part: Part,
-  mistakes: readonly Omit<RecipeOf<Part>, 'part'>[],
-): readonly RecipeOf<Part>[] => mistakes.map((mistake) => ({ ...mistake, part }))
+  mistakes: { readonly [Name in MistakeName]?: RecipeOf<Part>['how'] },
+): readonly RecipeOf<Part>[] =>
+  Object.entries(mistakes).map(([name, how]) => ({ name: name as MistakeName, part, how }))

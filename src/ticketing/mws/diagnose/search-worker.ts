@@ -1,6 +1,5 @@
 import { type DiagnosedCall, type DiagnosedPartner, type Diagnosis, type DiagnosisSettings, diagnose } from './index.ts'
 
-/** A call whose signature a thread analyses. */
 export interface SearchTask {
   readonly call: DiagnosedCall
   readonly partner: DiagnosedPartner

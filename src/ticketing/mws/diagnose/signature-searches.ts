@@ -56,16 +56,11 @@ export class SignatureSearches {
     this.#file = file
   }
 
-  #isOpen(budget: SearchBudget): boolean {
-    const used = this.#usedBy(budget)
-    const { atOnce, msPerMinute } = this.#shares[budget]
-    return used.atOnce < atOnce && used.ms < msPerMinute
-  }
-
   /** Undefined at once if the budget is used up; also if the search takes too long or is stopped. */
   async run(budget: SearchBudget, search: SearchTask): Promise<Diagnosis | undefined> {
-    if (!this.#isOpen(budget)) return undefined
     const used = this.#usedBy(budget)
+    const { atOnce, msPerMinute } = this.#shares[budget]
+    if (used.atOnce >= atOnce || used.ms >= msPerMinute) return undefined
     used.atOnce++
     const began = performance.now()
     const timeout = AbortSignal.timeout(this.#timeoutMs)
